@@ -1,0 +1,1 @@
+"""A Slack agent you run yourself."""

@@ -1,0 +1,107 @@
+"""What happens in a run, as the loop yields it (A2, I4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bot.agent.state import LoopState
+from bot.core.chain import Item, LedgerEntry
+from bot.core.outcome import Totals
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted:
+    """The loop has begun; nothing was sent yet."""
+
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStarted:
+    """A model call is about to be made; turns count from 1."""
+
+    turn: int
+    max_turns: int
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """More text of the response that is streaming; narration, never the answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningDelta:
+    """More of the summary of what the model is thinking."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextWithdrawn:
+    """What TextDelta showed since TurnStarted does not count: the call is made again (H2)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """Something was added to the conversation, and this is where the run stands now.
+
+    The consumer must keep both before it asks for the next event (B3, I3): the loop goes on only
+    then. `entry` is None where only the state changed.
+    """
+
+    state: LoopState
+    entry: LedgerEntry | None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted:
+    """A call is about to run. `title` is its one-line summary for people."""
+
+    call_id: str
+    tool: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolEnded:
+    """A call has its output. `detail` is one short line: what came out, or what went wrong."""
+
+    call_id: str
+    tool: str
+    ok: bool
+    detail: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class ToolsAcquired:
+    """The model asked for these tools."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnded:
+    """The last event. `new_items` is all that the run added to the conversation, in order (B4)."""
+
+    state: LoopState
+    result: object
+    ending: object
+    totals: Totals
+    new_items: tuple[Item, ...]
+
+
+Event = (
+    RunStarted
+    | TurnStarted
+    | TextDelta
+    | ReasoningDelta
+    | TextWithdrawn
+    | Recorded
+    | ToolStarted
+    | ToolEnded
+    | ToolsAcquired
+    | RunEnded
+)

@@ -1,0 +1,1 @@
+"""The words everybody uses: requests, answers, outcomes, errors, ids."""

@@ -1,0 +1,63 @@
+"""The server-side conversation of a thread and our own record of it (B1–B7)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+Item = dict[str, Any]
+"""One item of the Responses API, verbatim: opaque fields are neither inspected nor dropped."""
+
+
+class Usage(BaseModel):
+    """Tokens of one response as billed; cached and reasoning tokens are subsets."""
+
+    model_config = ConfigDict(frozen=True)
+
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    reasoning_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,
+        )
+
+
+class CallerState(BaseModel):
+    """What a thread needs to go on (B7).
+
+    `pending` are items that the next request must send first: the outputs of calls that the
+    response `previous_response_id` made, and messages that never reached the model. So the pair
+    never stands for unanswered calls.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    version: int = 1
+    previous_response_id: str | None = None
+    pending: tuple[Item, ...] = ()
+    acquired: tuple[str, ...] = ()
+    model: str = ""
+    last_usage: Usage = Usage()
+    bound_to: str | None = None
+
+
+class LedgerEntry(BaseModel):
+    """Items appended to a thread's conversation in one step, in order (B3, B4, B6).
+
+    `response_id` and `usage` are set when the items are a model's output.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    version: int = 1
+    run_id: str
+    items: tuple[Item, ...]
+    response_id: str | None = None
+    usage: Usage | None = None

@@ -1,0 +1,79 @@
+"""The request that code is working for, visible from anywhere below the runner (D9)."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from bot.core.request import Request
+
+
+@dataclass(frozen=True, slots=True)
+class RequestContext:
+    """Bound by the runner; refined by the loop each turn and by dispatch for each call.
+
+    `max_response_size` is in characters of tool output; `context_window` in tokens; `usage_ratio`
+    is the share of the window in use (0–1); `deadline` is on the monotonic clock of the event
+    loop, in seconds; `idempotency_key` is that of the tool call in progress, the same on a resume.
+    """
+
+    request: Request
+    run_id: str
+    max_response_size: int = 20_000
+    context_window: int = 0
+    usage_ratio: float = 0.0
+    turns_left: int = 0
+    model: str = ""
+    temperature: float | None = None
+    deadline: float = float("inf")
+    idempotency_key: str = ""
+    dry_run: bool = False
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def request_id(self) -> str:
+        return self.request.id
+
+    @property
+    def team(self) -> str:
+        return self.request.team
+
+    @property
+    def channel(self) -> str:
+        return self.request.channel
+
+    @property
+    def thread(self) -> str:
+        return self.request.thread
+
+    @property
+    def user(self) -> str:
+        return self.request.user
+
+
+_current: ContextVar[RequestContext] = ContextVar("request_context")
+
+
+def current_request() -> RequestContext:
+    """The request being worked for. Raises LookupError outside a run: a bug of the caller."""
+    return _current.get()
+
+
+@contextmanager
+def bound_request(context: RequestContext) -> Generator[RequestContext]:
+    """Bind `context`; tasks and threads started inside see it. Resets on the way out."""
+    token = _current.set(context)
+    try:
+        yield context
+    finally:
+        _current.reset(token)
+
+
+@contextmanager
+def refined_request(**changes: Any) -> Generator[RequestContext]:
+    """Bind a copy of the current context with `changes`."""
+    with bound_request(replace(current_request(), **changes)) as context:
+        yield context

@@ -1,0 +1,86 @@
+"""Everything the bot raises on purpose.
+
+    BotError
+    ├─ ConfigurationError      a setting is wrong; one line that names the key (exit code 3)
+    ├─ ToolDefinitionError     a tool was written in a way that cannot work; found at start
+    ├─ ToolError               the model's to repair: becomes that call's output
+    ├─ NotPermitted            the person may not do this; the text is shown to them
+    ├─ ModelError              the model service failed; `kind` says how
+    └─ StoreError
+       ├─ StoreUnavailable     Redis cannot be reached
+       ├─ CorruptValue         a kept value cannot be read; it was set aside
+       └─ LeaseLost            another worker holds this thread now; stop without a word
+
+Anything else that is raised is a bug of ours and is left to fail loudly.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class BotError(Exception):
+    """Root of the tree above."""
+
+
+class ConfigurationError(BotError):
+    """A setting is wrong. The message is one line that names the key and what to do."""
+
+
+class ToolDefinitionError(BotError):
+    """A tool cannot work as written. The message names the tool and the field."""
+
+
+class ToolError(BotError):
+    """A mistake the model can repair.
+
+    The message goes back to the model as the call's output: what was wrong and what to do next.
+    It must hold nothing that the person who asked may not see.
+    """
+
+
+class NotPermitted(BotError):
+    """The person may not do this here. The message is a clear sentence for that person."""
+
+
+class ModelErrorKind(StrEnum):
+    """What kind of failure the model service reported; decides retry, rebuild or notice."""
+
+    OVERLOADED = "overloaded"  # 429, 5xx, timeouts after the SDK's own retries
+    INTERRUPTED = "interrupted"  # the stream broke off, or ended without a terminal event
+    QUOTA = "quota"  # billing: never retried
+    AUTHENTICATION = "authentication"
+    POLICY = "policy"  # the prompt was refused
+    CONTEXT_OVERFLOW = "context_overflow"
+    MISSING_PARENT = "missing_parent"  # previous_response_id cannot be used
+    BAD_REQUEST = "bad_request"  # our bug, or a model that lacks a feature
+
+
+class ModelError(BotError):
+    """The model service failed.
+
+    `request_id` is the service's id for support; it goes to logs and traces, never to Slack.
+    """
+
+    def __init__(
+        self, kind: ModelErrorKind, message: str, *, request_id: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.request_id = request_id
+
+
+class StoreError(BotError):
+    """Keeping or reading state failed."""
+
+
+class StoreUnavailable(StoreError):
+    """Redis cannot be reached; nothing was acknowledged."""
+
+
+class CorruptValue(StoreError):
+    """A kept value cannot be read (damaged, or from a newer version). It was set aside."""
+
+
+class LeaseLost(StoreError):
+    """A newer run holds this thread: nothing may be written or posted any more."""

@@ -1,0 +1,81 @@
+"""How a run ended (C7, C8)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from bot.core.answers import Chart
+
+
+class RunStatus(StrEnum):
+    """What a person is told: all of it, part of it, nothing, or stopped by them."""
+
+    SUCCESS = "success"
+    PARTIAL = "partial"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class StopReason(StrEnum):
+    """Every way out of a run."""
+
+    COMPLETED = "completed"
+    MAX_TURNS = "max_turns"
+    TOKEN_BUDGET = "token_budget"  # noqa: S105 - a budget of tokens, not a secret
+    DIMINISHING_RETURNS = "diminishing_returns"
+    COST_BUDGET = "cost_budget"
+    RUN_TIMEOUT = "run_timeout"
+    TURN_TIMEOUT = "turn_timeout"
+    CONTEXT_FULL = "context_full"
+    PROMPT_TOO_LONG = "prompt_too_long"
+    TOOL_ERRORS = "tool_errors"
+    MALFORMED_OUTPUT = "malformed_output"
+    STOP_HOOK = "stop_hook"
+    CANCELLED_STREAMING = "cancelled_streaming"
+    CANCELLED_TOOLS = "cancelled_tools"
+    HANDED_BACK = "handed_back"
+    REFUSED = "refused"
+    CONTENT_FILTER = "content_filter"
+    MODEL_ERROR = "model_error"
+
+
+class Totals(BaseModel):
+    """What a run took. Tokens as the model service bills them; `cost` in US dollars, None when
+    the model's price is unknown; `seconds` from the request's arrival to its end."""
+
+    model_config = ConfigDict(frozen=True)
+
+    model: str = ""
+    turns: int = 0
+    tool_calls: int = 0
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    cost: float | None = None
+    seconds: float = 0.0
+
+
+class Outcome(BaseModel):
+    """The end of a run, complete enough to be posted by any process.
+
+    `result` is a dump of the response type named by `response_type`, None when there is none.
+    `note` is a clear sentence for the person: why it is partial or failed and what to do next.
+    `links` are the addresses that may be posted as links: those that people or tools brought in.
+    `charts` maps the handles named in the result to what they show.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    version: int = 1
+    run_id: str
+    status: RunStatus
+    stop_reason: StopReason
+    response_type: str = "Answer"
+    result: dict[str, Any] | None = None
+    note: str = ""
+    totals: Totals = Totals()
+    links: frozenset[str] = frozenset()
+    charts: dict[str, Chart] = {}

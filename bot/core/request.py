@@ -1,0 +1,67 @@
+"""What a person asked, as intake hands it on. Plain data; survives any process."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from enum import StrEnum
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from bot.core.ids import new_id
+
+
+class Entry(StrEnum):
+    """Where a request came in."""
+
+    MENTION = "mention"
+    DIRECT_MESSAGE = "direct_message"
+    THREAD_REPLY = "thread_reply"
+    MESSAGE_SHORTCUT = "message_shortcut"
+    GLOBAL_SHORTCUT = "global_shortcut"
+    COMMAND = "command"
+    HEADLESS = "headless"
+
+
+class FileRef(BaseModel):
+    """A file that somebody attached. `size` is in bytes, as its host declares it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    name: str
+    media_type: str = "application/octet-stream"
+    size: int = 0
+
+
+class Request(BaseModel):
+    """One request: one run, one terminal message.
+
+    `thread` is the ts of the thread's root; `ts` is that of the message that asked (for a modal,
+    of the message that stands for it) and, with team and channel, what a request is told apart by.
+    `private` means that only `user` may see the answer. `quoted` is the message that a shortcut
+    was used on.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    version: int = 1
+    id: str = Field(default_factory=lambda: new_id("req"))
+    entry: Entry
+    team: str
+    channel: str
+    thread: str
+    ts: str
+    user: str
+    text: str
+    quoted: str = ""
+    files: tuple[FileRef, ...] = ()
+    private: bool = False
+    response_type: str = "Answer"
+    locale: str = "en-US"
+    time_zone: str = "UTC"
+    received_at: datetime = Field(default_factory=lambda: datetime.now(UTC))
+
+    @property
+    def thread_key(self) -> str:
+        """Names the thread everywhere: mailbox, lease, chain, artifacts."""
+        return f"{self.team}:{self.channel}:{self.thread}"

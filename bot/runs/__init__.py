@@ -1,0 +1,1 @@
+"""A request's life, from the mailbox to its one terminal message."""

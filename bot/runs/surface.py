@@ -1,0 +1,55 @@
+"""Where a run shows itself: what the runner asks of Slack, or of a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol
+
+from bot.agent.events import Event
+from bot.core.outcome import Outcome
+from bot.core.request import Request
+
+
+class RunPost(Protocol):
+    """What was posted for a run, kept with the run so that any process can go on with it.
+
+    Writes raise LeaseLost when another worker has taken the thread.
+    """
+
+    run_id: str
+
+    async def message(self) -> str | None:
+        """The ts of the run's message, if one was posted."""
+
+    async def save_message(self, ts: str) -> None:
+        """Remember the run's message, as soon as Slack named it."""
+
+    async def posted_parts(self) -> int:
+        """How many parts of the terminal are up (the message itself is the first)."""
+
+    async def save_part(self, count: int) -> None:
+        """Remember that the first `count` parts are up."""
+
+    async def may_write(self) -> None:
+        """Raises LeaseLost when this worker no longer holds the thread."""
+
+
+class Surface(Protocol):
+    """One run's place. Entered before the run starts; leaving it stops all background writing."""
+
+    async def show(self, event: Event) -> None:
+        """Take note of an event. Returns at once, never raises: showing must not slow a run."""
+
+    async def finish(self, outcome: Outcome) -> None:
+        """Put up the terminal message, exactly once however often it is called.
+
+        Raises when it could not be put up; the outbox then tries again.
+        """
+
+
+OpenSurface = Callable[[Request, RunPost], AbstractAsyncContextManager[Surface]]
+"""Opens the surface of a request, with what was posted for its run before."""
+
+CancelRun = Callable[[str, str], Awaitable[bool]]
+"""Stops the run of a thread (thread_key, user who asked for it); False when none runs."""

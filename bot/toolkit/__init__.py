@@ -1,0 +1,37 @@
+"""All that a tool author sees. A tool is one typed function in one file of `tools/`:
+
+from bot.toolkit import tool
+
+@tool(group="time", summary="Day of the week of a date")
+async def weekday(date: datetime.date) -> str:
+    "The English name of the day of the week on which a date falls."
+    return f"{date:%A}"
+"""
+
+from bot.core.answers import Chart, Series, Source
+from bot.core.context import RequestContext, current_request
+from bot.core.errors import ToolError
+from bot.core.request import FileRef
+from bot.toolkit.artifacts import Artifact, Artifacts, Column
+from bot.toolkit.conversation import Conversation, Download, ThreadMessage
+from bot.toolkit.tool import Provided, Tool, ToolResult, tool
+
+__all__ = [
+    "Artifact",
+    "Artifacts",
+    "Chart",
+    "Column",
+    "Conversation",
+    "Download",
+    "FileRef",
+    "Provided",
+    "RequestContext",
+    "Series",
+    "Source",
+    "ThreadMessage",
+    "Tool",
+    "ToolError",
+    "ToolResult",
+    "current_request",
+    "tool",
+]

@@ -1,0 +1,55 @@
+"""The place a request came from, as tools see it: Slack, or the terminal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from bot.core.request import FileRef
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadMessage:
+    """A message somebody wrote. `author` is a display name; `url` a link to it, if it has one."""
+
+    ts: str
+    at: datetime
+    author: str
+    text: str
+    files: tuple[FileRef, ...] = ()
+    replies: int = 0
+    url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """A file's content. `url` is where a person can open it, if anywhere."""
+
+    file: FileRef
+    data: bytes
+    url: str | None = None
+
+
+class Conversation(Protocol):
+    """Reads and shares on behalf of the current request's user, within what that person and the
+    bot may both see. Every method raises ToolError with a sentence the model can act on."""
+
+    async def thread(self, *, limit: int, before: str | None = None) -> list[ThreadMessage]:
+        """The last `limit` messages of the current thread, oldest first, before ts `before`."""
+
+    async def history(
+        self,
+        channel: str | None,
+        *,
+        limit: int,
+        oldest: datetime | None = None,
+        latest: datetime | None = None,
+    ) -> list[ThreadMessage]:
+        """The last `limit` messages of a channel (name or id; None: this one), oldest first."""
+
+    async def download(self, file_id: str, *, max_bytes: int) -> Download:
+        """A file attached in the current thread. Too large: refused before it is fetched."""
+
+    async def share(self, data: bytes, *, name: str, comment: str = "") -> str | None:
+        """Post a file to the current thread; returns a link to it, if it has one."""

@@ -1,0 +1,217 @@
+"""What a tool is, and the decorator that makes one of a typed function."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Generic, TypeVar, get_args, get_origin, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, create_model
+from pydantic.fields import FieldInfo
+
+from bot.core.answers import Source
+from bot.core.errors import ToolDefinitionError
+from bot.toolkit.schema import strict_schema
+
+T = TypeVar("T")
+R_co = TypeVar("R_co", covariant=True)
+
+
+class _Provided:
+    """Marks a parameter that the toolbox fills in and the model never sees."""
+
+
+_PROVIDED = _Provided()
+Provided = Annotated[T, _PROVIDED]
+"""`artifacts: Provided[Artifacts]` asks for a service; the model neither sees nor sets it."""
+
+Services = Mapping[type, object]
+"""What tools may ask for with `Provided[...]`, by type."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a tool returns when text alone is not enough.
+
+    `content` is what the model reads. `sources` are recorded beside it: their addresses may be
+    posted as links. `handles` name artifacts that the result rests on or made.
+    """
+
+    content: str
+    sources: tuple[Source, ...] = ()
+    handles: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tool:
+    """A tool as the loop sees it.
+
+    `summary` is its one line in `acquire_tools`; `description` is read once it is offered.
+    `core` tools are always offered. A tool that `mutates` changes something outside: it runs
+    alone, in order, and at most once. `timeout` in seconds. `title` makes the one-line summary of
+    a call for people from its arguments. `on_acquired` gives context that enters the conversation
+    when the tool is acquired (D2). `narrowing` names the arguments that make its output smaller.
+    """
+
+    name: str
+    group: str
+    summary: str
+    description: str
+    arguments: type[BaseModel]
+    parameters: dict[str, Any]
+    function: Callable[..., Any]
+    services: Mapping[str, type]
+    returns: TypeAdapter[Any]
+    core: bool = False
+    mutates: bool = False
+    sensitive: bool = False
+    timeout: float = 30.0
+    title: Callable[[BaseModel], str]
+    on_acquired: Callable[[Services], Awaitable[str]] | None = None
+    narrowing: tuple[str, ...] = ()
+
+    def definition(self) -> dict[str, Any]:
+        """The function tool as the Responses API takes it."""
+        return {
+            "type": "function",
+            "name": self.name,
+            "description": self.description,
+            "parameters": self.parameters,
+            "strict": True,
+        }
+
+    async def run(self, arguments: BaseModel, services: Services) -> ToolResult:
+        """Call the function; a blocking one in a thread.
+
+        Whatever the function raises passes through. A result that its own annotation refuses
+        raises pydantic's ValidationError: that is the tool's bug, not the model's.
+        """
+        given: dict[str, Any] = {
+            name: getattr(arguments, name) for name in type(arguments).model_fields
+        }
+        given |= {name: services[kind] for name, kind in self.services.items()}
+        if inspect.iscoroutinefunction(self.function):
+            result = await self.function(**given)
+        else:
+            result = await asyncio.to_thread(self.function, **given)
+        return self._as_result(result)
+
+    def _as_result(self, result: Any) -> ToolResult:
+        if isinstance(result, ToolResult):
+            return result
+        checked = self.returns.validate_python(result)
+        if isinstance(checked, str):
+            return ToolResult(checked)
+        return ToolResult(self.returns.dump_json(checked).decode())
+
+
+@dataclass(frozen=True, slots=True)
+class _Decorated(Generic[R_co]):
+    """The decorated function: callable as before, with its `Tool` beside it."""
+
+    function: Callable[..., R_co]
+    tool: Tool
+
+    def __call__(self, *args: Any, **kwargs: Any) -> R_co:
+        return self.function(*args, **kwargs)
+
+
+def tool(
+    *,
+    group: str,
+    summary: str,
+    core: bool = False,
+    mutates: bool = False,
+    sensitive: bool = False,
+    timeout: float = 30.0,
+    title: str | Callable[[Any], str] = "",
+    on_acquired: Callable[[Services], Awaitable[str]] | None = None,
+    narrowing: tuple[str, ...] = (),
+) -> Callable[[Callable[..., R_co]], _Decorated[R_co]]:
+    """Make a tool of a typed function; its docstring is the description that the model reads.
+
+    Each parameter becomes an argument: `Annotated[int, Field(ge=1, description="…")]` describes
+    and bounds it; one with a default may be left out by the model (it sends null). `title` is a
+    format string over the arguments, or a function of the validated arguments.
+
+    Raises ToolDefinitionError when strict mode cannot express a parameter.
+    """
+
+    def decorate(function: Callable[..., R_co]) -> _Decorated[R_co]:
+        name = function.__name__
+        hints = get_type_hints(function, include_extras=True)
+        returns = hints.pop("return", None)
+        if returns is None or not function.__doc__:
+            raise ToolDefinitionError(f"Tool {name} needs a return annotation and a docstring.")
+        services = {key: get_args(hint)[0] for key, hint in hints.items() if _is_provided(hint)}
+        arguments = _arguments_model(function, hints, services)
+        made = Tool(
+            name=name,
+            group=group,
+            summary=summary,
+            description=inspect.cleandoc(function.__doc__),
+            arguments=arguments,
+            parameters=strict_schema(arguments, owner=f"tool {name}"),
+            function=function,
+            services=services,
+            returns=TypeAdapter(_plain_return(returns)),
+            core=core,
+            mutates=mutates,
+            sensitive=sensitive,
+            timeout=timeout,
+            title=_title_maker(name, title),
+            on_acquired=on_acquired,
+            narrowing=narrowing,
+        )
+        return _Decorated(function, made)
+
+    return decorate
+
+
+def _is_provided(hint: Any) -> bool:
+    return get_origin(hint) is Annotated and _PROVIDED in get_args(hint)[1:]
+
+
+def _arguments_model(
+    function: Callable[..., Any], hints: dict[str, Any], services: Mapping[str, type]
+) -> type[BaseModel]:
+    fields: dict[str, Any] = {}
+    for key, parameter in inspect.signature(function).parameters.items():
+        if key in services:
+            continue
+        if key not in hints:
+            raise ToolDefinitionError(
+                f"Tool {function.__name__}: parameter {key} has no annotation."
+            )
+        required = parameter.default is inspect.Parameter.empty
+        fields[key] = (hints[key], ... if required else Field(default=parameter.default))
+    return create_model(
+        f"{function.__name__}_arguments",
+        __config__=ConfigDict(extra="forbid", frozen=True),
+        **fields,
+    )
+
+
+def _plain_return(returns: Any) -> Any:
+    """`ToolResult` is checked by type, everything else by its annotation."""
+    return Any if returns is ToolResult else returns
+
+
+def _title_maker(name: str, title: str | Callable[[Any], str]) -> Callable[[BaseModel], str]:
+    if callable(title):
+        return title
+    pattern = title or name.replace("_", " ").capitalize()
+
+    def make(arguments: BaseModel) -> str:
+        return pattern.format_map(
+            {key: getattr(arguments, key) for key in type(arguments).model_fields}
+        )
+
+    return make
+
+
+def default_of(field: FieldInfo) -> Any:
+    """The default of an argument that the model left out."""
+    return field.get_default(call_default_factory=True)

@@ -1,0 +1,1 @@
+"""The tools that come with the bot; one file per family."""
