@@ -1,0 +1,106 @@
+"""A response as the sequence of server-sent events that announces it."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator
+from typing import Any
+
+Event = dict[str, Any]
+DELTA = 24
+"""Characters in one delta."""
+
+
+def opening(response: dict[str, Any]) -> Iterator[Event]:
+    """What is said before the model has thought."""
+    yield {"type": "response.created", "response": response}
+    yield {"type": "response.in_progress", "response": response}
+
+
+def body(output: list[dict[str, Any]]) -> Iterator[Event]:
+    """Every item as it grows."""
+    for index, item in enumerate(output):
+        kind = item["type"]
+        if kind == "function_call":
+            yield from _function_call(index, item)
+        elif kind == "message":
+            yield from _message(index, item)
+        elif kind == "reasoning":
+            yield from _reasoning(index, item)
+        else:
+            yield _item("added", index, item)
+            yield _item("done", index, item)
+
+
+def closing(response: dict[str, Any]) -> Iterator[Event]:
+    """The terminal event, with the whole response and its usage."""
+    yield {"type": f"response.{response['status']}", "response": response}
+
+
+def numbered(numbers: Iterator[int], events: Iterator[Event]) -> Iterator[Event]:
+    """The events with their sequence numbers."""
+    for event in events:
+        event["sequence_number"] = next(numbers)
+        yield event
+
+
+def encode(event: Event) -> bytes:
+    """One event on the wire."""
+    data = json.dumps(event, separators=(",", ":"))
+    return f"event: {event['type']}\ndata: {data}\n\n".encode()
+
+
+def counter() -> Iterator[int]:
+    """Sequence numbers of one stream."""
+    return itertools.count()
+
+
+def _item(stage: str, index: int, item: dict[str, Any]) -> Event:
+    return {"type": f"response.output_item.{stage}", "output_index": index, "item": item}
+
+
+def _pieces(text: str) -> Iterator[str]:
+    for start in range(0, len(text), DELTA):
+        yield text[start : start + DELTA]
+
+
+def _function_call(index: int, item: dict[str, Any]) -> Iterator[Event]:
+    arguments = item["arguments"]
+    where = {"item_id": item["id"], "output_index": index}
+    name = "response.function_call_arguments"
+    yield _item("added", index, {**item, "arguments": "", "status": "in_progress"})
+    for piece in _pieces(arguments):
+        yield {"type": f"{name}.delta", **where, "delta": piece}
+    yield {"type": f"{name}.done", **where, "arguments": arguments}
+    yield _item("done", index, item)
+
+
+def _message(index: int, item: dict[str, Any]) -> Iterator[Event]:
+    yield _item("added", index, {**item, "content": [], "status": "in_progress"})
+    for number, part in enumerate(item["content"]):
+        where = {"item_id": item["id"], "output_index": index, "content_index": number}
+        key = "refusal" if part["type"] == "refusal" else "text"
+        name = "response.refusal" if key == "refusal" else "response.output_text"
+        extra: Event = {} if key == "refusal" else {"logprobs": []}
+        yield {"type": "response.content_part.added", **where, "part": {**part, key: ""}}
+        for piece in _pieces(part[key]):
+            yield {"type": f"{name}.delta", **where, "delta": piece, **extra}
+        yield {"type": f"{name}.done", **where, key: part[key], **extra}
+        yield {"type": "response.content_part.done", **where, "part": part}
+    yield _item("done", index, item)
+
+
+def _reasoning(index: int, item: dict[str, Any]) -> Iterator[Event]:
+    # The sealed content is whole only in the done event, as clients are warned.
+    sealed = {"encrypted_content": ""} if item.get("encrypted_content") else {}
+    yield _item("added", index, {**item, "summary": [], **sealed})
+    for number, part in enumerate(item.get("summary", ())):
+        where = {"item_id": item["id"], "output_index": index, "summary_index": number}
+        name = "response.reasoning_summary"
+        yield {"type": f"{name}_part.added", **where, "part": {**part, "text": ""}}
+        for piece in _pieces(part["text"]):
+            yield {"type": f"{name}_text.delta", **where, "delta": piece}
+        yield {"type": f"{name}_text.done", **where, "text": part["text"]}
+        yield {"type": f"{name}_part.done", **where, "part": part}
+    yield _item("done", index, item)
