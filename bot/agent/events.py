@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pydantic import BaseModel
+
 from bot.agent.state import LoopState
 from bot.core.chain import Item, LedgerEntry
-from bot.core.outcome import Totals
+from bot.core.errors import ModelError
+from bot.core.outcome import RunStatus, StopReason
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +87,20 @@ class ToolsAcquired:
 
 @dataclass(frozen=True, slots=True)
 class RunEnded:
-    """The last event. `new_items` is all that the run added to the conversation, in order (B4)."""
+    """The last event.
+
+    `result` is None when there is none. `error` is set when the model service ended the run.
+    `done` are the titles of the calls that went well, for when there is no result to show.
+    `new_items` is all that the loop added to the conversation, in order (B4).
+    """
 
     state: LoopState
-    result: object
-    ending: object
-    totals: Totals
-    new_items: tuple[Item, ...]
+    status: RunStatus
+    stop_reason: StopReason
+    result: BaseModel | None = None
+    error: ModelError | None = None
+    done: tuple[str, ...] = ()
+    new_items: tuple[Item, ...] = ()
 
 
 Event = (

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
 from bot.core.chain import Item, Usage
+from bot.core.outcome import StopReason
 
 
 class Transition(StrEnum):
@@ -14,10 +16,11 @@ class Transition(StrEnum):
 
     STARTED = "started"
     TOOLS_ANSWERED = "tools_answered"
-    NUDGED = "nudged"  # text without calls: pointed to complete_task
-    FORCED = "forced"  # still text: complete_task is forced
     FINAL_REJECTED = "final_rejected"  # complete_task did not validate
-    MALFORMED = "malformed"  # a response without text or calls
+    NUDGED = "nudged"  # text without calls: pointed to complete_task
+    FORCED = "forced"  # text again: complete_task is forced
+    MALFORMED = "malformed"  # neither text nor calls, or cut off
+    CLOSING = "closing"  # a guard tripped: one last call
 
 
 class LoopState(BaseModel):
@@ -25,21 +28,29 @@ class LoopState(BaseModel):
 
     `parent` and `pending` are the chain: the last response whose calls are all answered by
     `pending`, and what the next request sends. They are valid together at every instant (B2).
-    `malformed` and `failed_turns` count consecutive trouble (G3).
+    `closing` is set once a guard has tripped: the next call is the last. `malformed` and
+    `failed_turns` count consecutive trouble (G3). `links` are addresses that tools brought in.
     """
 
     model_config = ConfigDict(frozen=True)
 
     version: int = 1
-    turn: int = 0
     transition: Transition = Transition.STARTED
+    turn: int = 0
     parent: str | None = None
     pending: tuple[Item, ...] = ()
     acquired: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
     usage: Usage = Usage()
     last_usage: Usage = Usage()
     cost: float | None = 0.0
     tool_calls: int = 0
     malformed: int = 0
     failed_turns: int = 0
+    warned: bool = False
     force_finish: bool = False
+    closing: StopReason | None = None
+
+    def go(self, transition: Transition, **changes: Any) -> LoopState:
+        """The next state."""
+        return self.model_copy(update={"transition": transition, **changes})

@@ -34,7 +34,8 @@ class CallerState(BaseModel):
 
     `pending` are items that the next request must send first: the outputs of calls that the
     response `previous_response_id` made, and messages that never reached the model. So the pair
-    never stands for unanswered calls.
+    never stands for unanswered calls. `links` are addresses that tools brought in, which may be
+    posted as links. `bound_to` is the one person who may go on with a private chain.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -45,13 +46,15 @@ class CallerState(BaseModel):
     acquired: tuple[str, ...] = ()
     model: str = ""
     last_usage: Usage = Usage()
+    links: tuple[str, ...] = ()
     bound_to: str | None = None
 
 
 class LedgerEntry(BaseModel):
     """Items appended to a thread's conversation in one step, in order (B3, B4, B6).
 
-    `response_id` and `usage` are set when the items are a model's output.
+    `response_id` and `usage` are set when the items are a model's output. An `abandoned` output
+    is kept for the record only: it is on no chain and is never sent again.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -61,3 +64,4 @@ class LedgerEntry(BaseModel):
     items: tuple[Item, ...]
     response_id: str | None = None
     usage: Usage | None = None
+    abandoned: bool = False

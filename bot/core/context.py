@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from bot.core.request import Request
@@ -70,10 +70,3 @@ def bound_request(context: RequestContext) -> Generator[RequestContext]:
         yield context
     finally:
         _current.reset(token)
-
-
-@contextmanager
-def refined_request(**changes: Any) -> Generator[RequestContext]:
-    """Bind a copy of the current context with `changes`."""
-    with bound_request(replace(current_request(), **changes)) as context:
-        yield context

@@ -38,6 +38,7 @@ class Request(BaseModel):
 
     `thread` is the ts of the thread's root; `ts` is that of the message that asked (for a modal,
     of the message that stands for it) and, with team and channel, what a request is told apart by.
+    `author` and `place` are the names that people and the model read ("Ada", "#sales").
     `private` means that only `user` may see the answer. `quoted` is the message that a shortcut
     was used on.
     """
@@ -52,6 +53,8 @@ class Request(BaseModel):
     thread: str
     ts: str
     user: str
+    author: str = "Someone"
+    place: str = "Slack"
     text: str
     quoted: str = ""
     files: tuple[FileRef, ...] = ()

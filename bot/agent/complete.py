@@ -1,0 +1,69 @@
+"""`complete_task`: the return statement of a run (C1, C2, C4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from bot.toolkit.schema import strict_schema
+
+NAME = "complete_task"
+_DESCRIPTION = (
+    "Return the finished result and end the task. Call it once, alone, when the work is done. "
+    "Every statement must rest on what tools returned or on the conversation; name the sources, "
+    "and say in the result what could not be found."
+)
+
+
+@dataclass(frozen=True)
+class ResponseType:
+    """What a run must return. `text_field` takes plain text when the model will not call."""
+
+    model: type[BaseModel]
+    text_field: str
+
+    @cached_property
+    def definition(self) -> dict[str, Any]:
+        """The `complete_task` tool for this type."""
+        return {
+            "type": "function",
+            "name": NAME,
+            "description": _DESCRIPTION,
+            "parameters": strict_schema(self.model, owner=f"response type {self.model.__name__}"),
+            "strict": True,
+        }
+
+    def parse(self, arguments: str) -> BaseModel:
+        """Raises pydantic's ValidationError when the arguments do not make a result."""
+        return self.model.model_validate_json(arguments)
+
+    def from_text(self, text: str) -> BaseModel:
+        """Plain text as a result: `text_field` holds it, every other field is empty or lowest."""
+        return self.model.model_validate(_emptiest(self.model) | {self.text_field: text})
+
+
+def _emptiest(model: type[BaseModel]) -> dict[str, Any]:
+    """A value for each field: null, [], "" or the last of an enumeration, which by our
+    convention is the weakest (`confidence: low`)."""
+    properties = strict_schema(model, owner=model.__name__)["properties"]
+    return {name: _empty_value(schema) for name, schema in properties.items()}
+
+
+def _empty_value(schema: dict[str, Any]) -> Any:
+    if any(option.get("type") == "null" for option in schema.get("anyOf", ())):
+        return None
+    if "enum" in schema:
+        return schema["enum"][-1]
+    return {"array": [], "string": "", "boolean": False}.get(schema.get("type", ""), 0)
+
+
+def describe_errors(error: ValidationError, limit: int = 8) -> str:
+    """What is wrong, one line a field, as feedback for the model."""
+    lines = [
+        f"- {'.'.join(map(str, each['loc'])) or 'arguments'}: {each['msg']}"
+        for each in error.errors(include_url=False, include_input=False)[:limit]
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,288 @@
+"""Runs the calls of one response: validated, bounded, in the right order (D3–D5, D7).
+
+Every call gets exactly one output, whatever happens to it (B2).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json
+
+from bot.agent.complete import NAME as COMPLETE
+from bot.agent.complete import ResponseType, describe_errors
+from bot.agent.events import ToolEnded, ToolsAcquired, ToolStarted
+from bot.agent.interrupt import Interrupt, Interrupted
+from bot.agent.limits import Limits
+from bot.core.chain import Item
+from bot.core.context import RequestContext, bound_request
+from bot.core.errors import ToolError
+from bot.toolkit.artifacts import Artifacts
+from bot.toolkit.catalogue import ACQUIRE, Catalogue
+from bot.toolkit.schema import without_nulls
+from bot.toolkit.size import allowed_size, limited
+from bot.toolkit.tool import Services, Tool, ToolResult
+
+log = logging.getLogger(__name__)
+
+_CANCELLED = "Cancelled by the user before it finished."
+_OUT_OF_TIME = "Stopped before it finished: the time for this task is up."
+
+
+@dataclass(frozen=True, slots=True)
+class Toolbox:
+    """The catalogue and what its tools need to run."""
+
+    catalogue: Catalogue
+    services: Services
+    artifacts: Artifacts
+
+
+@dataclass(frozen=True, slots=True)
+class CallOutput:
+    """What answers one call. `result` is set by a valid `complete_task` only; `cancelled` when
+    the person stopped the run before this call was done."""
+
+    call_id: str
+    tool: str
+    text: str
+    ok: bool = True
+    cancelled: bool = False
+    acquired: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+    result: BaseModel | None = None
+
+    def item(self) -> Item:
+        """The output as the service takes it."""
+        return {"type": "function_call_output", "call_id": self.call_id, "output": self.text}
+
+
+class _Refused(Exception):
+    """The model's mistake, told to the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatch:
+    """Runs the calls of one response. `context` is bound for each call; `deadline` is that of
+    the run, on the event loop's clock in seconds."""
+
+    toolbox: Toolbox
+    limits: Limits
+    interrupt: Interrupt
+    response_type: ResponseType
+    context: RequestContext
+    deadline: float
+
+    async def run(
+        self, calls: Sequence[Item], offered: frozenset[str]
+    ) -> AsyncGenerator[ToolStarted | ToolEnded | ToolsAcquired | list[CallOutput]]:
+        """Run `calls`, yielding what happens, and last the outputs in the order of the calls.
+        `offered` are the names of the tools that the request carried.
+
+        Read-only calls next to each other run side by side; one that mutates runs alone;
+        `complete_task` comes last and counts only if all beside it went well. An interrupt ends
+        it early, with outputs for all.
+        """
+        done: dict[str, CallOutput] = {}
+        finals = [call for call in calls if call["name"] == COMPLETE]
+        others = [call for call in calls if call["name"] != COMPLETE]
+        try:
+            for batch in self._batches(others[: self.limits.calls_per_turn]):
+                async for event in self._run_batch(batch, offered, done):
+                    yield event
+        except (Interrupted, TimeoutError) as stop:
+            cancelled = isinstance(stop, Interrupted)
+            yield [done.get(call["call_id"]) or _unfinished(call, cancelled) for call in calls]
+            return
+        for call in others[self.limits.calls_per_turn :]:
+            done[call["call_id"]] = self._too_many(call)
+        for call in finals:
+            done[call["call_id"]] = self._complete(call, done)
+        yield [done[call["call_id"]] for call in calls]
+
+    def _batches(self, calls: Sequence[Item]) -> list[list[Item]]:
+        """Runs of read-only calls together, each mutating call by itself."""
+        batches: list[list[Item]] = []
+        for mutates, group in groupby(calls, key=self._mutates):
+            members = list(group)
+            batches.extend([[each] for each in members] if mutates else [members])
+        return batches
+
+    def _mutates(self, call: Item) -> bool:
+        found = self.toolbox.catalogue.get(call["name"])
+        return found is not None and found.mutates
+
+    async def _run_batch(
+        self, batch: list[Item], offered: frozenset[str], done: dict[str, CallOutput]
+    ) -> AsyncGenerator[ToolStarted | ToolEnded | ToolsAcquired]:
+        events: asyncio.Queue[ToolStarted | ToolEnded | ToolsAcquired | None] = asyncio.Queue()
+        places = asyncio.Semaphore(self.limits.parallel_calls)
+
+        async def one(call: Item) -> None:
+            try:
+                async with places:
+                    done[call["call_id"]] = await self._run_call(call, offered, events)
+            finally:
+                events.put_nowait(None)
+
+        tasks = [asyncio.create_task(one(call)) for call in batch]
+        try:
+            left = len(tasks)
+            while left:
+                async with self.interrupt.within(self.deadline):
+                    event = await events.get()
+                if event is None:
+                    left -= 1
+                else:
+                    yield event
+        finally:
+            for task in tasks:
+                task.cancel()
+            results = await asyncio.gather(*tasks, return_exceptions=True)
+        for result in results:
+            if isinstance(result, BaseException):
+                raise result
+
+    async def _run_call(
+        self,
+        call: Item,
+        offered: frozenset[str],
+        events: asyncio.Queue[ToolStarted | ToolEnded | ToolsAcquired | None],
+    ) -> CallOutput:
+        """One call, from its arguments to its output."""
+        if call["name"] == ACQUIRE:
+            output = await self._acquire(call)
+            if output.acquired:
+                events.put_nowait(ToolsAcquired(output.acquired))
+            return output
+        try:
+            tool, arguments = self._checked(call, offered)
+        except _Refused as refused:
+            return CallOutput(call["call_id"], call["name"], str(refused), ok=False)
+        events.put_nowait(ToolStarted(call["call_id"], tool.name, tool.title(arguments)))
+        began = time.monotonic()
+        key = f"{self.context.run_id}:{call['call_id']}"
+        with bound_request(replace(self.context, idempotency_key=key)):
+            output = await self._run_tool(call, tool, arguments)
+        seconds = time.monotonic() - began
+        detail = output.text.split("\n", 1)[0][:200]
+        events.put_nowait(ToolEnded(call["call_id"], tool.name, output.ok, detail, seconds))
+        return output
+
+    async def _run_tool(self, call: Item, tool: Tool, arguments: BaseModel) -> CallOutput:
+        if tool.mutates and self.context.dry_run:
+            text = f"Dry run: not done. It would have been: {tool.title(arguments)}"
+            return CallOutput(call["call_id"], tool.name, text)
+        try:
+            async with asyncio.timeout(tool.timeout):
+                result = await tool.run(arguments, self.toolbox.services)
+                result = await self._limited(result, tool)
+        except ToolError as error:
+            return CallOutput(call["call_id"], tool.name, str(error), ok=False)
+        except TimeoutError:
+            text = f"{tool.name} was stopped after {tool.timeout:g} s. Ask it for less, or go on without."
+            return CallOutput(call["call_id"], tool.name, text, ok=False)
+        except Exception as error:
+            # Ours to mend, so it is logged with its trace; the model only learns that it failed.
+            log.exception("tool failed", extra={"tool": tool.name, "call_id": call["call_id"]})
+            text = f"{tool.name} failed ({type(error).__name__}). Trying again may not help."
+            return CallOutput(call["call_id"], tool.name, text, ok=False)
+        links = tuple(source.url for source in result.sources if source.url)
+        return CallOutput(call["call_id"], tool.name, result.content, links=links)
+
+    async def _limited(self, result: ToolResult, tool: Tool) -> ToolResult:
+        allowed = allowed_size(
+            self.context.max_response_size, self.context.context_window, self.context.usage_ratio
+        )
+        return await limited(result, tool, allowed, self.toolbox.artifacts)
+
+    def _checked(self, call: Item, offered: frozenset[str]) -> tuple[Tool, BaseModel]:
+        name = call["name"]
+        tool = self.toolbox.catalogue.get(name)
+        if tool is None:
+            near = ", ".join(self.toolbox.catalogue.near(name)) or "none is similar"
+            raise _Refused(f"There is no tool {name}. Similar names: {near}.")
+        if name not in offered:
+            raise _Refused(f"{name} was not acquired. Call {ACQUIRE} with its name first.")
+        try:
+            given = tool.arguments.model_validate(_arguments(call, tool.arguments))
+        except ValidationError as error:
+            raise _Refused(
+                f"The arguments of {name} are not valid:\n{describe_errors(error)}\n"
+                "Correct them and call it again."
+            ) from None
+        return tool, given
+
+    async def _acquire(self, call: Item) -> CallOutput:
+        names = _named_tools(call)
+        if not names:
+            text = 'Give {"names": ["…"]} with names from the list in the description.'
+            return CallOutput(call["call_id"], ACQUIRE, text, ok=False)
+        found = tuple(name for name in names if self.toolbox.catalogue.get(name))
+        text = "\n".join([await self._introduced(name) for name in names])
+        return CallOutput(call["call_id"], ACQUIRE, text, ok=bool(found), acquired=found)
+
+    async def _introduced(self, name: str) -> str:
+        """What the model hears of a tool it asked for, with the tool's own context (D2)."""
+        tool = self.toolbox.catalogue.get(name)
+        if tool is None:
+            near = ", ".join(self.toolbox.catalogue.near(name)) or "none"
+            return f"{name}: there is no such tool. Similar: {near}."
+        if tool.on_acquired is None:
+            return f"{name}: you can call it now."
+        with bound_request(self.context):
+            return f"{name}: you can call it now.\n{await tool.on_acquired(self.toolbox.services)}"
+
+    def _complete(self, call: Item, done: Mapping[str, CallOutput]) -> CallOutput:
+        failed = [output.tool for output in done.values() if not output.ok]
+        if failed:
+            text = (
+                f"Not finished yet: {', '.join(failed)}, called beside it, failed. Look at the "
+                f"outputs, then call {COMPLETE} again, alone."
+            )
+            return CallOutput(call["call_id"], COMPLETE, text, ok=False)
+        try:
+            result = self.response_type.parse(call["arguments"])
+        except ValidationError as error:
+            text = f"The result is not valid:\n{describe_errors(error)}\nCorrect it and call again."
+            return CallOutput(call["call_id"], COMPLETE, text, ok=False)
+        return CallOutput(call["call_id"], COMPLETE, "Accepted.", result=result)
+
+    def _too_many(self, call: Item) -> CallOutput:
+        text = (
+            f"Not run: at most {self.limits.calls_per_turn} calls are run at once. Call it again."
+        )
+        return CallOutput(call["call_id"], call["name"], text, ok=False)
+
+
+def _unfinished(call: Item, cancelled: bool) -> CallOutput:
+    why = _CANCELLED if cancelled else _OUT_OF_TIME
+    return CallOutput(call["call_id"], call["name"], why, ok=False, cancelled=cancelled)
+
+
+def _arguments(call: Item, model: type[BaseModel]) -> object:
+    try:
+        return without_nulls(model, from_json(call["arguments"]))
+    except ValueError:
+        raise _Refused(
+            f"The arguments of {call['name']} are not JSON. "
+            "Send one JSON object that fits its schema."
+        ) from None
+
+
+def _named_tools(call: Item) -> list[str]:
+    """The names that an `acquire_tools` call gives; none when it is malformed."""
+    try:
+        return _Acquire.model_validate_json(call["arguments"]).names
+    except ValidationError:
+        return []
+
+
+class _Acquire(BaseModel):
+    names: list[str]

@@ -1,0 +1,65 @@
+"""What bounds a run, asked before each call in a fixed order (G1, C5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bot.agent.limits import Limits
+from bot.agent.state import LoopState
+from bot.core.outcome import StopReason
+
+
+@dataclass(frozen=True, slots=True)
+class Gauge:
+    """How much of each limit a run has used, as shares (1 is all of it)."""
+
+    turns: float
+    time: float
+    tokens: float
+    cost: float
+    context: float
+
+    @property
+    def fullest(self) -> tuple[str, float]:
+        """The limit that will trip first, and its share."""
+        shares = {
+            "turns": self.turns,
+            "time": self.time,
+            "tokens": self.tokens,
+            "money": self.cost,
+            "context": self.context,
+        }
+        return max(shares.items(), key=lambda each: each[1])
+
+
+def gauge(state: LoopState, limits: Limits, *, elapsed: float, window: int) -> Gauge:
+    """`elapsed` in seconds since the run began; `window` the model's input limit in tokens."""
+    spent = state.usage.input_tokens - state.usage.cached_tokens + state.usage.output_tokens
+    return Gauge(
+        turns=state.turn / limits.turns,
+        time=elapsed / limits.run_seconds,
+        tokens=spent / limits.tokens,
+        cost=(state.cost or 0.0) / limits.cost if limits.cost else 0.0,
+        context=usage_ratio(state, window) / limits.context_ratio,
+    )
+
+
+def usage_ratio(state: LoopState, window: int) -> float:
+    """The share of the model's input limit that the chain fills (E1)."""
+    if not window:
+        return 0.0
+    return (state.last_usage.input_tokens + state.last_usage.output_tokens) / window
+
+
+def tripped(used: Gauge, state: LoopState, limits: Limits) -> StopReason | None:
+    """The first guard that has tripped; the last allowed turn trips the first one."""
+    checks = (
+        (state.turn >= limits.turns - 1, StopReason.MAX_TURNS),
+        (used.time >= 1, StopReason.RUN_TIMEOUT),
+        (used.tokens >= 1, StopReason.TOKEN_BUDGET),
+        (used.cost >= 1, StopReason.COST_BUDGET),
+        (used.context >= 1, StopReason.CONTEXT_FULL),
+        (state.malformed >= limits.malformed, StopReason.MALFORMED_OUTPUT),
+        (state.failed_turns >= limits.failed_turns, StopReason.TOOL_ERRORS),
+    )
+    return next((reason for failed, reason in checks if failed), None)

@@ -1,0 +1,72 @@
+"""Stopping a run from outside, at any await (H1)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class Interrupted(Exception):
+    """A person pressed Stop."""
+
+
+class Interrupt:
+    """Seen by whatever awaits inside `within`: it ends at once with `Interrupted`.
+
+    A signal rather than a cancelled task, because the loop must answer it: outputs for calls in
+    progress, a last event, a valid chain.
+    """
+
+    def __init__(self) -> None:
+        self._requested = False
+        self._scopes: set[asyncio.Timeout] = set()
+
+    @property
+    def requested(self) -> bool:
+        return self._requested
+
+    def request(self) -> None:
+        """Interrupt. Call it on the event loop's thread; calling it again does nothing more."""
+        self._requested = True
+        now = asyncio.get_running_loop().time()
+        for scope in self._scopes:
+            scope.reschedule(now)
+        self._scopes.clear()
+
+    @asynccontextmanager
+    async def within(self, deadline: float) -> AsyncGenerator[None]:
+        """Bound what is awaited inside; never yield to a consumer from here.
+
+        Raises Interrupted on a request, TimeoutError when `deadline` (the event loop's clock, in
+        seconds) passes.
+        """
+        if self._requested:
+            raise Interrupted
+        try:
+            async with asyncio.timeout_at(deadline) as scope:
+                self._scopes.add(scope)
+                try:
+                    yield
+                finally:
+                    self._scopes.discard(scope)
+        except TimeoutError:
+            if self._requested:
+                raise Interrupted from None
+            raise
+
+    async def each(self, stream: AsyncGenerator[T], deadline: float) -> AsyncGenerator[T]:
+        """Iterate with every step bounded as by `within`; closes `stream` however it ends."""
+        try:
+            while True:
+                async with self.within(deadline):
+                    try:
+                        part = await anext(stream)
+                    except StopAsyncIteration:
+                        return
+                yield part
+        finally:
+            await stream.aclose()

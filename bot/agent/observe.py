@@ -1,0 +1,144 @@
+"""What a response and the outputs of its calls mean for the run (C1–C5, G3). Pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pydantic import BaseModel
+
+from bot.agent import prompts
+from bot.agent.complete import NAME as COMPLETE
+from bot.agent.complete import ResponseType
+from bot.agent.dispatch import CallOutput
+from bot.agent.state import LoopState, Transition
+from bot.core.chain import Item
+from bot.core.outcome import RunStatus, StopReason
+from bot.model.types import ModelResponse
+
+Notes = tuple[Item, ...]
+
+_FAILED = frozenset(
+    {
+        StopReason.REFUSED,
+        StopReason.CONTENT_FILTER,
+        StopReason.MODEL_ERROR,
+        StopReason.PROMPT_TOO_LONG,
+    }
+)
+_CANCELLED = frozenset({StopReason.CANCELLED_STREAMING, StopReason.CANCELLED_TOOLS})
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """Why a run ends, and with what."""
+
+    reason: StopReason
+    result: BaseModel | None = None
+
+    def status(self, *, work_done: bool) -> RunStatus:
+        """What a person is told; `work_done` when some call went well (C7)."""
+        if self.reason in _CANCELLED:
+            return RunStatus.CANCELLED
+        if self.reason in _FAILED:
+            return RunStatus.FAILED
+        if self.reason is StopReason.COMPLETED:
+            return RunStatus.SUCCESS
+        return RunStatus.PARTIAL if self.result or work_done else RunStatus.FAILED
+
+
+def close(state: LoopState, reason: StopReason) -> tuple[LoopState, Notes]:
+    """A guard has tripped: the next call is the last, and must be `complete_task` (C5, C6)."""
+    notes: Notes = (prompts.note(prompts.closing(reason)),)
+    pending = (*state.pending, *notes)
+    closing = state.go(Transition.CLOSING, closing=reason, force_finish=True, pending=pending)
+    return closing, notes
+
+
+def observe(
+    state: LoopState,
+    response: ModelResponse,
+    outputs: Sequence[CallOutput],
+    response_type: ResponseType,
+) -> tuple[LoopState, Notes, Ending | None]:
+    """The next state, the items that it adds to the conversation, and the end if this is it."""
+    if ending := _refusal(response):
+        return state, (), ending
+    if response.incomplete:
+        state, notes = _cut_off(state)
+    elif outputs:
+        state, notes = _answered(state, response, outputs)
+    elif state.force_finish and response.text:
+        # Forced, and still only text: nothing that the model said is lost (C4).
+        result = response_type.from_text(response.text)
+        ended = state.go(state.transition, parent=response.id, pending=())
+        return ended, (), Ending(state.closing or StopReason.MALFORMED_OUTPUT, result)
+    else:
+        state, notes = _nudged(state, response)
+    ending = _ending(state, outputs)
+    return state, notes, ending or _closed_without_result(state)
+
+
+def _refusal(response: ModelResponse) -> Ending | None:
+    if response.incomplete == "content_filter":
+        return Ending(StopReason.CONTENT_FILTER)
+    if response.refusal and not response.calls:
+        return Ending(StopReason.REFUSED)
+    return None
+
+
+def _cut_off(state: LoopState) -> tuple[LoopState, Notes]:
+    """Nothing is chained to a response that was cut: its calls may be halves."""
+    notes: Notes = (prompts.note(prompts.CUT_OFF),)
+    pending = (*state.pending, *notes)
+    return state.go(Transition.MALFORMED, pending=pending, malformed=state.malformed + 1), notes
+
+
+def _answered(
+    state: LoopState, response: ModelResponse, outputs: Sequence[CallOutput]
+) -> tuple[LoopState, Notes]:
+    """The chain moves on to `response`, with an output for each of its calls (B2)."""
+    rejected = any(each.tool == COMPLETE and not each.ok for each in outputs)
+    went_well = any(each.ok for each in outputs)
+    items: Notes = tuple(output.item() for output in outputs)
+    links = dict.fromkeys((*state.links, *(link for each in outputs for link in each.links)))
+    acquired = dict.fromkeys((*state.acquired, *(n for each in outputs for n in each.acquired)))
+    answered = state.go(
+        Transition.FINAL_REJECTED if rejected else Transition.TOOLS_ANSWERED,
+        parent=response.id,
+        pending=items,
+        links=tuple(links),
+        acquired=tuple(acquired),
+        malformed=0,
+        failed_turns=0 if went_well else state.failed_turns + 1,
+    )
+    return answered, items
+
+
+def _ending(state: LoopState, outputs: Sequence[CallOutput]) -> Ending | None:
+    if result := next((each.result for each in outputs if each.result is not None), None):
+        return Ending(state.closing or StopReason.COMPLETED, result)
+    if any(each.cancelled for each in outputs):
+        return Ending(StopReason.CANCELLED_TOOLS)
+    return None
+
+
+def _nudged(state: LoopState, response: ModelResponse) -> tuple[LoopState, Notes]:
+    """Text without calls is pointed to `complete_task` once, then that is forced (C4)."""
+    if not response.text:
+        transition, words, malformed = Transition.MALFORMED, prompts.EMPTY, state.malformed + 1
+    elif state.transition is Transition.NUDGED:
+        transition, words, malformed = Transition.FORCED, prompts.NUDGE, 0
+    else:
+        transition, words, malformed = Transition.NUDGED, prompts.NUDGE, 0
+    notes: Notes = (prompts.note(words),)
+    force = state.force_finish or transition is Transition.FORCED
+    nudged = state.go(
+        transition, parent=response.id, pending=notes, malformed=malformed, force_finish=force
+    )
+    return nudged, notes
+
+
+def _closed_without_result(state: LoopState) -> Ending | None:
+    """The last call brought nothing: the run ends with what its tools did."""
+    return Ending(state.closing) if state.closing else None

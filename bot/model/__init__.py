@@ -1,0 +1,16 @@
+"""The Responses API client: what is asked, what comes back, what it costs."""
+
+from bot.model.client import ResponsesModel
+from bot.model.prices import PriceList
+from bot.model.types import Model, ModelRequest, ModelResponse, Progress, ReasoningPart, TextPart
+
+__all__ = [
+    "Model",
+    "ModelRequest",
+    "ModelResponse",
+    "PriceList",
+    "Progress",
+    "ReasoningPart",
+    "ResponsesModel",
+    "TextPart",
+]

@@ -1,0 +1,128 @@
+"""Calls the Responses API through OpenAI's SDK, with its connection handling and its retries.
+
+The body goes through `extra_body` and comes back as JSON that is parsed once: the SDK's request
+transform and typed events would cost more than all the rest of a turn (see tests/bench).
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any, cast
+
+from httpx2 import EventSource, HTTPError, ServerSentEvent
+from openai import AsyncOpenAI, OpenAIError
+from pydantic_core import from_json
+
+from bot.core.chain import Usage
+from bot.core.errors import ModelError, ModelErrorKind
+from bot.model.errors import from_body, from_exception
+from bot.model.types import ModelRequest, ModelResponse, Progress, ReasoningPart, TextPart
+
+_TERMINAL = frozenset({"response.completed", "response.incomplete", "response.failed"})
+
+
+class ResponsesModel:
+    """`stream` decides how responses are fetched: as events that can be shown while they come,
+    or whole, which costs less when nobody watches."""
+
+    def __init__(
+        self,
+        client: AsyncOpenAI,
+        *,
+        stream: bool = True,
+        reasoning: dict[str, str] | None = None,
+        temperature: float | None = None,
+        max_output_tokens: int | None = None,
+    ) -> None:
+        self._client = client
+        self._stream = stream
+        self._settings = {
+            "reasoning": reasoning,
+            "temperature": temperature,
+            "max_output_tokens": max_output_tokens,
+        }
+
+    async def respond(self, request: ModelRequest) -> AsyncGenerator[Progress]:
+        """See `Model.respond`."""
+        body = self._body(request)
+        try:
+            if not self._stream:
+                yield await self._whole(request.model, body)
+                return
+            async for part in self._events(request.model, body):
+                yield part
+        except OpenAIError as error:
+            raise from_exception(error) from error
+        except (HTTPError, ValueError) as error:
+            raise ModelError(ModelErrorKind.INTERRUPTED, f"The stream broke: {error}") from error
+
+    def _body(self, request: ModelRequest) -> dict[str, Any]:
+        body = {
+            "instructions": request.instructions,
+            "input": request.input,
+            "tools": request.tools,
+            "previous_response_id": request.previous_response_id,
+            "prompt_cache_key": request.cache_key,
+            "safety_identifier": request.user_hash,
+            "stream": self._stream or None,
+            **self._settings,
+        }
+        if request.forced_tool:
+            body["tool_choice"] = {"type": "function", "name": request.forced_tool}
+        return {key: value for key, value in body.items() if value is not None and value != ""}
+
+    async def _whole(self, model: str, body: dict[str, Any]) -> ModelResponse:
+        raw = await self._client.responses.with_raw_response.create(model=model, extra_body=body)
+        return _response(from_json(raw.content))
+
+    async def _events(self, model: str, body: dict[str, Any]) -> AsyncGenerator[Progress]:
+        create = self._client.responses.with_streaming_response.create
+        response: ModelResponse | None = None
+        async with create(model=model, extra_body=body) as raw:
+            events = cast("AsyncGenerator[ServerSentEvent]", aiter(EventSource(raw.http_response)))
+            async with aclosing(events):
+                # Read to the very end, so that the connection can be used again.
+                async for event in events:
+                    if event.event in _TERMINAL:
+                        response = _response(from_json(event.data)["response"])
+                    elif part := _part(event):
+                        yield part
+        if response is None:
+            raise ModelError(ModelErrorKind.INTERRUPTED, "The stream ended without a response.")
+        yield response
+
+
+def _part(event: ServerSentEvent) -> Progress | None:
+    """What can be shown of an event. The terminal event repeats all the others carry, so only
+    these are parsed. Raises ModelError for an error that came in the stream."""
+    if event.event == "response.output_text.delta":
+        return TextPart(from_json(event.data)["delta"])
+    if event.event == "response.reasoning_summary_text.delta":
+        return ReasoningPart(from_json(event.data)["delta"])
+    if event.event == "error":
+        raise from_body(from_json(event.data))
+    return None
+
+
+def _response(body: dict[str, Any]) -> ModelResponse:
+    status = body.get("status")
+    if status not in ("completed", "incomplete"):
+        raise from_body(body.get("error") or {"message": f"The response is {status}."})
+    reason = (body.get("incomplete_details") or {}).get("reason") or "unknown"
+    return ModelResponse(
+        id=body["id"],
+        items=tuple(body["output"]),
+        usage=_usage(body.get("usage") or {}),
+        model=body.get("model", ""),
+        incomplete=reason if status == "incomplete" else None,
+    )
+
+
+def _usage(body: dict[str, Any]) -> Usage:
+    return Usage(
+        input_tokens=body.get("input_tokens", 0),
+        cached_tokens=(body.get("input_tokens_details") or {}).get("cached_tokens", 0),
+        output_tokens=body.get("output_tokens", 0),
+        reasoning_tokens=(body.get("output_tokens_details") or {}).get("reasoning_tokens", 0),
+    )

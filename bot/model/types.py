@@ -1,0 +1,91 @@
+"""One model call: the request, its progress and the response."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+from bot.core.chain import Item, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """What one call sends. `input` and `tools` go out verbatim.
+
+    `forced_tool` names the one function that must be called, if any. `cache_key` groups requests
+    that share a prefix. `user_hash` identifies the person to the service without naming them.
+    """
+
+    model: str
+    instructions: str
+    input: tuple[Item, ...]
+    tools: tuple[dict[str, Any], ...]
+    previous_response_id: str | None = None
+    forced_tool: str | None = None
+    cache_key: str = ""
+    user_hash: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TextPart:
+    """More visible text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningPart:
+    """More of a reasoning summary."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class ModelResponse:
+    """A response that reached its end. `incomplete` says why it was cut, None when it was not."""
+
+    id: str
+    items: tuple[Item, ...]
+    usage: Usage
+    model: str = ""
+    incomplete: str | None = None
+
+    @cached_property
+    def calls(self) -> tuple[Item, ...]:
+        """The function calls, in order; one per call id, as the service allows one output each."""
+        found = {item["call_id"]: item for item in self._of_type("function_call")}
+        return tuple(found.values())
+
+    @cached_property
+    def text(self) -> str:
+        """The visible text of all messages."""
+        return "\n\n".join(part["text"] for part in self._content("output_text") if part["text"])
+
+    @cached_property
+    def refusal(self) -> str:
+        """What the model said when it refused; empty when it did not."""
+        return "\n\n".join(part["refusal"] for part in self._content("refusal"))
+
+    def _of_type(self, kind: str) -> list[Item]:
+        return [item for item in self.items if item.get("type") == kind]
+
+    def _content(self, kind: str) -> list[dict[str, Any]]:
+        messages = self._of_type("message")
+        parts = (part for message in messages for part in message.get("content") or ())
+        return [part for part in parts if part.get("type") == kind]
+
+
+Progress = TextPart | ReasoningPart | ModelResponse
+"""What a call yields: parts while it runs, then exactly one response."""
+
+
+class Model(Protocol):
+    """A model service that keeps chains."""
+
+    def respond(self, request: ModelRequest) -> AsyncGenerator[Progress]:
+        """Make one call. The last thing yielded is the response.
+
+        Raises ModelError. Closing the generator early drops the connection.
+        """
