@@ -9,6 +9,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -94,8 +95,9 @@ class Dispatch:
         others = [call for call in calls if call["name"] != COMPLETE]
         try:
             for batch in self._batches(others[: self.limits.calls_per_turn]):
-                async for event in self._run_batch(batch, offered, done):
-                    yield event
+                async with aclosing(self._run_batch(batch, offered, done)) as events:
+                    async for event in events:
+                        yield event
         except (Interrupted, TimeoutError) as stop:
             cancelled = isinstance(stop, Interrupted)
             yield [done.get(call["call_id"]) or _unfinished(call, cancelled) for call in calls]

@@ -169,8 +169,9 @@ class _Run:
         deadline = self._call_deadline(state)
         for attempt in range(_REDO + 1):
             try:
-                async for part in self._call(request, deadline):
-                    yield part
+                async with aclosing(self._call(request, deadline)) as parts:
+                    async for part in parts:
+                        yield part
             except Interrupted:
                 yield _Heard(stop=StopReason.CANCELLED_STREAMING)
             except TimeoutError:

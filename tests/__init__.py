@@ -1,0 +1,1 @@
+"""What users rely on, shown."""

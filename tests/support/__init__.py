@@ -1,0 +1,1 @@
+"""Real but small implementations of our protocols, shared by tests."""

@@ -1,0 +1,51 @@
+"""The toolkit's `Artifacts`, kept in memory."""
+
+from __future__ import annotations
+
+import hashlib
+
+from bot.core.errors import ToolError
+from bot.core.ids import new_id
+from bot.toolkit.artifacts import Artifact, Column
+
+
+class MemoryArtifacts:
+    def __init__(self) -> None:
+        self.kept: dict[str, tuple[Artifact, bytes]] = {}
+
+    async def save(
+        self,
+        data: bytes,
+        *,
+        name: str,
+        media_type: str,
+        prefix: str = "art",
+        rows: int | None = None,
+        columns: tuple[Column, ...] = (),
+        source_title: str = "",
+        source_url: str | None = None,
+    ) -> Artifact:
+        artifact = Artifact(
+            handle=new_id(prefix, 6),
+            name=name,
+            media_type=media_type,
+            size=len(data),
+            sha256=hashlib.sha256(data).hexdigest(),
+            rows=rows,
+            columns=columns,
+            source_title=source_title,
+            source_url=source_url,
+        )
+        self.kept[artifact.handle] = (artifact, data)
+        return artifact
+
+    async def find(self, handle: str) -> Artifact:
+        if handle not in self.kept:
+            raise ToolError(
+                f"There is no handle {handle}. Known: {', '.join(self.kept) or 'none'}."
+            )
+        return self.kept[handle][0]
+
+    async def read(self, handle: str) -> bytes:
+        await self.find(handle)
+        return self.kept[handle][1]

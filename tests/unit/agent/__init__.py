@@ -1,0 +1,1 @@
+"""The loop, against the strict stand-in of the Responses API."""
