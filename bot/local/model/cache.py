@@ -65,5 +65,7 @@ class PromptCache:
             return []
         prefixes = [hash(head)]
         for item in request.input:
-            prefixes.append(hash((prefixes[-1], json.dumps(item, sort_keys=True))))
+            prefixes.append(
+                hash((prefixes[-1], json.dumps({"type": "message", **item}, sort_keys=True)))
+            )
         return prefixes

@@ -172,11 +172,16 @@ def _dicts(items: Any) -> list[dict[str, Any]]:
 
 def _type_error(problem: ValidationError) -> errors.ApiError:
     first = max(problem.errors(include_url=False), key=lambda error: len(error["loc"]))
-    steps = [step for step in first["loc"] if isinstance(step, int) or str(step).islower()]
+    steps = [step for step in first["loc"] if isinstance(step, int) or _is_key(step)]
     name = ""
     for step in steps:
         name += f"[{step}]" if isinstance(step, int) else f".{step}"
     return errors.invalid_type(name.removeprefix("."), f"{first['msg'].lower()}.")
+
+
+def _is_key(step: str) -> bool:
+    # Besides keys, a location holds the labels of union members: class names and `list[…]`, `str`.
+    return step.islower() and "[" not in step and step not in ("str", "int", "bool", "float")
 
 
 def _check_text_format(text: dict[str, Any]) -> None:
