@@ -1,0 +1,72 @@
+"""What is kept, in Redis: one file per thing, the scripts that change it in `lua/`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from bot.store.artifacts import ArtifactStore
+from bot.store.caller_state import CallerStates
+from bot.store.connection import Connection, Retention, connect
+from bot.store.embedded import embedded_redis
+from bot.store.leases import Lease, Leases
+from bot.store.ledger import Ledger
+from bot.store.mailbox import Mailbox
+from bot.store.run import Phase, Post, RunRecord, Runs
+from bot.store.signals import Signals
+from bot.store.threads import Threads
+
+__all__ = [
+    "ArtifactStore",
+    "CallerStates",
+    "Connection",
+    "Lease",
+    "Leases",
+    "Ledger",
+    "Mailbox",
+    "Phase",
+    "Post",
+    "Retention",
+    "RunRecord",
+    "Runs",
+    "Signals",
+    "Stores",
+    "Threads",
+    "embedded_redis",
+    "open_stores",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """Everything that is kept."""
+
+    mailbox: Mailbox
+    leases: Leases
+    caller_states: CallerStates
+    ledger: Ledger
+    runs: Runs
+    artifacts: ArtifactStore
+    threads: Threads
+    signals: Signals
+
+
+@asynccontextmanager
+async def open_stores(url: str, retention: Retention | None = None) -> AsyncGenerator[Stores]:
+    """The stores behind one Redis (redis://, rediss:// or unix://).
+
+    Enter `signals.listening` as well where runs are to hear stop signals.
+    """
+    keep = retention or Retention()
+    async with connect(url) as redis:
+        yield Stores(
+            mailbox=Mailbox(redis, keep),
+            leases=Leases(redis, keep),
+            caller_states=CallerStates(redis, keep),
+            ledger=Ledger(redis, keep),
+            runs=Runs(redis, keep),
+            artifacts=ArtifactStore(redis, keep),
+            threads=Threads(redis, keep),
+            signals=Signals(redis, keep),
+        )

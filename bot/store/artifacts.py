@@ -1,0 +1,57 @@
+"""Artifacts of a thread: a description and bytes under a handle (D7, D8)."""
+
+from __future__ import annotations
+
+from bot.store.connection import Connection, Retention
+
+
+class ArtifactStore:
+    """Descriptions are JSON whose form is the toolkit's affair. Reading keeps for longer."""
+
+    def __init__(self, redis: Connection, retention: Retention) -> None:
+        self._redis = redis
+        self._seconds = retention.artifact
+
+    async def put(self, thread_key: str, handle: str, description: str, data: bytes) -> None:
+        """Keep an artifact under a handle that is new to the thread."""
+        handles = self._redis.key("artifacts", thread_key)
+        await self._redis.together(
+            ("SET", self._key("data", thread_key, handle), data, "EX", self._seconds),
+            ("SET", self._key("about", thread_key, handle), description, "EX", self._seconds),
+            ("SADD", handles, handle),
+            ("EXPIRE", handles, self._seconds),
+        )
+
+    async def description(self, thread_key: str, handle: str) -> bytes | None:
+        """What `put` was given, None when there is no such artifact any more."""
+        raw, _ = await self._redis.together(
+            ("GETEX", self._key("about", thread_key, handle), "EX", self._seconds),
+            ("EXPIRE", self._key("data", thread_key, handle), self._seconds),
+        )
+        return _bytes_or_none(raw)
+
+    async def data(self, thread_key: str, handle: str) -> bytes | None:
+        """The bytes, None when there is no such artifact any more."""
+        raw, _ = await self._redis.together(
+            ("GETEX", self._key("data", thread_key, handle), "EX", self._seconds),
+            ("EXPIRE", self._key("about", thread_key, handle), self._seconds),
+        )
+        return _bytes_or_none(raw)
+
+    async def handles(self, thread_key: str) -> list[str]:
+        """Handles of the thread that can still be read, in alphabetical order."""
+        names = await self._redis.call("SMEMBERS", self._redis.key("artifacts", thread_key))
+        handles = sorted(name.decode() for name in names)
+        if not handles:
+            return []
+        there = await self._redis.together(
+            *(("EXISTS", self._key("about", thread_key, handle)) for handle in handles)
+        )
+        return [handle for handle, exists in zip(handles, there, strict=True) if exists]
+
+    def _key(self, part: str, thread_key: str, handle: str) -> str:
+        return self._redis.key("artifact", thread_key, handle, part)
+
+
+def _bytes_or_none(raw: object) -> bytes | None:
+    return raw if isinstance(raw, bytes) else None

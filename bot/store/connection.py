@@ -1,0 +1,147 @@
+"""The way to Redis: one client for commands, one for listening, one rule for trouble."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any, TypeVar
+
+from redis import exceptions
+from redis.asyncio import BlockingConnectionPool, Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+
+from bot.core.errors import LeaseLost, StoreUnavailable
+
+T = TypeVar("T")
+
+PREFIX = "bot:v1"
+QUARANTINE = "bot:quarantine:v1"
+
+CONNECT_SECONDS = 5.0
+COMMAND_SECONDS = 10.0
+POOL = 64
+BACKOFF = (0.05, 0.2, 0.8)  # seconds before the second, third and last try
+
+_REFUSALS = ("MISCONF", "NOREPLICAS", "MASTERDOWN", "OOM", "READONLY")
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """How long things are kept after they were last used."""
+
+    thread_days: int = 30
+    artifact_days: int = 7
+    request_hours: int = 48
+    claims_hours: int = 48
+
+    @property
+    def thread(self) -> int:
+        """Seconds; likewise below."""
+        return self.thread_days * 86_400
+
+    @property
+    def artifact(self) -> int:
+        return self.artifact_days * 86_400
+
+    @property
+    def request(self) -> int:
+        return self.request_hours * 3_600
+
+    @property
+    def claims(self) -> int:
+        return self.claims_hours * 3_600
+
+
+class Connection:
+    """Commands, transactions and scripts, with replies as bytes.
+
+    Every one of them is written so that doing it twice does no harm: after a lost connection it
+    is therefore sent again, a few times, here and nowhere else (the client's own retries are off).
+
+    Raises StoreUnavailable when Redis cannot be reached or takes no writes, LeaseLost when a
+    fenced script refused, and redis's ResponseError when we sent nonsense.
+    """
+
+    def __init__(self, commands: Redis, listening: Redis) -> None:
+        self.listening = listening
+        self._commands = commands
+        lua = resources.files("bot.store") / "lua"
+        self._scripts = {
+            file.name.removesuffix(".lua"): commands.register_script(file.read_text("utf-8"))
+            for file in lua.iterdir()
+            if file.name.endswith(".lua")
+        }
+
+    def key(self, *parts: str) -> str:
+        return ":".join((PREFIX, *parts))
+
+    async def call(self, *command: Any) -> Any:
+        """One command; doing it twice must do no harm."""
+        return await self._reach(lambda: self._commands.execute_command(*command))  # type: ignore[no-untyped-call]
+
+    async def together(self, *commands: Sequence[Any]) -> list[Any]:
+        """All of `commands` or none, at once; doing them twice must do no harm."""
+
+        async def transact() -> list[Any]:
+            async with self._commands.pipeline(transaction=True) as pipeline:
+                for command in commands:
+                    pipeline.execute_command(*command)
+                return await pipeline.execute()
+
+        return await self._reach(transact)
+
+    async def script(self, name: str, keys: Sequence[str], *args: Any) -> Any:
+        """Run `lua/<name>.lua`."""
+        return await self._reach(lambda: self._scripts[name](keys=list(keys), args=args))
+
+    async def _reach(self, attempt: Callable[[], Awaitable[T]]) -> T:
+        for pause in BACKOFF:
+            try:
+                return await _once(attempt)
+            except StoreUnavailable:
+                await asyncio.sleep(pause)
+        return await _once(attempt)
+
+
+async def _once(attempt: Callable[[], Awaitable[T]]) -> T:
+    try:
+        return await attempt()
+    except (exceptions.ConnectionError, exceptions.TimeoutError) as error:
+        raise StoreUnavailable("Redis cannot be reached.") from error
+    except (exceptions.ReadOnlyError, exceptions.OutOfMemoryError) as error:
+        raise StoreUnavailable("Redis takes no writes.") from error
+    except exceptions.ResponseError as error:
+        if str(error).startswith("LEASELOST"):
+            raise LeaseLost("Another run holds this thread.") from None
+        if str(error).startswith(_REFUSALS):
+            raise StoreUnavailable("Redis takes no writes.") from error
+        raise
+
+
+@asynccontextmanager
+async def connect(url: str) -> AsyncGenerator[Connection]:
+    """Clients for `url` (redis://, rediss:// or unix://). Connects when first used."""
+    async with _client(url, POOL, COMMAND_SECONDS) as commands, _client(url, 4, None) as listening:
+        yield Connection(commands, listening)
+
+
+@asynccontextmanager
+async def _client(url: str, connections: int, read_seconds: float | None) -> AsyncGenerator[Redis]:
+    pool = BlockingConnectionPool.from_url(
+        url,
+        max_connections=connections,
+        timeout=CONNECT_SECONDS,
+        socket_connect_timeout=CONNECT_SECONDS,
+        socket_timeout=read_seconds,
+        retry=Retry(NoBackoff(), 0),
+        health_check_interval=30,
+    )
+    client = Redis.from_pool(pool)
+    try:
+        yield client
+    finally:
+        await client.aclose()

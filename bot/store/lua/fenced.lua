@@ -1,0 +1,11 @@
+-- KEYS: lease, mark of this write. ARGV: token, seconds of the mark, then commands, each preceded
+-- by how many parts it has. All of them are run, or none; none the second time.
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return redis.error_reply('LEASELOST') end
+if not redis.call('SET', KEYS[2], '1', 'NX', 'EX', ARGV[2]) then return 0 end
+local at = 3
+while at <= #ARGV do
+  local parts = tonumber(ARGV[at])
+  redis.call(unpack(ARGV, at + 1, at + parts))
+  at = at + parts + 1
+end
+return 1

@@ -1,0 +1,14 @@
+-- KEYS: lease, run of the request, prefix of runs. ARGV: token, run, request, thread, seconds.
+-- Returns the fields of the request's run, which is a new one unless it has one.
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return redis.error_reply('LEASELOST') end
+local existing = redis.call('GET', KEYS[2])
+if existing then
+  local fields = redis.call('HGETALL', KEYS[3] .. existing)
+  if #fields > 0 then return fields end
+end
+local run = KEYS[3] .. ARGV[2]
+redis.call('SET', KEYS[2], ARGV[2], 'EX', ARGV[5])
+redis.call('HSET', run, 'run_id', ARGV[2], 'request_id', ARGV[3], 'thread_key', ARGV[4],
+  'phase', 'running')
+redis.call('EXPIRE', run, ARGV[5])
+return redis.call('HGETALL', run)

@@ -1,0 +1,122 @@
+"""Requests that wait for their run: a list per thread, and the one truth about what is to do."""
+
+from __future__ import annotations
+
+from bot.core.errors import CorruptValue
+from bot.core.request import Request
+from bot.store.connection import Connection, Retention
+from bot.store.values import decode, load, set_aside
+
+
+def request_key(redis: Connection, request_id: str) -> str:
+    """Where a request is kept, until it expires: longer than it waits, so that it can be tried
+    again from a button."""
+    return redis.key("request", request_id)
+
+
+def mailbox_keys(redis: Connection, thread_key: str) -> list[str]:
+    """The thread's list of request ids, and the set of threads that have one."""
+    return [redis.key("mailbox", thread_key), redis.key("threads")]
+
+
+class Mailbox:
+    """First in, first out per thread; the head stays until its run is delivered."""
+
+    def __init__(self, redis: Connection, retention: Retention) -> None:
+        self._redis = redis
+        self._retention = retention
+
+    async def submit(self, request: Request, *, event_id: str) -> bool:
+        """Take the request in, all or nothing (reliability 1).
+
+        False when this event, or this message, was taken in before as another request.
+        """
+        keys = [
+            self._redis.key("claim", "event", request.team, event_id),
+            self._message_claim(request.team, request.channel, request.ts),
+            request_key(self._redis, request.id),
+            *mailbox_keys(self._redis, request.thread_key),
+        ]
+        new = await self._redis.script(
+            "submit",
+            keys,
+            *(request.id, request.model_dump_json(), request.thread_key),
+            *(self._retention.claims, self._retention.request),
+        )
+        return bool(new)
+
+    async def head(self, thread_key: str) -> Request | None:
+        """The oldest request of the thread; it stays where it is.
+
+        Raises CorruptValue for one that cannot be read; it is set aside, and the next call gives
+        the one behind it.
+        """
+        keys = mailbox_keys(self._redis, thread_key)
+        found = await self._redis.script("head", keys, request_key(self._redis, ""), thread_key)
+        if not found:
+            return None
+        request_id, raw = found
+        try:
+            return decode(Request, raw)
+        except CorruptValue:
+            await set_aside(self._redis, request_key(self._redis, request_id.decode()))
+            raise
+
+    async def get(self, request_id: str) -> Request | None:
+        """A request by its id, waiting or not, None when it has expired.
+
+        Raises CorruptValue when it cannot be read.
+        """
+        return await load(self._redis, request_key(self._redis, request_id), Request)
+
+    async def find(self, team: str, channel: str, ts: str) -> str | None:
+        """The id of the request that the message asked, None when it asked none."""
+        raw = await self._redis.call("GET", self._message_claim(team, channel, ts))
+        return raw.decode() if raw else None
+
+    async def pop(self, thread_key: str, request_id: str) -> None:
+        """Take the request off if it is the head; harmless when it is not."""
+        keys = mailbox_keys(self._redis, thread_key)
+        await self._redis.script("pop", keys, request_id, thread_key)
+
+    async def remove(self, thread_key: str, request_id: str) -> bool:
+        """Take back a request that waits (its message was deleted); False when it does not wait.
+
+        The head may be running already: to stop that, cancel it as well.
+        """
+        keys = [*mailbox_keys(self._redis, thread_key), request_key(self._redis, request_id)]
+        return bool(await self._redis.script("remove", keys, request_id, thread_key))
+
+    async def waiting(self, thread_key: str) -> int:
+        """How many requests the thread has, the one that runs included."""
+        return int(await self._redis.call("LLEN", mailbox_keys(self._redis, thread_key)[0]))
+
+    async def threads(self) -> list[str]:
+        """Keys of the threads that have requests."""
+        return [
+            key.decode() for key in await self._redis.call("SMEMBERS", self._redis.key("threads"))
+        ]
+
+    async def forget_if_empty(self, thread_key: str) -> bool:
+        """Take the thread off `threads` if nothing waits there any more."""
+        return bool(
+            await self._redis.script(
+                "forget_if_empty", mailbox_keys(self._redis, thread_key), thread_key
+            )
+        )
+
+    async def attempts(self, request_id: str) -> int:
+        """Count one more attempt to run the request; which one it is, from 1 on."""
+        key = self._redis.key("attempts", request_id)
+        count, _ = await self._redis.together(
+            ("INCR", key), ("EXPIRE", key, self._retention.request)
+        )
+        return int(count)
+
+    async def forgive(self, request_id: str) -> None:
+        """Do not count the last attempt: it was given back, it did not fail."""
+        key = self._redis.key("attempts", request_id)
+        await self._redis.together(("DECR", key), ("EXPIRE", key, self._retention.request))
+
+    def _message_claim(self, team: str, channel: str, ts: str) -> str:
+        return self._redis.key("claim", "message", team, channel, ts)

@@ -1,0 +1,192 @@
+"""The record of a run: save points, outbox, and what was posted (reliability 3, 4)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from bot.core.chain import CallerState, LedgerEntry
+from bot.core.errors import CorruptValue
+from bot.core.outcome import Outcome
+from bot.core.request import Request
+from bot.store.caller_state import caller_state_key
+from bot.store.connection import Connection, Retention
+from bot.store.leases import Lease
+from bot.store.ledger import appending
+from bot.store.mailbox import mailbox_keys
+from bot.store.values import decode, set_aside
+
+
+class Phase(StrEnum):
+    """How far a run is."""
+
+    RUNNING = "running"
+    FINISHED = "finished"  # its outcome waits in the outbox
+    DELIVERED = "delivered"  # its terminal message is up
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """A run as kept. `state` is what the last save point gave, None before the first."""
+
+    run_id: str
+    request_id: str
+    thread_key: str
+    phase: Phase
+    state: str | None = None
+    outcome: Outcome | None = None
+
+
+class Runs:
+    """Runs, the outbox of their outcomes, and what they posted.
+
+    Whatever takes a lease raises LeaseLost, and writes nothing, when a newer one was taken.
+    """
+
+    def __init__(self, redis: Connection, retention: Retention) -> None:
+        self._redis = redis
+        self._seconds = retention.thread
+
+    async def start(self, request: Request, run_id: str, lease: Lease) -> RunRecord:
+        """The run of the request: a new one named `run_id`, or the one that was interrupted, to
+        be gone on with under its own name."""
+        keys = [lease.key, self._redis.key("run-of", request.id), self._redis.key("run", "")]
+        fields = await self._redis.script(
+            "run_start", keys, lease.token, run_id, request.id, request.thread_key, self._seconds
+        )
+        return await self._record(_pairs(fields))
+
+    async def save_point(
+        self, run_id: str, state: str, lease: Lease, entries: Sequence[LedgerEntry] = ()
+    ) -> None:
+        """Keep where the loop stands, and what it appended since the last time, as one."""
+        key = self._key(run_id)
+        await lease.write(
+            ("HSET", key, "state", state),
+            ("EXPIRE", key, self._seconds),
+            *appending(self._redis, lease.thread_key, entries, self._seconds),
+        )
+
+    async def finish(
+        self,
+        run_id: str,
+        outcome: Outcome,
+        caller_state: CallerState,
+        lease: Lease,
+        entries: Sequence[LedgerEntry] = (),
+    ) -> None:
+        """The end of a run in one step: outcome to the outbox, state of the thread, ledger."""
+        key = self._key(run_id)
+        undelivered = self._redis.key("undelivered")
+        state = caller_state_key(self._redis, lease.thread_key)
+        await lease.write(
+            ("HSET", key, "phase", Phase.FINISHED, "outcome", outcome.model_dump_json()),
+            ("HDEL", key, "state"),
+            ("EXPIRE", key, self._seconds),
+            ("SET", state, caller_state.model_dump_json(), "EX", self._seconds),
+            ("ZADD", undelivered, time.time(), run_id),
+            ("EXPIRE", undelivered, self._seconds),
+            *appending(self._redis, lease.thread_key, entries, self._seconds),
+        )
+
+    async def load(self, run_id: str) -> RunRecord | None:
+        """A run by its id. Raises CorruptValue for one that cannot be read; it is set aside."""
+        fields = await self._redis.call("HGETALL", self._key(run_id))
+        return await self._record(fields) if fields else None
+
+    async def outcome(self, run_id: str) -> Outcome | None:
+        """How the run ended, None while it has not, or when it is forgotten."""
+        record = await self.load(run_id)
+        return record.outcome if record else None
+
+    async def mark_delivered(self, run_id: str) -> None:
+        """The terminal is up: the request leaves the mailbox in the same step."""
+        record = await self.load(run_id)
+        if record is None:
+            return
+        keys = [
+            self._key(run_id),
+            self._redis.key("undelivered"),
+            *mailbox_keys(self._redis, record.thread_key),
+        ]
+        await self._redis.script(
+            "run_delivered", keys, run_id, record.request_id, record.thread_key
+        )
+
+    async def undelivered(self) -> list[str]:
+        """Runs whose terminal is not known to be up, oldest first. Their requests are still in
+        the mailbox, so that their ticket delivers them; this is for showing and alarms."""
+        runs = await self._redis.call("ZRANGE", self._redis.key("undelivered"), 0, -1)
+        return [run_id.decode() for run_id in runs]
+
+    def post(self, run_id: str, lease: Lease) -> Post:
+        """What the run posted."""
+        return Post(self._redis, run_id, self._key(run_id), self._seconds, lease)
+
+    def _key(self, run_id: str) -> str:
+        return self._redis.key("run", run_id)
+
+    async def _record(self, fields: dict[bytes, bytes]) -> RunRecord:
+        try:
+            return _decoded(fields)
+        except CorruptValue:
+            await set_aside(self._redis, self._key(fields[b"run_id"].decode()))
+            raise
+
+
+def _decoded(fields: dict[bytes, bytes]) -> RunRecord:
+    state, outcome = fields.get(b"state"), fields.get(b"outcome")
+    return RunRecord(
+        run_id=fields[b"run_id"].decode(),
+        request_id=fields[b"request_id"].decode(),
+        thread_key=fields[b"thread_key"].decode(),
+        phase=Phase(fields[b"phase"].decode()),
+        state=state.decode() if state else None,
+        outcome=decode(Outcome, outcome) if outcome else None,
+    )
+
+
+class Post:
+    """The messages of a run (`RunPost`): which are up, kept so that any worker can go on."""
+
+    def __init__(
+        self, redis: Connection, run_id: str, key: str, seconds: int, lease: Lease
+    ) -> None:
+        self.run_id = run_id
+        self._redis = redis
+        self._key = key
+        self._seconds = seconds
+        self._lease = lease
+
+    async def message(self) -> str | None:
+        """The ts of the run's message, if one was posted."""
+        ts = await self._redis.call("HGET", self._key, "message")
+        return ts.decode() if ts else None
+
+    async def save_message(self, ts: str) -> None:
+        """Remember the run's message."""
+        await self._set("message", ts)
+
+    async def posted_parts(self) -> int:
+        """How many parts of the terminal are up."""
+        return int(await self._redis.call("HGET", self._key, "parts") or 0)
+
+    async def save_part(self, count: int) -> None:
+        """Remember that the first `count` parts are up."""
+        await self._set("parts", str(count))
+
+    async def may_write(self) -> None:
+        """Raises LeaseLost when this worker no longer holds the thread."""
+        await self._lease.check()
+
+    async def _set(self, field: str, value: str) -> None:
+        await self._lease.write(
+            ("HSET", self._key, field, value), ("EXPIRE", self._key, self._seconds)
+        )
+
+
+def _pairs(flat: list[Any]) -> dict[bytes, bytes]:
+    return dict(zip(flat[::2], flat[1::2], strict=True))

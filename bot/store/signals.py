@@ -1,0 +1,100 @@
+"""Stop signals: from whoever presses stop to the worker that runs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+
+from redis.asyncio.client import PubSub
+from redis.exceptions import RedisError
+
+from bot.core.errors import StoreUnavailable
+from bot.store.connection import Connection, Retention
+from bot.store.mailbox import mailbox_keys
+
+log = logging.getLogger(__name__)
+
+RECONNECT_SECONDS = 0.5
+
+OnCancel = Callable[[str], None]
+"""Told, at most once, which user asked to stop. Returns at once, never raises."""
+
+
+class Signals:
+    """A signal is kept until it is seen, so that one sent while nobody listened is not lost.
+
+    `listening` must be entered in processes that watch; sending works without.
+    """
+
+    def __init__(self, redis: Connection, retention: Retention) -> None:
+        self._redis = redis
+        self._seconds = retention.request
+        self._channel = redis.key("cancel")
+        self._watched: dict[str, OnCancel] = {}
+
+    async def request_cancel(self, thread_key: str, request_id: str | None, by: str) -> str | None:
+        """Ask to stop a request, by default the thread's current one.
+
+        Returns the request's id, None when the thread has nothing to stop. One that waits still is
+        stopped when it is its turn.
+        """
+        keys = [mailbox_keys(self._redis, thread_key)[0], self._redis.key("cancelled", "")]
+        found = await self._redis.script(
+            "request_cancel", keys, request_id or "", by, self._seconds, self._channel
+        )
+        return found.decode() if found else None
+
+    @asynccontextmanager
+    async def watch(self, request_id: str, on_cancel: OnCancel) -> AsyncGenerator[None]:
+        """Tell `on_cancel` when somebody asks, or has asked, to stop the request."""
+        self._watched[request_id] = on_cancel
+        try:
+            await self._look(request_id)
+            yield
+        finally:
+            self._watched.pop(request_id, None)
+
+    @asynccontextmanager
+    async def listening(self) -> AsyncGenerator[None]:
+        """Hear signals for what is watched in this process; reconnects by itself."""
+        async with AsyncExitStack() as stack:
+            task = asyncio.create_task(self._listen(), name="cancel signals")
+            stack.push_async_callback(_ended, task)
+            yield
+
+    async def _listen(self) -> None:
+        while True:
+            try:
+                async with self._redis.listening.pubsub() as pubsub:
+                    await self._hear(pubsub)
+            except (RedisError, OSError, StoreUnavailable):
+                log.warning("Redis connection for stop signals lost; trying again")
+                await asyncio.sleep(RECONNECT_SECONDS)
+
+    async def _hear(self, pubsub: PubSub) -> None:
+        await pubsub.subscribe(self._channel)
+        async for message in pubsub.listen():
+            if message["type"] == "subscribe":  # what was sent until now went unheard
+                for request_id in list(self._watched):
+                    await self._look(request_id)
+            elif message["type"] == "message":
+                signal = json.loads(message["data"])
+                self._tell(signal["request_id"], signal["by"])
+
+    async def _look(self, request_id: str) -> None:
+        by = await self._redis.call("GET", self._redis.key("cancelled", request_id))
+        if by is not None:
+            self._tell(request_id, by.decode())
+
+    def _tell(self, request_id: str, by: str) -> None:
+        if on_cancel := self._watched.pop(request_id, None):
+            on_cancel(by)
+
+
+async def _ended(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task

@@ -1,0 +1,30 @@
+"""Threads that the bot is part of, and who spoke to it there."""
+
+from __future__ import annotations
+
+from bot.store.connection import Connection, Retention
+
+
+class Threads:
+    """Membership lasts as long as the thread is used."""
+
+    def __init__(self, redis: Connection, retention: Retention) -> None:
+        self._redis = redis
+        self._retention = retention
+
+    async def join(self, thread_key: str, user: str) -> None:
+        """The bot takes part in the thread from now on, asked by `user`."""
+        key = self._key(thread_key)
+        await self._redis.together(("SADD", key, user), ("EXPIRE", key, self._retention.thread))
+
+    async def is_member(self, thread_key: str) -> bool:
+        """Whether a reply in the thread may be meant for the bot."""
+        return bool(await self._redis.call("EXISTS", self._key(thread_key)))
+
+    async def participants(self, thread_key: str) -> frozenset[str]:
+        """Users who asked something in the thread."""
+        members = await self._redis.call("SMEMBERS", self._key(thread_key))
+        return frozenset(user.decode() for user in members)
+
+    def _key(self, thread_key: str) -> str:
+        return self._redis.key("participants", thread_key)
