@@ -1,0 +1,61 @@
+"""Who may ask: decided by code, at intake and again where something is read for a person."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bot.core.errors import NotPermitted
+
+
+class PersonKind(StrEnum):
+    """What somebody is in this workspace."""
+
+    MEMBER = "member"
+    GUEST = "guest"
+    EXTERNAL = "external"  # another organisation's, met in a shared channel
+    BOT = "bot"
+    UNKNOWN = "unknown"  # deactivated, or nobody can say who that is
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody as their workspace describes them. `locale` is like en-US, `time_zone` IANA."""
+
+    id: str
+    name: str
+    kind: PersonKind
+    locale: str = "en-US"
+    time_zone: str = "UTC"
+
+
+_REFUSALS = {
+    PersonKind.GUEST: "I can't take questions from guests of this workspace. "
+    "Please ask a full member to ask me for you.",
+    PersonKind.EXTERNAL: "I can only take questions from members of the workspace I belong to. "
+    "Please ask one of them to ask me for you.",
+    PersonKind.BOT: "I don't take questions from other bots.",
+    PersonKind.UNKNOWN: "I can't see who you are in this workspace, so I can't take your question. "
+    "Please ask an admin to check your account.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Refuses everybody but full members, unless a setting lets them in."""
+
+    allow_guests: bool = False
+    allow_external: bool = False
+
+    def may_ask(self, person: Person, channel: str) -> None:  # noqa: ARG002 - part of the contract
+        """Raises NotPermitted with a sentence for that person when they may not ask there."""
+        if person.kind not in self._allowed():
+            raise NotPermitted(_REFUSALS[person.kind])
+
+    def _allowed(self) -> set[PersonKind]:
+        allowed = {PersonKind.MEMBER}
+        if self.allow_guests:
+            allowed.add(PersonKind.GUEST)
+        if self.allow_external:
+            allowed.add(PersonKind.EXTERNAL)
+        return allowed

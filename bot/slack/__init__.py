@@ -1,0 +1,1 @@
+"""Everything Slack-shaped: what comes in becomes a request, what a run does becomes messages."""

@@ -1,0 +1,156 @@
+"""How Slack's Web API is called: one session, a deadline on every call, no post sent twice."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import aiohttp
+from slack_sdk.errors import SlackApiError
+from slack_sdk.http_retry.async_handler import AsyncRetryHandler
+from slack_sdk.http_retry.builtin_async_handlers import (
+    AsyncRateLimitErrorRetryHandler,
+    AsyncServerErrorRetryHandler,
+)
+from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
+from typing_extensions import override
+
+from bot.core.errors import BotError, ConfigurationError
+
+_WRONG_TOKEN = {"invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired"}
+
+TRANSPORT_ERRORS = (aiohttp.ClientError, TimeoutError)
+"""What a call raises when nobody can say whether Slack did what was asked."""
+
+
+class SlackUnavailable(BotError):
+    """Slack did not answer. Nothing was acknowledged, so it will be delivered again."""
+
+
+class DeadlineClient(AsyncWebClient):
+    """An AsyncWebClient whose every call, its retries included, ends within `deadline` seconds.
+
+    It uses no proxy: the SDK would take one from the environment.
+    """
+
+    def __init__(self, *, deadline: float, **options: Any) -> None:
+        super().__init__(**options)
+        self.deadline = deadline
+        self.proxy = None
+
+    @override
+    async def api_call(self, api_method: str, **options: Any) -> AsyncSlackResponse:
+        async with asyncio.timeout(self.deadline):
+            return await super().api_call(api_method, **options)
+
+
+@dataclass(frozen=True, slots=True)
+class Clients:
+    """`writes` retries only what Slack refused with a 429, so that nothing is posted twice;
+    `reads` retries server errors as well; `live` retries nothing, for updates that the next one
+    replaces anyway."""
+
+    reads: DeadlineClient
+    writes: DeadlineClient
+    live: DeadlineClient
+    session: aiohttp.ClientSession
+    token: str
+    base_url: str
+
+
+@asynccontextmanager
+async def slack_clients(
+    token: str, *, base_url: str = AsyncWebClient.BASE_URL
+) -> AsyncGenerator[Clients]:
+    """The clients of one workspace, on one session."""
+    timeout = aiohttp.ClientTimeout(total=30, sock_connect=5)
+    async with aiohttp.ClientSession(timeout=timeout) as session:
+
+        def client(deadline: float, *handlers: AsyncRetryHandler) -> DeadlineClient:
+            return DeadlineClient(
+                deadline=deadline,
+                token=token,
+                base_url=base_url,
+                session=session,
+                retry_handlers=list(handlers),
+            )
+
+        limited = AsyncRateLimitErrorRetryHandler(max_retry_count=3)
+        yield Clients(
+            reads=client(20, limited, AsyncServerErrorRetryHandler(max_retry_count=2)),
+            writes=client(60, limited),
+            live=client(10),
+            session=session,
+            token=token,
+            base_url=base_url,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who the bot is. `url` is the workspace's address, with a slash at its end."""
+
+    team: str
+    enterprise: str | None
+    user: str
+    bot: str
+    name: str
+    url: str
+
+
+async def identify(client: AsyncWebClient) -> Identity:
+    """Ask Slack who the token's owner is, once, before anything starts.
+
+    Raises ConfigurationError for a wrong token, SlackUnavailable when Slack does not answer.
+    """
+    try:
+        found = await client.auth_test()
+    except SlackApiError as error:
+        if error_code(error) in _WRONG_TOKEN:
+            raise ConfigurationError(
+                f"SLACK_BOT_TOKEN: Slack refuses this token ({error_code(error)}). "
+                "Copy the Bot User OAuth Token from the app's Install App page."
+            ) from None
+        raise SlackUnavailable(f"auth.test failed: {error_code(error)}") from error
+    except TRANSPORT_ERRORS as error:
+        raise SlackUnavailable("Slack could not be reached for auth.test") from error
+    return Identity(
+        team=str(found["team_id"]),
+        enterprise=found.get("enterprise_id"),
+        user=str(found["user_id"]),
+        bot=str(found.get("bot_id") or ""),
+        name=str(found.get("user") or "bot"),
+        url=str(found.get("url") or "").rstrip("/") + "/",
+    )
+
+
+def error_code(error: SlackApiError) -> str:
+    """Slack's name for what went wrong; "" when the answer was not one of Slack's."""
+    response: Any = error.response
+    try:
+        return str(response.get("error") or "")
+    except (AttributeError, ValueError):
+        return ""
+
+
+def retry_after(error: SlackApiError) -> float:
+    """Seconds that Slack asks to wait; 1 when it does not say."""
+    headers: Any = getattr(error.response, "headers", None) or {}
+    value = next((v for k, v in headers.items() if k.lower() == "retry-after"), "1")
+    try:
+        return float(value)
+    except ValueError:
+        return 1.0
+
+
+def is_ambiguous(error: Exception) -> bool:
+    """True when Slack may have done what the failed call asked for: never post blindly again."""
+    if isinstance(error, SlackApiError):
+        response: Any = error.response
+        status: Any = getattr(response, "status_code", None) or getattr(response, "status", 500)
+        return bool(status >= 500)
+    return isinstance(error, TRANSPORT_ERRORS)

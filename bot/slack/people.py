@@ -1,0 +1,106 @@
+"""Who somebody is, from users.info, remembered for a while."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.runs.policy import Person, PersonKind
+from bot.slack.client import TRANSPORT_ERRORS, Identity, SlackUnavailable, error_code
+
+log = logging.getLogger(__name__)
+
+_NOBODY = {"user_not_found", "user_not_visible", "users_not_found"}
+
+
+class People:
+    """Looks people up; each answer holds for `ttl` seconds, so a changed role counts soon."""
+
+    def __init__(
+        self,
+        client: AsyncWebClient,
+        identity: Identity,
+        *,
+        ttl: float = 600,
+        size: int = 5_000,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._client = client
+        self._identity = identity
+        self._ttl = ttl
+        self._size = size
+        self._clock = clock
+        self._known: OrderedDict[str, tuple[float, Person]] = OrderedDict()
+
+    async def find(self, user: str) -> Person:
+        """Who `user` is; UNKNOWN when Slack knows nobody by that id.
+
+        Raises SlackUnavailable when Slack cannot say: nobody is let in on a guess.
+        """
+        found = self._known.get(user)
+        if found and found[0] > self._clock():
+            return found[1]
+        person = await self._ask(user)
+        self._known[user] = (self._clock() + self._ttl, person)
+        self._known.move_to_end(user)
+        if len(self._known) > self._size:
+            self._known.popitem(last=False)
+        return person
+
+    async def name(self, user: str) -> str:
+        """A name to show; the id when Slack cannot say."""
+        try:
+            return (await self.find(user)).name
+        except SlackUnavailable:
+            return user
+
+    async def _ask(self, user: str) -> Person:
+        try:
+            answer = await self._client.users_info(user=user, include_locale=True)
+        except SlackApiError as error:
+            if error_code(error) in _NOBODY:
+                return Person(id=user, name=user, kind=PersonKind.UNKNOWN)
+            raise SlackUnavailable(f"users.info failed: {error_code(error)}") from error
+        except TRANSPORT_ERRORS as error:
+            raise SlackUnavailable("Slack did not say who somebody is") from error
+        return person_from(answer["user"], self._identity)
+
+
+def person_from(facts: Mapping[str, Any], identity: Identity) -> Person:
+    """The person that a user object of Slack's describes."""
+    profile: Mapping[str, Any] = facts.get("profile") or {}
+    names = (profile.get("display_name"), profile.get("real_name"), facts.get("real_name"))
+    return Person(
+        id=str(facts["id"]),
+        name=next((str(name) for name in names if name), str(facts.get("name") or facts["id"])),
+        kind=_kind(facts, identity),
+        locale=str(facts.get("locale") or "en-US"),
+        time_zone=str(facts.get("tz") or "UTC"),
+    )
+
+
+def _kind(facts: Mapping[str, Any], identity: Identity) -> PersonKind:
+    if facts.get("deleted"):
+        return PersonKind.UNKNOWN
+    if facts.get("is_bot") or facts["id"] == "USLACKBOT":
+        return PersonKind.BOT
+    if facts.get("is_stranger") or not _is_ours(facts, identity):
+        return PersonKind.EXTERNAL
+    if facts.get("is_restricted") or facts.get("is_ultra_restricted"):
+        return PersonKind.GUEST
+    return PersonKind.MEMBER
+
+
+def _is_ours(facts: Mapping[str, Any], identity: Identity) -> bool:
+    """On Enterprise Grid a member's team is another workspace of the same organisation."""
+    if str(facts.get("team_id") or "") == identity.team:
+        return True
+    enterprise: Mapping[str, Any] = facts.get("enterprise_user") or {}
+    same_organisation = identity.enterprise and enterprise.get("enterprise_id")
+    return bool(same_organisation) and enterprise["enterprise_id"] == identity.enterprise

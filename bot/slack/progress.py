@@ -1,0 +1,78 @@
+"""What a run is doing, folded from its events: a small value, made anew with each event."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from bot.agent.events import (
+    Event,
+    ReasoningDelta,
+    RunEnded,
+    TextDelta,
+    TextWithdrawn,
+    ToolEnded,
+    ToolStarted,
+    TurnStarted,
+)
+
+_KEPT_THOUGHT = 600  # characters of narration; the latest are shown
+
+
+class StepStatus(StrEnum):
+    """A task card's state, in Slack's words."""
+
+    RUNNING = "in_progress"
+    DONE = "complete"
+    FAILED = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One tool call."""
+
+    call_id: str
+    title: str
+    status: StepStatus = StepStatus.RUNNING
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """`thought` is what the model says or thinks in the turn under way, its latest part."""
+
+    turn: int = 0
+    steps: tuple[Step, ...] = ()
+    thought: str = ""
+    ended: bool = False
+
+    @property
+    def running(self) -> Step | None:
+        """The tool in progress that began last."""
+        return next((s for s in reversed(self.steps) if s.status is StepStatus.RUNNING), None)
+
+
+def advance(progress: Progress, event: Event) -> Progress:
+    """Where the run stands after `event`."""
+    match event:
+        case TurnStarted(turn=turn):
+            return replace(progress, turn=turn, thought="")
+        case TextDelta(text=text) | ReasoningDelta(text=text):
+            return replace(progress, thought=(progress.thought + text)[-_KEPT_THOUGHT:])
+        case TextWithdrawn():
+            return replace(progress, thought="")
+        case ToolStarted(call_id=call_id, title=title):
+            return replace(progress, steps=(*progress.steps, Step(call_id, title)))
+        case ToolEnded():
+            return replace(progress, steps=tuple(_ended(step, event) for step in progress.steps))
+        case RunEnded():
+            return replace(progress, ended=True)
+        case _:
+            return progress
+
+
+def _ended(step: Step, event: ToolEnded) -> Step:
+    if step.call_id != event.call_id:
+        return step
+    status = StepStatus.DONE if event.ok else StepStatus.FAILED
+    return replace(step, status=status, detail=event.detail)

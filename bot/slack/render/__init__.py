@@ -1,0 +1,1 @@
+"""Outcomes and progress as Slack messages: pure functions, no calls, no state."""

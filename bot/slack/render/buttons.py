@@ -1,0 +1,80 @@
+"""Buttons, and what they carry back when somebody presses them."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+from bot.slack.render import words
+from bot.slack.render.parts import Block, shortened
+
+STOP = "stop_run"
+RETRY = "retry_request"
+FOLLOW_UP = "follow_up"
+FEEDBACK = "feedback"
+
+_MAX_LABEL = 75
+_MAX_VALUE = 2_000
+_MAX_QUESTION = 1_000  # so that its JSON, escapes included, stays within a button's value
+MAX_FOLLOW_UPS = 3
+
+
+class FollowUp(BaseModel):
+    """What a follow-up button carries: enough to ask without the message it stood in."""
+
+    model_config = ConfigDict(frozen=True)
+
+    question: str
+    thread: str
+    private: bool = False
+
+
+def stop_button(thread_key: str) -> Block:
+    """Stops what runs in the thread."""
+    return {
+        "type": "actions",
+        "elements": [{**_button(words.STOP, STOP, thread_key), "style": "danger"}],
+    }
+
+
+def retry_button(request_id: str) -> Block:
+    """Asks the same once more."""
+    return {
+        "type": "actions",
+        "elements": [{**_button(words.RETRY, RETRY, request_id), "style": "primary"}],
+    }
+
+
+def follow_up_buttons(questions: list[str], *, thread: str, private: bool) -> Block | None:
+    """The first three questions as buttons; None without questions."""
+    elements: list[Block] = []
+    for question in [" ".join(q.split()) for q in questions if q.strip()][:MAX_FOLLOW_UPS]:
+        carried = FollowUp(
+            question=shortened(question, _MAX_QUESTION), thread=thread, private=private
+        ).model_dump_json()
+        if len(carried) <= _MAX_VALUE:
+            elements.append(_button(question, f"{FOLLOW_UP}_{len(elements)}", carried))
+    return {"type": "actions", "elements": elements} if elements else None
+
+
+def feedback_buttons(run_id: str) -> Block:
+    """Thumbs up and down; the value is `good:run_id` or `bad:run_id`."""
+
+    def choice(text: str, verdict: str) -> Block:
+        return {
+            "text": {"type": "plain_text", "text": text},
+            "accessibility_label": text,
+            "value": f"{verdict}:{run_id}",
+        }
+
+    buttons = {
+        "type": "feedback_buttons",
+        "action_id": FEEDBACK,
+        "positive_button": choice(words.GOOD, "good"),
+        "negative_button": choice(words.BAD, "bad"),
+    }
+    return {"type": "context_actions", "elements": [buttons]}
+
+
+def _button(label: str, action: str, value: str) -> Block:
+    text = {"type": "plain_text", "text": shortened(label, _MAX_LABEL), "emoji": False}
+    return {"type": "button", "action_id": action, "text": text, "value": value}

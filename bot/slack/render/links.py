@@ -1,0 +1,173 @@
+"""The URL gate: only addresses that people or tools brought in are posted as links.
+
+A model that was talked into it can put what it read into an address; one click, or Slack's own
+unfurling, then carries it away. So every address in a text is found, whatever notation it uses,
+and one that is not allowed is shown as code, which Slack does not link.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import quote, urlsplit
+
+_ADDRESS = re.compile(
+    r"<(?P<angle>[a-zA-Z][a-zA-Z0-9+.-]*:[^<>|\s]+)(?:\|(?P<label>[^<>\n]*))?>"
+    r"|(?P<url>[a-zA-Z][a-zA-Z0-9+.-]*://[^\s<>|\"`]+)"
+    r"|(?P<mail>[\w.+-]+@(?:[\w-]+\.)+[a-zA-Z]{2,24})"
+    r"|(?P<script>\b(?:javascript|data|vbscript|file|slack):[^\s<>|\"`]+)"
+    r"|(?P<bare>(?<![\w@./-])(?:[\w-]{1,63}\.){1,8}(?:[a-zA-Z]{2,24}|xn--[\w-]{2,59})(?![\w@-])"
+    r"(?::\d{1,5})?(?:[/?#][^\s<>|\"`]*)?)",
+)
+_BROADCAST = re.compile(r"<!(?P<name>[^<>|\n]*)(?:\|(?P<label>[^<>\n]*))?>")
+_AT_ALL = re.compile(r"@(?=(?:here|channel|everyone|group)\b)", re.IGNORECASE)
+_TRAILING = ".,;:!?'*_~…。、，"
+_WORD_JOINER = "\u2060"
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A stretch of text without any address."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """An address that may be a link."""
+
+    url: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """An address that may only be shown."""
+
+    text: str
+
+
+Piece = Text | Link | Code
+
+
+class LinkGate:
+    """Knows the addresses that may be links.
+
+    Compared without fragment and without regard to the case of scheme and host: a place within an
+    allowed document is allowed.
+    """
+
+    def __init__(self, allowed: frozenset[str] = frozenset()) -> None:
+        self._allowed = {_same(url) for url in allowed}
+
+    def permits(self, url: str) -> bool:
+        """True when `url` may be posted as a link."""
+        return url.lower().startswith(("https://", "http://")) and _same(url) in self._allowed
+
+    def pieces(self, text: str) -> Iterator[Piece]:
+        """`text` cut into text, links that may be posted, and addresses that may only be shown."""
+        text = without_broadcasts(text)
+        last = 0
+        for found in _ADDRESS.finditer(text):
+            if found["mail"]:
+                continue
+            address, rest = _trimmed(found)
+            end = found.end() - len(rest)
+            yield Text(text[last : found.start()])
+            yield from self.link(address, found["label"] or address)
+            last = end
+        yield Text(text[last:])
+
+    def link(self, url: str, label: str) -> Iterator[Piece]:
+        """A link with a label: itself where it is permitted, else the label and what it was."""
+        if self.permits(url):
+            yield Link(_quoted(url), label)
+            return
+        if label and not _is_same_text(label, url):
+            yield from self.pieces(label)
+            yield Text(" (")
+            yield Code(shown(url))
+            yield Text(")")
+            return
+        yield Code(shown(url))
+
+    def mrkdwn(self, text: str) -> str:
+        """Plain `text` as Slack's mrkdwn, escaped, its addresses gated."""
+        return "".join(_as_mrkdwn(piece) for piece in self.pieces(text))
+
+
+def without_broadcasts(text: str) -> str:
+    """`text` in which nothing calls a channel or a group together."""
+    text = _BROADCAST.sub(lambda found: f"@{(found['label'] or found['name']).lstrip('@')}", text)
+    return _AT_ALL.sub(f"@{_WORD_JOINER}", text)
+
+
+def escape_mrkdwn(text: str) -> str:
+    """`text` with the three characters escaped that are special in mrkdwn."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def shown(url: str) -> str:
+    """An address as text: without scheme, its query and fragment left out."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return _code_safe(url)
+    if not parts.netloc:
+        bare, sign, _ = url.partition("?")
+        return _code_safe(bare + ("?…" if sign else ""))
+    hidden = "?…" if parts.query or parts.fragment else ""
+    host = parts.netloc.rpartition("@")[2]
+    return _code_safe(f"{host}{parts.path.rstrip('/')}{hidden}")
+
+
+def _trimmed(found: re.Match[str]) -> tuple[str, str]:
+    """The address without the punctuation that follows it in a sentence, and that punctuation."""
+    if found["angle"]:
+        return found["angle"], ""
+    whole = found[0]
+    address = whole.rstrip(_TRAILING)
+    while address and address[-1] in ")]}" and _unbalanced(address):
+        address = address[:-1].rstrip(_TRAILING)
+    return (address, whole[len(address) :]) if address else (whole, "")
+
+
+def _unbalanced(address: str) -> bool:
+    closing = address[-1]
+    opening = {")": "(", "]": "[", "}": "{"}[closing]
+    return address.count(closing) > address.count(opening)
+
+
+def _same(url: str) -> str:
+    try:
+        parts = urlsplit(url.strip())
+    except ValueError:
+        return url
+    path = parts.path.rstrip("/")
+    query = f"?{parts.query}" if parts.query else ""
+    return f"{parts.scheme.lower()}://{parts.netloc.lower()}{path}{query}"
+
+
+def _is_same_text(label: str, url: str) -> bool:
+    return label.strip().rstrip("/") in (url.rstrip("/"), url.partition("://")[2].rstrip("/"))
+
+
+def _quoted(url: str) -> str:
+    """`url` with every character escaped that could end it in Markdown or mrkdwn."""
+    return quote(url, safe="%/:=&?~#+!$,;'@[]*-._", encoding="utf-8", errors="replace")
+
+
+def _code_safe(text: str) -> str:
+    return text.replace("`", "'")
+
+
+def _as_mrkdwn(piece: Piece) -> str:
+    match piece:
+        case Text(text):
+            return escape_mrkdwn(text)
+        case Code(text):
+            return f"`{escape_mrkdwn(text)}`"
+        case Link(url, label):
+            clean_label = escape_mrkdwn(label).replace("|", "¦")
+            return f"<{escape_mrkdwn(url)}|{clean_label}>"

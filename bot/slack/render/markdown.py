@@ -1,0 +1,209 @@
+"""A model's Markdown written anew: every link through the gate, images dropped, HTML as text.
+
+The text is parsed and its tree is written out again, so nothing reaches Slack in a notation that
+nobody looked at. Slack's `markdown` block honours backslash escapes; where another reader does
+not, addresses are still safe, because those that may not be links stand in code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from markdown_it import MarkdownIt
+from markdown_it.tree import SyntaxTreeNode
+
+from bot.slack.render.links import Code, Link, LinkGate, Piece, Text
+
+_MAX_NESTING = 40
+_SPECIAL = re.compile(
+    r"[\\`*\[\]~|]"  # always
+    r"|(?<!\w)_|_(?!\w)"  # not inside a word
+    r"|<(?=[A-Za-z/!?@#])"  # would open a tag, an autolink or one of Slack's own entities
+    r"|&(?=#?\w+;)"  # would be read as an entity
+)
+_LINE_START = re.compile(r"^(\s*)(#{1,6}(?=\s|$)|[-+=>](?=\s|$)|-{3,}|={2,}|\d{1,9}[.)](?=\s|$))")
+
+
+def _parser() -> MarkdownIt:
+    options = {"html": False, "maxNesting": 2 * _MAX_NESTING}
+    # Autolinks stay text: the gate knows them in Markdown's and in Slack's notation alike.
+    parser = MarkdownIt("commonmark", options).enable(["table", "strikethrough"])
+    return parser.disable("autolink")
+
+
+_PARSER = _parser()
+
+
+def safe_blocks(text: str, gate: LinkGate) -> list[str]:
+    """The top-level pieces of a Markdown text, each written anew and safe to post."""
+    tokens = _PARSER.parse(text)
+    if any(token.level >= _MAX_NESTING for token in tokens):
+        return [_text(line, gate) for line in text.split("\n") if line.strip()]
+    writer = _Writer(gate)
+    written = [writer.write(node) for node in SyntaxTreeNode(tokens).children]
+    return [block for block in written if block.strip()]
+
+
+def safe_markdown(text: str, gate: LinkGate) -> str:
+    """The whole text, written anew."""
+    return "\n\n".join(safe_blocks(text, gate))
+
+
+def safe_text(text: str, gate: LinkGate) -> str:
+    """Plain text as Markdown: what looks like markup is escaped, addresses are gated."""
+    return _text(" ".join(text.split()), gate)
+
+
+def escaped(text: str) -> str:
+    """Plain text, without addresses, as Markdown."""
+    text = _SPECIAL.sub(lambda found: f"\\{found[0]}", text)
+    return "\n".join(_escape_start(line) for line in text.split("\n"))
+
+
+def _escape_start(line: str) -> str:
+    found = _LINE_START.match(line)
+    if not found:
+        return line
+    mark = found[2]
+    safe = f"{mark[:-1]}\\{mark[-1]}" if mark[0].isdigit() else f"\\{mark}"
+    return found[1] + safe + line[found.end() :]
+
+
+def _text(text: str, gate: LinkGate) -> str:
+    return "".join(_piece(piece) for piece in gate.pieces(text))
+
+
+def _piece(piece: Piece) -> str:
+    match piece:
+        case Text(text):
+            return escaped(text)
+        case Code(text):
+            return code_span(text)
+        case Link(url, label):
+            return f"[{escaped(_flat(label))}]({url})"
+
+
+def _flat(label: str) -> str:
+    """A label whose text is an address would be linked by itself; its look is all that is kept."""
+    return " ".join(label.split())
+
+
+def code_span(text: str) -> str:
+    """`text` as inline code, whatever backticks it holds."""
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    fence = "`" * (longest + 1)
+    pad = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{fence}{pad}{text}{pad}{fence}" if text else ""
+
+
+def code_fence(text: str, language: str = "") -> str:
+    """`text` as a code block, whatever backticks it holds."""
+    longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
+    fence = "`" * (longest + 1)
+    language = language if re.fullmatch(r"[\w+#.-]{1,30}", language) else ""
+    return f"{fence}{language}\n{text.rstrip(chr(10))}\n{fence}"
+
+
+class _Writer:
+    """Writes the nodes of a parsed text as Markdown."""
+
+    def __init__(self, gate: LinkGate) -> None:
+        self._gate = gate
+        self._writers: dict[str, Callable[[SyntaxTreeNode], str]] = {
+            "paragraph": self._inline,
+            "heading": self._heading,
+            "bullet_list": self._list,
+            "ordered_list": self._list,
+            "blockquote": self._quote,
+            "fence": lambda node: code_fence(node.content, node.info.partition(" ")[0]),
+            "code_block": lambda node: code_fence(node.content),
+            "hr": lambda _: "---",
+            "table": self._table,
+            "inline": lambda node: self._run(node.children),
+            "strong": lambda node: _wrapped("**", self._run(node.children)),
+            "em": lambda node: _wrapped("_", self._run(node.children)),
+            "s": lambda node: _wrapped("~~", self._run(node.children)),
+            "code_inline": lambda node: code_span(node.content),
+            "softbreak": lambda _: "\n",
+            "hardbreak": lambda _: "\n",
+            "link": lambda node: self._link(str(node.attrs.get("href", "")), _plain(node)),
+            "image": lambda node: self._link(str(node.attrs.get("src", "")), _plain(node)),
+        }
+
+    def write(self, node: SyntaxTreeNode) -> str:
+        """One node, without line feeds around it; of a kind unknown here, its text."""
+        writer = self._writers.get(node.type)
+        return writer(node) if writer else _text(_plain(node), self._gate)
+
+    def _heading(self, node: SyntaxTreeNode) -> str:
+        return f"{'#' * int(node.tag[1:])} {self._one_line(node)}"
+
+    def _quote(self, node: SyntaxTreeNode) -> str:
+        return _indented("\n\n".join(map(self.write, node.children)), "> ", "> ")
+
+    def _list(self, node: SyntaxTreeNode) -> str:
+        first = int(node.attrs.get("start", 1))
+        ordered = node.type == "ordered_list"
+        items = []
+        for number, item in enumerate(node.children, first):
+            mark = f"{number}. " if ordered else "- "
+            tight = all(child.type in _TIGHT for child in item.children)
+            body = ("\n" if tight else "\n\n").join(map(self.write, item.children))
+            items.append(_indented(body, mark, " " * len(mark)))
+        return "\n".join(items)
+
+    def _table(self, node: SyntaxTreeNode) -> str:
+        rows = [row for part in node.children for row in part.children]
+        head, *body = [[self._one_line(cell) for cell in row.children] for row in rows]
+        rule = f"|{' --- |' * len(head)}"
+        lines = [f"| {' | '.join(row)} |" for row in (head, *body)]
+        return "\n".join([lines[0], rule, *lines[1:]])
+
+    def _one_line(self, node: SyntaxTreeNode) -> str:
+        return " ".join(self._inline(node).split("\n"))
+
+    def _inline(self, node: SyntaxTreeNode) -> str:
+        return "".join(map(self.write, node.children))
+
+    def _run(self, nodes: list[SyntaxTreeNode]) -> str:
+        """Inline nodes in a row; neighbouring texts are joined, so no address hides in a seam."""
+        written: list[str] = []
+        pending = ""
+        for node in nodes:
+            if node.type in ("text", "text_special"):
+                pending += node.content
+                continue
+            written += [_text(pending, self._gate), self.write(node)]
+            pending = ""
+        return "".join([*written, _text(pending, self._gate)])
+
+    def _link(self, url: str, label: str) -> str:
+        return "".join(map(_piece, self._gate.link(url, label)))
+
+
+_TIGHT = {"paragraph", "bullet_list", "ordered_list"}
+
+
+def _plain(node: SyntaxTreeNode) -> str:
+    """The text of an inline node, its formatting left out."""
+    if node.children:
+        return "".join(_plain(child) for child in node.children)
+    if node.type in ("softbreak", "hardbreak"):
+        return " "
+    return node.content
+
+
+def _wrapped(mark: str, text: str) -> str:
+    """Emphasis counts only where the mark touches the text."""
+    inner = text.strip()
+    if not inner:
+        return text
+    before, _, after = text.partition(inner)
+    return f"{before}{mark}{inner}{mark}{after}"
+
+
+def _indented(text: str, first: str, others: str) -> str:
+    lines = text.split("\n")
+    rest = [f"{others}{line}".rstrip() for line in lines[1:]]
+    return "\n".join([f"{first}{lines[0]}".rstrip(), *rest])

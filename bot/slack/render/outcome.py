@@ -1,0 +1,155 @@
+"""Any outcome as the messages of its terminal: the one entrance to what is in this folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from bot.core.answers import Answer, Chart
+from bot.core.outcome import Outcome, RunStatus
+from bot.core.request import Request
+from bot.slack.render import words
+from bot.slack.render.answer import answer_pieces
+from bot.slack.render.buttons import feedback_buttons, follow_up_buttons, retry_button
+from bot.slack.render.footer import footer
+from bot.slack.render.links import LinkGate
+from bot.slack.render.markdown import code_fence
+from bot.slack.render.parts import (
+    PART_SIZE,
+    Block,
+    Part,
+    Piece,
+    Rendered,
+    Upload,
+    context,
+    joined,
+    markdown_pieces,
+    packed,
+)
+from bot.slack.text import clean
+
+MAX_PARTS = 4
+DOCUMENT = "answer.md"
+
+ResultPieces = Callable[[Outcome, LinkGate], tuple[list[Piece], list[Upload]]]
+
+
+def _answer(outcome: Outcome, gate: LinkGate) -> tuple[list[Piece], list[Upload]]:
+    return answer_pieces(Answer.model_validate(outcome.result), outcome, gate)
+
+
+RENDERERS: dict[str, ResultPieces] = {"Answer": _answer}
+"""How each response type is drawn. One without an entry is shown as the data it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What stands around a result: above it, and below it."""
+
+    above: list[Piece]
+    below: list[Piece]
+
+
+def render(outcome: Outcome, request: Request, *, size: int = PART_SIZE) -> Rendered:
+    """The terminal of a run; `size` is how much goes into one message, in characters."""
+    outcome = _cleaned(outcome)
+    gate = LinkGate(outcome.links)
+    frame = _frame(outcome, request, gate)
+    pieces, uploads = _result(outcome, gate)
+    parts = packed([*frame.above, *pieces, *frame.below], size)
+    document = "\n\n".join(part.plain for part in parts)
+    if len(parts) > MAX_PARTS:
+        parts, attached = _with_document(frame, pieces, document, size)
+        uploads = [attached, *uploads]
+    return Rendered(parts, uploads, document)
+
+
+def _cleaned(outcome: Outcome) -> Outcome:
+    """What a model or a tool wrote may hold anything; nothing unseen is passed on."""
+    charts = {
+        handle: Chart.model_validate(_clean_all(chart.model_dump()))
+        for handle, chart in outcome.charts.items()
+    }
+    changes = {
+        "result": _clean_all(outcome.result),
+        "note": clean(outcome.note),
+        "charts": charts,
+    }
+    return outcome.model_copy(update=changes)
+
+
+def _clean_all(value: Any) -> Any:
+    match value:
+        case str():
+            return clean(value)
+        case list() | tuple():
+            return [_clean_all(item) for item in value]
+        case dict():
+            return {key: _clean_all(item) for key, item in value.items()}
+        case _:
+            return value
+
+
+def _with_document(
+    frame: Frame, pieces: list[Piece], document: str, size: int
+) -> tuple[list[Part], Upload]:
+    """The beginning of the answer, with all of it in a file."""
+    note = joined([words.FILE_INSTEAD.format(name=DOCUMENT)])
+    first = packed([*frame.above, *pieces], size - 500)[0]
+    kept = [Piece(block, "") for block in first.blocks]
+    shown = packed([*kept, *note, *frame.below], size)
+    whole = Part(shown[0].blocks, f"{first.plain}\n\n{note[0].plain}")
+    return [whole, *shown[1:]], Upload(DOCUMENT, document.encode("utf-8", errors="replace"))
+
+
+def _frame(outcome: Outcome, request: Request, gate: LinkGate) -> Frame:
+    note = gate.mrkdwn(outcome.note)
+    foot = context(footer(outcome.totals))
+    below = [*_answer_buttons(outcome, request), foot]
+    match outcome.status:
+        case RunStatus.SUCCESS:
+            return Frame([], below)
+        case RunStatus.PARTIAL:
+            return Frame([context(f":warning: {words.PARTIAL} {note}".strip())], below)
+        case RunStatus.CANCELLED:
+            found = words.FOUND_SO_FAR if outcome.result else words.NOTHING_FOUND_YET
+            stopped = f":black_square_for_stop: {note or words.STOPPED} {found}"
+            return Frame([context(stopped)], [foot])
+        case RunStatus.FAILED:
+            sentence = markdown_pieces(outcome.note, gate) or joined([words.FAILED])
+            return Frame(sentence, [_bare(retry_button(request.id)), foot])
+
+
+def _answer_buttons(outcome: Outcome, request: Request) -> list[Piece]:
+    if not outcome.result:
+        return [_bare(retry_button(request.id))]
+    asked = outcome.result.get("follow_ups")
+    questions = [q for q in asked if isinstance(q, str)] if isinstance(asked, list) else []
+    follow_ups = follow_up_buttons(questions, thread=request.thread, private=request.private)
+    feedback = feedback_buttons(outcome.run_id)
+    return [_bare(block) for block in (follow_ups, feedback) if block]
+
+
+def _result(outcome: Outcome, gate: LinkGate) -> tuple[list[Piece], list[Upload]]:
+    if outcome.result is None:
+        return [], []
+    renderer = RENDERERS.get(outcome.response_type)
+    if renderer is None:
+        return _as_data(outcome.result), []
+    try:
+        return renderer(outcome, gate)
+    except ValidationError:
+        # A record from another version: what it holds is shown rather than lost.
+        return _as_data(outcome.result), []
+
+
+def _as_data(result: dict[str, Any]) -> list[Piece]:
+    return joined([code_fence(json.dumps(result, ensure_ascii=False, indent=2), "json")])
+
+
+def _bare(block: Block) -> Piece:
+    return Piece(block, "")

@@ -1,0 +1,87 @@
+"""Progress as a plan of task cards with a Stop button."""
+
+from __future__ import annotations
+
+from bot.slack.progress import Progress, Step
+from bot.slack.render import words
+from bot.slack.render.buttons import stop_button
+from bot.slack.render.links import LinkGate
+from bot.slack.render.parts import Block, Part, context, shortened
+from bot.slack.text import clean
+
+MAX_CARDS = 12
+"""The latest steps; a longer plan is harder to read than to count."""
+_MAX_TITLE = 150
+_MAX_DETAIL = 250
+_MAX_THOUGHT = 280
+_MAX_STATUS = 90
+
+
+def progress_part(progress: Progress, *, thread_key: str) -> Part:
+    """The message of a run that is under way."""
+    blocks: list[Block] = [_plan(progress)]
+    thought = _latest(clean(progress.thought))
+    if thought:
+        blocks.append(context(f"_{LinkGate().mrkdwn(thought).replace('_', ' ')}_").block)
+    blocks.append(stop_button(thread_key))
+    return Part(blocks, words.WORKING)
+
+
+def status_line(progress: Progress) -> str:
+    """What the bot is doing, as it stands after its name in Slack's status line."""
+    step = progress.running
+    if progress.ended:
+        return words.STATUS_WRITING
+    if step is None:
+        return words.STATUS_THINKING
+    return f"is working: {shortened(_plain(step.title), _MAX_STATUS)}"
+
+
+def _plan(progress: Progress) -> Block:
+    shown = progress.steps[-MAX_CARDS:]
+    hidden = len(progress.steps) - len(shown)
+    title = words.WORKING if progress.turn <= 1 else f"{words.WORKING} (turn {progress.turn})"
+    if hidden:
+        title = f"{title} · {words.EARLIER_STEPS.format(count=hidden)}"
+    cards = [_card(index, step) for index, step in enumerate(shown, hidden)]
+    return {"type": "plan", "title": title, "tasks": cards or [_thinking()]}
+
+
+def _thinking() -> Block:
+    return {
+        "type": "task_card",
+        "task_id": "thinking",
+        "title": words.THINKING,
+        "status": "in_progress",
+    }
+
+
+def _card(index: int, step: Step) -> Block:
+    card: Block = {
+        "type": "task_card",
+        "task_id": f"step_{index}",
+        "title": shortened(_plain(step.title), _MAX_TITLE) or "…",
+        "status": step.status.value,
+    }
+    detail = shortened(_plain(step.detail), _MAX_DETAIL)
+    if detail:
+        card["details"] = _rich_text(detail)
+    return card
+
+
+def _rich_text(text: str) -> Block:
+    """Text in a rich_text block is shown as it stands: nothing in it becomes a link or mention."""
+    section = {"type": "rich_text_section", "elements": [{"type": "text", "text": text}]}
+    return {"type": "rich_text", "elements": [section]}
+
+
+def _plain(text: str) -> str:
+    return " ".join(clean(text).split())
+
+
+def _latest(thought: str) -> str:
+    """The last sentences that fit, from the beginning of a word."""
+    flat = " ".join(thought.split())
+    if len(flat) <= _MAX_THOUGHT:
+        return flat
+    return "…" + flat[-_MAX_THOUGHT:].partition(" ")[2]

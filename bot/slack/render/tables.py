@@ -1,0 +1,99 @@
+"""A table as Slack's own, or its beginning with the whole as an attached CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+
+from bot.core.answers import Table
+from bot.slack.render import words
+from bot.slack.render.links import LinkGate
+from bot.slack.render.markdown import safe_text
+from bot.slack.render.parts import Piece, Upload, shortened, written
+from bot.slack.text import clean
+
+MAX_ROWS, MAX_COLUMNS = 100, 20
+"""Of a `table` block, the heading included (docs.slack.dev, table block)."""
+_MAX_CELL = 300
+_MAX_SIZE = 6_000  # characters of all cells; beside it there is still room for the answer
+_NUMBER = re.compile(r"[-+−]?[\d.,\s]*\d[\d.,]*\s?(%|[A-Za-z$€£¥]{0,3})|[$€£¥]\s?[\d.,]+")
+
+
+def table_pieces(table: Table, gate: LinkGate) -> tuple[list[Piece], list[Upload]]:
+    """The table, and a CSV of it when not all of it can be shown."""
+    rows = _even([table.columns, *table.rows])
+    if not rows or not rows[0]:
+        return [], []
+    heading = written(f"**{safe_text(table.caption, gate)}**") if table.caption.strip() else None
+    shown = _fitting(rows)
+    pieces = [heading] if heading else []
+    pieces.append(_table(shown))
+    if shown == rows:
+        return pieces, []
+    name = f"{file_name(table.caption) or 'table'}.csv"
+    note = words.TABLE_CUT.format(rows=len(rows) - 1, columns=len(rows[0]), name=f"`{name}`")
+    return [*pieces, written(note)], [Upload(name, as_csv(rows))]
+
+
+def as_csv(rows: list[list[str]]) -> bytes:
+    """The rows as CSV; cells that a spreadsheet would run as a formula are made text."""
+    out = io.StringIO()
+    csv.writer(out).writerows([[_no_formula(cell) for cell in row] for row in rows])
+    return out.getvalue().encode("utf-8-sig", errors="replace")
+
+
+def file_name(title: str) -> str:
+    """A file name made of a title; "" when nothing of it can stand in one."""
+    return re.sub(r"[^\w-]+", "-", title.lower()).strip("-")[:60].strip("-")
+
+
+def _even(rows: list[list[str]]) -> list[list[str]]:
+    width = max((len(row) for row in rows), default=0)
+    return [[clean(cell) for cell in row] + [""] * (width - len(row)) for row in rows]
+
+
+def _fitting(rows: list[list[str]]) -> list[list[str]]:
+    narrow = [[shortened(cell, _MAX_CELL) for cell in row[:MAX_COLUMNS]] for row in rows]
+    shown: list[list[str]] = []
+    size = 0
+    for row in narrow[:MAX_ROWS]:
+        size += sum(map(len, row)) + len(row)
+        if shown and size > _MAX_SIZE:
+            break
+        shown.append(row)
+    return shown
+
+
+def _table(rows: list[list[str]]) -> Piece:
+    cells = [[{"type": "raw_text", "text": cell or "–"} for cell in row] for row in rows]
+    settings = [
+        {"align": "right" if _is_numeric(column) else "left", "is_wrapped": True}
+        for column in zip(*rows[1:], strict=True)
+    ] or [{"align": "left", "is_wrapped": True} for _ in rows[0]]
+    block = {"type": "table", "rows": cells, "column_settings": settings}
+    return Piece(block, _as_markdown(rows))
+
+
+def _is_numeric(column: tuple[str, ...]) -> bool:
+    filled = [cell for cell in column if cell]
+    return bool(filled) and all(_NUMBER.fullmatch(cell) for cell in filled)
+
+
+def _as_markdown(rows: list[list[str]]) -> str:
+    head, *body = [[_cell(cell) for cell in row] for row in rows]
+    rule = f"|{' --- |' * len(head)}"
+    return "\n".join([_line(head), rule, *map(_line, body)])
+
+
+def _line(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _cell(text: str) -> str:
+    return safe_text(text, LinkGate())
+
+
+def _no_formula(cell: str) -> str:
+    risky = cell[:1] in ("=", "+", "-", "@", "\t", "\r") and not _NUMBER.fullmatch(cell)
+    return f"'{cell}" if risky else cell

@@ -1,0 +1,94 @@
+"""Every word that people see, in one place: plain and short."""
+
+from __future__ import annotations
+
+WORKING = "Working on it…"
+THINKING = "Thinking"
+STATUS_STARTING = "is reading your question…"
+STATUS_THINKING = "is thinking…"
+STATUS_WRITING = "is writing the answer…"
+LOADING = ("Reading the question…", "Finding out…", "Checking the sources…")
+STOP = "Stop"
+RETRY = "Retry"
+STOPPED = "Stopped before it was finished."
+FOUND_SO_FAR = "What I had found so far:"
+NOTHING_FOUND_YET = "I had not found anything yet."
+FAILED = "Something went wrong on my side and I could not answer. Please try again."
+PARTIAL = "This is not the whole answer."
+NO_TEXT = "I have no text to show for this answer."
+GAPS = "What I could not find"
+SOURCES = "Sources"
+KEY_POINTS = "Key points"
+FOLLOW_UPS = "Ask next"
+GOOD, BAD = "Good answer", "Bad answer"
+THANKS = "Thanks, noted."
+CONFIDENCE = {"low": "I am not sure of this answer.", "medium": "I am fairly sure of this answer."}
+COST_UNKNOWN = "cost unknown"
+CONTINUED = "(continued)"
+FILE_INSTEAD = "The whole answer is too long for Slack, so I attached it: *{name}*."
+TABLE_CUT = (
+    "The table has {rows} rows and {columns} columns; this is the beginning. All of it: *{name}*."
+)
+CHART_MISSING = "The chart “{handle}” is not there any more."
+CHART_AS_IMAGE = "Chart “{title}”: see the attached image."
+CHART_AS_TABLE = "Chart “{title}” in numbers:"
+EARLIER_STEPS = "{count} earlier steps"
+
+NOTHING_RUNS = "Nothing is running here any more."
+CANNOT_RETRY = "I no longer have that question. Please ask it again."
+ALREADY_ASKED = "That was already asked; see below in the thread."
+GONE = (
+    "I could not post my answer in <#{channel}>: {reason} Ask me again, here if you like, "
+    "if you still need it."
+)
+GONE_REASONS = {
+    "message_not_found": "my message there was deleted.",
+    "thread_not_found": "the thread was deleted.",
+    "channel_not_found": "I can't see that channel any more.",
+    "not_in_channel": "I am not in that channel any more.",
+    "is_archived": "the channel was archived.",
+}
+GONE_OTHERWISE = "Slack would not let me post there."
+ATTACHED_ONLY = "(No text; see what is attached.)"
+
+EXAMPLES = (
+    "Summarise this thread and list what is still open",
+    "What were last month's sales by region? Make a chart",
+    "Compare the two attached files and tell me what changed",
+)
+CAN_DO = (
+    "I look things up with real tools and post one answer with its sources: this thread and its "
+    "files, a channel's history, web pages, databases, tables and charts."
+)
+HOW_TO_ASK = (
+    "*Mention me* in a channel or thread, with files if you like.",
+    "*Write to me* directly; each message starts a thread, and I remember what was said in it.",
+    "*Ask about a message*: its menu (⋮) → _Ask about this…_",
+    "*From anywhere*: the ⚡ menu → _Ask…_, or type `/ask` and your question.",
+)
+WHILE_WORKING = "While I work you see each step, and *Stop* stops me at once."
+
+ASK_TITLE = "Ask"
+ASK_SUBMIT = "Ask"
+CLOSE = "Cancel"
+QUESTION_LABEL = "Your question"
+QUESTION_HINT = "Anything you would ask a colleague who can look things up"
+WHERE_LABEL = "Where should I answer?"
+IN_THREAD = "In the thread"
+ONLY_ME = "Only to me"
+IN_DM = "In a direct message with you"
+IN_CHANNEL = "In a channel"
+CHANNEL_LABEL = "Which channel?"
+ABOUT = "About this message:"
+EMPTY_QUESTION = "Please type a question."
+CHOOSE_CHANNEL = "Please choose a channel, or let me answer in a direct message."
+INVITE = "I am not in that channel. Invite me there first: /invite @{name}"
+INVITE_FOR_COMMAND = "I am not in this channel. Invite me first: `/invite @{name}`"
+NOT_YOUR_CHANNEL = "You are not in that channel."
+TRY_AGAIN = "Slack did not take that. Please try again."
+
+
+def help_text(name: str) -> str:
+    """The answer to a mention without a question, in mrkdwn."""
+    examples = "\n".join(f"• _{example}_" for example in EXAMPLES)
+    return f"{CAN_DO}\n\nFor example, mention @{name} and write:\n{examples}"

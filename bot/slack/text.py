@@ -1,0 +1,103 @@
+"""What people typed, made safe and readable: control characters out, Slack's markup decoded."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Awaitable, Callable
+
+MAX_QUESTION = 40_000
+"""Characters of one question that reach the model: the most Slack keeps of a message."""
+
+NameOf = Callable[[str], Awaitable[str]]
+"""The display name of a user id."""
+
+# Embeddings, overrides and isolates (U+202A–202E, U+2066–2069) reorder what is shown; U+200B,
+# U+2060–2064, U+FEFF and the tag characters (U+E0000–E007F) hide text from people. Joiners, and
+# the left-to-right and right-to-left marks, belong to ordinary Arabic, Hebrew, Indic and emoji.
+_INVISIBLE = re.compile(
+    "[\u202a-\u202e\u2066-\u2069\u200b\u2060-\u2064\ufeff\u00ad\u180e\U000e0000-\U000e007f]"
+)
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_STRAY_JOINER = re.compile(r"(?<![^\s])[\u200c\u200d]+|[\u200c\u200d]+(?![^\s])")
+_LINE_ENDS = re.compile("\r\n?|[\u2028\u2029\x85]")
+# Tag characters spell the flags of England, Scotland and Wales; there they follow U+1F3F4.
+_TAG_FLAG = re.compile("\U0001f3f4[\U000e0020-\U000e007e]{2,6}\U000e007f")
+
+_ENTITY = re.compile(r"<([^<>\n]{1,4000})>")
+
+
+def clean(text: str) -> str:
+    """`text` in NFC without characters that people cannot see, that change the order of what is
+    shown, or that cannot be encoded."""
+    text = _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
+    text = _LINE_ENDS.sub("\n", text)
+    text = _CONTROL.sub("", text)
+    flags = _TAG_FLAG.findall(text)
+    pieces = [_INVISIBLE.sub("", piece) for piece in _TAG_FLAG.split(text)]
+    text = pieces[0] + "".join(flag + piece for flag, piece in zip(flags, pieces[1:], strict=True))
+    return unicodedata.normalize("NFC", _STRAY_JOINER.sub("", text)).strip()
+
+
+def cap(text: str, limit: int = MAX_QUESTION) -> str:
+    """`text`, or its first `limit` characters with a note for the model of what is missing."""
+    if len(text) <= limit:
+        return text
+    missing = len(text) - limit
+    return (
+        f"{text[:limit]}\n\n[The message was {len(text):,} characters long; its last {missing:,} "
+        "were cut off. If they matter, ask for the text as an attached file.]"
+    )
+
+
+def without_mention(text: str, bot: str) -> str:
+    """`text` without the mentions of the bot itself."""
+    return re.sub(rf"<@{re.escape(bot)}(\|[^>]*)?>[ \t]?", "", text)
+
+
+def mentions(text: str, user: str) -> bool:
+    """True when `text` mentions `user`."""
+    return re.search(rf"<@{re.escape(user)}(\|[^>]*)?>", text) is not None
+
+
+async def decode(text: str, name_of: NameOf) -> str:
+    """Slack's markup as a person reads it: `<@U1>` → @Ada, `<#C1|general>` → #general, links with
+    both their text and their address, `&lt;` → <."""
+    found = list(_ENTITY.finditer(text))
+    decoded, last = [], 0
+    for entity in found:
+        decoded += [_unescape(text[last : entity.start()]), await _entity(entity[1], name_of)]
+        last = entity.end()
+    return "".join([*decoded, _unescape(text[last:])])
+
+
+async def _entity(inside: str, name_of: NameOf) -> str:
+    target, _, label = inside.partition("|")
+    label = _unescape(label)
+    if target.startswith("@"):
+        return f"@{label or await name_of(target[1:])}"
+    if target.startswith("#"):
+        return f"#{label or target[1:]}"
+    if target.startswith("!"):
+        return _special(target[1:], label)
+    if not re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*:", target):
+        return f"<{_unescape(inside)}>"  # nothing of Slack's: somebody's own angle brackets
+    url = _unescape(target)
+    if not label or label in (url, url.partition(":")[2], url.partition("://")[2]):
+        return url.removeprefix("mailto:")
+    return f"{label} ({url})"
+
+
+def _special(command: str, label: str) -> str:
+    name = label or command.partition("^")[0]
+    return name if command.startswith("date^") else f"@{name.removeprefix('@')}"
+
+
+def _unescape(text: str) -> str:
+    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+
+
+async def question_from(text: str, *, bot: str, name_of: NameOf) -> str:
+    """The question in a message: cleaned, decoded, capped, without the bot's own mention."""
+    return cap(clean(await decode(without_mention(clean(text), bot), name_of)))
