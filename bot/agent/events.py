@@ -50,12 +50,11 @@ class TextWithdrawn:
 class Recorded:
     """Something was added to the conversation, and this is where the run stands now.
 
-    The consumer must keep both before it asks for the next event (B3, I3): the loop goes on only
-    then. `entry` is None where only the state changed.
+    The consumer must keep both before it asks for the next event (B3, I3).
     """
 
     state: LoopState
-    entry: LedgerEntry | None
+    entry: LedgerEntry
 
 
 @dataclass(frozen=True, slots=True)

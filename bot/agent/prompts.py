@@ -74,11 +74,10 @@ def note(text: str) -> Item:
     return {"role": "developer", "content": text}
 
 
-def request_message(request: Request, author: str, place: str) -> Item:
+def request_message(request: Request) -> Item:
     """The request as the model reads it: who asks where and when, the words, the files."""
-    parts = [f"[{author} asks in {place}, {_local_time(request)}]"]
-    if request.entry is Entry.THREAD_REPLY:
-        parts[0] = f"[{author} replies in {place}, {_local_time(request)}]"
+    verb = "replies" if request.entry is Entry.THREAD_REPLY else "asks"
+    parts = [f"[{request.author} {verb} in {request.place}, {_local_time(request)}]"]
     if request.quoted:
         parts.append("About this message:\n" + _quote(request.quoted))
     parts.append(request.text or "(no words)")

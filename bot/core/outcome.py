@@ -40,6 +40,7 @@ class StopReason(StrEnum):
     REFUSED = "refused"
     CONTENT_FILTER = "content_filter"
     MODEL_ERROR = "model_error"
+    INTERNAL_ERROR = "internal_error"  # a bug of ours, or a worker that died again and again
 
 
 class Totals(BaseModel):

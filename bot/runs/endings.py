@@ -1,0 +1,50 @@
+"""What people are told when a run does not end by itself: one sentence, and what to do next."""
+
+from __future__ import annotations
+
+from bot.core.errors import ModelError, ModelErrorKind
+from bot.core.outcome import StopReason
+
+_BY_REASON = {
+    StopReason.COMPLETED: "",
+    StopReason.MAX_TURNS: "I used up the steps I may take for one question, so this is not everything. Ask a narrower question to get the rest.",
+    StopReason.TOKEN_BUDGET: "I used up the token budget for one question, so this is not everything. Ask a narrower question to get the rest.",
+    StopReason.COST_BUDGET: "I used up the money budget for one question, so this is not everything. Ask a narrower question to get the rest.",
+    StopReason.DIMINISHING_RETURNS: "Digging further brought nothing new, so I stopped here.",
+    StopReason.RUN_TIMEOUT: "I ran out of time, so this is not everything. Ask a narrower question to get the rest.",
+    StopReason.TURN_TIMEOUT: "The model took too long to respond, so this is not everything. Retry, or ask a narrower question.",
+    StopReason.CONTEXT_FULL: "This thread has grown too long for me to go on. Start a new one for the next question.",
+    StopReason.PROMPT_TOO_LONG: "This is more than I can read at once. Start a new thread, or ask about a smaller part.",
+    StopReason.TOOL_ERRORS: "My tools kept failing, so this is not everything. Retry, or put the question another way.",
+    StopReason.MALFORMED_OUTPUT: "I could not put this into the usual form, so take it with care. Retry may do better.",
+    StopReason.STOP_HOOK: "A rule of this workspace ended this run.",
+    StopReason.CANCELLED_STREAMING: "Stopped.",
+    StopReason.CANCELLED_TOOLS: "Stopped.",
+    StopReason.HANDED_BACK: "I was restarted in the middle of this. Please retry.",
+    StopReason.REFUSED: "The model declined to answer this. Put the question another way.",
+    StopReason.CONTENT_FILTER: "The model's content filter stopped this answer. Put the question another way.",
+    StopReason.INTERNAL_ERROR: "Something went wrong on my side and has been logged. Please retry; if it happens again, tell whoever runs me.",
+}
+
+_BY_KIND = {
+    ModelErrorKind.OVERLOADED: "The model service is overloaded or cannot be reached. Please retry in a minute.",
+    ModelErrorKind.INTERRUPTED: "The model service broke off several times. Please retry in a minute.",
+    ModelErrorKind.QUOTA: "The model service's quota is used up. Tell whoever runs me.",
+    ModelErrorKind.AUTHENTICATION: "The model service does not accept my key. Tell whoever runs me.",
+    ModelErrorKind.POLICY: "The model service refused this question. Put it another way.",
+    ModelErrorKind.CONTEXT_OVERFLOW: _BY_REASON[StopReason.PROMPT_TOO_LONG],
+    ModelErrorKind.MISSING_PARENT: "The model service no longer has this conversation. Ask in a new thread.",
+    ModelErrorKind.BAD_REQUEST: _BY_REASON[StopReason.INTERNAL_ERROR],
+}
+
+
+def explain(reason: StopReason, error: ModelError | None, done: tuple[str, ...]) -> str:
+    """The sentence for a person; "" when there is nothing to explain.
+
+    `done` are the steps that went well: named when there is no result to show them (C6).
+    """
+    sentence = _BY_KIND[error.kind] if error else _BY_REASON.get(reason, "")
+    if not done:
+        return sentence
+    steps = "; ".join(dict.fromkeys(done))
+    return f"{sentence} What I had done: {steps}."

@@ -1,0 +1,80 @@
+"""From the last event of a run to an outcome that any process can post."""
+
+from __future__ import annotations
+
+import logging
+import re
+from datetime import UTC, datetime
+
+from pydantic import BaseModel, ValidationError
+
+from bot.agent.events import RunEnded
+from bot.core.answers import Chart
+from bot.core.context import RequestContext
+from bot.core.errors import ToolError
+from bot.core.outcome import Outcome, RunStatus, StopReason, Totals
+from bot.core.request import Request
+from bot.runs.endings import explain
+from bot.toolkit.artifacts import Artifacts
+
+log = logging.getLogger(__name__)
+
+_LINK = re.compile(r"https?://[^\s<>\"'`|)\]]+")
+
+
+async def outcome_of(ended: RunEnded, context: RequestContext, artifacts: Artifacts) -> Outcome:
+    """What is posted and kept of a run that ended in the loop."""
+    request, state = context.request, ended.state
+    done = () if ended.result else ended.done
+    return Outcome(
+        run_id=context.run_id,
+        status=ended.status,
+        stop_reason=ended.stop_reason,
+        response_type=request.response_type,
+        result=ended.result.model_dump(mode="json") if ended.result else None,
+        note=explain(ended.stop_reason, ended.error, done),
+        totals=Totals(
+            model=context.model,
+            turns=state.turn,
+            tool_calls=state.tool_calls,
+            input_tokens=state.usage.input_tokens,
+            cached_tokens=state.usage.cached_tokens,
+            output_tokens=state.usage.output_tokens,
+            cost=state.cost,
+            seconds=_seconds(request),
+        ),
+        links=frozenset((*state.links, *_links(request.text), *_links(request.quoted))),
+        charts=await _charts(ended.result, artifacts),
+    )
+
+
+def broken(request: Request, run_id: str) -> Outcome:
+    """The end of a run that met a bug of ours, or that no worker survived."""
+    return Outcome(
+        run_id=run_id,
+        status=RunStatus.FAILED,
+        stop_reason=StopReason.INTERNAL_ERROR,
+        response_type=request.response_type,
+        note=explain(StopReason.INTERNAL_ERROR, None, ()),
+        totals=Totals(seconds=_seconds(request)),
+    )
+
+
+def _seconds(request: Request) -> float:
+    return (datetime.now(UTC) - request.received_at).total_seconds()
+
+
+def _links(text: str) -> list[str]:
+    """Addresses that a person wrote; they may be posted again."""
+    return [found.rstrip(".,;:!?") for found in _LINK.findall(text)]
+
+
+async def _charts(result: BaseModel | None, artifacts: Artifacts) -> dict[str, Chart]:
+    """The charts that a result names. One that is not there is left out: the rest still stands."""
+    charts: dict[str, Chart] = {}
+    for handle in getattr(result, "charts", ()):
+        try:
+            charts[handle] = Chart.model_validate_json(await artifacts.read(handle))
+        except (ToolError, ValidationError):
+            log.warning("the answer names a chart that is not there", extra={"handle": handle})
+    return charts

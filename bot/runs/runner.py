@@ -1,0 +1,193 @@
+"""A run from request to terminal message: load, bind, loop, save, deliver."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from bot.agent import prompts
+from bot.agent.complete import ResponseType
+from bot.agent.dispatch import Toolbox
+from bot.agent.events import Recorded, RunEnded
+from bot.agent.interrupt import Interrupt
+from bot.agent.limits import Limits
+from bot.agent.loop import Parts, run
+from bot.agent.state import LoopState
+from bot.core.answers import RESPONSE_TYPES, TEXT_FIELD
+from bot.core.chain import CallerState, LedgerEntry
+from bot.core.context import RequestContext, bound_request
+from bot.core.errors import CorruptValue, LeaseLost
+from bot.core.ids import new_id
+from bot.core.outcome import Outcome
+from bot.core.request import Request
+from bot.model import Model, PriceList
+from bot.runs.outcomes import broken, outcome_of
+from bot.runs.surface import OpenSurface, Surface
+from bot.store import Lease, RunRecord, Stores
+
+log = logging.getLogger(__name__)
+
+_MOST_ATTEMPTS = 4
+"""Runs that a worker did not survive are given up after this many: one that kills its worker
+would do so for ever."""
+
+_DELIVERY_PAUSES = (1.0, 2.0, 5.0, 10.0, 30.0)
+"""Seconds between attempts to put up the terminal message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """Works on one request at a time for each thread; the engine sees to the order."""
+
+    stores: Stores
+    toolbox: Toolbox
+    model: Model
+    model_name: str
+    prices: PriceList
+    limits: Limits
+    open_surface: OpenSurface
+    dry_run: bool = False
+
+    async def handle(self, request: Request, attempt: int) -> Outcome:
+        """Bring `request` to its one terminal message; `attempt` counts from 1.
+
+        Safe to repeat: goes on from the last save point, and delivers what was decided before.
+        Raises LeaseLost when another worker has taken the thread.
+        """
+        runs = self.stores.runs
+        lease = await self.stores.leases.take(request.thread_key)
+        record = await runs.start(request, new_id("run"), lease)
+        await self.stores.threads.join(request.thread_key, request.user)
+        async with self.open_surface(request, runs.post(record.run_id, lease)) as surface:
+            outcome = record.outcome or await self._decide(request, record, lease, surface, attempt)
+            await _deliver(surface, outcome)
+        await runs.mark_delivered(record.run_id)
+        return outcome
+
+    async def _decide(
+        self, request: Request, record: RunRecord, lease: Lease, surface: Surface, attempt: int
+    ) -> Outcome:
+        """Work out how the run ends, and keep that together with where the thread now stands."""
+        caller = await self._caller_state(request)
+        try:
+            if attempt > _MOST_ATTEMPTS:
+                outcome, after = broken(request, record.run_id), caller
+            else:
+                outcome, after = await self._work(request, record, lease, surface, caller)
+        except LeaseLost:
+            raise
+        except Exception:
+            # A bug of ours. It is logged with its trace; the person still gets an end.
+            log.exception("run failed", extra={"run_id": record.run_id, "request_id": request.id})
+            outcome, after = broken(request, record.run_id), caller
+        await self.stores.runs.finish(record.run_id, outcome, after, lease)
+        return outcome
+
+    async def _work(
+        self,
+        request: Request,
+        record: RunRecord,
+        lease: Lease,
+        surface: Surface,
+        caller: CallerState,
+    ) -> tuple[Outcome, CallerState]:
+        """The loop, with everything kept as it happens."""
+        context = RequestContext(
+            request=request, run_id=record.run_id, model=self.model_name, dry_run=self.dry_run
+        )
+        interrupt = Interrupt()
+        state = await self._first_state(request, record, lease, caller)
+        ended: RunEnded | None = None
+        with bound_request(context):
+            async with (
+                self.stores.signals.watch(request.id, lambda _by: interrupt.request()),
+                aclosing(run(state, self._parts(request, context, interrupt))) as events,
+            ):
+                async for event in events:
+                    if isinstance(event, Recorded):
+                        saved = event.state.model_dump_json()
+                        await self.stores.runs.save_point(
+                            record.run_id, saved, lease, [event.entry]
+                        )
+                    elif isinstance(event, RunEnded):
+                        ended = event
+                    await surface.show(event)
+            if ended is None:
+                raise RuntimeError("the loop ended without RunEnded")
+            if ended.error:
+                ids = {"run_id": record.run_id, "model_request": ended.error.request_id}
+                log.error("the model service ended a run: %s", ended.error, extra=ids)
+            outcome = await outcome_of(ended, context, self.toolbox.artifacts)
+        return outcome, _caller_after(ended, caller, context)
+
+    async def _first_state(
+        self, request: Request, record: RunRecord, lease: Lease, caller: CallerState
+    ) -> LoopState:
+        """Where an interrupted run stood, or the thread's chain with the new request (B5)."""
+        if record.state is not None:
+            return LoopState.model_validate_json(record.state)
+        asked = prompts.request_message(request)
+        state = LoopState(
+            parent=caller.previous_response_id,
+            pending=(*caller.pending, asked),
+            acquired=caller.acquired,
+            links=caller.links,
+            last_usage=caller.last_usage,
+        )
+        entry = LedgerEntry(run_id=record.run_id, items=(asked,))
+        await self.stores.runs.save_point(record.run_id, state.model_dump_json(), lease, [entry])
+        return state
+
+    async def _caller_state(self, request: Request) -> CallerState:
+        """The thread's state; a fresh one when it is not for this person, or cannot be read."""
+        try:
+            state = await self.stores.caller_states.load(request.thread_key)
+        except CorruptValue:
+            log.exception("thread starts afresh", extra={"thread_key": request.thread_key})
+            return CallerState()
+        return state if state.bound_to in (None, request.user) else CallerState()
+
+    def _parts(self, request: Request, context: RequestContext, interrupt: Interrupt) -> Parts:
+        name = request.response_type
+        return Parts(
+            model=self.model,
+            window=self.prices.window(self.model_name),
+            cost=lambda usage: self.prices.cost(self.model_name, usage),
+            toolbox=self.toolbox,
+            response_type=ResponseType(RESPONSE_TYPES[name], TEXT_FIELD[name]),
+            limits=self.limits,
+            interrupt=interrupt,
+            context=context,
+            user_hash=hashlib.sha256(f"{request.team}:{request.user}".encode()).hexdigest(),
+        )
+
+
+def _caller_after(ended: RunEnded, before: CallerState, context: RequestContext) -> CallerState:
+    """The thread after the run: on its chain, or as it was when the model never took it up."""
+    if ended.error and ended.state.parent == before.previous_response_id:
+        return before
+    return CallerState(
+        previous_response_id=ended.state.parent,
+        pending=ended.state.pending,
+        acquired=ended.state.acquired,
+        links=ended.state.links,
+        model=context.model,
+        last_usage=ended.state.last_usage,
+        bound_to=context.user if context.request.private else before.bound_to,
+    )
+
+
+async def _deliver(surface: Surface, outcome: Outcome) -> None:
+    """Put the terminal up, patiently. Raises what the last attempt raised."""
+    for pause in _DELIVERY_PAUSES:
+        try:
+            return await surface.finish(outcome)
+        except LeaseLost:
+            raise
+        except Exception:
+            log.exception("delivery failed", extra={"run_id": outcome.run_id})
+            await asyncio.sleep(pause)
+    return await surface.finish(outcome)

@@ -1,0 +1,105 @@
+"""All settings: secrets and addresses from the environment (and `.env`), the rest from `bot.toml`.
+
+A wrong setting is one clear line that names its key, before anything starts.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from bot.agent.limits import Limits
+from bot.core.errors import ConfigurationError
+from bot.runs.policy import Access
+from bot.store import Retention
+from bot.toolkit import DatabaseConfig
+
+NO_MODEL = (
+    "OPENAI_API_KEY is not set. Set it (or OPENAI_BASE_URL for another server that speaks the "
+    "Responses API); `bot dev` works without, with a stand-in model."
+)
+
+
+class ModelSettings(BaseModel):
+    """How the model is called; `[model]` in bot.toml. `window` in tokens, for models that the
+    price table does not know."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    reasoning: Literal["none", "minimal", "low", "medium", "high", "xhigh"] | None = None
+    reasoning_summaries: bool = False
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    max_output_tokens: int | None = Field(default=None, ge=256)
+    window: int = Field(default=128_000, ge=4_000)
+
+
+class Settings(BaseSettings):
+    """Names of the environment are the upper-case names of the fields."""
+
+    model_config = SettingsConfigDict(env_file=".env", extra="ignore", frozen=True)
+
+    slack_bot_token: SecretStr | None = None
+    slack_app_token: SecretStr | None = None
+    slack_signing_secret: SecretStr | None = None
+    slack_api_url: str = "https://slack.com/api/"
+    openai_api_key: SecretStr | None = None
+    openai_base_url: str | None = None
+    openai_model: str = "gpt-6.1-sol"
+    redis_url: str | None = None
+    port: int = Field(default=8080, ge=0, le=65535)
+    bot_data_dir: Path = Path(".data")
+
+    model: ModelSettings = ModelSettings()
+    limits: Limits = Limits()
+    access: Access = Access()
+    retention: Retention = Retention()
+    databases: dict[str, DatabaseConfig] = {}
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """bot.toml comes last: the environment wins."""
+        path = Path(os.environ.get("BOT_CONFIG", "bot.toml"))
+        toml = TomlConfigSettingsSource(settings_cls, toml_file=path)
+        return (init_settings, env_settings, dotenv_settings, toml)
+
+    @property
+    def has_model(self) -> bool:
+        """Whether a model service was named."""
+        return self.openai_api_key is not None or self.openai_base_url is not None
+
+
+def load_settings(**overrides: Any) -> Settings:
+    """Raises ConfigurationError, one line that names the keys."""
+    path = os.environ.get("BOT_CONFIG")
+    if path and not Path(path).is_file():
+        raise ConfigurationError(f"BOT_CONFIG names {path}, which is not there.")
+    try:
+        return Settings(**overrides)
+    except ValidationError as error:
+        lines = (f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+        raise ConfigurationError("Wrong setting: " + "; ".join(lines)) from None
+    except ValueError as error:  # a file that is not TOML
+        raise ConfigurationError(f"{path or 'bot.toml'} cannot be read: {error}") from None
+
+
+def secret(value: SecretStr | None, key: str, why: str) -> str:
+    """The text of a secret that must be set. Raises ConfigurationError naming `key`."""
+    if value is None or not value.get_secret_value():
+        raise ConfigurationError(f"{key} is not set: {why}.")
+    return value.get_secret_value()
