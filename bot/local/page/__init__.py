@@ -1,0 +1,14 @@
+"""The page of the local workspace: a small Slack-like client in the browser, with no build step.
+
+guard.py    who may talk to the page at all, and under which content policy
+screens.py  the workspace as one viewer sees it, as values for the templates
+actions.py  what a person does on the page: say, click, submit …
+live.py     changes of the workspace pushed to open pages over a WebSocket
+files.py    attached files, shown and downloaded
+render/     Slack messages and blocks to safe HTML
+routes.py   the URLs, and `mount`
+"""
+
+from bot.local.page.routes import mount
+
+__all__ = ["mount"]

@@ -1,0 +1,207 @@
+"""What a person does on the page. Each action takes the decoded request and answers JSON."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from aiohttp import BodyPartReader, web
+
+from bot.local.page.compose import as_slack_text
+from bot.local.page.render.text import clean
+from bot.local.workspace import CannotDo, NotAnswered, Workspace
+from bot.local.workspace.people import remove_reaction
+
+Json = dict[str, Any]
+
+FILE_MAX = 100 * 1024 * 1024  # bytes a file; it is kept in memory
+TEXT_MAX = 200_000  # bytes of a form field
+
+TOO_LATE = "The app did not answer in time. Is the bot running? Its log says more."
+
+
+class BadRequest(Exception):
+    """The request is not one the page sends; the message says what is wrong with it."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """A message as it was sent from a composer."""
+
+    user: str
+    channel: str
+    text: str
+    thread_ts: str | None
+    files: list[tuple[str, bytes]]
+
+
+class Actions:
+    """The actions by name, and how their failures are told to the person."""
+
+    def __init__(self, ws: Workspace, commands: list[str]) -> None:
+        self._ws = ws
+        self._commands = commands
+        self._known: dict[str, Callable[[Json], Awaitable[Json | None]]] = {
+            "edit": self._edit,
+            "delete": self._delete,
+            "react": self._react,
+            "click": self._click,
+            "shortcut": self._shortcut,
+            "submit": self._submit,
+            "close": self._close,
+            "home": self._home,
+            "stop": self._stop,
+        }
+
+    async def say(self, request: web.Request) -> web.Response:
+        """A message or slash command; multipart with user, channel, text, thread_ts and files."""
+        return await _told(self._say(await _read_form(request)))
+
+    async def do(self, request: web.Request) -> web.Response:
+        """Any other action; JSON `{"do": name, "user": …, …}`."""
+        return await _told(self._dispatch(await _read_json(request)))
+
+    async def _dispatch(self, body: Json) -> Json | None:
+        action = self._known.get(str(body.get("do")))
+        if action is None or body.get("user") not in self._ws.people:
+            raise BadRequest("unknown action or user")
+        try:
+            return await action(body)
+        except KeyError as missing:
+            raise BadRequest(f"{missing} is missing") from None
+
+    async def _say(self, said: Said) -> Json:
+        self._require_member(said.user, said.channel)
+        command, _, rest = said.text.strip().partition(" ")
+        if command in self._commands and not said.thread_ts and not said.files:
+            await self._ws.command(said.user, said.channel, command, rest.strip())
+            return {}
+        if not said.text.strip() and not said.files:
+            raise CannotDo("There is nothing to send yet.")
+        text = self._as_slack_text(said.text)
+        posted = await self._ws.say(said.user, said.channel, text, said.thread_ts, said.files)
+        return {"ts": posted["ts"]}
+
+    async def _edit(self, body: Json) -> None:
+        text = self._as_slack_text(str(body["text"]))
+        await self._ws.edit(body["user"], body["channel"], body["ts"], text)
+
+    async def _delete(self, body: Json) -> None:
+        await self._ws.delete(body["user"], body["channel"], body["ts"])
+
+    async def _react(self, body: Json) -> None:
+        """Add the reaction, or take it back when it is the person's own."""
+        user, name = body["user"], body["name"]
+        message = self._ws.store.get(body["channel"], body["ts"]) or {}
+        mine = any(r["name"] == name and user in r["users"] for r in message.get("reactions", []))
+        if mine:
+            remove_reaction(self._ws, self._ws.channels[body["channel"]], message, user, name)
+        else:
+            await self._ws.react(user, body["channel"], body["ts"], name)
+
+    async def _click(self, body: Json) -> None:
+        user, action, value = body["user"], body["action_id"], body.get("value")
+        block = body.get("block_id") or None
+        if view := body.get("view_id"):
+            await self._ws.click_in_view(user, view, action, value=value, block_id=block)
+        else:
+            place, ts = body["channel"], body["ts"]
+            await self._ws.click(user, place, ts, action, value=value, block_id=block)
+
+    async def _shortcut(self, body: Json) -> None:
+        await self._ws.shortcut(
+            body["user"], body["callback_id"], channel=body.get("channel"), ts=body.get("ts")
+        )
+
+    async def _submit(self, body: Json) -> Json:
+        ack = await self._ws.submit(body["user"], body["view_id"], body["values"])
+        return {"errors": ack["errors"]} if ack.get("errors") else {}
+
+    async def _close(self, body: Json) -> None:
+        await self._ws.close_view(body["user"], body["view_id"])
+
+    async def _home(self, body: Json) -> None:
+        await self._ws.open_home(body["user"], body["tab"])
+
+    async def _stop(self, body: Json) -> None:
+        stopping = self._ws.stop_session(
+            body["user"], body["channel"], body.get("thread_ts") or None
+        )
+        if stopping is not None:
+            await stopping
+
+    def _require_member(self, user: str, channel: str) -> None:
+        place = self._ws.channels.get(channel)
+        if place is None or user not in place.members:
+            raise CannotDo("You are not in this conversation.")
+
+    def _as_slack_text(self, typed: str) -> str:
+        people = {person.real_name: person.id for person in self._ws.state.everyone().values()}
+        people |= {person.name: person.id for person in self._ws.state.everyone().values()}
+        rooms = {c.name: c.id for c in self._ws.channels.values() if not c.is_direct}
+        return as_slack_text(clean_line_ends(typed), people, rooms)
+
+
+def clean_line_ends(typed: str) -> str:
+    """The text with the line ends of a form field made plain."""
+    return typed.replace("\r\n", "\n")
+
+
+async def _told(action: Awaitable[Json | None]) -> web.Response:
+    """The action's result; its failure as `{"error": a sentence for the person}`."""
+    try:
+        return web.json_response(await action or {})
+    except CannotDo as problem:
+        return web.json_response({"error": _sentence(str(problem))}, status=409)
+    except NotAnswered:
+        return web.json_response({"error": TOO_LATE}, status=504)
+    except BadRequest as problem:
+        return web.json_response(
+            {"error": f"The page sent a wrong request: {problem}."}, status=400
+        )
+
+
+def _sentence(problem: str) -> str:
+    text = clean(problem).rstrip(".")
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+async def _read_json(request: web.Request) -> Json:
+    try:
+        body = await request.json()
+    except ValueError:
+        body = None
+    if not isinstance(body, dict):
+        raise web.HTTPBadRequest(text="a JSON object is expected")
+    return body
+
+
+async def _read_form(request: web.Request) -> Said:
+    fields: dict[str, str] = {}
+    files: list[tuple[str, bytes]] = []
+    async for part in await request.multipart():
+        if not isinstance(part, BodyPartReader):
+            raise web.HTTPBadRequest(text="nested parts are not expected")
+        name = part.filename
+        content = await _read_part(part, TEXT_MAX if name is None else FILE_MAX, name)
+        if name is None:
+            fields[part.name or ""] = content.decode("utf-8", "replace")
+        else:
+            files.append((name, content))
+    return Said(
+        fields.get("user", ""),
+        fields.get("channel", ""),
+        fields.get("text", ""),
+        fields.get("thread_ts") or None,
+        files,
+    )
+
+
+async def _read_part(part: BodyPartReader, limit: int, name: str | None) -> bytes:
+    content = bytearray()
+    while chunk := await part.read_chunk(64 * 1024):
+        content += chunk
+        if len(content) > limit:
+            what = f"{clean(name)} is" if name is not None else "The message is"
+            message = f"{what} too large for the local workspace: {limit // 1000:,} KB at most."
+            raise web.HTTPRequestEntityTooLarge(limit, len(content), text=message)
+    return bytes(content)

@@ -1,0 +1,28 @@
+"""What a person typed into the composer, with names turned into Slack's mentions."""
+
+import re
+from collections.abc import Mapping
+
+_URL = re.compile(r"(?<![<|])\bhttps?://[^\s<>]+[^\s<>.,;:!?)'\"]")
+
+
+def as_slack_text(typed: str, people: Mapping[str, str], channels: Mapping[str, str]) -> str:
+    """The text as Slack's composer sends it; `people` and `channels` are name → id.
+
+    "@Ada Lovelace" becomes `<@U…>`, "#general" `<#C…>`, "@here" `<!here>`, a URL `<https://…>`.
+    Everything else, `& < >` included, stays as typed: the workspace escapes it.
+    """
+    text = _URL.sub(lambda m: f"<{m[0]}>", typed)
+    text = _named("@", people, "<@{}>", text)
+    text = _named("#", channels, "<#{}>", text)
+    return re.sub(r"(?<!\S)@(here|channel|everyone)\b", r"<!\1>", text)
+
+
+def _named(mark: str, ids: Mapping[str, str], shape: str, text: str) -> str:
+    by_name = {name.casefold(): one for name, one in ids.items() if name}
+    if not by_name:
+        return text
+    longest_first = sorted(by_name, key=len, reverse=True)
+    names = "|".join(re.escape(name) for name in longest_first)
+    pattern = re.compile(rf"(?<![\w<]){mark}({names})(?![\w-])", re.IGNORECASE)
+    return pattern.sub(lambda m: shape.format(by_name[m[1].casefold()]), text)

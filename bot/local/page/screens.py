@@ -1,0 +1,283 @@
+"""The workspace as one viewer sees it, as values for the templates."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bot.local.page.files import SheetPreviews
+from bot.local.page.render import Renderer, Scene
+from bot.local.workspace import Channel, Person, Workspace
+
+Json = dict[str, Any]
+
+EXAMPLES = (
+    {
+        "question": "Which region brought in the most revenue, and how did each month go? Show a chart.",
+        "sample": "sales.csv",
+        "icon": "chart",
+    },
+    {"question": "What is 18% of 24,350, plus 12 instalments of 89.90?", "icon": "calculator"},
+    {
+        "question": "When it is 9:30 in Berlin, what time is it in Tokyo and New York?",
+        "icon": "clock",
+    },
+)
+"""First questions for a newcomer; the first brings its spreadsheet along."""
+
+_HOSTED = re.compile(r"/files-pri/[^/]+-(?P<id>F\w+)(?:/|$)")
+
+
+@dataclass(frozen=True)
+class Address:
+    """What one browser window shows. Ids are checked against the workspace by `Screens.address`."""
+
+    user: str
+    channel: str
+    thread_ts: str = ""
+    tab: str = "messages"
+
+
+class Screens:
+    """Renders the page and its fragments from the workspace as it stands at the moment of the call."""
+
+    def __init__(
+        self, ws: Workspace, *, notice: str, shortcuts: Sequence[Json], commands: Sequence[Json]
+    ) -> None:
+        self._ws = ws
+        self._renderer = Renderer()
+        self._previews = SheetPreviews(ws)
+        self._notice = notice
+        self._shortcuts = shortcuts
+        self._commands = commands
+
+    def address(self, query: Mapping[str, str]) -> Address:
+        """Where a request's query leads; unknown or unseen places lead to the nearest known one."""
+        ws = self._ws
+        user = query.get("user", "")
+        user = user if user in ws.people else next(iter(ws.people))
+        visible = [channel.id for channel in self.visible(user)]
+        channel = query.get("channel", "")
+        if channel not in visible:
+            return Address(user, visible[0] if visible else "")
+        thread = query.get("thread", "")
+        known = bool(thread) and ws.store.get(channel, thread) is not None
+        tab = "home" if query.get("tab") == "home" and self._is_bot_dm(channel) else "messages"
+        return Address(user, channel, thread if known else "", tab)
+
+    def visible(self, user: str) -> list[Channel]:
+        """The conversations in this person's sidebar: channels first, in the workspace's order."""
+        mine = [c for c in self._ws.channels.values() if user in c.members and not c.archived]
+        return sorted(mine, key=lambda channel: channel.is_direct)
+
+    def scene(self, user: str) -> Scene:
+        """Names and files for the renderers."""
+        everyone = self._ws.state.everyone()
+        return Scene(
+            viewer=user,
+            bot=self._ws.bot_user_id,
+            people={person.id: person.real_name for person in everyone.values()},
+            channels={c.id: c.name for c in self.visible(user) if not c.is_direct},
+            hosted_image=lambda source: self._hosted_image(source, user),
+        )
+
+    def page(self, at: Address) -> str:
+        """The whole document."""
+        values = self._sidebar(at) | self._pane(at) | self._modals(at.user)
+        if at.thread_ts:
+            values |= self._thread(at)
+        return self._render(
+            "index.html",
+            at,
+            **values,
+            notice=self._notice,
+            global_shortcuts=[s for s in self._shortcuts if s.get("type") == "global"],
+            message_shortcuts=[s for s in self._shortcuts if s.get("type") == "message"],
+            suggestions=self._suggestions(),
+        )
+
+    def sidebar(self, at: Address) -> str:
+        """The sidebar alone."""
+        return self._render("sidebar.html", at, **self._sidebar(at))
+
+    def pane(self, at: Address) -> str:
+        """The channel, DM or Home tab."""
+        return self._render("pane.html", at, **self._pane(at))
+
+    def thread(self, at: Address) -> str:
+        """The thread panel."""
+        return self._render("thread.html", at, **self._thread(at))
+
+    def modals(self, user: str) -> str:
+        """The modal on top, or nothing."""
+        return self._render("modals.html", Address(user, ""), **self._modals(user))
+
+    def home(self, user: str) -> str:
+        """The content of the Home tab."""
+        return self._render("home.html", Address(user, ""), home=self._ws.home(user))
+
+    def message(self, at: Address, message: Json, place: str) -> str:
+        """One message, as it looks in the "channel" or in the "thread"."""
+        return self._render(
+            "message.html", at, place=place, message=self._shown(at, [message])[0], **self._in(at)
+        )
+
+    def status(self, at: Address, thread_ts: str, *, inline: bool) -> str:
+        """The status line of a thread ("" for the conversation itself)."""
+        status = self._status(at.channel, thread_ts)
+        return self._render("status.html", at, status=status, inline=inline).strip()
+
+    def prompts(self, at: Address, thread_ts: str) -> str:
+        """The suggested prompts of a thread or conversation."""
+        return self._render(
+            "prompts.html", at, prompts=self._prompts(at.channel, thread_ts)
+        ).strip()
+
+    def _render(self, template: str, at: Address, **values: Any) -> str:
+        return self._renderer.render(template, self.scene(at.user), **values)
+
+    def _sidebar(self, at: Address) -> Json:
+        mine = self.visible(at.user)
+        own_dm = self._ws.state.direct(at.user)
+        rooms = [c for c in mine if not c.is_direct]
+        others = [c for c in mine if c.is_direct and c is not own_dm]
+        return {
+            "channel": at.channel,
+            "dm": own_dm.id if own_dm else None,
+            "channels": [
+                {"id": c.id, "name": c.name, "private": c.kind == "private"} for c in rooms
+            ],
+            "direct": [self._direct(c, at.user) for c in others],
+            "people": [_act_as(person) for person in self._ws.people.values()],
+        }
+
+    def _direct(self, channel: Channel, viewer: str) -> Json:
+        names = self.scene(viewer).people
+        others = [member for member in channel.members if member != viewer]
+        label = ", ".join(names.get(member, member) for member in others)
+        return {"id": channel.id, "name": label, "person": others[0] if others else viewer}
+
+    def _in(self, at: Address) -> Json:
+        """What messages and composers need to know about where they are."""
+        channel = self._ws.channels.get(at.channel)
+        members = channel.members if channel else []
+        return {
+            "channel": at.channel,
+            "title": self._title(channel, at.user),
+            "has_bot": self._ws.bot_user_id in members,
+            "is_bot_dm": self._is_bot_dm(at.channel),
+            "previews": self._previews,
+            "status_of": lambda thread_ts: self._status(at.channel, thread_ts),
+        }
+
+    def _title(self, channel: Channel | None, viewer: str) -> str:
+        if channel is None:
+            return "No conversation"
+        return (
+            str(self._direct(channel, viewer)["name"]) if channel.is_direct else f"#{channel.name}"
+        )
+
+    def _pane(self, at: Address) -> Json:
+        channel = self._ws.channels.get(at.channel)
+        names = self.scene(at.user).people
+        direct = channel is None or channel.is_direct
+        values = self._in(at) | {
+            "tab": at.tab,
+            "topic": channel.topic if channel else "",
+            "place_icon": "people"
+            if direct
+            else "lock"
+            if channel and channel.kind == "private"
+            else "hash",
+            "members": [] if direct or not channel else [names.get(m, m) for m in channel.members],
+            "examples": EXAMPLES,
+            "read_only": "" if channel else "There is no conversation to write in.",
+            "thread": at.thread_ts,
+        }
+        if at.tab == "home":
+            return values | {"home": self._ws.home(at.user)}
+        messages = self._ws.messages(at.channel, viewer=at.user) if channel else []
+        return values | {
+            "messages": self._shown(at, messages),
+            "status": self._status(at.channel, ""),
+            "prompts": self._prompts(at.channel, ""),
+        }
+
+    def _thread(self, at: Address) -> Json:
+        replies = self._ws.messages(at.channel, at.thread_ts, at.user)
+        return self._in(at) | {
+            "thread_ts": at.thread_ts,
+            "replies": self._shown(at, replies),
+            "thread_status": self._status(at.channel, at.thread_ts),
+            "thread_prompts": self._prompts(at.channel, at.thread_ts),
+        }
+
+    def _modals(self, user: str) -> Json:
+        return {"views": self._ws.views(user)[-1:]}
+
+    def _shown(self, at: Address, messages: list[Json]) -> list[Json]:
+        return [self._with_state(at.channel, message) for message in messages]
+
+    def _with_state(self, channel: str, message: Json) -> Json:
+        """A message with `streaming` set; a person's is drawn from its text, which holds the same."""
+        stream = self._ws.state.streams.get((channel, message["ts"]))
+        shown = message | {"streaming": stream is not None and stream.state == "live"}
+        if not message.get("bot_id"):
+            shown.pop("blocks", None)
+        return shown
+
+    def _status(self, channel: str, thread_ts: str) -> Json | None:
+        status = self._ws.status(channel, thread_ts or None)
+        working = status.session == "processing"
+        if not status.text and not working:
+            return None
+        return {
+            "text": status.text or "is working…",
+            "loading_messages": list(status.loading_messages),
+            "stoppable": working,
+            "channel": channel,
+            "thread_ts": thread_ts,
+        }
+
+    def _prompts(self, channel: str, thread_ts: str) -> Json | None:
+        prompts = self._ws.status(channel, thread_ts or None).prompts
+        return {"prompts": prompts} if prompts else None
+
+    def _suggestions(self) -> Json:
+        """What the composer completes: people after "@", slash commands after "/"."""
+        everyone = self._ws.state.everyone()
+        bot = everyone[self._ws.bot_user_id]
+        people = [bot, *(person for person in everyone.values() if person is not bot)]
+        return {
+            "people": [{"id": p.id, "name": p.real_name, "note": _note(p)} for p in people],
+            "commands": list(self._commands),
+        }
+
+    def _is_bot_dm(self, channel_id: str) -> bool:
+        channel = self._ws.channels.get(channel_id)
+        return (
+            channel is not None and channel.kind == "im" and self._ws.bot_user_id in channel.members
+        )
+
+    def _hosted_image(self, source: str, user: str) -> str | None:
+        found = _HOSTED.search(source) if source.startswith(self._ws.url) else None
+        file = self._ws.state.files.get(found["id"] if found else source)
+        return f"/page/files/{file.id}/image?user={user}" if file and file.content else None
+
+
+def _act_as(person: Person) -> Json:
+    return {"id": person.id, "name": person.real_name, "note": _note(person)}
+
+
+def _note(person: Person) -> str:
+    if person.is_bot:
+        return "agent"
+    return (
+        "guest"
+        if person.is_guest
+        else "external"
+        if person.is_external
+        else "admin"
+        if person.is_admin
+        else ""
+    )

@@ -1,0 +1,220 @@
+// The message box: mentions, commands, files, drafts, sending.
+import { icon } from "./dom.js";
+import { place } from "./menus.js";
+import { say } from "./server.js";
+import { toast } from "./toast.js";
+
+const FILE_MAX = 100 * 1024 * 1024;
+const drafts = new Map();
+const suggestions = JSON.parse(document.getElementById("suggestions").textContent);
+
+export class Composer {
+  constructor(form, onSent) {
+    this.form = form;
+    this.onSent = onSent;
+    this.channel = form.dataset.channel;
+    this.thread = form.dataset.thread;
+    this.text = form.querySelector("textarea");
+    this.list = form.querySelector("[role=listbox]");
+    this.input = form.querySelector("input[type=file]");
+    this.button = form.querySelector(".send");
+    const draft = drafts.get(this.key) ?? { text: "", files: [] };
+    this.text.value = draft.text;
+    this.files = draft.files;
+    this.options = [];
+    form.composer = this;
+    this.listen();
+    this.refresh();
+  }
+
+  get key() {
+    return `${this.channel}:${this.thread}`;
+  }
+
+  listen() {
+    const { form, text, input } = this;
+    form.addEventListener("submit", (event) => { event.preventDefault(); this.send(); });
+    text.addEventListener("input", () => { this.refresh(); this.suggest(); });
+    text.addEventListener("keydown", (event) => this.key_(event));
+    text.addEventListener("blur", () => setTimeout(() => this.closeList(), 120));
+    text.addEventListener("paste", (event) => {
+      if (!event.clipboardData.files.length) return;
+      event.preventDefault();
+      this.attach(event.clipboardData.files);
+    });
+    input.addEventListener("change", () => { this.attach(input.files); input.value = ""; });
+    this.list.addEventListener("mousedown", (event) => {
+      event.preventDefault();
+      const option = event.target.closest("[role=option]");
+      if (option) this.choose(Number(option.dataset.index));
+    });
+    this.acceptDrops(form.closest(".pane, .thread"));
+  }
+
+  acceptDrops(area) {
+    area.ondragover = (event) => {
+      if (!event.dataTransfer.types.includes("Files")) return;
+      event.preventDefault();
+      this.form.classList.add("dragging");
+    };
+    area.ondragleave = (event) => { if (!area.contains(event.relatedTarget)) this.form.classList.remove("dragging"); };
+    area.ondrop = (event) => {
+      this.form.classList.remove("dragging");
+      if (!event.dataTransfer.files.length) return;
+      event.preventDefault();
+      this.attach(event.dataTransfer.files);
+      this.text.focus();
+    };
+  }
+
+  key_(event) {
+    if (this.options.length && this.keyInList(event)) return event.preventDefault();
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+      event.preventDefault();
+      this.send();
+    }
+  }
+
+  keyInList(event) {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step) this.mark((this.marked + step + this.options.length) % this.options.length);
+    else if ((event.key === "Enter" && !event.shiftKey) || event.key === "Tab") this.choose(this.marked);
+    else if (event.key === "Escape") { event.stopPropagation(); this.closeList(); }
+    else return false;
+    return true;
+  }
+
+  fill(text, files = []) {
+    this.text.value = text;
+    if (files.length) this.files = [];
+    this.attach(files);
+    this.text.focus();
+    this.text.setSelectionRange(text.length, text.length);
+    this.refresh();
+  }
+
+  insert(text) {
+    const { selectionStart: at, value } = this.text;
+    const gap = at > 0 && !/\s$/.test(value.slice(0, at)) ? " " : "";
+    this.text.focus();
+    this.text.setRangeText(gap + text, at, this.text.selectionEnd, "end");
+    this.refresh();
+    this.suggest();
+  }
+
+  attach(files) {
+    for (const file of files) {
+      if (file.size > FILE_MAX) toast(`${file.name} is too large: 100 MB at most here.`, { error: true });
+      else this.files.push(file);
+    }
+    this.refresh();
+  }
+
+  refresh() {
+    drafts.set(this.key, { text: this.text.value, files: this.files });
+    this.button.disabled = !this.text.value.trim() && !this.files.length;
+    if (!CSS.supports("field-sizing", "content")) {
+      this.text.style.height = "auto";
+      this.text.style.height = `${this.text.scrollHeight}px`;
+    }
+    this.form.querySelector("[data-attached]").replaceChildren(...this.files.map((file, i) => this.chip(file, i)));
+  }
+
+  chip(file, index) {
+    const chip = document.createElement("span");
+    const kind = (file.name.split(".").pop() ?? "").toLowerCase();
+    chip.className = "attached-file";
+    chip.dataset.testid = "attached-file";
+    chip.innerHTML = `<span class="file-icon" aria-hidden="true"></span><span class="name"></span><button type="button" class="icon-btn">${icon("x")}</button>`;
+    chip.querySelector(".file-icon").textContent = kind.toUpperCase().slice(0, 4);
+    if (/^[a-z]+$/.test(kind)) chip.querySelector(".file-icon").classList.add(`kind-${kind}`);
+    chip.querySelector(".name").textContent = file.name;
+    const remove = chip.querySelector("button");
+    remove.setAttribute("aria-label", `Remove ${file.name}`);
+    remove.addEventListener("click", () => { this.files.splice(index, 1); this.refresh(); this.text.focus(); });
+    return chip;
+  }
+
+  async send() {
+    const [text, files] = [this.text.value, this.files];
+    if (!text.trim() && !files.length) return;
+    this.text.value = "";
+    this.files = [];
+    this.closeList();
+    this.refresh();
+    const answer = await say({ channel: this.channel, text, thread: this.thread, files });
+    if (answer) return this.onSent(this, answer, text);
+    if (!this.text.value && this.form.isConnected) this.fill(text, files);
+  }
+
+  // Offer people after "@" and commands after a leading "/".
+  suggest() {
+    const before = this.text.value.slice(0, this.text.selectionStart);
+    const mention = /(?:^|[\s(])@([^\s@]*(?: [^\s@]*)?)$/.exec(before);
+    const command = /^\/\S*$/.exec(before);
+    if (mention) this.offer(people(mention[1]), mention[1].length + 1);
+    else if (command && !this.thread) this.offer(commands(command[0]), command[0].length);
+    else this.closeList();
+  }
+
+  offer(options, replaces) {
+    this.options = options;
+    this.replaces = replaces;
+    if (!options.length) return this.closeList();
+    this.list.replaceChildren(...options.map((option, i) => this.row(option, i)));
+    if (!this.list.matches(":popover-open")) this.list.showPopover();
+    this.list.style.minWidth = "260px";
+    const box = this.form.getBoundingClientRect();
+    place(this.list, { top: box.top, bottom: innerHeight, left: box.left + 8 });
+    this.text.setAttribute("aria-expanded", "true");
+    this.mark(0);
+  }
+
+  row(option, index) {
+    const row = document.createElement("div");
+    row.role = "option";
+    row.id = `${this.list.id}-${index}`;
+    row.dataset.index = index;
+    const [name, note] = [document.createElement("span"), document.createElement("span")];
+    name.textContent = option.label;
+    note.textContent = option.note;
+    note.className = "end";
+    row.append(name, note);
+    return row;
+  }
+
+  mark(index) {
+    this.marked = index;
+    [...this.list.children].forEach((row, i) => row.setAttribute("aria-selected", String(i === index)));
+    this.list.children[index]?.scrollIntoView({ block: "nearest" });
+    this.text.setAttribute("aria-activedescendant", `${this.list.id}-${index}`);
+  }
+
+  choose(index) {
+    const at = this.text.selectionStart;
+    this.text.setRangeText(this.options[index].text, at - this.replaces, at, "end");
+    this.closeList();
+    this.refresh();
+  }
+
+  closeList() {
+    this.options = [];
+    if (this.list.isConnected && this.list.matches(":popover-open")) this.list.hidePopover();
+    this.text.setAttribute("aria-expanded", "false");
+    this.text.removeAttribute("aria-activedescendant");
+  }
+}
+
+function people(typed) {
+  const wanted = typed.toLowerCase();
+  const fits = (name) => name.toLowerCase().startsWith(wanted) || name.toLowerCase().split(" ").some((word) => word.startsWith(wanted));
+  return suggestions.people
+    .filter((person) => fits(person.name))
+    .map((person) => ({ label: person.name, note: person.note, text: `@${person.name} ` }));
+}
+
+function commands(typed) {
+  return suggestions.commands
+    .filter((one) => one.command.startsWith(typed) && one.command !== typed)
+    .map((one) => ({ label: `${one.command} ${one.usage_hint ?? ""}`.trim(), note: one.description ?? "", text: `${one.command} ` }));
+}

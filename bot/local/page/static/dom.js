@@ -1,0 +1,122 @@
+// Fragments into the page without disturbing what the person is doing in it.
+
+export function parse(html) {
+  const template = document.createElement("template");
+  template.innerHTML = html;
+  return template.content;
+}
+
+export const icon = (name) => `<svg class="icon" aria-hidden="true"><use href="#i-${name}"/></svg>`;
+
+const TIME = { hour: "2-digit", minute: "2-digit" };
+
+// Fill in every <time data-ts> in the reader's own zone and language.
+export function localise(root) {
+  for (const time of root.querySelectorAll("time[data-ts]")) {
+    const date = new Date(Number(time.dataset.ts) * 1000);
+    time.dateTime = date.toISOString();
+    time.title = date.toLocaleString();
+    time.textContent = "ago" in time.dataset ? ago(date) : date.toLocaleTimeString([], TIME);
+  }
+}
+
+function ago(date) {
+  const minutes = Math.round((Date.now() - date) / 60000);
+  if (minutes < 1) return "just now";
+  if (minutes < 60) return `${minutes} min ago`;
+  return minutes < 1440 ? `${Math.round(minutes / 60)} h ago` : date.toLocaleDateString();
+}
+
+// Day lines, and repeated names left out when one person goes on within five minutes.
+export function arrange(list) {
+  for (const line of list.querySelectorAll(":scope > .day, :scope > .count-line")) line.remove();
+  const messages = [...list.children];
+  const inThread = list.closest(".thread") !== null;
+  let before = null;
+  messages.forEach((message, i) => {
+    const date = new Date(Number(message.dataset.ts) * 1000);
+    const sameDay = before && before.date.toDateString() === date.toDateString();
+    if (!sameDay && !inThread) message.before(line("day", dayName(date)));
+    const close = sameDay && date - before.date < 300000 && before.author === message.dataset.author;
+    message.classList.toggle("grouped", Boolean(close) && !(inThread && i === 1) && !before.private && !("private" in message.dataset));
+    before = { date, author: message.dataset.author, private: "private" in message.dataset };
+  });
+  if (inThread && messages.length > 1) messages[0].after(line("count-line", messages.length === 2 ? "1 reply" : `${messages.length - 1} replies`));
+  list.closest(".scroller")?.classList.toggle("has-messages", messages.length > 0);
+}
+
+function line(kind, text) {
+  const element = document.createElement("div");
+  element.className = kind;
+  element.textContent = text;
+  return element;
+}
+
+function dayName(date) {
+  const days = Math.round((new Date().setHours(0, 0, 0, 0) - new Date(date).setHours(0, 0, 0, 0)) / 86400000);
+  if (days === 0) return "Today";
+  if (days === 1) return "Yesterday";
+  return date.toLocaleDateString([], { weekday: "long", day: "numeric", month: "long" });
+}
+
+// Put a message where its ts belongs, or in the place of its older self.
+export function upsert(list, html) {
+  const fresh = parse(html).querySelector(".msg");
+  localise(fresh);
+  const old = list.querySelector(`:scope > [data-ts="${CSS.escape(fresh.dataset.ts)}"]`);
+  if (old) {
+    keep(old, fresh);
+    old.replaceWith(fresh);
+    refocus(fresh);
+  } else {
+    const next = [...list.querySelectorAll(":scope > .msg")].find((m) => m.dataset.ts > fresh.dataset.ts);
+    next ? next.before(fresh) : list.append(fresh);
+  }
+  arrange(list);
+  return { element: fresh, isNew: !old };
+}
+
+// What the person opened, typed, chose or focused in the old message lives on in the new one.
+let focusPath = null;
+function keep(old, fresh) {
+  const path = (d) => [d.className, d.querySelector("summary")?.textContent.trim()].join("|");
+  const were = new Map([...old.querySelectorAll("details")].map((d) => [path(d), d.open]));
+  for (const details of fresh.querySelectorAll("details")) {
+    if (were.has(path(details))) details.open = were.get(path(details));
+  }
+  for (const field of fresh.querySelectorAll("select[data-action-id], input[data-action-id]")) {
+    const before = old.querySelector(selectorOf(field));
+    if (before && before.dataset.kind === field.dataset.kind && before.value) field.value = before.value;
+  }
+  for (const pressed of old.querySelectorAll("[data-feedback][aria-pressed=true]")) {
+    const same = fresh.querySelector(`${selectorOf(pressed)}[data-value="${CSS.escape(pressed.dataset.value)}"]`);
+    same?.setAttribute("aria-pressed", "true");
+  }
+  const editing = old.querySelector(".edit-box");
+  if (editing) fresh.querySelector("[data-content]").replaceChildren(editing);
+  const active = document.activeElement;
+  focusPath = old === active ? ":scope" : old.contains(active) && !editing ? pathOf(active) : null;
+  if (editing && editing.contains(active)) focusPath = "textarea";
+  fresh.classList.toggle("flash", old.classList.contains("flash"));
+}
+
+const selectorOf = (field) =>
+  `[data-block-id="${CSS.escape(field.dataset.blockId)}"][data-action-id="${CSS.escape(field.dataset.actionId)}"]`;
+
+function pathOf(element) {
+  if (element.dataset.actionId) return selectorOf(element);
+  if (element.dataset.do) return `[data-do="${element.dataset.do}"]${element.dataset.name ? `[data-name="${element.dataset.name}"]` : ""}`;
+  return null;
+}
+
+function refocus(fresh) {
+  if (!focusPath) return;
+  (focusPath === ":scope" ? fresh : fresh.querySelector(focusPath))?.focus({ preventScroll: true });
+  focusPath = null;
+}
+
+export const atBottom = (scroller) => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 80;
+
+export function toBottom(scroller) {
+  scroller.scrollTop = scroller.scrollHeight;
+}

@@ -1,0 +1,34 @@
+// The socket that brings changes; opens again by itself, then asks for everything anew.
+
+export class Live {
+  constructor(onOperations, onAgain) {
+    this.onOperations = onOperations;
+    this.onAgain = onAgain;
+    this.tries = 0;
+    this.showing = {};
+  }
+
+  connect(user) {
+    this.user = user;
+    this.socket?.close();
+    const socket = new WebSocket(`ws://${location.host}/page/live?${new URLSearchParams({ user, ...this.showing })}`);
+    this.socket = socket;
+    socket.addEventListener("open", () => {
+      if (this.tries > 0) this.onAgain();
+      this.tries = 0;
+      this.watch(this.showing);
+    });
+    socket.addEventListener("message", (event) => this.onOperations(JSON.parse(event.data)));
+    socket.addEventListener("close", () => {
+      if (this.socket !== socket) return;
+      this.tries += 1;
+      setTimeout(() => this.socket === socket && this.connect(this.user), Math.min(250 * 2 ** this.tries, 5000));
+    });
+  }
+
+  // Tell the server what is on the screen: { channel, thread, tab }.
+  watch(showing) {
+    this.showing = showing;
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(showing));
+  }
+}
