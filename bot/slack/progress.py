@@ -56,19 +56,21 @@ def advance(progress: Progress, event: Event) -> Progress:
     """Where the run stands after `event`."""
     match event:
         case TurnStarted(turn=turn):
-            return replace(progress, turn=turn, thought="")
+            progress = replace(progress, turn=turn, thought="")
         case TextDelta(text=text) | ReasoningDelta(text=text):
-            return replace(progress, thought=(progress.thought + text)[-_KEPT_THOUGHT:])
+            progress = replace(progress, thought=(progress.thought + text)[-_KEPT_THOUGHT:])
         case TextWithdrawn():
-            return replace(progress, thought="")
+            progress = replace(progress, thought="")
         case ToolStarted(call_id=call_id, title=title):
-            return replace(progress, steps=(*progress.steps, Step(call_id, title)))
+            progress = replace(progress, steps=(*progress.steps, Step(call_id, title)))
         case ToolEnded():
-            return replace(progress, steps=tuple(_ended(step, event) for step in progress.steps))
+            steps = tuple(_ended(step, event) for step in progress.steps)
+            progress = replace(progress, steps=steps)
         case RunEnded():
-            return replace(progress, ended=True)
-        case _:
-            return progress
+            progress = replace(progress, ended=True)
+        case _:  # nothing of it is shown
+            pass
+    return progress
 
 
 def _ended(step: Step, event: ToolEnded) -> Step:

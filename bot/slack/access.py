@@ -1,0 +1,73 @@
+"""What a person may see of a channel: never more than they see without us."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.core.errors import NotPermitted
+from bot.runs.policy import Person, PersonKind
+from bot.slack.client import error_code
+
+_INVISIBLE = {"channel_not_found", "not_in_channel", "missing_scope", "no_permission"}
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """A conversation as the bot sees it. `open` ones are public in the workspace."""
+
+    id: str
+    name: str
+    open: bool
+    direct: bool
+    bot_is_in: bool
+    archived: bool
+
+
+class Access:
+    """Asks Slack each time: somebody may have left a channel a minute ago."""
+
+    def __init__(self, client: AsyncWebClient) -> None:
+        self._client = client
+
+    async def channel(self, channel: str) -> Channel | None:
+        """The channel; None when the bot cannot see it at all."""
+        try:
+            found = (await self._client.conversations_info(channel=channel))["channel"]
+        except SlackApiError as error:
+            if error_code(error) in _INVISIBLE:
+                return None
+            raise
+        direct = bool(found.get("is_im") or found.get("is_mpim"))
+        return Channel(
+            id=str(found["id"]),
+            name=str(found.get("name") or ""),
+            open=not (found.get("is_private") or direct),
+            direct=direct,
+            bot_is_in=bool(found.get("is_member") or direct),
+            archived=bool(found.get("is_archived")),
+        )
+
+    async def is_member(self, user: str, channel: str) -> bool:
+        """True when `user` is in `channel`."""
+        cursor: str | None = None
+        while True:
+            page = await self._client.conversations_members(
+                channel=channel, cursor=cursor, limit=1000
+            )
+            if user in page["members"]:
+                return True
+            cursor = (page.get("response_metadata") or {}).get("next_cursor")
+            if not cursor:
+                return False
+
+    async def may_see(self, person: Person, channel: Channel) -> None:
+        """Raises NotPermitted unless `person` sees `channel` and the bot is in it."""
+        if not channel.bot_is_in:
+            raise NotPermitted("I am not in that channel.")
+        if channel.open and person.kind is PersonKind.MEMBER:
+            return
+        if not await self.is_member(person.id, channel.id):
+            raise NotPermitted("The person who asked is not in that channel.")

@@ -1,0 +1,210 @@
+"""Questions that come without a message of their own: from modals, commands and buttons.
+
+Each gets one: the bot says aloud who asked what, and that message is the request's.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from slack_sdk.errors import SlackApiError
+
+from bot.core.errors import NotPermitted
+from bot.core.ids import new_id
+from bot.core.request import Entry, FileRef, Request
+from bot.runs.policy import Person, Policy
+from bot.slack.access import Access
+from bot.slack.client import Clients, Identity, error_code
+from bot.slack.intake import Intake
+from bot.slack.people import People
+from bot.slack.render import words
+from bot.slack.render.links import escape_mrkdwn, without_broadcasts
+from bot.slack.render.parts import Block, shortened
+from bot.slack.text import cap, clean
+
+LoadRequest = Callable[[str], Awaitable[Request | None]]
+"""A request that was made before, by its id; None when it is not kept any more."""
+
+_MAX_ALOUD = 2_500  # characters of the question that are shown
+_UNREACHABLE = {"not_in_channel", "channel_not_found", "is_archived", "restricted_action"}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What was asked, by whom, and where it is to be answered.
+
+    `thread` None begins a thread. `key` tells this act of asking apart from others, so that a
+    modal sent twice asks once.
+    """
+
+    entry: Entry
+    user: str
+    channel: str
+    thread: str | None
+    text: str
+    key: str
+    quoted: str = ""
+    files: tuple[FileRef, ...] = ()
+    private: bool = False
+
+
+class Asking:
+    """Turns questions into requests. Raises NotPermitted with a sentence for the person."""
+
+    def __init__(
+        self,
+        *,
+        identity: Identity,
+        clients: Clients,
+        people: People,
+        policy: Policy,
+        access: Access,
+        intake: Intake,
+        load: LoadRequest,
+    ) -> None:
+        self._identity = identity
+        self._clients = clients
+        self._people = people
+        self._policy = policy
+        self._access = access
+        self._intake = intake
+        self._load = load
+        self._under_way: set[str] = set()
+
+    async def ask(self, question: Question) -> bool:
+        """Take the question in; False when it was taken in before."""
+        person = await self._permitted(question.user, question.channel)
+        text = cap(clean(question.text))
+        if not text:
+            raise NotPermitted(words.EMPTY_QUESTION)
+        async with self._once(question.key) as first:
+            if not first:
+                return False
+            ts = await self._standing_message(question, person, text)
+            request = Request(
+                entry=question.entry,
+                team=self._identity.team,
+                channel=question.channel,
+                thread=question.thread or ts,
+                ts=ts,
+                user=person.id,
+                text=text,
+                quoted=clean(question.quoted),
+                files=question.files,
+                private=question.private,
+                locale=person.locale,
+                time_zone=person.time_zone,
+            )
+            return await self._intake.accept(request, question.key)
+
+    async def again(self, request_id: str, *, user: str, ts: str) -> bool:
+        """Ask a kept request once more for `user`; `ts` is that of the press of the button."""
+        kept = await self._load(request_id)
+        if kept is None or (kept.private and kept.user != user):
+            raise NotPermitted(words.CANNOT_RETRY)
+        person = await self._permitted(user, kept.channel)
+        request = kept.model_copy(
+            update={
+                "id": new_id("req"),
+                "ts": ts,
+                "user": person.id,
+                "locale": person.locale,
+                "time_zone": person.time_zone,
+                "received_at": datetime.now(UTC),
+            }
+        )
+        return await self._intake.accept(request, f"retry:{request_id}")
+
+    async def name(self, user: str) -> str:
+        """The name of somebody mentioned in a question."""
+        return await self._people.name(user)
+
+    async def direct_channel(self, user: str) -> str:
+        """The channel of the direct messages between `user` and the bot."""
+        opened = await self._clients.writes.conversations_open(users=user)
+        return str(opened["channel"]["id"])
+
+    async def _permitted(self, user: str, channel: str) -> Person:
+        """The person, if they may ask in the channel, and they and the bot are in it."""
+        person = await self._people.find(user)
+        self._policy.may_ask(person, channel)
+        found = await self._access.channel(channel)
+        if found is None or not found.bot_is_in or found.archived:
+            raise NotPermitted(words.INVITE.format(name=self._identity.name))
+        try:
+            await self._access.may_see(person, found)
+        except NotPermitted:
+            raise NotPermitted(words.NOT_YOUR_CHANNEL) from None
+        return person
+
+    @asynccontextmanager
+    async def _once(self, key: str) -> AsyncGenerator[bool]:
+        """False inside when the same act of asking is under way already."""
+        if key in self._under_way:
+            yield False
+            return
+        self._under_way.add(key)
+        try:
+            yield True
+        finally:
+            self._under_way.discard(key)
+
+    async def _standing_message(self, question: Question, person: Person, text: str) -> str:
+        """The ts of the message that stands for the question; a private one has none to see."""
+        if question.private:
+            return f"{time.time():.6f}"
+        return await self._said(question) or await self._say(question, person, text)
+
+    async def _said(self, question: Question) -> str | None:
+        """Look for the message before posting it: somebody may have sent the same twice."""
+        channel, thread, reads = question.channel, question.thread, self._clients.reads
+        if thread:
+            page = await reads.conversations_replies(
+                channel=channel, ts=thread, limit=200, include_all_metadata=True
+            )
+        else:
+            page = await reads.conversations_history(
+                channel=channel, limit=30, include_all_metadata=True
+            )
+        for message in page["messages"]:
+            payload = (message.get("metadata") or {}).get("event_payload") or {}
+            if payload.get("key") == question.key and message.get("bot_id") == self._identity.bot:
+                return str(message["ts"])
+        return None
+
+    async def _say(self, question: Question, person: Person, text: str) -> str:
+        said = shortened(without_broadcasts(text), _MAX_ALOUD)
+        try:
+            posted = await self._clients.writes.chat_postMessage(
+                channel=question.channel,
+                thread_ts=question.thread,
+                text=escape_mrkdwn(shortened(f"{person.name} asked: {said}", 500)),
+                blocks=[_aloud(person.name, said)],
+                metadata={"event_type": "asked", "event_payload": {"key": question.key}},
+                unfurl_links=False,
+                unfurl_media=False,
+            )
+        except SlackApiError as error:
+            if error_code(error) in _UNREACHABLE:
+                raise NotPermitted(words.INVITE.format(name=self._identity.name)) from None
+            raise
+        return str(posted["ts"])
+
+
+def _aloud(name: str, question: str) -> Block:
+    """Rich text is shown as it stands: nobody's question calls a channel or formats itself."""
+    who = [
+        {"type": "text", "text": name, "style": {"bold": True}},
+        {"type": "text", "text": " asked:"},
+    ]
+    return {
+        "type": "rich_text",
+        "elements": [
+            {"type": "rich_text_section", "elements": who},
+            {"type": "rich_text_quote", "elements": [{"type": "text", "text": question}]},
+        ],
+    }

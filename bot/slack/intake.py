@@ -1,0 +1,227 @@
+"""From a message event to a request that is safe in the mailbox, or to a rule that ignores it.
+
+Whatever raises here leaves the event unacknowledged, and Slack delivers it again.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Protocol
+
+from slack_sdk.errors import SlackApiError
+
+from bot.core.errors import NotPermitted
+from bot.core.request import Entry, FileRef, Request
+from bot.runs.policy import Person, Policy
+from bot.slack.background import Background
+from bot.slack.client import TRANSPORT_ERRORS, Clients, Identity, SlackUnavailable
+from bot.slack.people import People
+from bot.slack.render import words
+from bot.slack.status import ThreadStatus
+from bot.slack.text import mentions, question_from
+
+log = logging.getLogger(__name__)
+
+Event = Mapping[str, Any]
+
+Submit = Callable[[Request, str], Awaitable[bool]]
+"""Keeps a request and its event id, at once and for good; False when either was seen before.
+
+Raises when it could not be kept."""
+
+Withdraw = Callable[[str, str, str], Awaitable[bool]]
+"""Takes back the request (thread_key, ts of its message, user): out of the queue, or cancelled."""
+
+_ACCEPTED_SUBTYPES = (None, "file_share", "thread_broadcast")
+_KNOWN_CROWDS = 10_000  # threads remembered to have several people in them
+
+
+class Threads(Protocol):
+    """What is kept of threads."""
+
+    async def is_member(self, thread_key: str) -> bool:
+        """True when the bot was asked something in that thread."""
+
+
+class Intake:
+    """Turns messages into requests."""
+
+    def __init__(
+        self,
+        *,
+        identity: Identity,
+        clients: Clients,
+        people: People,
+        policy: Policy,
+        threads: Threads,
+        submit: Submit,
+        withdraw: Withdraw,
+        status: ThreadStatus,
+        background: Background,
+    ) -> None:
+        self._identity = identity
+        self._clients = clients
+        self._people = people
+        self._policy = policy
+        self._threads = threads
+        self._submit = submit
+        self._withdraw = withdraw
+        self._status = status
+        self._background = background
+        self._crowds: OrderedDict[str, None] = OrderedDict()
+
+    async def message(self, event: Event, event_id: str) -> None:
+        """A post, as `message` or `app_mention`: Slack sends both for one mention."""
+        if self._is_ignored(event):
+            return
+        entry = await self._entry(event)
+        if entry is None:
+            return
+        # For a mention in a channel two events come; only one of them is answered directly.
+        speaks = event["type"] == "app_mention" or entry is Entry.DIRECT_MESSAGE
+        person = await self._people.find(event["user"])
+        try:
+            self._policy.may_ask(person, event["channel"])
+        except NotPermitted as refusal:
+            if speaks:
+                self._tell(event, str(refusal))
+            return
+        question = await self._question(str(event.get("text") or ""))
+        if not question and not event.get("files"):
+            if speaks:
+                self._help(event)
+            return
+        await self.accept(self._request(event, entry, person, question), event_id)
+
+    async def changed(self, event: Event, event_id: str) -> None:
+        """An edit counts only when it mentions the bot for the first time; an unfurl is no edit."""
+        now: Event = event.get("message") or {}
+        before: Event = event.get("previous_message") or {}
+        if now.get("subtype") == "tombstone":  # a deleted message that has replies
+            await self.deleted(event)
+            return
+        bot = self._identity.user
+        text, old = str(now.get("text") or ""), str(before.get("text") or "")
+        if "edited" not in now or not mentions(text, bot) or mentions(old, bot):
+            return
+        post = {**now, "channel": event["channel"], "channel_type": event.get("channel_type")}
+        await self.message({**post, "type": "app_mention"}, event_id)
+
+    async def deleted(self, event: Event) -> None:
+        """Who deletes a question takes it back."""
+        before: Event = event.get("previous_message") or {}
+        ts = event.get("deleted_ts") or before.get("ts")
+        if not ts or before.get("bot_id") or not before.get("user"):
+            return
+        thread = before.get("thread_ts") or ts
+        await self._withdraw(self.thread_key(event["channel"], thread), ts, before["user"])
+
+    async def accept(self, request: Request, event_id: str) -> bool:
+        """Keep the request; then, beside the acknowledgement, show that it was understood."""
+        new = await self._submit(request, event_id)
+        if new:
+            begun = self._status.begin(
+                request.channel, request.thread, words.STATUS_STARTING, words.LOADING, request.user
+            )
+            self._background.start(begun, "first status")
+        return new
+
+    def thread_key(self, channel: str, thread: str) -> str:
+        """As `Request.thread_key`: the team is the bot's own, in shared channels too."""
+        return f"{self._identity.team}:{channel}:{thread}"
+
+    def _is_ignored(self, event: Event) -> bool:
+        user = event.get("user")
+        return (
+            event.get("subtype") not in _ACCEPTED_SUBTYPES
+            or bool(event.get("bot_id") or event.get("bot_profile") or event.get("hidden"))
+            or not user
+            or user in (self._identity.user, "USLACKBOT")
+            or not event.get("channel")
+            or not event.get("ts")
+        )
+
+    async def _entry(self, event: Event) -> Entry | None:
+        """By which rule the post is for the bot; None when it is not."""
+        if event.get("channel_type") == "im" or str(event["channel"]).startswith("D"):
+            return Entry.DIRECT_MESSAGE
+        if event["type"] == "app_mention" or mentions(str(event.get("text")), self._identity.user):
+            return Entry.MENTION
+        thread = event.get("thread_ts")
+        if not thread or thread == event["ts"]:
+            return None
+        key = self.thread_key(event["channel"], thread)
+        if key in self._crowds or not await self._threads.is_member(key):
+            return None
+        return Entry.THREAD_REPLY if await self._alone(event, key) else None
+
+    async def _alone(self, event: Event, key: str) -> bool:
+        """True when nobody but the author has written in the thread. Once several people have,
+        they may be talking with each other: the bot waits to be mentioned."""
+        try:
+            replies = await self._clients.reads.conversations_replies(
+                channel=event["channel"], ts=event["thread_ts"], limit=1000
+            )
+        except (SlackApiError, *TRANSPORT_ERRORS) as error:
+            raise SlackUnavailable("Slack did not say who is in a thread") from error
+        speakers = {m.get("user") for m in replies["messages"] if not m.get("bot_id")}
+        if speakers <= {event["user"], self._identity.user, None}:
+            return True
+        self._crowds[key] = None
+        if len(self._crowds) > _KNOWN_CROWDS:
+            self._crowds.popitem(last=False)
+        return False
+
+    async def _question(self, text: str) -> str:
+        return await question_from(text, bot=self._identity.user, name_of=self._people.name)
+
+    def _request(self, event: Event, entry: Entry, person: Person, question: str) -> Request:
+        return Request(
+            entry=entry,
+            team=self._identity.team,
+            channel=event["channel"],
+            thread=event.get("thread_ts") or event["ts"],
+            ts=event["ts"],
+            user=person.id,
+            text=question or words.ATTACHED_ONLY,
+            files=file_refs(event.get("files") or ()),
+            locale=person.locale,
+            time_zone=person.time_zone,
+        )
+
+    def _help(self, event: Event) -> None:
+        """Answer a post without a question."""
+        told = self._clients.writes.chat_postMessage(
+            channel=event["channel"],
+            thread_ts=event.get("thread_ts") or event["ts"],
+            text=words.help_text(self._identity.name),
+            unfurl_links=False,
+            unfurl_media=False,
+        )
+        self._background.start(told, "saying what can be asked")
+
+    def _tell(self, event: Event, sentence: str) -> None:
+        """Say something to the author alone."""
+        told = self._clients.writes.chat_postEphemeral(
+            channel=event["channel"],
+            user=event["user"],
+            thread_ts=event.get("thread_ts"),
+            text=sentence,
+        )
+        self._background.start(told, "telling somebody something")
+
+
+def file_refs(files: Any) -> tuple[FileRef, ...]:
+    """The files of a message, as far as Slack says anything about them."""
+    return tuple(
+        FileRef(
+            id=str(file["id"]),
+            name=str(file.get("name") or file.get("title") or file["id"]),
+            media_type=str(file.get("mimetype") or "application/octet-stream"),
+            size=int(file.get("size") or 0),
+        )
+        for file in files
+        if file.get("id") and file.get("mode") not in ("tombstone", "hidden_by_limit")
+    )

@@ -1,0 +1,34 @@
+"""One file per kind of thing Slack sends; each ends in a request, or in an action on a run."""
+
+from __future__ import annotations
+
+from slack_bolt.async_app import AsyncApp
+
+from bot.runs.surface import CancelRun
+from bot.slack.asking import Asking
+from bot.slack.background import Background
+from bot.slack.client import Clients, Identity
+from bot.slack.intake import Intake
+from bot.slack.listeners import actions, commands, home, mentions, messages, sessions, shortcuts
+from bot.slack.status import ThreadStatus
+
+
+def register(
+    app: AsyncApp,
+    *,
+    identity: Identity,
+    clients: Clients,
+    intake: Intake,
+    asking: Asking,
+    cancel: CancelRun,
+    status: ThreadStatus,
+    background: Background,
+) -> None:
+    """Listen to everything that the manifest subscribes to."""
+    mentions.register(app, intake)
+    messages.register(app, intake)
+    shortcuts.register(app, clients, asking)
+    commands.register(app, identity, clients, asking)
+    actions.register(app, clients, asking, cancel, background)
+    home.register(app, identity, clients, background)
+    sessions.register(app, intake, cancel, status, background)

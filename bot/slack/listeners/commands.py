@@ -1,0 +1,46 @@
+"""The slash command: a question from anywhere in a channel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from slack_bolt.async_app import AsyncApp
+from slack_bolt.context.ack.async_ack import AsyncAck
+
+from bot.core.errors import NotPermitted
+from bot.core.request import Entry
+from bot.slack.asking import Asking, Question
+from bot.slack.client import Clients, Identity
+from bot.slack.listeners.shortcuts import open_modal
+from bot.slack.modals import ask_anywhere_modal
+from bot.slack.text import question_from
+
+ASK = "/ask"
+
+
+def register(app: AsyncApp, identity: Identity, clients: Clients, asking: Asking) -> None:
+    """Listen to the command. Without a question it opens the modal."""
+
+    @app.command(ASK)
+    async def asked(command: dict[str, Any], ack: AsyncAck) -> None:
+        text = await question_from(
+            str(command.get("text") or ""), bot=identity.user, name_of=asking.name
+        )
+        if not text:
+            await open_modal(clients, command["trigger_id"], ask_anywhere_modal())
+            await ack()
+            return
+        question = Question(
+            entry=Entry.COMMAND,
+            user=command["user_id"],
+            channel=command["channel_id"],
+            thread=None,
+            text=text,
+            key=f"command:{command['trigger_id']}",
+        )
+        try:
+            await asking.ask(question)
+        except NotPermitted as refusal:
+            await ack(str(refusal))
+        else:
+            await ack()

@@ -1,0 +1,103 @@
+"""The shortcuts, and the modals they open."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from slack_bolt.async_app import AsyncApp
+from slack_bolt.context.ack.async_ack import AsyncAck
+from slack_sdk.errors import SlackApiError
+
+from bot.core.errors import NotPermitted
+from bot.core.request import Entry
+from bot.slack import modals
+from bot.slack.asking import Asking, Question
+from bot.slack.client import Clients
+from bot.slack.intake import file_refs
+from bot.slack.modals import About, Filled
+from bot.slack.render import words
+from bot.slack.text import clean
+
+
+def register(app: AsyncApp, clients: Clients, asking: Asking) -> None:
+    """Listen to both shortcuts and to their modals."""
+
+    @app.message_shortcut(modals.ASK_ABOUT)
+    async def about_message(body: dict[str, Any], ack: AsyncAck) -> None:
+        await open_modal(clients, body["trigger_id"], modals.ask_about_modal(_about(body)))
+        await ack()
+
+    @app.global_shortcut(modals.ASK_ANYWHERE)
+    async def anywhere(body: dict[str, Any], ack: AsyncAck) -> None:
+        await open_modal(clients, body["trigger_id"], modals.ask_anywhere_modal())
+        await ack()
+
+    @app.view(modals.ASK_ABOUT)
+    @app.view(modals.ASK_ANYWHERE)
+    async def submitted(body: dict[str, Any], view: dict[str, Any], ack: AsyncAck) -> None:
+        form = modals.filled(view)
+        errors = await _submit(form, body["user"]["id"], f"view:{view['id']}", asking)
+        if errors:
+            await ack(response_action="errors", errors=errors)
+        else:
+            await ack()
+
+
+async def open_modal(clients: Clients, trigger: str, view: dict[str, Any]) -> None:
+    """Open a modal. A trigger that has expired is nobody's fault: the person presses again."""
+    try:
+        await clients.live.views_open(trigger_id=trigger, view=view)
+    except SlackApiError as error:
+        if "trigger" not in str(error.response.get("error")):
+            raise
+
+
+def _about(body: dict[str, Any]) -> About:
+    message = body["message"]
+    return About(
+        channel=body["channel"]["id"],
+        thread=message.get("thread_ts") or message["ts"],
+        quoted=clean(str(message.get("text") or "")),
+        files=file_refs(message.get("files") or ()),
+    )
+
+
+async def _submit(form: Filled, user: str, key: str, asking: Asking) -> dict[str, str]:
+    """Ask what stands in the form; returns what is wrong with it, by block."""
+    if not clean(form.question):
+        return modals.question_error(words.EMPTY_QUESTION)
+    if form.about is None and form.where == modals.MODAL_CHANNEL and not form.channel:
+        return modals.place_error(form, words.CHOOSE_CHANNEL)
+    try:
+        await asking.ask(await _question(form, user, key, asking))
+    except NotPermitted as refusal:
+        return modals.place_error(form, str(refusal))
+    except SlackApiError:
+        return modals.question_error(words.TRY_AGAIN)
+    return {}
+
+
+async def _question(form: Filled, user: str, key: str, asking: Asking) -> Question:
+    if form.about is None:
+        to_channel = form.where == modals.MODAL_CHANNEL and form.channel
+        return Question(
+            entry=Entry.GLOBAL_SHORTCUT,
+            user=user,
+            channel=to_channel or await asking.direct_channel(user),
+            thread=None,
+            text=form.question,
+            key=key,
+        )
+    about = form.about
+    return Question(
+        entry=Entry.MESSAGE_SHORTCUT,
+        user=user,
+        channel=about.channel,
+        thread=about.thread,
+        text=form.question,
+        key=key,
+        quoted=about.quoted,
+        files=about.files,
+        # Nobody else reads a direct message with the bot, and there the answer may stay.
+        private=form.where == modals.MODAL_ONLY_ME and not about.channel.startswith("D"),
+    )

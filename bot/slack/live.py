@@ -1,0 +1,123 @@
+"""The message of a run under way: one writer, at most one update a second, none after the end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from slack_sdk.errors import SlackApiError
+
+from bot.core.errors import LeaseLost
+from bot.core.request import Request
+from bot.runs.surface import RunPost
+from bot.slack.client import TRANSPORT_ERRORS, Clients, error_code, retry_after
+from bot.slack.progress import Progress
+from bot.slack.render.parts import Part
+from bot.slack.render.progress import progress_part, status_line
+from bot.slack.status import ThreadStatus
+
+log = logging.getLogger(__name__)
+
+_STATUS_REFRESH = 60.0  # seconds; Slack clears a status line after 120
+_LAST_UPDATE = 12.0  # seconds for an update that is on its way to be answered
+
+
+class LiveMessage:
+    """Shows the latest progress; whatever came in between is skipped.
+
+    `ts` is the message to update; None shows the status line only. Failing to show something
+    never fails a run.
+    """
+
+    def __init__(
+        self,
+        request: Request,
+        post: RunPost,
+        ts: str | None,
+        *,
+        clients: Clients,
+        status: ThreadStatus,
+        pace: float,
+    ) -> None:
+        self._request = request
+        self._post = post
+        self._ts = ts
+        self._clients = clients
+        self._status = status
+        self._pace = pace
+        self._progress = Progress()
+        self._changed = asyncio.Event()
+        self._closing = asyncio.Event()
+        self._shown: Part | None = None
+        self._line = ""
+        self._task = asyncio.create_task(self._run(), name=f"live message of {post.run_id}")
+
+    def note(self, progress: Progress) -> None:
+        """Show `progress`, soon."""
+        self._progress = progress
+        self._changed.set()
+
+    async def close(self) -> None:
+        """Let an update that is on its way arrive, so that none follows the final message."""
+        self._closing.set()
+        self._changed.set()
+        _, late = await asyncio.wait({self._task}, timeout=_LAST_UPDATE)
+        if late:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _run(self) -> None:
+        try:
+            while await self._next():
+                await self._update()
+                await self._show_status()
+                await self._pause(self._pace)
+        except LeaseLost:
+            log.info("Another worker shows run %s now", self._post.run_id)
+
+    async def _next(self) -> bool:
+        """Waits for something to show; False once closing."""
+        try:
+            async with asyncio.timeout(_STATUS_REFRESH):
+                await self._changed.wait()
+        except TimeoutError:
+            self._line = ""  # shown again before Slack clears it
+        self._changed.clear()
+        return not self._closing.is_set()
+
+    async def _update(self) -> None:
+        part = progress_part(self._progress, thread_key=self._request.thread_key)
+        if self._ts is None or part == self._shown:
+            return
+        await self._post.may_write()
+        try:
+            await self._clients.live.chat_update(
+                channel=self._request.channel, ts=self._ts, text=part.text, blocks=part.blocks
+            )
+            self._shown = part
+        except SlackApiError as error:
+            await self._refused(error)
+        except TRANSPORT_ERRORS as error:
+            log.info("Progress was not shown: %s", type(error).__name__)
+
+    async def _refused(self, error: SlackApiError) -> None:
+        code = error_code(error)
+        if code == "ratelimited":
+            self._changed.set()
+            await self._pause(retry_after(error))
+            return
+        log.warning("Progress cannot be shown any more: %s", code)
+        self._ts = None
+
+    async def _show_status(self) -> None:
+        line = status_line(self._progress)
+        if line != self._line and not self._closing.is_set():
+            self._line = line
+            await self._status.show(self._request.channel, self._request.thread, line)
+
+    async def _pause(self, seconds: float) -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._closing.wait()
+        except TimeoutError:
+            pass

@@ -1,0 +1,158 @@
+"""The modals that a question is asked in, and what they carry back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from bot.core.request import FileRef
+from bot.slack.render import words
+from bot.slack.render.links import escape_mrkdwn
+from bot.slack.render.parts import Block, shortened
+
+ASK_ABOUT = "ask_about_message"
+ASK_ANYWHERE = "ask_anywhere"
+
+_QUESTION, _WHERE, _CHANNEL = "question", "where", "channel"
+_MAX_QUESTION = 3_000
+_MAX_QUOTE = 1_200  # so that its JSON, non-ASCII characters included, stays within 3,000
+_MAX_METADATA = 3_000
+_MAX_FILES = 3
+MODAL_ONLY_ME, MODAL_THREAD, MODAL_CHANNEL = "me", "thread", "channel"
+
+
+class About(BaseModel):
+    """What the modal of the message shortcut remembers: the message it is about."""
+
+    model_config = ConfigDict(frozen=True)
+
+    channel: str
+    thread: str
+    quoted: str = ""
+    files: tuple[FileRef, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A modal as somebody sent it. `about` is None for the global one."""
+
+    question: str
+    where: str
+    channel: str | None
+    about: About | None
+
+
+def ask_about_modal(about: About) -> Block:
+    """The modal for a message: the question, and who sees the answer."""
+    quote = [_quote(about.quoted)] if about.quoted.strip() else []
+    where = _choice([(words.IN_THREAD, MODAL_THREAD), (words.ONLY_ME, MODAL_ONLY_ME)])
+    return _modal(ASK_ABOUT, [*quote, _question(), where], _metadata(about))
+
+
+def ask_anywhere_modal(question: str = "") -> Block:
+    """The global modal: the question, and where the answer goes; by default into the DM."""
+    where = _choice([(words.IN_DM, MODAL_ONLY_ME), (words.IN_CHANNEL, MODAL_CHANNEL)])
+    return _modal(ASK_ANYWHERE, [_question(question), where, _channel()], "")
+
+
+def filled(view: Mapping[str, Any]) -> Filled:
+    """What stands in a submitted modal. Raises ValueError when its metadata is not ours."""
+    values = view["state"]["values"]
+    channel = values.get(_CHANNEL, {}).get(_CHANNEL, {}).get("selected_conversation")
+    metadata = view.get("private_metadata") or ""
+    try:
+        about = About.model_validate_json(metadata) if metadata else None
+    except ValidationError as error:
+        raise ValueError("A modal came back with metadata that is not ours") from error
+    return Filled(
+        question=str(values[_QUESTION][_QUESTION].get("value") or ""),
+        where=str((values[_WHERE][_WHERE].get("selected_option") or {}).get("value") or ""),
+        channel=channel,
+        about=about,
+    )
+
+
+def question_error(sentence: str) -> dict[str, str]:
+    """The errors to show beside the question."""
+    return {_QUESTION: sentence}
+
+
+def place_error(form: Filled, sentence: str) -> dict[str, str]:
+    """The errors to show beside the choice of where to answer."""
+    return {_CHANNEL if form.about is None and form.where == MODAL_CHANNEL else _WHERE: sentence}
+
+
+def _metadata(about: About) -> str:
+    """As much of the message as fits; the thread holds all of it."""
+    small = about.model_copy(
+        update={"quoted": shortened(about.quoted, _MAX_QUOTE), "files": about.files[:_MAX_FILES]}
+    )
+    text = small.model_dump_json()
+    if len(text) <= _MAX_METADATA:
+        return text
+    return small.model_copy(
+        update={"quoted": shortened(about.quoted, 300), "files": ()}
+    ).model_dump_json()
+
+
+def _modal(callback: str, blocks: list[Block], metadata: str) -> Block:
+    view: Block = {
+        "type": "modal",
+        "callback_id": callback,
+        "title": _plain(words.ASK_TITLE),
+        "submit": _plain(words.ASK_SUBMIT),
+        "close": _plain(words.CLOSE),
+        "blocks": blocks,
+    }
+    return view | ({"private_metadata": metadata} if metadata else {})
+
+
+def _quote(text: str) -> Block:
+    quoted = shortened(" ".join(text.split()), 300)
+    mrkdwn = f"{words.ABOUT}\n>{escape_mrkdwn(quoted)}"
+    return {"type": "section", "text": {"type": "mrkdwn", "text": mrkdwn}}
+
+
+def _question(initial: str = "") -> Block:
+    field: Block = {
+        "type": "plain_text_input",
+        "action_id": _QUESTION,
+        "multiline": True,
+        "max_length": _MAX_QUESTION,
+        "focus_on_load": True,
+        "placeholder": _plain(words.QUESTION_HINT),
+    }
+    if initial:
+        field["initial_value"] = shortened(initial, _MAX_QUESTION)
+    return _input(_QUESTION, words.QUESTION_LABEL, field)
+
+
+def _choice(options: list[tuple[str, str]]) -> Block:
+    choices = [{"text": _plain(text), "value": value} for text, value in options]
+    field = {
+        "type": "radio_buttons",
+        "action_id": _WHERE,
+        "options": choices,
+        "initial_option": choices[0],
+    }
+    return _input(_WHERE, words.WHERE_LABEL, field)
+
+
+def _channel() -> Block:
+    field = {
+        "type": "conversations_select",
+        "action_id": _CHANNEL,
+        "filter": {"include": ["public", "private"], "exclude_bot_users": True},
+    }
+    return {**_input(_CHANNEL, words.CHANNEL_LABEL, field), "optional": True}
+
+
+def _input(block_id: str, label: str, field: Block) -> Block:
+    return {"type": "input", "block_id": block_id, "label": _plain(label), "element": field}
+
+
+def _plain(text: str) -> Block:
+    return {"type": "plain_text", "text": text}

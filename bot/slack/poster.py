@@ -1,0 +1,140 @@
+"""Puts the messages of a run into its thread, each exactly once.
+
+Slack takes no idempotency key. Every message carries the run and its number in its metadata;
+before one is posted, and after a post that nobody knows the end of, it is looked for.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from bot.core.request import Request
+from bot.runs.surface import RunPost
+from bot.slack.client import Clients, Identity, is_ambiguous
+from bot.slack.render.parts import Part, Upload
+
+log = logging.getLogger(__name__)
+
+EVENT_TYPE = "run"
+_NO_PREVIEW = {"unfurl_links": False, "unfurl_media": False}
+
+
+class Poster:
+    """Posts for one run. Every write asks first whether this worker still holds the thread."""
+
+    def __init__(
+        self, request: Request, post: RunPost, *, clients: Clients, identity: Identity
+    ) -> None:
+        self._request = request
+        self._post = post
+        self._clients = clients
+        self._identity = identity
+
+    async def post(self, number: int, part: Part) -> str:
+        """Post message `number` of the run, unless it is there; returns its ts."""
+        found = await self._find(number)
+        if found:
+            return found
+        await self._post.may_write()
+        try:
+            posted = await self._clients.writes.chat_postMessage(
+                channel=self._request.channel,
+                thread_ts=self._request.thread,
+                metadata=self._metadata(number),
+                **_content(part),
+                **_NO_PREVIEW,
+            )
+        except Exception as error:
+            if not is_ambiguous(error):
+                raise
+            found = await self._find(number)
+            if found is None:
+                raise
+            return found
+        return str(posted["ts"])
+
+    async def update(self, ts: str, part: Part) -> None:
+        """Make the run's first message say `part`. Safe to repeat."""
+        await self._post.may_write()
+        await self._clients.writes.chat_update(
+            channel=self._request.channel, ts=ts, metadata=self._metadata(0), **_content(part)
+        )
+
+    async def whisper(self, part: Part) -> None:
+        """Show `part` to the person who asked, and to nobody else. Nothing of it can be found
+        again: after an ambiguous failure it is shown twice rather than not at all."""
+        await self._post.may_write()
+        await self._clients.writes.chat_postEphemeral(
+            channel=self._request.channel,
+            user=self._request.user,
+            thread_ts=self._request.thread,
+            **_content(part),
+        )
+
+    async def attach(self, upload: Upload, data: bytes, *, since: str | None) -> None:
+        """Share a file in the thread, unless the bot did so after `since`; a private run's file
+        goes to the person directly."""
+        private = self._request.private
+        if not private and await self._has_file(upload.name, since):
+            return
+        await self._post.may_write()
+        channel = await self._direct_channel() if private else self._request.channel
+        await self._clients.writes.files_upload_v2(
+            channel=channel,
+            thread_ts=None if private else self._request.thread,
+            content=data,
+            filename=upload.name,
+            title=upload.name,
+        )
+
+    async def tell_directly(self, sentence: str) -> None:
+        """Write to the person who asked, because their thread cannot be written to."""
+        await self._clients.writes.chat_postMessage(
+            channel=await self._direct_channel(), text=sentence, **_NO_PREVIEW
+        )
+
+    async def _direct_channel(self) -> str:
+        opened = await self._clients.writes.conversations_open(users=self._request.user)
+        return str(opened["channel"]["id"])
+
+    async def _find(self, number: int) -> str | None:
+        wanted = self._metadata(number)["event_payload"]
+        for message in await self._own_messages():
+            if (message.get("metadata") or {}).get("event_payload") == wanted:
+                return str(message["ts"])
+        return None
+
+    async def _has_file(self, name: str, since: str | None) -> bool:
+        return any(
+            file.get("name") == name
+            for message in await self._own_messages()
+            if since is None or float(message["ts"]) > float(since)
+            for file in message.get("files") or ()
+        )
+
+    async def _own_messages(self) -> list[dict[str, Any]]:
+        """What the bot wrote in the thread since the question."""
+        cursor: str | None = None
+        own: list[dict[str, Any]] = []
+        while True:
+            page = await self._clients.reads.conversations_replies(
+                channel=self._request.channel,
+                ts=self._request.thread,
+                include_all_metadata=True,
+                limit=200,
+                cursor=cursor,
+            )
+            own += [m for m in page["messages"] if m.get("user") == self._identity.user]
+            cursor = (page.get("response_metadata") or {}).get("next_cursor")
+            if not cursor:
+                return own
+
+    def _metadata(self, number: int) -> dict[str, Any]:
+        payload = {"run": self._post.run_id, "part": number}
+        return {"event_type": EVENT_TYPE, "event_payload": payload}
+
+
+def _content(part: Part) -> dict[str, Any]:
+    """Without blocks of its own a message would keep those it had."""
+    return {"text": part.text, "blocks": part.blocks}

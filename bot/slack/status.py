@@ -1,0 +1,64 @@
+"""The status line of a thread and the state of its agent session: courtesies, never promises."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.slack.client import TRANSPORT_ERRORS, error_code
+
+log = logging.getLogger(__name__)
+
+
+class ThreadStatus:
+    """Shows in a thread that the bot is at work. A failure is logged and nothing else."""
+
+    def __init__(self, client: AsyncWebClient) -> None:
+        self._client = client
+
+    async def show(self, channel: str, thread: str, text: str, loading: Sequence[str] = ()) -> None:
+        """Set the status line; "" clears it. Slack clears it after two minutes by itself."""
+        try:
+            await self._client.assistant_threads_setStatus(
+                channel_id=channel,
+                thread_ts=thread,
+                status=text,
+                loading_messages=list(loading) or None,
+            )
+        except (SlackApiError, *TRANSPORT_ERRORS) as error:
+            _note("status line", error)
+
+    async def session(
+        self, channel: str, thread: str, state: str, *, user: str | None = None
+    ) -> None:
+        """Set the session to `processing` (Slack then shows its Stop button) or `active`."""
+        try:
+            await self._client.agents_sessions_setStatus(
+                channel_id=channel, thread_ts=thread, status=state, initiator_user_id=user
+            )
+        except (SlackApiError, *TRANSPORT_ERRORS) as error:
+            _note("session status", error)
+
+    async def begin(
+        self, channel: str, thread: str, text: str, loading: Sequence[str], user: str
+    ) -> None:
+        """Both at once, for a request that was just taken in."""
+        await asyncio.gather(
+            self.show(channel, thread, text, loading),
+            self.session(channel, thread, "processing", user=user),
+        )
+
+    async def end(self, channel: str, thread: str) -> None:
+        """Both at once, for a run that is over."""
+        await asyncio.gather(
+            self.show(channel, thread, ""), self.session(channel, thread, "active")
+        )
+
+
+def _note(what: str, error: Exception) -> None:
+    reason = error_code(error) if isinstance(error, SlackApiError) else type(error).__name__
+    log.info("The %s was not set: %s", what, reason)

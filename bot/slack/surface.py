@@ -1,0 +1,188 @@
+"""A run in its Slack thread: a placeholder at once, cards while it works, the terminal at its end."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+from slack_sdk.errors import SlackApiError
+
+from bot.agent.events import Event
+from bot.core.errors import BotError
+from bot.core.outcome import Outcome
+from bot.core.request import Request
+from bot.runs.surface import OpenSurface, RunPost
+from bot.slack.client import TRANSPORT_ERRORS, Clients, Identity, error_code
+from bot.slack.live import LiveMessage
+from bot.slack.poster import Poster
+from bot.slack.progress import Progress, advance
+from bot.slack.render import words
+from bot.slack.render.outcome import DOCUMENT, render
+from bot.slack.render.parts import Part, Rendered, Upload
+from bot.slack.render.progress import progress_part
+from bot.slack.status import ThreadStatus
+
+log = logging.getLogger(__name__)
+
+ReadArtifact = Callable[[Request, str], Awaitable[bytes]]
+"""The content of an artifact of the request's thread, by its handle. Raises BotError if gone."""
+
+_GONE = frozenset(
+    {
+        *words.GONE_REASONS,
+        "cant_update_message",
+        "edit_window_closed",
+        "restricted_action",
+        "user_not_in_channel",
+    }
+)
+_INVALID = frozenset({"invalid_blocks", "invalid_blocks_format", "invalid_arguments"})
+_TOO_LONG = frozenset({"msg_too_long", "msg_blocks_too_long"})
+
+
+def slack_surfaces(
+    *,
+    clients: Clients,
+    identity: Identity,
+    status: ThreadStatus,
+    read_artifact: ReadArtifact,
+    pace: float = 1.0,
+) -> OpenSurface:
+    """Opens the surfaces of runs. `pace` is the least time between two updates, in seconds."""
+
+    def open_surface(request: Request, post: RunPost) -> AbstractAsyncContextManager[SlackSurface]:
+        poster = Poster(request, post, clients=clients, identity=identity)
+        return _opened(request, post, poster)
+
+    @asynccontextmanager
+    async def _opened(
+        request: Request, post: RunPost, poster: Poster
+    ) -> AsyncGenerator[SlackSurface]:
+        ts = None if request.private else await _placeholder(request, post, poster)
+        live = LiveMessage(request, post, ts, clients=clients, status=status, pace=pace)
+        try:
+            yield SlackSurface(request, post, poster, live, status, read_artifact)
+        finally:
+            await live.close()
+
+    return open_surface
+
+
+async def _placeholder(request: Request, post: RunPost, poster: Poster) -> str | None:
+    """The ts of the run's message; None when it could not be posted now. The run goes on without:
+    its terminal is posted then."""
+    ts = await post.message()
+    if ts:
+        return ts
+    try:
+        part = progress_part(Progress(), thread_key=request.thread_key)
+        ts = await poster.post(0, part)
+    except (SlackApiError, *TRANSPORT_ERRORS) as error:
+        reason = error_code(error) if isinstance(error, SlackApiError) else type(error).__name__
+        log.warning("Run %s has no message yet: %s", post.run_id, reason)
+        return None
+    await post.save_message(ts)
+    return ts
+
+
+class SlackSurface:
+    """See `bot.runs.surface.Surface`."""
+
+    def __init__(
+        self,
+        request: Request,
+        post: RunPost,
+        poster: Poster,
+        live: LiveMessage,
+        status: ThreadStatus,
+        read_artifact: ReadArtifact,
+    ) -> None:
+        self._request = request
+        self._post = post
+        self._poster = poster
+        self._live = live
+        self._status = status
+        self._read_artifact = read_artifact
+        self._progress = Progress()
+
+    async def show(self, event: Event) -> None:
+        """Fold the event in; the writer shows it when its turn comes."""
+        progress = advance(self._progress, event)
+        if progress is not self._progress:
+            self._progress = progress
+            self._live.note(progress)
+
+    async def finish(self, outcome: Outcome) -> None:
+        """Put up what is not up yet of the terminal, then clear the status."""
+        await self._live.close()
+        rendered = render(outcome, self._request)
+        try:
+            await self._put_up(rendered)
+        except SlackApiError as error:
+            if error_code(error) not in _GONE:
+                raise
+            await self._give_up(error_code(error), rendered)
+        await self._status.end(self._request.channel, self._request.thread)
+
+    async def _put_up(self, rendered: Rendered) -> None:
+        up = await self._post.posted_parts()
+        for number, part in enumerate(rendered.parts):
+            if number >= up:
+                await self._place_or_fall_back(number, part, rendered)
+                await self._post.save_part(number + 1)
+        for number, upload in enumerate(rendered.uploads, len(rendered.parts)):
+            if number >= up:
+                await self._attach(upload)
+                await self._post.save_part(number + 1)
+
+    async def _place_or_fall_back(self, number: int, part: Part, rendered: Rendered) -> None:
+        """A message that Slack refuses for its form is posted as plain text, all of it in a file
+        where that is shorter: an ugly answer is better than none."""
+        try:
+            await self._place(number, part)
+            return
+        except SlackApiError as error:
+            code = error_code(error)
+            if code not in _INVALID | _TOO_LONG:
+                raise
+            log.error("Slack refuses message %d of run %s: %s", number, self._post.run_id, code)  # noqa: TRY400 - Slack's word is all there is
+        if code in _TOO_LONG or part.text != part.plain:
+            document = rendered.document.encode("utf-8", errors="replace")
+            await self._attach(Upload(DOCUMENT, document))
+        await self._place(number, Part([], part.plain))
+
+    async def _place(self, number: int, part: Part) -> None:
+        if self._request.private:
+            await self._poster.whisper(part)
+            return
+        ts = await self._post.message() if number == 0 else None
+        if ts:
+            await self._poster.update(ts, part)
+            return
+        ts = await self._poster.post(number, part)
+        if number == 0:
+            await self._post.save_message(ts)
+            # It may have been found rather than posted: an older try's, which says less.
+            await self._poster.update(ts, part)
+
+    async def _attach(self, upload: Upload) -> None:
+        data = upload.data
+        if upload.handle:
+            try:
+                data = await self._read_artifact(self._request, upload.handle)
+            except BotError as error:
+                log.warning("File %s of run %s is gone: %s", upload.name, self._post.run_id, error)
+                return
+        await self._poster.attach(upload, data, since=await self._post.message())
+
+    async def _give_up(self, code: str, rendered: Rendered) -> None:
+        """Nothing can be posted there any more: tell the person once, and leave it."""
+        log.warning("The answer of run %s has no place any more: %s", self._post.run_id, code)
+        reason = words.GONE_REASONS.get(code, words.GONE_OTHERWISE)
+        await self._post.save_part(len(rendered.parts) + len(rendered.uploads))
+        try:
+            sentence = words.GONE.format(channel=self._request.channel, reason=reason)
+            await self._poster.tell_directly(sentence)
+        except (SlackApiError, *TRANSPORT_ERRORS) as error:
+            log.warning("Nor could the person be told: %s", type(error).__name__)
