@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from bot.store.artifacts import ArtifactStore
 from bot.store.caller_state import CallerStates
 from bot.store.connection import Connection, Retention, connect
-from bot.store.embedded import embedded_redis
 from bot.store.leases import Lease, Leases
 from bot.store.ledger import Ledger
 from bot.store.mailbox import Mailbox
@@ -33,7 +32,6 @@ __all__ = [
     "Signals",
     "Stores",
     "Threads",
-    "embedded_redis",
     "open_stores",
 ]
 

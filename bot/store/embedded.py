@@ -13,13 +13,15 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
 from bot.core.errors import ConfigurationError
 
 START_SECONDS = 30.0  # a large append-only file takes a while to load
 STOP_SECONDS = 10.0
-LOCK_SECONDS = 3.0  # how long the server of a killed predecessor may take to go
+LOCK_SECONDS = 2.0  # how long the server of a killed predecessor may take to go
 
 # The shell becomes the server. A grandchild reads the pipe that we hold: a line means that all is
 # well, end of file that this process was killed, and then the server must not outlive it.
@@ -39,12 +41,7 @@ async def embedded_redis(data_dir: Path | None) -> AsyncGenerator[str]:
     """
     server = find_server()
     async with AsyncExitStack() as stack:
-        directory = (
-            data_dir.absolute()
-            if data_dir
-            else Path(stack.enter_context(_temporary_directory("data")))
-        )
-        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        directory = _prepared(data_dir or stack.enter_context(_temporary_directory("data")))
         lock = await stack.enter_async_context(_locked(directory))
         # A path of its own: data_dir may be too long for the name of a socket.
         socket = Path(stack.enter_context(_temporary_directory("redis"))) / "redis.sock"
@@ -77,6 +74,12 @@ def _from_wheel(name: str) -> str | None:
 
 def _temporary_directory(what: str) -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix=f"bot-{what}-", ignore_cleanup_errors=True)
+
+
+def _prepared(directory: Path | str) -> Path:
+    absolute = Path(directory).absolute()
+    absolute.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return absolute
 
 
 @asynccontextmanager
@@ -136,7 +139,7 @@ async def _start(
 
 async def _answers(process: asyncio.subprocess.Process, socket: Path, directory: Path) -> None:
     try:
-        async with asyncio.timeout(START_SECONDS), Redis(unix_socket_path=str(socket)) as client:
+        async with asyncio.timeout(START_SECONDS), _asking(socket) as client:
             while process.returncode is None:
                 try:
                     await client.ping()
@@ -149,6 +152,10 @@ async def _answers(process: asyncio.subprocess.Process, socket: Path, directory:
     raise ConfigurationError(
         f"The Redis server did not start; the reason is in {directory / 'redis.log'}."
     )
+
+
+def _asking(socket: Path) -> Redis:
+    return Redis(unix_socket_path=str(socket), retry=Retry(NoBackoff(), 0))
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 from collections.abc import AsyncGenerator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 
 from redis.asyncio.client import PubSub
 from redis.exceptions import RedisError
@@ -60,10 +60,12 @@ class Signals:
     @asynccontextmanager
     async def listening(self) -> AsyncGenerator[None]:
         """Hear signals for what is watched in this process; reconnects by itself."""
-        async with AsyncExitStack() as stack:
-            task = asyncio.create_task(self._listen(), name="cancel signals")
-            stack.push_async_callback(_ended, task)
-            yield
+        async with asyncio.TaskGroup() as group:
+            listener = group.create_task(self._listen(), name="stop signals")
+            try:
+                yield
+            finally:
+                listener.cancel()
 
     async def _listen(self) -> None:
         while True:
@@ -92,9 +94,3 @@ class Signals:
     def _tell(self, request_id: str, by: str) -> None:
         if on_cancel := self._watched.pop(request_id, None):
             on_cancel(by)
-
-
-async def _ended(task: asyncio.Task[None]) -> None:
-    task.cancel()
-    with suppress(asyncio.CancelledError):
-        await task

@@ -1,0 +1,260 @@
+"""The job engine: pydocket, used as a carrier of tickets.
+
+The mailbox of a thread is the truth; a job of the engine is a *ticket* that carries nothing but
+the thread. Whoever serves a ticket holds the thread's slot and runs the head of its mailbox. There
+are never fewer tickets than requests, and one too many does nothing, so order and liveness survive
+crashes; a sweep gives a ticket to mailboxes that have none.
+
+Pinned to 0.27: `_harden` touches two private attributes, for which there is no public option.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from urllib.parse import parse_qs, urlsplit, urlunsplit
+
+from docket import ConcurrencyLimit, Docket, Perpetual, Worker
+from redis import exceptions
+from redis.asyncio.retry import Retry
+from redis.backoff import ExponentialBackoff
+
+from bot.core.errors import CorruptValue, LeaseLost, StoreUnavailable
+from bot.core.request import Request
+from bot.store import Mailbox
+
+log = logging.getLogger(__name__)
+
+NAME = "bot:engine"
+"""Prefix of the engine's own keys. Its streams and schedule live as long as the deployment."""
+
+SUBMIT_SECONDS = 2.5  # Slack waits three for its ack
+STORE_TROUBLE_SECONDS = 1.0  # before a ticket is tried again when Redis failed under its run
+LAST_ATTEMPT = 20  # with the pauses of `_pause`, about an hour
+LONGEST_PAUSE = 300.0
+UNWIND_SECONDS = 5.0  # for cancelled runs to close what they hold
+
+
+class HandBack(Exception):
+    """Raised by a handler to leave its request at the head of the mailbox for another worker.
+
+    The attempt is not counted. `delay` is in seconds.
+    """
+
+    def __init__(self, delay: float = 0.0) -> None:
+        super().__init__("handed back")
+        self.delay = delay
+
+
+Handle = Callable[[Request, int], Awaitable[None]]
+"""Runs a request; the second argument is which attempt this is, from 1 on.
+
+To return means that the request is done. `HandBack` leaves it to another worker, `LeaseLost` to
+the one that holds it; after anything else it is tried again, later and later, and after
+`LAST_ATTEMPT` dropped: so from some attempt on the handler must only say that it failed.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineOptions:
+    """`lease` is how long a killed worker's requests rest, in seconds; a live worker whose event
+    loop stands still for as long loses its own."""
+
+    concurrency: int = 200
+    lease: float = 20.0
+    sweep: float = 30.0
+
+
+class Engine:
+    """Submits requests from any process, and runs them in those that `work`.
+
+    One run per thread at a time, in the order of the mailbox; different threads side by side.
+    """
+
+    def __init__(self, docket: Docket, mailbox: Mailbox, options: EngineOptions) -> None:
+        self.draining = asyncio.Event()
+        """Set when this process is about to stop: runs hand back at their next save point."""
+
+        self._docket = docket
+        self._mailbox = mailbox
+        self._options = options
+        self._handle: Handle | None = None
+        self._worker: Worker | None = None
+        self._running: set[asyncio.Task[None]] = set()
+        self._stopping = False
+        self._register()
+
+    def _register(self) -> None:
+        every = timedelta(seconds=self._options.sweep)
+
+        async def ticket(
+            thread_key: str,
+            slot: ConcurrencyLimit = ConcurrencyLimit("thread_key"),  # noqa: ARG001, B008
+        ) -> None:
+            await self._serve(thread_key)
+
+        async def sweep(
+            again: Perpetual = Perpetual(every=every, automatic=True),  # noqa: ARG001, B008
+        ) -> None:
+            await self._sweep()
+
+        self._docket.register(ticket)
+        self._docket.register(sweep)
+
+    async def submit(self, request: Request, event_id: str) -> bool:
+        """Keep the request and have it run; False when it was taken in before.
+
+        Raises StoreUnavailable when that is not certain: do not acknowledge it then.
+        """
+        try:
+            async with asyncio.timeout(SUBMIT_SECONDS):
+                new = await self._mailbox.submit(request, event_id=event_id)
+                # Also for one seen before: its sender may have died before this line.
+                await self._add_ticket(request.thread_key)
+        except (TimeoutError, exceptions.RedisError) as error:
+            raise StoreUnavailable("Redis did not take the request in time.") from error
+        return new
+
+    @asynccontextmanager
+    async def work(self, handle: Handle) -> AsyncGenerator[None]:
+        """Run requests in this process for the length of the context; what still runs at its end
+        is handed back."""
+        self._handle = handle
+        lease = timedelta(seconds=self._options.lease)
+        async with (
+            asyncio.TaskGroup() as group,
+            Worker(
+                self._docket, concurrency=self._options.concurrency, redelivery_timeout=lease
+            ) as worker,
+        ):
+            self._worker = worker
+            serving = group.create_task(worker.run_forever(), name="engine")
+            try:
+                yield
+            finally:
+                await self.drain(0)
+                serving.cancel()
+                await asyncio.wait({serving})
+
+    async def drain(self, grace: float) -> None:
+        """Take nothing more, let runs go on for `grace` seconds, and hand back the rest at once.
+
+        Leases are renewed until the last run has ended.
+        """
+        self.draining.set()
+        if self._worker is not None:
+            self._worker.concurrency = 0
+        await self._until_idle(grace)
+        self._stopping = True
+        for task in self._running:
+            task.cancel()
+        await self._until_idle(UNWIND_SECONDS)
+
+    async def _until_idle(self, seconds: float) -> None:
+        if self._running:
+            await asyncio.wait(self._running, timeout=seconds)
+
+    async def _add_ticket(self, thread_key: str, delay: float = 0.0) -> None:
+        # A fresh key each time: docket drops a ticket of a known one without waking the thread.
+        when = datetime.now(UTC) + timedelta(seconds=delay) if delay else None
+        await self._docket.add("ticket", when=when)(thread_key=thread_key)
+
+    async def _serve(self, thread_key: str) -> None:
+        """Run the oldest request of the thread, whichever one brought this ticket."""
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 - docket runs us in one
+        self._running.add(task)
+        try:
+            await self._run_head(thread_key)
+        except HandBack as back:
+            await self._add_ticket(thread_key, back.delay)
+        except StoreUnavailable:
+            log.warning("Redis failed under a run; the request stays where it is")
+            await self._add_ticket(thread_key, STORE_TROUBLE_SECONDS)
+        except asyncio.CancelledError:
+            if not self._stopping:
+                raise
+            task.uncancel()
+            await self._add_ticket(thread_key)
+        finally:
+            task.add_done_callback(self._running.discard)
+
+    async def _run_head(self, thread_key: str) -> None:
+        request = await self._head(thread_key)
+        if request is None or self._handle is None:
+            return
+        if self.draining.is_set():
+            raise HandBack
+        attempt = await self._mailbox.attempts(request.id)
+        try:
+            await self._handle(request, attempt)
+        except (HandBack, asyncio.CancelledError):
+            await self._mailbox.forgive(request.id)
+            raise
+        except LeaseLost:
+            return
+        except StoreUnavailable:
+            raise
+        except Exception as error:
+            if attempt < LAST_ATTEMPT:
+                log.exception("Request %s failed, attempt %d", request.id, attempt)
+                raise HandBack(_pause(attempt)) from error
+            log.exception("Request %s dropped after %d attempts", request.id, attempt)
+        await self._mailbox.pop(thread_key, request.id)
+
+    async def _head(self, thread_key: str) -> Request | None:
+        while True:
+            try:
+                return await self._mailbox.head(thread_key)
+            except CorruptValue:
+                log.exception("A request of thread %s was set aside", thread_key)
+
+    async def _sweep(self) -> None:
+        """A safety net: give a ticket to mailboxes that nobody serves."""
+        for thread_key in await self._mailbox.threads():
+            if await self._mailbox.forget_if_empty(thread_key):
+                continue
+            if not await self._is_served(thread_key):
+                await self._add_ticket(thread_key)
+
+    async def _is_served(self, thread_key: str) -> bool:
+        async with self._docket.redis() as redis:
+            slot = self._docket.key(f"concurrency:thread_key:{thread_key}")
+            return bool(await redis.exists(slot))
+
+
+@asynccontextmanager
+async def open_engine(
+    url: str, mailbox: Mailbox, options: EngineOptions | None = None
+) -> AsyncGenerator[Engine]:
+    """An engine on the Redis at `url`, which must be the mailbox's."""
+    async with Docket(name=NAME, url=_with_connections(url)) as docket:
+        _harden(docket)
+        yield Engine(docket, mailbox, options or EngineOptions())
+
+
+def _pause(attempt: int) -> float:
+    return min(2.0**attempt, LONGEST_PAUSE)
+
+
+def _with_connections(url: str) -> str:
+    """Docket's pool stops at 100 connections, and refuses more, unless its URL says otherwise."""
+    parts = urlsplit(url)
+    if "max_connections" in parse_qs(parts.query):
+        return url
+    query = "&".join(filter(None, (parts.query, "max_connections=1000")))
+    return urlunsplit(parts._replace(query=query))
+
+
+def _harden(docket: Docket) -> None:
+    """Have docket's connections try again by themselves: without, a worker reacts to any error of
+    Redis by finishing all its jobs before it reconnects, and renews no lease meanwhile."""
+    pool = docket._redis._connection_pool
+    if pool is not None:
+        trouble = [exceptions.ConnectionError, exceptions.TimeoutError, exceptions.BusyLoadingError]
+        retry = Retry(ExponentialBackoff(cap=1, base=0.05), retries=120)
+        pool.connection_kwargs.update(retry=retry, retry_on_error=trouble)

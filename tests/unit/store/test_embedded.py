@@ -1,0 +1,114 @@
+"""The server of our own: keeps its data, belongs to one bot, goes when we go."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.metadata
+import shutil
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+from redis.asyncio import Redis
+from redis.exceptions import ConnectionError as RedisConnectionError
+
+from bot.core.errors import ConfigurationError
+from bot.store.embedded import embedded_redis, find_server
+
+HOLD = """
+import asyncio, pathlib, sys
+from bot.store.embedded import embedded_redis
+async def main():
+    async with embedded_redis(pathlib.Path(sys.argv[1])) as url:
+        print(url, flush=True)
+        await asyncio.Event().wait()
+asyncio.run(main())
+"""
+
+
+def socket_of(url: str) -> Path:
+    return Path(url.removeprefix("unix://"))
+
+
+def there(path: Path | str) -> bool:
+    return Path(path).exists()
+
+
+async def test_what_was_kept_is_there_after_a_restart(tmp_path: Path) -> None:
+    """`bot serve` may be stopped and started; threads go on."""
+    for expected in (None, b"1"):
+        async with embedded_redis(tmp_path) as url, Redis.from_url(url) as client:
+            assert await client.get("kept") == expected
+            await client.set("kept", "1")
+
+
+async def test_without_a_directory_nothing_stays() -> None:
+    """Tests and tries leave no trace."""
+    async with embedded_redis(None) as url, Redis.from_url(url) as client:
+        config = await client.config_get("dir", "appendonly", "maxmemory-policy", "appendfsync")
+    assert not there(str(config.pop("dir")))
+    assert not there(socket_of(url).parent)
+    assert config == {
+        "appendonly": "yes",
+        "maxmemory-policy": "noeviction",
+        "appendfsync": "everysec",
+    }
+
+
+async def test_only_this_user_can_reach_it() -> None:
+    """What the engine keeps is trusted when it is read back, so nobody else may write it."""
+    async with embedded_redis(None) as url, Redis.from_url(url) as client:
+        assert stat.S_IMODE(socket_of(url).parent.stat().st_mode) == 0o700
+        assert (await client.config_get("port"))["port"] == "0"
+
+
+async def test_a_second_bot_on_the_same_directory_is_refused(tmp_path: Path) -> None:
+    """Two servers would destroy each other's file."""
+    async with embedded_redis(tmp_path) as url, Redis.from_url(url) as client:
+        with pytest.raises(ConfigurationError, match="in use by another bot"):
+            async with embedded_redis(tmp_path):
+                pass
+        assert await client.ping()
+
+
+async def test_a_killed_bot_leaves_no_server_behind(tmp_path: Path) -> None:
+    """kill -9 gives us no chance to stop it; what it was told is kept all the same."""
+    bot = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", HOLD, str(tmp_path)), stdout=asyncio.subprocess.PIPE
+    )
+    assert bot.stdout is not None
+    url_of_killed = (await bot.stdout.readline()).decode().strip()
+    async with Redis.from_url(url_of_killed) as client:
+        await client.set("kept", "1")
+        bot.kill()
+        await bot.wait()
+        # The lock is the server's as well: this waits until it is gone, or fails.
+        async with embedded_redis(tmp_path) as url, Redis.from_url(url) as successor:
+            assert await successor.get("kept") == b"1"
+            with pytest.raises(RedisConnectionError):
+                await client.ping()
+    shutil.rmtree(socket_of(url_of_killed).parent)  # its owner was killed, so it is left to us
+
+
+async def test_a_server_that_does_not_start_says_where_to_look(tmp_path: Path) -> None:
+    """A damaged file must not be taken for an empty one."""
+    async with embedded_redis(tmp_path) as url, Redis.from_url(url) as client:
+        await client.set("kept", "1")
+    for file in (tmp_path / "appendonlydir").glob("*.manifest"):
+        file.write_text("nonsense")
+    with pytest.raises(ConfigurationError, match=r"redis\.log"):
+        async with embedded_redis(tmp_path):
+            pass
+    assert (
+        "nonsense" in (tmp_path / "redis.log").read_text() or (tmp_path / "redis.log").read_text()
+    )
+
+
+def test_without_any_server_one_line_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A platform without a wheel."""
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(importlib.metadata, "files", lambda _: None)
+    with pytest.raises(ConfigurationError, match="set REDIS_URL, or install") as raised:
+        find_server()
+    assert "\n" not in str(raised.value)

@@ -1,0 +1,118 @@
+"""The mailbox: what is taken in is taken in once, kept in order, and leaves when delivered."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from redis.asyncio import Redis
+
+from bot.core.errors import CorruptValue
+from bot.store import Stores, open_stores
+from tests.support.redis import LossyLine, asked
+
+
+async def test_an_event_that_is_delivered_twice_is_one_request(stores: Stores) -> None:
+    """Slack redelivers events that it believes lost (reliability 1)."""
+    request = asked()
+    assert await stores.mailbox.submit(request, event_id="Ev1")
+    assert not await stores.mailbox.submit(asked(), event_id="Ev1")
+    assert await stores.mailbox.waiting(request.thread_key) == 1
+
+
+async def test_a_mention_that_comes_as_two_events_is_one_request(stores: Stores) -> None:
+    """Slack sends `app_mention` and `message` for one mention, with different event ids."""
+    request = asked(ts="7.7")
+    assert await stores.mailbox.submit(request, event_id="Ev1")
+    assert not await stores.mailbox.submit(asked(ts="7.7"), event_id="Ev2")
+    assert await stores.mailbox.head(request.thread_key) == request
+    assert await stores.mailbox.find("T1", "C1", "7.7") == request.id
+
+
+async def test_of_many_deliveries_at_once_one_wins(stores: Stores) -> None:
+    """Two web processes may get the same event at the same time."""
+    copies = [asked(ts="8.8") for _ in range(20)]
+    taken = await asyncio.gather(*(stores.mailbox.submit(copy, event_id="Ev1") for copy in copies))
+    assert taken.count(True) == 1
+    assert await stores.mailbox.waiting(copies[0].thread_key) == 1
+
+
+async def test_requests_of_a_thread_come_out_in_the_order_they_went_in(stores: Stores) -> None:
+    """Follow-ups are answered in order (reliability 2)."""
+    requests = [asked(f"question {number}") for number in range(5)]
+    for number, request in enumerate(requests):
+        await stores.mailbox.submit(request, event_id=f"Ev{number}")
+    for request in requests:
+        assert await stores.mailbox.head(request.thread_key) == request
+        await stores.mailbox.pop(request.thread_key, request.id)
+    assert await stores.mailbox.head(requests[0].thread_key) is None
+    assert await stores.mailbox.threads() == []
+
+
+async def test_popping_twice_takes_only_one(stores: Stores) -> None:
+    """A worker that was thought dead may pop what another has popped."""
+    first, second = asked(), asked()
+    await stores.mailbox.submit(first, event_id="Ev1")
+    await stores.mailbox.submit(second, event_id="Ev2")
+    await stores.mailbox.pop(first.thread_key, first.id)
+    await stores.mailbox.pop(first.thread_key, first.id)
+    assert await stores.mailbox.head(first.thread_key) == second
+
+
+async def test_a_waiting_request_can_be_taken_back(stores: Stores) -> None:
+    """Its message was deleted before it ran."""
+    first, second = asked(), asked()
+    await stores.mailbox.submit(first, event_id="Ev1")
+    await stores.mailbox.submit(second, event_id="Ev2")
+    assert await stores.mailbox.remove(second.thread_key, second.id)
+    assert not await stores.mailbox.remove(second.thread_key, second.id)
+    assert await stores.mailbox.waiting(first.thread_key) == 1
+    assert await stores.mailbox.get(second.id) is None
+
+
+async def test_attempts_are_counted_and_a_forgiven_one_is_not(stores: Stores) -> None:
+    """A request that kills its worker is not tried for ever; one handed back is not blamed."""
+    assert [await stores.mailbox.attempts("req_1") for _ in range(3)] == [1, 2, 3]
+    await stores.mailbox.forgive("req_1")
+    assert await stores.mailbox.attempts("req_1") == 3
+
+
+@pytest.mark.parametrize("damage", ["not json", '{"version": 99}', "newer"])
+async def test_a_request_that_cannot_be_read_blocks_nobody(
+    stores: Stores, redis: Redis, damage: str
+) -> None:
+    """It is set aside, and the request behind it is next (reliability 8)."""
+    bad, good = asked(), asked()
+    await stores.mailbox.submit(bad, event_id="Ev1")
+    await stores.mailbox.submit(good, event_id="Ev2")
+    key = f"bot:v1:request:{bad.id}"
+    if damage == "newer":
+        damage = bad.model_copy(update={"version": 2}).model_dump_json()
+    await redis.set(key, damage, keepttl=True)
+
+    with pytest.raises(CorruptValue):
+        await stores.mailbox.head(bad.thread_key)
+    assert await stores.mailbox.head(bad.thread_key) == good
+    assert await redis.get(f"bot:quarantine:v1:request:{bad.id}") == damage
+
+
+async def test_a_request_that_expired_is_passed_over(stores: Stores, redis: Redis) -> None:
+    """A list of ids can outlive what the ids stand for."""
+    gone, there = asked(), asked()
+    await stores.mailbox.submit(gone, event_id="Ev1")
+    await stores.mailbox.submit(there, event_id="Ev2")
+    await redis.delete(f"bot:v1:request:{gone.id}")
+    assert await stores.mailbox.head(gone.thread_key) == there
+
+
+async def test_a_submit_whose_reply_was_lost_is_still_new(redis_url: str, tmp_path: Path) -> None:
+    """Redis acted, the line broke, we asked again: taken in once, and known to be ours."""
+    request = asked()
+    line = LossyLine(redis_url, tmp_path / "line")
+    async with line.open(), open_stores(line.url) as stores:
+        await stores.mailbox.waiting(request.thread_key)
+        line.lose_next_reply = True
+        assert await stores.mailbox.submit(request, event_id="Ev1")
+        assert not line.lose_next_reply
+        assert await stores.mailbox.waiting(request.thread_key) == 1

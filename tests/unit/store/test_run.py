@@ -1,0 +1,155 @@
+"""The run record: resumed under its own name, ended in one step, delivered once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from redis.asyncio import Redis
+
+from bot.core.chain import CallerState, LedgerEntry
+from bot.core.errors import CorruptValue
+from bot.core.outcome import Outcome, RunStatus, StopReason
+from bot.core.request import Request
+from bot.store import Lease, Phase, Stores, open_stores
+from tests.support.redis import LossyLine, asked
+
+
+def entry(number: int) -> LedgerEntry:
+    return LedgerEntry(run_id="run_1", items=({"number": number, "text": "naïve 🙂"},))
+
+
+def outcome(run_id: str = "run_1") -> Outcome:
+    return Outcome(run_id=run_id, status=RunStatus.SUCCESS, stop_reason=StopReason.COMPLETED)
+
+
+async def started(stores: Stores, run_id: str = "run_1") -> tuple[Request, Lease]:
+    request = asked()
+    await stores.mailbox.submit(request, event_id=f"Ev{request.ts}")
+    lease = await stores.leases.take(request.thread_key)
+    await stores.runs.start(request, run_id, lease)
+    return request, lease
+
+
+async def test_an_interrupted_run_goes_on_under_its_own_name(stores: Stores) -> None:
+    """A crash after a save point costs at most what came after it (reliability 3)."""
+    request, lease = await started(stores)
+    await stores.runs.save_point("run_1", '{"turn": 1}', lease, [entry(1)])
+
+    again = await stores.leases.take(request.thread_key)
+    record = await stores.runs.start(request, "run_2", again)
+    assert (record.run_id, record.phase, record.state) == ("run_1", Phase.RUNNING, '{"turn": 1}')
+    assert await stores.ledger.entries(request.thread_key) == [entry(1)]
+
+
+async def test_the_end_of_a_run_is_one_step(stores: Stores) -> None:
+    """Outcome, the thread's state and the ledger are there together, the save point is gone (B7)."""
+    request, lease = await started(stores)
+    await stores.runs.save_point("run_1", '{"turn": 1}', lease, [entry(1)])
+    state = CallerState(previous_response_id="resp_1", pending=({"type": "message"},))
+    await stores.runs.finish("run_1", outcome(), state, lease, [entry(2)])
+
+    assert await stores.runs.outcome("run_1") == outcome()
+    assert await stores.caller_states.load(request.thread_key) == state
+    assert await stores.ledger.entries(request.thread_key) == [entry(1), entry(2)]
+    assert await stores.runs.undelivered() == ["run_1"]
+    record = await stores.runs.load("run_1")
+    assert record is not None
+    assert (record.phase, record.state) == (Phase.FINISHED, None)
+
+
+async def test_a_run_that_ended_but_was_not_posted_is_found_by_its_request(stores: Stores) -> None:
+    """Crash window 14: whoever takes the request over only has to post."""
+    request, lease = await started(stores)
+    await stores.runs.finish("run_1", outcome(), CallerState(), lease)
+    record = await stores.runs.start(request, "run_2", await stores.leases.take(request.thread_key))
+    assert (record.run_id, record.phase, record.outcome) == ("run_1", Phase.FINISHED, outcome())
+    assert await stores.mailbox.head(request.thread_key) == request
+
+
+async def test_delivering_takes_the_request_out_of_the_mailbox(stores: Stores) -> None:
+    """Crash window 17: done and next are one step; doing it twice takes nothing from others."""
+    request, lease = await started(stores)
+    behind = asked()
+    await stores.mailbox.submit(behind, event_id="behind")
+    await stores.runs.finish("run_1", outcome(), CallerState(), lease)
+    await stores.runs.mark_delivered("run_1")
+    await stores.runs.mark_delivered("run_1")
+
+    assert await stores.mailbox.head(request.thread_key) == behind
+    assert await stores.runs.undelivered() == []
+    record = await stores.runs.load("run_1")
+    assert record is not None
+    assert record.phase is Phase.DELIVERED
+
+
+async def test_what_was_posted_is_kept_with_the_run(stores: Stores) -> None:
+    """Any worker goes on with the message and at the part where another stopped (window 15)."""
+    request, lease = await started(stores)
+    post = stores.runs.post("run_1", lease)
+    assert (await post.message(), await post.posted_parts()) == (None, 0)
+    await post.save_message("99.1")
+    await post.save_part(2)
+
+    elsewhere = stores.runs.post("run_1", await stores.leases.take(request.thread_key))
+    assert (await elsewhere.message(), await elsewhere.posted_parts()) == ("99.1", 2)
+    await elsewhere.may_write()
+
+
+async def test_a_save_point_whose_reply_was_lost_is_kept_once(
+    redis_url: str, tmp_path: Path
+) -> None:
+    """A ledger with an item twice would be refused by the model service."""
+    line = LossyLine(redis_url, tmp_path / "line")
+    async with line.open(), open_stores(line.url) as stores:
+        request, lease = await started(stores)
+        await stores.runs.save_point("run_1", "{}", lease, [entry(1)])
+        line.lose_next_reply = True
+        await stores.runs.save_point("run_1", "{}", lease, [entry(2)])
+        assert not line.lose_next_reply
+        assert await stores.ledger.entries(request.thread_key) == [entry(1), entry(2)]
+
+
+async def test_equal_entries_are_all_kept(stores: Stores) -> None:
+    """Two nudges in a row are two items of the conversation."""
+    request, lease = await started(stores)
+    await stores.ledger.append(request.thread_key, entry(1), lease)
+    await stores.ledger.append(request.thread_key, entry(1), lease)
+    assert await stores.ledger.entries(request.thread_key) == [entry(1), entry(1)]
+
+
+async def test_damaged_state_is_set_aside_and_the_thread_starts_afresh(
+    stores: Stores, redis: Redis
+) -> None:
+    """One bad key harms one thread, once (reliability 8)."""
+    request, lease = await started(stores)
+    await stores.caller_states.save(request.thread_key, CallerState(model="m"), lease)
+    key = f"caller-state:{request.thread_key}"
+    newer = CallerState(version=CallerState().version + 1).model_dump_json()
+    await redis.set(f"bot:v1:{key}", newer, keepttl=True)
+
+    with pytest.raises(CorruptValue):
+        await stores.caller_states.load(request.thread_key)
+    assert await redis.get(f"bot:quarantine:v1:{key}") == newer
+    assert await stores.caller_states.load(request.thread_key) == CallerState()
+
+
+async def test_a_ledger_with_a_hole_is_set_aside_whole(stores: Stores, redis: Redis) -> None:
+    """Calls without their outputs are worse than no record."""
+    request, lease = await started(stores)
+    await stores.ledger.append(request.thread_key, entry(1), lease)
+    await redis.rpush(f"bot:v1:ledger:{request.thread_key}", "{")
+    with pytest.raises(CorruptValue):
+        await stores.ledger.entries(request.thread_key)
+    assert await stores.ledger.entries(request.thread_key) == []
+    assert await redis.llen(f"bot:quarantine:v1:ledger:{request.thread_key}") == 2
+
+
+async def test_a_run_that_cannot_be_read_is_replaced(stores: Stores, redis: Redis) -> None:
+    """Its request gets a new run after it was set aside."""
+    request, lease = await started(stores)
+    await redis.hset("bot:v1:run:run_1", "outcome", "{")
+    with pytest.raises(CorruptValue):
+        await stores.runs.start(request, "run_2", lease)
+    record = await stores.runs.start(request, "run_2", lease)
+    assert (record.run_id, record.outcome) == ("run_2", None)
