@@ -1,7 +1,7 @@
 """Calls the Responses API through OpenAI's SDK, with its connection handling and its retries.
 
-The body goes through `extra_body` and comes back as JSON that is parsed once: the SDK's request
-transform and typed events would cost more than all the rest of a turn (see tests/bench).
+It uses the SDK's generic `post`, and parses what comes back once: the transform of typed requests
+and the typed events would cost more than all the rest of a turn (see tests/bench).
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any, cast
 
-from httpx2 import EventSource, HTTPError, ServerSentEvent
-from openai import AsyncOpenAI, OpenAIError
+from httpx2 import EventSource, HTTPError, Response, ServerSentEvent
+from openai import AsyncOpenAI, AsyncStream, OpenAIError
 from pydantic_core import from_json
 
 from bot.core.chain import Usage
@@ -19,6 +19,7 @@ from bot.core.errors import ModelError, ModelErrorKind
 from bot.model.errors import from_body, from_exception
 from bot.model.types import ModelRequest, ModelResponse, Progress, ReasoningPart, TextPart
 
+_PATH = "/responses"
 _TERMINAL = frozenset({"response.completed", "response.incomplete", "response.failed"})
 
 
@@ -48,10 +49,11 @@ class ResponsesModel:
         body = self._body(request)
         try:
             if not self._stream:
-                yield await self._whole(request.model, body)
+                yield await self._whole(body)
                 return
-            async for part in self._events(request.model, body):
-                yield part
+            async with aclosing(self._events(body)) as parts:
+                async for part in parts:
+                    yield part
         except OpenAIError as error:
             raise from_exception(error) from error
         except (HTTPError, ValueError) as error:
@@ -59,28 +61,30 @@ class ResponsesModel:
 
     def _body(self, request: ModelRequest) -> dict[str, Any]:
         body = {
+            "model": request.model,
             "instructions": request.instructions,
             "input": request.input,
             "tools": request.tools,
             "previous_response_id": request.previous_response_id,
             "prompt_cache_key": request.cache_key,
             "safety_identifier": request.user_hash,
-            "stream": self._stream or None,
             **self._settings,
         }
         if request.forced_tool:
             body["tool_choice"] = {"type": "function", "name": request.forced_tool}
         return {key: value for key, value in body.items() if value is not None and value != ""}
 
-    async def _whole(self, model: str, body: dict[str, Any]) -> ModelResponse:
-        raw = await self._client.responses.with_raw_response.create(model=model, extra_body=body)
+    async def _whole(self, body: dict[str, Any]) -> ModelResponse:
+        raw = await self._client.post(_PATH, cast_to=Response, body=body)
         return _response(from_json(raw.content))
 
-    async def _events(self, model: str, body: dict[str, Any]) -> AsyncGenerator[Progress]:
-        create = self._client.responses.with_streaming_response.create
+    async def _events(self, body: dict[str, Any]) -> AsyncGenerator[Progress]:
         response: ModelResponse | None = None
-        async with create(model=model, extra_body=body) as raw:
-            events = cast("AsyncGenerator[ServerSentEvent]", aiter(EventSource(raw.http_response)))
+        body = {**body, "stream": True}
+        async with await self._client.post(
+            _PATH, cast_to=object, body=body, stream=True, stream_cls=AsyncStream[object]
+        ) as stream:
+            events = cast("AsyncGenerator[ServerSentEvent]", aiter(EventSource(stream.response)))
             async with aclosing(events):
                 # Read to the very end, so that the connection can be used again.
                 async for event in events:

@@ -1,0 +1,191 @@
+"""A run in the terminal: the surface and the conversation of `bot ask`."""
+
+from __future__ import annotations
+
+import json
+import mimetypes
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from bot.agent.events import Event, TextDelta, ToolEnded, ToolsAcquired, ToolStarted
+from bot.core.answers import Answer
+from bot.core.errors import ToolError
+from bot.core.outcome import Outcome, RunStatus, StopReason
+from bot.core.request import FileRef, Request
+from bot.runs.surface import OpenSurface, RunPost
+from bot.toolkit.conversation import Download, ThreadMessage
+
+_EXIT = {
+    RunStatus.SUCCESS: 0,
+    RunStatus.FAILED: 1,
+    RunStatus.PARTIAL: 2,
+    RunStatus.CANCELLED: 130,
+}
+_TIMEOUTS = frozenset({StopReason.RUN_TIMEOUT, StopReason.TURN_TIMEOUT})
+
+
+def exit_code(outcome: Outcome) -> int:
+    """0 success, 1 failed, 2 partial, 5 out of time with nothing to show, 130 interrupted (C8).
+
+    3 (configuration) and 4 (authentication) are errors, not outcomes; see `bot.__main__`.
+    """
+    if outcome.stop_reason in _TIMEOUTS and outcome.result is None:
+        return 5
+    return _EXIT[outcome.status]
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleSurface:
+    """Progress on stderr while the run works (`stream`), the answer on stdout."""
+
+    as_json: bool
+    stream: bool
+
+    async def show(self, event: Event) -> None:
+        """See `Surface.show`."""
+        if self.stream and (line := _progress(event)):
+            sys.stderr.write(line)
+            sys.stderr.flush()
+
+    async def finish(self, outcome: Outcome) -> None:
+        """See `Surface.finish`."""
+        text = outcome.model_dump_json(indent=2) if self.as_json else as_text(outcome)
+        sys.stdout.write(text + "\n")
+
+
+def console_surface(*, as_json: bool, stream: bool) -> OpenSurface:
+    """Opens the terminal for any request."""
+
+    @asynccontextmanager
+    async def open_surface(_request: Request, _post: RunPost) -> AsyncGenerator[ConsoleSurface]:
+        yield ConsoleSurface(as_json=as_json, stream=stream)
+
+    return open_surface
+
+
+def _progress(event: Event) -> str:
+    match event:
+        case TextDelta(text=text):
+            return text
+        case ToolStarted(title=title):
+            return f"… {title}\n"
+        case ToolEnded(ok=False, detail=detail):
+            return f"✗ {detail}\n"
+        case ToolEnded(detail=detail, seconds=seconds):
+            return f"✓ {detail} ({seconds:.1f} s)\n"
+        case ToolsAcquired(names=names):
+            return f"+ {', '.join(names)}\n"
+        case _:
+            return ""
+
+
+def as_text(outcome: Outcome) -> str:
+    """The outcome as Markdown."""
+    parts = [outcome.note] if outcome.note else []
+    if outcome.result is not None:
+        parts.append(_result_text(outcome))
+    totals = outcome.totals
+    cost = "unknown cost" if totals.cost is None else f"${totals.cost:.4f}"
+    parts.append(
+        f"— {totals.model} · {totals.turns} turns · {totals.tool_calls} tool calls · "
+        f"{totals.input_tokens + totals.output_tokens:,} tokens · {cost} · {totals.seconds:.1f} s"
+    )
+    return "\n\n".join(parts)
+
+
+def _result_text(outcome: Outcome) -> str:
+    if outcome.response_type != "Answer":
+        return json.dumps(outcome.result, indent=2, ensure_ascii=False)
+    answer = Answer.model_validate(outcome.result)
+    sections = [
+        answer.summary,
+        _listed("", answer.key_points),
+        _table(answer),
+        *(f"Chart: {outcome.charts[each].title}" for each in answer.charts if each in outcome.charts),
+        _listed("Sources:\n", [_source(s.title, s.url, s.supports) for s in answer.sources]),
+        _listed("Not found or left out:\n", answer.gaps),
+        _listed("Ask next:\n", answer.follow_ups),
+        "" if answer.confidence == "high" else f"Confidence: {answer.confidence}",
+    ]
+    return "\n\n".join(section for section in sections if section)
+
+
+def _listed(title: str, lines: list[str]) -> str:
+    return title + "\n".join(f"- {line}" for line in lines) if lines else ""
+
+
+def _source(title: str, url: str | None, supports: str) -> str:
+    return f"{title}{f' <{url}>' if url else ''}: {supports}"
+
+
+def _table(answer: Answer) -> str:
+    if answer.table is None:
+        return ""
+    rows = [answer.table.columns, ["---"] * len(answer.table.columns), *answer.table.rows]
+    lines = ("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows)
+    return f"{answer.table.caption}\n\n" + "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleConversation:
+    """The files of `--file`, and nothing else; shared files are written to `folder`."""
+
+    files: dict[str, Path]
+    folder: Path
+
+    @classmethod
+    def with_files(cls, paths: list[Path], folder: Path) -> ConsoleConversation:
+        """Files by their place in the list: F1, F2, …"""
+        return cls({f"F{n}": path for n, path in enumerate(paths, 1)}, folder)
+
+    def refs(self) -> tuple[FileRef, ...]:
+        """The files as a request carries them."""
+        return tuple(
+            FileRef(id=key, name=path.name, media_type=_media_type(path), size=path.stat().st_size)
+            for key, path in self.files.items()
+        )
+
+    async def thread(self, *, limit: int, before: str | None = None) -> list[ThreadMessage]:  # noqa: ARG002 - the protocol's
+        """There is no thread in a terminal."""
+        return []
+
+    async def history(
+        self,
+        channel: str | None,  # noqa: ARG002 - the protocol's, as below
+        *,
+        limit: int,  # noqa: ARG002
+        oldest: datetime | None = None,  # noqa: ARG002
+        latest: datetime | None = None,  # noqa: ARG002
+    ) -> list[ThreadMessage]:
+        """There are no channels in a terminal."""
+        raise ToolError("There are no channels here: this request came from a terminal.")
+
+    async def download(self, file_id: str, *, max_bytes: int) -> Download:
+        """See `Conversation.download`."""
+        path = self.files.get(file_id)
+        if path is None:
+            known = ", ".join(f"{k} ({p.name})" for k, p in self.files.items()) or "none"
+            raise ToolError(f"There is no file {file_id}. Files given: {known}.")
+        size = path.stat().st_size
+        if size > max_bytes:
+            raise ToolError(f"{path.name} has {size:,} bytes; at most {max_bytes:,} are read.")
+        ref = FileRef(id=file_id, name=path.name, media_type=_media_type(path), size=size)
+        return Download(ref, path.read_bytes())
+
+    async def share(self, data: bytes, *, name: str, comment: str = "") -> str | None:  # noqa: ARG002 - the protocol's
+        """Writes the file; never over one that is there."""
+        target = self.folder / Path(name).name
+        try:
+            with target.open("xb") as file:
+                file.write(data)
+        except FileExistsError:
+            raise ToolError(f"{target.name} is there already. Choose another name.") from None
+        return target.absolute().as_uri()
+
+
+def _media_type(path: Path) -> str:
+    return mimetypes.guess_type(path.name)[0] or "application/octet-stream"

@@ -1,0 +1,41 @@
+"""`python -m tests.bench`: the table."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+
+from tests.bench.measure import cpu_ratio
+from tests.bench.memory import per_waiting_run
+
+_IMPORT = "import time; t = time.process_time(); import {}; print(time.process_time() - t)"
+
+
+def import_seconds(module: str) -> float:
+    """CPU seconds that importing `module` takes in a fresh interpreter; the least of five."""
+    command = [sys.executable, "-c", _IMPORT.format(module)]
+    times = [float(subprocess.check_output(command)) for _ in range(5)]
+    return min(times)
+
+
+async def main() -> None:
+    rows = []
+    for name, concurrency, stream in (
+        ("chained, one at a time", 1, False),
+        ("chained, 50 at once", 50, False),
+        ("streamed, 50 at once", 50, True),
+    ):
+        ratio, turn = await cpu_ratio(concurrency=concurrency, stream=stream, rounds=5, runs=100)
+        rows.append((f"CPU per turn, {name}", f"{turn:.2f} ms", f"{ratio:.2f} of the bare loop"))
+    worker, sdk = import_seconds("bot.app"), import_seconds("openai")
+    rows.append(
+        ("import of a worker", f"{worker:.2f} s CPU", f"{worker / sdk:.2f} of `import openai`")
+    )
+    waiting = await per_waiting_run(200)
+    rows.append(("memory of a waiting run", f"{waiting / 1e6:.3f} MB", ""))
+    for name, value, compared in rows:
+        sys.stdout.write(f"{name:<40} {value:>14}   {compared}\n")
+
+
+asyncio.run(main())

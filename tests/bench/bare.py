@@ -1,0 +1,40 @@
+"""The bare loop that ours is measured against: what one would write on the SDK in an hour."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from openai import AsyncOpenAI
+
+from tests.bench.scene import INSTRUCTIONS, MODEL, QUESTION, TOOLS, work
+
+
+async def run(client: AsyncOpenAI, *, stream: bool = False) -> dict[str, Any]:
+    previous: str | None = None
+    items: list[Any] = [{"role": "user", "content": QUESTION}]
+    while True:
+        asked: Any = {
+            "model": MODEL,
+            "instructions": INSTRUCTIONS,
+            "input": items,
+            "tools": TOOLS,
+            "previous_response_id": previous,
+        }
+        if stream:
+            async with await client.responses.create(**asked, stream=True) as events:
+                async for event in events:
+                    if event.type == "response.completed":
+                        response = event.response
+        else:
+            response = await client.responses.create(**asked)
+        previous, items = response.id, []
+        for item in response.output:
+            if item.type != "function_call":
+                continue
+            if item.name == "complete_task":
+                return dict(json.loads(item.arguments))
+            output = await work(**json.loads(item.arguments))
+            items.append(
+                {"type": "function_call_output", "call_id": item.call_id, "output": str(output)}
+            )

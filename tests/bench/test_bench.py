@@ -1,0 +1,22 @@
+"""The goals, as ratios in one run; `pytest -m bench`."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.bench.measure import cpu_ratio
+from tests.bench.memory import per_waiting_run
+
+pytestmark = [pytest.mark.bench, pytest.mark.timeout(300)]
+
+
+@pytest.mark.parametrize(("concurrency", "stream"), [(1, False), (50, False), (50, True)])
+async def test_a_turn_costs_half_of_a_bare_loop(concurrency: int, stream: bool) -> None:
+    """Goal: our CPU per turn is at most half of what a bare loop on the SDK takes."""
+    ratio, _ = await cpu_ratio(concurrency=concurrency, stream=stream, rounds=3, runs=50)
+    assert ratio <= 0.5
+
+
+async def test_a_waiting_run_is_small() -> None:
+    """Goal: a thousand waiting runs fit in half a gigabyte, with room."""
+    assert await per_waiting_run(200) < 500_000
