@@ -1,0 +1,13 @@
+"""The Web API, one file per family."""
+
+from bot.local.workspace.methods import apps, auth, chat
+from bot.local.workspace.methods.method import Method
+
+FAMILIES = (apps, auth, chat)
+
+METHODS: dict[str, Method] = {
+    found.name: found
+    for family in FAMILIES
+    for found in vars(family).values()
+    if isinstance(found, Method)
+}

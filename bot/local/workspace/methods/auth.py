@@ -1,0 +1,64 @@
+"""auth.*, api.test, team.info, bots.info."""
+
+from bot.local.workspace.core import Core
+from bot.local.workspace.errors import SlackFault
+from bot.local.workspace.methods.method import method
+from bot.local.workspace.state import Json
+
+
+@method("auth.test", token="any", tier=4)
+async def test(core: Core) -> Json:
+    """Who this token is."""
+    state = core.state
+    return {
+        "url": state.url,
+        "team": state.team_name,
+        "user": "bot",
+        "team_id": state.team_id,
+        "user_id": state.bot_user_id,
+        "bot_id": state.bot_id,
+        "app_id": state.app_id,
+        "app_name": "Bot",
+        "is_enterprise_install": False,
+    }
+
+
+@method("auth.revoke")
+async def revoke(core: Core, *, test: bool = False) -> Json:
+    """Make the bot's token invalid."""
+    core.state.token_revoked = core.state.token_revoked or not test
+    return {"revoked": not test}
+
+
+@method("api.test", token="none", tier=4)
+async def api_test(_: Core, *, error: str | None = None, foo: str | None = None) -> Json:
+    """Answer what was asked for."""
+    if error:
+        raise SlackFault(error)
+    return {"args": {"foo": foo} if foo else {}}
+
+
+@method("team.info", scope="team:read")
+async def team_info(core: Core, *, team: str | None = None) -> Json:
+    """The workspace."""
+    state = core.state
+    if team not in (None, state.team_id):
+        raise SlackFault("team_not_found")
+    return {
+        "team": {
+            "id": state.team_id,
+            "name": state.team_name,
+            "domain": state.team_domain,
+            "url": state.url,
+        }
+    }
+
+
+@method("bots.info", scope="users:read")
+async def bots_info(core: Core, *, bot: str | None = None, team_id: str | None = None) -> Json:  # noqa: ARG001 - Slack takes it
+    """The app's bot."""
+    state = core.state
+    if bot not in (None, state.bot_id):
+        raise SlackFault("bot_not_found")
+    shown = {"id": state.bot_id, "deleted": False, "name": "Bot", "user_id": state.bot_user_id}
+    return {"bot": shown | {"app_id": state.app_id, "updated": 1_700_000_000, "icons": {}}}

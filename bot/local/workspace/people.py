@@ -1,0 +1,272 @@
+"""What a person does in the Slack client."""
+
+import secrets
+from collections.abc import Sequence
+from typing import Any
+
+from bot.local.workspace import elements, interactivity, modals, posting, views
+from bot.local.workspace.core import Core
+from bot.local.workspace.errors import CannotDo
+from bot.local.workspace.state import Attachable, Channel, Json
+from bot.local.workspace.streaming import stop_by_user
+from bot.local.workspace.text import escape, rich_text
+from bot.local.workspace.uploads import attach
+
+
+class People(Core):
+    """The client's side; raises CannotDo where the client would not let a person do it."""
+
+    async def say(
+        self,
+        user: str,
+        channel: str,
+        text: str,
+        thread_ts: str | None = None,
+        files: Sequence[Attachable] = (),
+        **event_fields: Any,
+    ) -> Json:
+        """Post as a person. `<@U…>` mentions; other angle brackets and ampersands are escaped."""
+        place = self._place(user, channel)
+        if not text.strip() and not files:
+            raise CannotDo("an empty message cannot be sent")
+        if thread_ts is not None:
+            root = self._message(place, thread_ts)
+            thread_ts = root.get("thread_ts", root["ts"])
+        escaped = escape(text)
+        message: Json = {
+            "type": "message",
+            "user": user,
+            "text": escaped,
+            "client_msg_id": secrets.token_hex(16),
+            "team": self.people[user].team_id,
+            "blocks": rich_text(text, posting.new_block_id()),
+            **({"thread_ts": thread_ts} if thread_ts else {}),
+            **event_fields,
+        }
+        shared = [attach(self, user, place, file) for file in files]
+        if shared:
+            message |= {
+                "subtype": "file_share",
+                "upload": False,
+                "files": shared,
+                "display_as_bot": False,
+            }
+        posted = posting.post(self, place, message)
+        self._file_events(user, place, posted)
+        return dict(posted)
+
+    async def edit(self, user: str, channel: str, ts: str, text: str) -> None:
+        """Change one's own message."""
+        place = self._place(user, channel)
+        message = self._own(user, place, ts)
+        blocks = rich_text(text, posting.new_block_id())
+        posting.change(self, place, message, edited_by=user, text=escape(text), blocks=blocks)
+
+    async def delete(self, user: str, channel: str, ts: str) -> None:
+        """Delete a message: one's own, or as an admin any."""
+        place = self._place(user, channel)
+        admin = self.people[user].is_admin
+        posting.delete(
+            self, place, self._message(place, ts) if admin else self._own(user, place, ts)
+        )
+
+    async def react(self, user: str, channel: str, ts: str, name: str) -> None:
+        """Add an emoji to a message."""
+        place = self._place(user, channel)
+        add_reaction(self, place, self._message(place, ts), user, name)
+
+    async def click(
+        self,
+        user: str,
+        channel: str,
+        ts: str,
+        action_id: str,
+        *,
+        value: Any = None,
+        block_id: str | None = None,
+    ) -> Json:
+        """Use an element of a message (`value`: what is chosen); returns the app's acknowledgement.
+
+        Raises CannotDo when there is no such element, NotAnswered when the app did not acknowledge.
+        """
+        place = self._place(user, channel)
+        message = self.store.ephemeral(channel, ts, user) or self._message(place, ts)
+        where, element = elements.find(message.get("blocks", []), action_id, block_id, value)
+        payload = interactivity.message_click(self, user, place, message, where, element, value)
+        return await self.delivery.ask("interactive", payload)
+
+    async def click_in_view(
+        self,
+        user: str,
+        view_id: str,
+        action_id: str,
+        *,
+        value: Any = None,
+        block_id: str | None = None,
+    ) -> Json:
+        """Use an element of the modal on top or of one's Home tab."""
+        home = self.home(user)
+        view = home if home and home["id"] == view_id else views.top_view(self, user, view_id)
+        where, element = elements.find(view["blocks"], action_id, block_id, value)
+        if element["type"] != "button":
+            view["state"]["values"].setdefault(where, {})[action_id] = elements.state_of(
+                element, value
+            )
+        payload = interactivity.view_click(self, user, view, where, element, value)
+        return await self.delivery.ask("interactive", payload)
+
+    async def shortcut(
+        self, user: str, callback_id: str, *, channel: str | None = None, ts: str | None = None
+    ) -> str:
+        """Use a shortcut, on a message when `ts` is given; returns the trigger_id."""
+        if channel is not None and ts is not None:
+            place = self._place(user, channel)
+            message = self._message(place, ts)
+            payload = interactivity.message_action(self, user, place, message, callback_id)
+        else:
+            payload = interactivity.global_shortcut(self, user, callback_id)
+        await self.delivery.ask("interactive", payload)
+        return str(payload["trigger_id"])
+
+    async def command(self, user: str, channel: str, command: str, text: str = "") -> Json:
+        """Type a slash command; what the app answers at once is shown to the person."""
+        place = self._place(user, channel)
+        payload = interactivity.slash_command(self, user, place, command, text)
+        answer = await self.delivery.ask("slash_commands", payload)
+        if answer.get("text") or answer.get("blocks"):
+            modals.show_answer(self, user, place, answer)
+        return answer
+
+    async def submit(self, user: str, view_id: str, values: Json | None = None) -> Json:
+        """Submit the modal on top; `values` as {block_id: {action_id: state or plain value}}.
+
+        Returns the app's acknowledgement, or the client's own errors for inputs left empty or too long.
+        """
+        return await modals.submit(self, user, views.top_view(self, user, view_id), values or {})
+
+    async def close_view(self, user: str, view_id: str) -> None:
+        """Close the modal on top, with all below it if it says so."""
+        await modals.close(self, user, views.top_view(self, user, view_id))
+
+    async def open_home(self, user: str, tab: str = "home") -> None:
+        """Open the app's Home or Messages tab."""
+        direct = self.state.direct(user)
+        if direct is None:
+            raise CannotDo(f"{user} has no conversation with the app")
+        event: Json = {"type": "app_home_opened", "user": user, "channel": direct.id, "tab": tab}
+        home = self.home(user)
+        self.emit(event | ({"view": home} if home and tab == "home" else {}))
+
+    async def look_at(self, user: str, channel: str) -> None:
+        """Have a channel open beside the app's pane: the app is told of the new context."""
+        direct = self.state.direct(user)
+        entity = {"type": "slack#/types/channel_id", "value": channel, "team_id": self.team_id}
+        event = {"type": "app_context_changed", "user": user, "context": {"entities": [entity]}}
+        self.emit(event | {"channel": direct.id if direct else None})
+
+    async def stop_session(self, user: str, channel: str, thread_ts: str | None) -> None:
+        """Press Stop in a thread in which the app is working."""
+        stop_by_user(self, user, self._place(user, channel), thread_ts)
+
+    async def invite(self, inviter: str, channel: str, user: str) -> None:
+        """Add somebody, or the bot, to a channel."""
+        place = self._place(inviter, channel)
+        if user in place.members:
+            raise CannotDo(f"{user} is already in #{place.name}")
+        place.members.append(user)
+        self.changed("channel", channel, user=user)
+        kind = "C" if place.kind == "public" else "G"
+        event = {
+            "type": "member_joined_channel",
+            "user": user,
+            "channel": channel,
+            "channel_type": kind,
+        }
+        self.emit(event | {"team": self.team_id, "inviter": inviter}, place)
+
+    async def remove(self, channel: str, user: str) -> None:
+        """Take somebody, or the bot, out of a channel."""
+        self.channels[channel].members.remove(user)
+        self.changed("channel", channel, user=user)
+        if user == self.bot_user_id:
+            self.emit({"type": "channel_left", "channel": channel})
+
+    async def archive(self, channel: str) -> None:
+        """Archive a channel."""
+        self.channels[channel].archived = True
+        self.changed("channel", channel)
+        self.emit({"type": "channel_archive", "channel": channel}, self.channels[channel])
+
+    def _place(self, user: str, channel: str) -> Channel:
+        if user not in self.people:
+            raise CannotDo(f"there is no {user}")
+        place = self.channels.get(channel)
+        if place is None or user not in place.members:
+            raise CannotDo(f"{user} is not in {channel}")
+        if place.archived:
+            raise CannotDo(f"#{place.name} is archived")
+        return place
+
+    def _message(self, place: Channel, ts: str) -> Json:
+        message = self.store.get(place.id, ts)
+        if message is None:
+            raise CannotDo(f"no message {ts} in {place.id}")
+        return message
+
+    def _own(self, user: str, place: Channel, ts: str) -> Json:
+        message = self._message(place, ts)
+        if message["user"] != user:
+            raise CannotDo("that is somebody else's message")
+        return message
+
+    def _file_events(self, user: str, place: Channel, message: Json) -> None:
+        for file in message.get("files", []):
+            self.state.files[file["id"]].shares.append((place.id, message["ts"]))
+            shared = {"type": "file_shared", "file_id": file["id"], "file": {"id": file["id"]}}
+            self.emit(shared | {"user_id": user, "channel_id": place.id}, place)
+
+
+def add_reaction(core: Core, place: Channel, message: Json, user: str, name: str) -> None:
+    """Count a reaction and tell. The person's second of the same name is a CannotDo."""
+    reactions = message.setdefault("reactions", [])
+    entry = next((r for r in reactions if r["name"] == name), None)
+    if entry is None:
+        entry = {"name": name, "users": [], "count": 0}
+        reactions.append(entry)
+    if user in entry["users"]:
+        raise CannotDo("already reacted")
+    entry["users"].append(user)
+    entry["count"] += 1
+    _reaction_told(core, place, message, user, name, "reaction_added")
+
+
+def remove_reaction(core: Core, place: Channel, message: Json, user: str, name: str) -> None:
+    """Take a reaction back. CannotDo when there is none."""
+    entry = next(
+        (r for r in message.get("reactions", []) if r["name"] == name and user in r["users"]), None
+    )
+    if entry is None:
+        raise CannotDo("no such reaction")
+    entry["users"].remove(user)
+    entry["count"] -= 1
+    if not entry["users"]:
+        message["reactions"].remove(entry)
+    _reaction_told(core, place, message, user, name, "reaction_removed")
+
+
+def _reaction_told(
+    core: Core, place: Channel, message: Json, user: str, name: str, kind: str
+) -> None:
+    core.changed(
+        "reaction",
+        place.id,
+        ts=message["ts"],
+        thread_ts=message.get("thread_ts"),
+        user=user,
+        data={"name": name},
+    )
+    item = {"type": "message", "channel": place.id, "ts": message["ts"]}
+    core.emit(
+        {"type": kind, "user": user, "reaction": name, "item": item, "item_user": message["user"]},
+        place,
+    )

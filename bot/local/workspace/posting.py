@@ -1,0 +1,149 @@
+"""Posting, changing and deleting messages, with the events and changes this sets off."""
+
+import secrets
+from typing import Any
+
+from bot.local.workspace.core import Core
+from bot.local.workspace.errors import SlackFault
+from bot.local.workspace.messages import is_reply, without_metadata
+from bot.local.workspace.state import Channel, Json, State
+from bot.local.workspace.text import mentions
+from bot.local.workspace.wire import LABELS
+
+TEXT_MAX = (
+    40_000  # longer text is truncated, https://docs.slack.dev/reference/methods/chat.postMessage
+)
+
+
+def check_thread(core: Core, channel: Channel, thread_ts: str | None) -> None:
+    """A reply needs a root: an existing message that is no reply itself."""
+    if thread_ts is None:
+        return
+    root = core.store.get(channel.id, thread_ts)
+    if root is None:
+        raise SlackFault("thread_not_found")
+    if is_reply(root):
+        raise SlackFault("cannot_reply_to_message")
+
+
+def from_bot(state: State, text: str, **fields: Any) -> Json:
+    """A message of the app, without ts; fields that are None are left out."""
+    return {
+        "type": "message",
+        "user": state.bot_user_id,
+        "bot_id": state.bot_id,
+        "app_id": state.app_id,
+        "team": state.team_id,
+        "text": text[:TEXT_MAX],
+        "bot_profile": {
+            "id": state.bot_id,
+            "app_id": state.app_id,
+            "name": "Bot",
+            "team_id": state.team_id,
+            "deleted": False,
+        },
+        **{k: v for k, v in fields.items() if v is not None},
+    }
+
+
+def post(core: Core, channel: Channel, message: Json) -> Json:
+    """Put a message into a channel: give it a ts, store it, tell people and the app."""
+    message = {**message, "ts": core.store.next_ts()}
+    if message.get("thread_ts"):
+        message |= _parent(core, channel, message["thread_ts"])
+    core.store.add(channel.id, message)
+    _changed(core, "message", channel, message)
+    shown = without_metadata(message)
+    place = {"channel": channel.id, "event_ts": message["ts"]}
+    if _calls_bot(core, channel, message):
+        mention = {k: v for k, v in shown.items() if k not in ("subtype", "parent_user_id")}
+        core.emit(mention | place | {"type": "app_mention"}, channel)
+    core.emit(shown | place | {"channel_type": LABELS[channel.kind]}, channel)
+    return message
+
+
+def change(
+    core: Core, channel: Channel, message: Json, *, edited_by: str | None, **fields: Any
+) -> None:
+    """Replace fields of a message (None removes one)."""
+    previous = without_metadata(message)
+    for key, value in fields.items():
+        if value is None:
+            message.pop(key, None)
+        else:
+            message[key] = value
+    if edited_by:
+        message["edited"] = {"user": edited_by, "ts": core.store.next_ts()}
+    _changed(core, "message_changed", channel, message)
+    event = {
+        "type": "message",
+        "subtype": "message_changed",
+        "hidden": True,
+        "channel": channel.id,
+        "channel_type": LABELS[channel.kind],
+        "ts": core.store.next_ts(),
+        "message": without_metadata(message),
+        "previous_message": previous,
+    }
+    core.emit(event, channel)
+
+
+def delete(core: Core, channel: Channel, message: Json) -> None:
+    """Take a message away."""
+    previous = without_metadata(message)
+    core.store.remove(channel.id, message)
+    core.changed(
+        "message_deleted",
+        channel.id,
+        ts=previous["ts"],
+        thread_ts=previous.get("thread_ts"),
+        data=previous,
+    )
+    event = {
+        "type": "message",
+        "subtype": "message_deleted",
+        "hidden": True,
+        "channel": channel.id,
+        "channel_type": LABELS[channel.kind],
+        "ts": core.store.next_ts(),
+        "deleted_ts": previous["ts"],
+        "previous_message": previous,
+    }
+    core.emit(event, channel)
+
+
+def post_ephemeral(core: Core, channel: Channel, viewer: str, message: Json) -> str:
+    """Show a message to one person; returns its ts. No event is sent for it."""
+    ts = core.store.next_ts()
+    shown = {**message, "ts": ts, "is_ephemeral": True}
+    core.store.add_ephemeral(channel.id, viewer, shown)
+    core.changed(
+        "ephemeral", channel.id, ts=ts, thread_ts=message.get("thread_ts"), user=viewer, data=shown
+    )
+    return ts
+
+
+def new_block_id() -> str:
+    """What Slack puts in where an app gives no block_id."""
+    return secrets.token_urlsafe(4)[:5]
+
+
+def _parent(core: Core, channel: Channel, thread_ts: str) -> Json:
+    root = core.store.get(channel.id, thread_ts)
+    return {"thread_ts": thread_ts, "parent_user_id": root["user"] if root else ""}
+
+
+def _calls_bot(core: Core, channel: Channel, message: Json) -> bool:
+    from_person = "bot_id" not in message
+    return from_person and not channel.is_direct and mentions(message["text"], core.bot_user_id)
+
+
+def _changed(core: Core, kind: str, channel: Channel, message: Json) -> None:
+    core.changed(
+        kind,
+        channel.id,
+        ts=message["ts"],
+        thread_ts=message.get("thread_ts"),
+        user=message.get("user"),
+        data=message,
+    )

@@ -1,0 +1,193 @@
+"""The truth of the workspace: who and what there is, as plain data."""
+
+import secrets
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Json = dict[str, Any]
+Kind = Literal["public", "private", "im", "mpim"]
+
+TEAM = "T0LOCAL001"
+OTHER_TEAM = "T0OTHER001"
+BOT_USER = "U0BOT00001"
+
+
+@dataclass
+class Person:
+    """Somebody with an account; `team_id` differs from the workspace's for external people."""
+
+    id: str
+    name: str
+    real_name: str
+    colour: str
+    is_admin: bool = False
+    is_guest: bool = False
+    is_external: bool = False
+    is_bot: bool = False
+    locale: str = "en-GB"
+    tz: str = "Europe/London"
+    tz_offset: int = 0
+    team_id: str = TEAM
+
+
+@dataclass
+class Channel:
+    """A conversation of any kind; `members` keeps the order in which people joined."""
+
+    id: str
+    name: str
+    kind: Kind
+    members: list[str]
+    archived: bool = False
+    topic: str = ""
+    is_ext_shared: bool = False
+    created: int = 1_700_000_000
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether this is a DM of two people or of several."""
+        return self.kind in ("im", "mpim")
+
+
+@dataclass(frozen=True)
+class FakeFile:
+    """A file that only claims to be large: `size` bytes are made up while it is downloaded."""
+
+    name: str
+    size: int
+
+
+@dataclass(frozen=True)
+class ExternalFile:
+    """A file that lives elsewhere (mode "external"): Slack keeps a link only."""
+
+    name: str
+    url: str
+
+
+Attachable = tuple[str, bytes] | FakeFile | ExternalFile
+
+
+@dataclass
+class File:
+    """A file; `content` is None until it is uploaded, and for fake and external ones."""
+
+    id: str
+    name: str
+    size: int
+    user: str
+    created: int
+    content: bytes | None = None
+    is_fake: bool = False
+    external_url: str | None = None
+    title: str = ""
+    alt_txt: str | None = None
+    channels: list[str] = field(default_factory=list)
+    shares: list[tuple[str, str]] = field(default_factory=list)
+    deleted: bool = False
+
+    @property
+    def is_there(self) -> bool:
+        """Whether its bytes have arrived."""
+        return self.content is not None or self.is_fake or self.external_url is not None
+
+
+@dataclass
+class Stream:
+    """A message being streamed; `parts` is what arrived, in order."""
+
+    channel: str
+    ts: str
+    thread_ts: str | None
+    started: float
+    plan_mode: bool
+    parts: list[Json] = field(default_factory=list)
+    tasks: dict[str, Json] = field(default_factory=dict)
+    plan_title: str | None = None
+    state: Literal["live", "stopped", "stopped_by_user", "expired"] = "live"
+
+
+@dataclass
+class Status:
+    """What stands under a thread: `text` "" when nothing does; `session` None when there is none."""
+
+    text: str = ""
+    loading_messages: list[str] = field(default_factory=list)
+    until: float = 0.0
+    session: str | None = None
+    title: str | None = None
+    initiator: str | None = None
+    prompts: list[Json] = field(default_factory=list)
+
+
+@dataclass
+class Trigger:
+    """Somebody's action that allows one modal within three seconds."""
+
+    user: str
+    created: float
+    used: bool = False
+
+
+@dataclass
+class ResponseUrl:
+    """Where an app may answer one interaction: five times within thirty minutes."""
+
+    user: str
+    channel: str
+    created: float
+    ts: str | None = None
+    thread_ts: str | None = None
+    uses: int = 0
+
+
+def token(prefix: str) -> str:
+    """A random secret that looks like Slack's."""
+    return f"{prefix}-{secrets.token_hex(16)}"
+
+
+@dataclass
+class State:
+    """Everything in the workspace but its messages (see `messages.py`)."""
+
+    url: str
+    team_id: str = TEAM
+    team_name: str = "Local"
+    team_domain: str = "local"
+    app_id: str = "A0BOT00001"
+    bot_id: str = "B0BOT00001"
+    bot_user_id: str = BOT_USER
+    bot_token: str = field(default_factory=lambda: token("xoxb-1"))
+    app_token: str = field(default_factory=lambda: token("xapp-1-A0BOT00001"))
+    signing_secret: str = field(default_factory=lambda: secrets.token_hex(16))
+    verification_token: str = field(default_factory=lambda: secrets.token_hex(12))
+    missing_scopes: set[str] = field(default_factory=set)
+    token_revoked: bool = False
+    people: dict[str, Person] = field(default_factory=dict)
+    channels: dict[str, Channel] = field(default_factory=dict)
+    files: dict[str, File] = field(default_factory=dict)
+    streams: dict[tuple[str, str], Stream] = field(default_factory=dict)
+    statuses: dict[tuple[str, str | None], Status] = field(default_factory=dict)
+    scheduled: dict[str, Json] = field(default_factory=dict)
+    triggers: dict[str, Trigger] = field(default_factory=dict)
+    response_urls: dict[str, ResponseUrl] = field(default_factory=dict)
+    open_views: dict[str, list[Json]] = field(default_factory=dict)
+    homes: dict[str, Json] = field(default_factory=dict)
+
+    def everyone(self) -> dict[str, Person]:
+        """People and the bot's own user."""
+        return {**self.people, self.bot_user_id: BOT}
+
+    def direct(self, user: str) -> Channel | None:
+        """The DM between this person and the bot."""
+        wanted = {user, self.bot_user_id}
+        return next(
+            (c for c in self.channels.values() if c.kind == "im" and set(c.members) == wanted), None
+        )
+
+    def status(self, channel: str, thread_ts: str | None) -> Status:
+        """The status of a thread, made on first use."""
+        return self.statuses.setdefault((channel, thread_ts), Status())
+
+
+BOT = Person(BOT_USER, "bot", "Bot", "#4a154b", is_bot=True)

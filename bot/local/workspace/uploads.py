@@ -1,0 +1,29 @@
+"""Files: attaching what a person has, uploading in three steps, downloading."""
+
+from bot.local.workspace.core import Core
+from bot.local.workspace.state import Attachable, Channel, ExternalFile, FakeFile, File, Json
+from bot.local.workspace.wire import file_object
+
+
+def attach(core: Core, user: str, place: Channel, given: Attachable) -> Json:
+    """Make a file of what a person attaches, shared in this channel; returns its object."""
+    file = _file(core, user, given)
+    file.channels.append(place.id)
+    core.state.files[file.id] = file
+    core.changed("file", place.id, user=user, data=file_object(file, core.state))
+    return file_object(file, core.state)
+
+
+def new_id(core: Core) -> str:
+    """A file id."""
+    return f"F{core.store.next_ts().replace('.', '')[-10:]}"
+
+
+def _file(core: Core, user: str, given: Attachable) -> File:
+    key, now = new_id(core), int(core.clock.now())
+    if isinstance(given, FakeFile):
+        return File(key, given.name, given.size, user, now, is_fake=True)
+    if isinstance(given, ExternalFile):
+        return File(key, given.name, 0, user, now, external_url=given.url)
+    name, content = given
+    return File(key, name, len(content), user, now, content=content)

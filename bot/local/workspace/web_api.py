@@ -1,0 +1,106 @@
+"""The Web API's front door: token, scope, rate, arguments, faults, record."""
+
+import asyncio
+from dataclasses import dataclass
+
+from aiohttp import web
+
+from bot.local.workspace.arguments import check, read
+from bot.local.workspace.core import Core
+from bot.local.workspace.errors import RateLimited, SlackFault
+from bot.local.workspace.faults import Failure
+from bot.local.workspace.methods import METHODS
+from bot.local.workspace.methods.method import Method
+from bot.local.workspace.record import Effect
+from bot.local.workspace.state import Json
+
+
+@dataclass
+class _Outcome:
+    body: Json
+    status: int = 200
+    headers: dict[str, str] | None = None
+    ok: bool = False
+    dropped: bool = False
+
+
+class WebApi:
+    """Answers /api/<method>."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        """Carry out one call and record it."""
+        name, given = request.match_info["method"], await _given(request)
+        token = _token(request, given)
+        await asyncio.sleep(self._core.faults.delay_of(name))
+        outcome = await self._carry_out(name, token, given)
+        error = "reply_lost" if outcome.dropped else outcome.body.get("error")
+        self._core.record.effect(
+            Effect(name, given, self._core.clock.now(), outcome.ok, error, outcome.body)
+        )
+        if outcome.dropped and request.transport is not None:
+            request.transport.abort()
+        return web.json_response(outcome.body, status=outcome.status, headers=outcome.headers)
+
+    async def _carry_out(self, name: str, token: str, given: Json) -> _Outcome:
+        failure = self._core.faults.failure_of(name)
+        if failure and not failure.after_effect:
+            return _failed(failure)
+        try:
+            body = {"ok": True, **await self._call(name, token, given)}
+        except RateLimited as limit:
+            return _Outcome(limit.body(), 429, {"Retry-After": str(limit.retry_after)})
+        except SlackFault as fault:
+            return _Outcome(fault.body())
+        return _Outcome(body, ok=True, dropped=failure is not None)
+
+    async def _call(self, name: str, token: str, given: Json) -> Json:
+        method = METHODS.get(name)
+        if method is None:
+            raise SlackFault("unknown_method", req_method=name)
+        self._authorize(method, token)
+        self._core.rates.count_call(name, method.tier)
+        return await method.run(self._core, **check(method.arguments, given))
+
+    def _authorize(self, method: Method, token: str) -> None:
+        if method.token == "none":
+            return
+        if not token:
+            raise SlackFault("not_authed")
+        state = self._core.state
+        kinds = {state.bot_token: "bot", state.app_token: "app"}
+        kind = kinds.get(token)
+        if kind is None:
+            raise SlackFault("invalid_auth")
+        if state.token_revoked and kind == "bot":
+            raise SlackFault("token_revoked")
+        if method.token not in ("any", kind):
+            raise SlackFault("not_allowed_token_type")
+        if method.scope in state.missing_scopes:
+            raise SlackFault("missing_scope", needed=method.scope, provided="(the others)")
+
+
+async def _given(request: web.Request) -> Json:
+    try:
+        return await read(request)
+    except SlackFault as fault:
+        return {"_unreadable": fault.error}
+
+
+def _token(request: web.Request, given: Json) -> str:
+    in_form = given.pop("token", "")
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    return token.strip() if scheme == "Bearer" else str(in_form)
+
+
+def _failed(failure: Failure) -> _Outcome:
+    if failure.error is None:
+        return _Outcome({"ok": False, "error": "connection_dropped"}, dropped=True)
+    headers = {"Retry-After": str(failure.retry_after)} if failure.retry_after is not None else None
+    if failure.error in (429, "ratelimited"):
+        return _Outcome({"ok": False, "error": "ratelimited"}, 429, headers or {"Retry-After": "1"})
+    if isinstance(failure.error, int):
+        return _Outcome({"ok": False, "error": f"http_{failure.error}"}, failure.error, headers)
+    return _Outcome({"ok": False, "error": failure.error}, 200, headers)
