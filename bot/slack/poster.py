@@ -17,7 +17,7 @@ from bot.slack.render.parts import Part, Upload
 log = logging.getLogger(__name__)
 
 EVENT_TYPE = "run"
-_NO_PREVIEW = {"unfurl_links": False, "unfurl_media": False}
+_NO_PREVIEW: dict[str, Any] = {"unfurl_links": False, "unfurl_media": False}
 
 
 class Poster:

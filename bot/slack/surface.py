@@ -141,16 +141,15 @@ class SlackSurface:
         where that is shorter: an ugly answer is better than none."""
         try:
             await self._place(number, part)
-            return
         except SlackApiError as error:
             code = error_code(error)
             if code not in _INVALID | _TOO_LONG:
                 raise
-            log.error("Slack refuses message %d of run %s: %s", number, self._post.run_id, code)  # noqa: TRY400 - Slack's word is all there is
-        if code in _TOO_LONG or part.text != part.plain:
-            document = rendered.document.encode("utf-8", errors="replace")
-            await self._attach(Upload(DOCUMENT, document))
-        await self._place(number, Part([], part.plain))
+            log.exception("Slack refuses message %d of run %s", number, self._post.run_id)
+            if code in _TOO_LONG or part.text != part.plain:
+                document = rendered.document.encode("utf-8", errors="replace")
+                await self._attach(Upload(DOCUMENT, document))
+            await self._place(number, Part([], part.plain))
 
     async def _place(self, number: int, part: Part) -> None:
         if self._request.private:

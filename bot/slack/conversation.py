@@ -1,0 +1,242 @@
+"""The thread, channels and files as tools see them: within what the person who asked may see."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+from slack_sdk.errors import SlackApiError
+
+from bot.core.context import RequestContext, current_request
+from bot.core.errors import NotPermitted, ToolError
+from bot.core.request import FileRef
+from bot.slack import files
+from bot.slack.access import Access, Channel
+from bot.slack.client import TRANSPORT_ERRORS, Clients, Identity, SlackUnavailable, error_code
+from bot.slack.intake import file_refs
+from bot.slack.people import People
+from bot.slack.text import clean, decode
+from bot.toolkit.conversation import Download, ThreadMessage
+
+_PAGE = 200
+_MAX_PAGES = 10
+_NO_SUCH_CHANNEL = (
+    "There is no channel {name} that the bot can see. It must be in the channel: "
+    "somebody can invite it with /invite."
+)
+
+
+class SlackConversation:
+    """See `bot.toolkit.conversation.Conversation`. Works for the request of the current context;
+    who asks is never taken from an argument."""
+
+    def __init__(
+        self, clients: Clients, identity: Identity, people: People, access: Access
+    ) -> None:
+        self._clients = clients
+        self._identity = identity
+        self._people = people
+        self._access = access
+
+    async def thread(self, *, limit: int, before: str | None = None) -> list[ThreadMessage]:
+        """The last `limit` messages of the thread, oldest first, without the bot's progress."""
+        request = current_request()
+        async with _for_the_model():
+            found = await self._thread_messages(request)
+        kept = [m for m in found if before is None or float(m["ts"]) < float(before)]
+        shown = [m for m in kept if not _is_of_run(m, request.run_id)]
+        return [await self._readable(m, request.channel) for m in shown[-limit:]]
+
+    async def history(
+        self,
+        channel: str | None,
+        *,
+        limit: int,
+        oldest: datetime | None = None,
+        latest: datetime | None = None,
+    ) -> list[ThreadMessage]:
+        """The last `limit` messages of a channel, oldest first."""
+        request = current_request()
+        async with _for_the_model():
+            target = await self._readable_channel(channel, request)
+            found = await self._channel_messages(target, limit, oldest, latest)
+        shown = [m for m in found if not _is_of_run(m, request.run_id)]
+        return [await self._readable(m, target) for m in reversed(shown)]
+
+    async def download(self, file_id: str, *, max_bytes: int) -> Download:
+        """A file of the current thread or request, and of no other place."""
+        request = current_request()
+        async with _for_the_model():
+            refs = {f.id: f for f in await self._known_files(request)}
+            if file_id not in refs:
+                names = ", ".join(f"{f.id} ({f.name})" for f in refs.values()) or "none"
+                raise ToolError(f"No file {file_id} in this thread. Files here: {names}.")
+            facts = (await self._clients.reads.files_info(file=file_id))["file"]
+        data = await files.download(self._clients, facts, max_bytes=max_bytes)
+        return Download(refs[file_id], data, facts.get("permalink"))
+
+    async def share(self, data: bytes, *, name: str, comment: str = "") -> str | None:
+        """Post a file to the thread; for a private request, to the person directly."""
+        request = current_request()
+        async with _for_the_model():
+            channel, thread = await self._place(request)
+            shared = await self._clients.writes.files_upload_v2(
+                channel=channel,
+                thread_ts=thread,
+                content=data,
+                filename=name,
+                title=name,
+                initial_comment=clean(comment) or None,
+            )
+        link = (shared.get("file") or {}).get("permalink")
+        return str(link) if link else None
+
+    async def _place(self, request: RequestContext) -> tuple[str, str | None]:
+        if not request.request.private:
+            return request.channel, request.thread
+        opened = await self._clients.writes.conversations_open(users=request.user)
+        return str(opened["channel"]["id"]), None
+
+    async def _known_files(self, request: RequestContext) -> list[FileRef]:
+        in_thread = await self._thread_messages(request)
+        attached = [ref for m in in_thread for ref in file_refs(m.get("files") or ())]
+        return [*request.request.files, *attached]
+
+    async def _thread_messages(self, request: RequestContext) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        cursor: str | None = None
+        for _ in range(_MAX_PAGES):
+            page = await self._clients.reads.conversations_replies(
+                channel=request.channel,
+                ts=request.thread,
+                limit=_PAGE,
+                cursor=cursor,
+                include_all_metadata=True,
+            )
+            found += page["messages"]
+            cursor = (page.get("response_metadata") or {}).get("next_cursor")
+            if not cursor:
+                break
+        return found
+
+    async def _channel_messages(
+        self, channel: str, limit: int, oldest: datetime | None, latest: datetime | None
+    ) -> list[dict[str, Any]]:
+        """Newest first, as Slack gives them."""
+        found: list[dict[str, Any]] = []
+        cursor: str | None = None
+        while len(found) < limit:
+            page = await self._clients.reads.conversations_history(
+                channel=channel,
+                limit=min(limit - len(found), _PAGE),
+                cursor=cursor,
+                oldest=_ts(oldest),
+                latest=_ts(latest),
+                include_all_metadata=True,
+            )
+            found += page["messages"]
+            cursor = (page.get("response_metadata") or {}).get("next_cursor")
+            if not cursor:
+                break
+        return found[:limit]
+
+    async def _readable_channel(self, wanted: str | None, request: RequestContext) -> str:
+        """The id of a channel that the person who asked may see, and that may be told of here."""
+        if wanted is None:
+            return request.channel
+        channel = await self._find_channel(wanted)
+        if channel is None:
+            raise ToolError(_NO_SUCH_CHANNEL.format(name=wanted))
+        if channel.id == request.channel:
+            return channel.id
+        await self._access.may_see(await self._people.find(request.user), channel)
+        told_to_one = request.request.private or request.channel.startswith("D")
+        if not channel.open and not told_to_one:
+            raise ToolError(
+                "That conversation is private, and others read this thread. Say that you can look "
+                "into it when asked in a direct message."
+            )
+        return channel.id
+
+    async def _find_channel(self, wanted: str) -> Channel | None:
+        name = wanted.strip().removeprefix("<#").removesuffix(">").partition("|")[0].lstrip("#")
+        if re.fullmatch(r"[CGD][A-Z0-9]{6,}", name):
+            return await self._access.channel(name)
+        cursor: str | None = None
+        while True:
+            page = await self._clients.reads.users_conversations(
+                types="public_channel,private_channel",
+                exclude_archived=False,
+                limit=_PAGE,
+                cursor=cursor,
+            )
+            for channel in page["channels"]:
+                if channel.get("name") == name.lower():
+                    return await self._access.channel(channel["id"])
+            cursor = (page.get("response_metadata") or {}).get("next_cursor")
+            if not cursor:
+                return None
+
+    async def _readable(self, message: Mapping[str, Any], channel: str) -> ThreadMessage:
+        ts = str(message["ts"])
+        return ThreadMessage(
+            ts=ts,
+            at=datetime.fromtimestamp(float(ts), UTC),
+            author=await self._author(message),
+            text=clean(await decode(str(message.get("text") or ""), self._people.name)),
+            files=file_refs(message.get("files") or ()),
+            replies=int(message.get("reply_count") or 0),
+            url=self._permalink(channel, ts, message.get("thread_ts")),
+        )
+
+    async def _author(self, message: Mapping[str, Any]) -> str:
+        if message.get("user"):
+            return await self._people.name(str(message["user"]))
+        profile: Mapping[str, Any] = message.get("bot_profile") or {}
+        return str(message.get("username") or profile.get("name") or "somebody")
+
+    def _permalink(self, channel: str, ts: str, thread: str | None) -> str:
+        """Slack's permalinks are made of what is known here: a call for each would be slow."""
+        link = f"{self._identity.url}archives/{channel}/p{ts.replace('.', '')}"
+        return f"{link}?thread_ts={thread}&cid={channel}" if thread and thread != ts else link
+
+
+def _is_of_run(message: Mapping[str, Any], run_id: str) -> bool:
+    payload = (message.get("metadata") or {}).get("event_payload") or {}
+    return bool(payload.get("run") == run_id)
+
+
+def _ts(at: datetime | None) -> str | None:
+    return None if at is None else f"{at.timestamp():.6f}"
+
+
+@asynccontextmanager
+async def _for_the_model() -> AsyncGenerator[None]:
+    """Slack's refusals as sentences that the model can act on."""
+    try:
+        yield
+    except SlackApiError as error:
+        raise ToolError(_sentence(error)) from error
+    except NotPermitted as refusal:
+        raise ToolError(f"{refusal} Do not try again; say that you may not look there.") from None
+    except (SlackUnavailable, *TRANSPORT_ERRORS):
+        raise ToolError("Slack did not answer. Try again once, then go on without.") from None
+
+
+def _sentence(error: SlackApiError) -> str:
+    code = error_code(error)
+    match code:
+        case "missing_scope":
+            needed = error.response.get("needed")
+            return f"The bot lacks the permission {needed}; an admin has to grant it in Slack."
+        case "not_in_channel" | "channel_not_found":
+            return "The bot is not in that channel. Somebody can invite it with /invite."
+        case "thread_not_found" | "message_not_found" | "file_not_found" | "file_deleted":
+            return "That was deleted in Slack."
+        case "ratelimited":
+            return "Slack asks to slow down. Ask for less at once, or go on without."
+        case _:
+            return f"Slack refused: {code or 'no reason given'}."
