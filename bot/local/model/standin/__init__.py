@@ -1,0 +1,112 @@
+"""A stand-in for a model: rules that choose tools, fill their arguments and quote what they return.
+
+It sees what a real model sees, is deterministic, and says what it is. `bot dev` uses it when there
+is no key; it understands questions only as far as its rules reach.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from ..replies import Reply, call, reasoning, text
+from ..request import ModelRequest
+from . import data, database, page, small, talk
+from .findings import HONEST, Findings
+from .view import COMPLETE, Missing, Need, OutOfTurns, View
+from .words import has
+
+FILE_WORDS = r"files?|attach(?:ed|ment)s?|spreadsheets?|csv|xlsx|excel|pdf|document|table"
+ABILITIES = (
+    "I can read attached files and answer questions about tables (totals, averages, rankings, "
+    "trends, with a chart), summarise a thread or a channel, quote a web page, ask a configured "
+    "database, calculate, and tell and convert times."
+)
+MOST_STEPS = 15
+
+
+class StandIn:
+    """The brain that answers by rules; `pause` seconds pass before each answer."""
+
+    def __init__(self, pause: float = 0.0) -> None:
+        self.pause = pause
+
+    async def __call__(self, request: ModelRequest) -> Reply:
+        """The next call, or the end of the task."""
+        if self.pause:
+            await asyncio.sleep(self.pause)
+        return decide(View(request))
+
+
+def decide(view: View) -> Reply:
+    """Go on with the skill that fits the question until it needs a call or is done."""
+    found = Findings()
+    try:
+        if len(view.turn.steps) < MOST_STEPS:
+            _work(view, found)
+        else:
+            found.lower("I stopped after many steps.", "low")
+    except Need as need:
+        return reasoning(need.thought, call(need.tool, need.arguments))
+    except Missing as missing:
+        found.lower(f"There is no tool here for that ({missing}).", "low")
+    except OutOfTurns:
+        found.lower("The limit of this task was reached before all was done.", "low")
+    return _finish(view, found)
+
+
+def _work(view: View, found: Findings) -> None:
+    """Choose the skill by what the question holds, the most certain signs first."""
+    text = view.text
+    if page.URL.search(text) or (page.URL.search(view.turn.quoted) and not view.turn.files):
+        page.answer(view, found)
+    elif view.turn.files:
+        data.answer(view, found)
+    elif small.CONVERT.search(text) or small.NOW.search(text):
+        small.clock(view, found)
+    elif small.expression(text) and not has(text, FILE_WORDS):
+        small.calculate(view, found)
+    elif has(text, database.DATABASE) and view.knows("list_databases"):
+        database.answer(view, found)
+    elif _about_talk(view):
+        talk.answer(view, found)
+    elif data.speaks_of_data(view) or has(text, FILE_WORDS):
+        data.answer(view, found)
+    elif tool := small.fitting_tool(view):
+        small.generic(view, found, tool)
+    else:
+        found.summary = f"I am a stand-in model that follows rules, and none fits this. {ABILITIES}"
+        found.lower("The question was not understood.", "low")
+
+
+def _about_talk(view: View) -> bool:
+    wants_talk = {"participants", "decisions", "action_items", "actions", "open_questions"}
+    schema = view.offered.get(COMPLETE, {}).get("parameters", {}).get("properties", {})
+    asks = bool(talk.CHANNEL.search(view.text)) or has(view.text, talk.TALK)
+    return bool(wants_talk & set(schema)) or (asks and has(view.text, talk.ABOUT_TALK))
+
+
+def _finish(view: View, found: Findings) -> Reply:
+    """`complete_task` with what was found; in plain text where there is no such tool."""
+    if not found.summary:
+        found.summary = _last_output(view)
+    if not any(step.tool == COMPLETE for step in view.steps) and len(view.turns) == 1:
+        found.gaps.append(HONEST)
+    tool = view.offered.get(COMPLETE)
+    if tool is None:
+        return text("\n".join([found.summary, *found.points]))
+    arguments = found.arguments(tool.get("parameters") or {})
+    thought = "I have what I need and write the answer." if found.confidence != "low" else (
+        "I cannot do more, so I say what I have and what is missing."
+    )  # fmt: skip
+    return reasoning(thought, call(COMPLETE, arguments))
+
+
+def _last_output(view: View) -> str:
+    """What the last tool said, when the task had to end before it could be worked with."""
+    for step in reversed(view.turn.steps):
+        if step.output and step.tool not in ("acquire_tools", COMPLETE):
+            return f"I did not get to an answer. The last thing I saw: {step.output[:300]}"
+    return "I did not get to an answer."
+
+
+__all__ = ["StandIn", "decide"]

@@ -1,0 +1,222 @@
+"""Questions about attached files: read, query, chart, share."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from .findings import Findings
+from .outputs import (
+    Document,
+    Table,
+    chart_handle,
+    failed,
+    parse_document,
+    parse_tables,
+)
+from .passages import quote_from, summarise
+from .query import Query, follows_up, understand
+from .sql import Statement, write
+from .telling import describe, follow_ups, tell
+from .view import File, Missing, OutOfTurns, Turn, View
+from .words import has, overlap, stems
+
+SHARE = r"export|share|save|download|upload|as (?:an? )?(?:csv|xlsx|excel)|send me"
+SUMMARISE = r"summar\w+|tl;?dr|overview|describe|about|what(?:'s| is| does)|contain\w*"
+SIMILAR = re.compile(
+    r'column "([^"]+)" (?:not found|does not exist).*?Similar columns: ([^,.\n]+)', re.S
+)
+
+
+def answer(view: View, found: Findings) -> None:
+    """Answer from the file or table the conversation is about."""
+    reading = _reading(view, found)
+    if reading is None:
+        return
+    document, listed = parse_document(reading), parse_tables(reading)
+    if document:
+        _from_document(view, found, document)
+        return
+    if not listed:
+        found.summary = "The file could not be read."
+        found.lower(reading.split("\n", 1)[0], "low")
+        return
+    table = max(listed, key=lambda each: _fits(view, each))
+    found.source(table.source, table.url, "The figures of this answer.")
+    query = _query(view, table)
+    if query.silent or (
+        query == Query(aggregate=query.aggregate)
+        and has(view.text, SUMMARISE)
+        and query.aggregate is None
+    ):
+        describe(found, table)
+    else:
+        _ask(view, found, table, query)
+    follow_ups(found, table, query)
+
+
+def speaks_of_data(view: View) -> bool:
+    """Whether the conversation holds a file, or a table that a follow-up can go on with."""
+    return bool(view.files) or any(parse_tables(step.output or "") for step in view.steps)
+
+
+def _reading(view: View, found: Findings) -> str | None:
+    """What reading the file gave; None when there is no file to read."""
+    files = view.turn.files or view.files
+    if not files:
+        files = _files_of_thread(view)
+    if not files:
+        found.summary = "I see no file in this thread. Attach one and ask again."
+        found.lower("No file is attached.", "low")
+        return None
+    file = max(files, key=lambda each: overlap(stems(view.text), stems(each.name)))
+    output = view.do("read_file", f"I read {file.name} first.", file_id=file.id)
+    if failed(output):
+        found.summary = f"{file.name} could not be read."
+        found.lower(output.split("\n", 1)[0], "low")
+        return None
+    return output
+
+
+def _files_of_thread(view: View) -> list[File]:
+    if not view.knows("read_thread"):
+        return []
+    output = view.do("read_thread", "The file may stand earlier in this thread.", limit=50)
+    pairs = re.findall(r"([\w.\- ]+\.\w{2,5})[^\n]*?\b(F[A-Z0-9]{6,})", output)
+    return [File(file_id, name.strip()) for name, file_id in reversed(pairs)]
+
+
+def _fits(view: View, table: Table) -> float:
+    words = stems(view.text)
+    return overlap(words, stems(" ".join(table.columns))) + overlap(words, stems(table.source))
+
+
+def _query(view: View, table: Table) -> Query:
+    """The query of this turn; a follow-up changes the one before it."""
+    query = Query()
+    known = _with_seen_values(view, table)
+    for turn in view.turns:
+        new = understand(turn.text, known)
+        fresh = not follows_up(turn.text) or bool(turn.files)
+        query = new if fresh else query.then(new)
+    if has(view.text, "all|everything") and follows_up(view.text):
+        query = replace(query, filters=())
+    return query
+
+
+def _with_seen_values(view: View, table: Table) -> Table:
+    """The table, knowing also the values that earlier results showed."""
+    rows = list(table.rows)
+    for step in view.steps:
+        for result in parse_tables(step.output or ""):
+            for row in result.rows:
+                cells = dict(zip(result.header, row, strict=False))
+                rows.append([cells.get(column, "") for column in table.header])
+    return replace(table, rows=rows)
+
+
+def _ask(view: View, found: Findings, table: Table, query: Query) -> None:
+    statement = write(query, table, name=table.handle)
+    result = _run(view, found, table, statement)
+    if result is None:
+        return
+    tell(found, result, statement, query, table.source)
+    if statement.assumed:
+        found.lower(statement.assumed)
+    if query.chart and statement.labels and result.rows:
+        _chart(view, found, result, statement, query)
+    if has(view.text, SHARE):
+        _share(view, found, result)
+
+
+def _run(view: View, found: Findings, table: Table, statement: Statement) -> Table | None:
+    """The rows; after a refusal one corrected try, then an honest gap."""
+    sql = statement.sql
+    for _ in range(2):
+        thought = f"Now I work out the {statement.what} with SQL."
+        output = view.do("query_table", thought, sql=sql, handles=[table.handle])
+        results = parse_tables(output)
+        if results:
+            return results[0]
+        wrong = SIMILAR.search(output)
+        if wrong is None:
+            break
+        sql = sql.replace(f'"{wrong[1]}"', f'"{wrong[2].strip()}"')
+    found.summary = "The query did not work, so there is no figure to give."
+    found.lower(output.split("\n", 1)[0], "low")
+    return None
+
+
+def _chart(view: View, found: Findings, result: Table, statement: Statement, query: Query) -> None:
+    kind = query.chart if query.chart != "auto" else "line" if query.period else "bar"
+    title = found.caption or statement.what
+    try:
+        output = view.do(
+            "make_chart",
+            f"A {kind} chart shows this best.",
+            handle=result.handle,
+            kind=kind,
+            title=title,
+            label_column=result.header[0],
+            value_columns=result.header[len(statement.labels) :],
+        )
+    except Missing:
+        found.lower("There is no tool for charts here.")
+        return
+    except OutOfTurns:
+        found.gaps.append("There was no turn left for the chart.")
+        return
+    handle = chart_handle(output)
+    if handle:
+        found.charts.append(handle)
+    else:
+        found.lower(f"The chart could not be made: {output.splitlines()[0]}")
+
+
+def _share(view: View, found: Findings, result: Table) -> None:
+    ending = "xlsx" if has(view.text, "xlsx|excel") else "csv"
+    try:
+        output = view.do(
+            "share_file",
+            "I save the result as a file and share it in the thread.",
+            fresh=True,
+            handle=result.handle,
+            name=f"result.{ending}",
+            comment="The result as a file.",
+        )
+    except (Missing, OutOfTurns):
+        found.lower("The result could not be shared as a file here.")
+        return
+    if failed(output):
+        found.lower(f"The file was not shared: {output.splitlines()[0]}")
+    else:
+        found.points.append(f"Shared in this thread as `result.{ending}`.")
+
+
+def _from_document(view: View, found: Findings, document: Document) -> None:
+    """A text: its gist, or the passages that speak of what was asked."""
+    found.source(document.source, document.url, "The passages quoted.")
+    asked = _last_real_question(view.turns)
+    if has(asked, r"summar\w+|tl;?dr|overview|gist|key points|main points"):
+        summarise(found, document.text, document.source)
+        return
+    text = document.text
+    wanted = _searched(asked)
+    if wanted and view.knows("search_artifact"):
+        pattern = "|".join(re.escape(word) for word in wanted)
+        hits = view.do(
+            "search_artifact", "I look for the words of the question.", handle=document.handle,
+            pattern=pattern, limit=20,
+        )  # fmt: skip
+        text += "\n" + "\n".join(re.findall(r"^\d+: (.*)$", hits, re.M))
+    quote_from(found, asked, text, document.source)
+
+
+def _last_real_question(turns: list[Turn]) -> str:
+    return next((turn.text for turn in reversed(turns) if turn.text), "")
+
+
+def _searched(question: str) -> list[str]:
+    quoted = re.findall(r"[\"“'‘]([^\"”'’]{2,60})[\"”'’]", question)
+    named = re.findall(r"(?:search|look|find)\b.*?\bfor\s+([\w-]+)", question, re.IGNORECASE)
+    return quoted or named

@@ -1,0 +1,132 @@
+"""What a skill has found, and how it fills the `complete_task` of whatever type is wanted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from .fill import EMPTY, fit, nullable, options
+from .words import stems
+
+Schema = dict[str, Any]
+CONFIDENCE = ("high", "medium", "low")
+HONEST = (
+    "This was worked out by the local stand-in model: fixed rules, no understanding. "
+    "Set OPENAI_API_KEY to use a real model."
+)
+
+
+@dataclass
+class Findings:
+    """The parts of an answer; a skill adds to it as it goes, so that it can be cut short."""
+
+    summary: str = ""
+    points: list[str] = field(default_factory=list)
+    caption: str = ""
+    columns: list[str] = field(default_factory=list)
+    rows: list[list[str]] = field(default_factory=list)
+    charts: list[str] = field(default_factory=list)
+    sources: list[dict[str, Any]] = field(default_factory=list)
+    gaps: list[str] = field(default_factory=list)
+    follow_ups: list[str] = field(default_factory=list)
+    confidence: str = "high"
+    people: list[str] = field(default_factory=list)
+    decisions: list[str] = field(default_factory=list)
+    actions: list[dict[str, Any]] = field(default_factory=list)
+    questions: list[str] = field(default_factory=list)
+    title: str = ""
+
+    def lower(self, gap: str, confidence: str = "medium") -> None:
+        """Admit a gap; confidence never rises again."""
+        self.gaps.append(gap)
+        self.confidence = max(self.confidence, confidence, key=CONFIDENCE.index)
+
+    def source(self, title: str, url: str | None, supports: str) -> None:
+        """Name a source once."""
+        known = {(source["title"], source["url"]) for source in self.sources}
+        if (title, url) not in known:
+            self.sources.append({"title": title, "url": url, "supports": supports})
+
+    @property
+    def table(self) -> dict[str, Any] | None:
+        """The table, if there is one."""
+        if not self.columns:
+            return None
+        return {"caption": self.caption, "columns": self.columns, "rows": self.rows}
+
+    def arguments(self, schema: Schema) -> dict[str, Any]:
+        """Everything the schema asks for: by the names of its properties, else by their types."""
+        definitions = schema.get("$defs", {})
+        return {
+            name: self._property(name, part, definitions)
+            for name, part in schema.get("properties", {}).items()
+        }
+
+    def _property(self, name: str, schema: Schema, definitions: dict[str, Any]) -> Any:
+        shapes = options(schema, definitions)
+        if not shapes:
+            return None
+        value = self._named(name)
+        if value is None and nullable(schema):
+            return None
+        return _shaped(value, shapes[0], definitions)
+
+    def _named(self, name: str) -> Any:
+        """What was found under a name like this one."""
+        known: tuple[tuple[tuple[str, ...], Any], ...] = (
+            (("summary", "answer", "reply", "text", "body", "overview", "message", "draft"),
+             self.summary),
+            (("title", "subject", "headline", "topic"), self.title or self.summary[:80]),
+            (("table",), self.table),
+            (("chart",), self.charts),
+            (("source", "citation", "reference"), self.sources),
+            (("gap", "limitation", "caveat", "unknown"), self.gaps),
+            (("follow", "next"), self.follow_ups),
+            (("confidence", "certainty"), self.confidence),
+            (("participant", "people", "author", "who"), self.people),
+            (("decision", "agreed"), self.decisions),
+            (("action", "task", "todo"), self.actions),
+            (("question", "open"), self.questions),
+            (("point", "highlight", "detail", "finding", "key"), self.points),
+        )  # fmt: skip
+        pieces = set(stems(name))
+        for names, value in known:
+            if pieces & set(names):
+                return value
+        return None
+
+
+def _shaped(value: Any, schema: Schema, definitions: dict[str, Any]) -> Any:
+    """A value in the shape of a schema; what does not fit becomes the emptiest that does."""
+    kind = schema.get("type")
+    if kind == "object":
+        given = value if isinstance(value, dict) else {"text": value}
+        properties = schema.get("properties", {})
+        return {name: _part(name, part, given, definitions) for name, part in properties.items()}
+    if kind == "array":
+        each = options(schema.get("items", {}), definitions)[0]
+        listed = value if isinstance(value, list) else [value] if value else []
+        return [_shaped(part, each, definitions) for part in listed]
+    if value is None:
+        return schema["enum"][-1] if schema.get("enum") else EMPTY.get(str(kind), "")
+    if kind == "string":
+        return fit(_words(value), schema)
+    return value if isinstance(value, int | float) else EMPTY.get(str(kind), "")
+
+
+def _part(name: str, schema: Schema, given: dict[str, Any], definitions: dict[str, Any]) -> Any:
+    value = given.get(name)
+    shape = options(schema, definitions)[0]
+    if value is None and nullable(schema):
+        return None
+    if value is None and shape.get("type") == "string" and not shape.get("enum"):
+        value = given.get("text", "")
+    return _shaped(value, shape, definitions)
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, list):
+        return "\n".join(f"- {_words(part)}" for part in value)
+    if isinstance(value, dict):
+        return str(value.get("text") or next(iter(value.values()), ""))
+    return str(value)

@@ -1,0 +1,163 @@
+"""Reads what tools returned: tables and documents with their handles, charts, failures."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from dataclasses import dataclass, field
+
+HEAD = re.compile(
+    r"handle: (?P<handle>\w+) · (?P<size>[^\n]*?)(?: · source: (?P<source>[^\n<]*)"
+    r"(?:<(?P<url>[^>\n]+)>)?)?$",
+    re.M,
+)
+COLUMNS = re.compile(r"^columns: (.+)$", re.M)
+ROWS = re.compile(r"([\d,]+) rows?")
+CHART = re.compile(r"\b(?:cht|chart)_\w+")
+FAILED = re.compile(
+    r"\b(not valid|could not|cannot|can't|failed|was stopped|not found|no such|is no |is not |"
+    r"refused|denied|cancelled|not run|not acquired|is empty|unknown|error|not allowed|must)\b|"
+    r"^there (?:is|are) no\b|^no ",
+    re.IGNORECASE,
+)
+NUMERIC = re.compile(r"INT|DOUBLE|FLOAT|DECIMAL|REAL|NUMERIC|HUGEINT", re.IGNORECASE)
+DATED = re.compile(r"^(DATE|TIMESTAMP)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table as a tool described it; `rows` are those that were shown."""
+
+    handle: str
+    total: int
+    columns: dict[str, str]
+    source: str
+    url: str | None
+    rows: list[list[str]] = field(default_factory=list)
+    header: list[str] = field(default_factory=list)
+    ranges: dict[str, tuple[str, str, str]] = field(default_factory=dict)
+    """Distinct values, least and greatest value of a column, as the profile gives them."""
+
+    def numeric(self, column: str) -> bool:
+        """Whether a column holds numbers."""
+        return bool(NUMERIC.search(self.columns.get(column, "")))
+
+    def dated(self, column: str) -> bool:
+        """Whether a column holds dates."""
+        return bool(DATED.search(self.columns.get(column, "")))
+
+    @property
+    def values(self) -> dict[str, str]:
+        """Words seen in text columns (lower case), each with its column."""
+        seen: dict[str, str] = {}
+        for row in self.rows:
+            for column, cell in zip(self.header, row, strict=False):
+                if not self.numeric(column) and not self.dated(column) and cell:
+                    seen.setdefault(cell.lower(), column)
+        for column, (_, low, high) in self.ranges.items():
+            if not self.numeric(column) and not self.dated(column):
+                seen.setdefault(low.lower(), column)
+                seen.setdefault(high.lower(), column)
+        seen.pop("", None)
+        return seen
+
+
+@dataclass(frozen=True)
+class Document:
+    """A text as a tool showed it."""
+
+    handle: str
+    source: str
+    url: str | None
+    text: str
+
+
+def failed(output: str) -> bool:
+    """Whether an output reads like a failure: no handle, and its first line says so."""
+    return not HEAD.search(output) and bool(FAILED.search(output.split("\n", 1)[0][:200]))
+
+
+def parse_tables(output: str) -> list[Table]:
+    """Every table that an output describes."""
+    found = list(HEAD.finditer(output))
+    ends = [*(match.start() for match in found[1:]), len(output)][: len(found)]
+    tables = []
+    for match, end in zip(found, ends, strict=True):
+        body = output[match.end() : end]
+        columns = COLUMNS.search(body)
+        if columns:
+            tables.append(_table(match, columns, body))
+    return tables
+
+
+def parse_document(output: str) -> Document | None:
+    """The document that an output shows, if it is one."""
+    match = HEAD.search(output)
+    if match is None or COLUMNS.search(output):
+        return None
+    body = output[match.end() :].strip()
+    body = re.sub(r"\A(?:(?:title|date|note): .*\n?)+", "", body)
+    text = re.sub(r"^\[(?:lines|rows|The first).*\]$", "", body, flags=re.M).strip()
+    return Document(match["handle"], _source(match), match["url"], text)
+
+
+def chart_handle(output: str) -> str | None:
+    """The handle of a chart that an output names."""
+    match = HEAD.search(output)
+    if match and match["handle"].startswith(("cht", "chart")):
+        return match["handle"]
+    loose = CHART.search(output)
+    return loose[0] if loose else None
+
+
+def _table(match: re.Match[str], columns: re.Match[str], body: str) -> Table:
+    size = ROWS.search(match["size"] or "")
+    header, rows = _shown(body[columns.end() :])
+    return Table(
+        handle=match["handle"],
+        total=int(size[1].replace(",", "")) if size else 0,
+        columns=_columns(columns[1]),
+        source=_source(match),
+        url=match["url"],
+        rows=rows,
+        header=header,
+        ranges=_profile(body),
+    )
+
+
+def _source(match: re.Match[str]) -> str:
+    return (match["source"] or "").strip() or match["handle"]
+
+
+def _columns(line: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for part in re.split(r", (?![^(]*\))", line):
+        name, _, kind = part.rpartition(" ")
+        if name and not part.startswith("…"):
+            found[name] = kind
+    return found
+
+
+def _shown(body: str) -> tuple[list[str], list[list[str]]]:
+    """The rows under "first N rows:", or right under the columns."""
+    first = re.search(r"^first \d+ rows:\n", body, re.M)
+    if first:
+        body = body[first.end() :]
+    elif re.search(r"^profile:", body, re.M):
+        return [], []
+    lines = [line for line in body.strip("\n").split("\n\n")[0].split("\n") if line]
+    kept = [line for line in lines if not re.match(r"\[rows |note: ", line)]
+    table = list(csv.reader(io.StringIO("\n".join(kept))))
+    return (table[0], table[1:]) if table else ([], [])
+
+
+def _profile(body: str) -> dict[str, tuple[str, str, str]]:
+    found = re.search(r"^profile:\n(.+?)(?:\nfirst \d+ rows:|\Z)", body, re.M | re.S)
+    if not found:
+        return {}
+    rows = csv.DictReader(io.StringIO(found[1]))
+    return {
+        row["column"]: (row.get("distinct") or "", row.get("min") or "", row.get("max") or "")
+        for row in rows
+    }

@@ -1,0 +1,33 @@
+"""A web page: fetched and quoted."""
+
+from __future__ import annotations
+
+import re
+
+from .findings import Findings
+from .outputs import failed, parse_document
+from .passages import quote_from, summarise
+from .view import View
+from .words import has
+
+URL = re.compile(r"https?://[^\s<>|)\"']+")
+
+
+def answer(view: View, found: Findings) -> None:
+    """Fetch the address in the question and quote what it says about the rest of the question."""
+    match = URL.search(view.text) or URL.search(view.turn.quoted)
+    url = match[0].rstrip(".,;!?") if match else ""
+    rest = URL.sub("", view.text)
+    output = view.do("fetch_page", f"I fetch {url}.", url=url)
+    if failed(output):
+        found.summary = f"The page {url} could not be fetched."
+        found.lower(output.split("\n", 1)[0], "low")
+        return
+    document = parse_document(output)
+    text = document.text if document else output
+    title = document.source if document else url
+    found.source(title, url, "The sentences quoted.")
+    if has(rest, r"summar\w+|tl;?dr|overview|about|fetch|read|open|says?") or len(rest.split()) < 4:
+        summarise(found, text, title)
+    else:
+        quote_from(found, rest, text, title)

@@ -1,0 +1,59 @@
+"""Finds the sentences of a text that matter, and quotes them."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from .findings import Findings
+from .words import content, overlap, sentences
+
+MOST_QUOTES = 4
+LONGEST = 280
+SHORTEST = 20
+
+
+def quote_from(found: Findings, question: str, text: str, source: str) -> None:
+    """Quote what speaks of the question's words; admit it when nothing does."""
+    asked = content(question)
+    scored = [
+        (overlap(asked, content(sentence)), -place, sentence)
+        for place, sentence in enumerate(dict.fromkeys(sentences(text)))
+    ]
+    best = [each for each in sorted(scored, reverse=True) if each[0] >= 1][:MOST_QUOTES]
+    if not best:
+        found.summary = f"I found nothing in {source} that speaks of this."
+        found.lower("Only words that the question shares with the text were looked for.", "low")
+        return
+    found.summary = f"{source} says: “{cut(best[0][2])}”"
+    found.points = [f"“{cut(sentence)}”" for _, _, sentence in best[1:]]
+    found.lower("The sentences were chosen by the words they share with the question.")
+
+
+def summarise(found: Findings, text: str, source: str) -> None:
+    """The sentences whose words are the most frequent, in their own order."""
+    picked = key_sentences(text)
+    if not picked:
+        found.summary = f"{source} holds no sentences to summarise."
+        found.lower("The text is empty or holds no sentences.", "low")
+        return
+    found.summary = f"{source}, in its own words: {' '.join(cut(s) for s in picked[:2])}"
+    found.points = [cut(sentence) for sentence in picked[2:]]
+    found.lower("The summary picks sentences of the text; it does not rephrase them.")
+
+
+def key_sentences(text: str, most: int = 6) -> list[str]:
+    """The weightiest sentences of a text, in order."""
+    listed = [s for s in dict.fromkeys(sentences(text)) if len(s) >= SHORTEST]
+    frequency = Counter(word for sentence in listed for word in set(content(sentence)))
+    weights = {
+        sentence: sum(frequency[word] for word in set(words)) / (len(words) + 4)
+        for sentence in listed
+        if (words := content(sentence))
+    }
+    chosen = sorted(weights, key=lambda sentence: -weights[sentence])[:most]
+    return [sentence for sentence in listed if sentence in chosen]
+
+
+def cut(text: str) -> str:
+    """A text short enough to quote."""
+    return text if len(text) <= LONGEST else text[: LONGEST - 1].rsplit(" ", 1)[0] + "…"

@@ -1,0 +1,302 @@
+"""A question about a table, understood as far as rules go."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from .outputs import Table
+from .words import has, related, stem, stems, tokens
+
+MONTHS = (
+    "january", "february", "march", "april", "may", "june",
+    "july", "august", "september", "october", "november", "december",
+)  # fmt: skip
+PERIODS = {
+    "month": r"month(?:ly|s)?", "week": r"week(?:ly|s)?", "day": r"dai?ly|days?|date",
+    "quarter": r"quarter(?:ly|s)?", "year": r"year(?:ly|s)?|annual(?:ly)?",
+}  # fmt: skip
+AGGREGATES = {
+    "count": r"how many|number of|count", "avg": r"average|mean|avg|typical", "median": r"median",
+    "sum": r"total|sum|overall|altogether|how much",
+}  # fmt: skip
+DOWN = r"most|highest|largest|biggest|top|best|greatest|maximum|max|strongest|leading"
+UP = r"lowest|least|smallest|worst|bottom|fewest|minimum|min|weakest"
+CHARTS = {
+    "pie": r"pie|donut|share of", "area": r"area (?:chart|plot|graph)|stacked",
+    "line": r"line|trend|curve|over time|development", "bar": r"bars?|column chart|histogram",
+}  # fmt: skip
+CHART = r"charts?|plot(?:ted)?|graphs?|diagram|visuali[sz]e|draw|trend"
+FOLLOW_UP = r"^\W*(?:and|only|just|but|now|same|what about|how about|as an?|in an?|without|excluding|also|then|ok|okay)\b"
+COMPARISONS = {">": r"over|above|more than|greater than|exceeding", ">=": r"at least", "<": r"under|below|less than", "<=": r"at most"}  # fmt: skip
+GROUPERS = {"by", "per", "each", "every", "across", "among", "which", "what", "compare", "between"}
+MONEY = ("revenue", "sale", "amount", "turnover", "income", "total", "value")
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A condition on rows. A column of None means any text column; `values` are SQL literals."""
+
+    column: str | None
+    operator: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Query:
+    """What is asked of a table; None where the question is silent."""
+
+    measure: str | None = None
+    aggregate: str | None = None
+    groups: tuple[str, ...] = ()
+    period: str | None = None
+    filters: tuple[Filter, ...] = ()
+    descending: bool | None = None
+    limit: int | None = None
+    chart: str | None = None
+
+    @property
+    def silent(self) -> bool:
+        """Whether the question asked nothing that a query could answer."""
+        return self == Query()
+
+    def then(self, new: Query) -> Query:
+        """This query, changed by a follow-up."""
+        kept = [
+            old
+            for old in self.filters
+            if not any(old.column == each.column for each in new.filters)
+        ]
+        grouped = new.groups or new.period
+        return Query(
+            measure=new.measure or self.measure,
+            aggregate=new.aggregate or self.aggregate,
+            groups=new.groups if grouped else self.groups,
+            period=new.period if grouped else self.period,
+            filters=(*kept, *new.filters),
+            descending=self.descending if new.descending is None else new.descending,
+            limit=new.limit or self.limit,
+            chart=new.chart,
+        )
+
+
+def follows_up(text: str) -> bool:
+    """Whether a question leans on the one before."""
+    return bool(re.search(FOLLOW_UP, text, re.IGNORECASE)) or len(tokens(text)) <= 4
+
+
+def understand(text: str, table: Table) -> Query:
+    """The query that a question asks of this table."""
+    words = tokens(text)
+    groups, used = _groups(words, table)
+    measure = _measure(words, table, used)
+    chart = _chart(text)
+    period = _period(text, table) if not groups else _explicit_period(text, table)
+    found = Query(
+        measure=measure,
+        aggregate=_aggregate(text),
+        groups=groups,
+        period=period,
+        filters=_filters(text, table, measure),
+        descending=True if has(text, DOWN) else False if has(text, UP) else None,
+        limit=_limit(text),
+        chart=chart,
+    )
+    if found.limit is None and found.descending is not None and _superlative_only(text):
+        return replace(found, limit=None)
+    return found
+
+
+def columns_named(word: str, table: Table) -> list[str]:
+    """Columns that a word means, the best match first."""
+    wanted = stem(word)
+    exact, part, like = [], [], []
+    for column in table.columns:
+        pieces = stems(column)
+        if pieces == [wanted]:
+            exact.append(column)
+        elif wanted in pieces:
+            part.append(column)
+        elif any(related(wanted, piece) for piece in pieces):
+            like.append(column)
+    return exact + part + like
+
+
+def date_column(table: Table) -> str | None:
+    """The column that tells when."""
+    dated = [column for column in table.columns if table.dated(column)]
+    named = [c for c in table.columns if set(stems(c)) & {"date", "month", "day", "timestamp"}]
+    return next(iter(dated + named), None)
+
+
+def default_measure(table: Table) -> str | None:
+    """The column one means when one names none: money first, else the last that can be summed."""
+    numeric = [c for c in table.columns if table.numeric(c) and not _identifies(c)]
+    for name in MONEY:
+        for column in numeric:
+            if name in stems(column):
+                return column
+    return numeric[-1] if numeric else None
+
+
+def _identifies(column: str) -> bool:
+    return bool(set(stems(column)) & {"id", "year", "month", "day", "no", "number", "zip", "code"})
+
+
+def _groups(words: list[str], table: Table) -> tuple[tuple[str, ...], set[int]]:
+    """Text columns after "by", "per", "which" or "top 5", and where they were named."""
+    groups: list[str] = []
+    used: set[int] = set()
+    for index, word in enumerate(words):
+        ranked = word.isdigit() and index and words[index - 1] in ("top", "bottom", "best", "first")
+        listed = word == "and" and index - 1 in used
+        if not (word in GROUPERS or ranked or listed or word in ("top", "best", "worst")):
+            continue
+        for place in range(index + 1, min(index + 4, len(words))):
+            found = [c for c in columns_named(words[place], table) if _groupable(c, table)]
+            if found and place not in used:
+                groups.append(found[0])
+                used.add(place)
+                break
+            if columns_named(words[place], table) or words[place] in ("of", "in", "for"):
+                break
+    return tuple(dict.fromkeys(groups)), used
+
+
+def _groupable(column: str, table: Table) -> bool:
+    return not table.dated(column) and (not table.numeric(column) or _identifies(column))
+
+
+def _measure(words: list[str], table: Table, used: set[int]) -> str | None:
+    best: tuple[int, str] | None = None
+    for index, word in enumerate(words):
+        if index in used or len(word) < 3:
+            continue
+        for column in columns_named(word, table):
+            if not table.numeric(column) or _identifies(column):
+                continue
+            pieces = stems(column)
+            score = 3 if pieces == [stem(word)] else 2 if stem(word) in pieces else 1
+            if word in ("total", "count", "sum"):
+                score = 0
+            if score and (best is None or score > best[0]):
+                best = (score, column)
+            break
+    return best[1] if best else None
+
+
+def _aggregate(text: str) -> str | None:
+    for name, pattern in AGGREGATES.items():
+        if has(text, pattern):
+            return name
+    return None
+
+
+def _period(text: str, table: Table) -> str | None:
+    if found := _explicit_period(text, table):
+        return found
+    over_time = has(text, "over time|trend|trends|development|history|evolve|evolution")
+    return "month" if over_time and date_column(table) else None
+
+
+def _explicit_period(text: str, table: Table) -> str | None:
+    if date_column(table) is None:
+        return None
+    for name, pattern in PERIODS.items():
+        if has(text, rf"(?:by|per|each|every|over|which|what)\s+(?:{pattern})") or has(
+            text, f"{name}ly" if name != "day" else "daily"
+        ):
+            return name
+    return None
+
+
+def _superlative_only(text: str) -> bool:
+    return not re.search(r"\d", text)
+
+
+def _limit(text: str) -> int | None:
+    found = re.search(
+        r"\b(?:top|bottom|first|best|worst|largest|biggest|highest|lowest)\s+(\d{1,3})\b|"
+        r"\b(\d{1,3})\s+(?:best|worst|largest|biggest|highest|lowest|most)\b",
+        text,
+        re.IGNORECASE,
+    )
+    return int(found[1] or found[2]) if found else None
+
+
+def _chart(text: str) -> str | None:
+    kind = next((kind for kind, pattern in CHARTS.items() if has(text, pattern)), None)
+    if has(text, CHART) or (kind and re.search(FOLLOW_UP, text, re.IGNORECASE)):
+        return kind or "auto"
+    return None
+
+
+def _filters(text: str, table: Table, measure: str | None) -> tuple[Filter, ...]:
+    found = [*_dates(text, table), *_values(text, table)]
+    for operator, pattern in COMPARISONS.items():
+        match = re.search(rf"\b(?:{pattern})\s+\$?(\d[\d,]*(?:\.\d+)?)", text, re.IGNORECASE)
+        column = measure or default_measure(table)
+        if match and column:
+            found.append(Filter(column, operator, (match[1].replace(",", ""),)))
+    return tuple(found)
+
+
+def _dates(text: str, table: Table) -> list[Filter]:
+    column = date_column(table)
+    year_column = next((c for c in table.columns if stems(c) == ["year"]), None)
+    years = tuple(re.findall(r"\b(?:19|20)\d\d\b", text))
+    found = []
+    if years and (year_column or column):
+        found.append(Filter(year_column or f"year:{column}", "in", years))
+    if column is None:
+        return found
+    months = []
+    for index, month in enumerate(MONTHS, 1):
+        bare = rf"{month}|{month[:3]}" if month != "may" else r"(?<=in )may"
+        if re.search(rf"\b(?:{bare})\b", text, re.IGNORECASE):
+            months.append(str(index))
+    if months:
+        found.append(Filter(f"month:{column}", "in", tuple(months)))
+    quarters = tuple(re.findall(r"\bq([1-4])\b", text, re.IGNORECASE))
+    if quarters:
+        found.append(Filter(f"quarter:{column}", "in", quarters))
+    return found
+
+
+def _values(text: str, table: Table) -> list[Filter]:
+    """Names of values: those seen in the table, in quotation marks, or capitalised."""
+    by_column: dict[tuple[str | None, str], list[str]] = {}
+    lowered = text.lower()
+    names = set(stems(" ".join(table.columns)))
+    for value, column in table.values.items():
+        match = re.search(rf"\b{re.escape(value)}\b", lowered)
+        if match and len(value) > 1 and stem(value) not in names:
+            operator = _operator(lowered[: match.start()])
+            by_column.setdefault((column, operator), []).append(value)
+    seen = {value for values in by_column.values() for value in values}
+    for match in re.finditer(
+        r"(?:\b(?:in|for|from|only|of|excluding|without|except|with|at)\s+(?:the\s+)?(?:\w+\s+)?)"
+        r"(?:[\"'“‘](?P<quoted>[^\"'”’]+)[\"'”’]|(?P<name>[A-Z][\w-]+(?:\s[A-Z][\w-]+)*))",
+        text,
+    ):
+        value = (match["quoted"] or match["name"]).lower()
+        known = value in seen or value in MONTHS or value[:3] in {m[:3] for m in MONTHS}
+        if known or stem(value) in names or re.fullmatch(r"q[1-4]|sql|csv|excel", value):
+            continue
+        operator = _operator(lowered[: match.end()])
+        by_column.setdefault((_named_before(match[0], table), operator), []).append(value)
+    return [Filter(column, op, tuple(values)) for (column, op), values in by_column.items()]
+
+
+def _operator(before: str) -> str:
+    excluded = re.search(r"\b(?:excluding|without|except|not)\b[^.,;]{0,30}$", before)
+    return "not in" if excluded else "in"
+
+
+def _named_before(phrase: str, table: Table) -> str | None:
+    """The column that stands right before a value, as in "for product Widget"."""
+    for word in tokens(phrase)[1:-1]:
+        found = [c for c in columns_named(word, table) if not table.numeric(c)]
+        if found:
+            return found[0]
+    return None

@@ -1,0 +1,162 @@
+"""Writes a `Query` as SQL, for DuckDB and for SQLite."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from .outputs import Table
+from .query import Filter, Query, date_column, default_measure
+
+WORDS = {"sum": "total", "avg": "average", "count": "number of", "median": "median"}
+EXTREMES = {True: "max", False: "min"}
+EXTREME_WORDS = {"max": "highest", "min": "lowest"}
+DEFAULT_ROWS = 20
+LITE_PERIODS = {"month": "%Y-%m", "day": "%Y-%m-%d", "week": "%Y-%W", "year": "%Y"}
+
+
+@dataclass(frozen=True)
+class Statement:
+    """SQL, and what its columns are: labels first, then the value under `value`."""
+
+    sql: str
+    labels: tuple[str, ...]
+    value: str | None
+    what: str
+    assumed: str | None = None
+
+
+def write(query: Query, table: Table, *, name: str, lite: bool = False) -> Statement:
+    """The statement for a query of the table called `name` in SQL."""
+    where = _where(query.filters, table, lite)
+    labels = _labels(query, table, lite)
+    measure, assumed = _measure(query, table, bool(labels))
+    aggregate = _aggregate(query, bool(labels), measure)
+    source = f"FROM {quoted(name)}{where}"
+    if aggregate is None:
+        order = _row_order(query, measure)
+        most = query.limit or DEFAULT_ROWS
+        return Statement(f"SELECT * {source}{order} LIMIT {most}", (), None, "rows", assumed)
+    value, what = _value(aggregate, measure, table)
+    expression = _expression(aggregate, measure, table)
+    if not labels:
+        sql = f"SELECT {expression} AS {quoted(value)} {source}"
+        return Statement(sql, (), value, what, assumed)
+    selected = ", ".join(f"{code} AS {quoted(label)}" for label, code in labels.items())
+    numbers = ", ".join(str(place + 1) for place in range(len(labels)))
+    order = _order(query, len(labels))
+    limit = f" LIMIT {query.limit}" if query.limit else ""
+    sql = f"SELECT {selected}, {expression} AS {quoted(value)} {source} GROUP BY {numbers}{order}{limit}"
+    return Statement(sql, tuple(labels), value, what, assumed)
+
+
+def quoted(name: str) -> str:
+    """A name as an SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(value: str) -> str:
+    """Text as an SQL literal."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _labels(query: Query, table: Table, lite: bool) -> dict[str, str]:
+    labels = {}
+    if query.period and (column := date_column(table)):
+        labels[query.period] = _period(query.period, column, lite)
+    labels.update({column: quoted(column) for column in query.groups})
+    return labels
+
+
+def _period(period: str, column: str, lite: bool) -> str:
+    if period == "quarter":
+        return (
+            f"{_date_part('year', column, lite)} || '-Q' || {_date_part('quarter', column, lite)}"
+        )
+    if lite:
+        return f"strftime('{LITE_PERIODS[period]}', {quoted(column)})"
+    form = "%Y-%m-%d" if period == "week" else LITE_PERIODS[period]
+    date = f"TRY_CAST({quoted(column)} AS TIMESTAMP)"
+    return f"strftime(date_trunc('{period}', {date}), '{form}')"
+
+
+def _date_part(part: str, column: str, lite: bool) -> str:
+    if not lite:
+        return f"{part}(TRY_CAST({quoted(column)} AS TIMESTAMP))"
+    if part == "quarter":
+        return f"((CAST(strftime('%m', {quoted(column)}) AS INTEGER) + 2) / 3)"
+    return f"CAST(strftime('{'%Y' if part == 'year' else '%m'}', {quoted(column)}) AS INTEGER)"
+
+
+def _where(filters: tuple[Filter, ...], table: Table, lite: bool) -> str:
+    conditions = [_condition(each, table, lite) for each in filters]
+    return f" WHERE {' AND '.join(conditions)}" if conditions else ""
+
+
+def _condition(each: Filter, table: Table, lite: bool) -> str:
+    if each.column and (dated := re.match(r"(year|month|quarter):(.+)", each.column)):
+        return f"{_date_part(dated[1], dated[2], lite)} IN ({', '.join(each.values)})"
+    if each.column and table.numeric(each.column):
+        if each.operator in ("in", "not in"):
+            return f"{quoted(each.column)} {each.operator.upper()} ({', '.join(each.values)})"
+        return f"{quoted(each.column)} {each.operator} {each.values[0]}"
+    texts = [c for c in table.columns if not table.numeric(c) and not table.dated(c)]
+    values = ", ".join(literal(value) for value in each.values)
+    tests = [
+        f"lower({quoted(column)}) IN ({values})"
+        for column in ([each.column] if each.column else texts)
+    ]
+    joined = " OR ".join(tests)
+    if each.operator == "not in":
+        return f"NOT ({joined})"
+    return f"({joined})" if len(tests) > 1 else joined
+
+
+def _measure(query: Query, table: Table, grouped: bool) -> tuple[str | None, str | None]:
+    if query.measure or query.aggregate == "count":
+        return query.measure, None
+    wanted = query.aggregate or grouped or query.descending is not None
+    found = default_measure(table) if wanted else None
+    return found, f"No column was named, so I used `{found}`." if found else None
+
+
+def _aggregate(query: Query, grouped: bool, measure: str | None) -> str | None:
+    if query.aggregate == "count" and query.measure:
+        return "sum"
+    if query.aggregate:
+        return query.aggregate if measure or query.aggregate == "count" else "count"
+    if grouped:
+        return "sum" if measure else "count"
+    if query.descending is not None and query.limit is None and measure:
+        return EXTREMES[query.descending]
+    return "sum" if query.measure and query.limit is None else None
+
+
+def _value(aggregate: str, measure: str | None, table: Table) -> tuple[str, str]:
+    if measure is None or aggregate == "count":
+        return "rows", "number of rows"
+    words = WORDS.get(aggregate) or EXTREME_WORDS[aggregate]
+    plain = measure.replace("_", " ")
+    what = plain if plain.lower().startswith(words) else f"{words} {plain}"
+    label = re.sub(r"\W+", "_", what).strip("_").lower()
+    return (f"{label}_" if label in table.columns else label), what
+
+
+def _expression(aggregate: str, measure: str | None, table: Table) -> str:
+    if measure is None or aggregate == "count":
+        return "count(*)"
+    whole = "INT" in table.columns.get(measure, "").upper() and aggregate in ("sum", "max", "min")
+    code = f"{aggregate}({quoted(measure)})"
+    return code if whole else f"round({code}, 2)"
+
+
+def _order(query: Query, labels: int) -> str:
+    if query.period and query.descending is None:
+        return " ORDER BY 1"
+    return f" ORDER BY {labels + 1} {'ASC' if query.descending is False else 'DESC'}"
+
+
+def _row_order(query: Query, measure: str | None) -> str:
+    if measure is None or query.descending is None:
+        return ""
+    return f" ORDER BY {quoted(measure)} {'DESC' if query.descending else 'ASC'}"

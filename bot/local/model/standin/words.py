@@ -1,0 +1,107 @@
+"""Words: tokens, stems, a small table of synonyms, and how numbers are written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+TOKEN = re.compile(r"[a-z]+|\d+(?:\.\d+)?")
+_STOP = (
+    "a an the of in on at to for from and or is are was were be been do does did has have had i me "
+    "my we our you your it its this that these those with about as by please can could would what "
+    "which who how when where why show tell give get make find list there all any some just only "
+    "not no so if then than more most us them they he she will shall may might"
+)
+STOP = frozenset(_STOP.split())
+SYNONYMS = (
+    ("revenue", "sale", "amount", "turnover", "income", "earning", "money", "total"),
+    ("quantity", "qty", "unit", "piece", "volume", "count"),
+    ("price", "cost", "rate"),
+    ("customer", "client", "account", "buyer"),
+    ("product", "item", "article", "sku"),
+    ("region", "area", "territory", "country", "market"),
+    ("date", "day", "time", "when", "timestamp"),
+    ("employee", "person", "rep", "salesperson", "seller", "staff"),
+    ("category", "type", "kind", "segment"),
+    ("profit", "margin"),
+    ("chart", "plot", "graph", "diagram", "visual", "draw"),
+    ("page", "website", "url", "link", "web", "site"),
+    ("file", "document", "attachment", "spreadsheet", "sheet"),
+    ("message", "conversation", "discussion", "said", "chat"),
+    ("database", "db", "sql"),
+    ("share", "export", "save", "download", "upload", "post"),
+    ("calculate", "compute", "arithmetic", "sum"),
+    ("time", "zone", "clock", "hour"),
+)
+_GROUPS = {word: index for index, group in enumerate(SYNONYMS) for word in group}
+
+
+def tokens(text: str) -> list[str]:
+    """Lower-case words and numbers, `camelCase` and `snake_case` taken apart."""
+    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text)
+    return TOKEN.findall(apart.lower())
+
+
+def stem(word: str) -> str:
+    """The word without its ending, roughly."""
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    for ending in ("sses", "shes", "ches", "xes"):
+        if word.endswith(ending):
+            return word[:-2]
+    for ending, shortest in (("ing", 6), ("ed", 5)):
+        if len(word) >= shortest and word.endswith(ending):
+            return word[: -len(ending)]
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
+
+
+def stems(text: str) -> list[str]:
+    """Stems of all words of a text."""
+    return [stem(word) for word in tokens(text)]
+
+
+def content(text: str) -> list[str]:
+    """Stems of the words that carry meaning."""
+    return [stem(word) for word in tokens(text) if word not in STOP]
+
+
+def related(one: str, other: str) -> bool:
+    """Whether two stems are synonyms of each other."""
+    group = _GROUPS.get(one)
+    return group is not None and group == _GROUPS.get(other)
+
+
+def overlap(question: Iterable[str], words: Iterable[str]) -> float:
+    """How much of `words` the question speaks of: 1 for a shared stem, 0.5 for a synonym."""
+    asked = set(question)
+    return sum(
+        1.0 if word in asked else 0.5 * any(related(word, each) for each in asked)
+        for word in set(words)
+    )
+
+
+def has(text: str, pattern: str) -> bool:
+    """Whether a pattern of whole words occurs in the text, whatever the case."""
+    return re.search(rf"\b(?:{pattern})\b", text, re.IGNORECASE) is not None
+
+
+def number(text: str) -> float | None:
+    """A cell as a number, or None."""
+    try:
+        return float(text.replace(",", ""))
+    except ValueError:
+        return None
+
+
+def shown(cell: str) -> str:
+    """A cell as people read it: thousands apart, at most two decimals."""
+    value = number(cell)
+    if value is None or re.fullmatch(r"(19|20)\d\d", cell):
+        return cell
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences and lines of a text, without headings' marks and empty ones."""
+    pieces = re.split(r"(?<=[.!?])\s+|\n+", text)
+    return [clean for piece in pieces if (clean := piece.strip(" \t#*->|"))]
