@@ -232,7 +232,9 @@ async def open_engine(
     url: str, mailbox: Mailbox, options: EngineOptions | None = None
 ) -> AsyncGenerator[Engine]:
     """An engine on the Redis at `url`, which must be the mailbox's."""
-    async with Docket(name=NAME, url=_with_connections(url)) as docket:
+    async with Docket(
+        name=NAME, url=_with_connections(url), execution_ttl=timedelta(minutes=1)
+    ) as docket:
         _harden(docket)
         yield Engine(docket, mailbox, options or EngineOptions())
 

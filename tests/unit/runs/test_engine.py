@@ -1,0 +1,282 @@
+"""The engine: in order per thread, side by side across threads, nothing lost, nothing twice."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from redis.asyncio import Redis
+
+from bot.core.errors import LeaseLost, StoreUnavailable
+from bot.core.request import Request
+from bot.runs.engine import Engine, EngineOptions, HandBack, open_engine
+from bot.store import Stores, open_stores
+from bot.store.embedded import embedded_redis
+from tests.support.redis import asked
+
+SOON = 10  # seconds a test waits for a state before it fails
+
+
+@dataclass
+class Handler:
+    """Records what it is given; a request rests until its text's gate is opened, if it has one."""
+
+    gates: dict[str, asyncio.Event] = field(default_factory=dict)
+    errors: list[BaseException] = field(default_factory=list)
+    started: asyncio.Queue[tuple[str, int]] = field(default_factory=asyncio.Queue)
+    ended: list[str] = field(default_factory=list)
+
+    def gate(self, *texts: str) -> None:
+        self.gates.update({text: asyncio.Event() for text in texts})
+
+    async def __call__(self, request: Request, attempt: int) -> None:
+        self.started.put_nowait((request.text, attempt))
+        if self.errors:
+            raise self.errors.pop(0)
+        if gate := self.gates.get(request.text):
+            await gate.wait()
+        self.ended.append(request.text)
+
+    async def next(self) -> tuple[str, int]:
+        async with asyncio.timeout(SOON):
+            return await self.started.get()
+
+
+@asynccontextmanager
+async def engine_on(url: str, stores: Stores, lease: float = 2.0) -> AsyncGenerator[Engine]:
+    async with open_engine(url, stores.mailbox, EngineOptions(lease=lease, sweep=1)) as engine:
+        yield engine
+
+
+async def submit(engine: Engine, request: Request) -> Request:
+    assert await engine.submit(request, f"Ev{request.id}")
+    return request
+
+
+async def emptied(stores: Stores) -> None:
+    """Wait until nothing is left to do in any thread."""
+    async with asyncio.timeout(SOON):
+        while await stores.mailbox.threads():  # noqa: ASYNC110 - a list tells nobody that it is empty
+            await asyncio.sleep(0.01)
+
+
+async def test_a_thread_is_answered_in_order_and_one_at_a_time(
+    redis_url: str, stores: Stores
+) -> None:
+    """Follow-ups wait for the run before them (reliability 2)."""
+    handler = Handler()
+    texts = [f"question {number}" for number in range(6)]
+    handler.gate(*texts)
+    async with engine_on(redis_url, stores) as engine, engine.work(handler):
+        for text in texts:
+            await submit(engine, asked(text))
+        for text in texts:
+            assert await handler.next() == (text, 1)
+            assert handler.started.empty()
+            handler.gates[text].set()
+        await emptied(stores)
+    assert handler.ended == texts
+
+
+async def test_threads_run_side_by_side(redis_url: str, stores: Stores) -> None:
+    """A slow question holds up nobody in another thread."""
+    handler = Handler()
+    texts = {f"thread {number}" for number in range(30)}
+    handler.gate(*texts)
+    async with engine_on(redis_url, stores) as engine, engine.work(handler):
+        for text in texts:
+            await submit(engine, asked(text, thread=text))
+        assert {(await handler.next())[0] for _ in texts} == texts
+        assert handler.ended == []
+        for gate in handler.gates.values():
+            gate.set()
+        await emptied(stores)
+
+
+async def test_order_holds_across_workers(redis_url: str, stores: Stores) -> None:
+    """Two worker processes share the threads; each thread stays in order."""
+    handler = Handler()
+    async with (
+        engine_on(redis_url, stores) as one,
+        engine_on(redis_url, stores) as two,
+        one.work(handler),
+        two.work(handler),
+    ):
+        for number in range(40):
+            thread = f"{number % 4}.0"
+            await submit((one, two)[number % 2], asked(f"{thread} {number:02}", thread=thread))
+        await emptied(stores)
+    for start in ("0.0", "1.0", "2.0", "3.0"):
+        mine = [text for text in handler.ended if text.startswith(start)]
+        assert mine == sorted(mine)
+        assert len(mine) == 10
+
+
+async def test_an_event_sent_twice_runs_once(redis_url: str, stores: Stores) -> None:
+    """A redelivery costs a ticket that finds nothing to do."""
+    handler = Handler()
+    async with engine_on(redis_url, stores) as engine, engine.work(handler):
+        first = asked("once")
+        assert await engine.submit(first, "Ev1")
+        assert not await engine.submit(asked("twice", ts=first.ts), "Ev2")
+        assert not await engine.submit(asked("thrice"), "Ev1")
+        await submit(engine, asked("after"))
+        await emptied(stores)
+    assert handler.ended == ["once", "after"]
+
+
+async def test_a_request_kept_without_a_ticket_is_found(redis_url: str, stores: Stores) -> None:
+    """Its sender died between the two; the sweep gives it one (reliability 5)."""
+    handler = Handler()
+    async with engine_on(redis_url, stores) as engine, engine.work(handler):
+        await submit(engine, asked("with"))
+        assert await handler.next() == ("with", 1)
+        await stores.mailbox.submit(asked("without", thread="2.0"), event_id="Ev9")
+        assert await handler.next() == ("without", 1)
+        await emptied(stores)
+
+
+async def test_what_is_handed_back_goes_first_and_is_not_blamed(
+    redis_url: str, stores: Stores
+) -> None:
+    """A runner that stops at a save point leaves the request for whoever comes next (I6)."""
+    handler = Handler(errors=[HandBack(), HandBack()])
+    async with engine_on(redis_url, stores) as engine, engine.work(handler):
+        await submit(engine, asked("first"))
+        await submit(engine, asked("second"))
+        await emptied(stores)
+    assert handler.ended == ["first", "second"]
+    assert [handler.started.get_nowait() for _ in range(4)] == [("first", 1)] * 3 + [("second", 1)]
+
+
+@pytest.mark.parametrize("error", [RuntimeError("a bug"), StoreUnavailable("gone")])
+async def test_a_failed_attempt_is_counted_and_tried_again(
+    redis_url: str, stores: Stores, error: Exception
+) -> None:
+    """The count is what lets the runner give up with a clear message in the end."""
+    handler = Handler(errors=[error])
+    async with engine_on(redis_url, stores) as engine, engine.work(handler):
+        await submit(engine, asked("first"))
+        assert await handler.next() == ("first", 1)
+        assert await handler.next() == ("first", 2)
+        await emptied(stores)
+
+
+async def test_who_lost_the_thread_leaves_the_request_alone(redis_url: str, stores: Stores) -> None:
+    """The newer run answers it; nothing is popped under its hands."""
+    handler = Handler(errors=[LeaseLost("newer")])
+    async with engine_on(redis_url, stores) as engine:
+        request = await submit(engine, asked("first"))
+        async with engine.work(handler):
+            assert await handler.next() == ("first", 1)
+        assert await stores.mailbox.head(request.thread_key) == request
+
+
+async def test_a_request_that_cannot_be_read_does_not_stop_its_thread(
+    redis_url: str, stores: Stores, redis: Redis
+) -> None:
+    """It is set aside, and the next one runs (reliability 8)."""
+    handler = Handler()
+    async with engine_on(redis_url, stores) as engine:
+        bad = await submit(engine, asked("bad"))
+        await submit(engine, asked("good"))
+        await redis.set(f"bot:v1:request:{bad.id}", "{", keepttl=True)
+        async with engine.work(handler):
+            assert await handler.next() == ("good", 1)
+            await emptied(stores)
+
+
+async def test_draining_lets_runs_end_and_takes_no_new_ones(redis_url: str, stores: Stores) -> None:
+    """SIGTERM within the grace period: what runs is finished, what waits is kept (reliability 7)."""
+    handler = Handler()
+    handler.gate("running")
+    async with engine_on(redis_url, stores) as engine, engine.work(handler):
+        await submit(engine, asked("running"))
+        assert await handler.next() == ("running", 1)
+        drained = asyncio.create_task(engine.drain(SOON))
+        async with asyncio.timeout(SOON):
+            await engine.draining.wait()
+        waiting = await submit(engine, asked("waiting", thread="2.0"))
+        handler.gates["running"].set()
+        await drained
+        assert handler.ended == ["running"]
+        assert await stores.mailbox.head(waiting.thread_key) == waiting
+
+
+async def test_what_outlasts_the_grace_goes_on_elsewhere_at_once(
+    redis_url: str, stores: Stores
+) -> None:
+    """Nobody waits for a lease to run out when a worker was stopped on purpose."""
+    slow, other = Handler(), Handler()
+    slow.gate("slow")
+    async with (
+        engine_on(redis_url, stores, lease=60) as one,
+        engine_on(redis_url, stores, lease=60) as two,
+        one.work(slow),
+    ):
+        await submit(one, asked("slow"))
+        assert await slow.next() == ("slow", 1)
+        await submit(one, asked("next"))
+        async with two.work(other):
+            await one.drain(0)
+            assert await other.next() == ("slow", 1)
+            assert await other.next() == ("next", 1)
+            await emptied(stores)
+    assert (slow.ended, other.ended) == ([], ["slow", "next"])
+
+
+async def test_a_killed_workers_request_is_run_again(redis_url: str, stores: Stores) -> None:
+    """kill -9: with the lease of 20 s it is restarted within 30 s; here both are a tenth."""
+    lease = 2.0
+    handler = Handler()
+    worker = await asyncio.create_subprocess_exec(
+        *(sys.executable, str(Path(__file__).with_name("engine_worker.py")), redis_url, str(lease)),
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert worker.stdout is not None
+    async with engine_on(redis_url, stores, lease) as engine:
+        request = await submit(engine, asked("first"))
+        await submit(engine, asked("second"))
+        assert (await worker.stdout.readline()).decode().split() == [request.id, "1"]
+        async with engine.work(handler):
+            worker.kill()
+            await worker.wait()
+            killed = time.monotonic()
+            assert await handler.next() == ("first", 2)
+            assert time.monotonic() - killed < 3.0 * lease
+            assert await handler.next() == ("second", 1)
+            await emptied(stores)
+
+
+async def test_without_redis_intake_is_told_in_time() -> None:
+    """Slack waits three seconds for an ack that must not come (reliability 1)."""
+    async with AsyncExitStack() as server:
+        url = await server.enter_async_context(embedded_redis(None))
+        async with open_stores(url) as stores, engine_on(url, stores) as engine:
+            await server.aclose()
+            asked_at = time.monotonic()
+            with pytest.raises(StoreUnavailable):
+                await engine.submit(asked(), "Ev1")
+            assert time.monotonic() - asked_at < 3
+
+
+async def test_a_cut_connection_costs_nothing(redis_url: str, stores: Stores, redis: Redis) -> None:
+    """Redis drops everybody under a run: it goes on, is not run twice, and the next one follows."""
+    handler = Handler()
+    handler.gate("running")
+    async with engine_on(redis_url, stores) as engine, engine.work(handler):
+        await submit(engine, asked("running"))
+        assert await handler.next() == ("running", 1)
+        for kind in ("normal", "pubsub"):
+            await redis.client_kill_filter(_type=kind, skipme=True)
+        await submit(engine, asked("next"))
+        handler.gates["running"].set()
+        assert await handler.next() == ("next", 1)
+        await emptied(stores)
+    assert handler.ended == ["running", "next"]
