@@ -1,1 +1,1 @@
-"""The tools that come with the bot; one file per family."""
+"""The tools, one file per family. See README.md for how to add one."""

@@ -12,17 +12,23 @@ from bot.core.answers import Chart, Series, Source
 from bot.core.context import RequestContext, current_request
 from bot.core.errors import ToolError
 from bot.core.request import FileRef
-from bot.toolkit.artifacts import Artifact, Artifacts, Column
+from bot.toolkit.artifacts import CHART_TYPE, Artifact, Artifacts, Column
 from bot.toolkit.conversation import Conversation, Download, ThreadMessage
+from bot.toolkit.databases import DatabaseConfig, Databases
+from bot.toolkit.fetching import Fetcher
 from bot.toolkit.tool import Provided, Tool, ToolResult, tool
 
 __all__ = [
+    "CHART_TYPE",
     "Artifact",
     "Artifacts",
     "Chart",
     "Column",
     "Conversation",
+    "DatabaseConfig",
+    "Databases",
     "Download",
+    "Fetcher",
     "FileRef",
     "Provided",
     "RequestContext",

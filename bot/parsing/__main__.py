@@ -1,0 +1,130 @@
+"""`python -m bot.parsing OPTIONS`: reads `input` in the working directory, writes `result.json`
+and one Parquet file per table, and gives itself limits before it does.
+
+OPTIONS is a JSON object: kind, name, sheet, pages, memory (bytes), cpu (seconds), output (bytes).
+`result.json` holds {"error": sentence}, or {"document": {…}}, or {"tables": [{name, notes}]}, the
+table at index 2 being in `2.parquet`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import resource
+import sys
+from pathlib import Path
+from typing import Any
+
+from bot.parsing.results import Document, Sheet, Unreadable
+
+_FORBIDDEN = (
+    *("socket.connect", "socket.bind", "socket.sendto", "socket.getaddrinfo", "socket.gethostby"),
+    *("subprocess.", "os.system", "os.exec", "os.posix_spawn", "os.fork"),
+)
+
+
+def main(options: dict[str, Any]) -> None:
+    """Read, and write what came of it."""
+    _limit(options)
+    try:
+        result = _written(_read(Path("input").read_bytes(), options))
+    except Unreadable as error:
+        result = {"error": str(error)}
+    except (MemoryError, RecursionError):
+        result = {"error": f"{options['name']} needs more memory to be read than is allowed."}
+    Path("result.json").write_text(json.dumps(result), encoding="utf-8")
+
+
+def _limit(options: dict[str, Any]) -> None:
+    for what, limit in (
+        (resource.RLIMIT_AS, options["memory"]),
+        (resource.RLIMIT_CPU, options["cpu"]),
+        (resource.RLIMIT_FSIZE, options["output"]),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        with contextlib.suppress(ValueError, OSError):  # macOS refuses some
+            resource.setrlimit(what, (limit, limit))
+    sys.addaudithook(_refuse)
+
+
+def _refuse(event: str, _: tuple[Any, ...]) -> None:
+    """A reader needs neither network nor other programs; a file that makes it try is hostile."""
+    if event.startswith(_FORBIDDEN):
+        raise Unreadable("The file made its reader do what no reader needs; it was not read.")
+
+
+def _read(data: bytes, options: dict[str, Any]) -> list[Sheet] | Document | Path:
+    """Each reader's libraries are imported for their own kind only: some take half a second."""
+    name = options["name"]
+    found: list[Sheet] | Document | Sheet | Path
+    match options["kind"]:
+        case "csv":
+            from bot.parsing.delimited import read_delimited
+
+            found = read_delimited(data, name)
+        case "json":
+            from bot.parsing.records import read_json
+
+            found = read_json(data, name)
+        case "xlsx":
+            from bot.parsing.office import read_workbook
+
+            found = read_workbook(data, name, options["sheet"])
+        case "docx":
+            from bot.parsing.office import read_word
+
+            found = read_word(data, name)
+        case "pdf":
+            from bot.parsing.pages import read_pdf
+
+            found = read_pdf(data, name, options["pages"])
+        case "html":
+            from bot.parsing.pages import read_html
+
+            found = read_html(data, name)
+        case "parquet":
+            found = _checked_parquet(name)
+        case _:
+            found = _text(data, name)
+    return [found] if isinstance(found, Sheet) else found
+
+
+def _text(data: bytes, name: str) -> Document:
+    from bot.parsing.text import decode
+
+    text, encoding = decode(data)
+    if not text.strip():
+        raise Unreadable(f"{name} is empty.")
+    return Document(text, notes=[] if encoding == "utf-8" else [f"Encoding: {encoding}."])
+
+
+def _checked_parquet(name: str) -> Path:
+    """The same table written anew, so that nobody else opens a file from outside."""
+    import duckdb
+
+    from bot.parsing.tabular import connect
+
+    path = Path("0.parquet")
+    try:
+        with connect() as connection:
+            connection.execute(f"COPY (FROM read_parquet('input')) TO '{path}' (FORMAT parquet)")
+    except duckdb.Error as error:
+        raise Unreadable(f"{name} is damaged: it is not readable as Parquet.") from error
+    return path
+
+
+def _written(found: list[Sheet] | Document | Path) -> dict[str, Any]:
+    if isinstance(found, Document):
+        return {"document": dataclasses.asdict(found)}
+    if isinstance(found, Path):
+        return {"tables": [{"name": "", "notes": []}]}
+    from bot.parsing.tabular import write_parquet
+
+    for index, sheet in enumerate(found):
+        write_parquet(sheet, Path(f"{index}.parquet"))
+    return {"tables": [{"name": sheet.name, "notes": sheet.notes} for sheet in found]}
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]))

@@ -1,0 +1,122 @@
+"""Workbooks and Word documents. Both are zip archives, looked over before they are opened."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Iterator
+from typing import Any
+
+from bot.parsing.results import Cell, Document, Sheet, Unreadable
+from bot.parsing.tabular import NumberedRow, cell_text, to_sheet
+from bot.parsing.text import clean
+
+_MAX_UNPACKED = 400_000_000
+_MAX_RATIO = 200
+_MAX_SHEETS = 10
+_MAX_CELLS = 5_000_000
+
+
+def read_workbook(data: bytes, name: str, sheet: str | None) -> list[Sheet]:
+    """The sheets of an Excel workbook that hold anything (values, not formulas), or `sheet`."""
+    import openpyxl
+
+    _check_archive(data, name)
+    try:
+        workbook = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+    except (KeyError, ValueError, OSError, zipfile.BadZipFile, SyntaxError) as error:
+        raise Unreadable(f"{name} is damaged: it is not readable as an Excel workbook.") from error
+    chosen = _chosen(workbook.sheetnames, sheet, name)
+    sheets = []
+    for each in chosen[:_MAX_SHEETS]:
+        try:
+            sheets.append(_worksheet(workbook[each], each if len(workbook.sheetnames) > 1 else ""))
+        except Unreadable:
+            if sheet:
+                raise
+    if not sheets:
+        raise Unreadable(f"{name} is empty: none of its sheets has a row with a value.")
+    if len(chosen) > _MAX_SHEETS:
+        left = ", ".join(chosen[_MAX_SHEETS:])
+        sheets[0].notes.append(f"Not read: {left}. Name one as `sheet` to read it.")
+    return sheets
+
+
+def _chosen(names: list[str], sheet: str | None, file: str) -> list[str]:
+    if sheet is None:
+        return names
+    found = [each for each in names if each.casefold() == sheet.strip().casefold()]
+    if not found:
+        raise Unreadable(f"{file} has no sheet {sheet!r}. Its sheets: {', '.join(names)}.")
+    return found
+
+
+def _worksheet(worksheet: Any, name: str) -> Sheet:
+    if not hasattr(worksheet, "reset_dimensions"):
+        raise Unreadable(f"{name} is a chart sheet.")
+    worksheet.reset_dimensions()  # what the file declares may be a billion empty cells
+    return to_sheet(name, _rows(worksheet), typed=True)
+
+
+def _rows(worksheet: Any) -> Iterator[NumberedRow]:
+    cells = 0
+    for number, row in enumerate(worksheet.iter_rows(values_only=True), start=1):
+        cells += len(row)
+        if cells > _MAX_CELLS:
+            raise Unreadable(
+                f"Sheet {worksheet.title!r} has more than {_MAX_CELLS:,} cells. Ask for a CSV or "
+                "Parquet file of it, or for a part."
+            )
+        yield number, [_value(cell) for cell in row]
+
+
+def _value(cell: Cell) -> Cell:
+    """Formula errors such as #DIV/0! are no value; blank text is none either."""
+    if isinstance(cell, str) and (not cell.strip() or (cell[0] == "#" and cell[-1:] in "!?A")):
+        return None
+    return cell
+
+
+def read_word(data: bytes, name: str) -> Document:
+    """The text of a Word document in reading order; headings as #, tables with | between cells."""
+    import docx
+    from docx.opc.exceptions import PackageNotFoundError
+
+    _check_archive(data, name)
+    try:
+        document = docx.Document(io.BytesIO(data))
+    except (KeyError, ValueError, PackageNotFoundError, zipfile.BadZipFile, SyntaxError) as error:
+        raise Unreadable(f"{name} is damaged: it is not readable as a Word document.") from error
+    blocks = [_block(each) for each in document.iter_inner_content()]
+    text = clean("\n\n".join(block for block in blocks if block))
+    if not text.strip():
+        raise Unreadable(f"{name} holds no text.")
+    return Document(text, title=clean(document.core_properties.title or ""))
+
+
+def _block(block: Any) -> str:
+    if hasattr(block, "rows"):
+        return "\n".join(" | ".join(_row_cells(row)) for row in block.rows)
+    text = str(block.text).strip()
+    style = (block.style.name or "") if block.style else ""
+    if text and style.startswith("Heading ") and style[8:].isdigit():
+        return f"{'#' * int(style[8:])} {text}"
+    return f"- {text}" if text and style.startswith("List") else text
+
+
+def _row_cells(row: Any) -> list[str]:
+    return [" ".join(cell_text(cell.text).split()) for cell in row.cells]
+
+
+def _check_archive(data: bytes, name: str) -> None:
+    """Raises Unreadable for what is no zip archive, and for one that unpacks to far too much."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            unpacked = sum(each.file_size for each in archive.infolist())
+    except (zipfile.BadZipFile, OSError, ValueError) as error:
+        raise Unreadable(f"{name} is damaged: it is not a readable Office file.") from error
+    if unpacked > _MAX_UNPACKED or (unpacked > 10_000_000 and unpacked > _MAX_RATIO * len(data)):
+        raise Unreadable(
+            f"{name} unpacks from {len(data):,} to {unpacked:,} bytes and was not opened. Ask for "
+            "the data as CSV or Parquet, or for a part of it."
+        )

@@ -1,0 +1,226 @@
+"""Rows as files have them to tables: a header, one width, and Parquet with types."""
+
+# ruff: noqa: S608 - the names in these statements are quoted, the values our own
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import datetime, time
+from pathlib import Path
+from typing import Any
+
+from bot.parsing.results import Cell, Sheet, Unreadable
+from bot.parsing.text import clean
+
+NumberedRow = tuple[int, list[Cell]]
+"""A row and the line of the file on which it ends, counted from 1."""
+
+_NUMBER = re.compile(r"[-+]?[\d.,]+%?|\d{4}-\d{2}-\d{2}.*")
+_TEMPORAL = ("DATE", "TIME")
+_MAX_COLUMNS = 2_000
+_MAX_LINE = 16_000_000
+
+
+def to_sheet(name: str, rows: Iterable[NumberedRow], *, typed: bool) -> Sheet:
+    """Find the header, leave out blank rows and lines above the header, and give every row one
+    width: short rows are filled with nulls, the surplus of long ones goes to a column `extra`.
+
+    Raises Unreadable when there is no row with a value.
+    """
+    kept = [(line, _trimmed(row) if typed else row) for line, row in rows if not _blank(row)]
+    if not kept:
+        raise Unreadable(f"{name} is empty: it has no row with a value.")
+    width = _width(kept, typed=typed)
+    notes: list[str] = []
+    kept = _without_preamble(kept, width, notes)
+    header = kept[0][1] if _is_header(kept, width) else None
+    if header is None:
+        notes.append("There is no header row; the columns were named column_1, column_2, ….")
+    width = max(width, len(header or ()))
+    if width > _MAX_COLUMNS:
+        raise Unreadable(f"{name} has {width:,} columns; {_MAX_COLUMNS:,} can be read.")
+    body = kept[1:] if header is not None else kept
+    columns, level = _level(body, column_names(header or (), width), notes, typed=typed)
+    return Sheet(name, columns, level, typed, notes)
+
+
+def column_names(header: Sequence[Cell], width: int) -> list[str]:
+    """`width` names: blank ones as column_3, repeated ones (in any case) as name_2."""
+    names: list[str] = []
+    seen: set[str] = set()
+    for index in range(width):
+        given = " ".join(cell_text(header[index]).split()) if index < len(header) else ""
+        base = name = given or f"column_{index + 1}"
+        copy = 1
+        while name.lower() in seen:
+            copy += 1
+            name = f"{base}_{copy}"
+        seen.add(name.lower())
+        names.append(name)
+    return names
+
+
+def _blank(row: Sequence[Cell]) -> bool:
+    return all(cell is None or (isinstance(cell, str) and not cell.strip()) for cell in row)
+
+
+def _trimmed(row: list[Cell]) -> list[Cell]:
+    end = len(row)
+    while end and row[end - 1] is None:
+        end -= 1
+    return row[:end]
+
+
+def _width(rows: list[NumberedRow], *, typed: bool) -> int:
+    """Cells of a usual row. A workbook leaves out empty cells at the end of a row, so there it is
+    the widest row."""
+    widths = Counter(len(row) for _, row in rows)
+    return max(widths) if typed else max(widths, key=lambda width: (widths[width], width))
+
+
+def _without_preamble(rows: list[NumberedRow], width: int, notes: list[str]) -> list[NumberedRow]:
+    """Leave out titles above the header: leading rows with one value in a wider table."""
+    start = 0
+    if width > 1:
+        while start < len(rows) - 1 and sum(not _blank([cell]) for cell in rows[start][1]) == 1:
+            start += 1
+    if start:
+        words = "; ".join(" ".join(map(cell_text, row)).strip() for _, row in rows[:start])
+        notes.append(f"{start} line(s) above the header were left out: {words[:200]}")
+    return rows[start:]
+
+
+def _is_header(rows: list[NumberedRow], width: int) -> bool:
+    """Text in all of its cells, none like a number or a date, and most of the width filled."""
+    first = [cell for cell in rows[0][1] if not _blank([cell])]
+    names = [
+        cell for cell in first if isinstance(cell, str) and not _NUMBER.fullmatch(cell.strip())
+    ]
+    return len(names) == len(first) and len(first) >= max(1, width // 2)
+
+
+def _level(
+    rows: list[NumberedRow], columns: list[str], notes: list[str], *, typed: bool
+) -> tuple[list[str], list[list[Cell]]]:
+    width = len(columns)
+    level: list[list[Cell]] = []
+    short: list[int] = []
+    long: list[int] = []
+    extras: dict[int, str] = {}
+    for line, row in rows:
+        surplus = row[width:]
+        if len(row) < width:
+            short.append(line)
+        elif not _blank(surplus):
+            long.append(line)
+            extras[len(level)] = ",".join(map(cell_text, surplus))
+        level.append([*row[:width], *[None] * (width - len(row))])
+    if extras:
+        columns = column_names([*columns, "extra"], width + 1)
+        level = [[*row, extras.get(index)] for index, row in enumerate(level)]
+    if (short or long) and not typed:
+        notes.append(_odd_lines(len(rows), short, long))
+    return columns, level
+
+
+def _odd_lines(total: int, short: list[int], long: list[int]) -> str:
+    parts = []
+    if short:
+        parts.append(f"{len(short):,} with too few cells (line {_some(short)}), filled with nulls")
+    if long:
+        parts.append(
+            f"{len(long):,} with too many (line {_some(long)}), the surplus is in column extra"
+        )
+    return f"{len(short) + len(long):,} of {total:,} lines were odd: {'; '.join(parts)}."
+
+
+def _some(lines: list[int]) -> str:
+    shown = ", ".join(str(line) for line in lines[:5])
+    return f"{shown}, …" if len(lines) > 5 else shown
+
+
+def cell_text(cell: Cell) -> str:
+    """A cell as text: ISO dates, floats without binary noise, bytes in hex, null as nothing."""
+    match cell:
+        case None:
+            text = ""
+        case bool():
+            text = "true" if cell else "false"
+        case float():
+            text = repr(float(f"{cell:.15g}"))
+        case datetime():
+            midnight = cell.time() == time() and cell.tzinfo is None
+            text = str(cell.date()) if midnight else cell.isoformat(sep=" ")
+        case bytes():
+            text = cell.hex()
+        case _:
+            text = clean(str(cell))
+    return text
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
+    """CSV (RFC 4180, but lines end in a line feed) with a header; without a final line feed."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([cell_text(cell) for cell in row] for row in rows)
+    return out.getvalue().rstrip("\n")
+
+
+def connect(threads: int = 1, memory: str = "512MB") -> Any:
+    """An in-memory DuckDB without extensions; times are in UTC."""
+    import duckdb  # 0.3 s to import, and not every file needs it
+
+    connection = duckdb.connect(
+        ":memory:",
+        config={
+            "threads": threads,
+            "memory_limit": memory,
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "python_enable_replacements": False,
+        },
+    )
+    connection.execute("SET TimeZone = 'UTC'; SET temp_directory = ''")
+    return connection
+
+
+def write_parquet(sheet: Sheet, path: Path) -> None:
+    """Write `sheet` as Parquet with the narrowest of DuckDB's types that fits every value.
+
+    Only ISO dates count as dates: 01/02/2024 may mean two days, so it stays text.
+    """
+    source = path.with_suffix(".csv")
+    source.write_text(csv_text(sheet.columns, sheet.rows) + "\n", encoding="utf-8", newline="")
+    options = (
+        "header = true, delim = ',', quote = '\"', escape = '\"', sample_size = -1, "
+        f"dateformat = '%Y-%m-%d', max_line_size = {_MAX_LINE}, parallel = false"
+    )
+    reading = f"read_csv({_quoted(source)}, {options})"
+    with connect() as connection:
+        found = connection.execute(f"DESCRIBE SELECT * FROM {reading}").fetchall()
+        kept = _columns_kept_as_text(sheet, found) if sheet.typed else []
+        if kept:
+            types = ", ".join(f"{_quoted(name)}: 'VARCHAR'" for name in kept)
+            reading = f"read_csv({_quoted(source)}, {options}, types = {{{types}}})"
+        connection.execute(f"COPY (SELECT * FROM {reading}) TO {_quoted(path)} (FORMAT parquet)")
+    source.unlink()
+
+
+def _columns_kept_as_text(sheet: Sheet, found: list[tuple[str, str]]) -> list[str]:
+    """Columns of text cells only, unless what DuckDB found there are dates or times."""
+    return [
+        name
+        for index, (name, kind, *_) in enumerate(found)
+        if kind != "VARCHAR"
+        and not kind.startswith(_TEMPORAL)
+        and all(row[index] is None or isinstance(row[index], str) for row in sheet.rows)
+    ]
+
+
+def _quoted(value: object) -> str:
+    return "'" + str(value).replace("'", "''") + "'"

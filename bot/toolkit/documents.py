@@ -1,0 +1,253 @@
+"""Files that people attach or that the web serves: told apart, read in a process with limits,
+and kept as artifacts."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Literal
+
+from pydantic import BaseModel
+
+import bot
+from bot.core.answers import Source
+from bot.core.context import current_request
+from bot.core.errors import ToolError
+from bot.toolkit.artifacts import Artifact, Artifacts
+from bot.toolkit.tables import describe, save_table
+from bot.toolkit.tool import ToolResult
+
+Kind = Literal["text", "csv", "json", "xlsx", "docx", "pdf", "html", "parquet"]
+
+_BY_SUFFIX: dict[str, Kind] = {
+    **dict.fromkeys((".txt", ".md", ".markdown", ".log", ".yaml", ".yml", ".xml"), "text"),
+    **dict.fromkeys((".csv", ".tsv", ".tab"), "csv"),
+    **dict.fromkeys((".json", ".jsonl", ".ndjson"), "json"),
+    **dict.fromkeys((".xlsx", ".xlsm"), "xlsx"),
+    **dict.fromkeys((".html", ".htm"), "html"),
+    ".docx": "docx",
+    ".pdf": "pdf",
+    ".parquet": "parquet",
+}
+_BY_MEDIA_TYPE: dict[str, Kind] = {
+    "application/pdf": "pdf",
+    "text/csv": "csv",
+    "text/tab-separated-values": "csv",
+    "application/json": "json",
+    "text/html": "html",
+    "application/xhtml+xml": "html",
+}
+_READABLE = "txt, md, csv, tsv, json, xlsx, docx, pdf, html and parquet"
+_IMAGES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"II*\x00", b"MM\x00*", b"BM")
+_OLD_OFFICE = b"\xd0\xcf\x11\xe0"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What reading one file may take: address space and output in bytes, time in seconds."""
+
+    memory: int = 2_000_000_000
+    cpu: int = 25
+    seconds: float = 30.0
+    output: int = 100_000_000
+
+
+class Text(BaseModel):
+    """The text of a document, with what it says about itself."""
+
+    text: str
+    title: str = ""
+    date: str = ""
+    pages: int | None = None
+    notes: list[str] = []
+
+
+class ReadTable(BaseModel):
+    """A table as Parquet; `name` is that of its sheet, if the file has several."""
+
+    name: str
+    notes: list[str]
+    data: bytes = b""
+
+
+def kind_of(name: str, media_type: str, data: bytes) -> Kind:
+    """What to read `data` as: by its first bytes, then its name, then its media type.
+
+    Raises ToolError, saying what can be read, when it is nothing of that.
+    """
+    if not data:
+        raise ToolError(f"{name} is empty (0 bytes). Ask for the file again.")
+    if data.startswith(_IMAGES) or media_type.startswith("image/"):
+        raise ToolError(f"{name} is an image; images cannot be read yet. Ask what it shows.")
+    if data.startswith(_OLD_OFFICE):
+        raise ToolError(
+            f"{name} is protected by a password or in an old Office format (.xls, .doc). Ask for "
+            "it as .xlsx or .docx without a password."
+        )
+    suffix = PurePosixPath(name.lower()).suffix
+    if data.startswith(b"%PDF-"):
+        return "pdf"
+    if data.startswith(b"PAR1"):
+        return "parquet"
+    kind = _BY_SUFFIX.get(suffix) or _BY_MEDIA_TYPE.get(media_type.split(";")[0].strip().lower())
+    if kind:
+        return kind
+    if b"\x00" not in data[:4096]:
+        return "text"
+    raise ToolError(f"{name} ({media_type}) cannot be read. These can: {_READABLE}.")
+
+
+async def read(
+    data: bytes,
+    kind: Kind,
+    *,
+    name: str,
+    sheet: str | None = None,
+    pages: str | None = None,
+    limits: Limits = Limits(),
+) -> Text | list[ReadTable]:
+    """Read `data` in a process without network, killed with all it started when the time is up or
+    this call is cancelled. Raises ToolError with a sentence that says what is wrong with the file.
+    """
+    options = {
+        "kind": kind,
+        "name": name,
+        "sheet": sheet,
+        "pages": pages,
+        "memory": limits.memory,
+        "cpu": limits.cpu,
+        "output": limits.output,
+    }
+    with tempfile.TemporaryDirectory(prefix="bot-read-", ignore_cleanup_errors=True) as folder:
+        path = Path(folder)
+        await asyncio.to_thread((path / "input").write_bytes, data)
+        try:
+            async with asyncio.timeout(limits.seconds):
+                await _run(json.dumps(options), path)
+        except TimeoutError:
+            raise ToolError(_too_much(name, f"more than {limits.seconds:g} s")) from None
+        return await asyncio.to_thread(_result, path, name)
+
+
+async def _run(options: str, folder: Path) -> None:
+    """Run the reader to its end; kill its process group on every other way out."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-P", "-s", "-m", "bot.parsing", options),
+        cwd=folder,
+        env={
+            "PYTHONPATH": str(Path(bot.__file__).parents[1]),
+            "LANG": "C.UTF-8",
+            "HOME": str(folder),
+        },
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        await process.wait()
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
+
+
+def _result(folder: Path, name: str) -> Text | list[ReadTable]:
+    try:
+        result = json.loads((folder / "result.json").read_bytes())
+    except (FileNotFoundError, ValueError):
+        # Killed by a limit, or crashed: either way the file is to blame.
+        raise ToolError(_too_much(name, "more memory, time or space")) from None
+    if "error" in result:
+        raise ToolError(result["error"])
+    if "document" in result:
+        return Text.model_validate(result["document"])
+    return [
+        ReadTable(**table, data=(folder / f"{index}.parquet").read_bytes())
+        for index, table in enumerate(result["tables"])
+    ]
+
+
+def _too_much(name: str, what: str) -> str:
+    return (
+        f"{name} could not be read: it takes {what} than is allowed, or is damaged. Ask for a "
+        "smaller part of it, or for the data as CSV."
+    )
+
+
+async def keep(
+    found: Text | list[ReadTable],
+    artifacts: Artifacts,
+    *,
+    name: str,
+    title: str = "",
+    url: str | None = None,
+) -> ToolResult:
+    """Save what was read and tell the model about it: a head line with the handle for each table
+    or document, its notes, and its profile or as much of its text as fits."""
+    if isinstance(found, Text):
+        return await _keep_text(found, artifacts, name=name, title=title or name, url=url)
+    parts: list[str] = []
+    handles: list[str] = []
+    for table in found:
+        label = name if table.name in {"", name} else f"{name} · {table.name}"
+        saved = await save_table(artifacts, table.data, name=label, title=title or label, url=url)
+        parts.append(await describe(artifacts, saved, notes=table.notes))
+        handles.append(saved.handle)
+    return ToolResult("\n\n".join(parts), _sources(title or name, url), tuple(handles))
+
+
+async def _keep_text(
+    found: Text, artifacts: Artifacts, *, name: str, title: str, url: str | None
+) -> ToolResult:
+    lines = found.text.splitlines()
+    saved = await artifacts.save(
+        found.text.encode("utf-8", "replace"),
+        name=f"{name}.txt" if PurePosixPath(name).suffix not in {".txt", ".md"} else name,
+        media_type="text/plain; charset=utf-8",
+        prefix="doc",
+        rows=len(lines),
+        source_title=title,
+        source_url=url,
+    )
+    size = (
+        f"{found.pages:,} pages · {len(lines):,} lines" if found.pages else f"{len(lines):,} lines"
+    )
+    head = [f"handle: {saved.handle} · {size} · source: {title}{f' <{url}>' if url else ''}"]
+    head += [f"title: {found.title}"] * bool(found.title)
+    head += [f"date: {found.date}"] * bool(found.date)
+    head += [f"note: {note}" for note in found.notes]
+    text = "\n".join([*head, "", beginning(lines, saved)])
+    return ToolResult(text, _sources(found.title or title, url), (saved.handle,))
+
+
+def beginning(lines: list[str], saved: Artifact) -> str:
+    """As many of the first lines as take up to half of what this output may hold, and how to read
+    on."""
+    left = current_request().max_response_size // 2
+    shown = 0
+    for line in lines:
+        left -= len(line) + 1
+        if left < 0:
+            break
+        shown += 1
+    if shown == len(lines):
+        return "\n".join(lines)
+    if not shown:
+        return f"[The first line is long; search_artifact finds passages in {saved.handle}]"
+    rest = (
+        f"[lines 1–{shown:,} of {len(lines):,} shown; read_artifact with handle {saved.handle} and "
+        f"offset {shown} reads on, search_artifact finds passages]"
+    )
+    return "\n".join([*lines[:shown], rest])
+
+
+def _sources(title: str, url: str | None) -> tuple[Source, ...]:
+    return (Source(title=title, url=url, supports="What was read from it."),)

@@ -1,0 +1,253 @@
+"""Fetches from the public web and from nowhere else (reliability 12).
+
+A host is resolved once, every one of its addresses is checked, and the connection goes to a
+checked address while Host and SNI keep the name. Each redirect starts over.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import socket
+import zlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from typing_extensions import override
+from yarl import URL
+
+from bot.core.errors import ToolError
+
+if TYPE_CHECKING:
+    import aiohttp
+
+IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
+Allow = Callable[[IPAddress, int], bool]
+Resolve = Callable[[str, int], Awaitable[list[str]]]
+
+_PORTS = frozenset({80, 443})
+_SECONDS = 20.0
+_MAX_BYTES = 5_000_000
+_MAX_REDIRECTS = 5
+_MAX_URL = 4_000
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_READABLE = (
+    "text/",
+    "application/json",
+    "application/xhtml+xml",
+    "application/pdf",
+    "application/xml",
+)
+_CHUNK = 65_536
+_HEADERS = {
+    "User-Agent": "slack-answer-bot (fetches one page on behalf of a person who asked)",
+    "Accept": "text/html, text/*, application/json, application/pdf",
+    "Accept-Encoding": "gzip, deflate",
+}
+
+# RFC 6052 and RFC 8215: IPv4 behind these is reached through a translator.
+_NAT64 = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("64:ff9b:1::/48"))
+_COMPATIBLE = ipaddress.IPv6Network("::/96")
+
+
+def public_only(address: IPAddress, port: int) -> bool:
+    """Whether `address` is one of the public internet, in whatever form it hides, and `port` is
+    one of the web's."""
+    return port in _PORTS and all(
+        each.is_global and not each.is_multicast for each in _forms(address)
+    )
+
+
+def _forms(address: IPAddress) -> list[IPAddress]:
+    """`address` and each IPv4 address that it carries: mapped, compatible, 6to4, Teredo, NAT64."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return [address]
+    last = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    translated = any(address in network for network in (*_NAT64, _COMPATIBLE))
+    carried = [
+        *(address.teredo or ()),
+        address.sixtofour,
+        address.ipv4_mapped,
+        last if translated else None,
+    ]
+    found: list[IPAddress] = [each for each in carried if each is not None]
+    # A mapped address is that IPv4 address; of the other forms both ends must be public.
+    return found if address.ipv4_mapped else [address, *found]
+
+
+async def system_resolver(host: str, port: int) -> list[str]:
+    """The addresses of `host` as the system knows them. Raises OSError when there are none."""
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What a server sent. `url` is where it was in the end; `media_type` without parameters."""
+
+    url: str
+    media_type: str
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Fetcher:
+    """Fetches pages. `allow` decides about an address and port; `resolver` finds addresses."""
+
+    allow: Allow = public_only
+    resolver: Resolve = system_resolver
+
+    async def fetch(self, url: str) -> Page:
+        """The page at `url`, after up to 5 redirects: 5 MB and 20 seconds in all, text, JSON or PDF.
+
+        Raises ToolError with a sentence that says what is wrong and what to do instead.
+        """
+        try:
+            async with asyncio.timeout(_SECONDS):
+                return await self._follow(_checked_url(url))
+        except TimeoutError:
+            raise ToolError(f"{url} took more than {_SECONDS:g} s. Try another source.") from None
+
+    async def _follow(self, url: URL) -> Page:
+        for _ in range(_MAX_REDIRECTS + 1):
+            found = await self._get(url)
+            if isinstance(found, Page):
+                return found
+            url = found
+        raise ToolError(f"More than {_MAX_REDIRECTS} redirects. Fetch the last address: {url}")
+
+    async def _get(self, url: URL) -> Page | URL:
+        """The page, or the address that it has moved to."""
+        import aiohttp  # 0.4 s, which no start should pay that fetches nothing
+
+        addresses = await self._addresses(url)
+        connector = aiohttp.TCPConnector(
+            resolver=_pinned(addresses), use_dns_cache=False, force_close=True
+        )
+        try:
+            async with (
+                aiohttp.ClientSession(
+                    connector=connector,
+                    cookie_jar=aiohttp.DummyCookieJar(),
+                    headers=_HEADERS,
+                    auto_decompress=False,
+                    trust_env=False,
+                ) as session,
+                session.get(url, allow_redirects=False) as response,
+            ):
+                if response.status in _REDIRECTS and "Location" in response.headers:
+                    return _checked_url(str(url.join(URL(response.headers["Location"]))))
+                return Page(str(url), _media_type(response), await _body(response))
+        except (aiohttp.ClientError, OSError, ValueError, zlib.error) as error:
+            raise ToolError(f"{url} could not be fetched: {_reason(error)}.") from None
+
+    async def _addresses(self, url: URL) -> list[str]:
+        """Addresses of the URL's host, all of them allowed."""
+        host, port = url.host or "", url.port or 443
+        try:
+            found = await self.resolver(host, port)
+        except OSError:
+            raise ToolError(f"There is no host {host}. Check the address.") from None
+        parsed = [ipaddress.ip_address(each.split("%")[0]) for each in found]
+        if not parsed or not all(self.allow(each, port) for each in parsed):
+            raise ToolError(
+                f"{url} is not on the public web (http or https, port 80 or 443); only that is "
+                "fetched. Ask the person to attach what it shows."
+            )
+        return [str(each) for each in parsed]
+
+
+def _pinned(addresses: list[str]) -> aiohttp.abc.AbstractResolver:
+    """A resolver that knows the checked addresses only, so that nothing is looked up twice."""
+    from aiohttp.abc import AbstractResolver, ResolveResult
+
+    class Pinned(AbstractResolver):
+        @override
+        async def resolve(
+            self,
+            host: str,
+            port: int = 0,
+            family: socket.AddressFamily = socket.AF_INET,
+        ) -> list[ResolveResult]:
+            return [
+                ResolveResult(
+                    hostname=host,
+                    host=address,
+                    port=port,
+                    family=socket.AF_INET6 if ":" in address else socket.AF_INET,
+                    proto=0,
+                    flags=socket.AI_NUMERICHOST,
+                )
+                for address in addresses
+            ]
+
+        @override
+        async def close(self) -> None:
+            """Holds nothing."""
+
+    return Pinned()
+
+
+def _checked_url(url: str) -> URL:
+    """Raises ToolError unless `url` is an http(s) address without a password."""
+    try:
+        parsed = URL(url.strip())
+    except ValueError:
+        raise ToolError(f"{url[:200]} is not a web address.") from None
+    if len(url) > _MAX_URL:
+        raise ToolError(f"The address has {len(url):,} characters; {_MAX_URL:,} are allowed.")
+    if parsed.scheme not in {"http", "https"} or not parsed.host:
+        raise ToolError(
+            f"{url[:200]} is not a web address: it must begin with http:// or https://."
+        )
+    if parsed.user is not None or parsed.password is not None:
+        raise ToolError("Addresses with a user name or password in them are not fetched.")
+    return parsed.with_fragment(None)
+
+
+def _media_type(response: aiohttp.ClientResponse) -> str:
+    if response.status >= 400:
+        raise ToolError(
+            f"{response.url} answered {response.status} {response.reason or ''}".rstrip()
+            + ". Check the address or try another source."
+        )
+    media_type = response.content_type
+    if not media_type.startswith(_READABLE):
+        raise ToolError(f"{response.url} is {media_type}; only text, JSON and PDF can be read.")
+    return media_type
+
+
+async def _body(response: aiohttp.ClientResponse) -> bytes:
+    """The decoded body. Both what comes in and what it unpacks to are held to the limit."""
+    coding = response.headers.get("Content-Encoding", "identity").strip().lower()
+    if coding not in {"gzip", "x-gzip", "deflate", "identity"}:
+        raise ToolError(f"{response.url} is encoded as {coding}, which was not asked for.")
+    unpacked = zlib.decompressobj(wbits=47 if "gzip" in coding else zlib.MAX_WBITS)
+    received = 0
+    body = bytearray()
+    async for chunk in response.content.iter_chunked(_CHUNK):
+        received += len(chunk)
+        left = _MAX_BYTES + 1 - len(body)
+        body += chunk if coding == "identity" else unpacked.decompress(chunk, left)
+        if received > _MAX_BYTES or len(body) > _MAX_BYTES:
+            raise ToolError(
+                f"{response.url} is larger than {_MAX_BYTES / 1e6:.0f} MB. Look for a shorter page."
+            )
+    return bytes(body)
+
+
+def _reason(error: Exception) -> str:
+    """In words that show nothing of this network."""
+    import aiohttp
+
+    match error:
+        case aiohttp.ClientConnectorCertificateError() | aiohttp.ClientConnectorSSLError():
+            return "its certificate is not valid"
+        case aiohttp.ClientConnectorError():
+            return "no connection"
+        case aiohttp.ClientPayloadError() | zlib.error() | aiohttp.ServerDisconnectedError():
+            return "the answer broke off or is damaged"
+        case _:
+            return "the server's answer is not valid"

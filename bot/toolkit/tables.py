@@ -1,0 +1,310 @@
+"""Tables kept as artifacts, queried with DuckDB. The formats here are read by the model and must
+stay: a head line `handle: tbl_… · 4 rows × 2 columns · source: …`, a line `columns: a BIGINT, …`,
+then CSV or a profile."""
+
+# ruff: noqa: S608 - the names in these statements are quoted, the values our own
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import re
+import tempfile
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from bot.core.errors import ToolError
+from bot.parsing.results import Sheet
+from bot.parsing.tabular import cell_text, connect, csv_text, write_parquet
+from bot.toolkit.artifacts import Artifact, Artifacts, Column
+from bot.toolkit.blocking import interruptible
+
+T = TypeVar("T")
+
+PARQUET = "application/vnd.apache.parquet"
+"""Media type of an artifact that is a table."""
+
+_READERS = {PARQUET: "read_parquet", "text/csv": "read_csv", "application/json": "read_json"}
+_SECONDS = 20.0
+_MEMORY = "512MB"
+_MAX_ROWS = 200_000
+_SHOWN_ROWS = 50
+_PROFILED_COLUMNS = 100
+_FIRST_ROWS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows of a table, or the first of them; `total` is how many there are."""
+
+    columns: tuple[Column, ...]
+    rows: list[tuple[Any, ...]]
+    total: int
+
+    @property
+    def names(self) -> list[str]:
+        return [column.name for column in self.columns]
+
+    @property
+    def csv(self) -> str:
+        """The rows as CSV under a header."""
+        return csv_text(self.names, self.rows)
+
+
+@dataclass(frozen=True)
+class Session:
+    """An open database whose views are the tables asked for, by handle and by name."""
+
+    connection: Any
+    folder: Path
+    tables: tuple[Artifact, ...]
+
+    async def run(self, work: Callable[[Any], T], *, seconds: float = _SECONDS) -> T:
+        """Do `work` with the connection in a thread. Raises ToolError for what DuckDB refuses."""
+        import duckdb
+
+        try:
+            return await interruptible(
+                lambda: work(self.connection), self.connection.interrupt, seconds
+            )
+        except TimeoutError:
+            raise ToolError(
+                f"The query was stopped after {seconds:g} s. Filter or aggregate earlier."
+            ) from None
+        except duckdb.OutOfMemoryException:
+            raise ToolError(
+                f"The query needs more than {_MEMORY} of memory. Filter or aggregate earlier."
+            ) from None
+        except duckdb.Error as error:
+            raise ToolError(self._explained(str(error))) from None
+
+    def _explained(self, message: str) -> str:
+        """DuckDB's words, the columns there are, and near matches of the name it did not find."""
+        lines = message.replace(str(self.folder), "").splitlines()
+        parts = [line for line in lines if line and not line.startswith("Did you mean")][:4]
+        missing = re.search(r'column "([^"]+)" not found', message)
+        names = [column.name for table in self.tables for column in table.columns]
+        if missing:
+            near = difflib.get_close_matches(missing[1], names, n=3, cutoff=0.4)
+            parts += [f"Similar columns: {', '.join(near)}."] if near else []
+        parts += [f"{table.handle} has: {columns_line(table.columns)}" for table in self.tables]
+        return "\n".join(parts)
+
+
+@asynccontextmanager
+async def opened(artifacts: Artifacts, handles: Sequence[str]) -> AsyncGenerator[Session]:
+    """A session over the tables named by `handles`; each is a view named by its handle and, if
+    no other has that name, by its file name. It reads these tables and nothing else.
+
+    Raises ToolError when a handle is no table.
+    """
+    found = tuple([await artifacts.find(handle) for handle in dict.fromkeys(handles)])
+    for each in found:
+        if each.media_type.split(";")[0] not in _READERS:
+            raise ToolError(
+                f"{each.handle} ({each.name}) is no table. Tables have handles like tbl_…; "
+                "read_artifact and search_artifact read documents."
+            )
+    with tempfile.TemporaryDirectory(prefix="bot-tables-", ignore_cleanup_errors=True) as folder:
+        for each in found:
+            data = await artifacts.read(each.handle)
+            await asyncio.to_thread((Path(folder) / each.handle).write_bytes, data)
+        connection = await asyncio.to_thread(_connected, Path(folder), found)
+        try:
+            yield Session(connection, Path(folder), found)
+        finally:
+            connection.close()
+
+
+def _connected(folder: Path, tables: tuple[Artifact, ...]) -> Any:
+    connection = connect(threads=2, memory=_MEMORY)
+    connection.execute(f"SET allowed_directories = ['{folder}/']")
+    connection.execute("SET enable_external_access = false; SET lock_configuration = true")
+    named: set[str] = set()
+    for table in tables:
+        reader = _READERS[table.media_type.split(";")[0]]
+        source = f"{reader}('{folder / table.handle}')"
+        for name in (table.handle, table.name):
+            if name.lower() not in named:
+                named.add(name.lower())
+                connection.execute(f"CREATE VIEW {quoted_name(name)} AS SELECT * FROM {source}")
+    return connection
+
+
+def quoted_name(name: str) -> str:
+    """`name` as an SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def columns_line(columns: Sequence[Column]) -> str:
+    """The columns on one line, `region VARCHAR, amount DOUBLE`; at most 100 of them."""
+    line = ", ".join(f"{column.name} {column.type}" for column in columns[:_PROFILED_COLUMNS])
+    more = len(columns) - _PROFILED_COLUMNS
+    return f"{line}, … ({more} more)" if more > 0 else line
+
+
+def head_line(table: Artifact) -> str:
+    """The first line of what a tool says of a table."""
+    url = f" <{table.source_url}>" if table.source_url else ""
+    size = f"{table.rows or 0:,} rows × {len(table.columns)} columns"
+    return f"handle: {table.handle} · {size} · source: {table.source_title or table.name}{url}"
+
+
+async def save_table(
+    artifacts: Artifacts, data: bytes, *, name: str, title: str = "", url: str | None = None
+) -> Artifact:
+    """Keep Parquet `data` as a table artifact with its rows and columns counted."""
+    columns, rows = await asyncio.to_thread(_measured, data)
+    return await artifacts.save(
+        data,
+        name=name,
+        media_type=PARQUET,
+        prefix="tbl",
+        rows=rows,
+        columns=columns,
+        source_title=title or name,
+        source_url=url,
+    )
+
+
+def _measured(data: bytes) -> tuple[tuple[Column, ...], int]:
+    with tempfile.NamedTemporaryFile(suffix=".parquet") as file, connect() as connection:
+        file.write(data)
+        file.flush()
+        source = f"read_parquet('{file.name}')"
+        columns = connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
+        rows = connection.execute(f"SELECT count(*) FROM {source}").fetchone()[0]
+    return tuple(Column(name=name, type=kind) for name, kind, *_ in columns), rows
+
+
+async def save_rows(
+    artifacts: Artifacts, columns: Sequence[str], rows: Sequence[Sequence[object]], *, name: str
+) -> Artifact:
+    """Keep rows of Python values as a table artifact; text stays text, ISO dates become dates."""
+    return await save_table(
+        artifacts, await asyncio.to_thread(_as_parquet, list(columns), rows), name=name
+    )
+
+
+def _as_parquet(columns: list[str], rows: Sequence[Sequence[object]]) -> bytes:
+    with tempfile.TemporaryDirectory(prefix="bot-rows-") as folder:
+        path = Path(folder) / "rows.parquet"
+        write_parquet(Sheet("rows", columns, rows, typed=True), path)
+        return path.read_bytes()
+
+
+async def query(artifacts: Artifacts, sql: str, handles: Sequence[str]) -> Artifact:
+    """Run one SELECT over the tables and keep its result (the first 200,000 rows)."""
+    async with opened(artifacts, handles) as session:
+        data = await session.run(lambda connection: _selected(connection, sql, session.folder))
+        sources = dict.fromkeys(table.source_title or table.name for table in session.tables)
+        urls = {table.source_url for table in session.tables}
+    return await save_table(
+        artifacts,
+        data,
+        name="query result",
+        title=", ".join(sources),
+        url=urls.pop() if len(urls) == 1 else None,
+    )
+
+
+def _selected(connection: Any, sql: str, folder: Path) -> bytes:
+    import duckdb
+
+    statements = connection.extract_statements(sql)
+    if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+        raise ToolError("One SELECT (or WITH … SELECT) statement is allowed, and nothing else.")
+    query_text = statements[0].query.strip().rstrip(";")
+    path = folder / "result"
+    connection.execute(
+        f"COPY (SELECT * FROM ({query_text}\n) LIMIT {_MAX_ROWS}) TO '{path}' (FORMAT parquet)"
+    )
+    return path.read_bytes()
+
+
+async def rows_of(
+    artifacts: Artifacts, handle: str, *, offset: int = 0, limit: int = _SHOWN_ROWS
+) -> Rows:
+    """Rows of a table from `offset` (0 is the first) on."""
+    async with opened(artifacts, [handle]) as session:
+        return await session.run(
+            lambda connection: _rows(connection, session.tables[0], offset, limit)
+        )
+
+
+def _rows(connection: Any, table: Artifact, offset: int, limit: int) -> Rows:
+    # What has no plain Python form (time zones, nested values) comes as DuckDB writes it.
+    selected = ", ".join(
+        quoted_name(column.name)
+        if column.type in _PLAIN or column.type.startswith("DECIMAL")
+        else f"{quoted_name(column.name)}::VARCHAR AS {quoted_name(column.name)}"
+        for column in table.columns
+    )
+    rows = connection.execute(
+        f"SELECT {selected} FROM {quoted_name(table.handle)} LIMIT {limit} OFFSET {offset}"
+    ).fetchall()
+    return Rows(table.columns, rows, table.rows or 0)
+
+
+_PLAIN = frozenset(
+    {"BOOLEAN", "VARCHAR", "DOUBLE", "FLOAT", "DATE", "TIMESTAMP", "TIME", "HUGEINT"}
+    | {f"{sign}{size}INT" for sign in ("", "U") for size in ("TINY", "SMALL", "BIG")}
+    | {"INTEGER", "UINTEGER"}
+)
+
+
+async def shown(artifacts: Artifacts, table: Artifact) -> str:
+    """Head, columns and the first 50 rows of a table as CSV."""
+    found = await rows_of(artifacts, table.handle)
+    parts = [
+        head_line(table),
+        f"columns: {columns_line(table.columns)}",
+        found.csv,
+    ]
+    if found.total > len(found.rows):
+        parts.append(
+            f"[rows 1–{len(found.rows)} of {found.total:,} shown; read_artifact with offset "
+            f"{len(found.rows)} reads on, query_table narrows]"
+        )
+    return "\n".join(parts)
+
+
+async def describe(artifacts: Artifacts, table: Artifact, *, notes: Sequence[str] = ()) -> str:
+    """Head, columns, notes, a profile of each column, and the first 5 rows as CSV."""
+    async with opened(artifacts, [table.handle]) as session:
+        profile = await session.run(lambda connection: _profile(connection, table))
+        first = await session.run(lambda connection: _rows(connection, table, 0, _FIRST_ROWS))
+    return "\n".join(
+        [
+            head_line(table),
+            f"columns: {columns_line(table.columns)}",
+            *(f"note: {note}" for note in notes),
+            "profile:",
+            csv_text(["column", "type", "nulls", "distinct", "min", "max"], profile),
+            f"first {len(first.rows)} rows:",
+            first.csv,
+        ]
+    )
+
+
+def _profile(connection: Any, table: Artifact) -> list[list[object]]:
+    return [
+        _profiled(connection, table.handle, column) for column in table.columns[:_PROFILED_COLUMNS]
+    ]
+
+
+def _profiled(connection: Any, handle: str, column: Column) -> list[object]:
+    name = quoted_name(column.name)
+    nulls, distinct, low, high = connection.execute(
+        f"SELECT count(*) - count({name}), count(DISTINCT {name}), min({name})::VARCHAR, "
+        f"max({name})::VARCHAR FROM {quoted_name(handle)}"
+    ).fetchone()
+    return [column.name, column.type, nulls, distinct, _short(low), _short(high)]
+
+
+def _short(value: str | None) -> str:
+    text = cell_text(value)
+    return text if len(text) <= 40 else f"{text[:39]}…"

@@ -1,0 +1,223 @@
+"""Databases are read and never changed (reliability 13; issue 2, "an SQL DROP")."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from bot.core.errors import ToolError
+from bot.local.sample_database import build
+from bot.toolkit import DatabaseConfig, Databases
+from bot.toolkit.statements import checked_select
+from tests.support.artifacts import MemoryArtifacts
+from tools.databases import list_databases, query_database
+
+ENDLESS = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT count(*) FROM c"
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("databases") / "shop.sqlite"
+    build(path)
+    return path
+
+
+@pytest.fixture
+def databases(shop: Path) -> Databases:
+    config = DatabaseConfig(url=f"sqlite:///{shop}", description="A small shop", row_limit=100)
+    return Databases({"shop": config})
+
+
+async def test_the_schema_is_told_when_the_tool_is_acquired(databases: Databases) -> None:
+    """The model knows tables, columns and keys before it writes SQL (D2)."""
+    assert query_database.tool.on_acquired is not None
+    text = await query_database.tool.on_acquired({Databases: databases})
+    assert text == await list_databases(databases)
+    assert text.startswith("database: shop · sqlite · A small shop\n")
+    assert "customer_id INTEGER → customers.id" in text
+
+
+async def test_a_query_gives_a_table(databases: Databases, artifacts: MemoryArtifacts) -> None:
+    sql = "SELECT category, count(*) AS n FROM products GROUP BY 1 ORDER BY 1 -- all"
+    result = await query_database("shop", sql, databases, artifacts)
+    [handle] = result.handles
+    assert result.content == (
+        f"handle: {handle} · 4 rows × 2 columns · source: database shop\n"
+        "columns: category VARCHAR, n BIGINT\n"
+        "category,n\nElectronics,3\nKitchen,2\nOffice,3\nPaper,2"
+    )
+
+
+async def test_rows_are_capped_and_it_is_said(
+    databases: Databases, artifacts: MemoryArtifacts
+) -> None:
+    result = await query_database("shop", "SELECT id FROM orders", databases, artifacts, limit=5000)
+    assert "100 rows × 1 columns" in result.content
+    assert "[cut: there are more than these 100 rows" in result.content
+
+
+@pytest.mark.parametrize(
+    ("sql", "why"),
+    [
+        ("DROP TABLE orders", "DROP is not allowed"),
+        ("DELETE FROM orders", "DELETE is not allowed"),
+        ("UPDATE orders SET amount = 0", "UPDATE is not allowed"),
+        ("INSERT INTO orders DEFAULT VALUES", "INSERT is not allowed"),
+        ("SELECT 1; DROP TABLE orders", "2 statements were given"),
+        ("PRAGMA writable_schema = 1", "PRAGMA is not allowed"),
+        ("ATTACH DATABASE '/tmp/x.db' AS x", "ATTACH is not allowed"),
+        ("VACUUM INTO '/tmp/x.db'", "VACUUM is not allowed"),
+        ("EXPLAIN SELECT 1", "EXPLAIN is not allowed"),
+        ("SELECT load_extension('x')", "load_extension is not allowed"),
+        ("SELECT readfile('/etc/passwd')", "readfile is not allowed"),
+        ("", "0 statements"),
+        ("SELECT FROM WHERE", "cannot be read|refused"),
+        ("SELECT amout FROM orders", "no such column: amout"),
+        ("SELECT * FROM pragma_table_info('orders')", "not authorized|prohibited"),
+        ("SELECT '\x00'", "cannot be read|refused"),
+    ],
+)
+async def test_only_reading_is_allowed(
+    shop: Path, databases: Databases, artifacts: MemoryArtifacts, sql: str, why: str
+) -> None:
+    """The refusal says what is allowed; the file stays as it was."""
+    before = hashlib.sha256(shop.read_bytes()).hexdigest()
+    with pytest.raises(ToolError, match=why) as caught:
+        await query_database("shop", sql, databases, artifacts)
+    assert "not allowed" not in str(caught.value) or "One SELECT statement" in str(caught.value)
+    assert hashlib.sha256(shop.read_bytes()).hexdigest() == before
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "WITH gone AS (DELETE FROM t RETURNING *) SELECT * FROM gone",
+        "SELECT * INTO copy FROM t",
+        "SELECT * FROM t FOR UPDATE",
+        "SELECT pg_sleep(100)",
+        'SELECT pg_catalog."pg_sleep"(100)',
+        "SELECT PG_READ_FILE('/etc/passwd')",
+        "SELECT * FROM pg_ls_dir('/')",
+        "SELECT lo_import('/etc/passwd')",
+        "SELECT set_config('transaction_read_only', 'off', false)",
+        "SELECT query_to_xml('DROP TABLE t', true, true, '')",
+        "SELECT * FROM dblink('host=x', 'DROP TABLE t') AS r(a int)",
+        "SELECT nextval('s')",
+        "COPY t TO PROGRAM 'id'",
+        "DO $$ BEGIN DELETE FROM t; END $$",
+        "COMMIT; DROP TABLE t",
+        "SET ROLE admin",
+        "CALL p()",
+        "VALUES (1); DROP TABLE t",
+    ],
+)
+def test_what_postgresql_could_be_made_to_do_is_refused(sql: str) -> None:
+    with pytest.raises(ToolError, match="allowed"):
+        checked_select(sql, "postgres")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "WITH a AS (SELECT 1 AS n) SELECT n FROM a UNION ALL SELECT 2 ORDER BY 1 LIMIT 5",
+        "SELECT x, rank() OVER (PARTITION BY y ORDER BY z) FROM t WHERE a ILIKE '%;drop%'",
+        "SELECT date_trunc('month', d) AS m, pg_typeof(d) FROM t GROUP BY 1, 2",
+    ],
+)
+def test_ordinary_questions_pass(sql: str) -> None:
+    assert checked_select(sql, "postgres").startswith(("SELECT", "WITH"))
+
+
+async def test_an_endless_query_is_stopped(shop: Path, artifacts: MemoryArtifacts) -> None:
+    slow = Databases({"shop": DatabaseConfig(url=f"sqlite:///{shop}", timeout=0.2)})
+    with pytest.raises(ToolError, match=r"stopped after 0\.2 s"):
+        await query_database("shop", ENDLESS, slow, artifacts)
+
+
+async def test_a_wrong_name_gets_the_right_ones(
+    databases: Databases, artifacts: MemoryArtifacts
+) -> None:
+    with pytest.raises(ToolError, match=r"no database shpo\. Configured: shop"):
+        await query_database("shpo", "SELECT 1", databases, artifacts)
+
+
+async def test_a_missing_file_is_not_created(tmp_path: Path) -> None:
+    path = tmp_path / "none.sqlite"
+    databases = Databases({"none": DatabaseConfig(url=f"sqlite:///{path}")})
+    assert "not available" in await databases.schema()
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    "url", ["sqlite://", "sqlite:///:memory:", "mysql://h/d", "sqlite:///f?mode=rwc", "x"]
+)
+def test_a_wrong_url_is_found_at_start(url: str) -> None:
+    with pytest.raises(ValidationError, match="must"):
+        DatabaseConfig(url=url)
+
+
+def test_the_sample_is_the_same_every_time(shop: Path, tmp_path: Path) -> None:
+    build(tmp_path / "again.sqlite")
+    assert (tmp_path / "again.sqlite").read_bytes() == shop.read_bytes()
+
+
+@pytest.fixture(scope="module")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A real server on loopback, as its own user where the tests run as root."""
+    found = shutil.which("initdb") or next(
+        (str(path) for path in Path("/usr/lib/postgresql").glob("*/bin/initdb")), None
+    )
+    if not found:
+        pytest.skip("needs PostgreSQL's server programs")
+    pytest.importorskip("psycopg", reason="needs psycopg")
+    folder = tmp_path_factory.mktemp("postgres")
+    user = "postgres" if os.geteuid() == 0 else None
+    if user:
+        shutil.chown(folder, user)
+        for parent in list(folder.parents)[:3]:
+            parent.chmod(parent.stat().st_mode | 0o011)
+    data, programs = folder / "data", Path(found).parent
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    options = f"-p {port} -k {folder} -h 127.0.0.1 -F"
+
+    def run(*command: str | Path) -> None:
+        subprocess.run(command, check=True, user=user, cwd=folder, stdout=subprocess.DEVNULL)
+
+    run(programs / "initdb", "-D", data, "-U", "postgres", "-A", "trust", "--no-sync")
+    run(programs / "pg_ctl", "-D", data, "-w", "-o", options, "-l", folder / "log", "start")
+    try:
+        yield f"postgresql+psycopg://postgres@127.0.0.1:{port}/postgres"
+    finally:
+        run(programs / "pg_ctl", "-D", data, "-m", "immediate", "stop")
+
+
+async def test_postgresql_is_read_and_cannot_be_written(
+    postgres: str, artifacts: MemoryArtifacts
+) -> None:
+    """The connection itself refuses to write and to run long, whatever the parser let pass."""
+    import psycopg
+
+    with psycopg.connect(postgres.replace("+psycopg", ""), autocommit=True) as admin:
+        admin.execute("CREATE TABLE t (id int PRIMARY KEY, price numeric, at timestamptz)")
+        admin.execute("INSERT INTO t VALUES (1, 2.50, '2026-01-02 03:04:05+00')")
+        admin.execute(
+            "CREATE FUNCTION sneaky() RETURNS int LANGUAGE sql AS 'DELETE FROM t; SELECT 1'"
+        )
+    databases = Databases({"pg": DatabaseConfig(url=postgres, timeout=1.0)})
+    assert "t(id INTEGER, price NUMERIC, at TIMESTAMP)" in await databases.schema()
+    result = await query_database("pg", "SELECT * FROM t WHERE 5 % 2 = 1", databases, artifacts)
+    assert "\nid,price,at\n1,2.5,2026-01-02 03:04:05+00" in result.content
+    with pytest.raises(ToolError, match="read-only transaction"):
+        await query_database("pg", "SELECT sneaky()", databases, artifacts)
+    with pytest.raises(ToolError, match="statement timeout|stopped after"):
+        await query_database("pg", ENDLESS, databases, artifacts)

@@ -1,0 +1,298 @@
+"""Reading attached files: what people attach is read as it is, and what cannot be read says why
+and what to do instead (issue 2, "Bad input"; reliability 13)."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import os
+import zipfile
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import docx
+import duckdb
+import openpyxl
+import pytest
+from pypdf import PdfWriter
+
+from bot.core.errors import ToolError
+from bot.core.request import FileRef
+from bot.toolkit import ThreadMessage, ToolResult, documents
+from tests.support.artifacts import MemoryArtifacts
+from tests.support.conversation import MemoryConversation
+from tools.files import read_file
+
+Read = Callable[..., Awaitable[ToolResult]]
+
+
+@pytest.fixture
+def read(conversation: MemoryConversation, artifacts: MemoryArtifacts) -> Read:
+    async def attach_and_read(name: str, data: bytes, **arguments: str) -> ToolResult:
+        file_id = conversation.attach(name, data)
+        return await read_file(file_id, conversation, artifacts, **arguments)
+
+    return attach_and_read
+
+
+def pdf(*pages: str) -> bytes:
+    """A PDF made by hand: one line of Helvetica a page."""
+    kids = " ".join(f"{3 + 2 * n} 0 R" for n in range(len(pages)))
+    font = "/Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >>"
+    objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>",
+    ]
+    for n, text in enumerate(pages):
+        stream = f"BT /F1 24 Tf 72 700 Td ({text}) Tj ET"
+        objects += [
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {4 + 2 * n} 0 R "
+            f"/Resources << {font} >> >>",
+            f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream",
+        ]
+    out = b"%PDF-1.4\n"
+    offsets = []
+    for number, body in enumerate(objects, start=1):
+        offsets.append(len(out))
+        out += f"{number} 0 obj\n{body}\nendobj\n".encode()
+    table = "".join(f"{offset:010d} 00000 n \n" for offset in offsets)
+    xref = f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}"
+    trailer = f"trailer << /Size {len(objects) + 1} /Root 1 0 R >>\nstartxref\n{len(out)}\n%%EOF\n"
+    return out + (xref + trailer).encode()
+
+
+def workbook(**sheets: list[list[object]]) -> bytes:
+    book = openpyxl.Workbook()
+    book.remove(book.worksheets[0])
+    for name, rows in sheets.items():
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+async def test_a_csv_becomes_a_table_with_a_profile(read: Read, artifacts: MemoryArtifacts) -> None:
+    """The model sees a handle, types, ranges and the first rows, not the whole file (D8)."""
+    result = await read(
+        "sales.csv", b"region,amount,day\nNorth,12.5,2026-01-03\nSouth,,2026-02-01\n"
+    )
+    [handle] = result.handles
+    assert result.content.splitlines() == [
+        f"handle: {handle} · 2 rows × 3 columns · source: sales.csv <https://files.example/F1>",
+        "columns: region VARCHAR, amount DOUBLE, day DATE",
+        "profile:",
+        "column,type,nulls,distinct,min,max",
+        "region,VARCHAR,0,2,North,South",
+        "amount,DOUBLE,1,1,12.5,12.5",
+        "day,DATE,0,2,2026-01-03,2026-02-01",
+        "first 2 rows:",
+        "region,amount,day",
+        "North,12.5,2026-01-03",
+        "South,,2026-02-01",
+    ]
+    saved, _ = artifacts.kept[handle]
+    assert (saved.rows, saved.name) == (2, "sales.csv")
+    assert handle.startswith("tbl_")
+    assert [source.url for source in result.sources] == ["https://files.example/F1"]
+
+
+async def test_ragged_rows_are_kept_and_named(read: Read) -> None:
+    """No value is lost, and it is said which lines were odd and what was done with them."""
+    result = await read("ragged.csv", b"a,b,c\n1,2,3\n4,5\n6,7,8,9,10\n\n11,12,13\n")
+    assert (
+        "note: 2 of 4 lines were odd: 1 with too few cells (line 3), filled with nulls; "
+        "1 with too many (line 4), the surplus is in column extra." in result.content
+    )
+    assert '6,7,8,"9,10"' in result.content
+    assert "4 rows × 4 columns" in result.content
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"name;price\nA;1,5\nB;2,5\n", "note: Delimiter: ;."),
+        (b"name\tprice\nA\t1\n", "note: Delimiter: tab."),
+        ("name,ort\nJürgen,Köln\nZoë,Zürich\nRenée,Genève\n".encode("cp1252"), "Jürgen,Köln"),
+        ("name,ort\nJürgen,Köln\n".encode("utf-16"), "Jürgen,Köln"),
+        (
+            b"Report of May\n\nname,price\nA,1\nB,2\n",
+            "above the header were left out: Report of May",
+        ),
+        (b"1,2\n3,4\n", "columns: column_1 BIGINT, column_2 BIGINT"),
+        (b"zip,n\n00501,1\n10001,2\n", "columns: zip VARCHAR, n BIGINT"),
+        (b"day\n01/02/2026\n", "columns: day VARCHAR"),
+        (b"a,a,\n1,2,3\n", "columns: a BIGINT, a_2 BIGINT, column_3 BIGINT"),
+        (b'note,n\n"two\nlines",1\n', '"two\nlines",1'),
+        (b"a,b\nx\x00y,1\n", "xy,1"),
+        (b"a,b\n\xed\xa0\x80z,1\n", "z,1"),
+    ],
+)
+async def test_a_csv_is_read_whatever_its_make(read: Read, data: bytes, expected: str) -> None:
+    """Delimiters, encodings, titles, missing headers, codes with zeros, null bytes, surrogates."""
+    assert expected in (await read("data.csv", data)).content
+
+
+async def test_every_sheet_of_a_workbook_is_a_table(read: Read, artifacts: MemoryArtifacts) -> None:
+    """Text that looks like a number stays text in a workbook, where cells have types."""
+    data = workbook(
+        Sales=[
+            ["Sales 2026"],
+            [],
+            ["region", "code", "n"],
+            ["North", "0700", 3],
+            ["South", "12", 4.5],
+        ],
+        Empty=[],
+        People=[["name"], ["Ada"]],
+    )
+    result = await read("book.xlsx", data)
+    assert [artifacts.kept[handle][0].name for handle in result.handles] == [
+        "book.xlsx · Sales",
+        "book.xlsx · People",
+    ]
+    assert "columns: region VARCHAR, code VARCHAR, n DOUBLE" in result.content
+    only = await read("book.xlsx", data, sheet="people")
+    assert len(only.handles) == 1
+    with pytest.raises(ToolError, match=r"no sheet 'Costs'. Its sheets: Sales, Empty, People"):
+        await read("book.xlsx", data, sheet="Costs")
+
+
+async def test_json_records_are_a_table_and_the_rest_text(read: Read) -> None:
+    """Lone surrogates in cells do no harm."""
+    records = await read(
+        "r.json", b'{"items": [{"a": 1, "b": {"c": 2}}, {"a": 2, "b": "\\ud800"}]}'
+    )
+    assert "2 rows × 2 columns" in records.content
+    assert "columns: a BIGINT, b VARCHAR" in records.content
+    lines = await read("r.jsonl", b'{"a": 1}\n{"a": 2}\n')
+    assert "2 rows × 1 columns" in lines.content
+    settings = await read("s.json", b'{"name": "x", "on": true}')
+    assert settings.handles[0].startswith("doc_")
+    assert '"on": true' in settings.content
+
+
+async def test_parquet_is_a_table(read: Read, tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    duckdb.sql(f"COPY (SELECT 1 AS a, DATE '2026-01-01' AS d) TO '{path}'")
+    result = await read("t.parquet", path.read_bytes())
+    assert "columns: a INTEGER, d DATE" in result.content
+
+
+async def test_a_pdf_is_read_with_its_pages(read: Read) -> None:
+    """Page marks let an answer say where something stands."""
+    result = await read("report.pdf", pdf("Revenue rose", "Costs fell", "Outlook"))
+    assert "3 pages" in result.content.splitlines()[0]
+    assert "[page 2 of 3]\nCosts fell" in result.content
+    part = await read("report.pdf", pdf("Revenue rose", "Costs fell", "Outlook"), pages="2-3")
+    assert "Revenue" not in part.content
+    assert "Outlook" in part.content
+
+
+async def test_a_word_document_is_read_with_its_tables(read: Read) -> None:
+    document = docx.Document()
+    document.add_heading("Plan", 1)
+    document.add_paragraph("We start in May.")
+    table = document.add_table(rows=1, cols=2)
+    table.rows[0].cells[0].text, table.rows[0].cells[1].text = "Owner", "Ada"
+    out = io.BytesIO()
+    document.save(out)
+    result = await read("plan.docx", out.getvalue())
+    assert "# Plan\n\nWe start in May.\n\nOwner | Ada" in result.content
+
+
+async def test_a_long_document_shows_its_beginning(read: Read, artifacts: MemoryArtifacts) -> None:
+    """What is shown fits what an output may hold, and the rest can be read by its handle (D7)."""
+    result = await read("log.txt", "\n".join(f"line {n}" for n in range(5_000)).encode())
+    assert len(result.content) < 12_000
+    assert "of 5,000 shown; read_artifact with handle" in result.content
+    assert artifacts.kept[result.handles[0]][1].endswith(b"line 4999")
+
+
+def encrypted() -> bytes:
+    writer = PdfWriter()
+    writer.add_blank_page(100, 100)
+    writer.encrypt("secret", algorithm="RC4-128")
+    out = io.BytesIO()
+    writer.write(out)
+    return out.getvalue()
+
+
+def zip_bomb() -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/worksheets/sheet1.xml", b"0" * 60_000_000)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "why"),
+    [
+        ("broken.pdf", b"%PDF-1.7\n" + bytes(range(256)) * 20, "damaged"),
+        ("cut.pdf", pdf("x", "y")[:200], "damaged"),
+        ("secret.pdf", encrypted(), "password"),
+        ("bomb.xlsx", zip_bomb(), "unpacks from"),
+        ("broken.xlsx", b"PK\x03\x04 no archive", "damaged"),
+        ("broken.docx", b"PK\x03\x04 no archive", "damaged"),
+        ("empty.xlsx", workbook(One=[]), "empty"),
+        ("old.xls", b"\xd0\xcf\x11\xe0" + bytes(100), "password or in an old Office format"),
+        ("empty.csv", b"", "empty"),
+        ("blank.csv", b" \n,,\n", "empty"),
+        ("photo.png", b"\x89PNG\r\n", "images cannot be read yet"),
+        ("program.exe", b"MZ\x00\x01", "cannot be read. These can: txt"),
+        ("broken.json", b'{"a": ', "not valid JSON"),
+        ("deep.json", b"[" * 100_000 + b"]" * 100_000, "nested too deeply|more memory"),
+        ("broken.parquet", b"PAR1" + bytes(100), "damaged"),
+    ],
+)
+async def test_bad_files_say_what_is_wrong(read: Read, name: str, data: bytes, why: str) -> None:
+    """A clear sentence that names the file; nothing crashes."""
+    with pytest.raises(ToolError, match=why) as caught:
+        await read(name, data)
+    assert name in str(caught.value)
+
+
+async def test_a_file_of_500_mb_is_refused_before_it_is_fetched(
+    conversation: MemoryConversation, artifacts: MemoryArtifacts
+) -> None:
+    file = FileRef(id="F9", name="huge.csv", size=500_000_000)
+    conversation.files["F9"] = (file, b"")
+    at = datetime(2026, 11, 20, 14, 3, tzinfo=UTC)
+    conversation.messages.append(ThreadMessage("1.0", at, "Ada", "Look", (file,)))
+    with pytest.raises(ToolError, match=r"Ask for an extract"):
+        await read_file("F9", conversation, artifacts)
+    assert conversation.fetched == []
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [documents.Limits(memory=150_000_000), documents.Limits(cpu=1), documents.Limits(seconds=0.05)],
+    ids=["memory", "cpu", "time"],
+)
+async def test_reading_ends_at_its_limits(limits: documents.Limits) -> None:
+    """A hostile file costs its process, not the bot (reliability 13)."""
+    data = json.dumps([{"a": n, "b": str(n)} for n in range(400_000)]).encode()
+    with pytest.raises(ToolError, match="than is allowed"):
+        await documents.read(data, "json", name="big.json", limits=limits)
+
+
+async def test_cancelling_kills_the_reader() -> None:
+    """A Stop leaves no process behind (H1)."""
+    data = json.dumps([{"a": n} for n in range(400_000)]).encode()
+    task = asyncio.create_task(documents.read(data, "json", name="big.json"))
+    while not (children := _children()):  # noqa: ASYNC110 - nothing tells of a process's birth
+        await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert not children & _children()
+
+
+def _children() -> set[str]:
+    path = Path(f"/proc/self/task/{os.getpid()}/children")
+    if not path.exists():
+        pytest.skip("needs /proc")
+    return set(path.read_text().split())

@@ -1,0 +1,101 @@
+"""SQL over tables by handle: right numbers, clear mistakes, and nothing but the tables (D8,
+reliability 13)."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.core.errors import ToolError
+from bot.toolkit import Artifact, tables
+from tests.support.artifacts import MemoryArtifacts
+from tools.tables import describe_table, query_table
+
+
+@pytest.fixture
+async def sales(artifacts: MemoryArtifacts) -> Artifact:
+    rows = [["North", 10, "2026-01-03"], ["South", 5, "2026-01-09"], ["North", 2.5, None]]
+    return await tables.save_rows(artifacts, ["region", "amount", "day"], rows, name="sales.csv")
+
+
+async def test_a_query_gives_a_handle_columns_and_rows(
+    artifacts: MemoryArtifacts, sales: Artifact
+) -> None:
+    result = await query_table(
+        f"SELECT region, sum(amount) AS total FROM {sales.handle} GROUP BY 1 ORDER BY 2 DESC -- all",
+        [sales.handle],
+        artifacts,
+    )
+    [handle] = result.handles
+    assert result.content.splitlines() == [
+        f"handle: {handle} · 2 rows × 2 columns · source: sales.csv",
+        "columns: region VARCHAR, total DOUBLE",
+        "region,total",
+        "North,12.5",
+        "South,5.0",
+    ]
+    again = await query_table(f"SELECT count(*) AS n FROM {handle}", [handle], artifacts)
+    assert again.content.endswith("n\n2")
+
+
+async def test_a_table_answers_to_its_file_name(
+    artifacts: MemoryArtifacts, sales: Artifact
+) -> None:
+    result = await query_table('SELECT max(day) AS d FROM "sales.csv"', [sales.handle], artifacts)
+    assert result.content.endswith("d\n2026-01-09")
+
+
+async def test_of_a_long_result_50_rows_are_shown(
+    artifacts: MemoryArtifacts, sales: Artifact
+) -> None:
+    sql = f"SELECT range AS n FROM range(1234), {sales.handle} WHERE amount = 5"
+    result = await query_table(sql, [sales.handle], artifacts)
+    assert "1,234 rows × 1 columns" in result.content
+    assert "[rows 1–50 of 1,234 shown;" in result.content
+
+
+@pytest.mark.parametrize(
+    ("sql", "why"),
+    [
+        ("SELECT regon FROM {t}", r"Similar columns: region"),
+        ("SELECT regon FROM {t}", r"has: region VARCHAR, amount DOUBLE, day DATE"),
+        ("SELECT * FROM nothing", "nothing does not exist"),
+        ("SELEC 1", "syntax error"),
+        ("", "One SELECT"),
+        ("DROP VIEW {t}", "One SELECT"),
+        ("SELECT 1; DROP VIEW {t}", "One SELECT"),
+        ("COPY {t} TO '/tmp/stolen.csv'", "One SELECT"),
+        ("ATTACH '/etc/passwd'", "One SELECT"),
+        ("SET memory_limit = '99GB'", "One SELECT"),
+        ("SELECT * FROM read_text('/etc/passwd')", "Cannot access file"),
+        ("SELECT * FROM read_csv('/etc/passwd')", "Cannot access file"),
+        ("SELECT * FROM '/etc/passwd'", "does not exist"),
+        ("SELECT * FROM glob('/*')", "Cannot access|disabled"),
+        ("SELECT 1) TO '/tmp/x'; DROP VIEW {t}; --", "syntax error|One SELECT"),
+    ],
+)
+async def test_what_cannot_be_run_says_why(
+    artifacts: MemoryArtifacts, sales: Artifact, sql: str, why: str
+) -> None:
+    with pytest.raises(ToolError, match=why):
+        await query_table(sql.format(t=sales.handle), [sales.handle], artifacts)
+
+
+async def test_a_query_without_end_is_stopped(artifacts: MemoryArtifacts, sales: Artifact) -> None:
+    """The thread that ran it has ended too: the session could be closed."""
+    async with tables.opened(artifacts, [sales.handle]) as session:
+        sql = "SELECT count(*) FROM range(9999999) a, range(9999999) b WHERE a.range % 7 = b.range % 5"
+        with pytest.raises(ToolError, match=r"stopped after 0\.1 s"):
+            await session.run(lambda connection: connection.execute(sql).fetchall(), seconds=0.1)
+
+
+async def test_a_document_is_no_table(artifacts: MemoryArtifacts) -> None:
+    saved = await artifacts.save(b"x", name="a.txt", media_type="text/plain", prefix="doc")
+    with pytest.raises(ToolError, match="is no table"):
+        await query_table("SELECT 1", [saved.handle], artifacts)
+
+
+async def test_a_profile_counts_nulls_and_ranges(
+    artifacts: MemoryArtifacts, sales: Artifact
+) -> None:
+    result = await describe_table(sales.handle, artifacts)
+    assert "day,DATE,1,2,2026-01-03,2026-01-09" in result.content

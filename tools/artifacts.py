@@ -1,0 +1,161 @@
+"""Reading what was saved under a handle without carrying the whole of it along (D8)."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Annotated, Any
+
+import regex
+from pydantic import Field
+
+from bot.toolkit import (
+    Artifact,
+    Artifacts,
+    Provided,
+    ToolError,
+    ToolResult,
+    current_request,
+    tables,
+    tool,
+)
+
+_SECONDS = 5.0
+_CONTEXT = 1
+_MAX_LINE = 500
+_TABLE_ROWS = 100_000
+
+
+@tool(
+    group="artifacts",
+    summary="Read on in a saved result by its handle",
+    core=True,
+    title="Read {handle} from {offset}",
+    narrowing=("offset", "limit"),
+)
+async def read_artifact(
+    handle: Annotated[str, Field(description="A handle as a tool gave it: doc_…, tbl_…, out_….")],
+    artifacts: Provided[Artifacts],
+    offset: Annotated[int, Field(ge=0, description="Lines (or table rows) to skip.")] = 0,
+    limit: Annotated[int, Field(ge=1, le=2000, description="Lines (or rows) to read.")] = 200,
+) -> ToolResult:
+    """Read a part of a saved result: lines of a text, or rows of a table as CSV. The first line
+    says which part of how many it is, and the next offset."""
+    artifact = await artifacts.find(handle)
+    if artifact.media_type == tables.PARQUET:
+        found = await tables.rows_of(artifacts, handle, offset=offset, limit=limit)
+        lines = found.csv.split("\n")
+        return _part(artifact, "rows", lines[1:], offset, found.total, lines[:1])
+    lines = await _lines(artifact, artifacts)
+    return _part(artifact, "lines", lines[offset : offset + limit], offset, len(lines), [])
+
+
+def _part(
+    artifact: Artifact, unit: str, lines: list[str], offset: int, total: int, header: list[str]
+) -> ToolResult:
+    if offset and not lines:
+        raise ToolError(
+            f"{artifact.handle} has {total:,} {unit}; offset {offset:,} is past its end."
+        )
+    lines = _fitting(lines)
+    end = offset + len(lines)
+    more = f"next offset {end}" if end < total else "end"
+    head = f"handle: {artifact.handle} · {unit} {offset + 1:,}–{end:,} of {total:,} · {more}"
+    return ToolResult("\n".join([head, *header, *lines]), handles=(artifact.handle,))
+
+
+def _fitting(lines: list[str]) -> list[str]:
+    """As many lines as an output may hold; a first line that is too long alone is cut, and says
+    so."""
+    left = current_request().max_response_size * 3 // 4
+    kept: list[str] = []
+    for line in lines:
+        left -= len(line) + 1
+        if left < 0:
+            break
+        kept.append(line)
+    if lines and not kept:
+        return [_cut(lines[0], current_request().max_response_size // 2)]
+    return kept
+
+
+def _cut(line: str, size: int) -> str:
+    if len(line) <= size:
+        return line
+    return f"{line[:size]}… [{len(line) - size:,} more characters in this line]"
+
+
+def _search_title(arguments: Any) -> str:
+    return f"Search {arguments.handle} for {arguments.pattern}"[:80]
+
+
+@tool(
+    group="artifacts",
+    summary="Find a pattern in a saved result by its handle",
+    core=True,
+    title=_search_title,
+    narrowing=("pattern", "limit"),
+)
+async def search_artifact(
+    handle: Annotated[str, Field(description="A handle as a tool gave it: doc_…, tbl_…, out_….")],
+    pattern: Annotated[
+        str, Field(min_length=1, max_length=500, description="Regular expression, in any case.")
+    ],
+    artifacts: Provided[Artifacts],
+    limit: Annotated[int, Field(ge=1, le=200, description="Matches to show.")] = 20,
+) -> ToolResult:
+    """Find lines (or table rows, as CSV) of a saved result that match a regular expression, with
+    their numbers and the lines around them. A number n is read with read_artifact, offset n - 1."""
+    artifact = await artifacts.find(handle)
+    lines = await _lines(artifact, artifacts)
+    hits = await asyncio.to_thread(_matching, pattern, lines)
+    head = f"handle: {handle} · {len(hits):,} of {len(lines):,} lines match"
+    if len(hits) > limit:
+        head += f" · the first {limit} shown"
+    return ToolResult("\n".join([head, *_with_context(lines, hits[:limit])]), handles=(handle,))
+
+
+def _matching(pattern: str, lines: list[str]) -> list[int]:
+    """Indexes of the lines that match. A pattern may take exponential time, so it has a limit;
+    `concurrent` lets other threads run meanwhile."""
+    try:
+        compiled = regex.compile(pattern, regex.IGNORECASE)
+        end = time.monotonic() + _SECONDS
+        return [
+            index
+            for index, line in enumerate(lines)
+            if compiled.search(line, timeout=max(0.001, end - time.monotonic()), concurrent=True)
+        ]
+    except regex.error as error:
+        raise ToolError(
+            f"The pattern is not a valid regular expression: {error}. Escape ( ) [ ] . * + ? with \\."
+        ) from None
+    except TimeoutError:
+        raise ToolError(
+            "The pattern takes too long. Use a simpler one, without nested * or +."
+        ) from None
+
+
+def _with_context(lines: list[str], hits: list[int]) -> list[str]:
+    """`12: line` for a match, `11- line` for one around it, `--` between places, as grep does."""
+    shown: list[str] = []
+    last = -1
+    matched = set(hits)
+    for hit in hits:
+        first = max(hit - _CONTEXT, last + 1)
+        if shown and first > last + 1:
+            shown.append("--")
+        for index in range(first, min(hit + _CONTEXT + 1, len(lines))):
+            mark = ":" if index in matched else "-"
+            shown.append(f"{index + 1}{mark} {_cut(lines[index], _MAX_LINE)}")
+            last = index
+    return shown
+
+
+async def _lines(artifact: Artifact, artifacts: Artifacts) -> list[str]:
+    if artifact.media_type == tables.PARQUET:
+        found = await tables.rows_of(artifacts, artifact.handle, limit=_TABLE_ROWS)
+        return found.csv.split("\n")[1:]
+    if not artifact.media_type.startswith(("text/", "application/")):
+        raise ToolError(f"{artifact.handle} ({artifact.name}) is {artifact.media_type}, not text.")
+    return (await artifacts.read(artifact.handle)).decode("utf-8", "replace").splitlines()

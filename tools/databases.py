@@ -1,0 +1,54 @@
+"""The organisation's databases, read-only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, cast
+
+from pydantic import Field
+
+from bot.toolkit import Artifacts, Databases, Provided, Source, ToolResult, tables, tool
+
+
+async def _schema(services: Mapping[type, object]) -> str:
+    return await cast(Databases, services[Databases]).schema()
+
+
+def _title(arguments: Any) -> str:
+    return f"Query {arguments.database}: {' '.join(arguments.sql.split())}"[:80]
+
+
+@tool(group="databases", summary="The configured databases with their tables and columns")
+async def list_databases(databases: Provided[Databases]) -> str:
+    """List the databases, their SQL dialects, tables and columns."""
+    return await databases.schema()
+
+
+@tool(
+    group="databases",
+    summary="SQL SELECT on a configured database",
+    timeout=330.0,
+    title=_title,
+    on_acquired=_schema,
+    narrowing=("limit",),
+)
+async def query_database(
+    database: Annotated[str, Field(description="Name of a database as listed.")],
+    sql: Annotated[str, Field(description="One SELECT in that database's dialect.")],
+    databases: Provided[Databases],
+    artifacts: Provided[Artifacts],
+    limit: Annotated[
+        int | None, Field(ge=1, description="Most rows to take; the database has its own limit.")
+    ] = None,
+) -> ToolResult:
+    """Run one read-only SELECT on a database. Aggregate there rather than fetch rows. The result
+    gets a handle tbl_…; up to 50 rows are shown."""
+    found = await databases.query(database, sql, limit)
+    table = await tables.save_rows(
+        artifacts, found.columns, found.rows, name=f"database {database}"
+    )
+    text = await tables.shown(artifacts, table)
+    if found.truncated:
+        text += f"\n[cut: there are more than these {len(found.rows):,} rows; aggregate or filter]"
+    source = Source(title=f"Database {database}", url=None, supports="The figures queried from it.")
+    return ToolResult(text, (source,), (table.handle,))

@@ -1,0 +1,82 @@
+"""Files that people attached."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from bot.toolkit import (
+    Artifacts,
+    Conversation,
+    FileRef,
+    Provided,
+    ToolError,
+    ToolResult,
+    current_request,
+    documents,
+    tool,
+)
+
+MAX_BYTES = 50_000_000
+_THREAD = 200
+
+
+def _title(arguments: Any) -> str:
+    request = current_request().request
+    names = {file.id: file.name for file in request.files}
+    return f"Read {names.get(arguments.file_id, arguments.file_id)}"[:80]
+
+
+@tool(
+    group="files",
+    summary="Read a file attached in this thread",
+    core=True,
+    timeout=60.0,
+    title=_title,
+    narrowing=("sheet", "pages"),
+)
+async def read_file(
+    file_id: Annotated[
+        str, Field(description="Id of the file, as F0123ABC, or its name if it has been said.")
+    ],
+    conversation: Provided[Conversation],
+    artifacts: Provided[Artifacts],
+    sheet: Annotated[
+        str | None, Field(description="One sheet of a workbook; leave out to read all of them.")
+    ] = None,
+    pages: Annotated[
+        str | None,
+        Field(description='Pages of a PDF, as "1-5,8"; leave out to read the first 200.'),
+    ] = None,
+) -> ToolResult:
+    """Read a file attached in this thread: txt, md, csv, tsv, json, xlsx, docx, pdf, html, parquet.
+
+    A table comes back as a handle tbl_… with its columns, their ranges and the first rows: compute
+    from it with query_table, never from the first rows. A document comes back as text with a handle
+    doc_…; of a long one you see the beginning.
+    """
+    known = await _known(file_id, conversation)
+    if known and known.size > MAX_BYTES:
+        raise ToolError(
+            f"{known.name} has {known.size / 1e6:,.0f} MB; up to {MAX_BYTES / 1e6:.0f} MB can be "
+            "read. It was not downloaded. Ask for an extract: the rows or columns needed as CSV, "
+            "the same table as Parquet, or the pages that matter."
+        )
+    found = await conversation.download(known.id if known else file_id, max_bytes=MAX_BYTES)
+    name = found.file.name
+    kind = documents.kind_of(name, found.file.media_type, found.data)
+    read = await documents.read(found.data, kind, name=name, sheet=sheet, pages=pages)
+    return await documents.keep(read, artifacts, name=name, url=found.url)
+
+
+async def _known(file_id: str, conversation: Conversation) -> FileRef | None:
+    """What the request or the thread says of the file, by its id or else its name."""
+    request = current_request().request
+    files = list(request.files)
+    if not any(file_id in (each.id, each.name) for each in files):
+        for message in await conversation.thread(limit=_THREAD):
+            files.extend(message.files)
+    by_id = [each for each in files if each.id == file_id]
+    by_name = [each for each in reversed(files) if each.name.casefold() == file_id.casefold()]
+    return next(iter(by_id + by_name), None)

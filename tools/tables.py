@@ -1,0 +1,60 @@
+"""Questions to tables: SQL over what was read, fetched or queried before."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from bot.toolkit import Artifacts, Provided, Source, ToolResult, tables, tool
+
+
+def _query_title(arguments: Any) -> str:
+    return f"Query {', '.join(arguments.handles)}: {' '.join(arguments.sql.split())}"[:80]
+
+
+@tool(group="data", summary="SQL over tables (files, query results) by handle", title=_query_title)
+async def query_table(
+    sql: Annotated[
+        str,
+        Field(
+            description="One SELECT in DuckDB SQL, as SELECT region, sum(n) FROM tbl_x GROUP BY 1."
+        ),
+    ],
+    handles: Annotated[
+        list[str], Field(min_length=1, description="Handles tbl_… of all tables that sql names.")
+    ],
+    artifacts: Provided[Artifacts],
+) -> ToolResult:
+    """Query tables with one DuckDB SELECT; joins across handles work.
+
+    Name a table by its handle or by its quoted file name ("sales.csv"). Quote column names with
+    spaces or capitals. Text dates: strptime(col, '%d/%m/%Y'); text numbers: try_cast(replace(col,
+    ',', '') AS DOUBLE). The result gets a handle of its own; up to 50 rows are shown.
+    """
+    result = await tables.query(artifacts, sql, handles)
+    asked = [await artifacts.find(handle) for handle in dict.fromkeys(handles)]
+    sources = tuple(
+        Source(
+            title=each.source_title or each.name,
+            url=each.source_url,
+            supports="The figures queried from it.",
+        )
+        for each in asked
+    )
+    return ToolResult(await tables.shown(artifacts, result), sources, (result.handle,))
+
+
+@tool(
+    group="data",
+    summary="Columns, types, ranges and first rows of a table",
+    title="Describe {handle}",
+)
+async def describe_table(
+    handle: Annotated[str, Field(description="Handle tbl_… of a table.")],
+    artifacts: Provided[Artifacts],
+) -> ToolResult:
+    """Profile a table: each column's type, nulls, distinct values, least and greatest value, and
+    the first 5 rows."""
+    table = await artifacts.find(handle)
+    return ToolResult(await tables.describe(artifacts, table), handles=(handle,))
