@@ -184,11 +184,7 @@ class Screens:
         values = self._in(at) | {
             "tab": at.tab,
             "topic": channel.topic if channel else "",
-            "place_icon": "people"
-            if direct
-            else "lock"
-            if channel and channel.kind == "private"
-            else "hash",
+            "place_icon": "lock" if channel and channel.kind == "private" else "",
             "members": [] if direct or not channel else [names.get(m, m) for m in channel.members],
             "examples": EXAMPLES,
             "read_only": "" if channel else "There is no conversation to write in.",

@@ -49,6 +49,6 @@ def _trim(value: float) -> str:
 def labelled(categories: Sequence[str], room: float) -> list[int]:
     """Which category labels fit side by side in `room` pixels: every nth index, from the first."""
     widest = max((min(len(name), 14) for name in categories), default=1)
-    fits = max(1, int(room // (widest * 6.2 + 14)))
+    fits = max(1, int(room // (widest * 7 + 14)))
     every = math.ceil(len(categories) / fits) if categories else 1
     return list(range(0, len(categories), every))

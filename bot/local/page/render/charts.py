@@ -8,8 +8,8 @@ from markupsafe import Markup
 from bot.local.page.render.axes import full, labelled, short, ticks
 from bot.local.page.render.chart_data import Chart, Series
 
-WIDTH, HEIGHT = 640, 300
-_TOP, _BOTTOM, _RIGHT = 14, 34, 12
+WIDTH, HEIGHT, PIE = 640, 310, 260
+_TOP, _BOTTOM, _RIGHT = 14, 36, 12
 COLOURS = 8
 
 
@@ -20,11 +20,13 @@ def colour(index: int) -> str:
 
 def draw(chart: Chart) -> Markup:
     """The chart as one `<svg>`; its words for screen readers are in `aria-label`."""
-    body = _pie(chart) if chart.kind == "pie" else _Plot(chart).draw()
-    names = ", ".join(chart.categories if chart.kind == "pie" else [s.name for s in chart.series])
+    pie = chart.kind == "pie"
+    body = _pie(chart) if pie else _Plot(chart).draw()
+    width, height = (PIE, PIE) if pie else (WIDTH, HEIGHT)
+    names = ", ".join(chart.categories if pie else [s.name for s in chart.series])
     return Markup(
         '<svg class="chart-svg" viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>'
-    ).format(WIDTH, HEIGHT, f"{chart.kind} chart: {chart.title} ({names})", body)
+    ).format(width, height, f"{chart.kind} chart: {chart.title} ({names})", body)
 
 
 class _Plot:
@@ -35,8 +37,8 @@ class _Plot:
         known = [v for s in chart.series for v in s.values if v is not None]
         self.ticks = ticks(min(known, default=0), max(known, default=1))
         widest = max(len(short(tick)) for tick in self.ticks)
-        self.left = 14 + widest * 6.6 + (18 if chart.y_label else 0)
-        self.bottom = HEIGHT - _BOTTOM - (18 if chart.x_label else 0)
+        self.left = 14 + widest * 7.4 + (20 if chart.y_label else 0)
+        self.bottom = HEIGHT - _BOTTOM - (20 if chart.x_label else 0)
         self.slot = (WIDTH - _RIGHT - self.left) / max(len(chart.categories), 1)
 
     def draw(self) -> Markup:
@@ -149,7 +151,7 @@ def _pie(chart: Chart) -> Markup:
 
 
 def _slice(index: int, start: float, turn: float, tip: str) -> Markup:
-    cx, cy, radius = WIDTH / 2, HEIGHT / 2, HEIGHT / 2 - 10
+    cx, cy, radius = PIE / 2, PIE / 2, PIE / 2 - 4
     title = Markup("<title>{}</title>").format(tip)
     if turn >= 2 * math.pi - 1e-6:
         return Markup('<circle class="slice {}" cx="{}" cy="{}" r="{}">{}</circle>').format(

@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 from bot.local.page.render.scene import Scene
 from bot.local.page.render.text import clean, emoji, link, safe_url
 
-_PRE = re.compile(r"\n?```\n?(.+?)\n?```\n?", re.DOTALL)
+_PRE = re.compile(r"```\n?(.+?)\n?```\n?", re.DOTALL)
 _CODE = re.compile(r"`([^`\n]+)`")
 _TOKEN = re.compile(r"<([^<>\n]+)>")
 _BARE_URL = re.compile(r"https?://[^\s<>|\ue000\ue001]+")

@@ -35,13 +35,13 @@ function go(changes, options) {
   return settled;
 }
 
-async function navigate(changes, { push = true } = {}) {
+async function navigate(changes, { push = true, focus = true } = {}) {
   const before = shown;
   shown = { ...shown, ...changes };
   live.watch(shown);
   const samePlace = before.channel === shown.channel && before.tab === shown.tab && !("user" in changes);
   if (!samePlace) await showPane();
-  if (!samePlace || before.thread !== shown.thread) await showThread();
+  if (!samePlace || before.thread !== shown.thread) await showThread({ focus });
   if (push) history.pushState(shown, "", address());
 }
 
@@ -184,7 +184,7 @@ function offerNew(scroller) {
 function openAsked(ts) {
   if (!ts || !asked.has(ts)) return;
   asked.delete(ts);
-  if (!shown.thread && innerWidth > 1100) go({ thread: ts });
+  if (!shown.thread && innerWidth > 1100) go({ thread: ts }, { focus: false });
 }
 
 function sent(composer, answer, text) {
@@ -366,6 +366,14 @@ function inToolbar(event, tools) {
 }
 
 addEventListener("popstate", (event) => event.state && go({ ...event.state }, { push: false }));
+
+// An image that arrives late must not push the newest message out of sight.
+document.addEventListener("load", (event) => {
+  const scroller = event.target.closest?.(".scroller");
+  if (!scroller || event.target.tagName !== "IMG") return;
+  const away = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight;
+  if (away < event.target.height + 80) toBottom(scroller);
+}, true);
 
 // Loading messages take turns, as Slack's do.
 setInterval(() => {

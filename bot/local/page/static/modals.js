@@ -28,7 +28,7 @@ export function showModals(html, channel) {
   waiting.delete(fresh.dataset.viewId);
   const dialog = kept && kept.dataset.hash === fresh.dataset.hash ? kept : fresh;
   document.body.append(dialog);
-  wire(dialog);
+  if (dialog === fresh) wire(dialog);
   prepare(dialog, channel);
   dialog.showModal();
   firstField(dialog)?.focus();

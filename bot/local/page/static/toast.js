@@ -1,4 +1,4 @@
-// Short notes at the bottom: errors stay until read, the rest leave by themselves.
+// Short notes on top of everything; errors stay a little longer.
 const box = document.getElementById("toasts");
 
 export function toast(text, { error = false } = {}) {
