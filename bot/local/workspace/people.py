@@ -7,10 +7,11 @@ from typing import Any
 from bot.local.workspace import elements, interactivity, modals, posting, views
 from bot.local.workspace.core import Core
 from bot.local.workspace.errors import CannotDo
+from bot.local.workspace.reacting import add_reaction
 from bot.local.workspace.state import Attachable, Channel, Json
 from bot.local.workspace.streaming import stop_by_user
 from bot.local.workspace.text import escape, rich_text
-from bot.local.workspace.uploads import attach
+from bot.local.workspace.uploads import attach, share_events
 
 
 class People(Core):
@@ -52,7 +53,7 @@ class People(Core):
                 "display_as_bot": False,
             }
         posted = posting.post(self, place, message)
-        self._file_events(user, place, posted)
+        share_events(self, user, place, posted)
         return dict(posted)
 
     async def edit(self, user: str, channel: str, ts: str, text: str) -> None:
@@ -218,55 +219,3 @@ class People(Core):
         if message["user"] != user:
             raise CannotDo("that is somebody else's message")
         return message
-
-    def _file_events(self, user: str, place: Channel, message: Json) -> None:
-        for file in message.get("files", []):
-            self.state.files[file["id"]].shares.append((place.id, message["ts"]))
-            shared = {"type": "file_shared", "file_id": file["id"], "file": {"id": file["id"]}}
-            self.emit(shared | {"user_id": user, "channel_id": place.id}, place)
-
-
-def add_reaction(core: Core, place: Channel, message: Json, user: str, name: str) -> None:
-    """Count a reaction and tell. The person's second of the same name is a CannotDo."""
-    reactions = message.setdefault("reactions", [])
-    entry = next((r for r in reactions if r["name"] == name), None)
-    if entry is None:
-        entry = {"name": name, "users": [], "count": 0}
-        reactions.append(entry)
-    if user in entry["users"]:
-        raise CannotDo("already reacted")
-    entry["users"].append(user)
-    entry["count"] += 1
-    _reaction_told(core, place, message, user, name, "reaction_added")
-
-
-def remove_reaction(core: Core, place: Channel, message: Json, user: str, name: str) -> None:
-    """Take a reaction back. CannotDo when there is none."""
-    entry = next(
-        (r for r in message.get("reactions", []) if r["name"] == name and user in r["users"]), None
-    )
-    if entry is None:
-        raise CannotDo("no such reaction")
-    entry["users"].remove(user)
-    entry["count"] -= 1
-    if not entry["users"]:
-        message["reactions"].remove(entry)
-    _reaction_told(core, place, message, user, name, "reaction_removed")
-
-
-def _reaction_told(
-    core: Core, place: Channel, message: Json, user: str, name: str, kind: str
-) -> None:
-    core.changed(
-        "reaction",
-        place.id,
-        ts=message["ts"],
-        thread_ts=message.get("thread_ts"),
-        user=user,
-        data={"name": name},
-    )
-    item = {"type": "message", "channel": place.id, "ts": message["ts"]}
-    core.emit(
-        {"type": kind, "user": user, "reaction": name, "item": item, "item_user": message["user"]},
-        place,
-    )

@@ -4,9 +4,13 @@ import socket
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
+import aiohttp
 from aiohttp import web
 
+from bot.local.workspace.file_server import FileServer
+from bot.local.workspace.http_events import HttpEvents
 from bot.local.workspace.people import People
+from bot.local.workspace.response_urls import ResponseUrls
 from bot.local.workspace.web_api import WebApi
 
 BODY_MAX = 1024**3  # uploads up to Slack's 1 GB
@@ -18,6 +22,7 @@ class Workspace(People):
     """A stand-in Slack workspace; open it with `Workspace.open`."""
 
     app: web.Application
+    _session: aiohttp.ClientSession
 
     @classmethod
     @asynccontextmanager
@@ -34,15 +39,34 @@ class Workspace(People):
             mount(workspace.app, workspace)
         runner = web.AppRunner(workspace.app, access_log=None, shutdown_timeout=0.2)
         await runner.setup()
-        try:
-            await web.SockSite(runner, listener).start()
-            yield workspace
-        finally:
-            await workspace.delivery.close()
-            await runner.cleanup()
+        async with aiohttp.ClientSession() as workspace._session:
+            try:
+                await web.SockSite(runner, listener).start()
+                yield workspace
+            finally:
+                await workspace.delivery.close()
+                await runner.cleanup()
+
+    async def listen_over_http(self, url: str, signing_secret: str | None = None) -> None:
+        """From now on send signed HTTP requests to this URL of the app instead of using Socket Mode.
+
+        Raises NotAnswered when the app does not answer the url_verification challenge.
+        """
+        http = HttpEvents(url, signing_secret or self.signing_secret, self.clock, self._session)
+        await http.verify(self.state.verification_token, self.delivery.ack_timeout)
+        self.delivery.transport = http
+
+    async def refresh_sockets(self, reason: str = "refresh_requested") -> None:
+        """Ask every Socket Mode connection to come back ("warning": announce it only)."""
+        await self.delivery.sockets.refresh(reason)
 
     def _application(self) -> web.Application:
         app = web.Application(client_max_size=BODY_MAX)
         app.router.add_route("*", "/api/{method}", WebApi(self).handle)
         app.router.add_get("/link/", self.delivery.sockets.handle)
+        app.router.add_post("/actions/{team}/{key}", ResponseUrls(self).handle)
+        files = FileServer(self)
+        app.router.add_route("POST", "/upload/v1/{file}", files.upload)
+        app.router.add_route("PUT", "/upload/v1/{file}", files.upload)
+        app.router.add_get("/files-pri/{key}/{name:.+}", files.download)
         return app

@@ -10,7 +10,6 @@ def attach(core: Core, user: str, place: Channel, given: Attachable) -> Json:
     file = _file(core, user, given)
     file.channels.append(place.id)
     core.state.files[file.id] = file
-    core.changed("file", place.id, user=user, data=file_object(file, core.state))
     return file_object(file, core.state)
 
 
@@ -27,3 +26,19 @@ def _file(core: Core, user: str, given: Attachable) -> File:
         return File(key, given.name, 0, user, now, external_url=given.url)
     name, content = given
     return File(key, name, len(content), user, now, content=content)
+
+
+def share_events(core: Core, user: str, place: Channel, message: Json) -> None:
+    """Remember where the message's files stand, and send file_shared for each."""
+    for file in message.get("files", []):
+        core.state.files[file["id"]].shares.append((place.id, message["ts"]))
+        core.changed(
+            "file",
+            place.id,
+            ts=message["ts"],
+            thread_ts=message.get("thread_ts"),
+            user=user,
+            data=file,
+        )
+        event = {"type": "file_shared", "file_id": file["id"], "file": {"id": file["id"]}}
+        core.emit(event | {"user_id": user, "channel_id": place.id}, place)

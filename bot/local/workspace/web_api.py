@@ -32,10 +32,13 @@ class WebApi:
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """Carry out one call and record it."""
-        name, given = request.match_info["method"], await _given(request)
+        name = request.match_info["method"]
+        given, unreadable = await _given(request)
         token = _token(request, given)
         await asyncio.sleep(self._core.faults.delay_of(name))
-        outcome = await self._carry_out(name, token, given)
+        outcome = (
+            _Outcome(unreadable.body()) if unreadable else await self._carry_out(name, token, given)
+        )
         error = "reply_lost" if outcome.dropped else outcome.body.get("error")
         self._core.record.effect(
             Effect(name, given, self._core.clock.now(), outcome.ok, error, outcome.body)
@@ -65,7 +68,7 @@ class WebApi:
         return await method.run(self._core, **check(method.arguments, given))
 
     def _authorize(self, method: Method, token: str) -> None:
-        if method.token == "none":
+        if method.bearer == "none":
             return
         if not token:
             raise SlackFault("not_authed")
@@ -76,17 +79,17 @@ class WebApi:
             raise SlackFault("invalid_auth")
         if state.token_revoked and kind == "bot":
             raise SlackFault("token_revoked")
-        if method.token not in ("any", kind):
+        if method.bearer not in ("any", kind):
             raise SlackFault("not_allowed_token_type")
         if method.scope in state.missing_scopes:
             raise SlackFault("missing_scope", needed=method.scope, provided="(the others)")
 
 
-async def _given(request: web.Request) -> Json:
+async def _given(request: web.Request) -> tuple[Json, SlackFault | None]:
     try:
-        return await read(request)
+        return await read(request), None
     except SlackFault as fault:
-        return {"_unreadable": fault.error}
+        return {}, fault
 
 
 def _token(request: web.Request, given: Json) -> str:

@@ -1,9 +1,20 @@
 """The Web API, one file per family."""
 
-from bot.local.workspace.methods import apps, auth, chat
+from bot.local.workspace.methods import (
+    apps,
+    auth,
+    chat,
+    conversations,
+    files,
+    reactions,
+    streams,
+    threads,
+    users,
+    views,
+)
 from bot.local.workspace.methods.method import Method
 
-FAMILIES = (apps, auth, chat)
+FAMILIES = (apps, auth, chat, conversations, files, reactions, streams, threads, users, views)
 
 METHODS: dict[str, Method] = {
     found.name: found

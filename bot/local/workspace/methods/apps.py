@@ -1,12 +1,50 @@
-"""apps.connections.open, and the methods this workspace says it has not."""
+"""apps.connections.open, blocks.validate, and the search this workspace has not."""
 
+from bot.local.workspace.arguments import JsonList, JsonObject, Strings
+from bot.local.workspace.blocks import check_blocks, check_view
 from bot.local.workspace.core import Core
 from bot.local.workspace.errors import SlackFault
 from bot.local.workspace.methods.method import method
 from bot.local.workspace.state import Json
 
 
-@method("apps.connections.open", token="app", scope="connections:write", tier=1)
+@method("apps.connections.open", bearer="app", scope="connections:write", tier=1)
 async def connections_open(core: Core) -> Json:
     """A WebSocket URL that serves once."""
     return {"url": core.delivery.sockets.new_url()}
+
+
+@method("blocks.validate", bearer="none", tier=4)
+async def validate(
+    _: Core, *, blocks: JsonList | None = None, view: JsonObject | None = None
+) -> Json:
+    """Check blocks or a view without posting; needs no token."""
+    if blocks is None and view is None:
+        raise SlackFault(
+            "invalid_arguments", response_metadata={"messages": ["[ERROR] missing: blocks"]}
+        )
+    if blocks is not None:
+        check_blocks(blocks)
+    if view is not None:
+        check_view(view, str(view.get("type")))
+    return {}
+
+
+@method("assistant.search.context", scope="search:read.public")
+async def search(
+    _: Core,
+    *,
+    query: str,  # noqa: ARG001 - refused whatever is asked
+    action_token: str | None = None,  # noqa: ARG001
+    content_types: Strings | None = None,  # noqa: ARG001
+    channel_types: Strings | None = None,  # noqa: ARG001
+    context_channel_id: str | None = None,  # noqa: ARG001
+    limit: int = 20,  # noqa: ARG001
+    before: int | None = None,  # noqa: ARG001
+    after: int | None = None,  # noqa: ARG001
+    cursor: str | None = None,  # noqa: ARG001
+    include_context_messages: bool = False,  # noqa: ARG001
+    include_bots: bool = False,  # noqa: ARG001
+) -> Json:
+    """This workspace has no search."""
+    raise SlackFault("feature_not_enabled")

@@ -6,7 +6,7 @@ from bot.local.workspace.methods.method import method
 from bot.local.workspace.state import Json
 
 
-@method("auth.test", token="any", tier=4)
+@method("auth.test", bearer="any", tier=4)
 async def test(core: Core) -> Json:
     """Who this token is."""
     state = core.state
@@ -30,7 +30,7 @@ async def revoke(core: Core, *, test: bool = False) -> Json:
     return {"revoked": not test}
 
 
-@method("api.test", token="none", tier=4)
+@method("api.test", bearer="none", tier=4)
 async def api_test(_: Core, *, error: str | None = None, foo: str | None = None) -> Json:
     """Answer what was asked for."""
     if error:

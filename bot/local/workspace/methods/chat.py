@@ -191,7 +191,7 @@ async def schedule(
 @method("chat.scheduledMessages.list")
 async def scheduled(
     core: Core, *, channel: str | None = None, limit: int = 100, cursor: str = ""
-) -> Json:  # noqa: ARG001
+) -> Json:
     """What waits to be posted."""
     waiting = [
         {"id": key, **message}

@@ -17,23 +17,23 @@ Token = Literal["bot", "app", "any", "none"]
 
 @dataclass(frozen=True)
 class Method:
-    """`run(core, **arguments)` answers the body without "ok"; `scope` is what the token must carry."""
+    """`run(core, **arguments)` answers the body without "ok"; `bearer` is the kind of token, `scope` what it must carry."""
 
     name: str
     run: Handler
     arguments: type[BaseModel]
-    token: Token
+    bearer: Token
     scope: str | None
     tier: int
 
 
 def method(
-    name: str, *, token: Token = "bot", scope: str | None = None, tier: int = 3
+    name: str, *, bearer: Token = "bot", scope: str | None = None, tier: int = 3
 ) -> Callable[[Handler], Method]:
     """Declare a Web API method; its keyword-only parameters are its arguments."""
 
     def declare(function: Handler) -> Method:
-        return Method(name, function, model_of(function), token, scope, tier)
+        return Method(name, function, model_of(function), bearer, scope, tier)
 
     return declare
 

@@ -1,0 +1,124 @@
+"""assistant.threads.* and agents.sessions.*: what stands under a thread."""
+
+from typing import Literal
+
+from bot.local.workspace.arguments import JsonList, JsonStrings
+from bot.local.workspace.core import Core
+from bot.local.workspace.errors import SlackFault
+from bot.local.workspace.methods.method import joined_channel, method
+from bot.local.workspace.posting import check_thread
+from bot.local.workspace.state import Channel, Json
+from bot.local.workspace.status import set_session, set_text
+
+LOADING_MAX = 10
+PROMPTS_MAX = 4
+TITLE_MAX = 200
+
+
+@method("assistant.threads.setStatus", scope="chat:write", tier=4)
+async def set_status(
+    core: Core,
+    *,
+    channel_id: str,
+    thread_ts: str,
+    status: str,
+    loading_messages: JsonStrings | None = None,
+    username: str | None = None,  # noqa: ARG001 - how the status looks is not shown here
+    icon_emoji: str | None = None,  # noqa: ARG001
+    icon_url: str | None = None,  # noqa: ARG001
+) -> Json:
+    """Show what the app is doing; "" clears it."""
+    place = _thread(core, channel_id, thread_ts)
+    if len(loading_messages or []) > LOADING_MAX:
+        raise _invalid("loading_messages", f"must be at most {LOADING_MAX}")
+    set_text(core, place.id, thread_ts, status, loading_messages or [])
+    return {}
+
+
+@method("assistant.threads.setTitle", scope="assistant:write")
+async def set_title(core: Core, *, channel_id: str, thread_ts: str, title: str) -> Json:
+    """Name a thread."""
+    place = _thread(core, channel_id, thread_ts)
+    core.state.status(place.id, thread_ts).title = title
+    core.changed("session", place.id, thread_ts=thread_ts, data={"title": title})
+    return {}
+
+
+@method("assistant.threads.setSuggestedPrompts", scope="assistant:write", tier=4)
+async def set_prompts(
+    core: Core,
+    *,
+    channel_id: str,
+    prompts: JsonList,
+    thread_ts: str | None = None,
+    title: str | None = None,
+) -> Json:
+    """Offer up to four things to ask."""
+    place = _thread(core, channel_id, thread_ts)
+    if not 1 <= len(prompts) <= PROMPTS_MAX:
+        raise _invalid("prompts", f"must be 1 to {PROMPTS_MAX}")
+    if any(
+        not isinstance(p.get(key), str) or not p[key]
+        for p in prompts
+        for key in ("title", "message")
+    ):
+        raise _invalid("prompts", "each needs a title and a message")
+    core.state.status(place.id, thread_ts).prompts = prompts
+    core.changed(
+        "prompts", place.id, thread_ts=thread_ts, data={"prompts": prompts, "title": title}
+    )
+    return {}
+
+
+@method("agents.sessions.setStatus", scope="chat:write")
+async def session_status(
+    core: Core,
+    *,
+    channel_id: str,
+    status: Literal["processing", "active", "suspended", "closed"],
+    thread_ts: str | None = None,
+    title: str | None = None,
+    initiator_user_id: str | None = None,
+    username: str | None = None,  # noqa: ARG001
+    icon_emoji: str | None = None,  # noqa: ARG001
+    icon_url: str | None = None,  # noqa: ARG001
+) -> Json:
+    """Create a session, or move it on; "processing" shows the Stop button."""
+    place = _thread(core, channel_id, thread_ts)
+    _check_title(title)
+    set_session(core, place.id, thread_ts, status, title, initiator_user_id)
+    return {}
+
+
+@method("agents.sessions.rename", scope="chat:write")
+async def rename(core: Core, *, channel_id: str, title: str, thread_ts: str | None = None) -> Json:
+    """Rename a session."""
+    place = _thread(core, channel_id, thread_ts)
+    _check_title(title)
+    status = core.state.status(place.id, thread_ts)
+    if status.session is None:
+        raise SlackFault("session_not_found")
+    status.title = title
+    core.changed(
+        "session", place.id, thread_ts=thread_ts, data={"status": status.session, "title": title}
+    )
+    return {}
+
+
+def _thread(core: Core, channel: str, thread_ts: str | None) -> Channel:
+    place = joined_channel(core, channel)
+    if place.archived:
+        raise SlackFault("is_archived")
+    check_thread(core, place, thread_ts)
+    return place
+
+
+def _check_title(title: str | None) -> None:
+    if title is not None and len(title) > TITLE_MAX:
+        raise _invalid("title", f"must be at most {TITLE_MAX} characters")
+
+
+def _invalid(name: str, problem: str) -> SlackFault:
+    return SlackFault(
+        "invalid_arguments", response_metadata={"messages": [f"[ERROR] {problem}: {name}"]}
+    )

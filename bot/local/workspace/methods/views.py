@@ -1,0 +1,64 @@
+"""views.*: modals and the Home tab."""
+
+from bot.local.workspace import views
+from bot.local.workspace.arguments import JsonObject
+from bot.local.workspace.core import Core
+from bot.local.workspace.errors import SlackFault
+from bot.local.workspace.methods.method import method
+from bot.local.workspace.state import Json
+
+
+@method("views.open", tier=4)
+async def open_view(
+    core: Core,
+    *,
+    view: JsonObject,
+    trigger_id: str | None = None,
+    interactivity_pointer: str | None = None,
+) -> Json:
+    """Open a modal for the person who just acted."""
+    trigger = trigger_id or interactivity_pointer
+    if trigger is None:
+        raise SlackFault(
+            "invalid_arguments", response_metadata={"messages": ["[ERROR] missing: trigger_id"]}
+        )
+    return {"view": views.open_view(core, views.take_trigger(core, trigger), view)}
+
+
+@method("views.push", tier=4)
+async def push(
+    core: Core,
+    *,
+    view: JsonObject,
+    trigger_id: str | None = None,
+    interactivity_pointer: str | None = None,
+) -> Json:
+    """Put a modal on top of an open one."""
+    trigger = trigger_id or interactivity_pointer
+    if trigger is None:
+        raise SlackFault(
+            "invalid_arguments", response_metadata={"messages": ["[ERROR] missing: trigger_id"]}
+        )
+    return {"view": views.push_view(core, views.take_trigger(core, trigger), view)}
+
+
+@method("views.update", tier=4)
+async def update(
+    core: Core,
+    *,
+    view: JsonObject,
+    view_id: str | None = None,
+    external_id: str | None = None,
+    hash: str | None = None,
+) -> Json:
+    """Replace what a modal shows."""
+    user, found = views.find_view(core, view_id, external_id)
+    return {"view": views.update_view(core, user, found, view, hash)}
+
+
+@method("views.publish", tier=4)
+async def publish(core: Core, *, user_id: str, view: JsonObject, hash: str | None = None) -> Json:
+    """Set somebody's Home tab."""
+    if user_id not in core.people:
+        raise SlackFault("user_not_found")
+    return {"view": views.publish(core, user_id, view, hash)}
