@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bot.agent.events import Event, TextDelta, ToolEnded, ToolsAcquired, ToolStarted
 from bot.core.answers import Answer
-from bot.core.errors import ToolError
+from bot.core.errors import ModelErrorKind, ToolError
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.request import FileRef, Request
 from bot.runs.surface import OpenSurface, RunPost
@@ -29,10 +29,10 @@ _TIMEOUTS = frozenset({StopReason.RUN_TIMEOUT, StopReason.TURN_TIMEOUT})
 
 
 def exit_code(outcome: Outcome) -> int:
-    """0 success, 1 failed, 2 partial, 5 out of time with nothing to show, 130 interrupted (C8).
-
-    3 (configuration) and 4 (authentication) are errors, not outcomes; see `bot.__main__`.
-    """
+    """0 success, 1 failed, 2 partial, 4 key refused, 5 out of time with nothing to show,
+    130 interrupted (C8). 3 is a wrong setting, which ends before there is an outcome."""
+    if outcome.error is ModelErrorKind.AUTHENTICATION:
+        return 4
     if outcome.stop_reason in _TIMEOUTS and outcome.result is None:
         return 5
     return _EXIT[outcome.status]
@@ -105,7 +105,11 @@ def _result_text(outcome: Outcome) -> str:
         answer.summary,
         _listed("", answer.key_points),
         _table(answer),
-        *(f"Chart: {outcome.charts[each].title}" for each in answer.charts if each in outcome.charts),
+        *(
+            f"Chart: {outcome.charts[each].title}"
+            for each in answer.charts
+            if each in outcome.charts
+        ),
         _listed("Sources:\n", [_source(s.title, s.url, s.supports) for s in answer.sources]),
         _listed("Not found or left out:\n", answer.gaps),
         _listed("Ask next:\n", answer.follow_ups),

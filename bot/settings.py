@@ -6,6 +6,7 @@ A wrong setting is one clear line that names its key, before anything starts.
 from __future__ import annotations
 
 import os
+import tomllib
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,10 +17,11 @@ from pydantic_settings import (
     SettingsConfigDict,
     TomlConfigSettingsSource,
 )
+from typing_extensions import override
 
 from bot.agent.limits import Limits
 from bot.core.errors import ConfigurationError
-from bot.runs.policy import Access
+from bot.runs.policy import Policy
 from bot.store import Retention
 from bot.toolkit import DatabaseConfig
 
@@ -41,6 +43,13 @@ class ModelSettings(BaseModel):
     max_output_tokens: int | None = Field(default=None, ge=256)
     window: int = Field(default=128_000, ge=4_000)
 
+    @property
+    def reasoning_parameter(self) -> dict[str, str] | None:
+        """`reasoning` as the Responses API takes it; None leaves it to the service."""
+        effort = {"effort": self.reasoning} if self.reasoning else {}
+        summary = {"summary": "auto"} if self.reasoning_summaries else {}
+        return (effort | summary) or None
+
 
 class Settings(BaseSettings):
     """Names of the environment are the upper-case names of the fields."""
@@ -60,11 +69,12 @@ class Settings(BaseSettings):
 
     model: ModelSettings = ModelSettings()
     limits: Limits = Limits()
-    access: Access = Access()
+    access: Policy = Policy()
     retention: Retention = Retention()
     databases: dict[str, DatabaseConfig] = {}
 
     @classmethod
+    @override
     def settings_customise_sources(
         cls,
         settings_cls: type[BaseSettings],
@@ -90,12 +100,25 @@ def load_settings(**overrides: Any) -> Settings:
     if path and not Path(path).is_file():
         raise ConfigurationError(f"BOT_CONFIG names {path}, which is not there.")
     try:
+        _check_tables(Path(path or "bot.toml"))
         return Settings(**overrides)
     except ValidationError as error:
         lines = (f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
         raise ConfigurationError("Wrong setting: " + "; ".join(lines)) from None
     except ValueError as error:  # a file that is not TOML
         raise ConfigurationError(f"{path or 'bot.toml'} cannot be read: {error}") from None
+
+
+def _check_tables(path: Path) -> None:
+    """Raises ConfigurationError for a table of bot.toml that nothing reads: most likely a slip."""
+    if not path.is_file():
+        return
+    unknown = tomllib.loads(path.read_text("utf-8")).keys() - Settings.model_fields.keys()
+    if unknown:
+        known = "model, limits, access, retention, databases"
+        raise ConfigurationError(
+            f"{path}: unknown key {', '.join(sorted(unknown))}. Known tables: {known}."
+        )
 
 
 def secret(value: SecretStr | None, key: str, why: str) -> str:

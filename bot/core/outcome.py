@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from bot.core.answers import Chart
+from bot.core.errors import ModelErrorKind
 
 
 class RunStatus(StrEnum):
@@ -63,6 +64,7 @@ class Outcome(BaseModel):
     """The end of a run, complete enough to be posted by any process.
 
     `result` is a dump of the response type named by `response_type`, None when there is none.
+    `error` says how the model service failed, if that ended the run.
     `note` is a clear sentence for the person: why it is partial or failed and what to do next.
     `links` are the addresses that may be posted as links: those that people or tools brought in.
     `charts` maps the handles named in the result to what they show.
@@ -75,6 +77,7 @@ class Outcome(BaseModel):
     status: RunStatus
     stop_reason: StopReason
     response_type: str = "Answer"
+    error: ModelErrorKind | None = None
     result: dict[str, Any] | None = None
     note: str = ""
     totals: Totals = Totals()

@@ -30,6 +30,7 @@ async def outcome_of(ended: RunEnded, context: RequestContext, artifacts: Artifa
         run_id=context.run_id,
         status=ended.status,
         stop_reason=ended.stop_reason,
+        error=ended.error.kind if ended.error else None,
         response_type=request.response_type,
         result=ended.result.model_dump(mode="json") if ended.result else None,
         note=explain(ended.stop_reason, ended.error, done),

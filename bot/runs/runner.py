@@ -51,7 +51,7 @@ class Runner:
     open_surface: OpenSurface
     dry_run: bool = False
 
-    async def handle(self, request: Request, attempt: int) -> Outcome:
+    async def answer(self, request: Request, attempt: int) -> Outcome:
         """Bring `request` to its one terminal message; `attempt` counts from 1.
 
         Safe to repeat: goes on from the last save point, and delivers what was decided before.

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from bot.core.errors import StoreUnavailable
 from bot.store.artifacts import ArtifactStore
 from bot.store.caller_state import CallerStates
 from bot.store.connection import Connection, Retention, connect
@@ -48,6 +49,15 @@ class Stores:
     artifacts: ArtifactStore
     threads: Threads
     signals: Signals
+    redis: Connection
+
+    async def reachable(self) -> bool:
+        """Whether Redis answers now."""
+        try:
+            await self.redis.call("PING")
+        except StoreUnavailable:
+            return False
+        return True
 
 
 @asynccontextmanager
@@ -67,4 +77,5 @@ async def open_stores(url: str, retention: Retention | None = None) -> AsyncGene
             artifacts=ArtifactStore(redis, keep),
             threads=Threads(redis, keep),
             signals=Signals(redis, keep),
+            redis=redis,
         )

@@ -1,0 +1,250 @@
+"""The one place where everything is built: settings in, a running bot out.
+
+Contexts nest: what is entered first is left last, so that leaving drains before it closes.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from openai import AsyncOpenAI
+
+import tools
+from bot.agent.dispatch import Toolbox
+from bot.core.errors import ToolError
+from bot.core.request import Request
+from bot.model import PriceList, ResponsesModel
+from bot.runs.artifacts import ThreadArtifacts
+from bot.runs.engine import Engine, open_engine
+from bot.runs.runner import Runner
+from bot.runs.surface import OpenSurface
+from bot.settings import NO_MODEL, Settings, secret
+from bot.slack.access import Access
+from bot.slack.app import slack_app
+from bot.slack.asking import Asking
+from bot.slack.background import Background
+from bot.slack.client import Clients, Identity, identify, slack_clients
+from bot.slack.conversation import SlackConversation
+from bot.slack.http import http_server
+from bot.slack.intake import Intake
+from bot.slack.listeners import register
+from bot.slack.people import People
+from bot.slack.socket_mode import socket_mode
+from bot.slack.status import ThreadStatus
+from bot.slack.surface import slack_surfaces
+from bot.store import Stores, open_stores
+from bot.store.embedded import embedded_redis
+from bot.toolkit import Artifacts, Conversation, Databases, Fetcher, Tool
+from bot.toolkit.catalogue import Catalogue
+
+DRAIN_SECONDS = 25.0
+"""Time for runs to reach their end when the process is asked to stop; hosts kill after 30."""
+
+
+@cache
+def catalogue() -> Catalogue:
+    """All tools: whatever `@tool` made in the modules of `tools/`."""
+    names = [each.name for each in pkgutil.iter_modules(tools.__path__)]
+    modules = [importlib.import_module(f"tools.{name}") for name in names]
+    made = (getattr(value, "tool", None) for module in modules for value in vars(module).values())
+    return Catalogue.of(each for each in made if isinstance(each, Tool))
+
+
+@asynccontextmanager
+async def redis_and_stores(
+    settings: Settings, *, data_dir: Path | None
+) -> AsyncGenerator[tuple[str, Stores]]:
+    """The configured Redis, or one of our own that keeps its data in `data_dir` (None: nowhere)."""
+    async with AsyncExitStack() as stack:
+        url = settings.redis_url
+        if url is None:
+            url = await stack.enter_async_context(embedded_redis(data_dir))
+        yield url, await stack.enter_async_context(open_stores(url, settings.retention))
+
+
+@asynccontextmanager
+async def runner(
+    settings: Settings,
+    stores: Stores,
+    conversation: Conversation,
+    open_surface: OpenSurface,
+    *,
+    stream: bool = True,
+    dry_run: bool = False,
+) -> AsyncGenerator[Runner]:
+    """All that a run needs. Raises ConfigurationError when no model service is named."""
+    key = "not needed" if settings.openai_base_url else None
+    if settings.openai_api_key or key is None:
+        key = secret(settings.openai_api_key, "OPENAI_API_KEY", NO_MODEL)
+    artifacts = ThreadArtifacts(stores.artifacts)
+    databases = Databases(settings.databases)
+    services = {
+        Artifacts: artifacts,
+        Conversation: conversation,
+        Databases: databases,
+        Fetcher: Fetcher(),
+    }
+    async with AsyncOpenAI(api_key=key, base_url=settings.openai_base_url) as client:
+        yield Runner(
+            stores=stores,
+            toolbox=Toolbox(catalogue(), services, artifacts),
+            model=ResponsesModel(
+                client,
+                stream=stream,
+                reasoning=settings.model.reasoning_parameter,
+                temperature=settings.model.temperature,
+                max_output_tokens=settings.model.max_output_tokens,
+            ),
+            model_name=settings.openai_model,
+            prices=PriceList(settings.model.window),
+            limits=settings.limits,
+            open_surface=open_surface,
+            dry_run=dry_run,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Slack:
+    """The workspace as the bot reaches it, shared by intake and runs."""
+
+    clients: Clients
+    identity: Identity
+    people: People
+    access: Access
+    status: ThreadStatus
+
+
+@asynccontextmanager
+async def slack_workspace(settings: Settings) -> AsyncGenerator[Slack]:
+    """Raises ConfigurationError when the token is missing or wrong."""
+    why = "copy the Bot User OAuth Token from your app's Install App page"
+    token = secret(settings.slack_bot_token, "SLACK_BOT_TOKEN", why)
+    async with slack_clients(token, base_url=settings.slack_api_url) as clients:
+        identity = await identify(clients.reads)
+        yield Slack(
+            clients=clients,
+            identity=identity,
+            people=People(clients.reads, identity),
+            access=Access(clients.reads),
+            status=ThreadStatus(clients.live),
+        )
+
+
+@asynccontextmanager
+async def bot(
+    settings: Settings, *, intake: bool = True, work: bool = True
+) -> AsyncGenerator[None]:
+    """The bot for the length of the context: what takes requests in, what works on them, or both.
+
+    Leaving it stops the intake first, then lets runs end, and hands back those that do not.
+    """
+    async with AsyncExitStack() as stack:
+        data_dir = settings.bot_data_dir / "redis"
+        url, stores = await stack.enter_async_context(redis_and_stores(settings, data_dir=data_dir))
+        slack = await stack.enter_async_context(slack_workspace(settings))
+        engine = await stack.enter_async_context(open_engine(url, stores.mailbox))
+        if work:
+            await stack.enter_async_context(_working(settings, stores, slack, engine))
+        if intake:
+            await stack.enter_async_context(_listening(settings, stores, slack, engine))
+        yield
+
+
+@asynccontextmanager
+async def _working(
+    settings: Settings, stores: Stores, slack: Slack, engine: Engine
+) -> AsyncGenerator[None]:
+    async def read_artifact(request: Request, handle: str) -> bytes:
+        data = await stores.artifacts.data(request.thread_key, handle)
+        if data is None:
+            raise ToolError(f"{handle} is not kept any more.")
+        return data
+
+    conversation = SlackConversation(slack.clients, slack.identity, slack.people, slack.access)
+    surfaces = slack_surfaces(
+        clients=slack.clients,
+        identity=slack.identity,
+        status=slack.status,
+        read_artifact=read_artifact,
+    )
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(stores.signals.listening())
+        works = await stack.enter_async_context(runner(settings, stores, conversation, surfaces))
+
+        async def handle(request: Request, attempt: int) -> None:
+            await works.answer(request, attempt)
+
+        await stack.enter_async_context(engine.work(handle))
+        try:
+            yield
+        finally:
+            await engine.drain(DRAIN_SECONDS)
+
+
+@asynccontextmanager
+async def _listening(
+    settings: Settings, stores: Stores, slack: Slack, engine: Engine
+) -> AsyncGenerator[None]:
+    async def cancel(thread_key: str, by: str) -> bool:
+        return await stores.signals.request_cancel(thread_key, None, by) is not None
+
+    async def withdraw(thread_key: str, ts: str, by: str) -> bool:
+        channel = thread_key.split(":")[1]
+        request_id = await stores.mailbox.find(slack.identity.team, channel, ts)
+        if request_id is None:
+            return False
+        await stores.signals.request_cancel(thread_key, request_id, by)
+        return await stores.mailbox.remove(thread_key, request_id)
+
+    signing = settings.slack_signing_secret
+    app = slack_app(
+        slack.clients, slack.identity, signing_secret=signing.get_secret_value() if signing else ""
+    )
+    async with AsyncExitStack() as stack:
+        background = await stack.enter_async_context(Background())
+        taken_in = Intake(
+            identity=slack.identity,
+            clients=slack.clients,
+            people=slack.people,
+            policy=settings.access,
+            threads=stores.threads,
+            submit=engine.submit,
+            withdraw=withdraw,
+            status=slack.status,
+            background=background,
+        )
+        asking = Asking(
+            identity=slack.identity,
+            clients=slack.clients,
+            people=slack.people,
+            policy=settings.access,
+            access=slack.access,
+            intake=taken_in,
+            load=stores.mailbox.get,
+        )
+        register(
+            app,
+            identity=slack.identity,
+            clients=slack.clients,
+            intake=taken_in,
+            asking=asking,
+            cancel=cancel,
+            status=slack.status,
+            background=background,
+        )
+        if settings.slack_app_token:
+            token = settings.slack_app_token.get_secret_value()
+            await stack.enter_async_context(socket_mode(app, token, web_client=slack.clients.reads))
+        else:
+            why = "without SLACK_APP_TOKEN events come over HTTP and must be signed"
+            secret(signing, "SLACK_SIGNING_SECRET", why)
+            await stack.enter_async_context(
+                http_server(app, port=settings.port, healthy=stores.reachable)
+            )
+        yield

@@ -1,0 +1,104 @@
+"""`bot dev`: the local workspace and, without a key, the stand-in model; the bot itself is as ever."""
+
+from __future__ import annotations
+
+import errno
+import tempfile
+from collections.abc import AsyncGenerator, Generator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+from pydantic import SecretStr
+
+from bot.app import bot
+from bot.core.errors import ConfigurationError
+from bot.local.model import ResponsesServer
+from bot.local.model.standin import StandIn
+from bot.local.page import mount
+from bot.local.sample_database import build
+from bot.local.workspace import Workspace
+from bot.settings import Settings
+from bot.slack.manifest import manifest
+from bot.toolkit import DatabaseConfig
+
+STAND_IN = "stand-in model"
+_NOTICE = (
+    "Answers come from a stand-in model that follows simple rules, because OPENAI_API_KEY is not "
+    "set. Everything else is real."
+)
+_PAUSE = 0.35  # seconds before each of its replies, so that the work can be watched
+
+
+@asynccontextmanager
+async def dev(settings: Settings, *, port: int) -> AsyncGenerator[str]:
+    """Run the bot in a local workspace; yields the address of its page.
+
+    Raises ConfigurationError when the port is taken.
+    """
+    async with AsyncExitStack() as stack:
+        if not settings.has_model:
+            settings = await stack.enter_async_context(_with_stand_in_model(settings))
+        settings = stack.enter_context(_with_sample_data(settings))
+        notice = _NOTICE if settings.openai_model == STAND_IN else ""
+        workspace = await stack.enter_async_context(_workspace(port, notice))
+        joined = settings.model_copy(
+            update={
+                "slack_bot_token": SecretStr(workspace.bot_token),
+                "slack_app_token": SecretStr(workspace.app_token),
+                "slack_signing_secret": SecretStr(workspace.signing_secret),
+                "slack_api_url": workspace.api_url,
+            }
+        )
+        await stack.enter_async_context(bot(joined))
+        yield workspace.url
+
+
+@asynccontextmanager
+async def _with_stand_in_model(settings: Settings) -> AsyncGenerator[Settings]:
+    async with ResponsesServer.open(StandIn(pause=_PAUSE), chunk_delay=0.01) as api:
+        yield settings.model_copy(
+            update={
+                "openai_base_url": api.url,
+                "openai_api_key": SecretStr(api.api_key),
+                "openai_model": STAND_IN,
+            }
+        )
+
+
+@contextmanager
+def _with_sample_data(settings: Settings) -> Generator[Settings]:
+    """A database to ask about, and a place for state: both gone at the end, as the workspace is."""
+    with tempfile.TemporaryDirectory(prefix="bot-dev-") as folder:
+        sample = Path(folder) / "sample.sqlite"
+        build(sample)
+        url = SecretStr(f"sqlite:///{sample}")
+        config = DatabaseConfig(url=url, description="Sample: customers, orders, support tickets.")
+        databases = settings.databases or {"sample": config}
+        yield settings.model_copy(
+            update={"databases": databases, "bot_data_dir": Path(folder) / "data"}
+        )
+
+
+@asynccontextmanager
+async def _workspace(port: int, notice: str) -> AsyncGenerator[Workspace]:
+    features = manifest()["features"]
+
+    def add_page(app: Any, workspace: Workspace) -> None:
+        mount(
+            app,
+            workspace,
+            notice=notice,
+            shortcuts=features["shortcuts"],
+            commands=features["slash_commands"],
+        )
+
+    try:
+        async with Workspace.open(port=port, mount=add_page) as workspace:
+            yield workspace
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
+        raise ConfigurationError(
+            f"Port {port} is in use. Stop what uses it, or choose another: bot dev --port 3001"
+        ) from None
