@@ -9,7 +9,7 @@ from aiohttp import BodyPartReader, web
 from bot.local.page.compose import as_slack_text
 from bot.local.page.render.text import clean
 from bot.local.workspace import CannotDo, NotAnswered, Workspace
-from bot.local.workspace.people import remove_reaction
+from bot.local.workspace.reacting import remove_reaction
 
 Json = dict[str, Any]
 
@@ -176,6 +176,8 @@ async def _read_json(request: web.Request) -> Json:
 
 
 async def _read_form(request: web.Request) -> Said:
+    if not request.content_type.startswith("multipart/"):
+        raise web.HTTPBadRequest(text="a multipart form is expected")
     fields: dict[str, str] = {}
     files: list[tuple[str, bytes]] = []
     async for part in await request.multipart():

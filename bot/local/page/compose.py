@@ -12,7 +12,14 @@ def as_slack_text(typed: str, people: Mapping[str, str], channels: Mapping[str, 
     "@Ada Lovelace" becomes `<@U…>`, "#general" `<#C…>`, "@here" `<!here>`, a URL `<https://…>`.
     Everything else, `& < >` included, stays as typed: the workspace escapes it.
     """
-    text = _URL.sub(lambda m: f"<{m[0]}>", typed)
+    pieces, end = [], 0
+    for url in _URL.finditer(typed):
+        pieces += [_with_mentions(typed[end : url.start()], people, channels), f"<{url[0]}>"]
+        end = url.end()
+    return "".join([*pieces, _with_mentions(typed[end:], people, channels)])
+
+
+def _with_mentions(text: str, people: Mapping[str, str], channels: Mapping[str, str]) -> str:
     text = _named("@", people, "<@{}>", text)
     text = _named("#", channels, "<#{}>", text)
     return re.sub(r"(?<!\S)@(here|channel|everyone)\b", r"<!\1>", text)
