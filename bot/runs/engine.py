@@ -23,6 +23,7 @@ from redis import exceptions
 from redis.asyncio.retry import Retry
 from redis.backoff import ExponentialBackoff
 
+from bot.core.background import alongside
 from bot.core.errors import CorruptValue, LeaseLost, StoreUnavailable
 from bot.core.request import Request
 from bot.store import Mailbox
@@ -42,7 +43,7 @@ UNWIND_SECONDS = 5.0  # for cancelled runs to close what they hold
 class HandBack(Exception):
     """Raised by a handler to leave its request at the head of the mailbox for another worker.
 
-    The attempt is not counted. `delay` is in seconds.
+    The attempt is not counted, nor is one that ended in StoreUnavailable. `delay` is in seconds.
     """
 
     def __init__(self, delay: float = 0.0) -> None:
@@ -54,8 +55,9 @@ Handle = Callable[[Request, int], Awaitable[None]]
 """Runs a request; the second argument is which attempt this is, from 1 on.
 
 To return means that the request is done. `HandBack` leaves it to another worker, `LeaseLost` to
-the one that holds it; after anything else it is tried again, later and later, and after
-`LAST_ATTEMPT` dropped: so from some attempt on the handler must only say that it failed.
+the one that holds it, and `StoreUnavailable` to whoever is there when Redis is back. After anything
+else it is tried again, later and later, and after `LAST_ATTEMPT` dropped: so from some attempt on
+the handler must only say that it failed.
 """
 
 
@@ -125,20 +127,15 @@ class Engine:
         is handed back."""
         self._handle = handle
         lease = timedelta(seconds=self._options.lease)
-        async with (
-            asyncio.TaskGroup() as group,
-            Worker(
-                self._docket, concurrency=self._options.concurrency, redelivery_timeout=lease
-            ) as worker,
-        ):
+        async with Worker(
+            self._docket, concurrency=self._options.concurrency, redelivery_timeout=lease
+        ) as worker:
             self._worker = worker
-            serving = group.create_task(worker.run_forever(), name="engine")
-            try:
-                yield
-            finally:
-                await self.drain(0)
-                serving.cancel()
-                await asyncio.wait({serving})
+            async with alongside(worker.run_forever(), name="engine"):
+                try:
+                    yield
+                finally:
+                    await self.drain(0)
 
     async def drain(self, grace: float) -> None:
         """Take nothing more, let runs go on for `grace` seconds, and hand back the rest at once.
@@ -173,7 +170,6 @@ class Engine:
         except HandBack as back:
             await self._add_ticket(thread_key, back.delay)
         except StoreUnavailable:
-            log.warning("Redis failed under a run; the request stays where it is")
             await self._add_ticket(thread_key, STORE_TROUBLE_SECONDS)
         except asyncio.CancelledError:
             if not self._stopping:
@@ -198,7 +194,10 @@ class Engine:
         except LeaseLost:
             return
         except StoreUnavailable:
-            raise
+            log.warning("Redis failed under request %s; it stays where it is", request.id)
+            await self._add_ticket(thread_key, STORE_TROUBLE_SECONDS)  # waits until Redis is back
+            await self._mailbox.forgive(request.id)
+            return
         except Exception as error:
             if attempt < LAST_ATTEMPT:
                 log.exception("Request %s failed, attempt %d", request.id, attempt)

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from redis.asyncio.client import PubSub
 from redis.exceptions import RedisError
 
+from bot.core.background import alongside
 from bot.core.errors import StoreUnavailable
 from bot.store.connection import Connection, Retention
 from bot.store.mailbox import mailbox_keys
@@ -60,12 +61,8 @@ class Signals:
     @asynccontextmanager
     async def listening(self) -> AsyncGenerator[None]:
         """Hear signals for what is watched in this process; reconnects by itself."""
-        async with asyncio.TaskGroup() as group:
-            listener = group.create_task(self._listen(), name="stop signals")
-            try:
-                yield
-            finally:
-                listener.cancel()
+        async with alongside(self._listen(), name="stop signals"):
+            yield
 
     async def _listen(self) -> None:
         while True:

@@ -1,0 +1,70 @@
+"""Work beside other work ends with it, and never fails unnoticed."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from bot.core.background import alongside
+
+
+async def test_it_ends_when_the_body_is_left() -> None:
+    """Nothing is left running behind a closed context."""
+    began, ended = asyncio.Event(), asyncio.Event()
+
+    async def work() -> None:
+        began.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    async with alongside(work(), name="work"):
+        await began.wait()
+    assert ended.is_set()
+
+
+async def test_its_failure_ends_the_body() -> None:
+    """A bug in the background is as loud as one in front."""
+
+    async def work() -> None:
+        raise LookupError("a bug")
+
+    with pytest.raises(LookupError, match="a bug"):
+        async with alongside(work(), name="work"):
+            await asyncio.Event().wait()
+
+
+async def test_the_bodys_own_error_comes_out_as_it_is() -> None:
+    """Callers catch what they know, not groups."""
+
+    async def work() -> None:
+        await asyncio.Event().wait()
+
+    with pytest.raises(KeyError, match="mine"):
+        async with alongside(work(), name="work"):
+            raise KeyError("mine")
+
+
+async def test_cancelling_the_body_cancels_both() -> None:
+    """A context in a cancelled task closes like any other."""
+    began, ended = asyncio.Event(), asyncio.Event()
+
+    async def work() -> None:
+        began.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    async def body() -> None:
+        async with alongside(work(), name="work"):
+            await asyncio.Event().wait()
+
+    task = asyncio.create_task(body())
+    await began.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert ended.is_set()
