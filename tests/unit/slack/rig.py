@@ -1,0 +1,161 @@
+"""The Slack side of the bot against the stand-in workspace, with a mailbox that only remembers."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from bot.core.errors import LeaseLost, StoreUnavailable
+from bot.core.request import Request
+from bot.local.workspace import Workspace
+from bot.runs.policy import Policy
+from bot.slack.access import Access
+from bot.slack.app import slack_app
+from bot.slack.asking import Asking
+from bot.slack.background import Background
+from bot.slack.client import Clients, Identity, identify, slack_clients
+from bot.slack.intake import Intake
+from bot.slack.listeners import register
+from bot.slack.people import People
+from bot.slack.socket_mode import socket_mode
+from bot.slack.status import ThreadStatus
+
+
+@dataclass
+class Mailbox:
+    """What a store would keep: claims on event id and on (team, channel, ts), as reliability 1."""
+
+    requests: list[Request] = field(default_factory=list)
+    seen: set[str] = field(default_factory=set)
+    withdrawn: list[tuple[str, str, str]] = field(default_factory=list)
+    cancelled: list[tuple[str, str]] = field(default_factory=list)
+    running: bool = True
+    down: bool = False
+    refused: int = 0
+
+    async def submit(self, request: Request, event_id: str) -> bool:
+        if self.down:
+            self.refused += 1
+            raise StoreUnavailable("down")
+        keys = {event_id, f"{request.team}:{request.channel}:{request.ts}"}
+        if keys & self.seen:
+            return False
+        self.seen |= keys
+        self.requests.append(request)
+        return True
+
+    async def withdraw(self, thread_key: str, ts: str, user: str) -> bool:
+        self.withdrawn.append((thread_key, ts, user))
+        return True
+
+    async def cancel(self, thread_key: str, user: str) -> bool:
+        self.cancelled.append((thread_key, user))
+        return self.running
+
+    async def load(self, request_id: str) -> Request | None:
+        return next((r for r in self.requests if r.id == request_id), None)
+
+    async def is_member(self, thread_key: str) -> bool:
+        return any(r.thread_key == thread_key for r in self.requests)
+
+
+@dataclass
+class Post:
+    """What is kept of a run's messages."""
+
+    run_id: str = "run_1"
+    ts: str | None = None
+    parts: int = 0
+    lost: bool = False
+
+    async def message(self) -> str | None:
+        return self.ts
+
+    async def save_message(self, ts: str) -> None:
+        self.ts = ts
+
+    async def posted_parts(self) -> int:
+        return self.parts
+
+    async def save_part(self, count: int) -> None:
+        self.parts = count
+
+    async def may_write(self) -> None:
+        if self.lost:
+            raise LeaseLost("another worker")
+
+
+@dataclass
+class Rig:
+    """Everything of the Slack side, wired."""
+
+    ws: Workspace
+    mailbox: Mailbox
+    clients: Clients
+    identity: Identity
+    people: People
+    access: Access
+    status: ThreadStatus
+    intake: Intake
+    asking: Asking
+    app: object
+
+    def mention(self, text: str) -> str:
+        return f"<@{self.identity.user}> {text}"
+
+
+@asynccontextmanager
+async def wired(ws: Workspace, policy: Policy | None = None) -> AsyncGenerator[Rig]:
+    policy = policy or Policy()
+    mailbox = Mailbox()
+    async with (
+        slack_clients(ws.bot_token, base_url=ws.api_url) as clients,
+        Background() as background,
+    ):
+        identity = await identify(clients.reads)
+        people = People(clients.reads, identity)
+        access = Access(clients.reads)
+        status = ThreadStatus(clients.live)
+        intake = Intake(
+            identity=identity,
+            clients=clients,
+            people=people,
+            policy=policy,
+            threads=mailbox,
+            submit=mailbox.submit,
+            withdraw=mailbox.withdraw,
+            status=status,
+            background=background,
+        )
+        asking = Asking(
+            identity=identity,
+            clients=clients,
+            people=people,
+            policy=policy,
+            access=access,
+            intake=intake,
+            load=mailbox.load,
+        )
+        app = slack_app(clients, identity, signing_secret=ws.signing_secret)
+        register(
+            app,
+            identity=identity,
+            clients=clients,
+            intake=intake,
+            asking=asking,
+            cancel=mailbox.cancel,
+            status=status,
+            background=background,
+        )
+        yield Rig(ws, mailbox, clients, identity, people, access, status, intake, asking, app)
+
+
+@asynccontextmanager
+async def listening(ws: Workspace, policy: Policy | None = None) -> AsyncGenerator[Rig]:
+    """The rig, connected over Socket Mode."""
+    async with (
+        wired(ws, policy) as rig,
+        socket_mode(rig.app, ws.app_token, web_client=rig.clients.reads),  # type: ignore[arg-type]
+    ):
+        yield rig

@@ -1,0 +1,187 @@
+"""From what people do in Slack to one request each, or to a rule that ignores it (reliability 1, 9)."""
+
+import asyncio
+
+from bot.core.request import Entry
+from bot.local.workspace import ADA, BEN, CHLOE, EVE, GUS
+from bot.runs.policy import Policy
+from bot.slack.render import words
+from tests.unit.slack.rig import listening
+
+GENERAL = "C0GENERAL1"
+PARTNERS = "C0PARTNER1"
+
+
+async def asked(rig, count=1):
+    """The requests, once there are `count`."""
+    await rig.ws.until(lambda: len(rig.mailbox.requests) >= count)
+    return rig.mailbox.requests
+
+
+async def settled(rig):
+    """Everything sent before this has been handled: a question in a DM, which is always taken."""
+    done = len(rig.mailbox.requests)
+    direct = rig.ws.state.direct(BEN).id
+    await rig.ws.say(BEN, direct, "are you there?")
+    await rig.ws.until(lambda: any(r.channel == direct for r in rig.mailbox.requests[done:]))
+    await asyncio.sleep(0.05)  # two connections: what came before may be a step behind
+    return [r for r in rig.mailbox.requests if r.channel != direct]
+
+
+async def test_a_mention_becomes_one_request_though_slack_sends_two_events(rig):
+    said = await rig.ws.say(ADA, GENERAL, rig.mention("how many <things> & more?"))
+    [request] = await settled(rig)
+    assert request.entry is Entry.MENTION
+    assert request.text == "how many <things> & more?"
+    assert (request.team, request.channel, request.user) == (rig.ws.team_id, GENERAL, ADA)
+    assert (request.ts, request.thread) == (said["ts"], said["ts"])
+
+
+async def test_a_person_sees_within_300_ms_that_they_were_understood(rig):
+    loop = asyncio.get_running_loop()
+    start = loop.time()
+    said = await rig.ws.say(ADA, GENERAL, rig.mention("hello there"))
+    await rig.ws.until(lambda: rig.ws.status(GENERAL, said["ts"]).text)
+    assert loop.time() - start < 0.3
+    await rig.ws.until(lambda: rig.ws.status(GENERAL, said["ts"]).session == "processing")
+
+
+async def test_a_direct_message_needs_no_mention_and_begins_its_own_thread(rig):
+    direct = rig.ws.state.direct(CHLOE).id
+    said = await rig.ws.say(CHLOE, direct, "bonjour")
+    [request] = await asked(rig)
+    assert request.entry is Entry.DIRECT_MESSAGE
+    assert request.thread == said["ts"]
+    assert (request.locale, request.time_zone) == ("fr-FR", "Europe/Paris")
+
+
+async def test_one_person_goes_on_in_a_thread_without_mentioning_again(rig):
+    said = await rig.ws.say(ADA, GENERAL, rig.mention("first"))
+    await asked(rig)
+    await rig.ws.say(ADA, GENERAL, "and then?", thread_ts=said["ts"])
+    requests = await asked(rig, 2)
+    assert requests[1].entry is Entry.THREAD_REPLY
+    assert requests[1].thread == said["ts"]
+
+
+async def test_with_several_people_it_waits_to_be_mentioned(rig):
+    said = await rig.ws.say(ADA, GENERAL, rig.mention("first"))
+    await asked(rig)
+    await rig.ws.say(BEN, GENERAL, "I think so", thread_ts=said["ts"])
+    await rig.ws.say(ADA, GENERAL, "really, Ben?", thread_ts=said["ts"])
+    assert len(await settled(rig)) == 1
+    await rig.ws.say(ADA, GENERAL, rig.mention("what do you say?"), thread_ts=said["ts"])
+    assert [r.text for r in await settled(rig)] == ["first", "what do you say?"]
+
+
+async def test_a_thread_it_has_no_part_in_is_left_alone(rig):
+    said = await rig.ws.say(ADA, GENERAL, "just us")
+    await rig.ws.say(ADA, GENERAL, "talking", thread_ts=said["ts"])
+    assert await settled(rig) == []
+
+
+async def test_bots_and_unknown_kinds_of_messages_are_ignored(rig):
+    await rig.ws.say(ADA, GENERAL, rig.mention("hi"), bot_id="B0OTHER001")
+    direct = rig.ws.state.direct(ADA).id
+    for subtype in ("channel_topic", "me_message", "assistant_app_thread", "never_heard_of"):
+        await rig.ws.say(ADA, direct, "hi", subtype=subtype)
+    assert await settled(rig) == []
+
+
+async def test_files_come_along_and_need_no_words(rig):
+    files = [("sales.csv", b"a,b\n1,2\n")]
+    await rig.ws.say(ADA, GENERAL, rig.mention(""), files=files)
+    [request] = await settled(rig)
+    assert request.text == words.ATTACHED_ONLY
+    assert [(f.name, f.size) for f in request.files] == [("sales.csv", 8)]
+
+
+async def test_an_empty_mention_is_answered_with_what_can_be_asked(rig):
+    said = await rig.ws.say(ADA, GENERAL, rig.mention(""))
+    assert await settled(rig) == []
+    replies = rig.ws.messages(GENERAL, said["ts"])[1:]
+    assert len(replies) == 1
+    assert words.EXAMPLES[0] in replies[0]["text"]
+
+
+async def test_emoji_are_a_question(rig):
+    await rig.ws.say(ADA, GENERAL, rig.mention(":thinking_face:"))
+    assert [r.text for r in await settled(rig)] == [":thinking_face:"]
+
+
+async def test_guests_and_people_of_other_organisations_are_told_no_once(rig):
+    for person, channel in ((GUS, GENERAL), (EVE, PARTNERS)):
+        await rig.ws.say(person, channel, rig.mention("hi"))
+    assert await settled(rig) == []
+
+    def refusals(person, channel):
+        return [m for m in rig.ws.messages(channel, viewer=person) if m.get("is_ephemeral")]
+
+    await rig.ws.until(lambda: refusals(GUS, GENERAL) and refusals(EVE, PARTNERS))
+    assert len(refusals(GUS, GENERAL)) == 1
+    assert "guests" in refusals(GUS, GENERAL)[0]["text"]
+
+
+async def test_a_setting_lets_guests_in(ws):
+    async with listening(ws, Policy(allow_guests=True)) as rig:
+        await rig.ws.say(GUS, GENERAL, rig.mention("hi"))
+        assert [r.user for r in await asked(rig)] == [GUS]
+
+
+async def test_a_member_may_ask_in_a_channel_shared_with_others(rig):
+    await rig.ws.say(ADA, PARTNERS, rig.mention("hi"))
+    assert [r.user for r in await asked(rig)] == [ADA]
+
+
+async def test_nothing_is_acknowledged_before_it_is_kept(rig):
+    """While the store is down Slack gets no acknowledgement; when it is back, its redelivery of
+    the event is taken in."""
+    rig.ws.delivery.ack_timeout = 0.3
+    rig.ws.delivery.retry_delays = (0.0, 0.1, 0.1, 0.1)
+    rig.mailbox.down = True
+    await rig.ws.say(ADA, GENERAL, rig.mention("do not lose me"))
+    await rig.ws.until(lambda: rig.mailbox.refused >= 2)
+    assert rig.mailbox.requests == []
+    rig.mailbox.down = False
+    assert [r.text for r in await asked(rig)] == ["do not lose me"]
+    assert len(await settled(rig)) == 1
+
+
+async def test_an_edit_counts_only_when_it_mentions_the_bot_for_the_first_time(rig):
+    said = await rig.ws.say(ADA, GENERAL, "how many?")
+    await rig.ws.edit(ADA, GENERAL, said["ts"], rig.mention("how many?"))
+    [request] = await asked(rig)
+    assert (request.ts, request.text) == (said["ts"], "how many?")
+    await rig.ws.edit(ADA, GENERAL, said["ts"], rig.mention("how many now?"))
+    assert len(await settled(rig)) == 1
+
+
+async def test_who_deletes_a_question_takes_it_back(rig):
+    said = await rig.ws.say(ADA, GENERAL, rig.mention("never mind"))
+    [request] = await asked(rig)
+    await rig.ws.delete(ADA, GENERAL, said["ts"])
+    await rig.ws.until(lambda: rig.mailbox.withdrawn)
+    assert rig.mailbox.withdrawn == [(request.thread_key, said["ts"], ADA)]
+
+
+async def test_the_native_stop_button_cancels_the_run(rig):
+    said = await rig.ws.say(ADA, GENERAL, rig.mention("long work"))
+    [request] = await asked(rig)
+    await rig.ws.until(lambda: rig.ws.status(GENERAL, said["ts"]).session == "processing")
+    await rig.ws.stop_session(ADA, GENERAL, said["ts"])
+    await rig.ws.until(lambda: rig.mailbox.cancelled)
+    assert rig.mailbox.cancelled == [(request.thread_key, ADA)]
+    await rig.ws.until(lambda: rig.ws.status(GENERAL, said["ts"]).session == "active")
+
+
+async def test_opening_the_home_tab_shows_what_it_can_do(rig):
+    await rig.ws.open_home(ADA)
+    home = await rig.ws.until(lambda: rig.ws.home(ADA))
+    assert words.CAN_DO in str(home["blocks"])
+
+
+async def test_opening_a_direct_message_offers_things_to_ask(rig):
+    await rig.ws.open_home(ADA, tab="messages")
+    direct = rig.ws.state.direct(ADA).id
+    prompts = await rig.ws.until(lambda: rig.ws.status(direct, None).prompts)
+    assert [p["message"] for p in prompts] == list(words.EXAMPLES)
