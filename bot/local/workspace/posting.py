@@ -26,15 +26,15 @@ def check_thread(core: Core, channel: Channel, thread_ts: str | None) -> None:
         raise SlackFault("cannot_reply_to_message")
 
 
-def from_bot(state: State, text: str, **fields: Any) -> Json:
-    """A message of the app, without ts; fields that are None are left out."""
+def from_bot(state: State, fields: Json) -> Json:
+    """A message of the app, without ts; fields that are None are left out, overlong text is cut."""
+    given = {k: v for k, v in fields.items() if v is not None}
     return {
         "type": "message",
         "user": state.bot_user_id,
         "bot_id": state.bot_id,
         "app_id": state.app_id,
         "team": state.team_id,
-        "text": text[:TEXT_MAX],
         "bot_profile": {
             "id": state.bot_id,
             "app_id": state.app_id,
@@ -42,7 +42,8 @@ def from_bot(state: State, text: str, **fields: Any) -> Json:
             "team_id": state.team_id,
             "deleted": False,
         },
-        **{k: v for k, v in fields.items() if v is not None},
+        **given,
+        "text": given.get("text", "")[:TEXT_MAX],
     }
 
 

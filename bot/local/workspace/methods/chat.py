@@ -12,6 +12,7 @@ from bot.local.workspace.methods.method import (
     open_channel,
     own_message,
 )
+from bot.local.workspace.paging import page
 from bot.local.workspace.posting import change, check_thread, delete, from_bot, post, post_ephemeral
 from bot.local.workspace.state import Json
 from bot.local.workspace.status import clear_text
@@ -53,7 +54,7 @@ async def post_message(
         "subtype": "thread_broadcast" if reply_broadcast and thread_ts else None,
         "metadata": checked_metadata(metadata),
     }
-    posted = post(core, place, from_bot(core.state, **body, **look, **about))
+    posted = post(core, place, from_bot(core.state, {**body, **look, **about}))
     clear_text(core, place.id, thread_ts)
     return {"channel": place.id, "ts": posted["ts"], "message": without_metadata(posted)}
 
@@ -127,7 +128,7 @@ async def ephemeral(
         raise SlackFault("user_not_in_channel")
     body = content(text, blocks, attachments, markdown_text)
     look = {"username": username, "icon_emoji": icon_emoji, "icon_url": icon_url}
-    message = from_bot(core.state, **body, **look, thread_ts=thread_ts)
+    message = from_bot(core.state, {**body, **look, "thread_ts": thread_ts})
     return {"message_ts": post_ephemeral(core, place, user, message)}
 
 
@@ -172,7 +173,8 @@ async def schedule(
         raise SlackFault("time_too_far")
     check_thread(core, place, thread_ts)
     body = content(text, blocks, attachments, markdown_text)
-    message = from_bot(core.state, **body, thread_ts=thread_ts, metadata=checked_metadata(metadata))
+    about = {"thread_ts": thread_ts, "metadata": checked_metadata(metadata)}
+    message = from_bot(core.state, {**body, **about})
     key = f"Q{core.store.next_ts().replace('.', '')}"
     core.state.scheduled[key] = {
         "channel_id": place.id,
@@ -190,7 +192,7 @@ async def schedule(
 
 @method("chat.scheduledMessages.list")
 async def scheduled(
-    core: Core, *, channel: str | None = None, limit: int = 100, cursor: str = ""
+    core: Core, *, channel: str | None = None, limit: int = 100, cursor: str | None = None
 ) -> Json:
     """What waits to be posted."""
     waiting = [
@@ -198,7 +200,8 @@ async def scheduled(
         for key, message in core.state.scheduled.items()
         if channel in (None, message["channel_id"])
     ]
-    return {"scheduled_messages": waiting[:limit], "response_metadata": {"next_cursor": ""}}
+    found, more = page(waiting, limit, cursor)
+    return {"scheduled_messages": found, "response_metadata": more["response_metadata"]}
 
 
 @method("chat.deleteScheduledMessage", scope="chat:write")

@@ -153,12 +153,11 @@ def _share(
         file.channels.append(place.id)
     shown = [file_object(file, core.state) for file in files]
     fields = {
+        "text": comment,
         "subtype": "file_share",
         "files": shown,
         "upload": True,
         "thread_ts": thread_ts,
         "blocks": blocks,
     }
-    share_events(
-        core, core.bot_user_id, place, post(core, place, from_bot(core.state, comment, **fields))
-    )
+    share_events(core, core.bot_user_id, place, post(core, place, from_bot(core.state, fields)))

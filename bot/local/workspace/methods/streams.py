@@ -40,9 +40,8 @@ async def start(
     given = checked_chunks(markdown_text, chunks)
     core.rates.count_post(place.id)
     look = {"username": username, "icon_emoji": icon_emoji, "icon_url": icon_url}
-    message = from_bot(
-        core.state, "", **look, thread_ts=thread_ts, streaming_state="in_progress", blocks=[]
-    )
+    about: Json = {"thread_ts": thread_ts, "streaming_state": "in_progress", "blocks": []}
+    message = from_bot(core.state, {**look, **about})
     posted = post(core, place, message)
     stream = Stream(
         place.id, posted["ts"], thread_ts, core.clock.now(), task_display_mode == "plan"

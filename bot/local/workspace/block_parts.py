@@ -1,0 +1,327 @@
+"""Block Kit's small parts and interactive elements, with Slack's limits.
+
+Figures: https://docs.slack.dev/reference/block-kit/block-elements and …/composition-objects
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+
+class Part(BaseModel):
+    """No property but the declared ones: Slack refuses unknown ones."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+def _at_most(limit: int) -> AfterValidator:
+    def check(value: Any) -> Any:
+        if len(value.text) > limit:
+            raise ValueError(f"must be less than {limit + 1} characters")
+        return value
+
+    return AfterValidator(check)
+
+
+class PlainText(Part):
+    """Text shown as it is."""
+
+    type: Literal["plain_text"]
+    text: Annotated[str, Field(min_length=1)]
+    emoji: bool | None = None
+
+
+class Mrkdwn(Part):
+    """Text in Slack's own markup."""
+
+    type: Literal["mrkdwn"]
+    text: Annotated[str, Field(min_length=1)]
+    verbatim: bool | None = None
+
+
+Text = Annotated[PlainText | Mrkdwn, Field(discriminator="type")]
+Text3000 = Annotated[Text, _at_most(3000)]
+Text2000 = Annotated[Text, _at_most(2000)]
+Text150 = Annotated[Text, _at_most(150)]
+Text200 = Annotated[Text, _at_most(200)]
+Text75 = Annotated[Text, _at_most(75)]
+Plain2000 = Annotated[PlainText, _at_most(2000)]
+Plain150 = Annotated[PlainText, _at_most(150)]
+Plain199 = Annotated[PlainText, _at_most(199)]
+Plain75 = Annotated[PlainText, _at_most(75)]
+Plain30 = Annotated[PlainText, _at_most(30)]
+Plain24 = Annotated[PlainText, _at_most(24)]
+Id = Annotated[str, Field(min_length=1, max_length=255)]
+Url = Annotated[str, Field(min_length=1, max_length=3000)]
+
+
+class Confirm(Part):
+    """Asks back before an action."""
+
+    title: Annotated[PlainText, _at_most(100)]
+    text: Annotated[Text, _at_most(300)]
+    confirm: Plain30
+    deny: Plain30
+    style: Literal["primary", "danger"] | None = None
+
+
+class Option(Part):
+    """One thing to choose."""
+
+    text: Text75
+    value: Annotated[str, Field(max_length=150)]
+    description: Annotated[Text, _at_most(75)] | None = None
+    url: Url | None = None
+
+
+class OptionGroup(Part):
+    """Options under a heading."""
+
+    label: Plain75
+    options: Annotated[list[Option], Field(min_length=1, max_length=100)]
+
+
+class SlackFile(Part):
+    """A file in Slack, by id or URL."""
+
+    id: str | None = None
+    url: str | None = None
+
+
+class Image(Part):
+    """An image beside text."""
+
+    type: Literal["image"]
+    alt_text: Annotated[str, Field(min_length=1, max_length=2000)]
+    image_url: Url | None = None
+    slack_file: SlackFile | None = None
+
+    @model_validator(mode="after")
+    def _one_source(self) -> "Image":
+        if (self.image_url is None) == (self.slack_file is None):
+            raise ValueError("must have either image_url or slack_file")
+        return self
+
+
+class _Element(Part):
+    action_id: Id | None = None
+
+
+class _Confirmed(_Element):
+    confirm: Confirm | None = None
+    focus_on_load: bool | None = None
+
+
+class Button(_Element):
+    """A button."""
+
+    type: Literal["button"]
+    text: Plain75
+    value: Annotated[str, Field(max_length=2000)] | None = None
+    url: Url | None = None
+    style: Literal["primary", "danger"] | None = None
+    confirm: Confirm | None = None
+    accessibility_label: Annotated[str, Field(max_length=75)] | None = None
+    agent_prompt: Annotated[str, Field(max_length=4000)] | None = None
+
+
+class WorkflowButton(_Element):
+    """A button that starts a workflow."""
+
+    type: Literal["workflow_button"]
+    text: Plain75
+    workflow: dict[str, Any]
+    style: Literal["primary", "danger"] | None = None
+    accessibility_label: Annotated[str, Field(max_length=75)] | None = None
+
+
+class FeedbackButton(Part):
+    """A thumb."""
+
+    text: Plain75
+    value: Annotated[str, Field(min_length=1, max_length=2000)]
+    accessibility_label: Annotated[str, Field(max_length=75)] | None = None
+
+
+class FeedbackButtons(_Element):
+    """Thumbs up and down."""
+
+    type: Literal["feedback_buttons"]
+    positive_button: FeedbackButton
+    negative_button: FeedbackButton
+
+
+class IconButton(_Element):
+    """A button with an icon only."""
+
+    type: Literal["icon_button"]
+    icon: Literal["trash"]
+    text: Plain75
+    value: Annotated[str, Field(max_length=2000)] | None = None
+    confirm: Confirm | None = None
+    accessibility_label: Annotated[str, Field(max_length=75)] | None = None
+    visible_to_user_ids: list[str] | None = None
+
+
+class Overflow(_Element):
+    """The three dots."""
+
+    type: Literal["overflow"]
+    options: Annotated[list[Option], Field(min_length=1, max_length=5)]
+    confirm: Confirm | None = None
+
+
+class _Choice(_Confirmed):
+    placeholder: Plain150 | None = None
+
+
+class StaticSelect(_Choice):
+    """A menu of given options."""
+
+    type: Literal["static_select"]
+    options: Annotated[list[Option], Field(min_length=1, max_length=100)] | None = None
+    option_groups: Annotated[list[OptionGroup], Field(min_length=1, max_length=100)] | None = None
+    initial_option: Option | None = None
+
+    @model_validator(mode="after")
+    def _options_or_groups(self) -> "StaticSelect":
+        _either(self.options, self.option_groups)
+        return self
+
+
+class MultiStaticSelect(_Choice):
+    """A menu of given options, several at once."""
+
+    type: Literal["multi_static_select"]
+    options: Annotated[list[Option], Field(min_length=1, max_length=100)] | None = None
+    option_groups: Annotated[list[OptionGroup], Field(min_length=1, max_length=100)] | None = None
+    initial_options: list[Option] | None = None
+    max_selected_items: Annotated[int, Field(ge=1)] | None = None
+
+    @model_validator(mode="after")
+    def _options_or_groups(self) -> "MultiStaticSelect":
+        _either(self.options, self.option_groups)
+        return self
+
+
+class UsersSelect(_Choice):
+    """A menu of people or public channels."""
+
+    type: Literal["users_select", "channels_select"]
+    initial_user: str | None = None
+    initial_channel: str | None = None
+    response_url_enabled: bool | None = None
+
+
+class MultiUsersSelect(_Choice):
+    """A menu of people or channels, several at once."""
+
+    type: Literal["multi_users_select", "multi_channels_select"]
+    initial_users: list[str] | None = None
+    initial_channels: list[str] | None = None
+    max_selected_items: Annotated[int, Field(ge=1)] | None = None
+
+
+class ConversationsSelect(_Choice):
+    """A menu of conversations."""
+
+    type: Literal["conversations_select", "multi_conversations_select"]
+    initial_conversation: str | None = None
+    initial_conversations: list[str] | None = None
+    default_to_current_conversation: bool | None = None
+    response_url_enabled: bool | None = None
+    max_selected_items: Annotated[int, Field(ge=1)] | None = None
+    filter: dict[str, Any] | None = None
+
+
+class ExternalSelect(_Choice):
+    """A menu whose options the app looks up."""
+
+    type: Literal["external_select", "multi_external_select"]
+    min_query_length: int | None = None
+    initial_option: Option | None = None
+    initial_options: list[Option] | None = None
+    max_selected_items: Annotated[int, Field(ge=1)] | None = None
+
+
+class Picker(_Choice):
+    """A date, a time, or both."""
+
+    type: Literal["datepicker", "timepicker", "datetimepicker"]
+    initial_date: Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$")] | None = None
+    initial_time: Annotated[str, Field(pattern=r"^\d{2}:\d{2}$")] | None = None
+    initial_date_time: Annotated[int, Field(ge=1_000_000_000, le=9_999_999_999)] | None = None
+    timezone: str | None = None
+
+
+class Checks(_Confirmed):
+    """Checkboxes or radio buttons."""
+
+    type: Literal["checkboxes", "radio_buttons"]
+    options: Annotated[list[Option], Field(min_length=1, max_length=10)]
+    initial_options: list[Option] | None = None
+    initial_option: Option | None = None
+
+
+class PlainInput(_Choice):
+    """A line or a box of text."""
+
+    type: Literal["plain_text_input", "email_text_input", "url_text_input"]
+    initial_value: Annotated[str, Field(max_length=3000)] | None = None
+    multiline: bool | None = None
+    min_length: Annotated[int, Field(ge=0, le=3000)] | None = None
+    max_length: Annotated[int, Field(ge=1, le=3000)] | None = None
+    dispatch_action_config: dict[str, Any] | None = None
+
+
+class NumberInput(_Choice):
+    """A number."""
+
+    type: Literal["number_input"]
+    is_decimal_allowed: bool
+    initial_value: str | None = None
+    min_value: str | None = None
+    max_value: str | None = None
+    dispatch_action_config: dict[str, Any] | None = None
+
+
+class RichTextInput(_Choice):
+    """A box of formatted text."""
+
+    type: Literal["rich_text_input"]
+    initial_value: dict[str, Any] | None = None
+    dispatch_action_config: dict[str, Any] | None = None
+
+
+class FileInput(_Element):
+    """Files to upload."""
+
+    type: Literal["file_input"]
+    filetypes: list[str] | None = None
+    max_files: Annotated[int, Field(ge=1, le=10)] | None = None
+
+
+Menu = (
+    StaticSelect
+    | MultiStaticSelect
+    | UsersSelect
+    | MultiUsersSelect
+    | ConversationsSelect
+    | ExternalSelect
+)
+ActionElement = Annotated[
+    Button | WorkflowButton | Overflow | Menu | Picker | Checks | RichTextInput,
+    Field(discriminator="type"),
+]
+Accessory = Annotated[
+    Button | WorkflowButton | Overflow | Menu | Picker | Checks | Image, Field(discriminator="type")
+]
+InputElement = Annotated[
+    Menu | Picker | Checks | PlainInput | NumberInput | RichTextInput | FileInput,
+    Field(discriminator="type"),
+]
+
+
+def _either(options: object, groups: object) -> None:
+    if (options is None) == (groups is None):
+        raise ValueError("must have either options or option_groups")
