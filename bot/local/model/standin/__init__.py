@@ -12,15 +12,11 @@ from ..replies import Reply, call, reasoning, text
 from ..request import ModelRequest
 from . import data, database, page, small, talk
 from .findings import HONEST, Findings
+from .passages import quote_from, summarise
 from .view import COMPLETE, Missing, Need, OutOfTurns, View
 from .words import has
 
 FILE_WORDS = r"files?|attach(?:ed|ment)s?|spreadsheets?|csv|xlsx|excel|pdf|document|table"
-ABILITIES = (
-    "I can read attached files and answer questions about tables (totals, averages, rankings, "
-    "trends, with a chart), summarise a thread or a channel, quote a web page, ask a configured "
-    "database, calculate, and tell and convert times."
-)
 MOST_STEPS = 15
 
 
@@ -48,7 +44,8 @@ def decide(view: View) -> Reply:
     except Need as need:
         return reasoning(need.thought, call(need.tool, need.arguments))
     except Missing as missing:
-        found.lower(f"There is no tool here for that ({missing}).", "low")
+        found.summary = found.summary or "I have no tool for this here."
+        found.lower(f"No tool does what {missing} would do.", "low")
     except OutOfTurns:
         found.lower("The limit of this task was reached before all was done.", "low")
     return _finish(view, found)
@@ -65,17 +62,27 @@ def _work(view: View, found: Findings) -> None:
         small.clock(view, found)
     elif small.expression(text) and not has(text, FILE_WORDS):
         small.calculate(view, found)
-    elif has(text, database.DATABASE) and view.knows("list_databases"):
+    elif database.is_asked(view):
         database.answer(view, found)
     elif _about_talk(view):
         talk.answer(view, found)
+    elif view.turn.quoted:
+        _about_message(view, found)
     elif data.speaks_of_data(view) or has(text, FILE_WORDS):
         data.answer(view, found)
     elif tool := small.fitting_tool(view):
         small.generic(view, found, tool)
     else:
-        found.summary = f"I am a stand-in model that follows rules, and none fits this. {ABILITIES}"
-        found.lower("The question was not understood.", "low")
+        found.puzzled()
+
+
+def _about_message(view: View, found: Findings) -> None:
+    """A message that was pointed at: its gist, or what it says of the question's words."""
+    found.source("The message", None, "What it says.")
+    if has(view.text, r"summar\w+|tl;?dr|explain|mean|about"):
+        summarise(found, view.turn.quoted, "The message")
+    else:
+        quote_from(found, view.text, view.turn.quoted, "The message")
 
 
 def _about_talk(view: View) -> bool:

@@ -15,13 +15,16 @@ from .outputs import (
     parse_tables,
 )
 from .passages import quote_from, summarise
-from .query import Query, follows_up, understand
-from .sql import Statement, write
+from .query import SHARE, Query, follows_up, understand_all
+from .sql import Statement, quoted, write
 from .telling import describe, follow_ups, tell
 from .view import File, Missing, OutOfTurns, Turn, View
 from .words import has, overlap, stems
 
-SHARE = r"export|share|save|download|upload|as (?:an? )?(?:csv|xlsx|excel)|send me"
+FILE_WORDS = (
+    r"files?|attach(?:ed|ment)s?|spreadsheets?|csv|xlsx|excel|pdf|document|table|data|columns?"
+)
+MOST_LABELS, MOST_SLICES, LONGEST_TITLE = 50, 12, 50
 SUMMARISE = r"summar\w+|tl;?dr|overview|describe|about|what(?:'s| is| does)|contain\w*"
 SIMILAR = re.compile(
     r'column "([^"]+)" (?:not found|does not exist).*?Similar columns: ([^,.\n]+)', re.S
@@ -31,8 +34,12 @@ SIMILAR = re.compile(
 def answer(view: View, found: Findings) -> None:
     """Answer from the file or table the conversation is about."""
     reading = _reading(view, found)
-    if reading is None:
-        return
+    if reading is not None:
+        from_reading(view, found, reading)
+
+
+def from_reading(view: View, found: Findings, reading: str) -> None:
+    """Answer from what a tool read: a document, or one or more tables."""
     document, listed = parse_document(reading), parse_tables(reading)
     if document:
         _from_document(view, found, document)
@@ -44,11 +51,11 @@ def answer(view: View, found: Findings) -> None:
     table = max(listed, key=lambda each: _fits(view, each))
     found.source(table.source, table.url, "The figures of this answer.")
     query = _query(view, table)
-    if query.silent or (
-        query == Query(aggregate=query.aggregate)
-        and has(view.text, SUMMARISE)
-        and query.aggregate is None
-    ):
+    if query.silent and not view.turn.files and not has(view.text, f"{SUMMARISE}|{FILE_WORDS}"):
+        found.sources.clear()
+        found.puzzled()
+        return
+    if query.silent:
         describe(found, table)
     else:
         _ask(view, found, table, query)
@@ -82,7 +89,7 @@ def _files_of_thread(view: View) -> list[File]:
     if not view.knows("read_thread"):
         return []
     output = view.do("read_thread", "The file may stand earlier in this thread.", limit=50)
-    pairs = re.findall(r"([\w.\- ]+\.\w{2,5})[^\n]*?\b(F[A-Z0-9]{6,})", output)
+    pairs = re.findall(r"([\w.\-]+\.\w{2,7}) \(?(?:file_id )?(F[A-Z0-9]{6,})\b", output)
     return [File(file_id, name.strip()) for name, file_id in reversed(pairs)]
 
 
@@ -93,12 +100,8 @@ def _fits(view: View, table: Table) -> float:
 
 def _query(view: View, table: Table) -> Query:
     """The query of this turn; a follow-up changes the one before it."""
-    query = Query()
     known = _with_seen_values(view, table)
-    for turn in view.turns:
-        new = understand(turn.text, known)
-        fresh = not follows_up(turn.text) or bool(turn.files)
-        query = new if fresh else query.then(new)
+    query = understand_all([(turn.text, bool(turn.files)) for turn in view.turns], known)
     if has(view.text, "all|everything") and follows_up(view.text):
         query = replace(query, filters=())
     return query
@@ -116,11 +119,16 @@ def _with_seen_values(view: View, table: Table) -> Table:
 
 
 def _ask(view: View, found: Findings, table: Table, query: Query) -> None:
-    statement = write(query, table, name=table.handle)
-    result = _run(view, found, table, statement)
+    statement = write(query, table, of=quoted(table.handle))
+    result = _run(view, found, table, statement, charted=query.chart is not None)
     if result is None:
         return
     tell(found, result, statement, query, table.source)
+    present(view, found, result, statement, query)
+
+
+def present(view: View, found: Findings, result: Table, statement: Statement, query: Query) -> None:
+    """Say what was assumed; draw and share the result if that was asked for."""
     if statement.assumed:
         found.lower(statement.assumed)
     if query.chart and statement.labels and result.rows:
@@ -129,12 +137,15 @@ def _ask(view: View, found: Findings, table: Table, query: Query) -> None:
         _share(view, found, result)
 
 
-def _run(view: View, found: Findings, table: Table, statement: Statement) -> Table | None:
+def _run(
+    view: View, found: Findings, table: Table, statement: Statement, *, charted: bool
+) -> Table | None:
     """The rows; after a refusal one corrected try, then an honest gap."""
     sql = statement.sql
     for _ in range(2):
         thought = f"Now I work out the {statement.what} with SQL."
-        output = view.do("query_table", thought, sql=sql, handles=[table.handle])
+        also = ("make_chart",) if charted else ()
+        output = view.do("query_table", thought, also=also, sql=sql, handles=[table.handle])
         results = parse_tables(output)
         if results:
             return results[0]
@@ -149,6 +160,7 @@ def _run(view: View, found: Findings, table: Table, statement: Statement) -> Tab
 
 def _chart(view: View, found: Findings, result: Table, statement: Statement, query: Query) -> None:
     kind = query.chart if query.chart != "auto" else "line" if query.period else "bar"
+    most = MOST_SLICES if kind == "pie" else MOST_LABELS
     title = found.caption or statement.what
     try:
         output = view.do(
@@ -156,7 +168,8 @@ def _chart(view: View, found: Findings, result: Table, statement: Statement, que
             f"A {kind} chart shows this best.",
             handle=result.handle,
             kind=kind,
-            title=title,
+            title=title[:LONGEST_TITLE],
+            limit=most if result.total > most else None,
             label_column=result.header[0],
             value_columns=result.header[len(statement.labels) :],
         )

@@ -1,96 +1,196 @@
-"""Questions to configured databases: list, choose a table, query it."""
+"""Questions to configured databases: list, choose a table and what it refers to, query."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, replace
 
+from . import data
 from .findings import Findings
 from .outputs import Table, failed, parse_tables
-from .query import understand
-from .sql import write
+from .query import Filter, Query, follows_up, understand, understand_all
+from .sql import quoted, write
 from .telling import follow_ups, tell
 from .view import View
-from .words import content, overlap, stems
+from .words import content, has, overlap, stem, stems
 
 DATABASE = r"database|databases|db|sql"
-TABLE = re.compile(
-    r"^\s*[-*]?\s*(?:table |view )?[`\"]?(?P<name>[A-Za-z_][\w.]*)[`\"]?\s*"
-    r"(?:\([\d,]+ rows\))?\s*[:(]\s*(?P<columns>[A-Za-z_][^\n]*?)\)?\s*$",
-    re.M,
-)
-NAMED = re.compile(
-    r"^(?:[-*#]+\s*)?(?:database:?\s+)?[`\"]?(?P<name>[\w-]+)[`\"]?(?:\s*[:(].*)?$", re.M
-)
+SECTION = re.compile(r"^database: (?P<name>\S+)(?: · (?P<dialect>\w+))?", re.M)
+TABLE = re.compile(r"^(?P<name>\w+)\((?P<columns>.*)\)$", re.M)
+COLUMN = re.compile(r"(?P<name>\w+) (?P<kind>[^,→]+?)(?: → (?P<table>\w+)\.(?P<key>\w+))?(?:, |$)")
+PLAIN = r"total|average|mean|many|most|highest|lowest|top|all|the|of|per|by|new|our|each|every|list|show"
+
+
+@dataclass(frozen=True)
+class Listed:
+    """One table of a database, with the columns that refer to others."""
+
+    table: Table
+    links: dict[str, tuple[str, str]]
 
 
 def answer(view: View, found: Findings) -> None:
     """Ask the database whose tables fit the words of the question."""
-    listing = view.do("list_databases", "I look at what databases there are.")
-    if failed(listing):
+    listing = view.do(
+        "list_databases", "I look at what databases there are.", also=("query_database",)
+    )
+    sections = _sections(listing)
+    if failed(listing) or not sections:
         found.summary = "No database could be asked."
         found.lower(listing.split("\n", 1)[0], "low")
         return
-    database, tables = _tables(listing, view.text)
-    if not tables:
-        found.summary = "These databases are configured:\n" + listing.strip()[:600]
-        found.lower("I could not tell which table the question means.", "low")
+    question = " ".join(_questions(view))
+    if has(question, r"which (?:tables|databases)|what (?:tables|databases)|list"):
+        _overview(found, sections)
         return
-    table = max(tables, key=lambda each: _fits(view.text, each))
-    query = understand(view.text, table)
-    statement = write(query, table, name=table.source, lite=True)
-    thought = f"I ask the table {table.source} for the {statement.what}."
-    output = view.do("query_database", thought, database=database, sql=statement.sql, limit=50)
+    name, lite, tables = max(sections, key=lambda each: _section_fits(question, each))
+    if not tables:
+        found.summary = f"The database {name} has no tables I could ask."
+        found.lower("No table to ask.", "low")
+        return
+    listed = max(tables, key=lambda each: _fits(question, each, tables))
+    _ask(view, found, name, listed, tables, lite=lite)
+
+
+def is_asked(view: View) -> bool:
+    """Whether a question names a database, or goes on with one that did."""
+    if not view.knows("list_databases"):
+        return False
+    if has(view.text, DATABASE):
+        return True
+    asked = (step.tool for step in view.steps)
+    last = next(
+        (tool for tool in asked if tool in ("query_database", "query_table", "read_file")), ""
+    )
+    return follows_up(view.text) and last == "query_database"
+
+
+def _questions(view: View) -> list[str]:
+    """The question and, if it is a follow-up, those it leans on."""
+    texts: list[str] = []
+    for turn in reversed(view.turns):
+        texts.insert(0, turn.text)
+        if not follows_up(turn.text):
+            break
+    return texts
+
+
+def _query(view: View, table: Table) -> Query:
+    rows = [
+        [dict(zip(result.header, row, strict=False)).get(column, "") for column in table.columns]
+        for step in view.steps
+        for result in parse_tables(step.output or "")
+        for row in result.rows
+    ]
+    known = replace(table, header=list(table.columns), rows=rows)
+    return understand_all([(text, False) for text in _questions(view)], known)
+
+
+def _ask(
+    view: View, found: Findings, name: str, listed: Listed, tables: list[Listed], *, lite: bool
+) -> None:
+    table, joined = _joined(listed, tables)
+    query = _with_adjective(view.text, _query(view, table), table)
+    used = {*query.groups, query.measure, *(each.column for each in query.filters)} - {None}
+    anywhere = any(each.column is None for each in query.filters)
+    plain = used <= {*listed.table.columns} and not anywhere
+    own = quoted(listed.table.source)
+    statement = write(
+        query, listed.table if plain else table, of=own if plain else joined, lite=lite
+    )
+    thought = f"I ask the table {listed.table.source} for the {statement.what}."
+    output = view.do("query_database", thought, database=name, sql=statement.sql, limit=50)
     results = parse_tables(output)
-    found.source(f"{database} · {table.source}", None, "The figures of this answer.")
+    found.source(f"{name} · {listed.table.source}", None, "The figures of this answer.")
     if not results:
         found.summary = "The query did not work, so there is no figure to give."
         found.lower(output.split("\n", 1)[0], "low")
         return
-    tell(found, results[0], statement, query, table.source)
-    if statement.assumed:
-        found.lower(statement.assumed)
+    tell(found, results[0], statement, query, f"{listed.table.source} in {name}")
+    data.present(view, found, results[0], statement, query)
     follow_ups(found, table, query)
 
 
-def _fits(question: str, table: Table) -> float:
-    asked = content(question)
-    return 3 * overlap(asked, stems(table.source)) + overlap(asked, stems(" ".join(table.columns)))
+def _sections(listing: str) -> list[tuple[str, bool, list[Listed]]]:
+    """Each database: its name, whether it speaks SQLite's dialect, and its tables."""
+    starts = list(SECTION.finditer(listing))
+    ends = [*(match.start() for match in starts[1:]), len(listing)]
+    return [
+        (
+            match["name"],
+            match["dialect"] in (None, "sqlite"),
+            [_listed(line) for line in TABLE.finditer(listing[match.end() : end])],
+        )
+        for match, end in zip(starts, ends, strict=False)
+    ]
 
 
-def _tables(listing: str, question: str) -> tuple[str, list[Table]]:
-    """The database the question means (else the first), and its tables."""
-    sections: dict[str, list[Table]] = {}
-    name = ""
-    for line in listing.splitlines():
-        table = TABLE.match(line)
-        named = NAMED.match(line)
-        if table and (name or line.startswith((" ", "-", "*"))):
-            sections.setdefault(name, []).append(_table(table))
-        elif named and not line.startswith(" "):
-            name = named["name"]
-            sections.setdefault(name, [])
-    if not sections:
-        return "", []
-    asked = content(question)
-    fits = {
-        each: 3 * overlap(asked, stems(each)) + max([_fits(question, t) for t in tables], default=0)
-        for each, tables in sections.items()
-    }
-    best = max(fits, key=lambda each: fits[each])
-    return best, sections[best]
-
-
-def _table(match: re.Match[str]) -> Table:
+def _listed(line: re.Match[str]) -> Listed:
     columns: dict[str, str] = {}
-    for part in match["columns"].split(","):
-        name, _, kind = part.strip().partition(" ")
-        columns[name.strip('`"')] = _kind(name, kind)
-    return Table("", 0, columns, match["name"], None)
+    links: dict[str, tuple[str, str]] = {}
+    for column in COLUMN.finditer(line["columns"]):
+        columns[column["name"]] = column["kind"].strip()
+        if column["table"]:
+            links[column["name"]] = (column["table"], column["key"])
+    return Listed(Table("", 0, columns, line["name"], None), links)
 
 
-def _kind(name: str, declared: str) -> str:
-    """SQLite keeps dates as text, so a name counts too."""
-    if not declared or declared.upper().startswith(("TEXT", "VARCHAR")):
-        dated = bool({"date", "day", "at"} & set(stems(name)))
-        return "DATE" if dated else "VARCHAR"
-    return declared
+def _joined(listed: Listed, tables: list[Listed]) -> tuple[Table, str]:
+    """The table with the columns of those it refers to, and the subquery that makes it."""
+    own = listed.table.source
+    columns = dict(listed.table.columns)
+    selected, joins = [f"{quoted(own)}.*"], []
+    for column, (target, key) in listed.links.items():
+        other = next((each.table for each in tables if each.table.source == target), None)
+        if other is None:
+            continue
+        joins.append(
+            f" LEFT JOIN {quoted(target)} ON {quoted(own)}.{quoted(column)} = "
+            f"{quoted(target)}.{quoted(key)}"
+        )
+        for theirs, kind in other.columns.items():
+            single = stem(target)
+            alias = single if theirs == "name" else theirs
+            if theirs == key or alias in columns:
+                continue
+            columns[alias] = kind
+            selected.append(f"{quoted(target)}.{quoted(theirs)} AS {quoted(alias)}")
+    # Every name comes from the listing and is quoted; the database is asked read-only besides.
+    of = f"(SELECT {', '.join(selected)} FROM {quoted(own)}{''.join(joins)}) AS {quoted(own)}"  # noqa: S608 (see above)
+    return replace(listed.table, columns=columns), of
+
+
+def _fits(question: str, listed: Listed, tables: list[Listed]) -> float:
+    asked = content(question)
+    table, _ = _joined(listed, tables)
+    measured = understand(question, listed.table).measure is not None
+    named = overlap(asked, stems(table.source))
+    return 2 * named + 2 * measured + overlap(asked, stems(" ".join(table.columns)))
+
+
+def _section_fits(question: str, section: tuple[str, bool, list[Listed]]) -> float:
+    name, _, tables = section
+    named = 3 * overlap(content(question), stems(name))
+    return named + max((_fits(question, each, tables) for each in tables), default=0.0)
+
+
+def _with_adjective(question: str, query: Query, table: Table) -> Query:
+    """A word right before the table's own name is a value: "open tickets"."""
+    noun = stem(table.source)
+    match = re.search(rf"\b([a-z-]+)\s+{re.escape(noun)}s?\b", question, re.IGNORECASE)
+    word = match[1].lower() if match else ""
+    texts = [c for c in table.columns if not table.numeric(c) and not table.dated(c)]
+    known = any(stem(word) == part for column in texts for part in stems(column))
+    if not word or known or has(word, PLAIN) or not content(word):
+        return query
+    return replace(query, filters=(*query.filters, Filter(None, "in", (word,))))
+
+
+def _overview(found: Findings, sections: list[tuple[str, bool, list[Listed]]]) -> None:
+    names = ", ".join(f"`{name}`" for name, _, _ in sections)
+    found.summary = f"These databases are configured: {names}."
+    for name, _, tables in sections:
+        found.points += [
+            f"`{name}` · `{each.table.source}`: {', '.join(each.table.columns)}" for each in tables
+        ]
+        found.source(f"Database {name}", None, "Its tables and columns.")

@@ -16,6 +16,13 @@ HONEST = (
 )
 
 
+ABILITIES = (
+    "I can read attached files and answer questions about tables (totals, averages, rankings, "
+    "trends, with a chart), summarise a thread or a channel, quote a web page, ask a configured "
+    "database, calculate, and tell and convert times."
+)
+
+
 @dataclass
 class Findings:
     """The parts of an answer; a skill adds to it as it goes, so that it can be cut short."""
@@ -40,6 +47,11 @@ class Findings:
         """Admit a gap; confidence never rises again."""
         self.gaps.append(gap)
         self.confidence = max(self.confidence, confidence, key=CONFIDENCE.index)
+
+    def puzzled(self) -> None:
+        """No rule fits: say what this is and what it can do."""
+        self.summary = f"I am a stand-in model that follows rules, and none fits this. {ABILITIES}"
+        self.lower("The question was not understood.", "low")
 
     def source(self, title: str, url: str | None, supports: str) -> None:
         """Name a source once."""

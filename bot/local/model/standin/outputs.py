@@ -86,7 +86,7 @@ def parse_tables(output: str) -> list[Table]:
     for match, end in zip(found, ends, strict=True):
         body = output[match.end() : end]
         columns = COLUMNS.search(body)
-        if columns:
+        if columns and not match["handle"].startswith("out"):
             tables.append(_table(match, columns, body))
     return tables
 

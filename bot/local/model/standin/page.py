@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from . import data
 from .findings import Findings
-from .outputs import failed, parse_document
+from .outputs import failed, parse_document, parse_tables
 from .passages import quote_from, summarise
 from .view import View
 from .words import has
@@ -22,6 +23,9 @@ def answer(view: View, found: Findings) -> None:
     if failed(output):
         found.summary = f"The page {url} could not be fetched."
         found.lower(output.split("\n", 1)[0], "low")
+        return
+    if parse_tables(output):
+        data.from_reading(view, found, output)
         return
     document = parse_document(output)
     text = document.text if document else output

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from .outputs import Table
 from .words import has, related, stem, stems, tokens
@@ -28,6 +29,12 @@ CHARTS = {
 }  # fmt: skip
 CHART = r"charts?|plot(?:ted)?|graphs?|diagram|visuali[sz]e|draw|trend"
 FOLLOW_UP = r"^\W*(?:and|only|just|but|now|same|what about|how about|as an?|in an?|without|excluding|also|then|ok|okay)\b"
+WHOLE = (
+    r"\W*(?:total|sum|average|mean|median|count|top|bottom|monthly|weekly|daily|yearly|quarterly|how|"
+    r"what(?!'s with)|which|who|show|list|describe|compare|summari[sz]e|plot|chart|graph|draw|find)\b"
+)
+SHARE = r"export|share|save|download|upload|as (?:an? )?(?:csv|xlsx|excel)|send me"
+LISTING = r"(?:show|list|give me|which|find)\b.*\b(?:rows|entries|records|lines|orders|transactions|items)"
 COMPARISONS = {">": r"over|above|more than|greater than|exceeding", ">=": r"at least", "<": r"under|below|less than", "<=": r"at most"}  # fmt: skip
 GROUPERS = {"by", "per", "each", "every", "across", "among", "which", "what", "compare", "between"}
 MONEY = ("revenue", "sale", "amount", "turnover", "income", "total", "value")
@@ -54,6 +61,8 @@ class Query:
     descending: bool | None = None
     limit: int | None = None
     chart: str | None = None
+    listing: bool = False
+    noun: str = "rows"
 
     @property
     def silent(self) -> bool:
@@ -75,36 +84,55 @@ class Query:
             period=new.period if grouped else self.period,
             filters=(*kept, *new.filters),
             descending=self.descending if new.descending is None else new.descending,
-            limit=new.limit or self.limit,
+            limit=new.limit or (None if grouped else self.limit),
             chart=new.chart,
+            listing=new.listing,
+            noun=new.noun if new.aggregate else self.noun,
         )
 
 
 def follows_up(text: str) -> bool:
-    """Whether a question leans on the one before."""
-    return bool(re.search(FOLLOW_UP, text, re.IGNORECASE)) or len(tokens(text)) <= 4
+    """Whether a question leans on the one before: it says so, or is a fragment."""
+    if re.search(FOLLOW_UP, text, re.IGNORECASE):
+        return True
+    return len(tokens(text)) <= 4 and not re.match(WHOLE, text, re.IGNORECASE)
+
+
+def understand_all(turns: Iterable[tuple[str, bool]], table: Table) -> Query:
+    """The query of the last of several questions, each with whether it starts afresh whatever it
+    says; a follow-up changes the one before it."""
+    query = Query()
+    for text, afresh in turns:
+        new = understand(text, table)
+        leans = follows_up(text) and not afresh
+        if leans and new.silent and not has(text, f"{SHARE}|again|same|that|it"):
+            query = new
+        else:
+            query = query.then(new) if leans else new
+    return query
 
 
 def understand(text: str, table: Table) -> Query:
     """The query that a question asks of this table."""
     words = tokens(text)
     groups, used = _groups(words, table)
-    measure = _measure(words, table, used)
+    different = _different(text, table)
+    measure = different or _measure(words, table, used)
+    counted = "distinct" if different else _aggregate(text) or _counted(text, table)
     chart = _chart(text)
     period = _period(text, table) if not groups else _explicit_period(text, table)
-    found = Query(
+    return Query(
         measure=measure,
-        aggregate=_aggregate(text),
+        aggregate=counted,
         groups=groups,
         period=period,
         filters=_filters(text, table, measure),
         descending=True if has(text, DOWN) else False if has(text, UP) else None,
         limit=_limit(text),
         chart=chart,
+        listing=has(text, LISTING) and not groups and _aggregate(text) is None,
+        noun=_noun(text, table) if counted == "count" else "rows",
     )
-    if found.limit is None and found.descending is not None and _superlative_only(text):
-        return replace(found, limit=None)
-    return found
 
 
 def columns_named(word: str, table: Table) -> list[str]:
@@ -192,6 +220,30 @@ def _aggregate(text: str) -> str | None:
     return None
 
 
+def _counted(text: str, table: Table) -> str | None:
+    """ "The most orders" counts rows when no column holds a number of orders."""
+    found = re.search(r"\b(?:most|fewest|least)\s+([a-z]{4,}s)\b", text, re.IGNORECASE)
+    if found and not any(table.numeric(c) for c in columns_named(found[1].lower(), table)):
+        return "count"
+    return None
+
+
+def _different(text: str, table: Table) -> str | None:
+    """The column whose different values are to be counted."""
+    found = re.search(r"\b(?:different|distinct|unique)\s+(\w+)", text, re.IGNORECASE)
+    return next(iter(columns_named(found[1].lower(), table)), None) if found else None
+
+
+def _noun(text: str, table: Table) -> str:
+    """What is counted, in the question's own words."""
+    found = re.search(
+        r"\b(?:how many|number of|most|fewest|least)\s+((?:[a-z]+\s)?[a-z]{3,}s)\b", text.lower()
+    )
+    if found is None or any(table.numeric(c) for c in columns_named(found[1].split()[-1], table)):
+        return "rows"
+    return found[1]
+
+
 def _period(text: str, table: Table) -> str | None:
     if found := _explicit_period(text, table):
         return found
@@ -208,10 +260,6 @@ def _explicit_period(text: str, table: Table) -> str | None:
         ):
             return name
     return None
-
-
-def _superlative_only(text: str) -> bool:
-    return not re.search(r"\d", text)
 
 
 def _limit(text: str) -> int | None:

@@ -11,7 +11,7 @@ from .fill import nullable, options
 from .findings import Findings
 from .outputs import failed
 from .view import ACQUIRE, COMPLETE, View
-from .words import content, overlap
+from .words import content, overlap, shown
 
 SUM = re.compile(
     r"(?<![\w.])[-+(]*\d[\d.,]*\s*(?:%|(?:[-+*/^×÷x]|\*\*)\s*[-+(]*\d)[\d\s.,+*/^()×÷x%-]*"
@@ -40,6 +40,7 @@ PLACES = {
     "est": "America/New_York", "et": "America/New_York", "pst": "America/Los_Angeles",
     "pt": "America/Los_Angeles",
 }  # fmt: skip
+TOLD = re.compile(r"^\w+: (\S+) (\d\d:\d\d)(?::\d\d)? (\w+) \((\S+), (\S+)\)$", re.M)
 GENERIC_ENOUGH = 1.5
 
 
@@ -64,8 +65,8 @@ def calculate(view: View, found: Findings) -> None:
         found.summary = f"`{code}` could not be worked out."
         found.lower(output.split("\n", 1)[0], "low")
         return
-    result = output.strip().splitlines()[0]
-    found.summary = f"**{result}**" if "=" in result else f"{code} = **{result}**"
+    result = output.strip().splitlines()[0].removeprefix("result: ")
+    found.summary = f"{code} = **{shown(result)}**"
     found.source("Calculator", None, f"The result of {code}.")
 
 
@@ -73,7 +74,7 @@ def clock(view: View, found: Findings) -> None:
     """The time now, or a time in another zone."""
     if asked := CONVERT.search(view.text):
         output = view.do(
-            "convert_time", "I convert the time between the zones.", time=asked["time"].strip(),
+            "convert_time", "I convert the time between the zones.", time=_clock(asked["time"]),
             from_zone=zone(asked["from"]), to_zone=zone(asked["to"]),
         )  # fmt: skip
     else:
@@ -84,8 +85,25 @@ def clock(view: View, found: Findings) -> None:
         found.summary = "The time could not be told."
         found.lower(output.split("\n", 1)[0], "low")
         return
-    found.summary = output.strip()
+    found.summary = " is ".join(_told(line) for line in TOLD.finditer(output)) or output.strip()
     found.source("Time zone database", None, "The times given.")
+
+
+def _clock(said: str) -> str:
+    """A time of day as "15:00"."""
+    said = said.strip().lower().replace(".", ":")
+    if said in ("noon", "midnight"):
+        return "12:00" if said == "noon" else "00:00"
+    found = re.match(r"(\d{1,2})(?::(\d\d))?\s*(am|pm)?", said)
+    if found is None:
+        return said
+    hour = int(found[1]) % 12 + 12 * (found[3] == "pm") if found[3] else int(found[1])
+    return f"{hour:02}:{found[2] or '00'}"
+
+
+def _told(line: re.Match[str]) -> str:
+    day, clock, weekday, place, offset = line.groups()
+    return f"**{clock}** in {place} ({weekday}, {day}, {offset})"
 
 
 def zone(place: str) -> str:

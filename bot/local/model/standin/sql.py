@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from .outputs import Table
 from .query import Filter, Query, date_column, default_measure
 
-WORDS = {"sum": "total", "avg": "average", "count": "number of", "median": "median"}
+WORDS = {
+    "sum": "total",
+    "avg": "average",
+    "count": "number of",
+    "median": "median",
+    "distinct": "number of different values in",
+}
 EXTREMES = {True: "max", False: "min"}
 EXTREME_WORDS = {"max": "highest", "min": "lowest"}
 DEFAULT_ROWS = 20
@@ -26,18 +32,20 @@ class Statement:
     assumed: str | None = None
 
 
-def write(query: Query, table: Table, *, name: str, lite: bool = False) -> Statement:
-    """The statement for a query of the table called `name` in SQL."""
+def write(query: Query, table: Table, *, of: str, lite: bool = False) -> Statement:
+    """The statement for a query of `of`: a quoted name, or a subquery with its alias."""
     where = _where(query.filters, table, lite)
     labels = _labels(query, table, lite)
     measure, assumed = _measure(query, table, bool(labels))
     aggregate = _aggregate(query, bool(labels), measure)
-    source = f"FROM {quoted(name)}{where}"
+    source = f"FROM {of}{where}"
     if aggregate is None:
         order = _row_order(query, measure)
         most = query.limit or DEFAULT_ROWS
         return Statement(f"SELECT * {source}{order} LIMIT {most}", (), None, "rows", assumed)
     value, what = _value(aggregate, measure, table)
+    if aggregate == "count":
+        what = f"number of {query.noun}"
     expression = _expression(aggregate, measure, table)
     if not labels:
         sql = f"SELECT {expression} AS {quoted(value)} {source}"
@@ -65,6 +73,9 @@ def _labels(query: Query, table: Table, lite: bool) -> dict[str, str]:
     if query.period and (column := date_column(table)):
         labels[query.period] = _period(query.period, column, lite)
     labels.update({column: quoted(column) for column in query.groups})
+    if query.chart and len(labels) > 1:
+        # A chart has one column of labels, each of them once.
+        return {" and ".join(labels): " || ' · ' || ".join(labels.values())}
     return labels
 
 
@@ -121,6 +132,8 @@ def _measure(query: Query, table: Table, grouped: bool) -> tuple[str | None, str
 
 
 def _aggregate(query: Query, grouped: bool, measure: str | None) -> str | None:
+    if query.listing:
+        return None
     if query.aggregate == "count" and query.measure:
         return "sum"
     if query.aggregate:
@@ -145,6 +158,8 @@ def _value(aggregate: str, measure: str | None, table: Table) -> tuple[str, str]
 def _expression(aggregate: str, measure: str | None, table: Table) -> str:
     if measure is None or aggregate == "count":
         return "count(*)"
+    if aggregate == "distinct":
+        return f"count(DISTINCT {quoted(measure)})"
     whole = "INT" in table.columns.get(measure, "").upper() and aggregate in ("sum", "max", "min")
     code = f"{aggregate}({quoted(measure)})"
     return code if whole else f"round({code}, 2)"

@@ -10,18 +10,21 @@ from .findings import Findings
 from .outputs import failed
 from .passages import cut, key_sentences, quote_from
 from .view import View
-from .words import has
+from .words import has, sentences
 
 TALK = (
-    r"threads?|channels?|conversation|discussion|discussed|messages|said|decided|decisions?|"
+    r"threads?|channels?|conversation|discussion|discussed|messages|said|says?|decided|decisions?|"
     r"catch me up|catch up|tl;?dr|action items|who (?:is|was|will)"
 )
 ABOUT_TALK = r"summar\w+|what|who|when|which|any|list|catch|tl;?dr|recap|extract|draft"
 LINE = re.compile(
-    r"^(?:- )?\[?(?P<at>\d{4}-\d\d-\d\d[^\]A-Za-z]*(?:UTC|Z)?[^\]:A-Za-z]*)\]?\s+"
-    r"(?P<author>[^:\n<>\[\]]{1,60}?)(?: \([^)]*\))?(?: · [^:\n]*| <[^>]*>)?:\s(?P<text>.*(?:\n(?!(?:- )?\[?\d{4}-).*)*)",
+    r"^\[(?P<at>\d{4}-\d\d-\d\d[^\]]*)\] (?P<author>[^:\n]{1,80}): "
+    r"(?P<text>.*(?:\n(?!\[\d{4}-).*)*)",
     re.M,
 )
+LINK = re.compile(r"\s*\(link: (?P<url>[^)\s]+)\)")
+EXTRAS = re.compile(r"\s*\((?:files: [^)]*|\d+ replies)\)")
+MOST_SOURCES = 5
 CHANNEL = re.compile(r"<#(?P<id>[A-Z0-9]+)(?:\|[^>]*)?>|#(?P<name>[\w-]+)")
 DECIDED = r"decided|decision|agreed|we(?:'ll| will)|let's go|approved|settled"
 TO_DO = r"i(?:'ll| will)|will|todo|action|please|needs? to|should|must"
@@ -32,7 +35,9 @@ class Said:
     """One message."""
 
     author: str
+    at: str
     text: str
+    url: str | None
 
 
 def answer(view: View, found: Findings) -> None:
@@ -48,20 +53,36 @@ def answer(view: View, found: Findings) -> None:
         )  # fmt: skip
     else:
         output = view.do("read_thread", "I read this thread first.", fresh=True, limit=100)
-    messages = [Said(m["author"].strip(), m["text"].strip()) for m in LINE.finditer(output)]
+    messages = [_said(line) for line in LINE.finditer(output)]
+    # The request itself stands in the thread too.
+    messages = [message for message in messages if view.text not in message.text]
     if not messages:
         found.summary = f"There is nothing to read in {place}."
         found.lower(output.split("\n", 1)[0] if failed(output) else "No messages came back.", "low")
         return
-    link = re.search(r"https?://[^\s>|]+", output)
-    found.source(
-        place.removeprefix("the ").capitalize(), link[0] if link else None, "The messages quoted."
-    )
     _gather(found, messages)
     if has(view.text, r"summar\w+|tl;?dr|catch|recap|what (?:was|is|has been) (?:said|discussed)"):
         _summary(found, messages, place)
     else:
         quote_from(found, view.text, "\n".join(m.text for m in messages), place)
+    _sources(found, messages, place)
+
+
+def _said(line: re.Match[str]) -> Said:
+    link = LINK.search(line["text"])
+    text = EXTRAS.sub("", LINK.sub("", line["text"])).strip()
+    return Said(line["author"].strip(), line["at"], text, link["url"] if link else None)
+
+
+def _sources(found: Findings, messages: list[Said], place: str) -> None:
+    """The messages that were quoted, with their links; else the place."""
+    quoted = "\n".join([found.summary, *found.points])
+    for message in messages:
+        if any(cut(sentence) in quoted for sentence in sentences(message.text)):
+            found.source(f"{message.author}, {message.at}", message.url, f"“{cut(message.text)}”")
+    found.sources = found.sources[:MOST_SOURCES]
+    if not found.sources:
+        found.source(place.removeprefix("the ").capitalize(), None, "What was said there.")
 
 
 def _gather(found: Findings, messages: list[Said]) -> None:

@@ -10,6 +10,7 @@ from .query import MONTHS, Filter, Query, date_column
 from .sql import Statement
 from .words import number, shown
 
+COMPARED = {">": "over", ">=": "of at least", "<": "under", "<=": "of at most"}
 MOST_POINTS = 5
 MOST_ROWS = 20
 
@@ -33,7 +34,7 @@ def tell(found: Findings, result: Table, statement: Statement, query: Query, sou
         _tell_groups(found, result, statement, query, scope)
     found.caption = _capital(f"{statement.what}{_by(statement)}{scope}")
     found.columns = [heading.replace("_", " ") for heading in result.header]
-    found.rows = [[shown(cell) for cell in row] for row in result.rows[:MOST_ROWS]]
+    found.rows = rows_shown(result.rows[:MOST_ROWS])
     if result.total > MOST_ROWS:
         found.gaps.append(f"The table shows {len(found.rows)} of {result.total:,} rows.")
 
@@ -78,7 +79,23 @@ def describe(found: Findings, table: Table) -> None:
         )
     found.caption = "The first rows"
     found.columns = table.header
-    found.rows = [[shown(cell) for cell in row] for row in table.rows[:5]]
+    found.rows = rows_shown(table.rows[:5])
+
+
+def rows_shown(rows: list[list[str]]) -> list[list[str]]:
+    """The cells as people read them, with the same decimals all down a column."""
+    columns = [list(cells) for cells in zip(*rows, strict=True)]
+    fractions = [
+        any("." in shown(cell) and number(cell) is not None for cell in column)
+        for column in columns
+    ]
+    return [
+        [
+            shown(cell, decimals=2 if fraction else 0)
+            for cell, fraction in zip(row, fractions, strict=True)
+        ]
+        for row in rows
+    ]
 
 
 def follow_ups(found: Findings, table: Table, query: Query) -> None:
@@ -101,10 +118,16 @@ def _scope(filters: tuple[Filter, ...]) -> str:
     for each in filters:
         values = [_value(each, value) for value in each.values]
         listed = " and ".join([", ".join(values[:-1]), values[-1]] if values[1:] else values)
-        comparing = each.operator in (">", ">=", "<", "<=")
-        link = f"with {each.column} {each.operator}" if comparing else "for"
-        words.append(f"{'without' if each.operator == 'not in' else link} {listed}")
+        words.append(f"{_link(each)} {listed}")
     return f" {' '.join(words)}" if words else ""
+
+
+def _link(each: Filter) -> str:
+    if each.operator == "in":
+        return "for"
+    if each.operator == "not in":
+        return "without"
+    return f"with {each.column} {COMPARED[each.operator]}"
 
 
 def _value(each: Filter, value: str) -> str:

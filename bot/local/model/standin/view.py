@@ -115,17 +115,25 @@ class View:
         """Whether a tool for `role` is on offer or can be acquired."""
         return self._resolve(role) is not None
 
-    def do(self, role: str, thought: str, *, fresh: bool = False, **known: Any) -> str:
+    def do(
+        self,
+        role: str,
+        thought: str,
+        *,
+        fresh: bool = False,
+        also: tuple[str, ...] = (),
+        **known: Any,
+    ) -> str:
         """The output of calling the tool for `role` with what is known of its arguments.
 
-        `fresh` outputs must be of this turn. Raises `Need` when the call is yet to be made,
+        `fresh` outputs must be of this turn; `also` names roles that will be needed soon. Raises `Need` when the call is yet to be made,
         `Missing` when there is no such tool, `OutOfTurns` when the run has to end.
         """
         name = self._resolve(role)
         if name is None:
             raise Missing(role)
         if name not in self.offered:
-            self._acquire(name)
+            self._acquire(name, also)
         arguments = fill(self.offered[name].get("parameters") or {}, known)
         given = _given(arguments)
         for step in self.turn.steps if fresh else self.steps:
@@ -135,13 +143,16 @@ class View:
             raise OutOfTurns(role)
         raise Need(name, arguments, thought)
 
-    def _acquire(self, name: str) -> None:
+    def _acquire(self, name: str, also: tuple[str, ...]) -> None:
         tried = [step for step in self.turn.steps if step.tool == ACQUIRE]
         if any(name in step.arguments.get("names", ()) for step in tried):
             raise Missing(name)
         if self.closing:
             raise OutOfTurns(name)
-        names = list(dict.fromkeys([name, *self._also(name)]))
+        soon = [
+            found for role in also if (found := self._resolve(role)) in self.catalogue and found
+        ]
+        names = list(dict.fromkeys([name, *soon, *self._also(name)]))
         parameters = self.offered[ACQUIRE].get("parameters") or {}
         thought = f"For this I need {' and '.join(names)}, which I have to ask for first."
         raise Need(ACQUIRE, fill(parameters, {"names": names}), thought)

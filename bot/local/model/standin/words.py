@@ -93,12 +93,12 @@ def number(text: str) -> float | None:
         return None
 
 
-def shown(cell: str) -> str:
-    """A cell as people read it: thousands apart, at most two decimals."""
+def shown(cell: str, decimals: int = 0) -> str:
+    """A cell as people read it: thousands apart, two decimals where it needs or is told to."""
     value = number(cell)
     if value is None or re.fullmatch(r"(19|20)\d\d", cell):
         return cell
-    return f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"
+    return f"{value:,.{decimals}f}" if value == int(value) else f"{value:,.2f}"
 
 
 def sentences(text: str) -> list[str]:
