@@ -18,7 +18,9 @@ from typing import Any, TypeVar
 
 from bot.core.errors import ToolError
 from bot.parsing.results import Sheet
-from bot.parsing.tabular import cell_text, connect, csv_text, write_parquet
+from bot.parsing.tabular import cell_text as cell_text
+from bot.parsing.tabular import connect, csv_text, write_parquet
+from bot.parsing.text import clean as clean
 from bot.toolkit.artifacts import Artifact, Artifacts, Column
 from bot.toolkit.blocking import interruptible
 

@@ -36,6 +36,10 @@ def databases(shop: Path) -> Databases:
     return Databases({"shop": config})
 
 
+def digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
 async def test_the_schema_is_told_when_the_tool_is_acquired(databases: Databases) -> None:
     """The model knows tables, columns and keys before it writes SQL (D2)."""
     assert query_database.tool.on_acquired is not None
@@ -89,11 +93,11 @@ async def test_only_reading_is_allowed(
     shop: Path, databases: Databases, artifacts: MemoryArtifacts, sql: str, why: str
 ) -> None:
     """The refusal says what is allowed; the file stays as it was."""
-    before = hashlib.sha256(shop.read_bytes()).hexdigest()
+    before = digest(shop)
     with pytest.raises(ToolError, match=why) as caught:
         await query_database("shop", sql, databases, artifacts)
     assert "not allowed" not in str(caught.value) or "One SELECT statement" in str(caught.value)
-    assert hashlib.sha256(shop.read_bytes()).hexdigest() == before
+    assert digest(shop) == before
 
 
 @pytest.mark.parametrize(
@@ -219,5 +223,5 @@ async def test_postgresql_is_read_and_cannot_be_written(
     assert "\nid,price,at\n1,2.5,2026-01-02 03:04:05+00" in result.content
     with pytest.raises(ToolError, match="read-only transaction"):
         await query_database("pg", "SELECT sneaky()", databases, artifacts)
-    with pytest.raises(ToolError, match="statement timeout|stopped after"):
+    with pytest.raises(ToolError, match=r"statement timeout|stopped after"):
         await query_database("pg", ENDLESS, databases, artifacts)

@@ -1,0 +1,80 @@
+"""The tools as a whole: all can be offered, the README's example works, and importing them is
+cheap."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import tools
+from bot.toolkit import Tool
+from bot.toolkit.catalogue import Catalogue
+
+ROOT = Path(tools.__file__).parents[1]
+MODULES = [f"tools.{each.name}" for each in pkgutil.iter_modules(tools.__path__)]
+CORE = {
+    *("calculate", "current_time", "read_artifact", "read_file", "read_thread", "search_artifact"),
+}
+
+
+def found(module: ModuleType) -> list[Tool]:
+    members = (getattr(each, "tool", None) for each in vars(module).values())
+    return [each for each in members if isinstance(each, Tool)]
+
+
+@pytest.fixture
+def catalogue() -> Catalogue:
+    return Catalogue.of(each for name in MODULES for each in found(importlib.import_module(name)))
+
+
+def test_every_tool_can_be_offered(catalogue: Catalogue) -> None:
+    """Names are unique, schemas strict, and the core is small (D1)."""
+    assert {each.name for each in catalogue.core} == CORE
+    assert len(catalogue.tools) == 15
+    for each in catalogue.tools:
+        assert each.definition()["parameters"]["additionalProperties"] is False
+        for name, argument in each.parameters["properties"].items():
+            assert argument.get("description"), f"{each.name}: {name} is not described"
+
+
+def test_cards_have_one_short_line(catalogue: Catalogue) -> None:
+    query = catalogue.get("query_table")
+    assert query is not None
+    arguments = query.arguments(sql="SELECT region,\n  sum(n) " + "x" * 99, handles=["tbl_1"])
+    title = query.title(arguments)
+    assert title.startswith("Query tbl_1: SELECT region, sum(n) xxx")
+    assert len(title) <= 80
+
+
+def test_the_example_of_the_readme_works(catalogue: Catalogue) -> None:
+    """A tool is one file of a dozen lines."""
+    text = (ROOT / "tools" / "README.md").read_text(encoding="utf-8")
+    [code] = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    module = ModuleType("tools.units")
+    exec(code, vars(module))
+    [made] = found(module)
+    assert made.function(100, "C") == "212.0 °F"
+    assert made.function(32, "F") == "0.0 °C"
+    assert made.title(made.arguments(value=20, unit="C")) == "Convert 20.0 °C"
+    assert Catalogue.of([*catalogue.tools, made]).get("convert_temperature") is made
+
+
+def test_the_readme_lists_every_tool(catalogue: Catalogue) -> None:
+    text = (ROOT / "tools" / "README.md").read_text(encoding="utf-8")
+    assert not [each.name for each in catalogue.tools if f"`{each.name}`" not in text]
+
+
+def test_heavy_libraries_wait_until_they_are_needed() -> None:
+    """A worker's start pays for none of them."""
+    heavy = ["matplotlib", "duckdb", "sqlalchemy", "sqlglot", "openpyxl", "pypdf", "aiohttp"]
+    code = f"import sys, {', '.join(MODULES)}; print([m for m in {heavy} if m in sys.modules])"
+    command = [sys.executable, "-c", code]
+    run = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    assert run.stdout.strip() == "[]"

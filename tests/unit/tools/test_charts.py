@@ -1,0 +1,80 @@
+"""A chart is data that Slack draws and a PNG of the same, or a sentence on what to do first."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from PIL import Image
+
+from bot.core.errors import ToolError
+from bot.toolkit import CHART_TYPE, Artifact, Chart, tables
+from tests.support.artifacts import MemoryArtifacts
+from tools.charts import make_chart
+
+REGIONS = [["North", 1200.5, 3], ["South", 800, None], ["East $5 🎉", 300, 7]]
+
+
+async def table(artifacts: MemoryArtifacts, rows: list[list[object]]) -> Artifact:
+    columns = ["region", "total", "n"][: len(rows[0])]
+    return await tables.save_rows(artifacts, columns, rows, name="sales.csv")
+
+
+@pytest.mark.parametrize("kind", ["bar", "line", "area", "pie"])
+async def test_a_chart_is_data_and_a_picture(artifacts: MemoryArtifacts, kind: str) -> None:
+    saved = await table(artifacts, REGIONS)
+    values = ["total"] if kind == "pie" else ["total", "N"]
+    result = await make_chart(saved.handle, kind, "Sales in $", "region", values, artifacts)
+    handle, image = result.handles
+    assert result.content.splitlines()[:2] == [
+        f"handle: {handle} · {kind} chart · 3 labels × {len(values)} series · source: sales.csv",
+        f"image: {image}",
+    ]
+    artifact, data = artifacts.kept[handle]
+    chart = Chart.model_validate_json(data)
+    assert artifact.media_type == CHART_TYPE
+    assert (chart.labels, chart.image) == (["North", "South", "East $5 🎉"], image)
+    assert chart.series[0].values == [1200.5, 800.0, 300.0]
+    assert kind == "pie" or chart.series[1].values == [3.0, None, 7.0]
+    with Image.open(io.BytesIO(artifacts.kept[image][1])) as picture:
+        assert picture.format == "PNG"
+        assert min(picture.size) >= 600
+        assert len(picture.convert("RGB").getcolors(100_000) or []) > 50
+
+
+async def test_many_long_labels_lie_on_their_side(artifacts: MemoryArtifacts) -> None:
+    """The picture grows with them, so that each can be read."""
+    rows: list[list[object]] = [[f"A rather long label {n}", n] for n in range(50)]
+    saved = await table(artifacts, rows)
+    result = await make_chart(saved.handle, "bar", "Many", "region", ["total"], artifacts)
+    with Image.open(io.BytesIO(artifacts.kept[result.handles[1]][1])) as picture:
+        assert picture.height > picture.width
+
+
+async def test_the_first_rows_of_a_long_table_can_be_drawn(artifacts: MemoryArtifacts) -> None:
+    saved = await table(artifacts, [[f"L{n}", n] for n in range(80)])
+    with pytest.raises(ToolError, match="has 80 rows; a chart has at most 50"):
+        await make_chart(saved.handle, "bar", "Many", "region", ["total"], artifacts)
+    result = await make_chart(saved.handle, "line", "T", "region", ["total"], artifacts, limit=10)
+    assert "the first 10 of 80 rows" in result.content
+
+
+@pytest.mark.parametrize(
+    ("kind", "rows", "columns", "why"),
+    [
+        ("bar", REGIONS, ["totl"], r"no column totl\. Similar: total"),
+        ("bar", REGIONS, ["region"], "is VARCHAR, not numbers"),
+        ("bar", [["A", 1], ["A", 2]], ["total"], "stands in more than one row"),
+        ("pie", [["A", 1], ["B", -2]], ["total"], "not negative"),
+        ("pie", [["A", 0], ["B", 0]], ["total"], "not all zero"),
+        ("pie", [[f"L{n}", n] for n in range(13)], ["total"], "at most 12 segments"),
+        ("pie", REGIONS, ["total", "n"], "a pie has one"),
+        ("line", REGIONS, ["total"] * 13, "at most 12 series"),
+    ],
+)
+async def test_what_cannot_be_drawn_says_what_to_do(
+    artifacts: MemoryArtifacts, kind: str, rows: list[list[object]], columns: list[str], why: str
+) -> None:
+    saved = await table(artifacts, rows)
+    with pytest.raises(ToolError, match=why):
+        await make_chart(saved.handle, kind, "T", "region", columns, artifacts)

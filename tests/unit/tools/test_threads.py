@@ -1,0 +1,67 @@
+"""Messages read as people see them, with ids of files and links to cite."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from bot.core.errors import ToolError
+from bot.core.request import FileRef
+from bot.toolkit import ThreadMessage
+from tests.support.conversation import MemoryConversation, asked
+from tools.threads import read_channel, read_thread
+
+DAY = datetime(2026, 11, 20, 13, 3, tzinfo=UTC)
+FILE = FileRef(id="F123", name="x.csv")
+
+
+@pytest.fixture
+def talk(conversation: MemoryConversation) -> MemoryConversation:
+    conversation.messages = [
+        ThreadMessage("1.0", DAY, "Ada", "Look\nat this", (FILE,), url="https://slack.example/p1"),
+        ThreadMessage("2.0", DAY.replace(hour=14), "Bo", "Budget is 5k", replies=3),
+    ]
+    conversation.channels["general"] = conversation.messages
+    return conversation
+
+
+async def test_a_thread_is_read_in_the_askers_time(talk: MemoryConversation) -> None:
+    with asked(time_zone="Europe/Berlin"):
+        result = await read_thread(talk)
+    assert result.content == (
+        "thread: 2 messages · times in Europe/Berlin\n"
+        "[2026-11-20 14:03] Ada: Look\n  at this (files: x.csv F123) (link: https://slack.example/p1)\n"
+        "[2026-11-20 15:03] Bo: Budget is 5k (3 replies)"
+    )
+    assert [source.url for source in result.sources] == ["https://slack.example/p1"]
+
+
+async def test_a_full_page_says_how_to_get_older_ones(talk: MemoryConversation) -> None:
+    result = await read_thread(talk, limit=1)
+    assert "for older ones call again with before=2.0" in result.content
+    assert "Ada" in (await read_thread(talk, limit=1, before="2.0")).content
+
+
+async def test_a_channel_is_searched_by_words(talk: MemoryConversation) -> None:
+    result = await read_channel(talk, query="BUDGET 5k")
+    assert result.content.startswith(
+        "channel: this channel · 1 messages with “BUDGET 5k” among the last 2"
+    )
+    by_file = await read_channel(talk, query="x.csv")
+    assert "Ada" in by_file.content
+
+
+async def test_a_channel_is_read_between_times(talk: MemoryConversation) -> None:
+    """A time without a zone is in the asker's."""
+    with asked(time_zone="Europe/Berlin"):
+        result = await read_channel(talk, oldest=datetime(2026, 11, 20, 14, 30))  # noqa: DTZ001
+    assert "Bo" in result.content
+    assert "Ada" not in result.content
+    with pytest.raises(ToolError, match="oldest is after latest"):
+        await read_channel(talk, oldest=DAY.replace(hour=20), latest=DAY)
+
+
+async def test_a_channel_out_of_sight_is_refused(talk: MemoryConversation) -> None:
+    with pytest.raises(ToolError, match="no channel secret"):
+        await read_channel(talk, "secret")

@@ -1,0 +1,116 @@
+"""Time and time zones."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import zoneinfo
+from datetime import UTC, datetime, time, timedelta
+from functools import lru_cache
+from typing import Annotated
+
+from pydantic import Field
+
+from bot.toolkit import ToolError, current_request, tool
+
+_Zone = Field(description='Time zone or city, as "Europe/Berlin", "Tokyo" or "UTC".')
+
+
+@tool(
+    group="time",
+    summary="Date and time now, here or anywhere",
+    core=True,
+    title="Look at the clock",
+)
+def current_time(
+    zone: Annotated[
+        str | None, Field(description='Zone or city, as "Tokyo"; leave out for the asker\'s own.')
+    ] = None,
+) -> str:
+    """The current date, weekday and time in a time zone."""
+    found = _zone(zone or current_request().request.time_zone)
+    return f"now: {_written(datetime.now(UTC).astimezone(found))}"
+
+
+@tool(
+    group="time",
+    summary="Convert a time between time zones",
+    title="Convert {time} from {from_zone} to {to_zone}",
+)
+def convert_time(
+    time: Annotated[
+        str, Field(description='"2026-03-29 14:30", or "14:30" for today in from_zone.')
+    ],
+    from_zone: Annotated[str, _Zone],
+    to_zone: Annotated[str, _Zone],
+) -> str:
+    """Convert a date and time from one time zone to another, daylight saving included."""
+    source, target = _zone(from_zone), _zone(to_zone)
+    moment = _moment(time, source)
+    lines = [
+        f"from: {_written(moment)}",
+        f"to: {_written(moment.astimezone(UTC).astimezone(target))}",
+    ]
+    return "\n".join([*lines, *_oddities(moment)])
+
+
+def _moment(text: str, zone: zoneinfo.ZoneInfo) -> datetime:
+    try:
+        if re.fullmatch(r"\d{1,2}:\d{2}(:\d{2})?", text.strip()):
+            clock = time.fromisoformat(text.strip().zfill(5))
+            return datetime.combine(datetime.now(zone).date(), clock, zone)
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise ToolError(
+            f'{text!r} is not a time. Write it as "2026-03-29 14:30" or "14:30".'
+        ) from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=zone)
+
+
+def _oddities(moment: datetime) -> list[str]:
+    """Times that the clocks leave out in spring, or show twice in autumn."""
+    back = moment.astimezone(UTC).astimezone(moment.tzinfo)
+    if back.replace(tzinfo=None) != moment.replace(tzinfo=None):
+        return [
+            f"note: that time does not exist there: the clocks go forward. Taken as {back:%H:%M}."
+        ]
+    if moment.replace(fold=1).utcoffset() != moment.utcoffset():
+        later = moment.replace(fold=1).astimezone(UTC) - moment.astimezone(UTC)
+        return [
+            f"note: that time comes twice there; the first is taken, the second is {later} later."
+        ]
+    return []
+
+
+def _written(moment: datetime) -> str:
+    offset = moment.utcoffset() or timedelta()
+    sign = "-" if offset < timedelta() else "+"
+    hours, minutes = divmod(abs(offset) // timedelta(minutes=1), 60)
+    zone = getattr(moment.tzinfo, "key", None) or "as given"
+    return f"{moment:%Y-%m-%d %H:%M:%S %A} ({zone}, UTC{sign}{hours:02}:{minutes:02})"
+
+
+def _zone(name: str) -> zoneinfo.ZoneInfo:
+    """A zone by its name or its city, in any case."""
+    wanted = _plain(name)
+    names = _names()
+    if wanted in names:
+        return zoneinfo.ZoneInfo(names[wanted])
+    near = difflib.get_close_matches(wanted, names, n=3, cutoff=0.5)
+    similar = ", ".join(dict.fromkeys(names[each] for each in near)) or "none"
+    raise ToolError(
+        f"There is no time zone or city {name!r} in the tz database. Similar: {similar}."
+    )
+
+
+def _plain(name: str) -> str:
+    return name.strip().casefold().replace(" ", "_")
+
+
+@lru_cache(maxsize=1)
+def _names() -> dict[str, str]:
+    """Zones by their name and by their city; where two share a city, by the shorter name."""
+    zones = sorted(zoneinfo.available_timezones(), key=lambda zone: (-len(zone), zone))
+    kept = [zone for zone in zones if not zone.startswith(("posix/", "right/"))]
+    cities = {_plain(zone.rsplit("/", 1)[-1]): zone for zone in kept}
+    return cities | {_plain(zone): zone for zone in kept}
