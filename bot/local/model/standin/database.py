@@ -6,9 +6,10 @@ import re
 from dataclasses import dataclass, replace
 
 from . import data
+from .conditions import Filter
 from .findings import Findings
 from .outputs import Table, failed, parse_tables
-from .query import Filter, Query, follows_up, understand, understand_all
+from .query import Query, follows_up, understand, understand_all
 from .sql import quoted, write
 from .telling import follow_ups, tell
 from .view import View

@@ -6,13 +6,11 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from .columns import columns_named, date_column, identifies
+from .conditions import Filter, conditions
 from .outputs import Table
-from .words import has, related, stem, stems, tokens
+from .words import has, stem, stems, tokens
 
-MONTHS = (
-    "january", "february", "march", "april", "may", "june",
-    "july", "august", "september", "october", "november", "december",
-)  # fmt: skip
 PERIODS = {
     "month": r"month(?:ly|s)?", "week": r"week(?:ly|s)?", "day": r"dai?ly|days?|date",
     "quarter": r"quarter(?:ly|s)?", "year": r"year(?:ly|s)?|annual(?:ly)?",
@@ -35,18 +33,7 @@ WHOLE = (
 )
 SHARE = r"export|share|save|download|upload|as (?:an? )?(?:csv|xlsx|excel)|send me"
 LISTING = r"(?:show|list|give me|which|find)\b.*\b(?:rows|entries|records|lines|orders|transactions|items)"
-COMPARISONS = {">": r"over|above|more than|greater than|exceeding", ">=": r"at least", "<": r"under|below|less than", "<=": r"at most"}  # fmt: skip
 GROUPERS = {"by", "per", "each", "every", "across", "among", "which", "what", "compare", "between"}
-MONEY = ("revenue", "sale", "amount", "turnover", "income", "total", "value")
-
-
-@dataclass(frozen=True)
-class Filter:
-    """A condition on rows. A column of None means any text column; `values` are SQL literals."""
-
-    column: str | None
-    operator: str
-    values: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -126,49 +113,13 @@ def understand(text: str, table: Table) -> Query:
         aggregate=counted,
         groups=groups,
         period=period,
-        filters=_filters(text, table, measure),
+        filters=conditions(text, table, measure),
         descending=True if has(text, DOWN) else False if has(text, UP) else None,
         limit=_limit(text),
         chart=chart,
         listing=has(text, LISTING) and not groups and _aggregate(text) is None,
         noun=_noun(text, table) if counted == "count" else "rows",
     )
-
-
-def columns_named(word: str, table: Table) -> list[str]:
-    """Columns that a word means, the best match first."""
-    wanted = stem(word)
-    exact, part, like = [], [], []
-    for column in table.columns:
-        pieces = stems(column)
-        if pieces == [wanted]:
-            exact.append(column)
-        elif wanted in pieces:
-            part.append(column)
-        elif any(related(wanted, piece) for piece in pieces):
-            like.append(column)
-    return exact + part + like
-
-
-def date_column(table: Table) -> str | None:
-    """The column that tells when."""
-    dated = [column for column in table.columns if table.dated(column)]
-    named = [c for c in table.columns if set(stems(c)) & {"date", "month", "day", "timestamp"}]
-    return next(iter(dated + named), None)
-
-
-def default_measure(table: Table) -> str | None:
-    """The column one means when one names none: money first, else the last that can be summed."""
-    numeric = [c for c in table.columns if table.numeric(c) and not _identifies(c)]
-    for name in MONEY:
-        for column in numeric:
-            if name in stems(column):
-                return column
-    return numeric[-1] if numeric else None
-
-
-def _identifies(column: str) -> bool:
-    return bool(set(stems(column)) & {"id", "year", "month", "day", "no", "number", "zip", "code"})
 
 
 def _groups(words: list[str], table: Table) -> tuple[tuple[str, ...], set[int]]:
@@ -192,7 +143,7 @@ def _groups(words: list[str], table: Table) -> tuple[tuple[str, ...], set[int]]:
 
 
 def _groupable(column: str, table: Table) -> bool:
-    return not table.dated(column) and (not table.numeric(column) or _identifies(column))
+    return not table.dated(column) and (not table.numeric(column) or identifies(column))
 
 
 def _measure(words: list[str], table: Table, used: set[int]) -> str | None:
@@ -201,7 +152,7 @@ def _measure(words: list[str], table: Table, used: set[int]) -> str | None:
         if index in used or len(word) < 3:
             continue
         for column in columns_named(word, table):
-            if not table.numeric(column) or _identifies(column):
+            if not table.numeric(column) or identifies(column):
                 continue
             pieces = stems(column)
             score = 3 if pieces == [stem(word)] else 2 if stem(word) in pieces else 1
@@ -276,75 +227,4 @@ def _chart(text: str) -> str | None:
     kind = next((kind for kind, pattern in CHARTS.items() if has(text, pattern)), None)
     if has(text, CHART) or (kind and re.search(FOLLOW_UP, text, re.IGNORECASE)):
         return kind or "auto"
-    return None
-
-
-def _filters(text: str, table: Table, measure: str | None) -> tuple[Filter, ...]:
-    found = [*_dates(text, table), *_values(text, table)]
-    for operator, pattern in COMPARISONS.items():
-        match = re.search(rf"\b(?:{pattern})\s+\$?(\d[\d,]*(?:\.\d+)?)", text, re.IGNORECASE)
-        column = measure or default_measure(table)
-        if match and column:
-            found.append(Filter(column, operator, (match[1].replace(",", ""),)))
-    return tuple(found)
-
-
-def _dates(text: str, table: Table) -> list[Filter]:
-    column = date_column(table)
-    year_column = next((c for c in table.columns if stems(c) == ["year"]), None)
-    years = tuple(re.findall(r"\b(?:19|20)\d\d\b", text))
-    found = []
-    if years and (year_column or column):
-        found.append(Filter(year_column or f"year:{column}", "in", years))
-    if column is None:
-        return found
-    months = []
-    for index, month in enumerate(MONTHS, 1):
-        bare = rf"{month}|{month[:3]}" if month != "may" else r"(?<=in )may"
-        if re.search(rf"\b(?:{bare})\b", text, re.IGNORECASE):
-            months.append(str(index))
-    if months:
-        found.append(Filter(f"month:{column}", "in", tuple(months)))
-    quarters = tuple(re.findall(r"\bq([1-4])\b", text, re.IGNORECASE))
-    if quarters:
-        found.append(Filter(f"quarter:{column}", "in", quarters))
-    return found
-
-
-def _values(text: str, table: Table) -> list[Filter]:
-    """Names of values: those seen in the table, in quotation marks, or capitalised."""
-    by_column: dict[tuple[str | None, str], list[str]] = {}
-    lowered = text.lower()
-    names = set(stems(" ".join(table.columns)))
-    for value, column in table.values.items():
-        match = re.search(rf"\b{re.escape(value)}\b", lowered)
-        if match and len(value) > 1 and stem(value) not in names:
-            operator = _operator(lowered[: match.start()])
-            by_column.setdefault((column, operator), []).append(value)
-    seen = {value for values in by_column.values() for value in values}
-    for match in re.finditer(
-        r"(?:\b(?:in|for|from|only|of|excluding|without|except|with|at)\s+(?:the\s+)?(?:\w+\s+)?)"
-        r"(?:[\"'“‘](?P<quoted>[^\"'”’]+)[\"'”’]|(?P<name>[A-Z][\w-]+(?:\s[A-Z][\w-]+)*))",
-        text,
-    ):
-        value = (match["quoted"] or match["name"]).lower()
-        known = value in seen or value in MONTHS or value[:3] in {m[:3] for m in MONTHS}
-        if known or stem(value) in names or re.fullmatch(r"q[1-4]|sql|csv|excel", value):
-            continue
-        operator = _operator(lowered[: match.end()])
-        by_column.setdefault((_named_before(match[0], table), operator), []).append(value)
-    return [Filter(column, op, tuple(values)) for (column, op), values in by_column.items()]
-
-
-def _operator(before: str) -> str:
-    excluded = re.search(r"\b(?:excluding|without|except|not)\b[^.,;]{0,30}$", before)
-    return "not in" if excluded else "in"
-
-
-def _named_before(phrase: str, table: Table) -> str | None:
-    """The column that stands right before a value, as in "for product Widget"."""
-    for word in tokens(phrase)[1:-1]:
-        found = [c for c in columns_named(word, table) if not table.numeric(c)]
-        if found:
-            return found[0]
     return None

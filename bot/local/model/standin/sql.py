@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from .columns import date_column, default_measure
+from .conditions import Filter
 from .outputs import Table
-from .query import Filter, Query, date_column, default_measure
+from .query import Query
 
 WORDS = {
     "sum": "total",

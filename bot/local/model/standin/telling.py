@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+from .columns import date_column
+from .conditions import MONTHS, Filter
 from .findings import Findings
 from .outputs import Table
-from .query import MONTHS, Filter, Query, date_column
+from .query import Query
 from .sql import Statement
 from .words import number, shown
 

@@ -1,0 +1,97 @@
+"""Conditions on rows that a question names: times, values, bounds."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from .columns import columns_named, date_column, default_measure
+from .outputs import Table
+from .words import stem, stems, tokens
+
+MONTHS = (
+    "january", "february", "march", "april", "may", "june",
+    "july", "august", "september", "october", "november", "december",
+)  # fmt: skip
+COMPARISONS = {">": r"over|above|more than|greater than|exceeding", ">=": r"at least", "<": r"under|below|less than", "<=": r"at most"}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A condition on rows. A column of None means any text column; `values` are SQL literals."""
+
+    column: str | None
+    operator: str
+    values: tuple[str, ...]
+
+
+def conditions(text: str, table: Table, measure: str | None) -> tuple[Filter, ...]:
+    """The conditions that a question names: times, values, and bounds of the measure."""
+    found = [*_dates(text, table), *_values(text, table)]
+    for operator, pattern in COMPARISONS.items():
+        match = re.search(rf"\b(?:{pattern})\s+\$?(\d[\d,]*(?:\.\d+)?)", text, re.IGNORECASE)
+        column = measure or default_measure(table)
+        if match and column:
+            found.append(Filter(column, operator, (match[1].replace(",", ""),)))
+    return tuple(found)
+
+
+def _dates(text: str, table: Table) -> list[Filter]:
+    column = date_column(table)
+    year_column = next((c for c in table.columns if stems(c) == ["year"]), None)
+    years = tuple(re.findall(r"\b(?:19|20)\d\d\b", text))
+    found = []
+    if years and (year_column or column):
+        found.append(Filter(year_column or f"year:{column}", "in", years))
+    if column is None:
+        return found
+    months = []
+    for index, month in enumerate(MONTHS, 1):
+        bare = rf"{month}|{month[:3]}" if month != "may" else r"(?<=in )may"
+        if re.search(rf"\b(?:{bare})\b", text, re.IGNORECASE):
+            months.append(str(index))
+    if months:
+        found.append(Filter(f"month:{column}", "in", tuple(months)))
+    quarters = tuple(re.findall(r"\bq([1-4])\b", text, re.IGNORECASE))
+    if quarters:
+        found.append(Filter(f"quarter:{column}", "in", quarters))
+    return found
+
+
+def _values(text: str, table: Table) -> list[Filter]:
+    """Names of values: those seen in the table, in quotation marks, or capitalised."""
+    by_column: dict[tuple[str | None, str], list[str]] = {}
+    lowered = text.lower()
+    names = set(stems(" ".join(table.columns)))
+    for value, column in table.values.items():
+        match = re.search(rf"\b{re.escape(value)}\b", lowered)
+        if match and len(value) > 1 and stem(value) not in names:
+            operator = _operator(lowered[: match.start()])
+            by_column.setdefault((column, operator), []).append(value)
+    seen = {value for values in by_column.values() for value in values}
+    for match in re.finditer(
+        r"(?:\b(?:in|for|from|only|of|excluding|without|except|with|at)\s+(?:the\s+)?(?:\w+\s+)?)"
+        r"(?:[\"'“‘](?P<quoted>[^\"'”’]+)[\"'”’]|(?P<name>[A-Z][\w-]+(?:\s[A-Z][\w-]+)*))",
+        text,
+    ):
+        value = (match["quoted"] or match["name"]).lower()
+        known = value in seen or value in MONTHS or value[:3] in {m[:3] for m in MONTHS}
+        if known or stem(value) in names or re.fullmatch(r"q[1-4]|sql|csv|excel", value):
+            continue
+        operator = _operator(lowered[: match.end()])
+        by_column.setdefault((_named_before(match[0], table), operator), []).append(value)
+    return [Filter(column, op, tuple(values)) for (column, op), values in by_column.items()]
+
+
+def _operator(before: str) -> str:
+    excluded = re.search(r"\b(?:excluding|without|except|not)\b[^.,;]{0,30}$", before)
+    return "not in" if excluded else "in"
+
+
+def _named_before(phrase: str, table: Table) -> str | None:
+    """The column that stands right before a value, as in "for product Widget"."""
+    for word in tokens(phrase)[1:-1]:
+        found = [c for c in columns_named(word, table) if not table.numeric(c)]
+        if found:
+            return found[0]
+    return None
