@@ -16,6 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from bot import app as building
+from bot import logs
 from bot.console import ConsoleConversation, console_surface, exit_code
 from bot.core.errors import ConfigurationError
 from bot.core.ids import new_id
@@ -50,25 +51,25 @@ def dev(
     def announce(url: str) -> None:
         print(f"Open {url} and ask something. Ctrl-C stops.", flush=True)
 
-    asyncio.run(_stay(in_workspace(load_settings(), port=port), announce))
+    asyncio.run(_stay(in_workspace(_settings(), port=port), announce))
 
 
 @cli.command()
 def serve() -> None:
     """Run everything in one process: Slack's events and the runs."""
-    asyncio.run(_stay(building.bot(load_settings()), _ready))
+    asyncio.run(_stay(building.bot(_settings()), _ready))
 
 
 @cli.command()
 def web() -> None:
     """Take requests in; needs REDIS_URL and a worker beside it."""
-    asyncio.run(_stay(building.bot(_shared(load_settings()), work=False), _ready))
+    asyncio.run(_stay(building.bot(_shared(_settings()), work=False), _ready))
 
 
 @cli.command()
 def worker() -> None:
     """Work on requests; needs REDIS_URL. Start as many as you like."""
-    asyncio.run(_stay(building.bot(_shared(load_settings()), intake=False), _ready))
+    asyncio.run(_stay(building.bot(_shared(_settings()), intake=False), _ready))
 
 
 @cli.command()
@@ -87,7 +88,7 @@ def ask(
     missing = [str(path) for path in files if not path.is_file()]
     if missing:
         raise ConfigurationError(f"--file: there is no file {', '.join(missing)}.")
-    outcome = asyncio.run(_ask(load_settings(), question, files, as_json, stream, dry_run))
+    outcome = asyncio.run(_ask(_settings(), question, files, as_json, stream, dry_run))
     raise typer.Exit(exit_code(outcome))
 
 
@@ -116,6 +117,13 @@ def manifest(
         Form.LINK: manifests.create_app_link,
     }
     print(forms[form](content))
+
+
+def _settings() -> Settings:
+    """The settings, with logging set up as they say."""
+    settings = load_settings()
+    logs.configure(settings.bot_log_format)
+    return settings
 
 
 async def _stay(running: AbstractAsyncContextManager[Any], ready: Callable[[Any], None]) -> None:
@@ -215,9 +223,6 @@ def _tool_lines() -> list[str]:
 
 def main() -> None:
     """Entry point: errors of configuration are one line, not a trace."""
-    logging.basicConfig(
-        level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
-    )
     try:
         cli()
     except ConfigurationError as error:

@@ -21,6 +21,7 @@ from typing_extensions import override
 
 from bot.agent.limits import Limits
 from bot.core.errors import ConfigurationError
+from bot.logs import Format
 from bot.runs.policy import Policy
 from bot.store import Retention
 from bot.toolkit import DatabaseConfig
@@ -66,6 +67,7 @@ class Settings(BaseSettings):
     redis_url: str | None = None
     port: int = Field(default=8080, ge=0, le=65535)
     bot_data_dir: Path = Path(".data")
+    bot_log_format: Format = "text"
 
     model: ModelSettings = ModelSettings()
     limits: Limits = Limits()

@@ -24,6 +24,7 @@ from bot.core.ids import new_id
 from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.model import Model, PriceList
+from bot.runs.narration import Narrator
 from bot.runs.outcomes import broken, outcome_of
 from bot.runs.surface import OpenSurface, Surface
 from bot.store import Lease, RunRecord, Stores
@@ -100,6 +101,7 @@ class Runner:
         )
         interrupt = Interrupt()
         state = await self._first_state(request, record, lease, caller)
+        narrator = Narrator(request, record.run_id)
         ended: RunEnded | None = None
         with bound_request(context):
             async with (
@@ -114,6 +116,7 @@ class Runner:
                         )
                     elif isinstance(event, RunEnded):
                         ended = event
+                    narrator.tell(event)
                     await surface.show(event)
             if ended is None:
                 raise RuntimeError("the loop ended without RunEnded")

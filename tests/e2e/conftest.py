@@ -1,0 +1,75 @@
+"""`bot dev` in a process of its own, and headless Chromium on its page."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+QUIET = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+SAMPLE = Path(__file__).parents[2] / "bot/local/page/static/samples/sales.csv"
+
+
+@pytest.fixture(scope="session")
+def browser() -> Generator[Browser]:
+    """Headless Chromium, where there is one."""
+    if CHROMIUM is None:
+        pytest.skip("needs Chromium: install the package `chromium`")
+    expect.set_options(timeout=20_000)
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="session")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
+    """The page of a `bot dev` started as the README says, in a folder without settings."""
+    keep = ("PATH", "HOME", "LANG", "VIRTUAL_ENV")
+    with subprocess.Popen(
+        [sys.executable, "-m", "bot", "dev", "--port", "0"],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path_factory.mktemp("dev"),
+        env={key: os.environ[key] for key in keep if key in os.environ},
+    ) as process:
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            assert line.startswith("Open http://127.0.0.1:"), line
+            yield line.split()[1]
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(timeout=40)
+    assert process.returncode == 0
+
+
+@pytest.fixture
+def page(browser: Browser, address: str) -> Generator[Page]:
+    """A fresh tab on the page; scripts on it must not fail."""
+    context = browser.new_context(viewport={"width": 1400, "height": 950})
+    tab = context.new_page()
+    errors: list[str] = []
+    tab.on("pageerror", lambda error: errors.append(str(error)))
+    tab.goto(address)
+    yield tab
+    context.close()
+    assert errors == []

@@ -1,0 +1,129 @@
+"""What a stranger does in the first five minutes."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.e2e.conftest import SAMPLE
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
+
+FOOTER = re.compile(r"stand-in model · \d+ turns? · \d+ tool calls? · .*tokens · .* s")
+
+
+def say(page: Page, text: str, *, channel: str = "general") -> None:
+    """Mention the bot in a channel."""
+    page.get_by_test_id(f"channel-{channel}").click()
+    composer = page.get_by_test_id("composer")
+    composer.click()
+    composer.press_sequentially("@Bo")
+    page.keyboard.press("Enter")
+    composer.press_sequentially(f" {text}")
+    page.keyboard.press("Enter")
+
+
+def reply(page: Page, text: str) -> None:
+    """Write in the open thread, without a mention."""
+    composer = page.get_by_test_id("thread-composer")
+    composer.click()
+    composer.press_sequentially(text)
+    page.keyboard.press("Enter")
+
+
+def last_answer(page: Page) -> Locator:
+    """The newest message of the open thread."""
+    return page.get_by_test_id("thread-panel").get_by_test_id("message").last
+
+
+def finished(page: Page) -> Locator:
+    """The newest message, once it is an answer: the footer is what comes last."""
+    answer = last_answer(page)
+    expect(answer).to_contain_text(FOOTER)
+    return answer
+
+
+def test_a_spreadsheet_is_asked_about_with_table_chart_and_source(page: Page) -> None:
+    """The main job: attach, ask, see the work, get table, chart, source and cost; go on."""
+    page.get_by_test_id("file-input").set_input_files(SAMPLE)
+    say(page, "what is the total revenue by region? Show a chart.")
+
+    expect(last_answer(page)).to_contain_text("Read sales.csv")  # a card, while it works
+    answer = finished(page)
+    expect(answer.locator("table").first).to_contain_text("West")
+    expect(answer.locator("table").first).to_contain_text("108,226")
+    expect(answer.locator("svg[role=img]")).to_be_visible()
+    expect(answer).to_contain_text("Sources")
+    expect(answer.get_by_role("link", name="sales.csv")).to_be_visible()
+
+    reply(page, "and by product?")
+    expect(last_answer(page)).to_contain_text("Query")
+    expect(finished(page).locator("table").first).to_contain_text("product")
+
+
+def test_a_follow_up_button_asks_the_next_question(page: Page) -> None:
+    """What to ask next is one click."""
+    page.get_by_test_id("file-input").set_input_files(SAMPLE)
+    say(page, "what is the total revenue by region?")
+    answer = finished(page)
+    button = answer.locator("[data-action-id^=follow_up]").first
+    question = button.inner_text()
+    button.click()
+    expect(page.get_by_test_id("thread-panel")).to_contain_text(f"asks: {question}".split(": ")[1])
+    expect(page.get_by_test_id("thread-panel").get_by_text(FOOTER)).to_have_count(2)
+
+
+def test_a_message_is_asked_about_with_its_shortcut(page: Page) -> None:
+    """The shortcut opens a modal at once; the answer stands in the message's thread."""
+    composer = page.get_by_test_id("composer")
+    composer.click()
+    composer.press_sequentially("We agreed to pay 12 instalments of 89.90 each.")
+    page.keyboard.press("Enter")
+    message = page.get_by_test_id("message").filter(has_text="12 instalments").first
+    message.hover()
+    message.get_by_test_id("message-menu").click()
+    page.get_by_test_id("shortcut-ask_about_message").click()
+    modal = page.get_by_test_id("modal")
+    modal.locator("textarea, input[type=text]").first.fill("What is 12 * 89.90?")
+    page.get_by_test_id("modal-submit").click()
+    expect(modal).to_have_count(0)
+    message.get_by_text(re.compile(r"repl(y|ies)")).first.click()
+    expect(finished(page)).to_contain_text("1,078.8")
+
+
+def test_the_global_shortcut_asks_from_anywhere(page: Page) -> None:
+    """From the lightning button; answered in the direct message by default."""
+    page.get_by_test_id("shortcuts").click()
+    page.get_by_test_id("shortcut-ask_anywhere").click()
+    modal = page.get_by_test_id("modal")
+    modal.locator("textarea, input[type=text]").first.fill("What is 6 * 7?")
+    page.get_by_test_id("modal-submit").click()
+    expect(modal).to_have_count(0)
+    page.get_by_test_id("dm-bot").click()
+    page.get_by_text(re.compile(r"repl(y|ies)")).last.click()
+    expect(finished(page)).to_contain_text("42")
+
+
+def test_a_run_is_stopped_by_its_button(page: Page) -> None:
+    """Stop works while it works; the thread goes on afterwards."""
+    page.get_by_test_id("file-input").set_input_files(SAMPLE)
+    say(page, "what is the total revenue by month? Show a chart.", channel="sales")
+    last_answer(page).get_by_role("button", name="Stop").click()
+    expect(last_answer(page)).to_contain_text("Stopped")
+    reply(page, "what is 2 + 3?")
+    expect(finished(page)).to_contain_text("5")
+
+
+def test_a_guest_is_told_kindly_and_nothing_runs(page: Page) -> None:
+    """Guests are refused by default, where only they can see it."""
+    page.get_by_test_id("act-as").select_option(value=guest_id(page))
+    say(page, "what is 2 + 2?")
+    expect(page.get_by_text("guests of this workspace")).to_be_visible()
+
+
+def guest_id(page: Page) -> str:
+    """The id of Gus in the picker of who to act as."""
+    option = page.get_by_test_id("act-as").locator("option", has_text="Gus")
+    return option.get_attribute("value") or ""
