@@ -24,7 +24,7 @@ from bot.slack.people import People
 from bot.slack.render import words
 from bot.slack.render.links import escape_mrkdwn, without_broadcasts
 from bot.slack.render.parts import Block, shortened
-from bot.slack.text import cap, clean
+from bot.slack.text import cap, clean, decode
 
 LoadRequest = Callable[[str], Awaitable[Request | None]]
 """A request that was made before, by its id; None when it is not kept any more."""
@@ -37,7 +37,7 @@ _UNREACHABLE = {"not_in_channel", "channel_not_found", "is_archived", "restricte
 class Question:
     """What was asked, by whom, and where it is to be answered.
 
-    `thread` None begins a thread. `key` tells this act of asking apart from others, so that a
+    `thread` None begins a thread. `quoted` is in Slack's markup. `key` tells this act of asking apart from others, so that a
     modal sent twice asks once.
     """
 
@@ -93,7 +93,7 @@ class Asking:
                 ts=ts,
                 user=person.id,
                 text=text,
-                quoted=clean(question.quoted),
+                quoted=cap(clean(await decode(question.quoted, self.name))),
                 files=question.files,
                 private=question.private,
                 locale=person.locale,

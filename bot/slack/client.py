@@ -12,6 +12,7 @@ import aiohttp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.http_retry.async_handler import AsyncRetryHandler
 from slack_sdk.http_retry.builtin_async_handlers import (
+    AsyncConnectionErrorRetryHandler,
     AsyncRateLimitErrorRetryHandler,
     AsyncServerErrorRetryHandler,
 )
@@ -51,11 +52,12 @@ class DeadlineClient(AsyncWebClient):
 @dataclass(frozen=True, slots=True)
 class Clients:
     """`writes` retries only what Slack refused with a 429, so that nothing is posted twice;
-    `reads` retries server errors as well; `live` retries nothing, for updates that the next one
-    replaces anyway."""
+    `reads` and `updates` may be repeated without harm, and are, after server and connection
+    errors; `live` retries nothing, for updates that the next one replaces anyway."""
 
     reads: DeadlineClient
     writes: DeadlineClient
+    updates: DeadlineClient
     live: DeadlineClient
     session: aiohttp.ClientSession
     token: str
@@ -80,9 +82,12 @@ async def slack_clients(
             )
 
         limited = AsyncRateLimitErrorRetryHandler(max_retry_count=3)
+        server = AsyncServerErrorRetryHandler(max_retry_count=2)
+        connection = AsyncConnectionErrorRetryHandler(max_retry_count=2)
         yield Clients(
-            reads=client(20, limited, AsyncServerErrorRetryHandler(max_retry_count=2)),
+            reads=client(20, limited, server, connection),
             writes=client(60, limited),
+            updates=client(60, limited, server, connection),
             live=client(10),
             session=session,
             token=token,

@@ -10,7 +10,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bot.core.request import FileRef
 from bot.slack.render import words
-from bot.slack.render.links import escape_mrkdwn
 from bot.slack.render.parts import Block, shortened
 
 ASK_ABOUT = "ask_about_message"
@@ -25,7 +24,8 @@ MODAL_ONLY_ME, MODAL_THREAD, MODAL_CHANNEL = "me", "thread", "channel"
 
 
 class About(BaseModel):
-    """What the modal of the message shortcut remembers: the message it is about."""
+    """What the modal of the message shortcut remembers: the message it is about, in Slack's
+    markup."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -112,7 +112,7 @@ def _modal(callback: str, blocks: list[Block], metadata: str) -> Block:
 
 def _quote(text: str) -> Block:
     quoted = shortened(" ".join(text.split()), 300)
-    mrkdwn = f"{words.ABOUT}\n>{escape_mrkdwn(quoted)}"
+    mrkdwn = f"{words.ABOUT}\n>{quoted}"  # as Slack gave it: already mrkdwn
     return {"type": "section", "text": {"type": "mrkdwn", "text": mrkdwn}}
 
 

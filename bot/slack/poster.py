@@ -57,7 +57,7 @@ class Poster:
     async def update(self, ts: str, part: Part) -> None:
         """Make the run's first message say `part`. Safe to repeat."""
         await self._post.may_write()
-        await self._clients.writes.chat_update(
+        await self._clients.updates.chat_update(
             channel=self._request.channel, ts=ts, metadata=self._metadata(0), **_content(part)
         )
 

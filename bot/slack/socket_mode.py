@@ -21,7 +21,7 @@ from bot.slack.client import TRANSPORT_ERRORS, error_code
 log = logging.getLogger(__name__)
 
 _WRONG_TOKEN = {"invalid_auth", "not_authed", "not_allowed_token_type", "account_inactive"}
-_CHECK_EVERY = 0.25  # seconds
+_CHECK_UP, _CHECK_DOWN = 0.5, 0.05  # seconds between looks at a connection
 _DRAIN = 5.0  # seconds for what was received to be stored and acknowledged
 
 
@@ -99,7 +99,7 @@ class SocketMode:
                 last_up = loop.time()
             if up != (slot in self._up):
                 await self._note(slot, up=up)
-            await asyncio.sleep(_CHECK_EVERY)
+            await asyncio.sleep(_CHECK_UP if up else _CHECK_DOWN)
 
     async def _note(self, slot: int, *, up: bool) -> None:
         (self._up.add if up else self._up.discard)(slot)

@@ -1,0 +1,226 @@
+"""Shortcuts, modals, the command and the buttons: each ends in one request, or in a clear word."""
+
+import pytest
+
+from bot.core.outcome import RunStatus
+from bot.core.request import Entry, FileRef
+from bot.local.workspace import ADA, BEN, GUS, NotAnswered
+from bot.slack import modals
+from bot.slack.home import home_view, suggested_prompts
+from bot.slack.modals import About, ask_about_modal, ask_anywhere_modal
+from bot.slack.render import buttons, words
+from bot.slack.render.outcome import render
+from tests.unit.slack.judge import accept_view
+from tests.unit.slack.samples import answer, outcome
+
+GENERAL = "C0GENERAL1"
+RANDOM = "C0RANDOM01"  # the bot is not there
+FINANCE = "C0FINANCE1"  # private, without the bot
+
+
+def modal_values(question, where, channel=None):
+    values = {"question": {"question": question}, "where": {"where": where}}
+    return values | ({"channel": {"channel": channel}} if channel else {})
+
+
+async def opened(rig, user):
+    return (await rig.ws.until(lambda: rig.ws.views(user)))[-1]
+
+
+async def test_asking_about_a_message_is_answered_in_its_thread(rig):
+    said = await rig.ws.say(BEN, GENERAL, "Numbers are <in>")
+    await rig.ws.shortcut(ADA, modals.ASK_ABOUT, channel=GENERAL, ts=said["ts"])
+    view = await opened(rig, ADA)
+    await rig.ws.submit(ADA, view["id"], modal_values("what does he mean?", "thread"))
+    [request] = rig.mailbox.requests
+    assert request.entry is Entry.MESSAGE_SHORTCUT
+    assert (request.channel, request.thread, request.user) == (GENERAL, said["ts"], ADA)
+    assert (request.text, request.quoted) == ("what does he mean?", "Numbers are <in>")
+    aloud = rig.ws.messages(GENERAL, said["ts"])[-1]
+    assert (aloud["ts"], request.private) == (request.ts, False)
+    assert "what does he mean?" in str(aloud["blocks"])
+
+
+async def test_asking_for_oneself_says_nothing_aloud(rig):
+    said = await rig.ws.say(BEN, GENERAL, "Numbers are in")
+    await rig.ws.shortcut(ADA, modals.ASK_ABOUT, channel=GENERAL, ts=said["ts"])
+    view = await opened(rig, ADA)
+    await rig.ws.submit(ADA, view["id"], modal_values("is he right?", "me"))
+    [request] = rig.mailbox.requests
+    assert request.private
+    assert len(rig.ws.messages(GENERAL, said["ts"])) == 1
+
+
+async def test_asking_from_anywhere_goes_to_the_direct_message(rig):
+    await rig.ws.shortcut(ADA, modals.ASK_ANYWHERE)
+    view = await opened(rig, ADA)
+    await rig.ws.submit(ADA, view["id"], modal_values("what is new?", "me"))
+    [request] = rig.mailbox.requests
+    assert request.entry is Entry.GLOBAL_SHORTCUT
+    assert request.channel == rig.ws.state.direct(ADA).id
+    assert request.thread == request.ts
+    assert not request.private
+
+
+async def test_asking_from_anywhere_may_go_to_a_channel(rig):
+    await rig.ws.shortcut(ADA, modals.ASK_ANYWHERE)
+    view = await opened(rig, ADA)
+    await rig.ws.submit(ADA, view["id"], modal_values("what is new?", "channel", GENERAL))
+    [request] = rig.mailbox.requests
+    assert request.channel == GENERAL
+    assert "'ada'" in str(rig.ws.messages(GENERAL)[-1]["blocks"])
+
+
+@pytest.mark.parametrize(
+    ("values", "block", "says"),
+    [
+        (modal_values(" \u200b ", "me"), "question", words.EMPTY_QUESTION),
+        (modal_values("hi", "channel"), "channel", words.CHOOSE_CHANNEL),
+        (modal_values("hi", "channel", RANDOM), "channel", "Invite me"),
+        (modal_values("hi", "channel", FINANCE), "channel", "Invite me"),
+    ],
+)
+async def test_what_is_wrong_is_said_beside_the_field(rig, values, block, says):
+    await rig.ws.shortcut(ADA, modals.ASK_ANYWHERE)
+    view = await opened(rig, ADA)
+    answered = await rig.ws.submit(ADA, view["id"], values)
+    assert says in answered["errors"][block]
+    assert rig.mailbox.requests == []
+    assert rig.ws.views(ADA), "the modal stays open"
+
+
+async def test_a_guest_is_told_no_in_the_modal(rig):
+    await rig.ws.shortcut(GUS, modals.ASK_ANYWHERE)
+    view = await opened(rig, GUS)
+    answered = await rig.ws.submit(GUS, view["id"], modal_values("hi", "me"))
+    assert "guests" in answered["errors"]["where"]
+
+
+async def test_nobody_can_ask_into_a_channel_they_are_not_in(rig):
+    """A forged payload names a channel that the person cannot see; the bot is in it."""
+    rig.ws.channels[FINANCE].members.append(rig.ws.bot_user_id)
+    chloe = "U0CHLOE001"
+    await rig.ws.shortcut(chloe, modals.ASK_ANYWHERE)
+    view = await opened(rig, chloe)
+    answered = await rig.ws.submit(chloe, view["id"], modal_values("hi", "channel", FINANCE))
+    assert answered["errors"]["channel"] == words.NOT_YOUR_CHANNEL
+    assert rig.ws.messages(FINANCE) == []
+
+
+async def test_a_modal_sent_twice_asks_once(rig):
+    await rig.ws.shortcut(ADA, modals.ASK_ANYWHERE)
+    view = await opened(rig, ADA)
+    payload = modal_values("twice?", "channel", GENERAL)
+    await rig.ws.submit(ADA, view["id"], payload)
+    rig.ws.state.open_views[ADA] = [view]
+    await rig.ws.submit(ADA, view["id"], payload)
+    assert len(rig.mailbox.requests) == 1
+    assert len(rig.ws.messages(GENERAL)) == 1
+
+
+async def test_the_command_asks_in_its_channel(rig):
+    await rig.ws.command(ADA, GENERAL, "/ask", f"what did <@{BEN}> say?")
+    [request] = rig.mailbox.requests
+    assert request.entry is Entry.COMMAND
+    assert request.text == "what did @ben say?"
+    assert request.thread == request.ts == rig.ws.messages(GENERAL)[-1]["ts"]
+
+
+async def test_the_command_without_a_question_opens_the_modal(rig):
+    await rig.ws.command(ADA, GENERAL, "/ask", "  ")
+    assert (await opened(rig, ADA))["callback_id"] == modals.ASK_ANYWHERE
+
+
+async def test_the_command_where_the_bot_is_not_says_how_to_invite_it(rig):
+    answered = await rig.ws.command(ADA, RANDOM, "/ask", "hi")
+    assert "/invite" in answered["text"]
+    assert rig.mailbox.requests == []
+
+
+async def posted_answer(rig, **changes):
+    """An answer with its buttons, in a thread of a request that was taken in."""
+    said = await rig.ws.say(ADA, GENERAL, rig.mention("first"))
+    await rig.ws.until(lambda: rig.mailbox.requests)
+    request = rig.mailbox.requests[0]
+    part = render(outcome(answer(**changes)), request).parts[0]
+    posted = await rig.clients.writes.chat_postMessage(
+        channel=GENERAL, thread_ts=said["ts"], text=part.text, blocks=part.blocks
+    )
+    return request, posted["ts"]
+
+
+async def test_a_follow_up_button_asks_its_question_once(rig):
+    request, ts = await posted_answer(rig, follow_ups=["And by product?"])
+    for _ in range(2):
+        await rig.ws.click(BEN, GENERAL, ts, "follow_up_0")
+    follow_up = rig.mailbox.requests[1]
+    assert (follow_up.text, follow_up.user) == ("And by product?", BEN)
+    assert follow_up.thread == request.thread
+    assert len(rig.mailbox.requests) == 2
+
+
+async def test_feedback_is_thanked_for(rig, caplog):
+    caplog.set_level("INFO")
+    _, ts = await posted_answer(rig)
+    await rig.ws.click(ADA, GENERAL, ts, buttons.FEEDBACK, value="bad:run_1")
+    assert "Feedback: bad for run_1" in caplog.text
+
+
+async def test_retry_asks_the_same_again_once(rig):
+    said = await rig.ws.say(ADA, GENERAL, rig.mention("first"))
+    await rig.ws.until(lambda: rig.mailbox.requests)
+    [request] = rig.mailbox.requests
+    failed = outcome(status=RunStatus.FAILED, note="No luck.").model_copy(update={"result": None})
+    part = render(failed, request).parts[0]
+    posted = await rig.clients.writes.chat_postMessage(
+        channel=GENERAL, thread_ts=said["ts"], text=part.text, blocks=part.blocks
+    )
+    for _ in range(2):
+        await rig.ws.click(BEN, GENERAL, posted["ts"], buttons.RETRY)
+    assert len(rig.mailbox.requests) == 2
+    again = rig.mailbox.requests[1]
+    assert (again.text, again.thread, again.user) == (request.text, request.thread, BEN)
+    assert again.id != request.id
+
+
+async def test_stop_names_the_thread_and_who_pressed_it(rig):
+    await rig.ws.say(ADA, GENERAL, rig.mention("first"))
+    posted = await rig.clients.writes.chat_postMessage(
+        channel=GENERAL, text="…", blocks=[buttons.stop_button("T1:C1:1.2")]
+    )
+    await rig.ws.click(BEN, GENERAL, posted["ts"], buttons.STOP)
+    assert rig.mailbox.cancelled == [("T1:C1:1.2", BEN)]
+
+
+async def test_stop_where_nothing_runs_says_so(rig):
+    rig.mailbox.running = False
+    posted = await rig.clients.writes.chat_postMessage(
+        channel=GENERAL, text="…", blocks=[buttons.stop_button("T1:C1:1.2")]
+    )
+    await rig.ws.click(BEN, GENERAL, posted["ts"], buttons.STOP)
+    told = await rig.ws.until(
+        lambda: [m for m in rig.ws.messages(GENERAL, viewer=BEN) if m.get("is_ephemeral")]
+    )
+    assert told[0]["text"] == words.NOTHING_RUNS
+
+
+async def test_a_request_that_cannot_be_kept_is_not_acknowledged(rig):
+    rig.ws.delivery.ack_timeout = 0.3
+    rig.mailbox.down = True
+    with pytest.raises(NotAnswered):
+        await rig.ws.command(ADA, GENERAL, "/ask", "hello?")
+
+
+@pytest.mark.parametrize("quoted", ["", "short", "\U0001f600" * 5_000, '"\\\n' * 4_000])
+def test_every_modal_is_one_that_slack_takes(quoted):
+    files = tuple(FileRef(id=f"F{i}", name="n" * 200) for i in range(9))
+    about = About(channel="C1", thread="1.2", quoted=quoted, files=files)
+    view = ask_about_modal(about)
+    assert len(view["private_metadata"]) <= 3_000
+    accept_view(view, "modal")
+    accept_view(ask_anywhere_modal("x" * 9_000), "modal")
+
+
+def test_the_home_tab_is_one_that_slack_takes():
+    accept_view(home_view("Answer Bot"), "home")
+    assert 1 <= len(suggested_prompts()) <= 4

@@ -1,0 +1,185 @@
+"""What tools read and share in Slack: never more than the person who asked may see (reliability 9, 12)."""
+
+import pytest
+
+from bot.core.context import RequestContext, bound_request
+from bot.core.errors import ToolError
+from bot.core.request import Entry, Request
+from bot.local.workspace import ADA, BEN, CHLOE, GUS, ExternalFile, FakeFile
+from bot.slack.conversation import SlackConversation
+from bot.slack.files import download
+from tests.unit.slack.rig import wired
+
+GENERAL = "C0GENERAL1"
+SALES = "C0SALES001"
+RANDOM = "C0RANDOM01"
+FINANCE = "C0FINANCE1"
+
+
+class Asked:
+    """A conversation, and a way to work in it for somebody's question."""
+
+    def __init__(self, ws, rig):
+        self.ws, self.rig = ws, rig
+        self.conversation = SlackConversation(rig.clients, rig.identity, rig.people, rig.access)
+
+    async def by(self, user, channel=GENERAL, files=(), **changes):
+        said = await self.ws.say(user, channel, "a question", files=files)
+        request = Request(
+            entry=Entry.MENTION,
+            team=self.ws.team_id,
+            channel=channel,
+            thread=said["ts"],
+            ts=said["ts"],
+            user=user,
+            text="a question",
+        ).model_copy(update=changes)
+        return request, bound_request(RequestContext(request=request, run_id="run_1"))
+
+
+@pytest.fixture
+async def asked(ws):
+    async with wired(ws) as rig:
+        yield Asked(ws, rig)
+
+
+async def test_a_thread_reads_as_people_see_it(asked):
+    request, bound = await asked.by(ADA)
+    await asked.ws.say(BEN, GENERAL, f"<@{ADA}> sees <b>", thread_ts=request.thread)
+    await asked.rig.clients.writes.chat_postMessage(
+        channel=GENERAL,
+        thread_ts=request.thread,
+        text="Working on it…",
+        metadata={"event_type": "run", "event_payload": {"run": "run_1", "part": 0}},
+    )
+    with bound:
+        messages = await asked.conversation.thread(limit=10)
+        last = await asked.conversation.thread(limit=1)
+        before = await asked.conversation.thread(limit=10, before=messages[-1].ts)
+    assert [(m.author, m.text) for m in messages] == [
+        ("ada", "a question"),
+        ("ben", "@ada sees <b>"),
+    ]
+    assert last == messages[1:]
+    assert before == messages[:1]
+    assert f"archives/{GENERAL}/p" in messages[1].url
+    assert f"thread_ts={request.thread}" in messages[1].url
+
+
+async def test_a_channel_by_name_or_id_newest_last(asked):
+    for i in range(5):
+        await asked.ws.say(BEN, SALES, f"number {i}")
+    _, bound = await asked.by(ADA)
+    with bound:
+        for name in ("sales", "#sales", SALES, f"<#{SALES}|sales>"):
+            found = await asked.conversation.history(name, limit=3)
+            assert [m.text for m in found] == ["number 2", "number 3", "number 4"]
+
+
+@pytest.mark.parametrize(
+    ("who", "channel", "says"),
+    [
+        (ADA, RANDOM, "not in that channel"),  # public, without the bot
+        (ADA, FINANCE, "no channel"),  # private, without the bot
+        (GUS, SALES, "not in that channel"),  # a guest who is not in it
+        (ADA, "nowhere", "no channel"),
+        (ADA, "C0NOWHERE99", "no channel"),
+    ],
+)
+async def test_nobody_reads_what_they_or_the_bot_cannot_see(asked, who, channel, says):
+    _, bound = await asked.by(who)
+    with bound, pytest.raises(ToolError, match=says):
+        await asked.conversation.history(channel, limit=5)
+
+
+async def test_a_private_channel_is_read_for_its_members_only_and_told_to_them_alone(asked):
+    asked.ws.channels[FINANCE].members.append(asked.ws.bot_user_id)
+    await asked.ws.say(BEN, FINANCE, "the secret")
+    _, chloes = await asked.by(CHLOE, asked.ws.state.direct(CHLOE).id)
+    with chloes, pytest.raises(ToolError, match="not in that channel"):
+        await asked.conversation.history(FINANCE, limit=5)
+    _, aloud = await asked.by(ADA)
+    with aloud, pytest.raises(ToolError, match="others read this thread"):
+        await asked.conversation.history(FINANCE, limit=5)
+    _, alone = await asked.by(ADA, asked.ws.state.direct(ADA).id)
+    with alone:
+        assert [m.text for m in await asked.conversation.history(FINANCE, limit=5)] == [
+            "the secret"
+        ]
+
+
+async def test_a_file_of_the_thread_is_downloaded(asked):
+    request, bound = await asked.by(ADA, files=[("sales.csv", b"a,b\n1,2\n")])
+    with bound:
+        [message] = await asked.conversation.thread(limit=1)
+        got = await asked.conversation.download(message.files[0].id, max_bytes=1_000)
+    assert got.data == b"a,b\n1,2\n"
+    assert got.file.name == "sales.csv"
+    assert got.url
+    assert request.channel == GENERAL
+
+
+async def test_a_file_of_another_thread_is_not(asked):
+    _, theirs = await asked.by(BEN, files=[("bens.csv", b"x")])
+    with theirs:
+        [message] = await asked.conversation.thread(limit=1)
+    _, bound = await asked.by(ADA)
+    with bound, pytest.raises(ToolError, match="No file"):
+        await asked.conversation.download(message.files[0].id, max_bytes=1_000)
+
+
+@pytest.mark.parametrize(
+    ("file", "says"),
+    [
+        (FakeFile("huge.csv", 500_000_000), "500.0 MB"),
+        (ExternalFile("sheet", "https://elsewhere.example/sheet"), "outside Slack"),
+    ],
+)
+async def test_a_file_that_may_not_be_opened_is_refused_before_it_is_fetched(asked, file, says):
+    _, bound = await asked.by(ADA, files=[file])
+    with bound:
+        [message] = await asked.conversation.thread(limit=1)
+        with pytest.raises(ToolError, match=says):
+            await asked.conversation.download(message.files[0].id, max_bytes=10_000_000)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://evil.example/x",
+        "http://files.slack.com/x",
+        "https://files.slack.com.evil.example/x",
+        "https://files.slack.com@evil.example/x",
+        "https://files.slack.com:8443/x",
+        "http://127.0.0.1:1/x",
+        "",
+    ],
+)
+async def test_the_token_goes_to_slacks_file_host_only(asked, url):
+    file = {"id": "F1", "name": "x", "size": 1, "url_private_download": url}
+    with pytest.raises(ToolError, match="no address of its own"):
+        await download(asked.rig.clients, file, max_bytes=10)
+
+
+async def test_a_file_is_shared_in_the_thread(asked):
+    request, bound = await asked.by(ADA)
+    with bound:
+        link = await asked.conversation.share(b"hello", name="hello.txt", comment="Here")
+    shared = asked.ws.messages(GENERAL, request.thread)[-1]
+    assert shared["files"][0]["name"] == "hello.txt"
+    assert link
+
+
+async def test_a_private_requests_file_goes_to_the_person(asked):
+    request, bound = await asked.by(ADA, private=True)
+    with bound:
+        await asked.conversation.share(b"hello", name="hello.txt")
+    assert len(asked.ws.messages(GENERAL, request.thread)) == 1
+    assert asked.ws.messages(asked.ws.state.direct(ADA).id)[-1]["files"]
+
+
+async def test_slack_failing_is_something_the_model_can_act_on(asked):
+    _, bound = await asked.by(ADA)
+    asked.ws.faults.fail("conversations.history", "missing_scope")
+    with bound, pytest.raises(ToolError, match="permission"):
+        await asked.conversation.history(None, limit=5)

@@ -1,0 +1,100 @@
+"""The manifest and the code say the same: what is subscribed is listened to, and the reverse."""
+
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+import yaml
+from slack_bolt.request.async_request import AsyncBoltRequest
+
+from bot.core.errors import ConfigurationError
+from bot.local.workspace import Workspace
+from bot.slack.manifest import as_yaml, create_app_link, manifest
+from tests.unit.slack.rig import wired
+
+
+def listened_to(app):
+    return app._async_listeners
+
+
+async def matches(app, listener, body):
+    request = AsyncBoltRequest(body=body, mode="socket_mode")
+    app._init_context(request)
+    return await listener.async_matches(req=request, resp=None)
+
+
+async def reaches_a_listener(app, body):
+    return any([await matches(app, listener, body) for listener in listened_to(app)])
+
+
+def payloads(content):
+    """(what the manifest promises, a payload of it)."""
+    for event in content["settings"]["event_subscriptions"]["bot_events"]:
+        kind = event.partition(".")[0]
+        yield event, {"type": "event_callback", "event": {"type": kind}}
+    for shortcut in content["features"]["shortcuts"]:
+        kind = "message_action" if shortcut["type"] == "message" else "shortcut"
+        yield shortcut["name"], {"type": kind, "callback_id": shortcut["callback_id"]}
+    for command in content["features"]["slash_commands"]:
+        yield command["command"], {"command": command["command"]}
+
+
+@pytest.fixture
+async def app():
+    async with Workspace.open() as ws, wired(ws) as rig:
+        yield rig.app
+
+
+async def test_everything_in_the_manifest_is_listened_to(app):
+    for name, payload in payloads(manifest()):
+        assert await reaches_a_listener(app, payload), name
+
+
+async def test_everything_listened_to_is_in_the_manifest(app):
+    """Each listener matches one of the manifest's payloads, or belongs to a modal or a button."""
+    ours = [payload for _, payload in payloads(manifest())]
+    ours += [
+        {"type": "event_callback", "event": {"type": "message", "subtype": subtype}}
+        for subtype in ("message_changed", "message_deleted")
+    ]
+    ours += [
+        {"type": "view_submission", "view": {"type": "modal", "callback_id": callback}}
+        for callback in ("ask_about_message", "ask_anywhere")
+    ]
+    ours += [
+        {"type": "block_actions", "actions": [{"action_id": action, "type": "button"}]}
+        for action in ("stop_run", "retry_request", "follow_up_0", "feedback")
+    ]
+    for listener in listened_to(app):
+        matched = [await matches(app, listener, body) for body in ours]
+        assert any(matched), listener.ack_function
+
+
+def test_every_method_the_bot_calls_has_its_scope():
+    scopes = set(manifest()["oauth_config"]["scopes"]["bot"])
+    assert {"chat:write", "assistant:write", "files:read", "files:write", "im:write"} <= scopes
+    for place in ("channels", "groups", "im", "mpim"):
+        assert {f"{place}:history", f"{place}:read"} <= scopes
+
+
+def test_over_http_it_says_where_to_send_things():
+    url = "https://bot.example/slack/events"
+    content = manifest(name="Oracle", socket_mode=False, request_url=url)
+    assert content["display_information"]["name"] == "Oracle"
+    assert content["settings"]["event_subscriptions"]["request_url"] == url
+    assert content["settings"]["interactivity"]["request_url"] == url
+    assert content["features"]["slash_commands"][0]["url"] == url
+    assert content["settings"]["socket_mode_enabled"] is False
+
+
+def test_without_a_request_url_or_with_too_long_a_name_it_says_what_is_wrong():
+    with pytest.raises(ConfigurationError, match="request URL"):
+        manifest(socket_mode=False)
+    with pytest.raises(ConfigurationError, match="35 characters"):
+        manifest(name="x" * 36)
+
+
+def test_the_link_carries_the_whole_manifest():
+    content = manifest()
+    query = parse_qs(urlsplit(create_app_link(content)).query)
+    assert yaml.safe_load(query["manifest_yaml"][0]) == content
+    assert yaml.safe_load(as_yaml(content)) == content

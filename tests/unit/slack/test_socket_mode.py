@@ -1,0 +1,90 @@
+"""Socket Mode stays up, and gives away nothing on its way down (reliability 6)."""
+
+import asyncio
+
+import pytest
+
+from bot.core.errors import ConfigurationError
+from bot.local.workspace import ADA
+from bot.local.workspace.http_events import HttpEvents
+from bot.slack.http import http_server
+from bot.slack.socket_mode import socket_mode
+from tests.unit.slack.rig import wired
+
+GENERAL = "C0GENERAL1"
+
+
+async def test_a_connection_that_stays_down_is_rebuilt(ws):
+    """The SDK would try the same refused address for ever: its tickets are for one use."""
+    async with wired(ws) as rig:
+        ws.faults.refuse_connections(2)
+        async with socket_mode(
+            rig.app, ws.app_token, web_client=rig.clients.reads, connections=1, patience=0.5
+        ) as sockets:
+            await asyncio.wait_for(sockets.wait_connected(1), 10)
+            await ws.say(ADA, GENERAL, rig.mention("still there?"))
+            await ws.until(lambda: rig.mailbox.requests)
+
+
+async def test_both_connections_come_up(ws):
+    async with (
+        wired(ws) as rig,
+        socket_mode(rig.app, ws.app_token, web_client=rig.clients.reads) as sockets,
+    ):
+        await asyncio.wait_for(sockets.wait_connected(2), 10)
+
+
+async def test_what_was_received_is_kept_and_acknowledged_before_it_closes(ws):
+    async with wired(ws) as rig:
+        held, release = asyncio.Event(), asyncio.Event()
+        keep = rig.mailbox.submit
+
+        async def slowly(request, event_id):
+            held.set()
+            await release.wait()
+            return await keep(request, event_id)
+
+        rig.intake._submit = slowly
+        connection = socket_mode(rig.app, ws.app_token, web_client=rig.clients.reads, connections=1)
+        await connection.__aenter__()
+        await ws.say(ADA, GENERAL, rig.mention("hold on"))
+        await held.wait()
+        closing = asyncio.create_task(connection.__aexit__(None, None, None))
+        release.set()
+        await closing
+        assert [r.text for r in rig.mailbox.requests] == ["hold on"]
+        assert ws.delivery.lost == []
+
+
+async def test_a_wrong_app_token_is_one_clear_line(ws):
+    async with wired(ws) as rig:
+        with pytest.raises(ConfigurationError, match="SLACK_APP_TOKEN"):
+            async with socket_mode(rig.app, "xapp-wrong", web_client=rig.clients.reads):
+                pass
+
+
+async def test_over_http_events_are_taken_and_forgeries_are_not(ws):
+    async def healthy() -> bool:
+        return True
+
+    async with (
+        wired(ws) as rig,
+        http_server(rig.app, port=0, host="127.0.0.1", healthy=healthy) as port,
+    ):
+        base = f"http://127.0.0.1:{port}"
+        http = HttpEvents(f"{base}/slack/events", ws.signing_secret, ws.clock, rig.clients.session)
+        await http.verify("token", 3)
+        ws.delivery.transport = http
+        await ws.say(ADA, GENERAL, rig.mention("over http"))
+        await ws.until(lambda: rig.mailbox.requests)
+        forged = await rig.clients.session.post(
+            f"{base}/slack/events", json={"type": "event_callback", "event": {"type": "x"}}
+        )
+        assert forged.status == 401
+        health = await rig.clients.session.get(f"{base}/healthz")
+        assert health.status == 200
+        rig.mailbox.down = True
+        ws.delivery.retry_delays = ()
+        await ws.say(ADA, GENERAL, rig.mention("store is down"))
+        await ws.until(lambda: ws.delivery.lost)
+        assert len(rig.mailbox.requests) == 1

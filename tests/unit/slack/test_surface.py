@@ -1,0 +1,266 @@
+"""A run in its thread: one message that changes, and exactly one terminal (reliability 1, 4)."""
+
+import asyncio
+
+import pytest
+from slack_sdk.errors import SlackApiError
+
+from bot.agent.events import ReasoningDelta, TextDelta, ToolEnded, ToolStarted, TurnStarted
+from bot.core.answers import Table
+from bot.core.errors import LeaseLost, ToolError
+from bot.core.outcome import RunStatus
+from bot.core.request import Entry, Request
+from bot.local.workspace import ADA, BEN
+from bot.slack.render import words
+from bot.slack.surface import slack_surfaces
+from tests.unit.slack.rig import Post, wired
+from tests.unit.slack.samples import CHART, answer, outcome
+
+GENERAL = "C0GENERAL1"
+
+
+@pytest.fixture
+async def thread(ws):
+    """A question of Ada's, and a way to open the surface of its run."""
+    async with wired(ws) as rig:
+        said = await ws.say(ADA, GENERAL, rig.mention("how did sales go?"))
+        request = Request(
+            entry=Entry.MENTION,
+            team=ws.team_id,
+            channel=GENERAL,
+            thread=said["ts"],
+            ts=said["ts"],
+            user=ADA,
+            text="how did sales go?",
+        )
+        yield Thread(ws, rig, request)
+
+
+class Thread:
+    def __init__(self, ws, rig, request):
+        self.ws, self.rig, self.request = ws, rig, request
+        self.post = Post()
+        self.artifacts = {"art_png": b"\x89PNG"}
+
+    def open(self, **changes):
+        async def read(_: Request, handle: str) -> bytes:
+            if handle not in self.artifacts:
+                raise ToolError("gone")
+            return self.artifacts[handle]
+
+        surfaces = slack_surfaces(
+            clients=self.rig.clients,
+            identity=self.rig.identity,
+            status=self.rig.status,
+            read_artifact=read,
+            pace=0.02,
+        )
+        return surfaces(self.request.model_copy(update=changes), self.post)
+
+    def replies(self, viewer=None):
+        return self.ws.messages(GENERAL, self.request.thread, viewer)[1:]
+
+    def calls(self, method):
+        return [e for e in self.ws.effects if e.method == method]
+
+    def file_names(self):
+        return [f["name"] for m in self.replies() for f in m.get("files", ())]
+
+
+def blocks_of(message):
+    return [b["type"] for b in message["blocks"]]
+
+
+async def test_a_placeholder_with_a_stop_button_becomes_the_answer(thread):
+    async with thread.open() as surface:
+        [message] = thread.replies()
+        assert blocks_of(message) == ["plan", "actions"]
+        assert thread.post.ts == message["ts"]
+        await surface.finish(outcome())
+    [message] = thread.replies()
+    assert message["ts"] == thread.post.ts
+    assert message["blocks"][0]["text"].startswith("Sales rose")
+    assert thread.ws.status(GENERAL, thread.request.thread).text == ""
+    assert thread.ws.status(GENERAL, thread.request.thread).session == "active"
+
+
+async def test_cards_and_status_follow_the_tools(thread):
+    async with thread.open() as surface:
+        await surface.show(TurnStarted(1, 20))
+        await surface.show(ToolStarted("c1", "query_table", "Query sales.csv"))
+        await thread.ws.until(lambda: "Query sales.csv" in str(thread.replies()[0]["blocks"]))
+        status = await thread.ws.until(
+            lambda: thread.ws.status(GENERAL, thread.request.thread).text
+        )
+        assert "Query sales.csv" in status
+        await surface.show(ToolEnded("c1", "query_table", True, "12 rows", 0.2))
+        await surface.show(ReasoningDelta("Let me <compare> them"))
+        await thread.ws.until(lambda: "12 rows" in str(thread.replies()[0]["blocks"]))
+        [plan, thought, _] = thread.replies()[0]["blocks"]
+        assert plan["tasks"][0]["status"] == "complete"
+        assert "Let me &lt;compare&gt; them" in thought["elements"][0]["text"]
+
+
+async def test_a_burst_of_events_is_shown_in_few_updates_and_none_after_the_end(thread):
+    async with thread.open() as surface:
+        for i in range(500):
+            await surface.show(TextDelta(f"word{i} "))
+        await surface.finish(outcome())
+        updates = len(thread.calls("chat.update"))
+        assert updates <= 3
+        for i in range(50):
+            await surface.show(TextDelta(f"late{i} "))
+        await asyncio.sleep(0.1)
+        assert len(thread.calls("chat.update")) == updates
+    assert "Sales rose" in thread.replies()[0]["blocks"][0]["text"]
+
+
+async def test_progress_that_cannot_be_shown_never_harms_the_run(thread):
+    async with thread.open() as surface:
+        thread.ws.faults.fail("chat.update", "ratelimited", retry_after=1)
+        thread.ws.faults.fail("chat.update", None)
+        await surface.show(ToolStarted("c1", "t", "one"))
+        await thread.ws.until(lambda: thread.calls("chat.update"))
+        await surface.finish(outcome())
+    assert "Sales rose" in thread.replies()[0]["blocks"][0]["text"]
+
+
+async def test_finishing_twice_or_in_another_process_posts_once(thread):
+    long = answer(summary="\n\n".join(f"{i} " + "word " * 150 for i in range(28)))
+    async with thread.open() as surface:
+        await surface.finish(outcome(long))
+        await surface.finish(outcome(long))
+    first = thread.replies()
+    assert 2 <= len(first) <= 4
+    async with thread.open() as surface:
+        await surface.finish(outcome(long))
+    assert [m["ts"] for m in thread.replies()] == [m["ts"] for m in first]
+
+
+async def test_a_post_whose_reply_is_lost_is_found_and_not_repeated(thread):
+    thread.ws.faults.fail("chat.postMessage", None, after_effect=True)
+    async with thread.open() as surface:
+        await surface.finish(outcome())
+    assert len(thread.replies()) == 1
+
+
+@pytest.mark.parametrize("saved", [0, 1])
+async def test_after_a_crash_between_post_and_save_the_message_is_adopted(thread, saved):
+    long = answer(summary="\n\n".join(f"{i} " + "word " * 150 for i in range(28)))
+    async with thread.open() as surface:
+        await surface.finish(outcome(long))
+    before = [m["ts"] for m in thread.replies()]
+    thread.post = Post(ts=thread.post.ts if saved else None, parts=saved)
+    async with thread.open() as surface:
+        await surface.finish(outcome(long))
+    assert [m["ts"] for m in thread.replies()] == before
+
+
+async def test_a_file_whose_upload_was_not_saved_is_not_shared_again(thread):
+    wide = Table(caption="All", columns=["a"], rows=[[str(i)] for i in range(300)])
+    async with thread.open() as surface:
+        await surface.finish(outcome(answer(table=wide)))
+    thread.post.parts = 1
+    async with thread.open() as surface:
+        await surface.finish(outcome(answer(table=wide)))
+    assert thread.file_names() == ["all.csv"]
+
+
+async def test_an_image_of_a_chart_is_attached(thread):
+    chart = CHART.model_copy(update={"labels": ["same", "same"]})
+    async with thread.open() as surface:
+        await surface.finish(outcome(charts={"chart_1": chart}))
+    assert thread.file_names() == ["sales-by-region.png"]
+
+
+async def test_an_image_that_is_gone_does_not_stop_the_answer(thread):
+    thread.artifacts.clear()
+    chart = CHART.model_copy(update={"labels": ["same", "same"]})
+    async with thread.open() as surface:
+        await surface.finish(outcome(charts={"chart_1": chart}))
+    assert thread.file_names() == []
+
+
+@pytest.mark.parametrize("code", ["invalid_blocks", "msg_too_long"])
+async def test_an_answer_that_slack_refuses_is_posted_as_text(thread, caplog, code):
+    async with thread.open() as surface:
+        thread.ws.faults.fail("chat.update", code)
+        await surface.finish(outcome())
+    message = thread.replies()[0]
+    assert "Sales rose" in message["text"]
+    assert not message.get("blocks")
+    assert "refuses message" in caplog.text
+    assert (thread.file_names() == ["answer.md"]) is (code == "msg_too_long")
+
+
+@pytest.mark.parametrize("what", ["message", "archived", "removed"])
+async def test_when_its_place_is_gone_the_person_is_told_once(thread, what):
+    async with thread.open() as surface:
+        if what == "message":
+            await thread.rig.clients.writes.chat_delete(channel=GENERAL, ts=thread.post.ts)
+        elif what == "archived":
+            await thread.ws.archive(GENERAL)
+        else:
+            await thread.ws.remove(GENERAL, thread.ws.bot_user_id)
+        await surface.finish(outcome())
+        await surface.finish(outcome())
+    direct = thread.ws.messages(thread.ws.state.direct(ADA).id)
+    assert len(direct) == 1
+    assert "could not post" in direct[0]["text"]
+
+
+async def test_a_worker_that_lost_the_thread_writes_nothing(thread):
+    async with thread.open() as surface:
+        thread.post.lost = True
+        await surface.show(ToolStarted("c1", "t", "one"))
+        with pytest.raises(LeaseLost):
+            await surface.finish(outcome())
+    assert thread.calls("chat.update") == []
+
+
+async def test_without_a_placeholder_the_answer_is_posted(thread):
+    thread.ws.faults.fail("chat.postMessage", 503, times=1)
+    async with thread.open() as surface:
+        assert thread.replies() == []
+        await surface.finish(outcome())
+    [message] = thread.replies()
+    assert message["ts"] == thread.post.ts
+
+
+async def test_when_slack_is_down_finishing_raises_and_works_later(thread):
+    async with thread.open() as surface:
+        thread.ws.faults.fail("chat.update", "internal_error")
+        with pytest.raises(SlackApiError):
+            await surface.finish(outcome())
+        await surface.finish(outcome())
+    assert "Sales rose" in str(thread.replies())
+
+
+async def test_a_private_answer_is_seen_by_nobody_else(thread):
+    wide = Table(caption="All", columns=["a"], rows=[[str(i)] for i in range(300)])
+    async with thread.open(private=True) as surface:
+        assert thread.replies(viewer=ADA) == []
+        await surface.show(ToolStarted("c1", "t", "Looking"))
+        await surface.finish(outcome(answer(table=wide)))
+    assert thread.replies(viewer=BEN) == []
+    [message] = thread.replies(viewer=ADA)
+    assert "Sales rose" in str(message["blocks"])
+    [shared] = thread.ws.messages(thread.ws.state.direct(ADA).id)
+    assert shared["files"][0]["name"] == "all.csv"
+
+
+async def test_nothing_is_unfurled(thread):
+    async with thread.open() as surface:
+        await surface.finish(outcome())
+    for call in thread.calls("chat.postMessage"):
+        assert call.args["unfurl_links"] in (False, "false", "0")
+        assert call.args["unfurl_media"] in (False, "false", "0")
+
+
+async def test_a_failure_offers_to_retry(thread):
+    failed = outcome(status=RunStatus.FAILED, note="The model is down. Try again soon.")
+    async with thread.open() as surface:
+        await surface.finish(failed.model_copy(update={"result": None}))
+    [message] = thread.replies()
+    assert message["blocks"][0]["text"] == "The model is down. Try again soon."
+    assert message["blocks"][1]["elements"][0]["text"]["text"] == words.RETRY
