@@ -27,7 +27,7 @@ from bot.model import Model, PriceList
 from bot.runs.narration import Narrator
 from bot.runs.outcomes import broken, outcome_of
 from bot.runs.surface import OpenSurface, Surface
-from bot.store import Lease, RunRecord, Stores
+from bot.store import Lease, Phase, RunRecord, Stores
 
 log = logging.getLogger(__name__)
 
@@ -61,6 +61,8 @@ class Runner:
         runs = self.stores.runs
         lease = await self.stores.leases.take(request.thread_key)
         record = await runs.start(request, new_id("run"), lease)
+        if record.outcome and record.phase is Phase.DELIVERED:
+            return record.outcome
         await self.stores.threads.join(request.thread_key, request.user)
         async with self.open_surface(request, runs.post(record.run_id, lease)) as surface:
             outcome = record.outcome or await self._decide(request, record, lease, surface, attempt)
