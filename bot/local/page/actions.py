@@ -14,7 +14,7 @@ from bot.local.workspace.reacting import remove_reaction
 Json = dict[str, Any]
 
 FILE_MAX = 100 * 1024 * 1024  # bytes a file; it is kept in memory
-TEXT_MAX = 200_000  # bytes of a form field
+TEXT_MAX = 1_000_000  # bytes of a form field
 
 TOO_LATE = "The app did not answer in time. Is the bot running? Its log says more."
 

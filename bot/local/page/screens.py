@@ -13,13 +13,13 @@ Json = dict[str, Any]
 
 EXAMPLES = (
     {
-        "question": "Which region brought in the most revenue, and how did each month go? Show a chart.",
+        "question": "What is the total revenue by region? Show a chart.",
         "sample": "sales.csv",
         "icon": "chart",
     },
-    {"question": "What is 18% of 24,350, plus 12 instalments of 89.90?", "icon": "calculator"},
+    {"question": "What is 18% of 24,350?", "icon": "calculator"},
     {
-        "question": "When it is 9:30 in Berlin, what time is it in Tokyo and New York?",
+        "question": "When it is 9:30 in Berlin, what time is it in Tokyo?",
         "icon": "clock",
     },
 )

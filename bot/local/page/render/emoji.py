@@ -32,6 +32,10 @@ EMOJI: dict[str, str] = {
     "snowflake": "❄️", "crystal_ball": "🔮", "house": "🏠", "office": "🏢", "computer": "💻",
     "floppy_disk": "💾", "electric_plug": "🔌", "brain": "🧠", "speech_balloon": "💬",
     "thought_balloon": "💭", "checkered_flag": "🏁", "wave_dash": "〰️", "stop_sign": "🛑",
+    "black_square_for_stop": "⏹️", "double_vertical_bar": "⏸️", "arrow_forward": "▶️", "leftwards_arrow_with_hook": "↩️",
+    "small_blue_diamond": "🔹", "small_orange_diamond": "🔸", "white_small_square": "▫️", "black_small_square": "▪️",
+    "triangular_flag_on_post": "🚩", "construction": "🚧", "ticket": "🎫", "bust_in_silhouette": "👤", "busts_in_silhouette": "👥",
+    "raised_hand": "✋", "hand": "✋", "shrug": "🤷", "face_with_monocle": "🧐", "test_tube": "🧪", "abacus": "🧮",
     "ok": "🆗", "new": "🆕", "white_large_square": "⬜", "black_large_square": "⬛", "heavy_multiplication_x": "✖️",
 }  # fmt: skip
 """Shortcode without colons → character; the names are Slack's."""

@@ -52,7 +52,7 @@ def _environment() -> Environment:
     )
     jinja.filters |= {
         "mrkdwn": _mrkdwn, "markdown": _markdown, "rich": _rich, "text": _text, "plain": plain,
-        "words": text_of, "attr_json": _attr_json, "safe_url": safe_url, "chart": read_chart,
+        "words": text_of, "attr_json": json.dumps, "safe_url": safe_url, "chart": read_chart,
         "draw": charts.draw, "colour": charts.colour, "number": full, "table": tables.read_table,
         "choices": forms.choices, "chosen": forms.chosen, "groups": forms.groups,
         "initials": initials, "avatar": avatar, "file_view": file_view, "size": size,
@@ -117,7 +117,3 @@ def _hosted(context: Context, image: object) -> str | None:
 def _person(context: Context, user_id: object) -> str:
     name: str = context["scene"].person(str(user_id))
     return name
-
-
-def _attr_json(value: object) -> str:
-    return json.dumps(value)

@@ -166,8 +166,15 @@ function put(scroller, html, author) {
   const { element, isNew } = upsert(scroller.querySelector("[data-messages]"), html);
   prepareFields(element, shown.channel);
   prepareTables(element);
-  if (stick) toBottom(scroller);
+  if (stick) reveal(scroller, element);
   else if (isNew) offerNew(scroller);
+}
+
+// The newest message whole, or from its beginning when it is taller than the window.
+function reveal(scroller, element) {
+  const tall = element.offsetHeight > scroller.clientHeight - 24;
+  if (!tall || element.nextElementSibling) return toBottom(scroller);
+  scroller.scrollTop += element.getBoundingClientRect().top - scroller.getBoundingClientRect().top - 8;
 }
 
 function offerNew(scroller) {
