@@ -70,13 +70,14 @@ async def share_file(
         data = await _of_handle(handle, name, artifacts)
     else:
         data = _of_text(content or "", name)
-    url = await conversation.share(data, name=name, comment=comment)
+    url = await conversation.share(data, name=name, comment=tables.clean(comment))
     text = f"shared: {name} · {len(data):,} bytes{f' · link: {url}' if url else ''}"
     return ToolResult(text, (Source(title=name, url=url, supports="The file that was shared."),))
 
 
 def _safe_name(name: str) -> str:
     """The last part of a path, without characters that mean something to a shell or a system."""
+    name = tables.clean(name)
     safe = re.sub(r'[\x00-\x1f\x7f<>:"|?*\\]', "", name.replace("\\", "/").split("/")[-1]).strip(
         ". "
     )

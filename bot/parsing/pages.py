@@ -15,7 +15,7 @@ def read_pdf(data: bytes, name: str, pages: str | None) -> Document:
     """The text of a PDF with a line `[page 3 of 12]` above each page; the first 200 pages, or
     those named as in "1-5,8"."""
     from pypdf import PdfReader
-    from pypdf.errors import FileNotDecryptedError, PdfReadError, PyPdfError
+    from pypdf.errors import FileNotDecryptedError, LimitReachedError, PyPdfError
 
     try:
         reader = PdfReader(io.BytesIO(data))
@@ -28,7 +28,12 @@ def read_pdf(data: bytes, name: str, pages: str | None) -> Document:
         raise Unreadable(
             f"{name} is protected by a password. Ask for a copy without one."
         ) from None
-    except (PdfReadError, PyPdfError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except LimitReachedError:
+        raise Unreadable(
+            f"{name} unpacks to far too much and was not read. Ask for the pages that matter, or "
+            "for their text."
+        ) from None
+    except (PyPdfError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise Unreadable(
             f"{name} is damaged: it is not readable as a PDF. Ask for another copy of it."
         ) from error

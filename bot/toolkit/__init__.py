@@ -15,7 +15,7 @@ from bot.core.request import FileRef
 from bot.toolkit.artifacts import CHART_TYPE, Artifact, Artifacts, Column
 from bot.toolkit.conversation import Conversation, Download, ThreadMessage
 from bot.toolkit.databases import DatabaseConfig, Databases
-from bot.toolkit.fetching import Fetcher
+from bot.toolkit.fetching import Fetcher, Page
 from bot.toolkit.tool import Provided, Tool, ToolResult, tool
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "Download",
     "Fetcher",
     "FileRef",
+    "Page",
     "Provided",
     "RequestContext",
     "Series",

@@ -8,19 +8,24 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
+_AGAIN = 0.05
+
 
 async def interruptible(work: Callable[[], T], stop: Callable[[], object], seconds: float) -> T:
     """Run `work` in a thread; after `seconds`, or when cancelled, call `stop` and wait for its end.
 
-    `stop` must make `work` return or raise soon, and may be called from another thread. Raises
-    TimeoutError when the time is up; whatever `work` raises passes through.
+    `stop` must make `work` return or raise soon; it is called from another thread, and again until
+    `work` has ended. Raises TimeoutError when the time is up; whatever `work` raises passes through.
     """
     task = asyncio.ensure_future(asyncio.to_thread(work))
     try:
         async with asyncio.timeout(seconds):
             return await asyncio.shield(task)
     finally:
-        if not task.done():
+        # Nothing may be closed under a thread that still runs, so it is seen to its end. A stop
+        # that comes between two statements is lost, so it is said again.
+        while not task.done():
             stop()
-            # Nothing may be closed under a thread that still runs, so it is seen to its end.
-            await asyncio.gather(task, return_exceptions=True)
+            await asyncio.wait({task}, timeout=_AGAIN)
+        if not task.cancelled():
+            task.exception()  # what a stopped thread raises is of no interest to anybody

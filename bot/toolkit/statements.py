@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from bot.core.errors import ToolError
+from bot.parsing.text import clean
 
 _ALLOWED = (
     "One SELECT statement is allowed (WITH, JOIN, GROUP BY, UNION, window functions are fine); "
@@ -29,6 +30,8 @@ def checked_select(sql: str, dialect: str) -> str:
     """
     import sqlglot  # 0.5 s to import
     from sqlglot import exp
+
+    sql = clean(sql)
 
     try:
         statements = [each for each in sqlglot.parse(sql, dialect=dialect) if each is not None]

@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from bot.core.context import current_request
 from bot.core.errors import ToolError
 from bot.parsing.results import Sheet
 from bot.parsing.tabular import cell_text as cell_text
-from bot.parsing.tabular import connect, csv_text, write_parquet
+from bot.parsing.tabular import column_names, connect, csv_text, write_parquet
 from bot.parsing.text import clean as clean
 from bot.toolkit.artifacts import Artifact, Artifacts, Column
 from bot.toolkit.blocking import interruptible
@@ -34,6 +35,8 @@ _SECONDS = 20.0
 _MEMORY = "512MB"
 _MAX_ROWS = 200_000
 _SHOWN_ROWS = 50
+_ROWS_WHEN_SCARCE = 15
+_SCARCE = 0.7
 _PROFILED_COLUMNS = 100
 _FIRST_ROWS = 5
 
@@ -138,7 +141,7 @@ def _connected(folder: Path, tables: tuple[Artifact, ...]) -> Any:
 
 def quoted_name(name: str) -> str:
     """`name` as an SQL identifier."""
-    return '"' + name.replace('"', '""') + '"'
+    return '"' + clean(name).replace('"', '""') + '"'
 
 
 def columns_line(columns: Sequence[Column]) -> str:
@@ -194,14 +197,16 @@ async def save_rows(
 def _as_parquet(columns: list[str], rows: Sequence[Sequence[object]]) -> bytes:
     with tempfile.TemporaryDirectory(prefix="bot-rows-") as folder:
         path = Path(folder) / "rows.parquet"
-        write_parquet(Sheet("rows", columns, rows, typed=True), path)
+        write_parquet(Sheet("rows", column_names(columns, len(columns)), rows, typed=True), path)
         return path.read_bytes()
 
 
 async def query(artifacts: Artifacts, sql: str, handles: Sequence[str]) -> Artifact:
     """Run one SELECT over the tables and keep its result (the first 200,000 rows)."""
     async with opened(artifacts, handles) as session:
-        data = await session.run(lambda connection: _selected(connection, sql, session.folder))
+        data = await session.run(
+            lambda connection: _selected(connection, clean(sql), session.folder)
+        )
         sources = dict.fromkeys(table.source_title or table.name for table in session.tables)
         urls = {table.source_url for table in session.tables}
     return await save_table(
@@ -259,8 +264,11 @@ _PLAIN = frozenset(
 
 
 async def shown(artifacts: Artifacts, table: Artifact) -> str:
-    """Head, columns and the first 50 rows of a table as CSV."""
-    found = await rows_of(artifacts, table.handle)
+    """Head, columns and the first 50 rows of a table as CSV; 15 when context runs short (D9)."""
+    scarce = current_request().usage_ratio > _SCARCE
+    found = await rows_of(
+        artifacts, table.handle, limit=_ROWS_WHEN_SCARCE if scarce else _SHOWN_ROWS
+    )
     parts = [
         head_line(table),
         f"columns: {columns_line(table.columns)}",

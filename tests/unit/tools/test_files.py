@@ -8,6 +8,7 @@ import io
 import json
 import os
 import zipfile
+import zlib
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -221,6 +222,15 @@ def encrypted() -> bytes:
     return out.getvalue()
 
 
+def pdf_bomb() -> bytes:
+    """One page whose stream unpacks to 200 MB."""
+    plain = pdf("x")
+    stream = zlib.compress(b"BT (" + bytes(200_000_000) + b") Tj ET", 1)
+    start, end = plain.index(b"<< /Length"), plain.index(b"\nendobj", plain.index(b"<< /Length"))
+    head = b"<< /Length %d /Filter /FlateDecode >>\nstream\n" % len(stream)
+    return plain[:start] + head + stream + b"\nendstream" + plain[end:]
+
+
 def zip_bomb() -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -233,6 +243,7 @@ def zip_bomb() -> bytes:
     [
         ("broken.pdf", b"%PDF-1.7\n" + bytes(range(256)) * 20, "damaged"),
         ("cut.pdf", pdf("x", "y")[:200], "damaged"),
+        ("bomb.pdf", pdf_bomb(), "unpacks to far too much"),
         ("secret.pdf", encrypted(), "password"),
         ("bomb.xlsx", zip_bomb(), "unpacks from"),
         ("broken.xlsx", b"PK\x03\x04 no archive", "damaged"),

@@ -3,11 +3,15 @@ reliability 13)."""
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from bot.core.errors import ToolError
 from bot.toolkit import Artifact, tables
+from bot.toolkit.blocking import interruptible
 from tests.support.artifacts import MemoryArtifacts
+from tests.support.conversation import asked
 from tools.tables import describe_table, query_table
 
 
@@ -86,6 +90,41 @@ async def test_a_query_without_end_is_stopped(artifacts: MemoryArtifacts, sales:
         sql = "SELECT count(*) FROM range(9999999) a, range(9999999) b WHERE a.range % 7 = b.range % 5"
         with pytest.raises(ToolError, match=r"stopped after 0\.1 s"):
             await session.run(lambda connection: connection.execute(sql).fetchall(), seconds=0.1)
+
+
+async def test_a_stop_between_two_statements_is_not_lost() -> None:
+    """Work that did not hear the first stop hears the next."""
+    stops: list[int] = []
+    stopped = threading.Event()
+
+    def stop() -> None:
+        stops.append(1)
+        if len(stops) == 2:
+            stopped.set()
+
+    with pytest.raises(TimeoutError):
+        await interruptible(stopped.wait, stop, 0.01)
+    assert len(stops) >= 2
+
+
+async def test_odd_characters_do_no_harm(artifacts: MemoryArtifacts) -> None:
+    """Null bytes, lone surrogates and quotes in names, cells and statements."""
+    rows = [["a\x00b\ud800", 1]]
+    saved = await tables.save_rows(artifacts, ['x"\x00', "n"], rows, name='we"ird\x00\ud800.csv')
+    result = await query_table(
+        f"SELECT *, '\x00\udfff' AS s FROM {saved.handle}", [saved.handle], artifacts
+    )
+    assert result.content.endswith('"x""",n,s\nab\ufffd,1,\ufffd')
+
+
+async def test_less_is_shown_when_context_runs_short(
+    artifacts: MemoryArtifacts, sales: Artifact
+) -> None:
+    """Beyond 70 % of the window (D9)."""
+    with asked(usage_ratio=0.8):
+        sql = f"SELECT range FROM range(99), {sales.handle} WHERE amount = 5"
+        result = await query_table(sql, [sales.handle], artifacts)
+    assert "[rows 1–15 of 99 shown;" in result.content
 
 
 async def test_a_document_is_no_table(artifacts: MemoryArtifacts) -> None:

@@ -64,6 +64,8 @@ async def site() -> AsyncIterator[Site]:
         "/article": (ARTICLE.encode(), {"Content-Type": "text/html; charset=utf-8"}),
         "/data.csv": (b"a,b\n1,2\n", {"Content-Type": "text/csv"}),
         "/data.json": (b'{"a": 1}', {"Content-Type": "application/json"}),
+        "/raw.csv": (b"a;b\n1;2\n", {"Content-Type": "text/plain"}),
+        "/report.pdf": (b"<p>Please log in</p>", {"Content-Type": "text/html"}),
         "/large": (b"x" * 6_000_000, {"Content-Type": "text/plain"}),
         "/zipped": (
             gzip.compress(b"hello zipped world"),
@@ -122,6 +124,10 @@ async def test_a_query_shows_the_passages_that_fit(site: Site, artifacts: Memory
 async def test_other_media_types_are_read_too(site: Site, artifacts: MemoryArtifacts) -> None:
     table = await fetch_page(site.url("/data.csv"), site.fetcher(), artifacts)
     assert "columns: a BIGINT, b BIGINT" in table.content
+    raw = await fetch_page(site.url("/raw.csv"), site.fetcher(), artifacts)
+    assert "columns: a BIGINT, b BIGINT" in raw.content
+    login = await fetch_page(site.url("/report.pdf"), site.fetcher(), artifacts)
+    assert "Please log in" in login.content
     text = await fetch_page(site.url("/data.json"), site.fetcher(), artifacts)
     assert '"a": 1' in text.content
     assert (await site.fetcher().fetch(site.url("/zipped"))).data == b"hello zipped world"
