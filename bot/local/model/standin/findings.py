@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from .fill import EMPTY, fit, nullable, options
+from .fill import fit, nullable, options
 from .words import stems
 
 Schema = dict[str, Any]
+NOTHING: dict[str, Any] = {"string": "", "integer": 0, "number": 0, "boolean": False}
 CONFIDENCE = ("high", "medium", "low")
 HONEST = (
     "This was worked out by the local stand-in model: fixed rules, no understanding. "
@@ -120,10 +121,10 @@ def _shaped(value: Any, schema: Schema, definitions: dict[str, Any]) -> Any:
         listed = value if isinstance(value, list) else [value] if value else []
         return [_shaped(part, each, definitions) for part in listed]
     if value is None:
-        return schema["enum"][-1] if schema.get("enum") else EMPTY.get(str(kind), "")
+        return schema["enum"][-1] if schema.get("enum") else NOTHING.get(str(kind), "")
     if kind == "string":
         return fit(_words(value), schema)
-    return value if isinstance(value, int | float) else EMPTY.get(str(kind), "")
+    return value if isinstance(value, int | float) else NOTHING.get(str(kind), "")
 
 
 def _part(name: str, schema: Schema, given: dict[str, Any], definitions: dict[str, Any]) -> Any:

@@ -24,6 +24,8 @@ LINE = re.compile(
 )
 LINK = re.compile(r"\s*\(link: (?P<url>[^)\s]+)\)")
 EXTRAS = re.compile(r"\s*\((?:files: [^)]*|\d+ replies)\)")
+SUMMARY = r"summar\w+|tl;?dr|catch|recap"
+POINTED = r"about (?!this|it\b|the (?:thread|channel))\w+|who|when|which|did|any"
 MOST_SOURCES = 5
 CHANNEL = re.compile(r"<#(?P<id>[A-Z0-9]+)(?:\|[^>]*)?>|#(?P<name>[\w-]+)")
 DECIDED = r"decided|decision|agreed|we(?:'ll| will)|let's go|approved|settled"
@@ -61,7 +63,7 @@ def answer(view: View, found: Findings) -> None:
         found.lower(output.split("\n", 1)[0] if failed(output) else "No messages came back.", "low")
         return
     _gather(found, messages)
-    if has(view.text, r"summar\w+|tl;?dr|catch|recap|what (?:was|is|has been) (?:said|discussed)"):
+    if has(view.text, SUMMARY) or not has(view.text, POINTED):
         _summary(found, messages, place)
     else:
         quote_from(found, view.text, "\n".join(m.text for m in messages), place)

@@ -1,0 +1,153 @@
+"""Without a key, `bot dev` still answers questions about a spreadsheet with the right numbers."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.local.standin_kit import Thread
+
+CHART = "handle: chart_1 · bar chart · 3 labels × 1 series · source: sales.csv\nimage: img_1"
+
+
+@pytest.fixture
+def thread() -> Thread:
+    return Thread()
+
+
+QUESTIONS = [
+    ("What is the total revenue by region?", [["North", "280.00"], ["West", "57.00"], ["South", "49.50"]]),
+    ("average units per product", [["Widget", "5.67"], ["Gizmo", "4.00"], ["Gadget", "2.50"]]),
+    ("Top 2 products by revenue", [["Widget", "161.50"], ["Gizmo", "125.00"]]),
+    ("Which region had the lowest revenue?", [["South", "49.50"], ["West", "57.00"], ["North", "280.00"]]),
+    ("monthly revenue in 2025", [["2025-01", "135.00"], ["2025-02", "182.00"], ["2025-03", "9.50"]]),
+    ("revenue by quarter", [["2024-Q4", "60.00"], ["2025-Q1", "326.50"]]),
+    ("How many orders per region?", [["North", "3"], ["South", "2"], ["West", "1"]]),
+    ("units by product excluding Widget", [["Gadget", "5"], ["Gizmo", "4"]]),
+    ("total revenue per product for region North", [["Gizmo", "125"], ["Widget", "95"], ["Gadget", "60"]]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "rows"), QUESTIONS)
+async def test_groups_are_worked_out_with_sql(
+    thread: Thread, question: str, rows: list[list[str]]
+) -> None:
+    """The file is read, query_table acquired and asked, and its rows quoted with their source."""
+    told = await thread.ask(question, "sales.csv")
+    assert told.names == ["read_file", "acquire_tools", "query_table"]
+    assert told.answer["table"]["rows"] == rows
+    assert rows[0][1].removesuffix(".00") in told.answer["summary"].replace(",", "")
+    assert [source["title"] for source in told.answer["sources"]] == ["sales.csv"]
+    assert told.answer["confidence"] == "high"
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        ("How many rows are there?", "6"),
+        ("what was the highest revenue?", "125"),
+        ("total revenue in 2025 for product Widget", "161.50"),
+        ("How much revenue in North in January?", "95"),
+        ("What is the median of units?", "3.50"),
+        ("How many different products are there?", "3"),
+        ('sum of units for "Gizmo"', "4"),
+    ],
+)
+async def test_single_figures(thread: Thread, question: str, value: str) -> None:
+    """One figure stands in the summary."""
+    told = await thread.ask(question, "sales.csv")
+    assert f"**{value}**" in told.answer["summary"]
+    assert told.answer["table"] is None
+
+
+async def test_rows_can_be_listed(thread: Thread) -> None:
+    """A bound on the figure picks rows."""
+    told = await thread.ask("Show me the rows with revenue over 90", "sales.csv")
+    assert {row[2] for row in told.answer["table"]["rows"]} == {"Widget", "Gizmo"}
+
+
+async def test_a_file_without_a_question_is_described(thread: Thread) -> None:
+    """Attached without words: what it holds, and nothing is queried."""
+    told = await thread.ask("(no words)", "sales.csv")
+    assert told.names == ["read_file"]
+    assert "**6 rows**" in told.answer["summary"]
+    assert told.answer["follow_ups"]
+
+
+async def test_a_thread_of_follow_ups(thread: Thread) -> None:
+    """Each follow-up changes the query before it; the file is read once, the tool acquired once."""
+    thread.outputs["make_chart"] = [CHART]
+    await thread.ask("total revenue by region", "sales.csv")
+    by_product = await thread.ask("and by product?")
+    assert by_product.names == ["query_table"]
+    assert by_product.answer["table"]["rows"][0] == ["Widget", "161.50"]
+    north = await thread.ask("only for North")
+    assert north.answer["table"]["rows"] == [["Gizmo", "125"], ["Widget", "95"], ["Gadget", "60"]]
+    average = await thread.ask("what about the average?")
+    assert "average revenue for North" in average.answer["summary"]
+    drawn = await thread.ask("as a line chart")
+    assert drawn.names == ["acquire_tools", "make_chart"]
+    assert drawn.given("make_chart")["kind"] == "line"
+    assert drawn.answer["charts"] == ["chart_1"]
+    fresh = await thread.ask("How many rows are there?")
+    assert "**6**" in fresh.answer["summary"]
+
+
+async def test_a_chart_is_drawn_from_the_result(thread: Thread) -> None:
+    """The chart gets the result's handle and columns, and both tools are acquired at once."""
+    thread.outputs["make_chart"] = [CHART]
+    told = await thread.ask("plot monthly revenue", "sales.csv")
+    assert told.names == ["read_file", "acquire_tools", "query_table", "make_chart"]
+    assert told.given("acquire_tools")["names"][:2] == ["query_table", "make_chart"]
+    chart = told.given("make_chart")
+    assert (chart["kind"], chart["label_column"]) == ("line", "month")
+    assert chart["value_columns"] == ["total_revenue"]
+    assert chart["handle"].startswith("tbl_")
+
+
+async def test_a_result_is_shared_as_a_file(thread: Thread) -> None:
+    """ "Export that" shares the rows of the query before."""
+    await thread.ask("total revenue by region", "sales.csv")
+    told = await thread.ask("export that as csv")
+    assert told.names == ["acquire_tools", "share_file"]
+    [(name, data, _)] = thread.conversation.shared
+    assert name == "result.csv"
+    assert b"North" in data
+
+
+async def test_a_wrong_column_is_corrected_once(thread: Thread) -> None:
+    """A near match named by the tool is tried; a second refusal becomes an honest gap."""
+    wrong = 'Binder Error: column "revenue" not found.\nSimilar columns: units.'
+    thread.outputs["query_table"] = [wrong]
+    told = await thread.ask("total revenue by region", "sales.csv")
+    assert told.names.count("query_table") == 2
+    assert 'sum("units")' in told.given("query_table")["sql"]
+    thread.outputs["query_table"] = [wrong, "It failed again."]
+    failed = await thread.ask("total revenue by product", "sales.csv")
+    assert failed.answer["confidence"] == "low"
+    assert "It failed again." in failed.answer["gaps"]
+
+
+async def test_a_name_that_is_not_in_the_data(thread: Thread) -> None:
+    """Nothing found is said, with what may be the cause; no figure is made up."""
+    told = await thread.ask("total revenue for Atlantis by product", "sales.csv")
+    assert "No rows" in told.answer["summary"]
+    assert told.answer["confidence"] == "medium"
+
+
+async def test_a_corrupt_file(thread: Thread) -> None:
+    """The tool's own sentence stands in the gaps."""
+    thread.outputs["read_file"] = ["sales.csv could not be read: it is damaged."]
+    told = await thread.ask("total revenue", "sales.csv")
+    assert "sales.csv could not be read" in told.answer["summary"]
+    assert told.answer["gaps"][0] == "sales.csv could not be read: it is damaged."
+
+
+async def test_a_document_is_quoted(thread: Thread) -> None:
+    """A question to a text is answered with the sentence that speaks of it."""
+    thread.outputs["read_file"] = [
+        "handle: doc_1 · 3 lines · source: policy.pdf\n\nRefunds take five days.\n"
+        "The office opens at nine.\nParking is free on Sundays."
+    ]
+    told = await thread.ask("When does the office open?", "policy.pdf")
+    assert "“The office opens at nine.”" in told.answer["summary"]
+    assert told.answer["sources"][0]["title"] == "policy.pdf"

@@ -1,0 +1,276 @@
+"""What the stand-in model does besides tables, and how it says that it is one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from openai import AsyncOpenAI
+
+from bot.local.model import ResponsesServer
+from bot.local.model.standin import StandIn
+from tests.unit.local.standin_kit import ANSWER, Thread, shop
+
+PAGE = (
+    "handle: doc_1 · 2 lines · source: Opening hours <https://example.org/hours>\n\n"
+    "The museum opens daily at ten in the morning.\nTickets for students cost four euros."
+)
+
+
+@pytest.fixture
+def thread() -> Thread:
+    return Thread()
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        ("What is 17% of 340?", "57.80"),
+        ("(12.5 + 3) * 4 = ?", "62"),
+        ("what's 1,200 / 8?", "150"),
+        ("square root of 144", "12"),
+    ],
+)
+async def test_arithmetic_goes_to_the_calculator(thread: Thread, question: str, value: str) -> None:
+    """The figure is the calculator's."""
+    told = await thread.ask(question)
+    assert told.names == ["calculate"]
+    assert f"**{value}**" in told.answer["summary"]
+
+
+async def test_clocks(thread: Thread) -> None:
+    """A place becomes its zone; a conversion names both times."""
+    now = await thread.ask("What time is it in Tokyo?")
+    assert now.calls == [("current_time", {"zone": "Asia/Tokyo"})]
+    assert "in Asia/Tokyo" in now.answer["summary"]
+    told = await thread.ask("convert 3pm Berlin to New York")
+    assert told.given("convert_time") == {
+        "time": "15:00",
+        "from_zone": "Europe/Berlin",
+        "to_zone": "America/New_York",
+    }
+    assert "**15:00** in Europe/Berlin" in told.answer["summary"]
+    assert "America/New_York" in told.answer["summary"]
+
+
+async def test_a_thread_is_summarised_with_quotations(thread: Thread) -> None:
+    """Who took part, what was decided and what is open, with links to the messages."""
+    thread.said("Ada", "Shall we ship on Friday?")
+    thread.said("Bob", "The login page fails on Safari. I will fix it tomorrow.")
+    thread.said("Ada", "We agreed that shipping moves to Monday.")
+    told = await thread.ask("Summarise this thread")
+    assert told.names == ["read_thread"]
+    assert "3 messages by Ada, Bob" in told.answer["summary"]
+    assert "shipping moves to Monday" in told.answer["summary"]
+    assert any("Still open: Ada" in point for point in told.answer["key_points"])
+    assert "https://slack.example/3.0" in {source["url"] for source in told.answer["sources"]}
+
+
+async def test_what_somebody_said_is_found(thread: Thread) -> None:
+    """The message that shares the question's words is quoted."""
+    thread.said("Ada", "Lunch is at noon today.")
+    thread.said("Bob", "The login page fails on Safari since yesterday.")
+    told = await thread.ask("What was said in this thread about Safari?")
+    assert "fails on Safari" in told.answer["summary"]
+    assert "Lunch" not in told.answer["summary"]
+
+
+async def test_a_channel_is_read_by_its_name(thread: Thread) -> None:
+    """A channel named in the question is handed to the tool, which is acquired first."""
+    thread.said("Ada", "We decided to hire two people.")
+    thread.conversation.channels["ops"] = thread.conversation.messages
+    told = await thread.ask("summarise #ops")
+    assert told.names == ["acquire_tools", "read_channel"]
+    assert told.given("read_channel")["channel"] == "ops"
+    assert "hire two people" in told.answer["summary"]
+
+
+async def test_a_page_is_fetched_and_quoted(thread: Thread) -> None:
+    """The address goes to the tool; the answer quotes the page and links to it."""
+    thread.outputs["fetch_page"] = [PAGE]
+    told = await thread.ask("How much do students pay for tickets? https://example.org/hours")
+    assert told.given("fetch_page")["url"] == "https://example.org/hours"
+    assert "four euros" in told.answer["summary"]
+    assert told.answer["sources"][0]["url"] == "https://example.org/hours"
+
+
+async def test_a_page_that_is_refused(thread: Thread) -> None:
+    """The reason stands in the answer."""
+    thread.outputs["fetch_page"] = ["This address is not allowed: it is private."]
+    told = await thread.ask("summarise http://127.0.0.1/secret")
+    assert "could not be fetched" in told.answer["summary"]
+    assert "not allowed" in told.answer["gaps"][0]
+
+
+@pytest.mark.parametrize(
+    ("question", "rows"),
+    [
+        (
+            "In the database, what is the revenue by region?",
+            [["North", "30.50"], ["South", "5.00"]],
+        ),
+        ("How many open orders per customer are in the database?", [["Bob", "1"], ["Ada", "1"]]),
+        ("In the database: monthly revenue", [["2026-01", "10.50"], ["2026-02", "25.00"]]),
+    ],
+)
+async def test_a_database_is_asked_across_its_tables(
+    thread: Thread, tmp_path: Path, question: str, rows: list[list[str]]
+) -> None:
+    """The table is chosen by the words; columns of tables it refers to are joined."""
+    thread.databases = shop(tmp_path / "shop.sqlite")
+    told = await thread.ask(question)
+    assert told.names == ["acquire_tools", "list_databases", "query_database"]
+    assert sorted(told.answer["table"]["rows"]) == sorted(rows)
+
+
+async def test_going_on_with_a_database(thread: Thread, tmp_path: Path) -> None:
+    """A follow-up asks the database again without naming it."""
+    thread.databases = shop(tmp_path / "shop.sqlite")
+    await thread.ask("In the database, what is the revenue by region?")
+    told = await thread.ask("and by customer?")
+    assert told.names == ["query_database"]
+    assert told.answer["table"]["rows"] == [["Ada", "30.50"], ["Bob", "5.00"]]
+
+
+async def test_a_message_that_was_pointed_at(thread: Thread) -> None:
+    """A shortcut's message is what the question is about."""
+    told = await thread.ask(
+        "Summarise this", quoted="The server was down for two hours. Bob fixed it at noon."
+    )
+    assert told.names == []
+    assert "down for two hours" in told.answer["summary"]
+
+
+async def test_a_tool_that_no_rule_knows(thread: Thread) -> None:
+    """A deployer's own tool is found by its words and its arguments are guessed from its schema."""
+    thread.extra.append({
+        "type": "function",
+        "name": "weather_forecast",
+        "description": "The weather forecast for a city.",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "city": {"type": "string"},
+                "unit": {"type": "string", "enum": ["celsius", "fahrenheit"]},
+                "days": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+            },
+            "required": ["city", "unit", "days"],
+            "additionalProperties": False,
+        },
+    })  # fmt: skip
+    thread.outputs["weather_forecast"] = ["Sunny, 21 degrees."]
+    told = await thread.ask("What is the weather forecast for Lisbon in celsius?")
+    assert told.given("weather_forecast") == {"city": "Lisbon", "unit": "celsius", "days": None}
+    assert told.answer["summary"] == "Sunny, 21 degrees."
+    assert told.answer["confidence"] == "medium"
+
+
+@pytest.mark.parametrize("question", ["Tell me a joke", "(no words)", "", "??? \u202e 🦑"])
+async def test_what_it_does_not_understand(thread: Thread, question: str) -> None:
+    """It says what it is and what it can do, calls nothing, and is not confident."""
+    told = await thread.ask(question)
+    assert told.names == []
+    assert "stand-in model" in told.answer["summary"]
+    assert told.answer["confidence"] == "low"
+
+
+async def test_it_says_what_it_is_once_a_thread(thread: Thread) -> None:
+    """The first answer names the stand-in; later ones do not repeat it."""
+    first = await thread.ask("What is 2 + 2?")
+    assert any("stand-in model" in gap for gap in first.answer["gaps"])
+    second = await thread.ask("What is 2 + 3?")
+    assert second.answer["gaps"] == []
+
+
+async def test_it_finishes_when_told_that_the_limit_is_near(thread: Thread) -> None:
+    """C5: with a warning it goes no further, and says so."""
+    note = "80% of the turns for this task is used. Plan to call complete_task soon."
+    told = await thread.ask("total revenue by region", "sales.csv", note=note)
+    assert told.names == ["read_file"]
+    assert told.answer["confidence"] == "low"
+    assert any("limit" in gap for gap in told.answer["gaps"])
+
+
+async def test_it_obeys_a_forced_finish(thread: Thread) -> None:
+    """C5: `tool_choice` leaves it nothing but complete_task."""
+    thread.items.append({"role": "user", "content": "What is 2 + 2?"})
+    [(name, answer)] = thread.think(forced=True)
+    assert name == "complete_task"
+    assert answer["confidence"] == "low"
+
+
+async def test_other_response_types_are_filled_by_their_names(thread: Thread) -> None:
+    """C3: a summary of a thread asks for other fields than an answer."""
+    item = {
+        "type": "object",
+        "properties": {"task": {"type": "string"}, "owner": {"type": ["string", "null"]}},
+        "required": ["task", "owner"],
+        "additionalProperties": False,
+    }
+    strings = {"type": "array", "items": {"type": "string"}}
+    properties: dict[str, Any] = {
+        "overview": {"type": "string"},
+        "participants": strings,
+        "decisions": strings,
+        "action_items": {"type": "array", "items": {"$ref": "#/$defs/Item"}},
+        "open_questions": strings,
+        "sentiment": {"type": "string", "enum": ["good", "bad", "unclear"]},
+        "score": {"type": "integer"},
+        "due": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+    }
+    parameters = {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+        "$defs": {"Item": item},
+    }
+    thread.finish = {**ANSWER, "parameters": parameters}
+    thread.said("Ada", "Shall we ship on Friday?")
+    thread.said("Bob", "We decided to wait. I will fix the login page.")
+    told = await thread.ask("Go")
+    assert told.answer["participants"] == ["Ada", "Bob"]
+    assert "We decided to wait" in told.answer["decisions"][0]
+    assert told.answer["action_items"][0]["owner"] == "Bob"
+    assert "fix the login page" in told.answer["action_items"][0]["task"]
+    assert told.answer["open_questions"] == ["Ada: “Shall we ship on Friday?”"]
+    assert (told.answer["sentiment"], told.answer["score"], told.answer["due"]) == (
+        "unclear",
+        0,
+        None,
+    )
+
+
+async def test_through_the_server() -> None:
+    """The same brain behind the API: reasoning, then a call that the SDK can read."""
+    tools: Any = [
+        {
+            "type": "function",
+            "name": "calculate",
+            "strict": True,
+            "parameters": {
+                "type": "object",
+                "properties": {"expression": {"type": "string"}},
+                "required": ["expression"],
+                "additionalProperties": False,
+            },
+        }
+    ]
+    async with (
+        ResponsesServer.open(StandIn()) as api,
+        AsyncOpenAI(base_url=api.url, api_key=api.api_key) as client,
+    ):
+        first = await client.responses.create(model="stand-in", input="What is 2 + 2?", tools=tools)
+        assert [item.type for item in first.output] == ["reasoning", "function_call"]
+        call = first.output[1]
+        assert call.type == "function_call"
+        output: Any = {
+            "type": "function_call_output",
+            "call_id": call.call_id,
+            "output": "result: 4",
+        }
+        second = await client.responses.create(
+            model="stand-in", input=[output], tools=tools, previous_response_id=first.id
+        )
+    assert "2 + 2 = **4**" in second.output_text
