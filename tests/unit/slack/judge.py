@@ -1,5 +1,7 @@
 """Judges what the renderers make, as Slack would: slack_sdk's models and the stand-in's checks."""
 
+from typing import Any
+
 from slack_sdk.models.blocks import Block
 
 from bot.local.workspace.blocks import check_blocks, check_view
@@ -22,7 +24,7 @@ def accept(part: Part) -> None:
     assert kinds.count("data_visualization") <= 2
 
 
-def accept_blocks(blocks: list[dict]) -> None:
+def accept_blocks(blocks: list[dict[str, Any]]) -> None:
     assert 1 <= len(blocks) <= 50
     for block in blocks:
         if block["type"] in RAW_ONLY:
@@ -33,7 +35,7 @@ def accept_blocks(blocks: list[dict]) -> None:
     check_blocks(blocks)
 
 
-def accept_view(view: dict, kind: str) -> None:
+def accept_view(view: dict[str, Any], kind: str) -> None:
     for block in view["blocks"]:
         model = Block.parse(block)
         assert model is not None, block["type"]

@@ -6,6 +6,8 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+from slack_bolt.async_app import AsyncApp
+
 from bot.core.errors import LeaseLost, StoreUnavailable
 from bot.core.request import Request
 from bot.local.workspace import Workspace
@@ -99,7 +101,13 @@ class Rig:
     status: ThreadStatus
     intake: Intake
     asking: Asking
-    app: object
+    app: AsyncApp
+
+    def direct(self, user: str) -> str:
+        """The direct messages between somebody and the bot."""
+        channel = self.ws.state.direct(user)
+        assert channel is not None
+        return channel.id
 
     def mention(self, text: str) -> str:
         return f"<@{self.identity.user}> {text}"
@@ -156,6 +164,6 @@ async def listening(ws: Workspace, policy: Policy | None = None) -> AsyncGenerat
     """The rig, connected over Socket Mode."""
     async with (
         wired(ws, policy) as rig,
-        socket_mode(rig.app, ws.app_token, web_client=rig.clients.reads),  # type: ignore[arg-type]
+        socket_mode(rig.app, ws.app_token, web_client=rig.clients.reads),
     ):
         yield rig

@@ -50,7 +50,7 @@ def answer(**changes: Any) -> Answer:
     return Answer.model_validate(fields | changes)
 
 
-def outcome(result: Answer | dict | None = None, **changes: Any) -> Outcome:
+def outcome(result: Answer | dict[str, Any] | None = None, **changes: Any) -> Outcome:
     result = answer() if result is None else result
     fields = {
         "run_id": "run_1",

@@ -1,9 +1,11 @@
 """Shortcuts, modals, the command and the buttons: each ends in one request, or in a clear word."""
 
+from typing import Any
+
 import pytest
 
 from bot.core.outcome import RunStatus
-from bot.core.request import Entry, FileRef
+from bot.core.request import Entry, FileRef, Request
 from bot.local.workspace import ADA, BEN, GUS, NotAnswered
 from bot.slack import modals
 from bot.slack.home import home_view, suggested_prompts
@@ -11,6 +13,7 @@ from bot.slack.modals import About, ask_about_modal, ask_anywhere_modal
 from bot.slack.render import buttons, words
 from bot.slack.render.outcome import render
 from tests.unit.slack.judge import accept_view
+from tests.unit.slack.rig import Rig
 from tests.unit.slack.samples import answer, outcome
 
 GENERAL = "C0GENERAL1"
@@ -18,12 +21,12 @@ RANDOM = "C0RANDOM01"  # the bot is not there
 FINANCE = "C0FINANCE1"  # private, without the bot
 
 
-def modal_values(question, where, channel=None):
-    values = {"question": {"question": question}, "where": {"where": where}}
+def modal_values(question: str, where: str, channel: str | None = None) -> dict[str, Any]:
+    values: dict[str, Any] = {"question": {"question": question}, "where": {"where": where}}
     return values | ({"channel": {"channel": channel}} if channel else {})
 
 
-async def opened(rig, user):
+async def opened(rig: Rig, user: str) -> dict[str, Any]:
     return (await rig.ws.until(lambda: rig.ws.views(user)))[-1]
 
 
@@ -57,7 +60,7 @@ async def test_asking_from_anywhere_goes_to_the_direct_message(rig):
     await rig.ws.submit(ADA, view["id"], modal_values("what is new?", "me"))
     [request] = rig.mailbox.requests
     assert request.entry is Entry.GLOBAL_SHORTCUT
-    assert request.channel == rig.ws.state.direct(ADA).id
+    assert request.channel == rig.direct(ADA)
     assert request.thread == request.ts
     assert not request.private
 
@@ -137,7 +140,7 @@ async def test_the_command_where_the_bot_is_not_says_how_to_invite_it(rig):
     assert rig.mailbox.requests == []
 
 
-async def posted_answer(rig, **changes):
+async def posted_answer(rig: Rig, **changes: Any) -> tuple[Request, str]:
     """An answer with its buttons, in a thread of a request that was taken in."""
     said = await rig.ws.say(ADA, GENERAL, rig.mention("first"))
     await rig.ws.until(lambda: rig.mailbox.requests)

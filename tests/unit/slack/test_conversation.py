@@ -5,10 +5,10 @@ import pytest
 from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
 from bot.core.request import Entry, Request
-from bot.local.workspace import ADA, BEN, CHLOE, GUS, ExternalFile, FakeFile
+from bot.local.workspace import ADA, BEN, CHLOE, GUS, ExternalFile, FakeFile, Workspace
 from bot.slack.conversation import SlackConversation
 from bot.slack.files import download
-from tests.unit.slack.rig import wired
+from tests.unit.slack.rig import Rig, wired
 
 GENERAL = "C0GENERAL1"
 SALES = "C0SALES001"
@@ -19,7 +19,7 @@ FINANCE = "C0FINANCE1"
 class Asked:
     """A conversation, and a way to work in it for somebody's question."""
 
-    def __init__(self, ws, rig):
+    def __init__(self, ws: Workspace, rig: Rig) -> None:
         self.ws, self.rig = ws, rig
         self.conversation = SlackConversation(rig.clients, rig.identity, rig.people, rig.access)
 
@@ -95,13 +95,13 @@ async def test_nobody_reads_what_they_or_the_bot_cannot_see(asked, who, channel,
 async def test_a_private_channel_is_read_for_its_members_only_and_told_to_them_alone(asked):
     asked.ws.channels[FINANCE].members.append(asked.ws.bot_user_id)
     await asked.ws.say(BEN, FINANCE, "the secret")
-    _, chloes = await asked.by(CHLOE, asked.ws.state.direct(CHLOE).id)
+    _, chloes = await asked.by(CHLOE, asked.rig.direct(CHLOE))
     with chloes, pytest.raises(ToolError, match="not in that channel"):
         await asked.conversation.history(FINANCE, limit=5)
     _, aloud = await asked.by(ADA)
     with aloud, pytest.raises(ToolError, match="others read this thread"):
         await asked.conversation.history(FINANCE, limit=5)
-    _, alone = await asked.by(ADA, asked.ws.state.direct(ADA).id)
+    _, alone = await asked.by(ADA, asked.rig.direct(ADA))
     with alone:
         assert [m.text for m in await asked.conversation.history(FINANCE, limit=5)] == [
             "the secret"
@@ -175,7 +175,7 @@ async def test_a_private_requests_file_goes_to_the_person(asked):
     with bound:
         await asked.conversation.share(b"hello", name="hello.txt")
     assert len(asked.ws.messages(GENERAL, request.thread)) == 1
-    assert asked.ws.messages(asked.ws.state.direct(ADA).id)[-1]["files"]
+    assert asked.ws.messages(asked.rig.direct(ADA))[-1]["files"]
 
 
 async def test_slack_failing_is_something_the_model_can_act_on(asked):

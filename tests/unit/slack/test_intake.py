@@ -1,27 +1,28 @@
 """From what people do in Slack to one request each, or to a rule that ignores it (reliability 1, 9)."""
 
 import asyncio
+from typing import Any
 
-from bot.core.request import Entry
+from bot.core.request import Entry, Request
 from bot.local.workspace import ADA, BEN, CHLOE, EVE, GUS
 from bot.runs.policy import Policy
 from bot.slack.render import words
-from tests.unit.slack.rig import listening
+from tests.unit.slack.rig import Rig, listening
 
 GENERAL = "C0GENERAL1"
 PARTNERS = "C0PARTNER1"
 
 
-async def asked(rig, count=1):
+async def asked(rig: Rig, count: int = 1) -> list[Request]:
     """The requests, once there are `count`."""
     await rig.ws.until(lambda: len(rig.mailbox.requests) >= count)
     return rig.mailbox.requests
 
 
-async def settled(rig):
+async def settled(rig: Rig) -> list[Request]:
     """Everything sent before this has been handled: a question in a DM, which is always taken."""
     done = len(rig.mailbox.requests)
-    direct = rig.ws.state.direct(BEN).id
+    direct = rig.direct(BEN)
     await rig.ws.say(BEN, direct, "are you there?")
     await rig.ws.until(lambda: any(r.channel == direct for r in rig.mailbox.requests[done:]))
     await asyncio.sleep(0.05)  # two connections: what came before may be a step behind
@@ -47,7 +48,7 @@ async def test_a_person_sees_within_300_ms_that_they_were_understood(rig):
 
 
 async def test_a_direct_message_needs_no_mention_and_begins_its_own_thread(rig):
-    direct = rig.ws.state.direct(CHLOE).id
+    direct = rig.direct(CHLOE)
     said = await rig.ws.say(CHLOE, direct, "bonjour")
     [request] = await asked(rig)
     assert request.entry is Entry.DIRECT_MESSAGE
@@ -82,7 +83,7 @@ async def test_a_thread_it_has_no_part_in_is_left_alone(rig):
 
 async def test_bots_and_unknown_kinds_of_messages_are_ignored(rig):
     await rig.ws.say(ADA, GENERAL, rig.mention("hi"), bot_id="B0OTHER001")
-    direct = rig.ws.state.direct(ADA).id
+    direct = rig.direct(ADA)
     for subtype in ("channel_topic", "me_message", "assistant_app_thread", "never_heard_of"):
         await rig.ws.say(ADA, direct, "hi", subtype=subtype)
     assert await settled(rig) == []
@@ -114,7 +115,7 @@ async def test_guests_and_people_of_other_organisations_are_told_no_once(rig):
         await rig.ws.say(person, channel, rig.mention("hi"))
     assert await settled(rig) == []
 
-    def refusals(person, channel):
+    def refusals(person: str, channel: str) -> list[dict[str, Any]]:
         return [m for m in rig.ws.messages(channel, viewer=person) if m.get("is_ephemeral")]
 
     await rig.ws.until(lambda: refusals(GUS, GENERAL) and refusals(EVE, PARTNERS))
@@ -182,6 +183,6 @@ async def test_opening_the_home_tab_shows_what_it_can_do(rig):
 
 async def test_opening_a_direct_message_offers_things_to_ask(rig):
     await rig.ws.open_home(ADA, tab="messages")
-    direct = rig.ws.state.direct(ADA).id
+    direct = rig.direct(ADA)
     prompts = await rig.ws.until(lambda: rig.ws.status(direct, None).prompts)
     assert [p["message"] for p in prompts] == list(words.EXAMPLES)

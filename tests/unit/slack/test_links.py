@@ -1,11 +1,13 @@
 """The URL gate (reliability 11): only addresses that people or tools brought in become links."""
 
 import re
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 from bot.slack.render.links import LinkGate
 from bot.slack.render.markdown import safe_markdown
@@ -22,12 +24,12 @@ def links_in(markdown: str) -> set[str]:
     for token in READER.parse(markdown):
         for child in token.children or ():
             found |= {str(child.attrs[key]) for key in ("href", "src") if key in child.attrs}
-            if child.type == "text" and not _in_link(token.children, child):
+            if child.type == "text" and not _in_link(token.children or (), child):
                 found |= set(re.findall(r"(?:https?://|\w+\.\w{2,}/)[^\s)\]`]+", child.content))
     return found
 
 
-def _in_link(children, wanted) -> bool:
+def _in_link(children: Sequence[Token], wanted: Token) -> bool:
     depth = 0
     for child in children:
         depth += (child.type == "link_open") - (child.type == "link_close")

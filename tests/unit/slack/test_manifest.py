@@ -1,10 +1,15 @@
 """The manifest and the code say the same: what is subscribed is listened to, and the reverse."""
 
+from collections.abc import Iterator
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import yaml
+from slack_bolt.async_app import AsyncApp
+from slack_bolt.listener.async_listener import AsyncListener
 from slack_bolt.request.async_request import AsyncBoltRequest
+from slack_bolt.response import BoltResponse
 
 from bot.core.errors import ConfigurationError
 from bot.local.workspace import Workspace
@@ -12,21 +17,21 @@ from bot.slack.manifest import as_yaml, create_app_link, manifest
 from tests.unit.slack.rig import wired
 
 
-def listened_to(app):
+def listened_to(app: AsyncApp) -> list[AsyncListener]:
     return app._async_listeners
 
 
-async def matches(app, listener, body):
+async def matches(app: AsyncApp, listener: AsyncListener, body: dict[str, Any]) -> bool:
     request = AsyncBoltRequest(body=body, mode="socket_mode")
     app._init_context(request)
-    return await listener.async_matches(req=request, resp=None)
+    return await listener.async_matches(req=request, resp=BoltResponse(status=200))
 
 
-async def reaches_a_listener(app, body):
+async def reaches_a_listener(app: AsyncApp, body: dict[str, Any]) -> bool:
     return any([await matches(app, listener, body) for listener in listened_to(app)])
 
 
-def payloads(content):
+def payloads(content: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """(what the manifest promises, a payload of it)."""
     for event in content["settings"]["event_subscriptions"]["bot_events"]:
         kind = event.partition(".")[0]

@@ -9,11 +9,12 @@ from bot.core.outcome import RunStatus, StopReason
 from bot.slack.render import words
 from bot.slack.render.charts import native_chart
 from bot.slack.render.outcome import MAX_PARTS, render
+from bot.slack.render.parts import Rendered
 from tests.unit.slack.judge import accept_all, shown_text
 from tests.unit.slack.samples import CHART, REQUEST, answer, outcome
 
 
-def kinds(rendered):
+def kinds(rendered: Rendered) -> list[str]:
     return [block["type"] for part in rendered.parts for block in part.blocks]
 
 
@@ -229,7 +230,7 @@ ANSWERS = st.builds(
 )
 
 
-@settings(max_examples=60, suppress_health_check=list(HealthCheck), deadline=None)
+@settings(max_examples=20, suppress_health_check=list(HealthCheck), deadline=None)
 @given(
     ANSWERS,
     st.lists(charts(), min_size=3, max_size=3),
@@ -245,7 +246,7 @@ def test_any_answer_becomes_messages_that_slack_takes(result, three, status, not
 @settings(max_examples=40, deadline=None)
 @given(st.integers(1, 700), st.integers(0, 60), st.integers(0, 30))
 def test_no_word_is_lost_however_long_the_answer(words_in_summary, points, gaps):
-    def marked(kind, count):
+    def marked(kind: str, count: int) -> list[str]:
         return [f"{kind}{i}" for i in range(count)]
 
     result = answer(

@@ -1,6 +1,7 @@
 """A run in its thread: one message that changes, and exactly one terminal (reliability 1, 4)."""
 
 import asyncio
+from typing import Any
 
 import pytest
 from slack_sdk.errors import SlackApiError
@@ -10,10 +11,10 @@ from bot.core.answers import Table
 from bot.core.errors import LeaseLost, ToolError
 from bot.core.outcome import RunStatus
 from bot.core.request import Entry, Request
-from bot.local.workspace import ADA, BEN
+from bot.local.workspace import ADA, BEN, Workspace
 from bot.slack.render import words
 from bot.slack.surface import slack_surfaces
-from tests.unit.slack.rig import Post, wired
+from tests.unit.slack.rig import Post, Rig, wired
 from tests.unit.slack.samples import CHART, answer, outcome
 
 GENERAL = "C0GENERAL1"
@@ -37,7 +38,7 @@ async def thread(ws):
 
 
 class Thread:
-    def __init__(self, ws, rig, request):
+    def __init__(self, ws: Workspace, rig: Rig, request: Request) -> None:
         self.ws, self.rig, self.request = ws, rig, request
         self.post = Post()
         self.artifacts = {"art_png": b"\x89PNG"}
@@ -57,7 +58,7 @@ class Thread:
         )
         return surfaces(self.request.model_copy(update=changes), self.post)
 
-    def replies(self, viewer=None):
+    def replies(self, viewer: str | None = None) -> list[dict[str, Any]]:
         return self.ws.messages(GENERAL, self.request.thread, viewer)[1:]
 
     def calls(self, method):
@@ -67,7 +68,7 @@ class Thread:
         return [f["name"] for m in self.replies() for f in m.get("files", ())]
 
 
-def blocks_of(message):
+def blocks_of(message: dict[str, Any]) -> list[str]:
     return [b["type"] for b in message["blocks"]]
 
 
@@ -204,7 +205,7 @@ async def test_when_its_place_is_gone_the_person_is_told_once(thread, what):
             await thread.ws.remove(GENERAL, thread.ws.bot_user_id)
         await surface.finish(outcome())
         await surface.finish(outcome())
-    direct = thread.ws.messages(thread.ws.state.direct(ADA).id)
+    direct = thread.ws.messages(thread.rig.direct(ADA))
     assert len(direct) == 1
     assert "could not post" in direct[0]["text"]
 
@@ -245,7 +246,7 @@ async def test_a_private_answer_is_seen_by_nobody_else(thread):
     assert thread.replies(viewer=BEN) == []
     [message] = thread.replies(viewer=ADA)
     assert "Sales rose" in str(message["blocks"])
-    [shared] = thread.ws.messages(thread.ws.state.direct(ADA).id)
+    [shared] = thread.ws.messages(thread.rig.direct(ADA))
     assert shared["files"][0]["name"] == "all.csv"
 
 
