@@ -181,6 +181,9 @@ class Dispatch:
         if tool.mutates and self.context.dry_run:
             text = f"Dry run: not done. It would have been: {tool.title(arguments)}"
             return CallOutput(call["call_id"], tool.name, text)
+        if tool.sensitive:
+            text = f"Not done: {tool.name} needs a person's approval, which cannot be given here."
+            return CallOutput(call["call_id"], tool.name, text, ok=False)
         try:
             async with asyncio.timeout(tool.timeout):
                 result = await tool.run(arguments, self.toolbox.services)

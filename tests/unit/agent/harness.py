@@ -110,12 +110,18 @@ def small_tools(gate: Gate) -> Catalogue:
             sources=(Source(title="Big", url="https://big.example/x", supports="all"),),
         )
 
+    @tool(group="math", summary="Launches", core=True, mutates=True, sensitive=True)
+    async def launch() -> str:
+        "Launches."
+        gate.log.append("launched")
+        return "launched"
+
     @tool(group="rare", summary="Something extra", on_acquired=tell_more)
     async def extra(what: str) -> str:
         "Extra."
         return f"extra {what}"
 
-    made = (add, wait, change, fail, slow, context_of, big, extra)
+    made = (add, wait, change, fail, slow, context_of, big, launch, extra)
     return Catalogue.of(each.tool for each in made)
 
 

@@ -512,3 +512,11 @@ async def stop_soon(place: Any) -> None:
         place.parts.interrupt.request()
 
     place.stopper = asyncio.create_task(when_received())
+
+
+async def test_a_sensitive_call_is_not_made_without_a_yes() -> None:
+    """D6: nothing that needs a person's approval runs without one."""
+    async with bench(Script([call("launch", {}), finish(ANSWER)])) as place:
+        await place.run()
+    assert place.gate.log == []
+    assert "approval" in next(iter(place.outputs().values()))
