@@ -22,9 +22,8 @@ class Clock:
         self._moved.set()
         self._moved = asyncio.Event()
 
-    async def sleep(self, seconds: float) -> None:
-        """Return when `seconds` of this clock have passed."""
-        end = self.now() + seconds
+    async def sleep_until(self, end: float) -> None:
+        """Return when this clock shows `end`."""
         while (left := end - self.now()) > 0:
             with suppress(TimeoutError):
                 async with asyncio.timeout(left):

@@ -74,9 +74,10 @@ class Delivery:
 
     async def _deliver(self, payload: Json) -> None:
         reason: str | None = None
-        for attempt in range(1 + len(self.retry_delays)):
-            if attempt:
-                await self._clock.sleep(self.retry_delays[attempt - 1])
+        due = self._clock.now()
+        for attempt, delay in enumerate((0.0, *self.retry_delays)):
+            due += delay
+            await self._clock.sleep_until(due)
             try:
                 await self.transport.send(
                     "events_api", payload, within=self.ack_timeout, retry=attempt, reason=reason

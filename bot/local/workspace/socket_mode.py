@@ -13,6 +13,7 @@ from bot.local.workspace.state import Json, State
 
 MAX_CONNECTIONS = 10
 TICKET_LIFETIME = 30.0
+GRACE = 0.5  # seconds an app has to leave a connection it was asked to leave
 
 
 class _Connection:
@@ -20,6 +21,7 @@ class _Connection:
         self.socket = socket
         self.request = request
         self.waiting: dict[str, asyncio.Future[Json]] = {}
+        self.gone = asyncio.Event()
 
     async def receive(self) -> None:
         """Hand acknowledgements to those who wait for them, until the other side goes."""
@@ -51,6 +53,7 @@ class SocketMode:
         self._state = state
         self._clock = clock
         self.to_refuse = 0
+        self.grace = GRACE
         self._tickets: dict[str, float] = {}
         self._connections: list[_Connection] = []
 
@@ -105,13 +108,17 @@ class SocketMode:
         return await self._exchange(connection, envelope, within)
 
     async def refresh(self, reason: str = "refresh_requested") -> None:
-        """Ask every connection to come back; "warning" only announces it, the others then close."""
+        """Ask every connection to come back; "warning" only announces it.
+
+        Otherwise a connection gets nothing more, and is closed if the app does not close it in time.
+        """
+        notice = {"type": "disconnect", "reason": reason, "debug_info": {"host": "local"}}
         for connection in list(self._connections):
-            await connection.socket.send_json(
-                {"type": "disconnect", "reason": reason, "debug_info": {"host": "local"}}
-            )
-            if reason != "warning":
-                await connection.socket.close()
+            await connection.socket.send_json(notice)
+        if reason == "warning":
+            return
+        leaving, self._connections = self._connections, []
+        await asyncio.gather(*(self._retire(connection) for connection in leaving))
 
     def drop(self) -> None:
         """Cut every connection without a word."""
@@ -143,7 +150,15 @@ class SocketMode:
     def _forget(self, connection: _Connection) -> None:
         if connection in self._connections:
             self._connections.remove(connection)
+        connection.gone.set()
         connection.lose()
+
+    async def _retire(self, connection: _Connection) -> None:
+        try:
+            async with asyncio.timeout(self.grace):
+                await connection.gone.wait()
+        except TimeoutError:
+            await connection.socket.close()
 
     async def _exchange(self, connection: _Connection, envelope: Json, within: float) -> Json:
         envelope_id = envelope["envelope_id"]

@@ -181,7 +181,7 @@ async def schedule(
         "post_at": post_at,
         "text": message["text"],
     }
-    core.delivery.spawn(_post_later(core, key, message, wait))
+    core.delivery.spawn(_post_later(core, key, message, post_at))
     return {
         "channel": place.id,
         "scheduled_message_id": key,
@@ -214,8 +214,8 @@ async def unschedule(core: Core, *, channel: str, scheduled_message_id: str) -> 
     return {}
 
 
-async def _post_later(core: Core, key: str, message: Json, wait: float) -> None:
-    await core.clock.sleep(wait)
+async def _post_later(core: Core, key: str, message: Json, post_at: int) -> None:
+    await core.clock.sleep_until(post_at)
     waiting = core.state.scheduled.pop(key, None)
     if waiting is not None:
         post(core, core.channels[waiting["channel_id"]], message)

@@ -1,0 +1,71 @@
+"""A fresh workspace with its app's own client, and an app on Socket Mode that a test scripts."""
+
+import asyncio
+import json
+
+import aiohttp
+import pytest
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.local.workspace import Workspace
+
+
+class RawApp:
+    """Speaks Socket Mode without a library: sees each envelope, acknowledges when told to."""
+
+    def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+        self.socket = socket
+        self.hello: dict = {}
+
+    async def envelope(self) -> dict:
+        async with asyncio.timeout(5):
+            return json.loads((await self.socket.receive()).data)
+
+    async def ack(self, envelope: dict, payload: dict | None = None) -> None:
+        answer = {"envelope_id": envelope["envelope_id"]}
+        await self.socket.send_json(answer | ({"payload": payload} if payload else {}))
+
+    async def next(self, payload: dict | None = None) -> dict:
+        """The next envelope's payload, acknowledged."""
+        envelope = await self.envelope()
+        await self.ack(envelope, payload)
+        return envelope["payload"]
+
+
+@pytest.fixture
+async def ws():
+    async with Workspace.open() as workspace:
+        yield workspace
+
+
+@pytest.fixture
+async def session():
+    async with aiohttp.ClientSession() as session:
+        yield session
+
+
+@pytest.fixture
+def client(ws, session):
+    return AsyncWebClient(token=ws.bot_token, base_url=ws.api_url, session=session, retry_handlers=[])
+
+
+@pytest.fixture
+def connect(ws, session):
+    """`await connect()` opens one more Socket Mode connection."""
+
+    opened: list[RawApp] = []  # a connection nobody refers to is closed by the garbage collector
+
+    async def open_one() -> RawApp:
+        web = AsyncWebClient(token=ws.app_token, base_url=ws.api_url, session=session)
+        url = (await web.apps_connections_open(app_token=ws.app_token))["url"]
+        app = RawApp(await session.ws_connect(url))
+        opened.append(app)
+        app.hello = await app.envelope()
+        return app
+
+    return open_one
+
+
+@pytest.fixture
+async def app(connect):
+    return await connect()
