@@ -1,0 +1,86 @@
+// What arrives live: each operation of the server, and the place in the page it changes.
+import { arrange, atBottom, parse, toBottom, upsert } from "./dom.js";
+import { prepareFields } from "./fields.js";
+import { showModals } from "./modals.js";
+import { byId, go, markSidebar, place, present, sidebar } from "./place.js";
+import { user } from "./server.js";
+import { prepareTables } from "./tables.js";
+
+export const operations = {
+  message(op) {
+    if (op.channel !== place.shown.channel) return;
+    if (op.in_channel && place.shown.tab !== "home") put(byId("messages"), op.in_channel, op.author);
+    if (op.in_thread && op.thread === place.shown.thread) put(byId("replies"), op.in_thread, op.author);
+    if (op.in_thread && op.ts === place.shown.thread) put(byId("replies"), op.in_thread, op.author);
+    if (op.thread && op.thread !== op.ts) openAsked(op.thread);
+  },
+  remove(op) {
+    for (const message of document.querySelectorAll(`.msg[data-channel="${op.channel}"][data-ts="${op.ts}"]`)) {
+      const list = message.parentElement;
+      message.remove();
+      arrange(list);
+    }
+    if (op.channel === place.shown.channel && op.ts === place.shown.thread) go({ thread: "" });
+  },
+  status(op) {
+    for (const line of document.querySelectorAll(`[data-status="${op.channel}:${op.thread}"]`)) {
+      const scroller = line.closest(".msg") && line.closest(".scroller");
+      const stick = scroller && atBottom(scroller);
+      line.replaceChildren(parse("inline" in line.dataset ? op.inline : op.html));
+      if (stick) toBottom(scroller);
+    }
+    if (op.html) openAsked(op.thread);
+  },
+  prompts(op) {
+    for (const box of document.querySelectorAll(`[data-prompts="${op.channel}:${op.thread}"]`)) box.replaceChildren(parse(op.html));
+  },
+  modals: (op) => showModals(op.html, place.shown.channel),
+  home(op) {
+    const home = byId("home");
+    if (!home) return;
+    home.replaceChildren(parse(op.html));
+    present(home);
+  },
+  sidebar(op) {
+    sidebar.replaceChildren(parse(op.html));
+    markSidebar();
+  },
+  unread(op) {
+    place.unread.add(op.channel);
+    markSidebar();
+  },
+};
+
+function put(scroller, html, author) {
+  if (!scroller) return;
+  const stick = atBottom(scroller) || author === user();
+  const { element, isNew } = upsert(scroller.querySelector("[data-messages]"), html);
+  prepareFields(element, place.shown.channel);
+  prepareTables(element);
+  if (stick) reveal(scroller, element);
+  else if (isNew) offerNew(scroller);
+}
+
+// The newest message whole, or from its beginning when it is taller than the window.
+function reveal(scroller, element) {
+  const tall = element.offsetHeight > scroller.clientHeight - 24;
+  if (!tall || element.nextElementSibling) return toBottom(scroller);
+  scroller.scrollTop += element.getBoundingClientRect().top - scroller.getBoundingClientRect().top - 8;
+}
+
+function offerNew(scroller) {
+  if (scroller.querySelector(".new-below")) return;
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "chip new-below";
+  button.textContent = "New messages ↓";
+  button.addEventListener("click", () => toBottom(scroller));
+  scroller.addEventListener("scroll", () => atBottom(scroller) && button.remove());
+  scroller.append(button);
+}
+
+function openAsked(ts) {
+  if (!ts || !place.asked.has(ts)) return;
+  place.asked.delete(ts);
+  if (!place.shown.thread && innerWidth > 1100) go({ thread: ts }, { focus: false });
+}

@@ -1,0 +1,115 @@
+// What each button, link and field of the page does, by its data-do.
+import { arrange, parse } from "./dom.js";
+import { valueOf } from "./fields.js";
+import { toggleMenu } from "./menus.js";
+import { closeModal, confirmed } from "./modals.js";
+import { app, byId, closeThread, flash, go, place } from "./place.js";
+import { act, say } from "./server.js";
+import { sortBy, turnPage } from "./tables.js";
+import { toast } from "./toast.js";
+
+const messageOf = (element) => element.closest(".msg");
+const where = (message) => ({ channel: message.dataset.channel, ts: message.dataset.ts });
+const composerOf = (element) => element.closest(".foot, .pane")?.querySelector("form.composer")?.composer;
+
+export const clicks = {
+  open: (link) => go({ channel: link.dataset.channelLink, thread: "", tab: "messages" }),
+  tab(button) {
+    go({ tab: button.dataset.tab, thread: "" });
+    act("home", { tab: button.dataset.tab });
+  },
+  sidebar: () => app.classList.toggle("side-open"),
+  "dismiss-notice": (button) => button.closest(".notice").remove(),
+  thread: (button) => go({ thread: messageOf(button).dataset.ts }),
+  "thread-of": (button) => go({ thread: button.dataset.thread }),
+  "close-thread": () => closeThread(),
+  permalink(link) {
+    const query = new URLSearchParams(link.getAttribute("href"));
+    if (query.get("thread")) go({ thread: query.get("thread") });
+    flash(query.get("ts"));
+  },
+  react: (button) => act("react", { ...where(messageOf(button)), name: button.dataset.name }),
+  dismiss: (button) => { const list = messageOf(button).parentElement; messageOf(button).remove(); arrange(list); },
+  menu: (button) => toggleMenu(button, button.nextElementSibling),
+  "message-menu"(button) {
+    const menu = byId("message-menu");
+    for (const item of menu.querySelectorAll("[data-own-only]")) item.hidden = button.dataset.own !== "true";
+    toggleMenu(button, menu, { message: messageOf(button) });
+  },
+  "global-menu": (button) => toggleMenu(button, byId("global-menu")),
+  async "copy-link"(_, { message }) {
+    const link = new URL(message.querySelector(".when").getAttribute("href"), location.origin);
+    await navigator.clipboard.writeText(link.href);
+    toast("Link copied");
+  },
+  edit: (_, { message }) => startEdit(message),
+  async delete(_, { message }) {
+    const sure = await confirmed({ title: "Delete this message?", text: message.querySelector("[data-content]").innerText.slice(0, 200), confirm: "Delete", style: "danger" });
+    if (sure) act("delete", where(message));
+  },
+  shortcut: (button, context) => act("shortcut", { callback_id: button.dataset.callback, ...(context?.message ? where(context.message) : {}) }),
+  click: (button) => press(button),
+  sort: sortBy,
+  page: turnPage,
+  stop: (button) => { button.disabled = true; act("stop", { channel: button.dataset.channel, thread_ts: button.dataset.thread }); },
+  prompt: (chip) => say({ channel: place.shown.channel, text: chip.dataset.text, thread: chip.closest("[data-prompts]").dataset.prompts.split(":")[1] }).then((answer) => answer?.ts && place.asked.add(answer.ts)),
+  mention: (button) => composerOf(button).insert("@"),
+  async sample(button) { composerOf(button).attach([await sample(button.dataset.sample)]); composerOf(button).text.focus(); },
+  async example(button) {
+    const mention = place.shown.channel.startsWith("D") ? "" : `@${document.body.dataset.botName} `;
+    const files = button.dataset.sample ? [await sample(button.dataset.sample)] : [];
+    composerOf(button).fill(mention + button.dataset.text, files);
+  },
+  "close-modal": (button) => closeModal(button.closest("dialog")),
+};
+
+async function sample(name) {
+  const answer = await fetch(`/page/static/samples/${name}`);
+  return new File([await answer.blob()], name, { type: "text/csv" });
+}
+
+async function press(button) {
+  if (button.ariaBusy === "true") return;
+  if (button.dataset.confirm && !(await confirmed(JSON.parse(button.dataset.confirm)))) return;
+  if ("feedback" in button.dataset) {
+    for (const other of button.parentElement.children) other.setAttribute("aria-pressed", String(other === button));
+  }
+  button.ariaBusy = "true";
+  await dispatch(button, button.dataset.value || null);
+  button.removeAttribute("aria-busy");
+}
+
+function dispatch(field, value) {
+  const details = { action_id: field.dataset.actionId, block_id: field.dataset.blockId, value };
+  const view = field.closest("[data-view-id]");
+  const message = messageOf(field);
+  return act("click", view ? { ...details, view_id: view.dataset.viewId } : { ...details, ...where(message) });
+}
+
+export async function changed(field) {
+  if (!("dispatch" in field.dataset)) return;
+  if (field.dataset.confirm && !(await confirmed(JSON.parse(field.dataset.confirm)))) return;
+  const value = valueOf(field);
+  if (value !== null) dispatch(field, value);
+}
+
+function startEdit(message) {
+  const content = message.querySelector("[data-content]");
+  const old = [...content.childNodes];
+  const box = parse(`<form class="edit-box"><textarea class="control" aria-label="Edit message"></textarea><div class="row"><button type="button" class="btn">Cancel</button><button type="submit" class="btn primary">Save</button></div></form>`).firstElementChild;
+  const text = box.querySelector("textarea");
+  text.value = (content.querySelector(".text")?.innerText ?? "").replace(/\s*\(edited\)$/, "");
+  const stop = () => { box.replaceWith(...old); message.focus(); };
+  box.querySelector("[type=button]").addEventListener("click", stop);
+  box.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") { event.stopPropagation(); stop(); }
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing && event.target === text) { event.preventDefault(); box.requestSubmit(); }
+  });
+  box.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const answer = await act("edit", { ...where(message), text: text.value });
+    if (answer && box.isConnected) stop();
+  });
+  content.replaceChildren(box);
+  text.focus();
+}

@@ -1,0 +1,131 @@
+// Where the person is, and how that is shown: sidebar, pane and thread panel.
+import { Composer } from "./composer.js";
+import { arrange, localise, parse, toBottom } from "./dom.js";
+import { prepareFields } from "./fields.js";
+import { showModals } from "./modals.js";
+import { fragment, user } from "./server.js";
+import { prepareTables } from "./tables.js";
+
+export const byId = (id) => document.getElementById(id);
+export const [app, sidebar, pane, thread] = ["app", "sidebar", "pane", "thread"].map(byId);
+
+export const place = {
+  shown: { channel: "", thread: "", tab: "messages" },
+  settled: Promise.resolve(), // live changes wait for a navigation to finish
+  unread: new Set(),
+  asked: new Set(), // own questions whose thread opens by itself when the answer begins
+  live: null,
+};
+
+export function present(root) {
+  localise(root);
+  prepareFields(root, place.shown.channel);
+  prepareTables(root);
+  for (const list of root.querySelectorAll("[data-messages]")) arrange(list);
+  for (const form of root.querySelectorAll("form.composer")) new Composer(form, sent);
+}
+
+function at() {
+  return { user: user(), channel: place.shown.channel, thread: place.shown.thread, tab: place.shown.tab };
+}
+
+export function go(changes, options) {
+  place.settled = place.settled.then(() => navigate(changes, options));
+  return place.settled;
+}
+
+async function navigate(changes, { push = true, focus = true } = {}) {
+  const before = place.shown;
+  place.shown = { ...place.shown, ...changes };
+  place.live.watch(place.shown);
+  const samePlace = before.channel === place.shown.channel && before.tab === place.shown.tab && !("user" in changes);
+  if (!samePlace) await showPane();
+  if (!samePlace || before.thread !== place.shown.thread) await showThread({ focus });
+  if (push) history.pushState(place.shown, "", address());
+}
+
+export function address() {
+  const query = { user: user(), channel: place.shown.channel };
+  if (place.shown.thread) query.thread = place.shown.thread;
+  if (place.shown.tab === "home") query.tab = "home";
+  return `/?${new URLSearchParams(query)}`;
+}
+
+async function showPane() {
+  const html = await fragment("pane", at());
+  if (html === null) return;
+  pane.replaceChildren(parse(html));
+  present(pane);
+  markSidebar();
+  app.classList.remove("side-open");
+  if (byId("messages")) toBottom(byId("messages"));
+  document.title = `${pane.querySelector("[data-title]").dataset.title} · Local workspace`;
+  if (innerWidth > 760) pane.querySelector("textarea")?.focus();
+}
+
+async function showThread({ focus = true } = {}) {
+  if (!place.shown.thread) {
+    thread.hidden = true;
+    thread.replaceChildren();
+    return;
+  }
+  const html = await fragment("thread", at());
+  if (html === null) return;
+  thread.replaceChildren(parse(html));
+  thread.hidden = false;
+  present(thread);
+  toBottom(byId("replies"));
+  if (focus) thread.querySelector("textarea")?.focus();
+}
+
+export function markSidebar() {
+  place.unread.delete(place.shown.channel);
+  for (const link of sidebar.querySelectorAll("[data-channel-link]")) {
+    const id = link.dataset.channelLink;
+    const current = id === place.shown.channel;
+    link.classList.toggle("current", current);
+    current ? link.setAttribute("aria-current", "page") : link.removeAttribute("aria-current");
+    link.classList.toggle("has-unread", place.unread.has(id));
+    link.querySelector(".unread").hidden = !place.unread.has(id);
+  }
+}
+
+export async function actAs(id) {
+  document.body.dataset.user = id;
+  place.unread.clear();
+  await go({ user: id, thread: "" });
+  const html = await fragment("sidebar", at());
+  if (html !== null) sidebar.replaceChildren(parse(html));
+  const landed = pane.querySelector("[data-list]")?.dataset.list;
+  if (landed && landed !== place.shown.channel) place.shown = { ...place.shown, channel: landed, tab: "messages" };
+  delete place.shown.user;
+  history.replaceState(place.shown, "", address());
+  place.live.connect(id);
+  markSidebar();
+  byId("act-as")?.focus();
+}
+
+export async function refreshAll() {
+  const drafting = document.activeElement?.closest("form.composer")?.dataset.composer;
+  await showPane();
+  await showThread({ focus: drafting === "thread" });
+  showModals((await fragment("modals", at())) ?? "", place.shown.channel);
+}
+
+export function closeThread() {
+  const ts = place.shown.thread;
+  go({ thread: "" }).then(() => pane.querySelector(`.msg[data-ts="${ts}"]`)?.focus({ preventScroll: true }));
+}
+
+export function flash(ts) {
+  const messages = [...document.querySelectorAll(`.msg[data-ts="${CSS.escape(ts)}"]`)];
+  for (const message of messages) {
+    message.classList.add("flash");
+    message.addEventListener("animationend", () => message.classList.remove("flash"), { once: true });
+    message.scrollIntoView({ block: "center" });
+  }
+}
+
+function sent(composer, answer, text) {
+  if (answer.ts && !composer.thread && (text.includes("@") || place.shown.channel.startsWith("D"))) place.asked.add(answer.ts);
+}
