@@ -6,7 +6,7 @@ is no key; it understands questions only as far as its rules reach.
 
 from __future__ import annotations
 
-import asyncio
+from dataclasses import replace
 
 from ..replies import Reply, call, reasoning, text
 from ..request import ModelRequest
@@ -21,16 +21,14 @@ MOST_STEPS = 15
 
 
 class StandIn:
-    """The brain that answers by rules; `pause` seconds pass before each answer."""
+    """The brain that answers by rules; each reply keeps people waiting for `pause` seconds."""
 
     def __init__(self, pause: float = 0.0) -> None:
         self.pause = pause
 
-    async def __call__(self, request: ModelRequest) -> Reply:
+    def __call__(self, request: ModelRequest) -> Reply:
         """The next call, or the end of the task."""
-        if self.pause:
-            await asyncio.sleep(self.pause)
-        return decide(View(request))
+        return replace(decide(View(request)), pause=self.pause)
 
 
 def decide(view: View) -> Reply:
