@@ -36,7 +36,9 @@ def show_answer(core: Core, user: str, place: Channel, answer: Json) -> str:
     """Post an immediate answer: to the person alone unless it says "in_channel"; returns its ts."""
     if answer.get("blocks"):
         check_blocks(answer["blocks"])
-    fields: Json = {k: answer[k] for k in ("text", "blocks", "attachments", "thread_ts") if k in answer}
+    fields: Json = {
+        k: answer[k] for k in ("text", "blocks", "attachments", "thread_ts") if k in answer
+    }
     message = from_bot(core.state, fields)
     if answer.get("response_type") == "in_channel":
         return str(post(core, place, message)["ts"])

@@ -46,14 +46,16 @@ async def session():
 
 @pytest.fixture
 def client(ws, session):
-    return AsyncWebClient(token=ws.bot_token, base_url=ws.api_url, session=session, retry_handlers=[])
+    return AsyncWebClient(
+        token=ws.bot_token, base_url=ws.api_url, session=session, retry_handlers=[]
+    )
 
 
 @pytest.fixture
-def connect(ws, session):
+async def connect(ws, session):
     """`await connect()` opens one more Socket Mode connection."""
 
-    opened: list[RawApp] = []  # a connection nobody refers to is closed by the garbage collector
+    opened: list[RawApp] = []
 
     async def open_one() -> RawApp:
         web = AsyncWebClient(token=ws.app_token, base_url=ws.api_url, session=session)
@@ -63,7 +65,9 @@ def connect(ws, session):
         app.hello = await app.envelope()
         return app
 
-    return open_one
+    yield open_one
+    for app in opened:
+        await app.socket.close()
 
 
 @pytest.fixture

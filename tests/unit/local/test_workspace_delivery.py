@@ -54,7 +54,9 @@ async def test_edits_and_deletions_carry_what_was_before(ws, app):
 
 
 async def test_the_apps_own_messages_come_back_with_its_bot_id(ws, client, app):
-    await client.chat_postMessage(channel=GENERAL, text="mine", metadata={"event_type": "a", "event_payload": {}})
+    await client.chat_postMessage(
+        channel=GENERAL, text="mine", metadata={"event_type": "a", "event_payload": {}}
+    )
     event = (await app.next())["event"]
     assert (event["bot_id"], event["user"]) == (ws.bot_id, ws.bot_user_id)
 
@@ -217,5 +219,3 @@ async def test_commands_and_interactions_are_forms(ws, http_app):
 async def test_a_url_that_does_not_echo_is_not_taken(ws):
     with pytest.raises(NotAnswered):
         await ws.listen_over_http(ws.url + "nowhere")
-
-

@@ -18,11 +18,16 @@ async def error_of(call) -> str:
 
 async def test_a_token_says_who_it_is(ws, client):
     answer = await client.auth_test()
-    assert (answer["user_id"], answer["bot_id"], answer["team_id"]) == (ws.bot_user_id, ws.bot_id, ws.team_id)
+    assert (answer["user_id"], answer["bot_id"], answer["team_id"]) == (
+        ws.bot_user_id,
+        ws.bot_id,
+        ws.team_id,
+    )
 
 
 @pytest.mark.parametrize(
-    ("kind", "error"), [("none", "not_authed"), ("wrong", "invalid_auth"), ("app", "not_allowed_token_type")]
+    ("kind", "error"),
+    [("none", "not_authed"), ("wrong", "invalid_auth"), ("app", "not_allowed_token_type")],
 )
 async def test_a_bad_token_is_refused(ws, session, kind, error):
     token = {"none": None, "wrong": "xoxb-no", "app": ws.app_token}[kind]
@@ -31,7 +36,10 @@ async def test_a_bad_token_is_refused(ws, session, kind, error):
 
 
 async def test_a_bot_token_opens_no_socket(ws, client):
-    assert await error_of(client.apps_connections_open(app_token=ws.bot_token)) == "not_allowed_token_type"
+    assert (
+        await error_of(client.apps_connections_open(app_token=ws.bot_token))
+        == "not_allowed_token_type"
+    )
 
 
 async def test_a_missing_scope_is_named(ws, client):
@@ -49,7 +57,10 @@ async def test_a_missing_scope_is_named(ws, client):
         ({"channel": GENERAL, "text": 7}, "invalid_arguments"),
         ({"channel": GENERAL, "blocks": "not json"}, "invalid_blocks_format"),
         ({"channel": GENERAL, "text": "hi", "metadata": "not json"}, "invalid_metadata_format"),
-        ({"channel": GENERAL, "text": "hi", "metadata": {"event_type": 1}}, "invalid_metadata_schema"),
+        (
+            {"channel": GENERAL, "text": "hi", "metadata": {"event_type": 1}},
+            "invalid_metadata_schema",
+        ),
         ({"channel": GENERAL}, "no_text"),
         ({"channel": GENERAL, "text": " "}, "no_text"),
         ({"channel": GENERAL, "markdown_text": "a", "text": "b"}, "markdown_text_conflict"),
@@ -72,7 +83,12 @@ async def test_an_unknown_method_is_unknown(client):
 
 
 async def test_a_form_serves_as_well_as_json(ws, client):
-    form = {"channel": "#general", "text": "x", "blocks": '[{"type": "divider"}]', "reply_broadcast": "false"}
+    form = {
+        "channel": "#general",
+        "text": "x",
+        "blocks": '[{"type": "divider"}]',
+        "reply_broadcast": "false",
+    }
     answer = await client.api_call("chat.postMessage", data=form)
     assert answer["channel"] == GENERAL
     assert ws.messages(GENERAL)[0]["blocks"][0]["type"] == "divider"
@@ -81,10 +97,22 @@ async def test_a_form_serves_as_well_as_json(ws, client):
 async def test_only_ones_own_message_can_be_changed(ws, client):
     theirs = await ws.say(ADA, GENERAL, "mine")
     own = await client.chat_postMessage(channel=GENERAL, text="a", blocks=[{"type": "divider"}])
-    assert await error_of(client.chat_update(channel=GENERAL, ts=theirs["ts"], text="b")) == "cant_update_message"
-    assert await error_of(client.chat_delete(channel=GENERAL, ts=theirs["ts"])) == "cant_delete_message"
-    assert await error_of(client.chat_update(channel=GENERAL, ts="1.000001", text="b")) == "message_not_found"
-    assert await error_of(client.chat_update(channel=GENERAL, ts=own["ts"], text="b" * 4001)) == "msg_too_long"
+    assert (
+        await error_of(client.chat_update(channel=GENERAL, ts=theirs["ts"], text="b"))
+        == "cant_update_message"
+    )
+    assert (
+        await error_of(client.chat_delete(channel=GENERAL, ts=theirs["ts"]))
+        == "cant_delete_message"
+    )
+    assert (
+        await error_of(client.chat_update(channel=GENERAL, ts="1.000001", text="b"))
+        == "message_not_found"
+    )
+    assert (
+        await error_of(client.chat_update(channel=GENERAL, ts=own["ts"], text="b" * 4001))
+        == "msg_too_long"
+    )
 
 
 async def test_an_update_keeps_blocks_that_are_not_given(ws, client):
@@ -104,22 +132,30 @@ async def test_an_ephemeral_message_is_seen_by_one(ws, client):
     await client.chat_postEphemeral(channel=GENERAL, user=ADA, text="psst")
     assert [m["text"] for m in ws.messages(GENERAL, viewer=ADA)] == ["psst"]
     assert ws.messages(GENERAL, viewer=BEN) == []
-    assert await error_of(client.chat_postEphemeral(channel=GENERAL, user=EVE, text="x")) == "user_not_in_channel"
+    assert (
+        await error_of(client.chat_postEphemeral(channel=GENERAL, user=EVE, text="x"))
+        == "user_not_in_channel"
+    )
 
 
 async def test_a_scheduled_message_comes_when_its_time_has_come(ws, client):
     now = int(ws.clock.now())
     scheduled = await client.chat_scheduleMessage(channel=GENERAL, text="later", post_at=now + 3600)
     dropped = await client.chat_scheduleMessage(channel=GENERAL, text="never", post_at=now + 3600)
-    await client.chat_deleteScheduledMessage(channel=GENERAL, scheduled_message_id=dropped["scheduled_message_id"])
-    assert [m["id"] for m in (await client.chat_scheduledMessages_list())["scheduled_messages"]] == [
-        scheduled["scheduled_message_id"]
-    ]
+    await client.chat_deleteScheduledMessage(
+        channel=GENERAL, scheduled_message_id=dropped["scheduled_message_id"]
+    )
+    assert [
+        m["id"] for m in (await client.chat_scheduledMessages_list())["scheduled_messages"]
+    ] == [scheduled["scheduled_message_id"]]
     ws.clock.advance(3600)
     await ws.until(lambda: [m["text"] for m in ws.messages(GENERAL)] == ["later"])
     too_far = client.chat_scheduleMessage(channel=GENERAL, text="x", post_at=now + 130 * 86_400)
     assert await error_of(too_far) == "time_too_far"
-    assert await error_of(client.chat_scheduleMessage(channel=GENERAL, text="x", post_at=now)) == "time_in_past"
+    assert (
+        await error_of(client.chat_scheduleMessage(channel=GENERAL, text="x", post_at=now))
+        == "time_in_past"
+    )
 
 
 async def test_people_are_what_they_are(client):
@@ -183,8 +219,18 @@ async def test_history_comes_in_pages_newest_first(ws, client):
     assert [m["text"] for m in second["messages"]] == ["2", "1"]
     span = {"oldest": said[1]["ts"], "latest": said[3]["ts"]}
     assert len((await client.conversations_history(channel=GENERAL, **span))["messages"]) == 1
-    assert len((await client.conversations_history(channel=GENERAL, inclusive=True, **span))["messages"]) == 3
-    assert await error_of(client.conversations_history(channel=GENERAL, cursor="junk")) == "invalid_cursor"
+    assert (
+        len(
+            (await client.conversations_history(channel=GENERAL, inclusive=True, **span))[
+                "messages"
+            ]
+        )
+        == 3
+    )
+    assert (
+        await error_of(client.conversations_history(channel=GENERAL, cursor="junk"))
+        == "invalid_cursor"
+    )
     assert await error_of(client.conversations_history(channel=RANDOM)) == "not_in_channel"
 
 
@@ -192,8 +238,12 @@ async def test_a_thread_can_be_searched_for_ones_own_key(ws, client):
     """What the outbox does after an ambiguous post (reliability 4)."""
     root = await ws.say(ADA, GENERAL, "question")
     key = {"event_type": "bot_reply", "event_payload": {"key": "k1"}}
-    await client.chat_postMessage(channel=GENERAL, thread_ts=root["ts"], text="answer", metadata=key)
-    found = await client.conversations_replies(channel=GENERAL, ts=root["ts"], include_all_metadata=True)
+    await client.chat_postMessage(
+        channel=GENERAL, thread_ts=root["ts"], text="answer", metadata=key
+    )
+    found = await client.conversations_replies(
+        channel=GENERAL, ts=root["ts"], include_all_metadata=True
+    )
     assert found["messages"][0]["reply_count"] == 1
     assert found["messages"][1]["metadata"] == key
     plain = await client.conversations_replies(channel=GENERAL, ts=root["ts"])
@@ -225,10 +275,16 @@ async def test_reactions_count_once_a_person(ws, client):
     said = await ws.say(ADA, GENERAL, "x")
     await ws.react(BEN, GENERAL, said["ts"], "eyes")
     await client.reactions_add(channel=GENERAL, timestamp=said["ts"], name="eyes")
-    assert await error_of(client.reactions_add(channel=GENERAL, timestamp=said["ts"], name="eyes")) == "already_reacted"
+    assert (
+        await error_of(client.reactions_add(channel=GENERAL, timestamp=said["ts"], name="eyes"))
+        == "already_reacted"
+    )
     assert ws.messages(GENERAL)[0]["reactions"][0]["count"] == 2
     await client.reactions_remove(channel=GENERAL, timestamp=said["ts"], name="eyes")
-    assert await error_of(client.reactions_remove(channel=GENERAL, timestamp=said["ts"], name="eyes")) == "no_reaction"
+    assert (
+        await error_of(client.reactions_remove(channel=GENERAL, timestamp=said["ts"], name="eyes"))
+        == "no_reaction"
+    )
 
 
 async def test_search_is_not_enabled_here(client):

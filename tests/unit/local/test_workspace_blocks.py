@@ -1,0 +1,234 @@
+"""Blocks Slack would refuse are refused, with a pointer to what is wrong."""
+
+import pytest
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.local.workspace import SlackFault
+from bot.local.workspace.blocks import check_blocks, check_view
+
+PLAIN = {"type": "plain_text", "text": "x"}
+
+
+def plain(length: int) -> dict:
+    return {"type": "plain_text", "text": "x" * length}
+
+
+def mrkdwn(length: int) -> dict:
+    return {"type": "mrkdwn", "text": "x" * length}
+
+
+def button(**more) -> dict:
+    return {"type": "button", "action_id": "a", "text": PLAIN, **more}
+
+
+def actions(*elements: dict) -> dict:
+    return {"type": "actions", "elements": list(elements)}
+
+
+def option(value: str = "v", text: dict = PLAIN) -> dict:
+    return {"text": text, "value": value}
+
+
+def raw(text: str = "x") -> dict:
+    return {"type": "raw_text", "text": text}
+
+
+def rich(*elements: dict) -> dict:
+    return {
+        "type": "rich_text",
+        "elements": [{"type": "rich_text_section", "elements": list(elements)}],
+    }
+
+
+def task(name: str = "1", status: str = "complete") -> dict:
+    return {"type": "task_card", "task_id": name, "title": "x", "status": status}
+
+
+def chart(**more) -> dict:
+    body = {"type": "pie", "segments": [{"label": "a", "value": 1}]}
+    return {"type": "data_visualization", "title": "t", "chart": body, **more}
+
+
+def plot(labels: list[str]) -> dict:
+    series = [{"name": "s", "data": [{"label": label, "value": 1} for label in labels]}]
+    return {"type": "bar", "series": series, "axis_config": {"categories": ["a", "b"]}}
+
+
+THUMB = {"text": PLAIN, "value": "v"}
+THUMBS = {
+    "type": "feedback_buttons",
+    "action_id": "f",
+    "positive_button": THUMB,
+    "negative_button": THUMB,
+}
+DATA = {
+    "type": "data_table",
+    "caption": "c",
+    "rows": [[raw(), raw()], [raw(), {"type": "raw_number", "value": 1}]],
+}
+CARD = {"type": "card", "title": PLAIN, "actions": [button()]}
+
+GOOD = [
+    {"type": "section", "text": mrkdwn(3000), "fields": [mrkdwn(2000)] * 10, "accessory": button(), "expand": True},
+    {"type": "header", "text": plain(150)},
+    {"type": "divider"},
+    {"type": "markdown", "text": "x" * 12_000},
+    {"type": "image", "image_url": "https://example.com/a.png", "alt_text": "a"},
+    {"type": "context", "elements": [mrkdwn(5), {"type": "image", "image_url": "https://e.com/a", "alt_text": "a"}]},
+    {"type": "context_actions", "elements": [THUMBS]},
+    actions(*({**button(), "action_id": str(n)} for n in range(25))),
+    actions({"type": "static_select", "action_id": "s", "options": [option()] * 100}),
+    actions({"type": "overflow", "action_id": "o", "options": [option()]}),
+    {"type": "table", "rows": [[raw()] * 20] * 100, "column_settings": [{"align": "right"}, None]},
+    DATA,
+    chart(),
+    chart(chart=plot(["a", "b"])),
+    {"type": "plan", "title": "p", "tasks": [task("1"), task("2", "error")]},
+    {**task(), "details": rich({"type": "text", "text": "x"}), "sources": [{"type": "url", "url": "https://e.com", "text": "e"}]},
+    {"type": "alert", "text": PLAIN, "level": "warning"},
+    CARD,
+    {"type": "carousel", "elements": [CARD, {"type": "card", "body": PLAIN}]},
+    {"type": "container", "title": PLAIN, "child_blocks": [{"type": "divider"}]},
+    rich({"type": "text", "text": "x", "style": {"bold": True}}, {"type": "user", "user_id": "U1"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("block", GOOD, ids=lambda b: b["type"])
+def test_what_slack_takes_is_taken(block):
+    check_blocks([block])
+
+
+BAD = [
+    ({"type": "nonsense"}, "/blocks/0"),
+    ({"text": PLAIN}, "/blocks/0"),
+    ({"type": "section"}, "/blocks/0"),
+    ({"type": "section", "text": PLAIN, "colour": "red"}, "/blocks/0/colour"),
+    ({"type": "section", "text": mrkdwn(3001)}, "/blocks/0/text"),
+    ({"type": "section", "text": mrkdwn(0)}, "/blocks/0/text/text"),
+    ({"type": "section", "fields": [mrkdwn(1)] * 11}, "/blocks/0/fields"),
+    ({"type": "section", "fields": [mrkdwn(2001)]}, "/blocks/0/fields/0"),
+    ({"type": "section", "text": PLAIN, "block_id": "x" * 256}, "/blocks/0/block_id"),
+    ({"type": "header", "text": plain(151)}, "/blocks/0/text"),
+    ({"type": "header", "text": mrkdwn(1)}, "/blocks/0/text/type"),
+    ({"type": "markdown", "text": ""}, "/blocks/0/text"),
+    ({"type": "markdown", "text": "x" * 12_001}, "/blocks/0/text"),
+    ({"type": "image", "image_url": "https://example.com/a.png"}, "/blocks/0/alt_text"),
+    ({"type": "image", "alt_text": "a"}, "/blocks/0"),
+    ({"type": "context", "elements": []}, "/blocks/0/elements"),
+    ({"type": "context", "elements": [mrkdwn(1)] * 11}, "/blocks/0/elements"),
+    ({"type": "context", "elements": [button()]}, "/blocks/0/elements/0"),
+    ({"type": "context_actions", "elements": [button()]}, "/blocks/0/elements/0"),
+    (actions(), "/blocks/0/elements"),
+    (actions(*({**button(), "action_id": str(n)} for n in range(26))), "/blocks/0/elements"),
+    (actions(button(), button()), "/blocks/0"),
+    (actions(button(text=plain(76))), "/blocks/0/elements/0/text"),
+    (actions(button(value="x" * 2001)), "/blocks/0/elements/0/value"),
+    (actions(button(url="x" * 3001)), "/blocks/0/elements/0/url"),
+    (actions(button(action_id="x" * 256)), "/blocks/0/elements/0/action_id"),
+    (actions(button(style="pretty")), "/blocks/0/elements/0/style"),
+    (actions({"type": "static_select", "action_id": "s"}), "/blocks/0/elements/0"),
+    (actions({"type": "static_select", "action_id": "s", "options": [option()] * 101}), "/blocks/0/elements/0/options"),
+    (actions({"type": "static_select", "action_id": "s", "options": [option("x" * 151)]}), "/blocks/0/elements/0/options/0/value"),
+    (actions({"type": "static_select", "action_id": "s", "options": [option(text=plain(76))]}), "/blocks/0/elements/0/options/0/text"),
+    (actions({"type": "plain_text_input", "action_id": "i"}), "/blocks/0/elements/0"),
+    ({"type": "input", "label": PLAIN, "element": {"type": "plain_text_input", "action_id": "i"}}, "/blocks/0/type"),
+    ({"type": "table", "rows": [[raw()]] * 101}, "/blocks/0/rows"),
+    ({"type": "table", "rows": [[raw()] * 21]}, "/blocks/0/rows/0"),
+    ({"type": "table", "rows": [[raw("")]]}, "/blocks/0/rows/0/0/text"),
+    ({"type": "table", "rows": [[raw()], [raw(), raw()]]}, "/blocks/0"),
+    ({k: v for k, v in DATA.items() if k != "caption"}, "/blocks/0/caption"),
+    ({**DATA, "rows": [[raw()]] * 102}, "/blocks/0/rows"),
+    ({**DATA, "rows": [[raw("x" * 10_001)]]}, "/blocks/0"),
+    ({**DATA, "page_size": 101}, "/blocks/0/page_size"),
+    (chart(title="x" * 51), "/blocks/0/title"),
+    (chart(chart={"type": "donut"}), "/blocks/0/chart"),
+    (chart(chart={"type": "pie", "segments": []}), "/blocks/0/chart/segments"),
+    (chart(chart=plot(["a", "c"])), "/blocks/0/chart"),
+    (task(status="done"), "/blocks/0/status"),
+    ({"type": "plan", "title": "p", "tasks": [task("1"), task("1")]}, "/blocks"),
+    ({**task(), "details": "words"}, "/blocks/0/details"),
+    ({"type": "alert", "text": PLAIN, "level": "loud"}, "/blocks/0/level"),
+    ({"type": "card", "title": plain(151)}, "/blocks/0/title"),
+    ({"type": "card"}, "/blocks/0"),
+    ({"type": "carousel", "elements": [CARD] * 11}, "/blocks/0/elements"),
+    ({"type": "container", "title": PLAIN, "child_blocks": []}, "/blocks/0/child_blocks"),
+    ({"type": "container", "title": PLAIN, "is_collapsible": True, "has_header_divider": True, "child_blocks": [{"type": "divider"}]}, "/blocks/0"),
+    (rich({"type": "text"}), "/blocks/0/elements/0/elements/0"),
+    ({"type": "rich_text", "elements": [{"type": "text", "text": "x"}]}, "/blocks/0/elements/0"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("block", "pointer"), BAD, ids=[f"{n}-{b.get('type')}" for n, (b, _) in enumerate(BAD)]
+)
+def test_what_slack_refuses_is_refused_and_pointed_at(block, pointer):
+    with pytest.raises(SlackFault) as raised:
+        check_blocks([block])
+    assert raised.value.error == "invalid_blocks"
+    assert any(
+        f"[json-pointer:{pointer}]" in m
+        for m in raised.value.details["response_metadata"]["messages"]
+    )
+
+
+@pytest.mark.parametrize(
+    "blocks",
+    [
+        [{"type": "divider"}] * 51,
+        [{"type": "divider", "block_id": "same"}] * 2,
+        [{"type": "markdown", "text": "x" * 6001}] * 2,
+        [{"type": "table", "rows": [[raw()]]}] * 2,
+        [chart()] * 3,
+        [task("1"), {"type": "plan", "title": "p", "tasks": [task("1")]}],
+        ["words"],
+    ],
+)
+def test_rules_across_blocks(blocks):
+    with pytest.raises(SlackFault):
+        check_blocks(blocks)
+
+
+INPUT = {"type": "input", "label": PLAIN, "element": {"type": "plain_text_input", "action_id": "i"}}
+MODAL = {"type": "modal", "title": PLAIN, "submit": PLAIN, "blocks": [INPUT]}
+
+
+def test_a_good_view_is_taken():
+    check_view({**MODAL, "callback_id": "x" * 255, "private_metadata": "x" * 3000}, "modal")
+    check_view({"type": "home", "blocks": [{"type": "divider"}] * 100}, "home")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"title": plain(25)},
+        {"submit": plain(25)},
+        {"close": plain(25)},
+        {"submit": None},
+        {"title": None},
+        {"private_metadata": "x" * 3001},
+        {"callback_id": "x" * 256},
+        {"blocks": []},
+        {"blocks": [{"type": "divider"}] * 101},
+        {"blocks": [{"type": "table", "rows": [[raw()]]}]},
+        {"type": "home"},
+        {"colour": "red"},
+    ],
+)
+def test_a_bad_view_is_refused(change):
+    with pytest.raises(SlackFault):
+        check_view({**MODAL, **change}, "modal")
+
+
+async def test_a_message_with_bad_blocks_is_not_posted(ws, client):
+    with pytest.raises(SlackApiError) as raised:
+        await client.chat_postMessage(channel="C0GENERAL1", text="x", blocks=[{"type": "nonsense"}])
+    assert raised.value.response["error"] == "invalid_blocks"
+    assert ws.messages("C0GENERAL1") == []
+
+
+async def test_validation_needs_no_token(ws, session):
+    anybody = AsyncWebClient(base_url=ws.api_url, session=session)
+    await anybody.api_call("blocks.validate", json={"blocks": GOOD[:3]})
+    with pytest.raises(SlackApiError, match="json-pointer:/blocks/0"):
+        await anybody.api_call("blocks.validate", json={"blocks": [{"type": "section"}]})

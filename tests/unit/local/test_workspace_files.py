@@ -1,0 +1,107 @@
+"""Files: shared by people, uploaded in three steps, downloaded with the bot's token only."""
+
+import pytest
+from slack_sdk.errors import SlackApiError
+
+from bot.local.workspace import ADA, ExternalFile, FakeFile
+
+GENERAL, RANDOM = "C0GENERAL1", "C0RANDOM01"
+
+
+async def error_of(call) -> str:
+    with pytest.raises(SlackApiError) as raised:
+        await call
+    return raised.value.response["error"]
+
+
+async def download(ws, session, url: str, token: str | None = None) -> tuple[str, bytes]:
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    async with session.get(url, headers=headers) as response:
+        assert response.status == 200
+        return response.content_type, await response.read()
+
+
+async def test_a_shared_file_comes_with_its_message(ws, app):
+    said = await ws.say(ADA, GENERAL, "look", files=[("sales.csv", b"a,b\n1,2\n")])
+    message, shared = (await app.next())["event"], (await app.next())["event"]
+    assert (message["subtype"], message["files"][0]["name"]) == ("file_share", "sales.csv")
+    assert (message["files"][0]["size"], message["files"][0]["mimetype"]) == (8, "text/csv")
+    assert (shared["type"], shared["file_id"]) == ("file_shared", said["files"][0]["id"])
+
+
+async def test_only_the_bots_token_gets_the_bytes(ws, session):
+    said = await ws.say(ADA, GENERAL, "", files=[("sales.csv", b"a,b\n")])
+    url = said["files"][0]["url_private_download"]
+    assert await download(ws, session, url, ws.bot_token) == ("text/csv", b"a,b\n")
+    kind, body = await download(ws, session, url)
+    assert kind == "text/html"
+    assert b"Sign in" in body
+    assert (await download(ws, session, url, "xoxb-wrong"))[0] == "text/html"
+
+
+async def test_a_file_where_the_bot_is_not_is_not_found(ws, client):
+    said = await ws.say(ADA, RANDOM, "", files=[("secret.txt", b"x")])
+    assert await error_of(client.files_info(file=said["files"][0]["id"])) == "file_not_found"
+
+
+async def test_a_huge_file_only_claims_its_size(ws, session):
+    said = await ws.say(ADA, GENERAL, "", files=[FakeFile("huge.csv", 500_000_000)])
+    file = said["files"][0]
+    assert file["size"] == 500_000_000
+    headers = {"Authorization": f"Bearer {ws.bot_token}"}
+    async with session.get(file["url_private_download"], headers=headers) as response:
+        assert response.content_length == 500_000_000
+        assert len(await response.content.readexactly(100_000)) == 100_000
+
+
+async def test_an_external_file_has_nothing_to_download(ws):
+    said = await ws.say(
+        ADA, GENERAL, "", files=[ExternalFile("Plan", "https://docs.example.com/d/1")]
+    )
+    file = said["files"][0]
+    assert (file["mode"], file["url_private"]) == ("external", "https://docs.example.com/d/1")
+    assert "url_private_download" not in file
+
+
+async def test_the_sdk_uploads_in_three_steps(ws, client, session):
+    root = await ws.say(ADA, GENERAL, "draw")
+    answer = await client.files_upload_v2(
+        content=b"\x89PNG",
+        filename="chart.png",
+        channel=GENERAL,
+        thread_ts=root["ts"],
+        initial_comment="here",
+    )
+    message = ws.messages(GENERAL, root["ts"])[1]
+    assert (message["text"], message["bot_id"], message["files"][0]["name"]) == (
+        "here",
+        ws.bot_id,
+        "chart.png",
+    )
+    assert (await download(ws, session, answer["file"]["url_private"], ws.bot_token))[
+        1
+    ] == b"\x89PNG"
+    assert "upload" in [e.method for e in ws.effects]
+    assert (await client.files_info(file=answer["file"]["id"]))["file"]["shares"]["public"][GENERAL]
+    await client.files_delete(file=answer["file"]["id"])
+    assert await error_of(client.files_info(file=answer["file"]["id"])) == "file_deleted"
+
+
+async def test_an_upload_is_as_long_as_announced(ws, client, session):
+    begun = await client.files_getUploadURLExternal(filename="a.txt", length=3)
+    complete = client.files_completeUploadExternal
+    unfinished = complete(files=[{"id": begun["file_id"], "title": "a"}], channel_id=GENERAL)
+    assert await error_of(unfinished) == "file_not_found"
+    async with session.post(begun["upload_url"], data=b"four") as response:
+        assert response.status == 400
+    async with session.put(begun["upload_url"], data=b"123") as response:
+        assert response.status == 200
+    elsewhere = complete(files=[{"id": begun["file_id"], "title": "a"}], channel_id=RANDOM)
+    assert await error_of(elsewhere) == "not_in_channel"
+    await complete(files=[{"id": begun["file_id"], "title": "a"}], channel_id=GENERAL)
+    assert len((await client.files_list(channel=GENERAL))["files"]) == 1
+
+
+async def test_only_ones_own_file_can_be_deleted(ws, client):
+    said = await ws.say(ADA, GENERAL, "", files=[("a.txt", b"x")])
+    assert await error_of(client.files_delete(file=said["files"][0]["id"])) == "cant_delete_file"
