@@ -28,7 +28,7 @@ def main(options: dict[str, Any]) -> None:
     """Read, and write what came of it."""
     _limit(options)
     try:
-        result = _written(_read(Path("input").read_bytes(), options))
+        result = _written(read(options))
     except Unreadable as error:
         result = {"error": str(error)}
     except (MemoryError, RecursionError):
@@ -54,9 +54,12 @@ def _refuse(event: str, _: tuple[Any, ...]) -> None:
         raise Unreadable("The file made its reader do what no reader needs; it was not read.")
 
 
-def _read(data: bytes, options: dict[str, Any]) -> list[Sheet] | Document | Path:
-    """Each reader's libraries are imported for their own kind only: some take half a second."""
-    name = options["name"]
+def read(options: dict[str, Any]) -> list[Sheet] | Document | Path:
+    """What `input` holds. Raises Unreadable.
+
+    Each reader's libraries are imported for their own kind only: some take half a second.
+    """
+    name, data = options["name"], Path("input").read_bytes()
     found: list[Sheet] | Document | Sheet | Path
     match options["kind"]:
         case "csv":

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import os
+import pwd
 import shutil
 import socket
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -173,7 +175,7 @@ def test_the_sample_is_the_same_every_time(shop: Path, tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgres() -> Iterator[str]:
     """A real server on loopback, as its own user where the tests run as root."""
     found = shutil.which("initdb") or next(
         (str(path) for path in Path("/usr/lib/postgresql").glob("*/bin/initdb")), None
@@ -181,27 +183,30 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     if not found:
         pytest.skip("needs PostgreSQL's server programs")
     pytest.importorskip("psycopg", reason="needs psycopg")
-    folder = tmp_path_factory.mktemp("postgres")
     user = "postgres" if os.geteuid() == 0 else None
-    if user:
-        shutil.chown(folder, user)
-        for parent in list(folder.parents)[:3]:
-            parent.chmod(parent.stat().st_mode | 0o011)
-    data, programs = folder / "data", Path(found).parent
+    if user and user not in {each.pw_name for each in pwd.getpwall()}:
+        pytest.skip("needs a user for the server, which refuses to run as root")
+    programs = Path(found).parent
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    options = f"-p {port} -k {folder} -h 127.0.0.1 -F"
+    # Not pytest's own folder: nobody but its owner gets in there, and the server is another user.
+    with tempfile.TemporaryDirectory(prefix="bot-postgres-") as folder:
+        if user:
+            shutil.chown(folder, user)
+        options = f"-p {port} -k {folder} -h 127.0.0.1 -F"
 
-    def run(*command: str | Path) -> None:
-        subprocess.run(command, check=True, user=user, cwd=folder, stdout=subprocess.DEVNULL)
+        def run(*command: str | Path) -> None:
+            subprocess.run(command, check=True, user=user, cwd=folder, stdout=subprocess.DEVNULL)
 
-    run(programs / "initdb", "-D", data, "-U", "postgres", "-A", "trust", "--no-sync")
-    run(programs / "pg_ctl", "-D", data, "-w", "-o", options, "-l", folder / "log", "start")
-    try:
-        yield f"postgresql+psycopg://postgres@127.0.0.1:{port}/postgres"
-    finally:
-        run(programs / "pg_ctl", "-D", data, "-m", "immediate", "stop")
+        data = Path(folder) / "data"
+        run(programs / "initdb", "-D", data, "-U", "postgres", "-A", "trust", "--no-sync")
+        control = (programs / "pg_ctl", "-D", data, "-w")
+        run(*control, "-o", options, "-l", f"{folder}/log", "start")
+        try:
+            yield f"postgresql+psycopg://postgres@127.0.0.1:{port}/postgres"
+        finally:
+            run(*control, "-m", "immediate", "stop")
 
 
 async def test_postgresql_is_read_and_cannot_be_written(

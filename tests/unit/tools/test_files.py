@@ -21,6 +21,10 @@ from pypdf import PdfWriter
 
 from bot.core.errors import ToolError
 from bot.core.request import FileRef
+from bot.parsing.__main__ import read as reader
+from bot.parsing.delimited import read_delimited
+from bot.parsing.results import Unreadable
+from bot.parsing.tabular import connect, csv_text, write_parquet
 from bot.toolkit import ThreadMessage, ToolResult, documents
 from tests.support.artifacts import MemoryArtifacts
 from tests.support.conversation import MemoryConversation
@@ -115,26 +119,33 @@ async def test_ragged_rows_are_kept_and_named(read: Read) -> None:
 @pytest.mark.parametrize(
     ("data", "expected"),
     [
-        (b"name;price\nA;1,5\nB;2,5\n", "note: Delimiter: ;."),
-        (b"name\tprice\nA\t1\n", "note: Delimiter: tab."),
+        (b"name;price\nA;1,5\nB;2,5\n", "Delimiter: ;."),
+        (b"name\tprice\nA\t1\n", "Delimiter: tab."),
         ("name,ort\nJürgen,Köln\nZoë,Zürich\nRenée,Genève\n".encode("cp1252"), "Jürgen,Köln"),
         ("name,ort\nJürgen,Köln\n".encode("utf-16"), "Jürgen,Köln"),
         (
             b"Report of May\n\nname,price\nA,1\nB,2\n",
             "above the header were left out: Report of May",
         ),
-        (b"1,2\n3,4\n", "columns: column_1 BIGINT, column_2 BIGINT"),
-        (b"zip,n\n00501,1\n10001,2\n", "columns: zip VARCHAR, n BIGINT"),
-        (b"day\n01/02/2026\n", "columns: day VARCHAR"),
-        (b"a,a,\n1,2,3\n", "columns: a BIGINT, a_2 BIGINT, column_3 BIGINT"),
+        (b"1,2\n3,4\n", "column_1 BIGINT, column_2 BIGINT"),
+        (b"zip,n\n00501,1\n10001,2\n", "zip VARCHAR, n BIGINT"),
+        (b"day\n01/02/2026\n", "day VARCHAR"),
+        (b"a,a,\n1,2,3\n", "a BIGINT, a_2 BIGINT, column_3 BIGINT"),
         (b'note,n\n"two\nlines",1\n', '"two\nlines",1'),
         (b"a,b\nx\x00y,1\n", "xy,1"),
         (b"a,b\n\xed\xa0\x80z,1\n", "z,1"),
     ],
 )
-async def test_a_csv_is_read_whatever_its_make(read: Read, data: bytes, expected: str) -> None:
+def test_a_csv_is_read_whatever_its_make(tmp_path: Path, data: bytes, expected: str) -> None:
     """Delimiters, encodings, titles, missing headers, codes with zeros, null bytes, surrogates."""
-    assert expected in (await read("data.csv", data)).content
+    sheet = read_delimited(data, "data.csv")
+    write_parquet(sheet, tmp_path / "0.parquet")
+    with connect() as connection:
+        source = f"read_parquet('{tmp_path / '0.parquet'}')"
+        columns = connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
+        rows = connection.execute(f"SELECT * FROM {source}").fetchall()
+    types = ", ".join(f"{name} {kind}" for name, kind, *_ in columns)
+    assert expected in "\n".join([types, *sheet.notes, csv_text(sheet.columns, rows)])
 
 
 async def test_every_sheet_of_a_workbook_is_a_table(read: Read, artifacts: MemoryArtifacts) -> None:
@@ -223,9 +234,9 @@ def encrypted() -> bytes:
 
 
 def pdf_bomb() -> bytes:
-    """One page whose stream unpacks to 200 MB."""
+    """One page whose stream unpacks to 100 MB."""
     plain = pdf("x")
-    stream = zlib.compress(b"BT (" + bytes(200_000_000) + b") Tj ET", 1)
+    stream = zlib.compress(b"BT (" + bytes(100_000_000) + b") Tj ET", 1)
     start, end = plain.index(b"<< /Length"), plain.index(b"\nendobj", plain.index(b"<< /Length"))
     head = b"<< /Length %d /Filter /FlateDecode >>\nstream\n" % len(stream)
     return plain[:start] + head + stream + b"\nendstream" + plain[end:]
@@ -234,7 +245,7 @@ def pdf_bomb() -> bytes:
 def zip_bomb() -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("xl/worksheets/sheet1.xml", b"0" * 60_000_000)
+        archive.writestr("xl/worksheets/sheet1.xml", b"0" * 20_000_000)
     return out.getvalue()
 
 
@@ -259,11 +270,22 @@ def zip_bomb() -> bytes:
         ("broken.parquet", b"PAR1" + bytes(100), "damaged"),
     ],
 )
-async def test_bad_files_say_what_is_wrong(read: Read, name: str, data: bytes, why: str) -> None:
+def test_bad_files_say_what_is_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, data: bytes, why: str
+) -> None:
     """A clear sentence that names the file; nothing crashes."""
-    with pytest.raises(ToolError, match=why) as caught:
-        await read(name, data)
+    monkeypatch.chdir(tmp_path)
+    Path("input").write_bytes(data)
+    with pytest.raises((ToolError, Unreadable), match=why) as caught:
+        reader(
+            {"kind": documents.kind_of(name, "", data), "name": name, "sheet": None, "pages": None}
+        )
     assert name in str(caught.value)
+
+
+async def test_what_a_reader_says_reaches_the_model(read: Read) -> None:
+    with pytest.raises(ToolError, match=r"broken\.pdf is damaged.*Ask for another copy"):
+        await read("broken.pdf", b"%PDF-1.7\n" + bytes(range(256)) * 20)
 
 
 async def test_a_file_of_500_mb_is_refused_before_it_is_fetched(
