@@ -41,8 +41,8 @@ _KNOWN_CROWDS = 10_000  # threads remembered to have several people in them
 class Threads(Protocol):
     """What is kept of threads."""
 
-    async def is_member(self, thread_key: str) -> bool:
-        """True when the bot was asked something in that thread."""
+    async def participants(self, thread_key: str) -> frozenset[str]:
+        """Who asked the bot something in that thread; nobody where it has no part."""
 
 
 class Intake:
@@ -153,13 +153,16 @@ class Intake:
         if not thread or thread == event["ts"]:
             return None
         key = self.thread_key(event["channel"], thread)
-        if key in self._crowds or not await self._threads.is_member(key):
+        if key in self._crowds:
             return None
-        return Entry.THREAD_REPLY if await self._alone(event, key) else None
+        askers = await self._threads.participants(key)
+        if not askers:
+            return None
+        return Entry.THREAD_REPLY if await self._alone(event, key, askers) else None
 
-    async def _alone(self, event: Event, key: str) -> bool:
-        """True when nobody but the author has written in the thread. Once several people have,
-        they may be talking with each other: the bot waits to be mentioned."""
+    async def _alone(self, event: Event, key: str, askers: frozenset[str]) -> bool:
+        """True when nobody but the author has written or asked in the thread. Once several people
+        have, they may be talking with each other: the bot waits to be mentioned."""
         try:
             replies = await self._clients.reads.conversations_replies(
                 channel=event["channel"], ts=event["thread_ts"], limit=1000
@@ -167,7 +170,7 @@ class Intake:
         except (SlackApiError, *TRANSPORT_ERRORS) as error:
             raise SlackUnavailable("Slack did not say who is in a thread") from error
         speakers = {m.get("user") for m in replies["messages"] if not m.get("bot_id")}
-        if speakers <= {event["user"], self._identity.user, None}:
+        if speakers | askers <= {event["user"], self._identity.user, None}:
             return True
         self._crowds[key] = None
         if len(self._crowds) > _KNOWN_CROWDS:

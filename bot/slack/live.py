@@ -12,6 +12,7 @@ from bot.core.request import Request
 from bot.runs.surface import RunPost
 from bot.slack.client import TRANSPORT_ERRORS, Clients, error_code, retry_after
 from bot.slack.progress import Progress
+from bot.slack.render import words
 from bot.slack.render.parts import Part
 from bot.slack.render.progress import progress_part, status_line
 from bot.slack.status import ThreadStatus
@@ -110,7 +111,8 @@ class LiveMessage:
         self._ts = None
 
     async def _show_status(self) -> None:
-        line = status_line(self._progress)
+        # Everybody in the thread sees the status line: of a private run it tells nothing.
+        line = words.STATUS_THINKING if self._request.private else status_line(self._progress)
         if line != self._line and not self._closing.is_set():
             self._line = line
             await self._status.show(self._request.channel, self._request.thread, line)

@@ -58,8 +58,8 @@ class Mailbox:
     async def load(self, request_id: str) -> Request | None:
         return next((r for r in self.requests if r.id == request_id), None)
 
-    async def is_member(self, thread_key: str) -> bool:
-        return any(r.thread_key == thread_key for r in self.requests)
+    async def participants(self, thread_key: str) -> frozenset[str]:
+        return frozenset(r.user for r in self.requests if r.thread_key == thread_key)
 
 
 @dataclass

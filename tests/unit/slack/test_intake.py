@@ -75,6 +75,17 @@ async def test_with_several_people_it_waits_to_be_mentioned(rig):
     assert [r.text for r in await settled(rig)] == ["first", "what do you say?"]
 
 
+async def test_who_was_asked_about_in_a_shortcut_is_not_taken_for_the_asker(rig):
+    """Ada asks about Ben's message; what Ben then says in his thread is not for the bot."""
+    said = await rig.ws.say(BEN, GENERAL, "Numbers are in")
+    await rig.ws.shortcut(ADA, "ask_about_message", channel=GENERAL, ts=said["ts"])
+    [view] = await rig.ws.until(lambda: rig.ws.views(ADA))
+    values = {"question": {"question": "right?"}, "where": {"where": "me"}}
+    await rig.ws.submit(ADA, view["id"], values)
+    await rig.ws.say(BEN, GENERAL, "correction: not yet", thread_ts=said["ts"])
+    assert [r.text for r in await settled(rig)] == ["right?"]
+
+
 async def test_a_thread_it_has_no_part_in_is_left_alone(rig):
     said = await rig.ws.say(ADA, GENERAL, "just us")
     await rig.ws.say(ADA, GENERAL, "talking", thread_ts=said["ts"])

@@ -56,6 +56,17 @@ async def test_what_was_received_is_kept_and_acknowledged_before_it_closes(ws):
         assert ws.delivery.lost == []
 
 
+async def test_what_nobody_listens_to_is_acknowledged(ws):
+    """Otherwise Slack would deliver it again and again."""
+    async with (
+        wired(ws) as rig,
+        socket_mode(rig.app, ws.app_token, web_client=rig.clients.reads),
+    ):
+        event = {"type": "reaction_added", "user": ADA}
+        payload = {"type": "event_callback", "team_id": ws.team_id, "event": event}
+        assert await ws.delivery.transport.send("events_api", payload, within=2) == {}
+
+
 async def test_a_wrong_app_token_is_one_clear_line(ws):
     async with wired(ws) as rig:
         with pytest.raises(ConfigurationError, match="SLACK_APP_TOKEN"):

@@ -241,8 +241,10 @@ async def test_a_private_answer_is_seen_by_nobody_else(thread):
     wide = Table(caption="All", columns=["a"], rows=[[str(i)] for i in range(300)])
     async with thread.open(private=True) as surface:
         assert thread.replies(viewer=ADA) == []
-        await surface.show(ToolStarted("c1", "t", "Looking"))
+        await surface.show(ToolStarted("c1", "t", "Looking at salaries"))
+        await thread.ws.until(lambda: thread.ws.status(GENERAL, thread.request.thread).text)
         await surface.finish(outcome(answer(table=wide)))
+    assert "salaries" not in str(thread.ws.effects)
     assert thread.replies(viewer=BEN) == []
     [message] = thread.replies(viewer=ADA)
     assert "Sales rose" in str(message["blocks"])

@@ -1,0 +1,93 @@
+"""What a run shows while it works: cards that follow its tools, whatever they are called."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.agent.events import (
+    Event,
+    ReasoningDelta,
+    TextDelta,
+    TextWithdrawn,
+    ToolEnded,
+    ToolsAcquired,
+    ToolStarted,
+    TurnStarted,
+)
+from bot.slack.progress import Progress, advance
+from bot.slack.render import words
+from bot.slack.render.progress import MAX_CARDS, progress_part, status_line
+from tests.unit.slack.judge import accept
+
+KEY = "T1:C1:1700000000.000100"
+
+
+def after(*events: Event) -> Progress:
+    progress = Progress()
+    for event in events:
+        progress = advance(progress, event)
+    return progress
+
+
+def test_before_the_first_tool_it_says_that_it_thinks():
+    part = progress_part(Progress(), thread_key=KEY)
+    accept(part)
+    assert part.blocks[0]["tasks"][0]["title"] == words.THINKING
+    assert status_line(Progress()) == words.STATUS_THINKING
+
+
+def test_cards_tell_what_is_running_what_is_done_and_what_failed():
+    progress = after(
+        TurnStarted(1, 20),
+        ToolStarted("a", "read_thread", "Read the thread"),
+        ToolStarted("b", "query", "Query sales"),
+        ToolStarted("c", "fetch", "Fetch a page"),
+        ToolEnded("a", "read_thread", True, "12 messages", 0.1),
+        ToolEnded("b", "query", False, "no such column", 0.2),
+    )
+    cards = progress_part(progress, thread_key=KEY).blocks[0]["tasks"]
+    assert [card["status"] for card in cards] == ["complete", "error", "in_progress"]
+    assert "no such column" in str(cards[1]["details"])
+    assert status_line(progress) == "is working: Fetch a page"
+
+
+def test_text_that_was_withdrawn_is_not_shown():
+    progress = after(TurnStarted(1, 20), TextDelta("half a "), TextWithdrawn())
+    assert len(progress_part(progress, thread_key=KEY).blocks) == 2
+    again = after(TurnStarted(1, 20), TextDelta("old"), TurnStarted(2, 20), TextDelta("new"))
+    assert again.thought == "new"
+
+
+def test_only_the_latest_steps_are_shown_and_the_others_counted():
+    progress = after(*(ToolStarted(f"c{i}", "t", f"Step {i}") for i in range(30)))
+    plan = progress_part(progress, thread_key=KEY).blocks[0]
+    assert len(plan["tasks"]) == MAX_CARDS
+    assert plan["tasks"][-1]["title"] == "Step 29"
+    assert "18 earlier steps" in plan["title"]
+
+
+def test_narration_makes_no_links_and_calls_nobody():
+    progress = after(TextDelta("see https://evil.example/CANARY <!channel> <https://x.example|y>"))
+    text = progress_part(progress, thread_key=KEY).blocks[1]["elements"][0]["text"]
+    assert "<" not in text
+    assert "`evil.example/CANARY`" in text
+
+
+ANY = st.one_of(st.text(max_size=80), st.sampled_from(["", "x" * 5_000, "\x00\u202e", "<!here>"]))
+CALLS = st.sampled_from("abc")
+EVENTS = st.one_of(
+    st.builds(TurnStarted, st.integers(1, 20), st.just(20)),
+    st.builds(TextDelta, ANY),
+    st.builds(ReasoningDelta, ANY),
+    st.just(TextWithdrawn()),
+    st.builds(ToolStarted, CALLS, st.just("t"), ANY),
+    st.builds(ToolEnded, CALLS, st.just("t"), st.booleans(), ANY, st.just(0.1)),
+    st.builds(ToolsAcquired, st.just(("t",))),
+)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(EVENTS, max_size=40))
+def test_any_run_can_be_shown(events):
+    progress = after(*events)
+    accept(progress_part(progress, thread_key=KEY))
+    assert len(status_line(progress)) <= 120
