@@ -8,6 +8,7 @@ import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.local.workspace import Workspace
+from bot.local.workspace.state import Json
 
 
 class RawApp:
@@ -15,21 +16,21 @@ class RawApp:
 
     def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
         self.socket = socket
-        self.hello: dict = {}
+        self.hello: Json = {}
 
-    async def envelope(self) -> dict:
+    async def envelope(self) -> Json:
         async with asyncio.timeout(5):
-            return json.loads((await self.socket.receive()).data)
+            return dict(json.loads((await self.socket.receive()).data))
 
-    async def ack(self, envelope: dict, payload: dict | None = None) -> None:
+    async def ack(self, envelope: Json, payload: Json | None = None) -> None:
         answer = {"envelope_id": envelope["envelope_id"]}
         await self.socket.send_json(answer | ({"payload": payload} if payload else {}))
 
-    async def next(self, payload: dict | None = None) -> dict:
+    async def next(self, payload: Json | None = None) -> Json:
         """The next envelope's payload, acknowledged."""
         envelope = await self.envelope()
         await self.ack(envelope, payload)
-        return envelope["payload"]
+        return dict(envelope["payload"])
 
 
 @pytest.fixture

@@ -6,51 +6,52 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.local.workspace import SlackFault
 from bot.local.workspace.blocks import check_blocks, check_view
+from bot.local.workspace.state import Json
 
 PLAIN = {"type": "plain_text", "text": "x"}
 
 
-def plain(length: int) -> dict:
+def plain(length: int) -> Json:
     return {"type": "plain_text", "text": "x" * length}
 
 
-def mrkdwn(length: int) -> dict:
+def mrkdwn(length: int) -> Json:
     return {"type": "mrkdwn", "text": "x" * length}
 
 
-def button(**more) -> dict:
+def button(**more) -> Json:
     return {"type": "button", "action_id": "a", "text": PLAIN, **more}
 
 
-def actions(*elements: dict) -> dict:
+def actions(*elements: Json) -> Json:
     return {"type": "actions", "elements": list(elements)}
 
 
-def option(value: str = "v", text: dict = PLAIN) -> dict:
+def option(value: str = "v", text: Json = PLAIN) -> Json:
     return {"text": text, "value": value}
 
 
-def raw(text: str = "x") -> dict:
+def raw(text: str = "x") -> Json:
     return {"type": "raw_text", "text": text}
 
 
-def rich(*elements: dict) -> dict:
+def rich(*elements: Json) -> Json:
     return {
         "type": "rich_text",
         "elements": [{"type": "rich_text_section", "elements": list(elements)}],
     }
 
 
-def task(name: str = "1", status: str = "complete") -> dict:
+def task(name: str = "1", status: str = "complete") -> Json:
     return {"type": "task_card", "task_id": name, "title": "x", "status": status}
 
 
-def chart(**more) -> dict:
+def chart(**more) -> Json:
     body = {"type": "pie", "segments": [{"label": "a", "value": 1}]}
     return {"type": "data_visualization", "title": "t", "chart": body, **more}
 
 
-def plot(labels: list[str]) -> dict:
+def plot(labels: list[str]) -> Json:
     series = [{"name": "s", "data": [{"label": label, "value": 1} for label in labels]}]
     return {"type": "bar", "series": series, "axis_config": {"categories": ["a", "b"]}}
 
@@ -69,7 +70,7 @@ DATA = {
 }
 CARD = {"type": "card", "title": PLAIN, "actions": [button()]}
 
-GOOD = [
+GOOD: list[Json] = [
     {"type": "section", "text": mrkdwn(3000), "fields": [mrkdwn(2000)] * 10, "accessory": button(), "expand": True},
     {"type": "header", "text": plain(150)},
     {"type": "divider"},
@@ -99,7 +100,7 @@ def test_what_slack_takes_is_taken(block):
     check_blocks([block])
 
 
-BAD = [
+BAD: list[tuple[Json, str]] = [
     ({"type": "nonsense"}, "/blocks/0"),
     ({"text": PLAIN}, "/blocks/0"),
     ({"type": "section"}, "/blocks/0"),

@@ -146,7 +146,7 @@ async def test_slack_bolt_is_at_home_here(ws, client):
         pass
 
     handler = AsyncSocketModeHandler(app, ws.app_token, web_client=client)
-    await handler.connect_async()
+    await handler.connect_async()  # type: ignore[no-untyped-call]  # Bolt's
     try:
         said = await ws.say(ADA, GENERAL, f"<@{ws.bot_user_id}> a")
         await ws.until(lambda: len(ws.messages(GENERAL, said["ts"])) == 2)
@@ -155,7 +155,7 @@ async def test_slack_bolt_is_at_home_here(ws, client):
         again = await ws.say(BEN, GENERAL, f"<@{ws.bot_user_id}> b")
         await ws.until(lambda: len(ws.messages(GENERAL, again["ts"])) == 2)
     finally:
-        await handler.close_async()
+        await handler.close_async()  # type: ignore[no-untyped-call]  # Bolt's
 
 
 class HttpApp:

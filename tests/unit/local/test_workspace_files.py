@@ -1,17 +1,9 @@
 """Files: shared by people, uploaded in three steps, downloaded with the bot's token only."""
 
-import pytest
-from slack_sdk.errors import SlackApiError
-
 from bot.local.workspace import ADA, ExternalFile, FakeFile
+from tests.unit.local.refusals import error_of
 
 GENERAL, RANDOM = "C0GENERAL1", "C0RANDOM01"
-
-
-async def error_of(call) -> str:
-    with pytest.raises(SlackApiError) as raised:
-        await call
-    return raised.value.response["error"]
 
 
 async def download(ws, session, url: str, token: str | None = None) -> tuple[str, bytes]:

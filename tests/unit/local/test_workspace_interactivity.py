@@ -3,10 +3,11 @@
 import asyncio
 
 import pytest
-from slack_sdk.errors import SlackApiError
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from bot.local.workspace import ADA, BEN, CannotDo, NotAnswered
+from bot.local.workspace.state import Json
+from tests.unit.local.refusals import error_of
 
 GENERAL = "C0GENERAL1"
 PLAIN = {"type": "plain_text", "text": "x"}
@@ -48,12 +49,6 @@ MODAL = {
 }
 
 
-async def error_of(call) -> str:
-    with pytest.raises(SlackApiError) as raised:
-        await call
-    return raised.value.response["error"]
-
-
 @pytest.fixture
 async def buttons(ws, client):
     answer = await client.chat_postMessage(channel=GENERAL, text="choose", blocks=[BUTTONS, THUMBS])
@@ -64,7 +59,7 @@ async def buttons(ws, client):
 def use(app):
     """`await use(action, ack)`: let a person act, and the app acknowledge; gives the payload it got."""
 
-    async def act(action, ack: dict | None = None) -> dict:
+    async def act(action, ack: Json | None = None) -> Json:
         doing = asyncio.ensure_future(action)
         envelope = await app.envelope()
         while envelope["type"] == "events_api":
@@ -72,7 +67,7 @@ def use(app):
             envelope = await app.envelope()
         await app.ack(envelope, ack)
         await doing
-        return envelope["payload"]
+        return dict(envelope["payload"])
 
     return act
 
@@ -81,9 +76,9 @@ def use(app):
 def opened(ws, client, use):
     """A modal opened through the global shortcut; gives the view."""
 
-    async def open_modal(view: dict = MODAL) -> dict:
+    async def open_modal(view: Json = MODAL) -> Json:
         payload = await use(ws.shortcut(ADA, "ask"))
-        return (await client.views_open(trigger_id=payload["trigger_id"], view=view))["view"]
+        return dict((await client.views_open(trigger_id=payload["trigger_id"], view=view))["view"])
 
     return open_modal
 

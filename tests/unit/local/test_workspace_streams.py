@@ -1,17 +1,12 @@
 """Streams, statuses and sessions behave as Slack's, down to how they end."""
 
 import pytest
-from slack_sdk.errors import SlackApiError
 
 from bot.local.workspace import ADA, CannotDo
+from bot.local.workspace.state import Json
+from tests.unit.local.refusals import error_of
 
 GENERAL, DM = "C0GENERAL1", "D0ADA00001"
-
-
-async def error_of(call) -> str:
-    with pytest.raises(SlackApiError) as raised:
-        await call
-    return raised.value.response["error"]
 
 
 @pytest.fixture
@@ -23,12 +18,14 @@ async def root(ws):
 def begin(ws, client, root):
     async def start(**more) -> str:
         to = {"recipient_team_id": ws.team_id, "recipient_user_id": ADA}
-        return (await client.chat_startStream(channel=GENERAL, thread_ts=root, **to, **more))["ts"]
+        return str(
+            (await client.chat_startStream(channel=GENERAL, thread_ts=root, **to, **more))["ts"]
+        )
 
     return start
 
 
-def task(status: str, title: str = "Reading", **more) -> dict:
+def task(status: str, title: str = "Reading", **more) -> Json:
     return {"type": "task_update", "id": "1", "title": title, "status": status, **more}
 
 
@@ -124,7 +121,7 @@ async def test_the_stop_button_ends_the_stream_and_tells_the_app(ws, client, app
     await client.agents_sessions_setStatus(channel_id=GENERAL, thread_ts=root, status="processing")
     ts = await begin(markdown_text="a")
     await ws.stop_session(ADA, GENERAL, root)
-    events = []
+    events: list[Json] = []
     while not events or events[-1]["type"] != "agent_session_stopped":
         events.append((await app.next())["event"])
     assert events[-1]["streaming_message_ts"] == [ts]

@@ -6,14 +6,9 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.local.workspace import ADA, BEN, EVE, GUS
+from tests.unit.local.refusals import error_of
 
 GENERAL, RANDOM, ARCHIVE, FINANCE = "C0GENERAL1", "C0RANDOM01", "C0ARCHIVE1", "C0FINANCE1"
-
-
-async def error_of(call) -> str:
-    with pytest.raises(SlackApiError) as raised:
-        await call
-    return raised.value.response["error"]
 
 
 async def test_a_token_says_who_it_is(ws, client):
