@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -116,7 +117,8 @@ class SlackSurface:
     async def finish(self, outcome: Outcome) -> None:
         """Put up what is not up yet of the terminal, then clear the status."""
         await self._live.close()
-        rendered = render(outcome, self._request)
+        # In a thread: parsing 40,000 characters of hostile Markdown takes seconds.
+        rendered = await asyncio.to_thread(render, outcome, self._request)
         try:
             await self._put_up(rendered)
         except SlackApiError as error:

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
 
 _ADDRESS = re.compile(
-    r"<(?P<angle>[a-zA-Z][a-zA-Z0-9+.-]*:[^<>|\s]+)(?:\|(?P<label>[^<>\n]*))?>"
-    r"|(?P<url>[a-zA-Z][a-zA-Z0-9+.-]*://[^\s<>|\"`]+)"
-    r"|(?P<mail>[\w.+-]+@(?:[\w-]+\.)+[a-zA-Z]{2,24})"
+    r"<(?P<angle>[a-zA-Z][a-zA-Z0-9+.-]{0,20}:[^<>|\s]+)(?:\|(?P<label>[^<>\n]*))?>"
+    r"|(?P<url>[a-zA-Z][a-zA-Z0-9+.-]{0,20}://[^\s<>|\"`]+)"
+    r"|(?P<mail>[\w.+-]{1,64}@(?:[\w-]+\.)+[a-zA-Z]{2,24})"
     r"|(?P<script>\b(?:javascript|data|vbscript|file|slack):[^\s<>|\"`]+)"
     r"|(?P<bare>(?<!\w)(?:[\w-]{1,63}\.){1,8}(?:[a-zA-Z]{2,24}|xn--[\w-]{2,59})(?![\w@-])"
     r"(?::\d{1,5})?(?:[/?#][^\s<>|\"`]*)?)",

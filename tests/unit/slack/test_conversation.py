@@ -161,6 +161,30 @@ async def test_the_token_goes_to_slacks_file_host_only(asked, url):
         await download(asked.rig.clients, file, max_bytes=10)
 
 
+async def test_slacks_login_page_is_not_taken_for_the_file(asked):
+    """A token without the right gets the login page, with status 200."""
+    _, bound = await asked.by(ADA, files=[("sales.csv", b"a,b\n")])
+    asked.ws.state.missing_scopes.add("files:read")
+    with bound:
+        [message] = await asked.conversation.thread(limit=1)
+        file = asked.ws.state.files[message.files[0].id]
+    url = f"{asked.ws.url}files-pri/{asked.ws.team_id}-{file.id}/sales.csv"
+    facts = {"id": file.id, "name": file.name, "size": 4, "url_private_download": url}
+    with pytest.raises(ToolError, match="files:read"):
+        await download(asked.rig.clients, facts, max_bytes=1_000)
+
+
+async def test_a_file_larger_than_it_claims_is_cut_off(asked):
+    _, bound = await asked.by(ADA, files=[("big.txt", b"x" * 300_000)])
+    with bound:
+        [message] = await asked.conversation.thread(limit=1)
+    file = asked.ws.state.files[message.files[0].id]
+    url = f"{asked.ws.url}files-pri/{asked.ws.team_id}-{file.id}/big.txt"
+    facts = {"id": file.id, "name": file.name, "size": 1, "url_private_download": url}
+    with pytest.raises(ToolError, match="too large"):
+        await download(asked.rig.clients, facts, max_bytes=1_000)
+
+
 async def test_a_file_is_shared_in_the_thread(asked):
     request, bound = await asked.by(ADA)
     with bound:
