@@ -5,6 +5,7 @@ A wrong setting is one clear line that names its key, before anything starts.
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import tomllib
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 from pydantic_settings import (
     BaseSettings,
+    EnvSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     TomlConfigSettingsSource,
@@ -31,10 +33,12 @@ NO_MODEL = (
     "Responses API); `bot dev` works without, with a stand-in model."
 )
 
+_TABLES = ("model", "limits", "access", "retention", "databases")
+
 
 class ModelSettings(BaseModel):
     """How the model is called; `[model]` in bot.toml. `window` in tokens, for models that the
-    price table does not know."""
+    price table does not know. `stateless` is for services that keep no responses."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -43,6 +47,7 @@ class ModelSettings(BaseModel):
     temperature: float | None = Field(default=None, ge=0, le=2)
     max_output_tokens: int | None = Field(default=None, ge=256)
     window: int = Field(default=128_000, ge=4_000)
+    stateless: bool = False
 
     @property
     def reasoning_parameter(self) -> dict[str, str] | None:
@@ -53,9 +58,11 @@ class ModelSettings(BaseModel):
 
 
 class Settings(BaseSettings):
-    """Names of the environment are the upper-case names of the fields."""
+    """Names of the environment are the upper-case names of the fields; an empty one is not set."""
 
-    model_config = SettingsConfigDict(env_file=".env", extra="ignore", frozen=True)
+    model_config = SettingsConfigDict(
+        env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True
+    )
 
     slack_bot_token: SecretStr | None = None
     slack_app_token: SecretStr | None = None
@@ -64,6 +71,7 @@ class Settings(BaseSettings):
     openai_api_key: SecretStr | None = None
     openai_base_url: str | None = None
     openai_model: str = "gpt-6.1-sol"
+    openai_fallback_models: tuple[str, ...] = ()
     redis_url: str | None = None
     port: int = Field(default=8080, ge=0, le=65535)
     bot_data_dir: Path = Path(".data")
@@ -85,7 +93,12 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """bot.toml comes last: the environment wins."""
+        """bot.toml comes last: the environment wins. It holds no tables, so that somebody else's
+        MODEL there is not taken for ours."""
+        for source in (env_settings, dotenv_settings):
+            assert isinstance(source, EnvSettingsSource)  # noqa: S101 - which they are by contract
+            own = {key: value for key, value in source.env_vars.items() if key not in _TABLES}
+            source.env_vars = own
         path = Path(os.environ.get("BOT_CONFIG", "bot.toml"))
         toml = TomlConfigSettingsSource(settings_cls, toml_file=path)
         return (init_settings, env_settings, dotenv_settings, toml)
@@ -112,14 +125,17 @@ def load_settings(**overrides: Any) -> Settings:
 
 
 def _check_tables(path: Path) -> None:
-    """Raises ConfigurationError for a table of bot.toml that nothing reads: most likely a slip."""
+    """Raises ConfigurationError for a key of bot.toml that nothing reads: most likely a slip."""
     if not path.is_file():
         return
-    unknown = tomllib.loads(path.read_text("utf-8")).keys() - Settings.model_fields.keys()
+    content = tomllib.loads(path.read_text("utf-8"))
+    unknown = sorted(content.keys() - Settings.model_fields.keys())
+    for name, kind in (("access", Policy), ("retention", Retention)):  # no pydantic models
+        known = {field.name for field in dataclasses.fields(kind)}
+        unknown += [f"{name}.{key}" for key in sorted(content.get(name, {}).keys() - known)]
     if unknown:
-        known = "model, limits, access, retention, databases"
         raise ConfigurationError(
-            f"{path}: unknown key {', '.join(sorted(unknown))}. Known tables: {known}."
+            f"{path}: unknown key {', '.join(unknown)}. Known tables: {', '.join(_TABLES)}."
         )
 
 

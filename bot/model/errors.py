@@ -39,7 +39,8 @@ def from_exception(error: openai.OpenAIError) -> ModelError:
     if isinstance(error, openai.APIConnectionError):  # timeouts are among these
         return ModelError(ModelErrorKind.OVERLOADED, str(error))
     if isinstance(error, openai.AuthenticationError | openai.PermissionDeniedError):
-        return ModelError(ModelErrorKind.AUTHENTICATION, error.message)
+        kind = ModelErrorKind.AUTHENTICATION
+        return ModelError(kind, error.message, request_id=error.request_id)
     if isinstance(error, openai.APIStatusError):
         return _sorted(error.code, error.message, error.status_code, error.request_id)
     if isinstance(error, openai.APIError):
@@ -57,7 +58,8 @@ def from_body(body: dict[str, Any]) -> ModelError:
 def _sorted(
     code: str | None, message: str, status: int | None, request_id: str | None
 ) -> ModelError:
-    kind = _BY_CODE.get(code or "") or _kind_by_text(message) or _kind_by_status(status)
+    # Text first: a request too large for the rate limit has the code of one that came too soon.
+    kind = _kind_by_text(message) or _BY_CODE.get(code or "") or _kind_by_status(status)
     if status is None and kind is ModelErrorKind.OVERLOADED:
         kind = ModelErrorKind.INTERRUPTED  # the SDK retries nothing once a stream has begun
     return ModelError(kind, message, request_id=request_id)

@@ -31,7 +31,7 @@ class Catalogue:
         """Raises ToolDefinitionError when two tools share a name."""
         ordered = tuple(sorted(tools, key=lambda each: (each.group, each.name)))
         names = [each.name for each in ordered]
-        doubled = {name for name in names if names.count(name) > 1}
+        doubled = {name for name in (*names, ACQUIRE) if (*names, ACQUIRE).count(name) > 1}
         if doubled:
             raise ToolDefinitionError(f"More than one tool is named {', '.join(sorted(doubled))}.")
         return cls(ordered)

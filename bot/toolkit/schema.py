@@ -7,9 +7,10 @@ is nullable; no allOf, not, oneOf, if/then/else, no free-form dictionaries.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel
+from pydantic.errors import PydanticInvalidForJsonSchema
 
 from bot.core.errors import ToolDefinitionError
 
@@ -33,7 +34,10 @@ def strict_schema(model: type[BaseModel], *, owner: str) -> dict[str, Any]:
     in. Raises ToolDefinitionError, naming `owner` and the field, for what strict mode cannot
     express.
     """
-    schema = model.model_json_schema(mode="validation")
+    try:
+        schema = model.model_json_schema(mode="validation")
+    except PydanticInvalidForJsonSchema as error:
+        raise ToolDefinitionError(f"{owner}: {error.message}") from None
     strict = _strict(schema, where=owner)
     if not isinstance(strict, dict) or strict.get("type") != "object":
         raise ToolDefinitionError(f"{owner}: the root of a schema must be an object.")
@@ -41,11 +45,29 @@ def strict_schema(model: type[BaseModel], *, owner: str) -> dict[str, Any]:
 
 
 def without_nulls(model: type[BaseModel], given: Any) -> Any:
-    """`given` without the nulls that stand for "left out", so that defaults apply."""
-    if not isinstance(given, dict):
+    """`given` without the nulls that stand for "left out", at any depth, so that defaults apply."""
+    return _without_nulls(model, given)
+
+
+def _without_nulls(annotation: Any, given: Any) -> Any:
+    if isinstance(given, list):
+        return [_without_nulls(annotation, each) for each in given]
+    models = _models_in(annotation)
+    if not isinstance(given, dict) or not models:
         return given
-    optional = {name for name, field in model.model_fields.items() if not field.is_required()}
-    return {key: value for key, value in given.items() if value is not None or key not in optional}
+    fields = max(models, key=lambda each: len(each.model_fields.keys() & given.keys())).model_fields
+    return {
+        name: _without_nulls(fields[name].annotation, value) if name in fields else value
+        for name, value in given.items()
+        if value is not None or name not in fields or fields[name].is_required()
+    }
+
+
+def _models_in(annotation: Any) -> list[type[BaseModel]]:
+    """The models that a value of this type may hold: of `list[A] | B`, A and B."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for each in get_args(annotation) for model in _models_in(each)]
 
 
 def _strict(node: Any, *, where: str) -> Any:
@@ -61,6 +83,8 @@ def _strict(node: Any, *, where: str) -> Any:
     kept = {key: value for key, value in node.items() if key not in _DROPPED}
     if not kept.keys() - {"description"}:
         raise ToolDefinitionError(f"{where}: a value of any type; give it a type.")
+    if "$ref" in kept and len(kept) > 1:  # the service takes no keyword beside $ref
+        kept["anyOf"] = [{"$ref": kept.pop("$ref")}]
     if kept.get("type") == "object" or "properties" in kept:
         return _strict_object(kept, where=where)
     return {

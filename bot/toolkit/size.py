@@ -6,6 +6,8 @@ from bot.toolkit.artifacts import Artifacts
 from bot.toolkit.tool import Tool, ToolResult
 
 _PREVIEW_SHARE = 0.05
+_LEAST = 500
+_CUT = "\n[… the middle of long lines is not shown …]\n"
 _CHARACTERS_PER_TOKEN = 4
 _SHARE_OF_FREE_CONTEXT = 0.25
 
@@ -14,17 +16,18 @@ def allowed_size(ceiling: int, window: int, usage_ratio: float) -> int:
     """Characters one output may have: `ceiling`, or a quarter of what context is left.
 
     `window` in tokens (0: not known), counted as four characters each; never under 500, so that
-    a preview and its handle always fit.
+    a handle and a little of a preview always fit.
     """
     if not window:
         return ceiling
     free = window * max(0.0, 1 - usage_ratio) * _CHARACTERS_PER_TOKEN
-    return max(500, min(ceiling, int(free * _SHARE_OF_FREE_CONTEXT)))
+    return max(_LEAST, min(ceiling, int(free * _SHARE_OF_FREE_CONTEXT)))
 
 
 async def limited(result: ToolResult, tool: Tool, allowed: int, artifacts: Artifacts) -> ToolResult:
     """`result` itself, or, when its content has more than `allowed` characters, a notice with its
-    size, a 5 % preview, how to ask for less, and the handle of the whole."""
+    size, a 5 % preview, how to ask for less, and the handle of the whole. The notice, too, has at
+    most `allowed` characters."""
     if len(result.content) <= allowed:
         return result
     data = result.content.encode("utf-8", "replace")
@@ -35,26 +38,32 @@ async def limited(result: ToolResult, tool: Tool, allowed: int, artifacts: Artif
         prefix="out",
         rows=result.content.count("\n") + 1,
     )
-    notice = (
+    head = (
         f"The output is too large: {len(result.content):,} characters, {allowed:,} are allowed.\n"
         f"All of it was saved: handle: {kept.handle} · {kept.rows:,} lines · {kept.size:,} bytes · "
         f"sha256 {kept.sha256[:16]}\n{_how_to_narrow(tool)}\n"
-        f"{preview(result.content, int(min(len(result.content), 20 * allowed) * _PREVIEW_SHARE))}"
     )
+    size = min(int(len(result.content) * _PREVIEW_SHARE), max(0, allowed - len(head)))
+    notice = head + preview(result.content, size)
     return ToolResult(notice, result.sources, (*result.handles, kept.handle))
 
 
 def preview(text: str, size: int) -> str:
-    """The first and last lines of `text`, about `size` characters, with what is between named."""
+    """The first and last lines of `text`, whole, at most `size` characters with what is said of
+    those between; of lines too long for that, the beginning and the end."""
     lines = text.splitlines()
-    head = _take(lines, size // 2)
-    tail = _take(lines[::-1], size // 2)[::-1] if len(lines) > len(head) else []
-    tail = tail[max(0, len(head) + len(tail) - len(lines)) :]
+    room = (size - len(_hidden(len(lines)))) // 2
+    head = _take(lines, room)
+    tail = _take(lines[len(head) :][::-1], room)[::-1]
     hidden = len(lines) - len(head) - len(tail)
-    if not head:
-        return f"[Beginning of one long line]\n{text[: size // 2]}\n[…]\n{text[-(size // 2) :]}"
-    middle = [f"[… {hidden:,} lines not shown …]"] if hidden > 0 else []
-    return "\n".join([*head, *middle, *tail])
+    if head or tail:
+        return "\n".join([*head, *([_hidden(hidden)] if hidden else []), *tail])
+    half = max(0, size - len(_CUT)) // 2
+    return f"{text[:half]}{_CUT}{text[len(text) - half :]}" if half else ""
+
+
+def _hidden(lines: int) -> str:
+    return f"[… {lines:,} lines not shown …]"
 
 
 def _take(lines: list[str], size: int) -> list[str]:

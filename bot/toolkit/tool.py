@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from string import Formatter
 from typing import Annotated, Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, create_model
-from pydantic.fields import FieldInfo
+from pydantic.errors import PydanticSchemaGenerationError
 
 from bot.core.answers import Source
 from bot.core.errors import ToolDefinitionError
@@ -17,6 +19,8 @@ from bot.toolkit.schema import strict_schema
 
 T = TypeVar("T")
 R_co = TypeVar("R_co", covariant=True)
+
+_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
 class _Provided:
@@ -136,7 +140,8 @@ def tool(
     and bounds it; one with a default may be left out by the model (it sends null). `title` is a
     format string over the arguments, or a function of the validated arguments.
 
-    Raises ToolDefinitionError when strict mode cannot express a parameter.
+    Raises ToolDefinitionError, naming the tool, when strict mode cannot express a parameter, and
+    when `title` or `narrowing` name one that is not there.
     """
 
     def decorate(function: Callable[..., R_co]) -> _Decorated[R_co]:
@@ -147,6 +152,7 @@ def tool(
             raise ToolDefinitionError(f"Tool {name} needs a return annotation and a docstring.")
         services = {key: get_args(hint)[0] for key, hint in hints.items() if _is_provided(hint)}
         arguments = _arguments_model(function, hints, services)
+        _check_names(name, arguments, title, narrowing)
         made = Tool(
             name=name,
             group=group,
@@ -156,7 +162,7 @@ def tool(
             parameters=strict_schema(arguments, owner=f"tool {name}"),
             function=function,
             services=services,
-            returns=TypeAdapter(_plain_return(returns)),
+            returns=_returns_of(name, returns),
             core=core,
             mutates=mutates,
             sensitive=sensitive,
@@ -185,18 +191,50 @@ def _arguments_model(
             raise ToolDefinitionError(
                 f"Tool {function.__name__}: parameter {key} has no annotation."
             )
+        if parameter.kind not in _NAMED or key.startswith("_"):
+            raise ToolDefinitionError(
+                f"Tool {function.__name__}: the model cannot set {parameter}; "
+                "a parameter has a name of its own, without a leading underscore."
+            )
         required = parameter.default is inspect.Parameter.empty
         fields[key] = (hints[key], ... if required else Field(default=parameter.default))
-    return create_model(
-        f"{function.__name__}_arguments",
-        __config__=ConfigDict(extra="forbid", frozen=True),
-        **fields,
-    )
+    try:
+        return create_model(
+            f"{function.__name__}_arguments",
+            __config__=ConfigDict(extra="forbid", frozen=True),
+            **fields,
+        )
+    except PydanticSchemaGenerationError as error:
+        raise ToolDefinitionError(_no_type(function.__name__, "a parameter", error)) from None
 
 
-def _plain_return(returns: Any) -> Any:
+def _check_names(
+    tool: str,
+    arguments: type[BaseModel],
+    title: str | Callable[[Any], str],
+    narrowing: tuple[str, ...],
+) -> None:
+    named = set(narrowing)
+    if isinstance(title, str):
+        fields = [field for _, field, _, _ in Formatter().parse(title) if field is not None]
+        named |= {re.split(r"[.\[]", field)[0] for field in fields}
+    if unknown := named - arguments.model_fields.keys():
+        raise ToolDefinitionError(
+            f"Tool {tool}: title or narrowing name {', '.join(sorted(unknown))}, "
+            "which is none of its parameters."
+        )
+
+
+def _returns_of(tool: str, returns: Any) -> TypeAdapter[Any]:
     """`ToolResult` is checked by type, everything else by its annotation."""
-    return Any if returns is ToolResult else returns
+    try:
+        return TypeAdapter(Any if returns is ToolResult else returns)
+    except PydanticSchemaGenerationError as error:
+        raise ToolDefinitionError(_no_type(tool, "the result", error)) from None
+
+
+def _no_type(tool: str, what: str, error: PydanticSchemaGenerationError) -> str:
+    return f"Tool {tool}: {what} has a type that is not data. {error.message.splitlines()[0]}"
 
 
 def _title_maker(name: str, title: str | Callable[[Any], str]) -> Callable[[BaseModel], str]:
@@ -210,8 +248,3 @@ def _title_maker(name: str, title: str | Callable[[Any], str]) -> Callable[[Base
         )
 
     return make
-
-
-def default_of(field: FieldInfo) -> Any:
-    """The default of an argument that the model left out."""
-    return field.get_default(call_default_factory=True)

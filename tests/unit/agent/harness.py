@@ -102,7 +102,7 @@ def small_tools(gate: Gate) -> Catalogue:
         seen = current_request()
         return f"{seen.user} {seen.turns_left} {seen.idempotency_key}"
 
-    @tool(group="math", summary="Big", core=True, narrowing=("limit",))
+    @tool(group="math", summary="Big", core=True, narrowing=("lines",))
     async def big(lines: int) -> ToolResult:
         "Large output."
         return ToolResult(

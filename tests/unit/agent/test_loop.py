@@ -200,7 +200,7 @@ async def test_a_large_output_becomes_a_preview_and_a_handle() -> None:
     assert artifact.handle in output
     assert "line 0\n" in output
     assert "line 19999" in output
-    assert "limit" in output
+    assert "Ask for less with lines." in output
     assert len(output) < 0.1 * len(data)
     assert data.decode().count("\n") == 19_999
     assert ended.state.links == ("https://big.example/x",)
