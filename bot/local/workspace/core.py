@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
+from copy import deepcopy
 from typing import Any, TypeVar
 
 from bot.local.workspace.clock import Clock
@@ -109,12 +110,12 @@ class Core:
         return self.store.seen_by(channel, viewer, thread_ts)
 
     def views(self, user: str) -> list[Json]:
-        """The person's open modals, the one on top last."""
-        return list(self.state.open_views.get(user, []))
+        """Copies of the person's open modals, the one on top last."""
+        return deepcopy(self.state.open_views.get(user, []))
 
     def home(self, user: str) -> Json | None:
-        """The Home tab the app published for this person."""
-        return self.state.homes.get(user)
+        """A copy of the Home tab the app published for this person."""
+        return deepcopy(self.state.homes.get(user))
 
     def status(self, channel: str, thread_ts: str | None) -> Status:
         """The thread's status; its text is empty two minutes after it was set."""
@@ -124,8 +125,8 @@ class Core:
         return status
 
     def changed(self, kind: str, channel: str | None = None, **what: Any) -> None:
-        """Tell subscribers."""
-        self.record.change(Change(kind, channel, **what))
+        """Tell subscribers, with the data as it is now."""
+        self.record.change(Change(kind, channel, **deepcopy(what)))
 
     def emit(
         self, event: Json, channel: Channel | None = None, *, context: Json | None = None

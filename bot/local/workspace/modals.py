@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from bot.local.workspace import elements, interactivity, views
 from bot.local.workspace.blocks import check_blocks
 from bot.local.workspace.core import Core
-from bot.local.workspace.errors import NotAnswered
+from bot.local.workspace.errors import NotAnswered, SlackFault
 from bot.local.workspace.posting import from_bot, post, post_ephemeral
 from bot.local.workspace.state import Channel, Json
 
@@ -19,7 +19,10 @@ async def submit(core: Core, user: str, view: Json, values: Json) -> Json:
     if errors:
         return {"response_action": "errors", "errors": errors}
     answer = await core.delivery.ask("interactive", interactivity.submission(core, user, view))
-    _obey(core, user, view, answer)
+    try:
+        _obey(core, user, view, answer)
+    except SlackFault as fault:
+        raise NotAnswered(f"the app answered with a view Slack refuses: {fault.body()}") from fault
     return answer
 
 
@@ -43,6 +46,14 @@ def show_answer(core: Core, user: str, place: Channel, answer: Json) -> str:
     if answer.get("response_type") == "in_channel":
         return str(post(core, place, message)["ts"])
     return post_ephemeral(core, place, user, message)
+
+
+def show_command_answer(core: Core, user: str, place: Channel, answer: Json) -> None:
+    """As `show_answer`; NotAnswered when Slack would refuse the blocks."""
+    try:
+        show_answer(core, user, place, answer)
+    except SlackFault as fault:
+        raise NotAnswered(f"the app answered with blocks Slack refuses: {fault.body()}") from fault
 
 
 def _filled(view: Json, values: Json) -> Json:

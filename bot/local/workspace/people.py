@@ -106,7 +106,7 @@ class People(Core):
         block_id: str | None = None,
     ) -> Json:
         """Use an element of the modal on top or of one's Home tab."""
-        home = self.home(user)
+        home = self.state.homes.get(user)
         view = home if home and home["id"] == view_id else views.top_view(self, user, view_id)
         where, element = elements.find(view["blocks"], action_id, block_id, value)
         if element["type"] != "button":
@@ -135,7 +135,7 @@ class People(Core):
         payload = interactivity.slash_command(self, user, place, command, text)
         answer = await self.delivery.ask("slash_commands", payload)
         if answer.get("text") or answer.get("blocks"):
-            modals.show_answer(self, user, place, answer)
+            modals.show_command_answer(self, user, place, answer)
         return answer
 
     async def submit(self, user: str, view_id: str, values: Json | None = None) -> Json:

@@ -1,6 +1,7 @@
 """The Web API's front door: token, scope, rate, arguments, faults, record."""
 
 import asyncio
+from copy import deepcopy
 from dataclasses import dataclass
 
 from aiohttp import web
@@ -52,7 +53,7 @@ class WebApi:
         if failure and not failure.after_effect:
             return _failed(failure)
         try:
-            body = {"ok": True, **await self._call(name, token, given)}
+            body = {"ok": True, **deepcopy(await self._call(name, token, given))}
         except RateLimited as limit:
             return _Outcome(limit.body(), 429, {"Retry-After": str(limit.retry_after)})
         except SlackFault as fault:

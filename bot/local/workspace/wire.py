@@ -1,6 +1,7 @@
 """People, channels and files as Slack's API shows them."""
 
 import mimetypes
+from urllib.parse import quote
 
 from bot.local.workspace.state import Channel, File, Json, Person, State
 
@@ -86,6 +87,7 @@ def file_object(file: File, state: State) -> Json:
     mimetype = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
     external = file.external_url is not None
     page = f"{state.url}files-pri/{state.team_id}-{file.id}"
+    name = quote(file.name, safe="", errors="replace") or "file"
     shown: Json = {
         "id": file.id,
         "created": file.created,
@@ -107,13 +109,13 @@ def file_object(file: File, state: State) -> Json:
         "public_url_shared": False,
         "display_as_bot": False,
         "username": "",
-        "url_private": file.external_url or f"{page}/{file.name}",
-        "permalink": f"{state.url}files/{file.user}/{file.id}/{file.name}",
+        "url_private": file.external_url or f"{page}/{name}",
+        "permalink": f"{state.url}files/{file.user}/{file.id}/{name}",
         "has_rich_preview": False,
         "file_access": "visible",
     }
     if not external:
-        shown["url_private_download"] = f"{page}/download/{file.name}"
+        shown["url_private_download"] = f"{page}/download/{name}"
     if file.alt_txt:
         shown["alt_txt"] = file.alt_txt
     return shown

@@ -219,3 +219,20 @@ async def test_commands_and_interactions_are_forms(ws, http_app):
 async def test_a_url_that_does_not_echo_is_not_taken(ws):
     with pytest.raises(NotAnswered):
         await ws.listen_over_http(ws.url + "nowhere")
+
+
+@pytest.mark.parametrize(
+    "text", ["nul \x00 here", "\u202eright to left", "half \ud83d of an emoji", "x" * 100_000]
+)
+async def test_strange_text_arrives_as_it_was_typed(ws, client, app, text):
+    await ws.say(ADA, GENERAL, text)
+    assert (await app.next())["event"]["text"] == text
+    await client.chat_postMessage(channel=GENERAL, text=text)
+    assert ws.messages(GENERAL)[-1]["text"] == text[:40_000]
+
+
+async def test_strange_text_arrives_over_http_too(ws, http_app):
+    await ws.say(ADA, GENERAL, "half \ud83d of an emoji \x00")
+    await ws.until(lambda: http_app.bodies)
+    assert json.loads(http_app.bodies[0])["event"]["text"] == "half \ud83d of an emoji \x00"
+    await ws.command(ADA, GENERAL, "/ask", "half \ud83d")

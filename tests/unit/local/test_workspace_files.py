@@ -1,5 +1,7 @@
 """Files: shared by people, uploaded in three steps, downloaded with the bot's token only."""
 
+import pytest
+
 from bot.local.workspace import ADA, ExternalFile, FakeFile
 from tests.unit.local.refusals import error_of
 
@@ -97,3 +99,10 @@ async def test_an_upload_is_as_long_as_announced(ws, client, session):
 async def test_only_ones_own_file_can_be_deleted(ws, client):
     said = await ws.say(ADA, GENERAL, "", files=[("a.txt", b"x")])
     assert await error_of(client.files_delete(file=said["files"][0]["id"])) == "cant_delete_file"
+
+
+@pytest.mark.parametrize("name", ["a b.csv", "50%#?.csv", "../up.csv", "täglich.csv", "\udcff.csv"])
+async def test_any_name_can_be_downloaded(ws, session, name):
+    said = await ws.say(ADA, GENERAL, "", files=[(name, b"x")])
+    url = said["files"][0]["url_private_download"]
+    assert (await download(ws, session, url, ws.bot_token))[1] == b"x"

@@ -254,3 +254,27 @@ async def test_a_command_is_answered_to_the_person(ws, use):
     assert (payload["command"], payload["text"], payload["user_id"]) == ("/ask", "why?", ADA)
     assert [m["text"] for m in ws.messages(GENERAL, viewer=ADA)] == ["because"]
     assert ws.messages(GENERAL) == []
+
+
+async def test_answers_slack_would_refuse_are_the_apps_failure(ws, use, opened):
+    view = await opened()
+    bad = {"response_action": "update", "view": {**MODAL, "blocks": []}}
+    with pytest.raises(NotAnswered, match="invalid_arguments"):
+        await use(ws.submit(ADA, view["id"], {"q": {"text": "x"}}), bad)
+    with pytest.raises(NotAnswered, match="invalid_blocks"):
+        await use(
+            ws.command(ADA, GENERAL, "/ask", ""), {"text": "x", "blocks": [{"type": "nonsense"}]}
+        )
+
+
+async def test_what_was_told_stays_as_it_was(ws, client, opened):
+    """The record is evidence: later changes do not rewrite it."""
+    async with ws.subscribe() as changes:
+        view = await opened()
+        await client.views_update(view_id=view["id"], view={**MODAL, "callback_id": "later"})
+        first = await anext(changes)
+    assert first.data["callback_id"] == "ask"
+    assert (
+        next(e for e in ws.effects if e.method == "views.open").result["view"]["callback_id"]
+        == "ask"
+    )

@@ -163,6 +163,13 @@ async def test_people_are_what_they_are(client):
     assert await error_of(client.users_info(user="U0NOBODY")) == "user_not_found"
 
 
+async def test_tiers_hold_when_enforced(ws, client):
+    ws.rates.enforce_tiers = True
+    for _ in range(20):
+        await client.users_list(limit=1)
+    assert await error_of(client.users_list(limit=1)) == "ratelimited"
+
+
 async def test_too_many_calls_are_told_when_to_come_back(ws, client):
     ws.rates.per_minute["users.info"] = 1
     await client.users_info(user=ADA)

@@ -1,106 +1,20 @@
-"""Block Kit's small parts and interactive elements, with Slack's limits.
-
-Figures: https://docs.slack.dev/reference/block-kit/block-elements and …/composition-objects
-"""
+"""Interactive elements, with Slack's limits: https://docs.slack.dev/reference/block-kit/block-elements"""
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-
-class Part(BaseModel):
-    """No property but the declared ones: Slack refuses unknown ones."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-def _at_most(limit: int) -> AfterValidator:
-    def check(value: Any) -> Any:
-        if len(value.text) > limit:
-            raise ValueError(f"must be less than {limit + 1} characters")
-        return value
-
-    return AfterValidator(check)
-
-
-class PlainText(Part):
-    """Text shown as it is."""
-
-    type: Literal["plain_text"]
-    text: Annotated[str, Field(min_length=1)]
-    emoji: bool | None = None
-
-
-class Mrkdwn(Part):
-    """Text in Slack's own markup."""
-
-    type: Literal["mrkdwn"]
-    text: Annotated[str, Field(min_length=1)]
-    verbatim: bool | None = None
-
-
-Text = Annotated[PlainText | Mrkdwn, Field(discriminator="type")]
-Text3000 = Annotated[Text, _at_most(3000)]
-Text2000 = Annotated[Text, _at_most(2000)]
-Text150 = Annotated[Text, _at_most(150)]
-Text200 = Annotated[Text, _at_most(200)]
-Text75 = Annotated[Text, _at_most(75)]
-Plain2000 = Annotated[PlainText, _at_most(2000)]
-Plain150 = Annotated[PlainText, _at_most(150)]
-Plain199 = Annotated[PlainText, _at_most(199)]
-Plain75 = Annotated[PlainText, _at_most(75)]
-Plain30 = Annotated[PlainText, _at_most(30)]
-Plain24 = Annotated[PlainText, _at_most(24)]
-Id = Annotated[str, Field(min_length=1, max_length=255)]
-Url = Annotated[str, Field(min_length=1, max_length=3000)]
-
-
-class Confirm(Part):
-    """Asks back before an action."""
-
-    title: Annotated[PlainText, _at_most(100)]
-    text: Annotated[Text, _at_most(300)]
-    confirm: Plain30
-    deny: Plain30
-    style: Literal["primary", "danger"] | None = None
-
-
-class Option(Part):
-    """One thing to choose."""
-
-    text: Text75
-    value: Annotated[str, Field(max_length=150)]
-    description: Annotated[Text, _at_most(75)] | None = None
-    url: Url | None = None
-
-
-class OptionGroup(Part):
-    """Options under a heading."""
-
-    label: Plain75
-    options: Annotated[list[Option], Field(min_length=1, max_length=100)]
-
-
-class SlackFile(Part):
-    """A file in Slack, by id or URL."""
-
-    id: str | None = None
-    url: str | None = None
-
-
-class Image(Part):
-    """An image beside text."""
-
-    type: Literal["image"]
-    alt_text: Annotated[str, Field(min_length=1, max_length=2000)]
-    image_url: Url | None = None
-    slack_file: SlackFile | None = None
-
-    @model_validator(mode="after")
-    def _one_source(self) -> "Image":
-        if (self.image_url is None) == (self.slack_file is None):
-            raise ValueError("must have either image_url or slack_file")
-        return self
+from bot.local.workspace.blocks.parts import (
+    Confirm,
+    Id,
+    Image,
+    Option,
+    OptionGroup,
+    Part,
+    Plain75,
+    Plain150,
+    Url,
+)
 
 
 class _Element(Part):

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from slack_sdk.errors import SlackObjectFormationError
 from slack_sdk.models.blocks import Block
 
-from bot.local.workspace.block_models import Message, View
+from bot.local.workspace.blocks.surfaces import Message, View
 from bot.local.workspace.elements import interactive
 from bot.local.workspace.errors import SlackFault
 from bot.local.workspace.state import Json
