@@ -148,7 +148,7 @@ class SlackSurface:
             if code not in _INVALID | _TOO_LONG:
                 raise
             log.exception("Slack refuses message %d of run %s", number, self._post.run_id)
-            if code in _TOO_LONG or part.text != part.plain:
+            if code in _TOO_LONG or part.text_is_cut:
                 document = rendered.document.encode("utf-8", errors="replace")
                 await self._attach(Upload(DOCUMENT, document))
             await self._place(number, Part([], part.plain))

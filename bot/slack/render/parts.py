@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from bot.slack.render.links import LinkGate
+from bot.slack.render.links import LinkGate, escape_mrkdwn, without_broadcasts
 from bot.slack.render.markdown import code_fence, safe_blocks
 
 Block = dict[str, Any]
@@ -47,8 +47,13 @@ class Part:
 
     @property
     def text(self) -> str:
-        """What a notification shows."""
-        return shortened(self.plain, TEXT_SIZE) or "…"
+        """What a notification shows, as mrkdwn in which nothing is special."""
+        return shortened(escape_mrkdwn(without_broadcasts(self.plain)), TEXT_SIZE) or "…"
+
+    @property
+    def text_is_cut(self) -> bool:
+        """True when the text alone would not say all."""
+        return self.text.endswith("…")
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,11 @@ def test_an_answer_reads_from_its_summary_to_what_it_took():
     assert f"**{words.GAPS}**\n\n- No figures for May." in shown_text(rendered)
 
 
+def test_code_that_calls_a_channel_calls_nobody_from_the_notification():
+    rendered = render(outcome(answer(summary="`<!channel>`\n\n```\n<!here> <@U1>\n```")), REQUEST)
+    assert "<" not in rendered.parts[0].text
+
+
 def test_a_source_without_a_permitted_address_is_named_and_not_linked():
     source = Source(title="a page", url="https://made.up/x", supports="it")
     rendered = render(outcome(answer(sources=[source])), REQUEST)
