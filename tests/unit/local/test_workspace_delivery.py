@@ -9,7 +9,7 @@ from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.signature import SignatureVerifier
 
-from bot.local.workspace import ADA, BEN, NotAnswered
+from bot.local.workspace import ADA, BEN, EVE, NotAnswered
 
 GENERAL, RANDOM, DM = "C0GENERAL1", "C0RANDOM01", "D0ADA00001"
 
@@ -236,3 +236,29 @@ async def test_strange_text_arrives_over_http_too(ws, http_app):
     await ws.until(lambda: http_app.bodies)
     assert json.loads(http_app.bodies[0])["event"]["text"] == "half \ud83d of an emoji \x00"
     await ws.command(ADA, GENERAL, "/ask", "half \ud83d")
+
+
+async def test_the_app_learns_what_a_person_looks_at(ws, app):
+    await ws.look_at(ADA, GENERAL)
+    event = (await app.next())["event"]
+    assert event["type"] == "app_context_changed"
+    assert event["context"]["entities"][0]["value"] == GENERAL
+
+
+async def test_reactions_are_told(ws, app):
+    said = await ws.say(ADA, GENERAL, "x")
+    await ws.react(BEN, GENERAL, said["ts"], "eyes")
+    await app.next()
+    event = (await app.next())["event"]
+    assert (event["type"], event["reaction"], event["item"]["ts"]) == (
+        "reaction_added",
+        "eyes",
+        said["ts"],
+    )
+
+
+async def test_a_shared_channel_says_so(ws, app):
+    await ws.say(EVE, "C0PARTNER1", "from outside")
+    payload = await app.next()
+    assert payload["is_ext_shared_channel"]
+    assert payload["event"]["team"] == ws.people[EVE].team_id

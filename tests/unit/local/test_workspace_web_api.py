@@ -1,5 +1,7 @@
 """The stand-in answers calls as Slack does: tokens, arguments, limits, and faults a test orders."""
 
+import asyncio
+
 import aiohttp
 import pytest
 from slack_sdk.errors import SlackApiError
@@ -298,3 +300,51 @@ async def test_waiting_for_what_never_comes_shows_what_did(ws, client):
     await client.chat_postMessage(channel=GENERAL, text="hello")
     with pytest.raises(TimeoutError, match=r"chat\.postMessage"):
         await ws.until(lambda: False, timeout=0.01)
+
+
+async def test_metadata_has_a_limit(client):
+    big = {"event_type": "a", "event_payload": {"key": "x" * 9000}}
+    assert (
+        await error_of(client.chat_postMessage(channel=GENERAL, text="x", metadata=big))
+        == "metadata_too_large"
+    )
+
+
+async def test_a_permalink_names_its_thread(ws, client):
+    root = await ws.say(ADA, GENERAL, "x")
+    reply = await client.chat_postMessage(channel=GENERAL, thread_ts=root["ts"], text="y")
+    link = (await client.chat_getPermalink(channel=GENERAL, message_ts=reply["ts"]))["permalink"]
+    assert link.startswith(f"{ws.url}archives/{GENERAL}/p")
+    assert f"thread_ts={root['ts']}" in link
+    assert (
+        await error_of(client.chat_getPermalink(channel=GENERAL, message_ts="1.000001"))
+        == "message_not_found"
+    )
+
+
+async def test_a_reply_has_no_replies(ws, client):
+    root = await ws.say(ADA, GENERAL, "x")
+    reply = await client.chat_postMessage(channel=GENERAL, thread_ts=root["ts"], text="y")
+    deeper = client.chat_postMessage(channel=GENERAL, thread_ts=reply["ts"], text="z")
+    assert await error_of(deeper) == "cannot_reply_to_message"
+
+
+async def test_a_revoked_token_is_refused(client):
+    assert (await client.auth_revoke(test=True))["revoked"] is False
+    await client.auth_revoke()
+    assert await error_of(client.auth_test()) == "token_revoked"
+
+
+async def test_the_workspace_and_the_bot_are_known(ws, client):
+    assert (await client.team_info())["team"]["id"] == ws.team_id
+    assert (await client.bots_info(bot=ws.bot_id))["bot"]["user_id"] == ws.bot_user_id
+    assert (await client.users_info(user=ws.bot_user_id))["user"]["is_bot"]
+
+
+async def test_a_delayed_call_waits(ws, client):
+    ws.faults.delay("auth.test", 0.05)
+    slow = asyncio.ensure_future(client.auth_test())
+    await client.users_info(user=ADA)
+    assert not slow.done()
+    await slow
+    assert [e.method for e in ws.effects] == ["users.info", "auth.test"]
