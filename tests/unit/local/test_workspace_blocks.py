@@ -1,6 +1,10 @@
 """Blocks Slack would refuse are refused, with a pointer to what is wrong."""
 
+from contextlib import suppress
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
@@ -233,3 +237,37 @@ async def test_validation_needs_no_token(ws, session):
     await anybody.api_call("blocks.validate", json={"blocks": GOOD[:3]})
     with pytest.raises(SlackApiError, match="json-pointer:/blocks/0"):
         await anybody.api_call("blocks.validate", json={"blocks": [{"type": "section"}]})
+
+
+KEYS = st.sampled_from(
+    [
+        "type",
+        "text",
+        "elements",
+        "blocks",
+        "fields",
+        "rows",
+        "tasks",
+        "child_blocks",
+        "action_id",
+        "block_id",
+        "accessory",
+        "chart",
+    ]
+)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@settings(deadline=None)
+@given(base=st.sampled_from(GOOD), key=KEYS, value=JSON)
+def test_any_json_is_taken_or_refused(base, key, value):
+    """The checks themselves never break, whatever an app sends."""
+    for blocks in ([{**base, key: value}], [value], [base, base]):
+        with suppress(SlackFault):
+            check_blocks(blocks)
+        with suppress(SlackFault):
+            check_view({"type": "home", "blocks": blocks}, "home")
