@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import io
 import re
+import time
+from typing import Any
 
 from bot.parsing.results import Document, Unreadable
 from bot.parsing.text import clean
 
 _MAX_PAGES = 200
+_SECONDS = 15.0
 
 
 def read_pdf(data: bytes, name: str, pages: str | None) -> Document:
@@ -23,7 +26,7 @@ def read_pdf(data: bytes, name: str, pages: str | None) -> Document:
             reader.decrypt("")
         total = len(reader.pages)
         chosen = _chosen(pages, total, name) if pages else list(range(1, total + 1))
-        texts = {page: _page_text(reader, page) for page in chosen[:_MAX_PAGES]}
+        texts = _page_texts(reader, chosen[:_MAX_PAGES])
     except FileNotDecryptedError:
         raise Unreadable(
             f"{name} is protected by a password. Ask for a copy without one."
@@ -44,8 +47,14 @@ def read_pdf(data: bytes, name: str, pages: str | None) -> Document:
     return Document(text, title=clean(title), pages=total, notes=_notes(chosen, texts))
 
 
-def _page_text(reader: object, page: int) -> str:
-    return clean(reader.pages[page - 1].extract_text()).strip()  # type: ignore[attr-defined]
+def _page_texts(reader: Any, pages: list[int]) -> dict[int, str]:
+    """The text of the pages by number: of as many as can be read before time runs short."""
+    texts: dict[int, str] = {}
+    for page in pages:
+        texts[page] = clean(reader.pages[page - 1].extract_text()).strip()
+        if time.process_time() > _SECONDS:
+            break
+    return texts
 
 
 def _notes(chosen: list[int], texts: dict[int, str]) -> list[str]:
@@ -97,9 +106,9 @@ def read_html(data: bytes, name: str) -> Document:
     return Document(clean(text), title=" ".join(clean(title).split()), date=date)
 
 
-def _all_text(tree: object) -> str:
+def _all_text(tree: Any) -> str:
     """What is left when no main text can be told from the rest."""
-    for node in tree.xpath("//script|//style|//noscript|//head"):  # type: ignore[attr-defined]
+    for node in tree.xpath("//script|//style|//noscript|//head"):
         node.drop_tree()
-    lines = (" ".join(line.split()) for line in tree.text_content().splitlines())  # type: ignore[attr-defined]
+    lines = (" ".join(line.split()) for line in tree.text_content().splitlines())
     return "\n".join(line for line in lines if line)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 import os
 import signal
 import sys
@@ -23,6 +24,8 @@ from bot.core.errors import ToolError
 from bot.toolkit.artifacts import Artifact, Artifacts
 from bot.toolkit.tables import describe, save_table
 from bot.toolkit.tool import ToolResult
+
+log = logging.getLogger(__name__)
 
 Kind = Literal["text", "csv", "json", "xlsx", "docx", "pdf", "html", "parquet"]
 
@@ -44,6 +47,7 @@ _BY_MEDIA_TYPE: dict[str, Kind] = {
     "text/html": "html",
     "application/xhtml+xml": "html",
 }
+_TRACE = "trace"
 _READABLE = "txt, md, csv, tsv, json, xlsx, docx, pdf, html and parquet"
 _IMAGES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"II*\x00", b"MM\x00*", b"BM")
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0"
@@ -138,19 +142,16 @@ async def read(
 
 async def _run(options: str, folder: Path) -> None:
     """Run the reader to its end; kill its process group on every other way out."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-P", "-s", "-m", "bot.parsing", options),
-        cwd=folder,
-        env={
-            "PYTHONPATH": str(Path(bot.__file__).parents[1]),
-            "LANG": "C.UTF-8",
-            "HOME": str(folder),
-        },
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    with (folder / _TRACE).open("wb") as trace:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-P", "-s", "-m", "bot.parsing", options),
+            cwd=folder,
+            env=_environment(folder),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=trace,
+            start_new_session=True,
+        )
     try:
         await process.wait()
     finally:
@@ -159,11 +160,20 @@ async def _run(options: str, folder: Path) -> None:
         await process.wait()
 
 
+def _environment(folder: Path) -> dict[str, str]:
+    """What the reader may know of this process: where its code is, and none of its secrets."""
+    code = str(Path(bot.__file__).parents[1])
+    return {"PYTHONPATH": code, "LANG": "C.UTF-8", "HOME": str(folder)}
+
+
 def _result(folder: Path, name: str) -> Text | list[ReadTable]:
     try:
         result = json.loads((folder / "result.json").read_bytes())
     except (FileNotFoundError, ValueError):
-        # Killed by a limit, or crashed: either way the file is to blame.
+        # Killed by a limit, or crashed. Where it crashed is ours to know; messages may quote the file.
+        trace = (folder / _TRACE).read_text(errors="replace").splitlines()
+        places = [line.strip() for line in trace if line.startswith("  File ")]
+        log.warning("reader gave no result", extra={"places": places[-3:]})
         raise ToolError(_too_much(name, "more memory, time or space")) from None
     if "error" in result:
         raise ToolError(result["error"])

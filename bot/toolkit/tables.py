@@ -7,14 +7,11 @@ then CSV or a profile."""
 from __future__ import annotations
 
 import asyncio
-import difflib
-import re
 import tempfile
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from bot.core.context import current_request
 from bot.core.errors import ToolError
@@ -23,16 +20,10 @@ from bot.parsing.tabular import cell_text as cell_text
 from bot.parsing.tabular import column_names, connect, csv_text, write_parquet
 from bot.parsing.text import clean as clean
 from bot.toolkit.artifacts import Artifact, Artifacts, Column
-from bot.toolkit.blocking import interruptible
+from bot.toolkit.table_session import PARQUET as PARQUET
+from bot.toolkit.table_session import columns_line as columns_line
+from bot.toolkit.table_session import opened, quoted_name
 
-T = TypeVar("T")
-
-PARQUET = "application/vnd.apache.parquet"
-"""Media type of an artifact that is a table."""
-
-_READERS = {PARQUET: "read_parquet", "text/csv": "read_csv", "application/json": "read_json"}
-_SECONDS = 20.0
-_MEMORY = "512MB"
 _MAX_ROWS = 200_000
 _SHOWN_ROWS = 50
 _ROWS_WHEN_SCARCE = 15
@@ -57,98 +48,6 @@ class Rows:
     def csv(self) -> str:
         """The rows as CSV under a header."""
         return csv_text(self.names, self.rows)
-
-
-@dataclass(frozen=True)
-class Session:
-    """An open database whose views are the tables asked for, by handle and by name."""
-
-    connection: Any
-    folder: Path
-    tables: tuple[Artifact, ...]
-
-    async def run(self, work: Callable[[Any], T], *, seconds: float = _SECONDS) -> T:
-        """Do `work` with the connection in a thread. Raises ToolError for what DuckDB refuses."""
-        import duckdb
-
-        try:
-            return await interruptible(
-                lambda: work(self.connection), self.connection.interrupt, seconds
-            )
-        except TimeoutError:
-            raise ToolError(
-                f"The query was stopped after {seconds:g} s. Filter or aggregate earlier."
-            ) from None
-        except duckdb.OutOfMemoryException:
-            raise ToolError(
-                f"The query needs more than {_MEMORY} of memory. Filter or aggregate earlier."
-            ) from None
-        except duckdb.Error as error:
-            raise ToolError(self._explained(str(error))) from None
-
-    def _explained(self, message: str) -> str:
-        """DuckDB's words, the columns there are, and near matches of the name it did not find."""
-        lines = message.replace(str(self.folder), "").splitlines()
-        parts = [line for line in lines if line and not line.startswith("Did you mean")][:4]
-        missing = re.search(r'column "([^"]+)" not found', message)
-        names = [column.name for table in self.tables for column in table.columns]
-        if missing:
-            near = difflib.get_close_matches(missing[1], names, n=3, cutoff=0.4)
-            parts += [f"Similar columns: {', '.join(near)}."] if near else []
-        parts += [f"{table.handle} has: {columns_line(table.columns)}" for table in self.tables]
-        return "\n".join(parts)
-
-
-@asynccontextmanager
-async def opened(artifacts: Artifacts, handles: Sequence[str]) -> AsyncGenerator[Session]:
-    """A session over the tables named by `handles`; each is a view named by its handle and, if
-    no other has that name, by its file name. It reads these tables and nothing else.
-
-    Raises ToolError when a handle is no table.
-    """
-    found = tuple([await artifacts.find(handle) for handle in dict.fromkeys(handles)])
-    for each in found:
-        if each.media_type.split(";")[0] not in _READERS:
-            raise ToolError(
-                f"{each.handle} ({each.name}) is no table. Tables have handles like tbl_…; "
-                "read_artifact and search_artifact read documents."
-            )
-    with tempfile.TemporaryDirectory(prefix="bot-tables-", ignore_cleanup_errors=True) as folder:
-        for each in found:
-            data = await artifacts.read(each.handle)
-            await asyncio.to_thread((Path(folder) / each.handle).write_bytes, data)
-        connection = await asyncio.to_thread(_connected, Path(folder), found)
-        try:
-            yield Session(connection, Path(folder), found)
-        finally:
-            connection.close()
-
-
-def _connected(folder: Path, tables: tuple[Artifact, ...]) -> Any:
-    connection = connect(threads=2, memory=_MEMORY)
-    connection.execute(f"SET allowed_directories = ['{folder}/']")
-    connection.execute("SET enable_external_access = false; SET lock_configuration = true")
-    named: set[str] = set()
-    for table in tables:
-        reader = _READERS[table.media_type.split(";")[0]]
-        source = f"{reader}('{folder / table.handle}')"
-        for name in (table.handle, table.name):
-            if name.lower() not in named:
-                named.add(name.lower())
-                connection.execute(f"CREATE VIEW {quoted_name(name)} AS SELECT * FROM {source}")
-    return connection
-
-
-def quoted_name(name: str) -> str:
-    """`name` as an SQL identifier."""
-    return '"' + clean(name).replace('"', '""') + '"'
-
-
-def columns_line(columns: Sequence[Column]) -> str:
-    """The columns on one line, `region VARCHAR, amount DOUBLE`; at most 100 of them."""
-    line = ", ".join(f"{column.name} {column.type}" for column in columns[:_PROFILED_COLUMNS])
-    more = len(columns) - _PROFILED_COLUMNS
-    return f"{line}, … ({more} more)" if more > 0 else line
 
 
 def head_line(table: Artifact) -> str:
@@ -224,12 +123,26 @@ def _selected(connection: Any, sql: str, folder: Path) -> bytes:
     statements = connection.extract_statements(sql)
     if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
         raise ToolError("One SELECT (or WITH … SELECT) statement is allowed, and nothing else.")
-    query_text = statements[0].query.strip().rstrip(";")
+    source = f"({statements[0].query.strip().rstrip(';')}\n)"
     path = folder / "result"
-    connection.execute(
-        f"COPY (SELECT * FROM ({query_text}\n) LIMIT {_MAX_ROWS}) TO '{path}' (FORMAT parquet)"
-    )
+    writing = f"FROM {source} LIMIT {_MAX_ROWS}) TO '{path}' (FORMAT parquet)"
+    try:
+        connection.execute(f"COPY (SELECT * {_whole_numbers(connection, source)} {writing}")
+    except duckdb.ConversionException:
+        # A sum beyond 64 bits, unless the statement itself is at fault and fails again.
+        connection.execute(f"COPY (SELECT * {writing}")
     return path.read_bytes()
+
+
+def _whole_numbers(connection: Any, source: str) -> str:
+    """Sums of integers have 128 bits, which Parquet would turn into floating point."""
+    columns = connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
+    casts = [
+        f"CAST({quoted_name(name)} AS BIGINT) AS {quoted_name(name)}"
+        for name, kind, *_ in columns
+        if kind == "HUGEINT"
+    ]
+    return f"REPLACE ({', '.join(casts)})" if casts else ""
 
 
 async def rows_of(

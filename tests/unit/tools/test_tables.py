@@ -10,6 +10,7 @@ import pytest
 from bot.core.errors import ToolError
 from bot.toolkit import Artifact, tables
 from bot.toolkit.blocking import interruptible
+from bot.toolkit.table_session import opened
 from tests.support.artifacts import MemoryArtifacts
 from tests.support.conversation import asked
 from tools.tables import describe_table, query_table
@@ -84,9 +85,33 @@ async def test_what_cannot_be_run_says_why(
         await query_table(sql.format(t=sales.handle), [sales.handle], artifacts)
 
 
+@pytest.mark.parametrize(
+    ("sql", "shown"),
+    [
+        ("SELECT sum(n) AS s FROM {t}", "s BIGINT\ns\n6"),
+        ("SELECT sum(n * 9000000000000000000::HUGEINT) AS s FROM {t}", "s DOUBLE\ns\n5.4e+19"),
+        ("SELECT a.n, b.n FROM {t} a JOIN {t} b ON a.n = b.n WHERE a.n = 1", "\n1,1"),
+        ("SELECT [n] AS l, {{'a': n}} AS s FROM {t} WHERE n = 1", "[1],{{'a': 1}}"),
+        (
+            "SELECT TIMESTAMPTZ '2026-01-02 03:04:05+01' AS t FROM {t} LIMIT 1",
+            "2026-01-02 02:04:05+00",
+        ),
+        ("SELECT * FROM {t} WHERE n > 5", "0 rows × 1 columns"),
+        ("FROM {t} SELECT max(n) AS m", "m\n3"),
+    ],
+)
+async def test_results_of_all_kinds_are_shown(
+    artifacts: MemoryArtifacts, sql: str, shown: str
+) -> None:
+    """Sums of integers are integers; nested values and time zones are text."""
+    saved = await tables.save_rows(artifacts, ["n"], [[1], [2], [3]], name="n.csv")
+    result = await query_table(sql.format(t=saved.handle), [saved.handle], artifacts)
+    assert shown.replace("{{", "{").replace("}}", "}") in result.content
+
+
 async def test_a_query_without_end_is_stopped(artifacts: MemoryArtifacts, sales: Artifact) -> None:
     """The thread that ran it has ended too: the session could be closed."""
-    async with tables.opened(artifacts, [sales.handle]) as session:
+    async with opened(artifacts, [sales.handle]) as session:
         sql = "SELECT count(*) FROM range(9999999) a, range(9999999) b WHERE a.range % 7 = b.range % 5"
         with pytest.raises(ToolError, match=r"stopped after 0\.1 s"):
             await session.run(lambda connection: connection.execute(sql).fetchall(), seconds=0.1)

@@ -231,6 +231,25 @@ async def test_a_name_that_changes_its_address_gains_nothing(site: Site) -> None
     assert asked == ["site.example"]
 
 
+async def test_a_secure_connection_names_the_host() -> None:
+    """The checked address is connected to, but the certificate asked for is the name's (SNI)."""
+    heard: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+
+    async def hear(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heard.set_result(await reader.read(4096))
+        writer.close()
+
+    async def here(host: str, port: int) -> list[str]:
+        return ["127.0.0.1"]
+
+    async with await asyncio.start_server(hear, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        fetcher = Fetcher(allow=lambda address, port: True, resolver=here)
+        with pytest.raises(ToolError, match="could not be fetched"):
+            await fetcher.fetch(f"https://site.example:{port}/")
+        assert b"site.example" in await heard
+
+
 async def test_no_proxy_of_the_environment_is_used(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
