@@ -46,34 +46,32 @@ _HEADERS = {
     "Accept-Encoding": "gzip, deflate",
 }
 
-# RFC 6052 and RFC 8215: IPv4 behind these is reached through a translator.
-_NAT64 = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("64:ff9b:1::/48"))
-_COMPATIBLE = ipaddress.IPv6Network("::/96")
+_GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")  # RFC 4291: what the internet routes
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")  # RFC 6052: IPv4 through a translator
 
 
 def public_only(address: IPAddress, port: int) -> bool:
     """Whether `address` is one of the public internet, in whatever form it hides, and `port` is
     one of the web's."""
-    return port in _PORTS and all(
-        each.is_global and not each.is_multicast for each in _forms(address)
-    )
+    return port in _PORTS and all(_is_public(each) for each in _forms(address))
+
+
+def _is_public(address: IPAddress) -> bool:
+    if isinstance(address, ipaddress.IPv4Address):
+        return address.is_global and not address.is_multicast
+    # is_global alone lets old and local ranges pass: fec0::/10, ::/96, 64:ff9b:1::/48.
+    return address.is_global and (address in _GLOBAL_UNICAST or address in _NAT64)
 
 
 def _forms(address: IPAddress) -> list[IPAddress]:
-    """`address` and each IPv4 address that it carries: mapped, compatible, 6to4, Teredo, NAT64."""
+    """`address` and each IPv4 address that it carries: mapped, 6to4, Teredo, NAT64."""
     if isinstance(address, ipaddress.IPv4Address):
         return [address]
-    last = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-    translated = any(address in network for network in (*_NAT64, _COMPATIBLE))
-    carried = [
-        *(address.teredo or ()),
-        address.sixtofour,
-        address.ipv4_mapped,
-        last if translated else None,
-    ]
-    found: list[IPAddress] = [each for each in carried if each is not None]
-    # A mapped address is that IPv4 address; of the other forms both ends must be public.
-    return found if address.ipv4_mapped else [address, *found]
+    if address.ipv4_mapped:
+        return [address.ipv4_mapped]
+    translated = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF) if address in _NAT64 else None
+    carried = (*(address.teredo or ()), address.sixtofour, translated)
+    return [address, *(each for each in carried if each is not None)]
 
 
 async def system_resolver(host: str, port: int) -> list[str]:

@@ -161,7 +161,11 @@ async def test_redirects_are_followed_five_times(site: Site) -> None:
         "http://[64:ff9b::7f00:1]/",
         "http://[64:ff9b:1::a00:1]/",
         "http://[2001:0:7f00:1::]/",
+        "http://[64:ff9b:1::5db8:d822]/",
+        "http://[::93.184.216.34]/",
         "http://[fe80::1]/",
+        "http://[fec0::1]/",
+        "http://[ff02::1]/",
         "http://[fd00:ec2::254]/",
         "http://169.254.169.254/latest/meta-data/",
         "http://10.0.0.1/",
@@ -181,6 +185,16 @@ async def test_what_is_not_public_is_refused(url: str) -> None:
         ToolError, match=r"not on the public web|There is no host|not a web address"
     ):
         await Fetcher().fetch(url)
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["93.184.216.34", "2606:2800:220:1::1", "::ffff:93.184.216.34", "64:ff9b::5db8:d822"],
+)
+def test_the_public_web_is_allowed(address: str) -> None:
+    """Also from a network that reaches IPv4 through a translator only."""
+    assert public_only(ipaddress.ip_address(address), 443)
+    assert not public_only(ipaddress.ip_address(address), 8443)
 
 
 @pytest.mark.parametrize(
