@@ -165,7 +165,8 @@ def _code_safe(text: str) -> str:
 def _as_mrkdwn(piece: Piece) -> str:
     match piece:
         case Text(text):
-            return escape_mrkdwn(text)
+            # mrkdwn has no escape for a backtick, and one of these would open up the code below
+            return _code_safe(escape_mrkdwn(text))
         case Code(text):
             return f"`{escape_mrkdwn(text)}`"
         case Link(url, label):

