@@ -101,10 +101,11 @@ async def runner(
                 temperature=settings.model.temperature,
                 max_output_tokens=settings.model.max_output_tokens,
             ),
-            model_name=settings.openai_model,
+            models=(settings.openai_model, *settings.openai_fallback_models),
             prices=PriceList(settings.model.window),
             limits=settings.limits,
             open_surface=open_surface,
+            stateless=settings.model.stateless,
             dry_run=dry_run,
         )
 

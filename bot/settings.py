@@ -17,6 +17,7 @@ from pydantic_settings import (
     EnvSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
+    SettingsError,
     TomlConfigSettingsSource,
 )
 from typing_extensions import override
@@ -120,6 +121,8 @@ def load_settings(**overrides: Any) -> Settings:
     except ValidationError as error:
         lines = (f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
         raise ConfigurationError("Wrong setting: " + "; ".join(lines)) from None
+    except SettingsError as error:  # a list in the environment that is not JSON
+        raise ConfigurationError(f"Wrong setting: {error}") from None
     except ValueError as error:  # a file that is not TOML
         raise ConfigurationError(f"{path or 'bot.toml'} cannot be read: {error}") from None
 

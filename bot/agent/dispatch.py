@@ -19,6 +19,7 @@ from pydantic_core import from_json
 from bot.agent.complete import NAME as COMPLETE
 from bot.agent.complete import ResponseType, describe_errors
 from bot.agent.events import ToolEnded, ToolsAcquired, ToolStarted
+from bot.agent.hooks import HookChain
 from bot.agent.interrupt import Interrupt, Interrupted
 from bot.agent.limits import Limits
 from bot.core.chain import Item
@@ -48,13 +49,16 @@ class Toolbox:
 @dataclass(frozen=True, slots=True)
 class CallOutput:
     """What answers one call. `result` is set by a valid `complete_task` only; `cancelled` when
-    the person stopped the run before this call was done."""
+    the person stopped the run before this call was done; `blocked` and `prevented` are verdicts of
+    stop hooks on the result."""
 
     call_id: str
     tool: str
     text: str
     ok: bool = True
     cancelled: bool = False
+    blocked: bool = False
+    prevented: bool = False
     acquired: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
     result: BaseModel | None = None
@@ -77,6 +81,7 @@ class Dispatch:
     limits: Limits
     interrupt: Interrupt
     response_type: ResponseType
+    hooks: HookChain
     context: RequestContext
     deadline: float
 
@@ -178,16 +183,8 @@ class Dispatch:
         return output
 
     async def _run_tool(self, call: Item, tool: Tool, arguments: BaseModel) -> CallOutput:
-        if tool.mutates and self.context.dry_run:
-            text = f"Dry run: not done. It would have been: {tool.title(arguments)}"
-            return CallOutput(call["call_id"], tool.name, text)
-        if tool.sensitive:
-            text = f"Not done: {tool.name} needs a person's approval, which cannot be given here."
-            return CallOutput(call["call_id"], tool.name, text, ok=False)
         try:
-            async with asyncio.timeout(tool.timeout):
-                result = await tool.run(arguments, self.toolbox.services)
-                result = await self._limited(result, tool)
+            result = await self._attempted(tool, arguments)
         except ToolError as error:
             return CallOutput(call["call_id"], tool.name, str(error), ok=False)
         except TimeoutError:
@@ -200,6 +197,21 @@ class Dispatch:
             return CallOutput(call["call_id"], tool.name, text, ok=False)
         links = tuple(source.url for source in result.sources if source.url)
         return CallOutput(call["call_id"], tool.name, result.content, links=links)
+
+    async def _attempted(self, tool: Tool, arguments: BaseModel) -> ToolResult:
+        """Run the tool, if it may run. Raises ToolError, TimeoutError, and what the tool raises."""
+        if tool.mutates and self.context.dry_run:
+            return ToolResult(f"Dry run: not done. It would have been: {tool.title(arguments)}")
+        if tool.sensitive:
+            raise ToolError(
+                f"Not done: {tool.name} needs a person's approval, which cannot be given here."
+            )
+        if veto := await self.hooks.before_tool(tool, arguments):
+            raise ToolError(veto)
+        async with asyncio.timeout(tool.timeout):
+            result = await tool.run(arguments, self.toolbox.services)
+        content = await self.hooks.after_tool(tool, arguments, result.content)
+        return await self._limited(replace(result, content=content), tool)
 
     async def _limited(self, result: ToolResult, tool: Tool) -> ToolResult:
         allowed = allowed_size(

@@ -21,4 +21,5 @@ class Limits(BaseModel):
     calls_per_turn: int = Field(default=32, ge=1)
     parallel_calls: int = Field(default=4, ge=1)
     tool_output: int = Field(default=20_000, ge=500)
+    compact_at: float = Field(default=0.75, gt=0, le=1)
     warn_at: float = Field(default=0.75, gt=0, lt=1)

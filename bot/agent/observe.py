@@ -1,9 +1,9 @@
-"""What a response and the outputs of its calls mean for the run (C1–C5, G3). Pure functions."""
+"""What a response and the outputs of its calls mean for the run (C1–C5, G3, H4)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pydantic import BaseModel
 
@@ -11,6 +11,7 @@ from bot.agent import prompts
 from bot.agent.complete import NAME as COMPLETE
 from bot.agent.complete import ResponseType
 from bot.agent.dispatch import CallOutput
+from bot.agent.hooks import Block, HookChain, Prevent
 from bot.agent.state import LoopState, Transition
 from bot.core.chain import Item
 from bot.core.outcome import RunStatus, StopReason
@@ -55,13 +56,37 @@ def close(state: LoopState, reason: StopReason) -> tuple[LoopState, Notes]:
     return closing, notes
 
 
+async def judged(
+    state: LoopState, outputs: Sequence[CallOutput], hooks: HookChain
+) -> list[CallOutput]:
+    """`outputs`, with a valid result put before the stop hooks (H4)."""
+    return [
+        await _judged(state, output, hooks) if output.result is not None else output
+        for output in outputs
+    ]
+
+
+async def _judged(state: LoopState, output: CallOutput, hooks: HookChain) -> CallOutput:
+    assert output.result is not None  # noqa: S101 - asked just before
+    verdict = await hooks.on_stop(state, output.result)
+    if isinstance(verdict, Block) and not state.closing:
+        return replace(output, text=verdict.message, result=None, blocked=True)
+    if isinstance(verdict, Prevent):
+        return replace(output, prevented=True)
+    return output
+
+
 def observe(
     state: LoopState,
     response: ModelResponse,
     outputs: Sequence[CallOutput],
+    extra: Sequence[Item],
     response_type: ResponseType,
 ) -> tuple[LoopState, Notes, Ending | None]:
-    """The next state, the items that it adds to the conversation, and the end if this is it."""
+    """The next state, the items that it adds to the conversation, and the end if this is it.
+
+    `extra` are messages of hooks for the next request.
+    """
     if ending := _refusal(response):
         return state, (), ending
     if response.incomplete:
@@ -75,8 +100,10 @@ def observe(
         return ended, (), Ending(state.closing or StopReason.MALFORMED_OUTPUT, result)
     else:
         state, notes = _nudged(state, response)
+    if extra:
+        state = state.go(state.transition, pending=(*state.pending, *extra))
     ending = _ending(state, outputs)
-    return state, notes, ending or _closed_without_result(state)
+    return state, (*notes, *extra), ending or _closed_without_result(state)
 
 
 def _refusal(response: ModelResponse) -> Ending | None:
@@ -99,12 +126,15 @@ def _answered(
 ) -> tuple[LoopState, Notes]:
     """The chain moves on to `response`, with an output for each of its calls (B2)."""
     rejected = any(each.tool == COMPLETE and not each.ok for each in outputs)
+    blocked = any(each.blocked for each in outputs)
     went_well = any(each.ok for each in outputs)
     items: Notes = tuple(output.item() for output in outputs)
     links = dict.fromkeys((*state.links, *(link for each in outputs for link in each.links)))
     acquired = dict.fromkeys((*state.acquired, *(n for each in outputs for n in each.acquired)))
+    transition = Transition.FINAL_REJECTED if rejected else Transition.TOOLS_ANSWERED
     answered = state.go(
-        Transition.FINAL_REJECTED if rejected else Transition.TOOLS_ANSWERED,
+        Transition.BLOCKED if blocked else transition,
+        turn=state.turn - blocked,  # a hook's objection costs the model no turn
         parent=response.id,
         pending=items,
         links=tuple(links),
@@ -116,8 +146,9 @@ def _answered(
 
 
 def _ending(state: LoopState, outputs: Sequence[CallOutput]) -> Ending | None:
-    if result := next((each.result for each in outputs if each.result is not None), None):
-        return Ending(state.closing or StopReason.COMPLETED, result)
+    if final := next((each for each in outputs if each.result is not None), None):
+        reason = StopReason.STOP_HOOK if final.prevented else StopReason.COMPLETED
+        return Ending(state.closing or reason, final.result)
     if any(each.cancelled for each in outputs):
         return Ending(StopReason.CANCELLED_TOOLS)
     return None

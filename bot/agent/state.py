@@ -20,7 +20,11 @@ class Transition(StrEnum):
     NUDGED = "nudged"  # text without calls: pointed to complete_task
     FORCED = "forced"  # text again: complete_task is forced
     MALFORMED = "malformed"  # neither text nor calls, or cut off
+    BLOCKED = "blocked"  # a stop hook sent the result back
     CLOSING = "closing"  # a guard tripped: one last call
+    REBUILT = "rebuilt"  # the service lost the chain: a fresh one from our ledger
+    COMPACTED = "compacted"  # a fresh, shorter chain
+    FELL_BACK = "fell_back"  # the next model of the list
 
 
 class LoopState(BaseModel):
@@ -30,6 +34,8 @@ class LoopState(BaseModel):
     `pending`, and what the next request sends. They are valid together at every instant (B2).
     `closing` is set once a guard has tripped: the next call is the last. `malformed` and
     `failed_turns` count consecutive trouble (G3). `links` are addresses that tools brought in.
+    `fallback` counts the models given up. `rebuilt` and `overflowed` are set once their remedy was
+    used, so that no remedy is tried for ever (B8, E4).
     """
 
     model_config = ConfigDict(frozen=True)
@@ -50,6 +56,9 @@ class LoopState(BaseModel):
     warned: bool = False
     force_finish: bool = False
     closing: StopReason | None = None
+    fallback: int = 0
+    rebuilt: bool = False
+    overflowed: bool = False
 
     def go(self, transition: Transition, **changes: Any) -> LoopState:
         """The next state."""

@@ -54,7 +54,8 @@ class LedgerEntry(BaseModel):
     """Items appended to a thread's conversation in one step, in order (B3, B4, B6).
 
     `response_id` and `usage` are set when the items are a model's output. An `abandoned` output
-    is kept for the record only: it is on no chain and is never sent again.
+    is kept for the record only: it is on no chain and is never sent again. The items of a
+    `checkpoint` stand for everything before it (B9).
     """
 
     model_config = ConfigDict(frozen=True)
@@ -65,3 +66,4 @@ class LedgerEntry(BaseModel):
     response_id: str | None = None
     usage: Usage | None = None
     abandoned: bool = False
+    checkpoint: bool = False

@@ -72,6 +72,8 @@ class ResponsesModel:
         }
         if request.forced_tool:
             body["tool_choice"] = {"type": "function", "name": request.forced_tool}
+        if not request.store:
+            body |= {"store": False, "include": ["reasoning.encrypted_content"]}
         return {key: value for key, value in body.items() if value is not None and value != ""}
 
     async def _whole(self, body: dict[str, Any]) -> ModelResponse:

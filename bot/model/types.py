@@ -14,7 +14,8 @@ from bot.core.chain import Item, Usage
 class ModelRequest:
     """What one call sends. `input` and `tools` go out verbatim.
 
-    `forced_tool` names the one function that must be called, if any. `cache_key` groups requests
+    `forced_tool` names the one function that must be called, if any. Without `store` the service
+    keeps nothing, and reasoning comes back encrypted, to be sent again (B1). `cache_key` groups requests
     that share a prefix. `user_hash` identifies the person to the service without naming them.
     """
 
@@ -24,6 +25,7 @@ class ModelRequest:
     tools: tuple[dict[str, Any], ...]
     previous_response_id: str | None = None
     forced_tool: str | None = None
+    store: bool = True
     cache_key: str = ""
     user_hash: str = ""
 

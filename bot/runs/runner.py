@@ -6,15 +6,17 @@ import asyncio
 import hashlib
 import logging
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bot.agent import prompts
 from bot.agent.complete import ResponseType
 from bot.agent.dispatch import Toolbox
 from bot.agent.events import Recorded, RunEnded
+from bot.agent.hooks import HookChain
 from bot.agent.interrupt import Interrupt
 from bot.agent.limits import Limits
-from bot.agent.loop import Parts, run
+from bot.agent.loop import run
+from bot.agent.parts import Parts
 from bot.agent.state import LoopState
 from bot.core.answers import RESPONSE_TYPES, TEXT_FIELD
 from bot.core.chain import CallerState, LedgerEntry
@@ -46,10 +48,12 @@ class Runner:
     stores: Stores
     toolbox: Toolbox
     model: Model
-    model_name: str
+    models: tuple[str, ...]
     prices: PriceList
     limits: Limits
     open_surface: OpenSurface
+    hooks: HookChain = field(default_factory=HookChain)
+    stateless: bool = False
     dry_run: bool = False
 
     async def answer(self, request: Request, attempt: int) -> Outcome:
@@ -99,7 +103,7 @@ class Runner:
     ) -> tuple[Outcome, CallerState]:
         """The loop, with everything kept as it happens."""
         context = RequestContext(
-            request=request, run_id=record.run_id, model=self.model_name, dry_run=self.dry_run
+            request=request, run_id=record.run_id, model=self.models[0], dry_run=self.dry_run
         )
         interrupt = Interrupt()
         state = await self._first_state(request, record, lease, caller)
@@ -155,17 +159,28 @@ class Runner:
             return CallerState()
         return state if state.bound_to in (None, request.user) else CallerState()
 
+    async def _history(self, request: Request) -> list[LedgerEntry]:
+        """What was kept of the thread; nothing when it cannot be read any more."""
+        try:
+            return await self.stores.ledger.entries(request.thread_key)
+        except CorruptValue:
+            log.exception("the ledger is lost", extra={"thread_key": request.thread_key})
+            return []
+
     def _parts(self, request: Request, context: RequestContext, interrupt: Interrupt) -> Parts:
         name = request.response_type
         return Parts(
             model=self.model,
-            window=self.prices.window(self.model_name),
-            cost=lambda usage: self.prices.cost(self.model_name, usage),
+            models=self.models,
+            prices=self.prices,
             toolbox=self.toolbox,
             response_type=ResponseType(RESPONSE_TYPES[name], TEXT_FIELD[name]),
             limits=self.limits,
             interrupt=interrupt,
             context=context,
+            history=lambda: self._history(request),
+            hooks=self.hooks,
+            stateless=self.stateless,
             user_hash=hashlib.sha256(f"{request.team}:{request.user}".encode()).hexdigest(),
         )
 

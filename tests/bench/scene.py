@@ -8,10 +8,11 @@ from bot.agent.complete import ResponseType
 from bot.agent.dispatch import Toolbox
 from bot.agent.interrupt import Interrupt
 from bot.agent.limits import Limits
-from bot.agent.loop import Parts
+from bot.agent.parts import Parts
 from bot.agent.prompts import INSTRUCTIONS as INSTRUCTIONS
 from bot.agent.state import LoopState
 from bot.core.answers import Answer
+from bot.core.chain import LedgerEntry
 from bot.core.context import RequestContext
 from bot.core.request import Entry, Request
 from bot.model import Model, PriceList
@@ -41,20 +42,26 @@ CATALOGUE = Catalogue.of([add.tool])
 TOOLS: list[dict[str, Any]] = [*CATALOGUE.always, FINISH.definition]
 
 
-def parts(model: Model) -> Parts:
+async def nothing() -> list[LedgerEntry]:
+    return []
+
+
+def parts(model: Model, *, stateless: bool = False) -> Parts:
     """All that our loop works with, priced and bounded as in production."""
     request = Request(
         entry=Entry.HEADLESS, team="T", channel="C", thread="1", ts="1", user="U", text=QUESTION
     )
     return Parts(
         model=model,
-        window=PRICES.window(MODEL),
-        cost=lambda usage: PRICES.cost(MODEL, usage),
+        models=(MODEL,),
+        prices=PRICES,
         toolbox=Toolbox(CATALOGUE, {}, MemoryArtifacts()),
         response_type=FINISH,
         limits=Limits(tokens=10_000_000, cost=None),
         interrupt=Interrupt(),
         context=RequestContext(request=request, run_id="run_bench", model=MODEL),
+        history=nothing,
+        stateless=stateless,
     )
 
 

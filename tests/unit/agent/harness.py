@@ -14,12 +14,14 @@ from pydantic import Field
 from bot.agent.complete import ResponseType
 from bot.agent.dispatch import Toolbox
 from bot.agent.events import Event, Recorded, RunEnded
+from bot.agent.hooks import HookChain, Hooks
 from bot.agent.interrupt import Interrupt
 from bot.agent.limits import Limits
-from bot.agent.loop import Parts, run
+from bot.agent.loop import run
+from bot.agent.parts import Parts
 from bot.agent.state import LoopState
 from bot.core.answers import Answer, Source
-from bot.core.chain import Item
+from bot.core.chain import Item, LedgerEntry, Usage
 from bot.core.context import RequestContext, current_request
 from bot.core.request import Entry, Request
 from bot.local.model import ResponsesServer
@@ -39,6 +41,19 @@ ANSWER: dict[str, Any] = {
     "follow_ups": [],
     "confidence": "high",
 }
+
+
+MODELS = ("gpt-5.4-mini", "gpt-5.4")
+
+
+class Cheap:
+    """A dollar per million tokens of input, whatever the model."""
+
+    def window(self, model: str) -> int:
+        return 272_000
+
+    def cost(self, model: str, usage: Usage) -> float:
+        return usage.input_tokens / 1_000_000
 
 
 @dataclass
@@ -149,6 +164,8 @@ class Bench:
         state = state or LoopState()
         asked: Item = {"role": "user", "content": question}
         state = state.model_copy(update={"pending": (*state.pending, asked)})
+        entry = LedgerEntry(run_id="run_1", items=(asked,))
+        self.saved.append(Recorded(state, entry))
         async with aclosing(run(state, self.parts)) as events:
             async for event in events:
                 self.events.append(event)
@@ -167,10 +184,22 @@ class Bench:
 
 @asynccontextmanager
 async def bench(
-    brain: Callable[..., Any], *, stream: bool = True, dry_run: bool = False, **limits: Any
+    brain: Callable[..., Any],
+    *,
+    stream: bool = True,
+    dry_run: bool = False,
+    stateless: bool = False,
+    hooks: tuple[Hooks, ...] = (),
+    before: tuple[LedgerEntry, ...] = (),
+    **limits: Any,
 ) -> AsyncGenerator[Bench]:
-    """A bench whose model follows `brain`."""
+    """A bench whose model follows `brain`; `before` is what the thread's ledger holds already."""
     gate, artifacts = Gate(), MemoryArtifacts()
+    kept: list[Recorded] = []
+
+    async def history() -> list[LedgerEntry]:
+        return [*before, *(each.entry for each in kept)]
+
     request = Request(
         entry=Entry.MENTION, team="T1", channel="C1", thread="1.0", ts="1.0", user="U1", text="1+1?"
     )
@@ -180,17 +209,20 @@ async def bench(
     ):
         parts = Parts(
             model=ResponsesModel(client, stream=stream),
-            window=272_000,
-            cost=lambda usage: usage.input_tokens / 1_000_000,
+            models=MODELS,
+            prices=Cheap(),
             toolbox=Toolbox(small_tools(gate), {}, artifacts),
             response_type=ResponseType(Answer, "summary"),
             limits=Limits(**limits),
             interrupt=Interrupt(),
+            history=history,
+            hooks=HookChain(hooks),
+            stateless=stateless,
             context=RequestContext(
                 request=request, run_id="run_1", model="gpt-5.4-mini", dry_run=dry_run
             ),
         )
-        yield Bench(api, parts, gate, artifacts)
+        yield Bench(api, parts, gate, artifacts, saved=kept)
 
 
 def with_interrupt(place: Bench) -> None:

@@ -407,17 +407,34 @@ async def test_a_service_that_stays_broken_ends_the_run() -> None:
     assert len(place.api.requests) == 3
 
 
-@pytest.mark.parametrize(
-    ("kind", "requests"), [("quota", 1), ("invalid_prompt", 1), ("server_error", 1)]
-)
-async def test_a_service_error_ends_the_run(kind: str, requests: int) -> None:
-    """H2: quota and policy are not tried again; the rest is the SDK's to retry (off here)."""
+@pytest.mark.parametrize("kind", ["quota", "invalid_prompt"])
+async def test_quota_and_policy_end_the_run_at_once(kind: str) -> None:
+    """H2: neither is tried again, nor with another model."""
     async with bench(Script([])) as place:
         place.api.faults.fail(kind, times=1)
         ended = await place.run()
+    assert (ended.status, ended.stop_reason) == (RunStatus.FAILED, StopReason.MODEL_ERROR)
+    assert len(place.api.requests) == 1
+
+
+async def test_an_overloaded_model_is_left_for_the_next() -> None:
+    """H3: the run goes on with the next model of the list; what the first said half is kept for
+    the record and never sent."""
+    async with bench(Script([finish(ANSWER)])) as place:
+        place.api.faults.fail("server_error", times=1)
+        ended = await place.run()
+    assert [each.body["model"] for each in place.api.requests] == ["gpt-5.4-mini", "gpt-5.4"]
+    assert any(each.entry.abandoned for each in place.of(Recorded))
+    assert ended.status is RunStatus.SUCCESS
+
+
+async def test_when_every_model_is_overloaded_the_run_ends() -> None:
+    """H3: the list is gone through once."""
+    async with bench(Script([])) as place:
+        place.api.faults.fail("server_error", times=5)
+        ended = await place.run()
     assert ended.stop_reason is StopReason.MODEL_ERROR
-    assert ended.status is RunStatus.FAILED
-    assert len(place.api.requests) == requests
+    assert len(place.api.requests) == 2
 
 
 async def test_too_long_a_prompt_is_said() -> None:

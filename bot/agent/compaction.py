@@ -1,0 +1,97 @@
+"""Shortening a conversation that has grown too long (E3, E4).
+
+The request in hand and the last exchanges stay whole; what came before is summarised, by the
+model, or mechanically if that fails.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from contextlib import aclosing
+
+from bot.agent import prompts
+from bot.agent.window import paired, portable
+from bot.core.chain import Item
+from bot.core.errors import ModelError
+from bot.model.types import Model, ModelRequest, ModelResponse
+
+log = logging.getLogger(__name__)
+
+_LAST_EXCHANGES = 2
+_SUMMARY_SECONDS = 60.0
+_SUMMARY_SOURCE = 60_000  # characters given to the model to summarise
+_LINE = 200  # characters kept of an output in a mechanical summary
+
+
+async def compacted(items: Sequence[Item], model: Model, name: str) -> tuple[Item, ...] | None:
+    """`items` with everything before the last exchanges put into one message, as a fresh chain
+    takes them; None when there is nothing to shorten."""
+    request = _last_request(items)
+    recent = _recent(items, request)
+    old = [item for n, item in enumerate(items[:recent]) if n != request]
+    if not old:
+        return None
+    summary = await _summarised(old, model, name)
+    kept = [items[request]] if request < recent else []
+    note = prompts.note(prompts.summary_of_before(summary))
+    return portable((note, *kept, *paired(items[recent:])))
+
+
+def _last_request(items: Sequence[Item]) -> int:
+    """Where the request in hand stands: the last message of a person."""
+    asked = [n for n, item in enumerate(items) if item.get("role") == "user"]
+    return asked[-1] if asked else 0
+
+
+def _recent(items: Sequence[Item], request: int) -> int:
+    """Where the exchanges begin that stay whole: the last two outputs-bearing turns."""
+    turns = [
+        n
+        for n in range(request + 1, len(items))
+        if items[n].get("type") == "function_call"
+        and (n == 0 or items[n - 1].get("type") not in ("function_call", "reasoning"))
+    ]
+    return turns[-_LAST_EXCHANGES] if len(turns) >= _LAST_EXCHANGES else len(items)
+
+
+async def _summarised(items: Sequence[Item], model: Model, name: str) -> str:
+    request = ModelRequest(
+        model=name,
+        instructions=prompts.SUMMARISE,
+        input=({"role": "user", "content": transcript(items)[-_SUMMARY_SOURCE:]},),
+        tools=(),
+    )
+    try:
+        async with asyncio.timeout(_SUMMARY_SECONDS), aclosing(model.respond(request)) as parts:
+            async for part in parts:
+                if isinstance(part, ModelResponse) and part.text:
+                    return part.text
+    except (ModelError, TimeoutError):
+        log.warning("the model did not summarise; the conversation is shortened mechanically")
+    return transcript(items, line=_LINE)
+
+
+def transcript(items: Sequence[Item], line: int = 2_000) -> str:
+    """The conversation as text, each entry cut to `line` characters."""
+    return "\n".join(filter(None, (_as_text(item, line) for item in items)))
+
+
+def _as_text(item: Item, line: int) -> str:
+    match item.get("type"):
+        case "function_call":
+            return f"call {item['name']}({item['arguments'][:line]})"
+        case "function_call_output":
+            return f"→ {str(item['output'])[:line]}"
+        case "reasoning":
+            return ""
+        case _:
+            return f"{item.get('role', 'assistant')}: {_words(item)[:line]}"
+
+
+def _words(item: Item) -> str:
+    content = item.get("content") or ""
+    if isinstance(content, str):
+        return content
+    return " ".join(str(part.get("text", "")) for part in content)

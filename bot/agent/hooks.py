@@ -1,0 +1,152 @@
+"""The edges of the loop (§8): policy lives here, and the loop names none of it.
+
+Subclass `Hooks` and override what is needed. Hooks run in the order in which they were given.
+Unless a contract below says otherwise a hook may await, but what it awaits delays the run; it must
+not raise: what it raises ends the run as a bug of ours.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from bot.agent.events import RunEnded
+from bot.agent.state import LoopState
+from bot.core.chain import Item
+from bot.core.outcome import StopReason
+from bot.model.types import ModelRequest, ModelResponse
+from bot.toolkit.tool import Tool
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Go:
+    """A result may pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A result is sent back: `message` is the output of its call, and the run goes on."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prevent:
+    """The run ends here, with the result marked partial."""
+
+
+Verdict = Go | Block | Prevent
+
+
+class Hooks:
+    """No-ops; each method is one edge."""
+
+    async def on_run_start(self, state: LoopState) -> None:
+        """Before the first call."""
+
+    async def transform_context(self, request: ModelRequest) -> ModelRequest:
+        """The only hook whose result is taken back into what is sent. It must keep every
+        `function_call_output` of the input."""
+        return request
+
+    async def on_turn_start(self, state: LoopState) -> None:
+        """Before each call, after the guards."""
+
+    async def after_response(self, state: LoopState, response: ModelResponse) -> Sequence[Item]:
+        """Starts when a response is recorded and runs beside its tools (H5). The messages that it
+        returns go out with the next request. Cancelled with the run."""
+        return ()
+
+    async def before_tool(self, tool: Tool, arguments: BaseModel) -> str | None:
+        """A text vetoes the call and is its output. Runs in the call's own task."""
+        return None
+
+    async def after_tool(self, tool: Tool, arguments: BaseModel, output: str) -> str:
+        """What it returns is appended to the output (D10). Runs in the call's own task."""
+        return ""
+
+    async def should_stop_after_turn(self, state: LoopState) -> StopReason | None:
+        """A reason ends the run with one last call, as a guard does."""
+        return None
+
+    async def on_stop(self, state: LoopState, result: BaseModel) -> Verdict:
+        """Sees valid results only (H4). Blocking costs no turn."""
+        return Go()
+
+    async def on_failure(self, ended: RunEnded) -> None:
+        """The model service ended the run; it can only be told of (H4)."""
+
+    async def on_run_end(self, ended: RunEnded) -> None:
+        """After everything else, however the run ended, if it reached its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class HookChain:
+    """Several hooks as one."""
+
+    hooks: tuple[Hooks, ...] = ()
+
+    async def on_run_start(self, state: LoopState) -> None:
+        for hook in self.hooks:
+            await hook.on_run_start(state)
+
+    async def transform_context(self, request: ModelRequest) -> ModelRequest:
+        for hook in self.hooks:
+            request = await hook.transform_context(request)
+        return request
+
+    async def on_turn_start(self, state: LoopState) -> None:
+        for hook in self.hooks:
+            await hook.on_turn_start(state)
+
+    async def after_response(self, state: LoopState, response: ModelResponse) -> tuple[Item, ...]:
+        notes = [await hook.after_response(state, response) for hook in self.hooks]
+        return tuple(item for each in notes for item in each)
+
+    async def before_tool(self, tool: Tool, arguments: BaseModel) -> str | None:
+        for hook in self.hooks:
+            if veto := await hook.before_tool(tool, arguments):
+                return veto
+        return None
+
+    async def after_tool(self, tool: Tool, arguments: BaseModel, output: str) -> str:
+        said = [await hook.after_tool(tool, arguments, output) for hook in self.hooks]
+        return "\n".join((output, *filter(None, said)))
+
+    async def should_stop_after_turn(self, state: LoopState) -> StopReason | None:
+        for hook in self.hooks:
+            if reason := await hook.should_stop_after_turn(state):
+                return reason
+        return None
+
+    async def on_stop(self, state: LoopState, result: BaseModel) -> Verdict:
+        for hook in self.hooks:
+            verdict = await hook.on_stop(state, result)
+            if not isinstance(verdict, Go):
+                return verdict
+        return Go()
+
+    async def on_end(self, ended: RunEnded) -> None:
+        """`on_failure` where it applies, then `on_run_end`."""
+        for hook in self.hooks:
+            if ended.error:
+                await hook.on_failure(ended)
+            await hook.on_run_end(ended)
+
+
+@asynccontextmanager
+async def beside(work: Coroutine[Any, Any, T]) -> AsyncGenerator[asyncio.Task[T]]:
+    """Run `work` beside the body, which awaits its result or leaves it to be cancelled."""
+    task = asyncio.create_task(work)
+    try:
+        yield task
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)

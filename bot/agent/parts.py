@@ -1,0 +1,50 @@
+"""What a run is given (A7)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from bot.agent.complete import ResponseType
+from bot.agent.dispatch import Toolbox
+from bot.agent.hooks import HookChain
+from bot.agent.interrupt import Interrupt
+from bot.agent.limits import Limits
+from bot.core.chain import LedgerEntry, Usage
+from bot.core.context import RequestContext
+from bot.model.types import Model
+
+
+class Prices(Protocol):
+    """What is known of models."""
+
+    def window(self, model: str) -> int:
+        """The largest input in tokens."""
+
+    def cost(self, model: str, usage: Usage) -> float | None:
+        """Dollars for one response; None when the price is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """All that a run works with; the loop builds none of it.
+
+    `models` are tried in order: the next one when the last stays overloaded (H3). `history` reads
+    what was kept of the conversation, the run's own entries included. `stateless` sends the
+    conversation whole every time, for services that keep nothing (B1). `context` is the run's; it
+    is refined each turn.
+    """
+
+    model: Model
+    models: tuple[str, ...]
+    prices: Prices
+    toolbox: Toolbox
+    response_type: ResponseType
+    limits: Limits
+    interrupt: Interrupt
+    context: RequestContext
+    history: Callable[[], Awaitable[Sequence[LedgerEntry]]]
+    hooks: HookChain = field(default_factory=HookChain)
+    stateless: bool = False
+    user_hash: str = ""

@@ -1,0 +1,191 @@
+"""The edges of the loop (§8): each hook does what its contract says, and no more."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from pydantic import BaseModel
+
+from bot.agent import prompts
+from bot.agent.events import RunEnded, ToolStarted
+from bot.agent.hooks import Block, Go, Hooks, Prevent, Verdict
+from bot.agent.state import LoopState
+from bot.core.chain import Item
+from bot.core.outcome import RunStatus, StopReason
+from bot.local.model import Script, call, finish
+from bot.model.types import ModelRequest, ModelResponse
+from bot.toolkit.tool import Tool
+from tests.unit.agent.harness import ANSWER, bench
+
+
+class Noting(Hooks):
+    """Notes which edges were passed, in order."""
+
+    def __init__(self) -> None:
+        self.passed: list[str] = []
+
+    async def on_run_start(self, state: LoopState) -> None:
+        self.passed.append("run_start")
+
+    async def on_turn_start(self, state: LoopState) -> None:
+        self.passed.append(f"turn_start {state.turn}")
+
+    async def after_response(self, state: LoopState, response: ModelResponse) -> Sequence[Item]:
+        self.passed.append("after_response")
+        return ()
+
+    async def before_tool(self, tool: Tool, arguments: BaseModel) -> str | None:
+        self.passed.append(f"before {tool.name}")
+        return None
+
+    async def after_tool(self, tool: Tool, arguments: BaseModel, output: str) -> str:
+        self.passed.append(f"after {tool.name} {output}")
+        return ""
+
+    async def on_stop(self, state: LoopState, result: BaseModel) -> Verdict:
+        self.passed.append("stop")
+        return Go()
+
+    async def on_failure(self, ended: RunEnded) -> None:
+        self.passed.append("failure")
+
+    async def on_run_end(self, ended: RunEnded) -> None:
+        self.passed.append("run_end")
+
+
+async def test_every_edge_is_passed_in_its_place() -> None:
+    """§8: from the start of a run to its end."""
+    noting = Noting()
+    async with bench(
+        Script([call("add", {"a": 1, "b": 1}), finish(ANSWER)]), hooks=(noting,)
+    ) as place:
+        await place.run()
+    assert sorted(noting.passed[2:4]) == ["after_response", "before add"]
+    assert noting.passed[:2] == ["run_start", "turn_start 0"]
+    assert noting.passed[4:6] == ["after add 2", "turn_start 1"]
+    assert sorted(noting.passed[6:8]) == ["after_response", "stop"]
+    assert noting.passed[8:] == ["run_end"]
+
+
+async def test_a_failure_of_the_service_goes_to_failure_hooks_only() -> None:
+    """H4: stop hooks never see it."""
+    noting = Noting()
+    async with bench(Script([]), hooks=(noting,)) as place:
+        place.api.faults.fail("quota", times=1)
+        await place.run()
+    assert noting.passed == ["run_start", "turn_start 0", "failure", "run_end"]
+
+
+class Objecting(Hooks):
+    """Sends the first results back."""
+
+    def __init__(self, times: int, verdict: Verdict) -> None:
+        self.left = times
+        self.verdict = verdict
+
+    async def on_stop(self, state: LoopState, result: BaseModel) -> Verdict:
+        self.left -= 1
+        return self.verdict if self.left >= 0 else Go()
+
+
+async def test_a_stop_hook_sends_a_result_back_without_costing_a_turn() -> None:
+    """H4 B2: its words are the output of the call, and the run goes on to a better result."""
+    hook = Objecting(1, Block("Name a source first."))
+    async with bench(Script([finish(ANSWER), finish(ANSWER)]), hooks=(hook,)) as place:
+        ended = await place.run()
+    assert list(place.outputs().values()) == ["Name a source first."]
+    assert ended.status is RunStatus.SUCCESS
+    assert ended.state.turn == 1
+
+
+async def test_a_stop_hook_that_never_agrees_is_bounded() -> None:
+    """H4 G1: by tokens and time, when not by turns; the last call's result stands."""
+    hook = Objecting(1_000, Block("More."))
+    script = Script([finish(ANSWER) for _ in range(40)])
+    async with bench(script, hooks=(hook,), tokens=3_000) as place:
+        ended = await place.run()
+    assert ended.stop_reason is StopReason.TOKEN_BUDGET
+    assert ended.result is not None
+
+
+async def test_a_stop_hook_ends_the_run() -> None:
+    """H4 C7: the result stands, marked partial."""
+    async with bench(Script([finish(ANSWER)]), hooks=(Objecting(1, Prevent()),)) as place:
+        ended = await place.run()
+    assert (ended.status, ended.stop_reason) == (RunStatus.PARTIAL, StopReason.STOP_HOOK)
+    assert ended.result is not None
+
+
+class Vetoing(Hooks):
+    """Lets nothing be changed, and reads what was written."""
+
+    async def before_tool(self, tool: Tool, arguments: BaseModel) -> str | None:
+        return "Not on Fridays." if tool.mutates else None
+
+    async def after_tool(self, tool: Tool, arguments: BaseModel, output: str) -> str:
+        return "checked: 1 warning"
+
+
+async def test_a_veto_is_the_output_and_the_tool_does_not_run() -> None:
+    """D6: decided before the tool runs, by code."""
+    async with bench(
+        Script([call("change", {"name": "x"}), finish(ANSWER)]), hooks=(Vetoing(),)
+    ) as place:
+        await place.run()
+    assert list(place.outputs().values()) == ["Not on Fridays."]
+    assert place.gate.log == []
+
+
+async def test_what_an_after_tool_hook_says_is_appended() -> None:
+    """D10: so that the model can correct itself."""
+    async with bench(
+        Script([call("add", {"a": 1, "b": 1}), finish(ANSWER)]), hooks=(Vetoing(),)
+    ) as place:
+        await place.run()
+    assert list(place.outputs().values()) == ["2\nchecked: 1 warning"]
+
+
+class Beside(Hooks):
+    """Works beside the tools."""
+
+    def __init__(self, gate: asyncio.Event) -> None:
+        self.gate = gate
+
+    async def after_response(self, state: LoopState, response: ModelResponse) -> Sequence[Item]:
+        await self.gate.wait()
+        return (prompts.note("Noticed on the side."),)
+
+
+async def test_an_after_response_hook_runs_beside_the_tools() -> None:
+    """H5: it starts before dispatch, and what it says goes out with the next request."""
+    gate = asyncio.Event()
+    script = Script([call("add", {"a": 1, "b": 1}), finish(ANSWER)])
+    async with bench(script, hooks=(Beside(gate),)) as place:
+        async for event in place.stream():
+            if isinstance(event, ToolStarted):
+                gate.set()
+    last = place.api.requests[-1].body["input"]
+    assert [item.get("content") for item in last] == [None, "Noticed on the side."]
+    gate.set()
+
+
+class Adding(Hooks):
+    """Puts a word into what is sent."""
+
+    async def transform_context(self, request: ModelRequest) -> ModelRequest:
+        return replace(request, instructions=request.instructions + "\nBe brief.")
+
+    async def should_stop_after_turn(self, state: LoopState) -> StopReason | None:
+        return StopReason.STOP_HOOK
+
+
+async def test_context_is_transformed_and_a_turn_can_be_the_last() -> None:
+    """§8: the one hook whose result is taken back; and bounded runs, such as evaluations."""
+    script: Any = Script([call("add", {"a": 1, "b": 1}), finish(ANSWER)])
+    async with bench(script, hooks=(Adding(),)) as place:
+        ended = await place.run()
+    assert place.api.requests[0].body["instructions"].endswith("Be brief.")
+    assert (ended.status, ended.stop_reason) == (RunStatus.PARTIAL, StopReason.STOP_HOOK)

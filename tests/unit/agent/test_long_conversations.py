@@ -1,0 +1,188 @@
+"""What happens to a conversation that the service lost, that grows too long, or that it never
+keeps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.agent.events import Recorded
+from bot.agent.state import LoopState
+from bot.agent.window import active, paired, portable
+from bot.core.chain import Item, LedgerEntry
+from bot.core.outcome import RunStatus, StopReason
+from bot.local.model import Script, call, calls, empty, finish, text
+from tests.unit.agent.harness import ANSWER, bench
+
+EARLIER = (
+    LedgerEntry(run_id="run_0", items=({"role": "user", "content": "What is the code word?"},)),
+    LedgerEntry(
+        run_id="run_0",
+        items=(
+            {"type": "reasoning", "id": "rs_1", "summary": []},
+            {
+                "type": "function_call",
+                "id": "fc_1",
+                "call_id": "call_1",
+                "name": "add",
+                "arguments": '{"a":1,"b":1}',
+                "status": "completed",
+            },
+        ),
+    ),
+    LedgerEntry(
+        run_id="run_0",
+        items=({"type": "function_call_output", "call_id": "call_1", "output": "swordfish"},),
+    ),
+)
+
+
+async def test_a_chain_that_the_service_lost_is_rebuilt() -> None:
+    """B8: from our own ledger, without a word to the person; then the chain goes on as ever."""
+    script = Script([call("add", {"a": 1, "b": 1}), finish(ANSWER)])
+    async with bench(script, before=EARLIER) as place:
+        ended = await place.run("And again?", LoopState(parent="resp_long_gone"))
+    lost, rebuilt, after = (each.body for each in place.api.requests)
+    assert lost["previous_response_id"] == "resp_long_gone"
+    assert "previous_response_id" not in rebuilt
+    sent = [item.get("content") or item.get("output") or item["type"] for item in rebuilt["input"]]
+    assert sent == ["What is the code word?", "function_call", "swordfish", "And again?"]
+    assert after["previous_response_id"] == place.api.requests[1].response_id
+    assert ended.status is RunStatus.SUCCESS
+
+
+async def test_a_rebuilt_chain_is_kept_as_a_checkpoint() -> None:
+    """B9: what the window is made of afterwards begins there, and holds the same words."""
+    async with bench(Script([finish(ANSWER)]), before=EARLIER) as place:
+        await place.run("And again?", LoopState(parent="resp_long_gone"))
+        entries = await place.parts.history()
+    checkpoints = [each for each in entries if each.checkpoint]
+    assert len(checkpoints) == 1
+    assert [item.get("content") for item in active(entries)][-1] is None
+    assert "And again?" in str(active(entries))
+
+
+async def test_a_chain_lost_for_good_ends_the_run() -> None:
+    """B8: the remedy is used once."""
+    async with bench(Script([]), before=EARLIER) as place:
+        place.api.faults.fail("missing_parent_once", times=2)
+        ended = await place.run("And again?", LoopState(parent="resp_long_gone"))
+    assert ended.stop_reason is StopReason.MODEL_ERROR
+
+
+async def test_stateless_sends_the_whole_conversation_every_time() -> None:
+    """B1: for services that keep nothing; encrypted reasoning goes back verbatim."""
+    script = Script([call("add", {"a": 1, "b": 1}), call("add", {"a": 2, "b": 2}), finish(ANSWER)])
+    async with bench(script, stateless=True) as place:
+        ended = await place.run()
+    bodies = [each.body for each in place.api.requests]
+    assert all(body["store"] is False for body in bodies)
+    assert all("previous_response_id" not in body for body in bodies)
+    assert [len(body["input"]) for body in bodies] == sorted(len(body["input"]) for body in bodies)
+    assert bodies[1]["input"][: len(bodies[0]["input"])] == bodies[0]["input"]
+    assert ended.status is RunStatus.SUCCESS
+
+
+async def test_a_stateless_thread_goes_on() -> None:
+    """B1 B7: the next run begins with what the ledger holds."""
+    async with bench(Script([finish(ANSWER), finish(ANSWER)]), stateless=True) as place:
+        first = await place.run("First?")
+        again = await place.run("Second?", LoopState(pending=first.state.pending))
+    assert again.status is RunStatus.SUCCESS
+    assert "First?" in str(place.api.requests[-1].body["input"])
+
+
+async def test_a_long_conversation_is_shortened_before_it_is_full() -> None:
+    """E3: at three quarters; the request and the last exchanges stay whole, the rest is a summary
+    by the model, on a fresh chain."""
+    turns = iter([*(call("add", {"a": n, "b": 1}) for n in range(6)), finish(ANSWER)])
+
+    def brain(request: Any) -> Any:
+        return next(turns) if request.body.get("tools") else text("They added numbers.")
+
+    async with bench(brain, compact_at=0.001) as place:
+        ended = await place.run("A question to keep")
+    assert ended.status is RunStatus.SUCCESS
+    summaries = [each.body for each in place.api.requests if not each.body.get("tools")]
+    assert summaries
+    fresh = place.api.requests[place.api.requests.index(received(place, summaries[0])) + 1].body
+    assert "previous_response_id" not in fresh
+    assert "A question to keep" in str(fresh["input"])
+
+
+async def test_an_overflow_is_shortened_once() -> None:
+    """E4: compact and try again, once per run; then it is said."""
+    script = Script([calls(("add", {"a": 1, "b": 1})), text("summary"), finish(ANSWER)])
+    async with bench(script, before=EARLIER) as place:
+        place.api.faults.fail("context_length", times=1, skip=1)
+        ended = await place.run("Go on", None)
+    assert ended.status is RunStatus.SUCCESS
+    assert any(each.entry.checkpoint for each in place.of(Recorded))
+
+
+async def test_an_overflow_that_stays_is_said() -> None:
+    """E4 C8: prompt_too_long."""
+    async with bench(Script([text("summary")]), before=EARLIER) as place:
+        place.api.faults.fail("context_length", times=1)
+        place.api.faults.fail("context_length", times=1, skip=1)
+        ended = await place.run("Go on", None)
+    assert ended.stop_reason is StopReason.PROMPT_TOO_LONG
+
+
+async def test_a_summary_that_fails_is_made_mechanically() -> None:
+    """E3: nothing is lost when the model cannot summarise."""
+    async with bench(Script([empty(), finish(ANSWER)]), before=EARLIER) as place:
+        place.api.faults.fail("context_length", times=1)
+        ended = await place.run("Go on", None)
+    assert ended.status is RunStatus.SUCCESS
+    assert "swordfish" in str(place.api.requests[-1].body["input"])
+
+
+ITEMS = st.lists(
+    st.one_of(
+        st.builds(lambda text: {"role": "user", "content": text}, st.text(max_size=5)),
+        st.builds(
+            lambda n: {"type": "function_call", "call_id": f"c{n}", "name": "x", "arguments": "{}"},
+            st.integers(0, 4),
+        ),
+        st.builds(
+            lambda n: {"type": "function_call_output", "call_id": f"c{n}", "output": "o"},
+            st.integers(0, 4),
+        ),
+        st.just({"type": "reasoning", "id": "rs_1", "encrypted_content": "x"}),
+    ),
+    max_size=30,
+)
+
+
+@given(ITEMS)
+def test_a_window_is_made_of_whole_pairs(items: list[Item]) -> None:
+    """B2: whatever the ledger holds after crashes and cuts."""
+    kept = paired(items)
+    made = [item["call_id"] for item in kept if item.get("type") == "function_call"]
+    answered = [item["call_id"] for item in kept if item.get("type") == "function_call_output"]
+    assert sorted(made) == sorted(answered)
+    assert len(set(made)) == len(made)
+    assert all(item in items for item in kept)
+
+
+def test_nothing_that_only_the_old_store_knows_is_sent() -> None:
+    """B8: names of items mean nothing to a fresh chain; reasoning goes only if it is whole."""
+    whole: Item = {"type": "reasoning", "id": "rs_2", "encrypted_content": "…", "summary": []}
+    sent = portable([*EARLIER[1].items, whole])
+    assert [item["type"] for item in sent] == ["function_call", "reasoning"]
+    assert all("id" not in item for item in sent)
+
+
+def received(place: Any, body: dict[str, Any]) -> Any:
+    """The request with this body."""
+    return next(each for each in place.api.requests if each.body is body)
+
+
+@pytest.mark.parametrize("entry", [EARLIER[1], EARLIER[2]])
+def test_the_window_begins_with_a_message(entry: LedgerEntry) -> None:
+    """B9: a ledger whose old end was cut off still makes a valid beginning."""
+    assert active([entry, *EARLIER[:1]]) == EARLIER[0].items
