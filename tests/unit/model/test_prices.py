@@ -1,0 +1,46 @@
+"""What a response costs and how much a model takes, from the kept table (E1, G6)."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.core.chain import Usage
+from bot.model import PriceList
+
+MILLION = 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("usage", "dollars"),
+    [
+        (Usage(input_tokens=100_000), 0.075),
+        (Usage(output_tokens=100_000), 0.45),
+        (Usage(input_tokens=100_000, cached_tokens=100_000), 0.0075),
+        (Usage(input_tokens=100_000, cached_tokens=40_000, output_tokens=10_000), 0.093),
+        (Usage(output_tokens=100_000, reasoning_tokens=90_000), 0.45),
+        (Usage(), 0.0),
+    ],
+)
+def test_a_response_is_priced(usage: Usage, dollars: float) -> None:
+    """Cached and reasoning tokens are subsets, not extras (OpenAI's list price, November 2026)."""
+    assert PriceList().cost("gpt-5.4-mini", usage) == pytest.approx(dollars)
+
+
+def test_a_dated_name_is_the_same_model() -> None:
+    """The service answers with dated names."""
+    usage = Usage(input_tokens=MILLION)
+    dated = PriceList().cost("gpt-5.4-mini-2026-03-17", usage)
+    assert dated == PriceList().cost("gpt-5.4-mini", usage)
+
+
+@pytest.mark.parametrize("model", ["stand-in model", "my-own-model", ""])
+def test_an_unknown_model_has_no_price_and_the_window_of_the_settings(model: str) -> None:
+    """Unknown is said, never passed off as free."""
+    prices = PriceList(default_window=50_000)
+    assert prices.cost(model, Usage(input_tokens=10)) is None
+    assert prices.window(model) == 50_000
+
+
+def test_the_window_leaves_room_for_the_output() -> None:
+    """400,000 in all, of which 128,000 may be output."""
+    assert PriceList().window("gpt-5.4-mini") == 272_000
