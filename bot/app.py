@@ -203,6 +203,12 @@ async def _listening(
         await stores.signals.request_cancel(thread_key, request_id, by)
         return await stores.mailbox.remove(thread_key, request_id)
 
+    async def submit(request: Request, event_id: str) -> bool:
+        new = await engine.submit(request, event_id)
+        if not request.private:  # what only one person saw makes nobody's reply meant for us
+            await stores.threads.join(request.thread_key, request.user)
+        return new
+
     signing = settings.slack_signing_secret
     app = slack_app(
         slack.clients, slack.identity, signing_secret=signing.get_secret_value() if signing else ""
@@ -214,8 +220,9 @@ async def _listening(
             clients=slack.clients,
             people=slack.people,
             policy=settings.access,
+            access=slack.access,
             threads=stores.threads,
-            submit=engine.submit,
+            submit=submit,
             withdraw=withdraw,
             status=slack.status,
             background=background,

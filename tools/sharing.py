@@ -8,7 +8,7 @@ import io
 import re
 from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -144,12 +144,13 @@ def _workbook(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> bytes
     import openpyxl
     from openpyxl.cell import WriteOnlyCell
     from openpyxl.styles import Font
+    from openpyxl.utils import get_column_letter
 
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet("Data")
     sheet.freeze_panes = "A2"
     for number, column in enumerate(columns, start=1):
-        letter = openpyxl.utils.get_column_letter(number)
+        letter = get_column_letter(number)
         sheet.column_dimensions[letter].width = min(50, max(10, len(column) + 4))
     header = [WriteOnlyCell(sheet, _harmless(column)) for column in columns]
     for cell in header:
@@ -173,7 +174,7 @@ def _cell(value: object) -> object:
     )
 
 
-def _harmless(cell: object) -> object:
+def _harmless(cell: Any) -> Any:
     """Text that a spreadsheet would run as a formula gets an apostrophe before it; numbers do not."""
     if not isinstance(cell, str):
         return cell

@@ -60,7 +60,7 @@ class ResponsesModel:
             raise ModelError(ModelErrorKind.INTERRUPTED, f"The stream broke: {error}") from error
 
     def _body(self, request: ModelRequest) -> dict[str, Any]:
-        body = {
+        body: dict[str, Any] = {
             "model": request.model,
             "instructions": request.instructions,
             "input": request.input,

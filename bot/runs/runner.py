@@ -67,7 +67,6 @@ class Runner:
         record = await runs.start(request, new_id("run"), lease)
         if record.outcome and record.phase is Phase.DELIVERED:
             return record.outcome
-        await self.stores.threads.join(request.thread_key, request.user)
         async with self.open_surface(request, runs.post(record.run_id, lease)) as surface:
             outcome = record.outcome or await self._decide(request, record, lease, surface, attempt)
             await _deliver(surface, outcome)

@@ -9,7 +9,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.core.errors import NotPermitted
 from bot.runs.policy import Person, PersonKind
-from bot.slack.client import error_code
+from bot.slack.client import TRANSPORT_ERRORS, error_code
 
 _INVISIBLE = {"channel_not_found", "not_in_channel", "missing_scope", "no_permission"}
 
@@ -31,6 +31,7 @@ class Access:
 
     def __init__(self, client: AsyncWebClient) -> None:
         self._client = client
+        self._places: dict[str, str] = {}
 
     async def channel(self, channel: str) -> Channel | None:
         """The channel; None when the bot cannot see it at all."""
@@ -49,6 +50,18 @@ class Access:
             bot_is_in=bool(found.get("is_member") or direct),
             archived=bool(found.get("is_archived")),
         )
+
+    async def place(self, channel: str) -> str:
+        """What the channel is called in a sentence; asked once, as a name is only a courtesy."""
+        if channel not in self._places:
+            try:
+                found = await self.channel(channel)
+            except (SlackApiError, *TRANSPORT_ERRORS):
+                found = None
+            if found is None:
+                return "a channel"
+            self._places[channel] = "a direct message" if found.direct else f"#{found.name}"
+        return self._places[channel]
 
     async def is_member(self, user: str, channel: str) -> bool:
         """True when `user` is in `channel`."""

@@ -15,6 +15,7 @@ from slack_sdk.errors import SlackApiError
 from bot.core.errors import NotPermitted
 from bot.core.request import Entry, FileRef, Request
 from bot.runs.policy import Person, Policy
+from bot.slack.access import Access
 from bot.slack.background import Background
 from bot.slack.client import TRANSPORT_ERRORS, Clients, Identity, SlackUnavailable
 from bot.slack.people import People
@@ -55,6 +56,7 @@ class Intake:
         clients: Clients,
         people: People,
         policy: Policy,
+        access: Access,
         threads: Threads,
         submit: Submit,
         withdraw: Withdraw,
@@ -65,6 +67,7 @@ class Intake:
         self._clients = clients
         self._people = people
         self._policy = policy
+        self._access = access
         self._threads = threads
         self._submit = submit
         self._withdraw = withdraw
@@ -93,7 +96,7 @@ class Intake:
             if speaks:
                 self._help(event)
             return
-        await self.accept(self._request(event, entry, person, question), event_id)
+        await self.accept(await self._request(event, entry, person, question), event_id)
 
     async def changed(self, event: Event, event_id: str) -> None:
         """An edit counts only when it mentions the bot for the first time; an unfurl is no edit."""
@@ -180,7 +183,7 @@ class Intake:
     async def _question(self, text: str) -> str:
         return await question_from(text, bot=self._identity.user, name_of=self._people.name)
 
-    def _request(self, event: Event, entry: Entry, person: Person, question: str) -> Request:
+    async def _request(self, event: Event, entry: Entry, person: Person, question: str) -> Request:
         return Request(
             entry=entry,
             team=self._identity.team,
@@ -188,6 +191,8 @@ class Intake:
             thread=event.get("thread_ts") or event["ts"],
             ts=event["ts"],
             user=person.id,
+            author=person.name,
+            place=await self._access.place(event["channel"]),
             text=question or words.ATTACHED_ONLY,
             files=file_refs(event.get("files") or ()),
             locale=person.locale,

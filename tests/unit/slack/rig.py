@@ -130,6 +130,7 @@ async def wired(ws: Workspace, policy: Policy | None = None) -> AsyncGenerator[R
             clients=clients,
             people=people,
             policy=policy,
+            access=access,
             threads=mailbox,
             submit=mailbox.submit,
             withdraw=mailbox.withdraw,
