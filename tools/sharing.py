@@ -168,7 +168,7 @@ def _cell(value: object) -> object:
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, str):
-        return _harmless(value)[:32_767]  # type: ignore[index]  # text stays text
+        return _harmless(value)[:32_767]
     return (
         value if hasattr(value, "year") or hasattr(value, "as_tuple") else tables.cell_text(value)
     )
