@@ -13,13 +13,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from openai import AsyncOpenAI
-
 import tools
 from bot.agent.dispatch import Toolbox
 from bot.core.errors import ToolError
 from bot.core.request import Request
-from bot.model import PriceList, ResponsesModel
+from bot.model import PriceList, ResponsesModel, sdk_client
 from bot.runs.artifacts import ThreadArtifacts
 from bot.runs.engine import Engine, open_engine
 from bot.runs.runner import Runner
@@ -79,8 +77,8 @@ async def runner(
     dry_run: bool = False,
 ) -> AsyncGenerator[Runner]:
     """All that a run needs. Raises ConfigurationError when no model service is named."""
-    key = "not needed" if settings.openai_base_url else None
-    if settings.openai_api_key or key is None:
+    key = "none"  # a server of one's own may ask for none
+    if settings.openai_api_key or not settings.openai_base_url:
         key = secret(settings.openai_api_key, "OPENAI_API_KEY", NO_MODEL)
     artifacts = ThreadArtifacts(stores.artifacts)
     databases = Databases(settings.databases)
@@ -90,7 +88,7 @@ async def runner(
         Databases: databases,
         Fetcher: Fetcher(),
     }
-    async with AsyncOpenAI(api_key=key, base_url=settings.openai_base_url) as client:
+    async with sdk_client(key, settings.openai_base_url) as client:
         yield Runner(
             stores=stores,
             toolbox=Toolbox(catalogue(), services, artifacts),

@@ -1,6 +1,6 @@
 """The Responses API client: what is asked, what comes back, what it costs."""
 
-from bot.model.client import ResponsesModel
+from bot.model.client import ResponsesModel, sdk_client
 from bot.model.prices import PriceList
 from bot.model.types import Model, ModelRequest, ModelResponse, Progress, ReasoningPart, TextPart
 
@@ -13,4 +13,5 @@ __all__ = [
     "ReasoningPart",
     "ResponsesModel",
     "TextPart",
+    "sdk_client",
 ]

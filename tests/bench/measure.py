@@ -16,23 +16,26 @@ from openai import AsyncOpenAI
 from bot.agent.events import RunEnded
 from bot.agent.loop import run
 from bot.core.outcome import RunStatus
-from bot.model import ResponsesModel
+from bot.model import ResponsesModel, sdk_client
 from tests.bench import bare, scene
 
 Run = Callable[[], Awaitable[None]]
 
 
 @asynccontextmanager
-async def served() -> AsyncGenerator[AsyncOpenAI]:
-    """A client of the stand-in in another process: its work is not counted."""
+async def served() -> AsyncGenerator[tuple[AsyncOpenAI, AsyncOpenAI]]:
+    """Our client and a plain one of the stand-in in another process: its work is not counted."""
     command = [sys.executable, "-m", "bot.local.model", "--bench", "--tool", "add"]
     command += ["--arguments", '{"a": 1, "b": 2}']
     process = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)
     try:
         assert process.stdout is not None
         url, key = [(await process.stdout.readline()).decode().strip() for _ in range(2)]
-        async with AsyncOpenAI(base_url=url, api_key=key) as client:
-            yield client
+        async with (
+            sdk_client(key, url) as our_client,
+            AsyncOpenAI(base_url=url, api_key=key) as plain_client,
+        ):
+            yield our_client, plain_client
     finally:
         process.kill()
         await process.wait()
@@ -64,8 +67,8 @@ async def cpu_ratio(
     *, concurrency: int, stream: bool, rounds: int, runs: int
 ) -> tuple[float, float]:
     """CPU of our loop over the bare one's (median of rounds), and ours in ms per turn."""
-    async with served() as client:
-        loops = (ours(client, stream=stream), plain(client, stream=stream))
+    async with served() as (our_client, plain_client):
+        loops = (ours(our_client, stream=stream), plain(plain_client, stream=stream))
         for loop in loops:
             await loop()
         spent: list[tuple[float, float]] = []

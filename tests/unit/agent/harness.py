@@ -8,7 +8,6 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
-from openai import AsyncOpenAI
 from pydantic import Field
 
 from bot.agent.complete import ResponseType
@@ -25,7 +24,7 @@ from bot.core.chain import Item, LedgerEntry, Usage
 from bot.core.context import RequestContext, current_request
 from bot.core.request import Entry, Request
 from bot.local.model import ResponsesServer
-from bot.model import ResponsesModel
+from bot.model import ResponsesModel, sdk_client
 from bot.toolkit import ToolError, ToolResult, tool
 from bot.toolkit.catalogue import Catalogue
 from bot.toolkit.tool import Services
@@ -205,7 +204,7 @@ async def bench(
     )
     async with (
         ResponsesServer.open(brain=brain) as api,
-        AsyncOpenAI(base_url=api.url, api_key=api.api_key, max_retries=0) as client,
+        sdk_client(api.api_key, api.url, max_retries=0) as client,
     ):
         parts = Parts(
             model=ResponsesModel(client, stream=stream),
