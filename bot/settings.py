@@ -30,8 +30,8 @@ from bot.store import Retention
 from bot.toolkit import DatabaseConfig
 
 NO_MODEL = (
-    "OPENAI_API_KEY is not set. Set it (or OPENAI_BASE_URL for another server that speaks the "
-    "Responses API); `bot dev` works without, with a stand-in model."
+    "set it, or OPENAI_BASE_URL for another server that speaks the Responses API; `bot dev` works "
+    "without, with a stand-in model"
 )
 
 _TABLES = ("model", "limits", "access", "retention", "databases")

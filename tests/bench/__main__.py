@@ -21,12 +21,15 @@ def import_seconds(module: str) -> float:
 
 async def main() -> None:
     rows = []
-    for name, concurrency, stream in (
-        ("chained, one at a time", 1, False),
-        ("chained, 50 at once", 50, False),
-        ("streamed, 50 at once", 50, True),
+    for name, concurrency, stream, stateless in (
+        ("chained, one at a time", 1, False, False),
+        ("chained, 50 at once", 50, False, False),
+        ("streamed, 50 at once", 50, True, False),
+        ("whole history, one at a time", 1, False, True),
     ):
-        ratio, turn = await cpu_ratio(concurrency=concurrency, stream=stream, rounds=5, runs=100)
+        ratio, turn = await cpu_ratio(
+            concurrency=concurrency, stream=stream, stateless=stateless, rounds=5, runs=100
+        )
         rows.append((f"CPU per turn, {name}", f"{turn:.2f} ms", f"{ratio:.2f} of the bare loop"))
     worker, sdk = import_seconds("bot.app"), import_seconds("openai")
     rows.append(

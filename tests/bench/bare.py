@@ -10,7 +10,9 @@ from openai import AsyncOpenAI
 from tests.bench.scene import INSTRUCTIONS, MODEL, QUESTION, TOOLS, work
 
 
-async def run(client: AsyncOpenAI, *, stream: bool = False) -> dict[str, Any]:
+async def run(
+    client: AsyncOpenAI, *, stream: bool = False, stateless: bool = False
+) -> dict[str, Any]:
     previous: str | None = None
     items: list[Any] = [{"role": "user", "content": QUESTION}]
     while True:
@@ -19,8 +21,11 @@ async def run(client: AsyncOpenAI, *, stream: bool = False) -> dict[str, Any]:
             "instructions": INSTRUCTIONS,
             "input": items,
             "tools": TOOLS,
-            "previous_response_id": previous,
         }
+        if stateless:
+            asked |= {"store": False, "include": ["reasoning.encrypted_content"]}
+        else:
+            asked["previous_response_id"] = previous
         if stream:
             async with await client.responses.create(**asked, stream=True) as events:
                 async for event in events:
@@ -28,7 +33,8 @@ async def run(client: AsyncOpenAI, *, stream: bool = False) -> dict[str, Any]:
                         response = event.response
         else:
             response = await client.responses.create(**asked)
-        previous, items = response.id, []
+        previous = response.id
+        items = [*items, *(each.to_dict() for each in response.output)] if stateless else []
         for item in response.output:
             if item.type != "function_call":
                 continue

@@ -41,12 +41,12 @@ async def served() -> AsyncGenerator[tuple[AsyncOpenAI, AsyncOpenAI]]:
         await process.wait()
 
 
-def ours(client: AsyncOpenAI, *, stream: bool) -> Run:
+def ours(client: AsyncOpenAI, *, stream: bool, stateless: bool = False) -> Run:
     """One run of our loop."""
     model = ResponsesModel(client, stream=stream)
 
     async def once() -> None:
-        async for event in run(scene.first_state(), scene.parts(model)):
+        async for event in run(scene.first_state(), scene.parts(model, stateless=stateless)):
             if isinstance(event, RunEnded):
                 assert event.status is RunStatus.SUCCESS
                 assert event.state.turn == scene.TURNS
@@ -54,21 +54,22 @@ def ours(client: AsyncOpenAI, *, stream: bool) -> Run:
     return once
 
 
-def plain(client: AsyncOpenAI, *, stream: bool) -> Run:
+def plain(client: AsyncOpenAI, *, stream: bool, stateless: bool = False) -> Run:
     """One run of the bare loop."""
 
     async def once() -> None:
-        assert await bare.run(client, stream=stream)
+        assert await bare.run(client, stream=stream, stateless=stateless)
 
     return once
 
 
 async def cpu_ratio(
-    *, concurrency: int, stream: bool, rounds: int, runs: int
+    *, concurrency: int, stream: bool, rounds: int, runs: int, stateless: bool = False
 ) -> tuple[float, float]:
     """CPU of our loop over the bare one's (median of rounds), and ours in ms per turn."""
     async with served() as (our_client, plain_client):
-        loops = (ours(our_client, stream=stream), plain(plain_client, stream=stream))
+        how = {"stream": stream, "stateless": stateless}
+        loops = (ours(our_client, **how), plain(plain_client, **how))
         for loop in loops:
             await loop()
         spent: list[tuple[float, float]] = []

@@ -42,8 +42,9 @@ CATALOGUE = Catalogue.of([add.tool])
 TOOLS: list[dict[str, Any]] = [*CATALOGUE.always, FINISH.definition]
 
 
-async def nothing() -> list[LedgerEntry]:
-    return []
+async def asked() -> list[LedgerEntry]:
+    """The ledger of a thread in which the question was just asked."""
+    return [LedgerEntry(run_id="run_bench", items=first_state().pending)]
 
 
 def parts(model: Model, *, stateless: bool = False) -> Parts:
@@ -60,7 +61,7 @@ def parts(model: Model, *, stateless: bool = False) -> Parts:
         limits=Limits(tokens=10_000_000, cost=None),
         interrupt=Interrupt(),
         context=RequestContext(request=request, run_id="run_bench", model=MODEL),
-        history=nothing,
+        history=asked,
         stateless=stateless,
     )
 

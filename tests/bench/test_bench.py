@@ -17,6 +17,12 @@ async def test_a_turn_costs_half_of_a_bare_loop(concurrency: int, stream: bool) 
     assert ratio <= 0.5
 
 
+async def test_a_turn_with_the_whole_history_costs_a_seventh_of_a_bare_loop() -> None:
+    """Goal: stateless, where the SDK transforms the whole conversation every time."""
+    ratio, _ = await cpu_ratio(concurrency=1, stream=False, stateless=True, rounds=3, runs=20)
+    assert ratio <= 0.15
+
+
 async def test_a_waiting_run_is_small() -> None:
     """Goal: a thousand waiting runs fit in half a gigabyte, with room."""
     assert await per_waiting_run(200) < 500_000
