@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from bot.core.answers import RESPONSE_TYPES, Answer
+from bot.core.request import Request
+from bot.toolkit.given_schema import given_model, text_field_of
 from bot.toolkit.schema import strict_schema
 
 NAME = "complete_task"
@@ -20,10 +24,20 @@ _DESCRIPTION = (
 
 @dataclass(frozen=True)
 class ResponseType:
-    """What a run must return. `text_field` takes plain text when the model will not call."""
+    """What a run must return. `text_field` takes plain text when the model will not call; None
+    where that would take making values up."""
 
     model: type[BaseModel]
-    text_field: str
+    text_field: str | None
+
+    @classmethod
+    def of(cls, request: Request) -> ResponseType:
+        """The type that `request` names or, as a JSON schema, brings with it (C3)."""
+        schema = request.response_schema
+        if schema is not None:
+            return cls(given_model(schema, owner="the schema"), text_field_of(schema))
+        model = RESPONSE_TYPES[request.response_type]
+        return cls(model, model.text_field)
 
     @cached_property
     def definition(self) -> dict[str, Any]:
@@ -41,13 +55,17 @@ class ResponseType:
         return self.model.model_validate_json(arguments)
 
     def from_text(self, text: str) -> BaseModel:
-        """Plain text as a result: `text_field` holds it, every other field is empty or lowest."""
-        return self.model.model_validate(_emptiest(self.model) | {self.text_field: text})
+        """Plain text as a result: `text_field` holds it, every other field is empty or lowest. As
+        an `Answer` where it does not fit: nothing that the model said is lost (C4)."""
+        if self.text_field:
+            with suppress(ValidationError):
+                return self.model.model_validate(_emptiest(self.model) | {self.text_field: text})
+        return Answer.model_validate(_emptiest(Answer) | {Answer.text_field: text})
 
 
 def _emptiest(model: type[BaseModel]) -> dict[str, Any]:
-    """A value for each field: null, [], "" or the last of an enumeration, which by our
-    convention is the weakest (`confidence: low`)."""
+    """A value for each field: null, [], "" or the last of an enumeration, which by our convention
+    is the weakest (`confidence: low`). No number is made up."""
     properties = strict_schema(model, owner=model.__name__)["properties"]
     return {name: _empty_value(schema) for name, schema in properties.items()}
 
@@ -57,7 +75,7 @@ def _empty_value(schema: dict[str, Any]) -> Any:
         return None
     if "enum" in schema:
         return schema["enum"][-1]
-    return {"array": [], "string": "", "boolean": False}.get(schema.get("type", ""), 0)
+    return {"array": [], "string": ""}.get(schema.get("type", ""))
 
 
 def describe_errors(error: ValidationError, limit: int = 8) -> str:

@@ -7,7 +7,7 @@ entry in `RESPONSE_TYPES` and one renderer.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -32,10 +32,22 @@ class Table(BaseModel):
     rows: list[list[str]] = Field(description="Cells as text, one list per row.")
 
 
-class Answer(BaseModel):
-    """The answer to a question."""
+class Result(BaseModel):
+    """What every response type has.
+
+    `text_field` names the field that takes plain text when a model will not call `complete_task`
+    (C4); the others can all be empty, an enumeration then stands at its last and weakest value.
+    """
 
     model_config = ConfigDict(frozen=True)
+
+    text_field: ClassVar[str]
+
+
+class Answer(Result):
+    """The answer to a question."""
+
+    text_field = "summary"
 
     summary: str = Field(
         description="The answer itself in one to three sentences of Markdown, with the numbers."
@@ -51,11 +63,95 @@ class Answer(BaseModel):
     )
 
 
-RESPONSE_TYPES: dict[str, type[BaseModel]] = {"Answer": Answer}
-"""Response types by the name a `Request` carries."""
+class Statement(BaseModel):
+    """Something that came out of a conversation."""
 
-TEXT_FIELD: dict[str, str] = {"Answer": "summary"}
-"""The field of each type that takes plain text when a model will not call complete_task (C4)."""
+    model_config = ConfigDict(frozen=True)
+
+    text: str = Field(description="What it is, in one sentence of Markdown that names who said it.")
+    url: str | None = Field(description="Link to the message, as read_thread gave it; else null.")
+
+
+class Moment(BaseModel):
+    """Something that happened, and when."""
+
+    model_config = ConfigDict(frozen=True)
+
+    when: str = Field(description="Day and time as read_thread gave them; the day once is enough.")
+    what: str = Field(description="What happened, in one short sentence of Markdown.")
+
+
+class ThreadSummary(Result):
+    """The summary of a thread. Read all of the thread first; leave out what the bot itself said."""
+
+    text_field = "about"
+
+    about: str = Field(
+        description="What the thread is about and where it stands now: one to three sentences."
+    )
+    decisions: list[Statement] = Field(
+        description="What was decided, and still holds at the end; [] if nothing was."
+    )
+    open_questions: list[Statement] = Field(description="What nobody has answered yet; may be [].")
+    participants: list[str] = Field(description="Names of the people who wrote, the bot left out.")
+    timeline: list[Moment] = Field(
+        description="The turning points in order, when the order matters for understanding; else []."
+    )
+    sources: list[Source] = Field(description="Files and pages it rests on, and key messages.")
+    gaps: list[str] = Field(description="What could not be read or was left out, and why.")
+
+
+class ActionItem(BaseModel):
+    """Something that somebody is to do."""
+
+    model_config = ConfigDict(frozen=True)
+
+    task: str = Field(description="What is to be done, beginning with a verb; plain text.")
+    owner: str | None = Field(
+        description="Name of who took it or was given it, as the thread writes it; null if nobody."
+    )
+    due: str | None = Field(
+        description="When it is due: the date as YYYY-MM-DD if it is clear, else as it was said."
+    )
+    url: str | None = Field(description="Link to the message it comes from; null if unknown.")
+
+
+class ActionItems(Result):
+    """What people in a thread are to do. Only what was said; invent no owners and no dates."""
+
+    text_field = "summary"
+
+    summary: str = Field(
+        description="One sentence: how many there are and which is most urgent, or that none are."
+    )
+    items: list[ActionItem] = Field(description="All that is not done yet, the most urgent first.")
+    gaps: list[str] = Field(description="What was too unclear to list, and what to ask whom.")
+
+
+class DraftReply(Result):
+    """A reply that the asker may post under their own name. It is not posted by you."""
+
+    text_field = "draft"
+
+    draft: str = Field(
+        description="The reply, ready to post, in the asker's voice and the thread's language; "
+        "Markdown; a [placeholder] where only the asker knows what to say."
+    )
+    tone: str = Field(description='How it sounds, in a few words: "friendly and brief".')
+    assumptions: list[str] = Field(
+        description="What it takes for granted and the asker should check before posting it."
+    )
+    sources: list[Source] = Field(description="What its statements rest on.")
+    gaps: list[str] = Field(description="What could not be found, and is a placeholder for that.")
+
+
+RESPONSE_TYPES: dict[str, type[Result]] = {
+    model.__name__: model for model in (Answer, ThreadSummary, ActionItems, DraftReply)
+}
+"""Response types by the name that a `Request` carries."""
+
+GIVEN = "GivenResult"
+"""The name of the type that a request brings with it, as a JSON schema."""
 
 
 class Series(BaseModel):

@@ -63,7 +63,8 @@ class Totals(BaseModel):
 class Outcome(BaseModel):
     """The end of a run, complete enough to be posted by any process.
 
-    `result` is a dump of the response type named by `response_type`, None when there is none.
+    `result` is a dump of the response type named by `response_type`, None when there is none. That
+    is the type asked for, or `Answer` for words that do not fit into it.
     `error` says how the model service failed, if that ended the run.
     `note` is a clear sentence for the person: why it is partial or failed and what to do next.
     `links` are the addresses that may be posted as links: those that people or tools brought in.

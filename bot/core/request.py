@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from enum import StrEnum
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -40,7 +41,8 @@ class Request(BaseModel):
     of the message that stands for it) and, with team and channel, what a request is told apart by.
     `author` and `place` are the names that people and the model read ("Ada", "#sales").
     `private` means that only `user` may see the answer. `quoted` is the message that a shortcut
-    was used on.
+    was used on. `response_type` names what is wanted (C3); with a `response_schema`, it is data of
+    that JSON schema.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -60,6 +62,7 @@ class Request(BaseModel):
     files: tuple[FileRef, ...] = ()
     private: bool = False
     response_type: str = "Answer"
+    response_schema: dict[str, Any] | None = None
     locale: str = "en-US"
     time_zone: str = "UTC"
     received_at: datetime = Field(default_factory=lambda: datetime.now(UTC))

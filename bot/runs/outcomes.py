@@ -31,7 +31,7 @@ async def outcome_of(ended: RunEnded, context: RequestContext, artifacts: Artifa
         status=ended.status,
         stop_reason=ended.stop_reason,
         error=ended.error.kind if ended.error else None,
-        response_type=request.response_type,
+        response_type=type(ended.result).__name__ if ended.result else request.response_type,
         result=ended.result.model_dump(mode="json") if ended.result else None,
         note=explain(ended.stop_reason, ended.error, done),
         totals=Totals(

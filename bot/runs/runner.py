@@ -18,7 +18,6 @@ from bot.agent.limits import Limits
 from bot.agent.loop import run
 from bot.agent.parts import Parts
 from bot.agent.state import LoopState
-from bot.core.answers import RESPONSE_TYPES, TEXT_FIELD
 from bot.core.chain import CallerState, LedgerEntry
 from bot.core.context import RequestContext, bound_request
 from bot.core.errors import CorruptValue, LeaseLost
@@ -167,13 +166,12 @@ class Runner:
             return []
 
     def _parts(self, request: Request, context: RequestContext, interrupt: Interrupt) -> Parts:
-        name = request.response_type
         return Parts(
             model=self.model,
             models=self.models,
             prices=self.prices,
             toolbox=self.toolbox,
-            response_type=ResponseType(RESPONSE_TYPES[name], TEXT_FIELD[name]),
+            response_type=ResponseType.of(request),
             limits=self.limits,
             interrupt=interrupt,
             context=context,
