@@ -15,9 +15,12 @@ from pathlib import Path
 
 import tools
 from bot.agent.dispatch import Toolbox
+from bot.agent.effort import Effort
+from bot.agent.evaluate import Evaluation
+from bot.agent.hooks import HookChain, Hooks
 from bot.core.errors import ToolError
 from bot.core.request import Request
-from bot.model import PriceList, ResponsesModel, sdk_client
+from bot.model import Model, PriceList, ResponsesModel, sdk_client
 from bot.runs.artifacts import ThreadArtifacts
 from bot.runs.engine import Engine, open_engine
 from bot.runs.runner import Runner
@@ -89,23 +92,36 @@ async def runner(
         Fetcher: Fetcher(),
     }
     async with sdk_client(key, settings.openai_base_url) as client:
+        model = ResponsesModel(
+            client,
+            stream=stream,
+            reasoning=settings.model.reasoning_parameter,
+            temperature=settings.model.temperature,
+            max_output_tokens=settings.model.max_output_tokens,
+        )
         yield Runner(
             stores=stores,
             toolbox=Toolbox(catalogue(), services, artifacts),
-            model=ResponsesModel(
-                client,
-                stream=stream,
-                reasoning=settings.model.reasoning_parameter,
-                temperature=settings.model.temperature,
-                max_output_tokens=settings.model.max_output_tokens,
-            ),
+            model=model,
             models=(settings.openai_model, *settings.openai_fallback_models),
             prices=PriceList(settings.model.window),
             limits=settings.limits,
             open_surface=open_surface,
+            hooks_for=lambda request: _hooks(settings, model, request),
             stateless=settings.model.stateless,
             dry_run=dry_run,
         )
+
+
+def _hooks(settings: Settings, model: Model, request: Request) -> HookChain:
+    """The policies of one run, in the order in which they judge a result."""
+    hooks: list[Hooks] = []
+    if settings.limits.effort:
+        hooks.append(Effort(settings.limits.effort))
+    if settings.model.evaluation != "off":
+        tries = 2 if settings.model.evaluation == "full" else 0
+        hooks.append(Evaluation(request, model, settings.openai_model, tries=tries))
+    return HookChain(tuple(hooks))
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,9 @@ _TABLES = ("model", "limits", "access", "retention", "databases")
 
 class ModelSettings(BaseModel):
     """How the model is called; `[model]` in bot.toml. `window` in tokens, for models that the
-    price table does not know. `stateless` is for services that keep no responses."""
+    price table does not know. `stateless` is for services that keep no responses.
+    `evaluation` has each result judged by another call: `basic` marks one that falls short as
+    partial, `full` sends it back up to twice."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -49,6 +51,7 @@ class ModelSettings(BaseModel):
     max_output_tokens: int | None = Field(default=None, ge=256)
     window: int = Field(default=128_000, ge=4_000)
     stateless: bool = False
+    evaluation: Literal["off", "basic", "full"] = "off"
 
     @property
     def reasoning_parameter(self) -> dict[str, str] | None:

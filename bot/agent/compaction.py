@@ -10,10 +10,11 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from contextlib import aclosing
+from dataclasses import dataclass
 
 from bot.agent import prompts
 from bot.agent.window import paired, portable
-from bot.core.chain import Item
+from bot.core.chain import NO_USAGE, Item, Usage
 from bot.core.errors import ModelError
 from bot.model.types import Model, ModelRequest, ModelResponse
 
@@ -25,18 +26,26 @@ _SUMMARY_SOURCE = 60_000  # characters given to the model to summarise
 _LINE = 200  # characters kept of an output in a mechanical summary
 
 
-async def compacted(items: Sequence[Item], model: Model, name: str) -> tuple[Item, ...] | None:
-    """`items` with everything before the last exchanges put into one message, as a fresh chain
-    takes them; None when there is nothing to shorten."""
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """What a fresh chain begins with, and what making it took."""
+
+    items: tuple[Item, ...]
+    usage: Usage
+
+
+async def compacted(items: Sequence[Item], model: Model, name: str) -> Compacted | None:
+    """`items` with everything before the last exchanges put into one message; None when there is
+    nothing to shorten."""
     request = _last_request(items)
     recent = _recent(items, request)
     old = [item for n, item in enumerate(items[:recent]) if n != request]
     if not old:
         return None
-    summary = await _summarised(old, model, name)
+    summary, usage = await _summarised(old, model, name)
     kept = [items[request]] if request < recent else []
     note = prompts.note(prompts.summary_of_before(summary))
-    return portable((note, *kept, *paired(items[recent:])))
+    return Compacted(portable((note, *kept, *paired(items[recent:]))), usage)
 
 
 def _last_request(items: Sequence[Item]) -> int:
@@ -56,7 +65,7 @@ def _recent(items: Sequence[Item], request: int) -> int:
     return turns[-_LAST_EXCHANGES] if len(turns) >= _LAST_EXCHANGES else len(items)
 
 
-async def _summarised(items: Sequence[Item], model: Model, name: str) -> str:
+async def _summarised(items: Sequence[Item], model: Model, name: str) -> tuple[str, Usage]:
     request = ModelRequest(
         model=name,
         instructions=prompts.SUMMARISE,
@@ -67,10 +76,10 @@ async def _summarised(items: Sequence[Item], model: Model, name: str) -> str:
         async with asyncio.timeout(_SUMMARY_SECONDS), aclosing(model.respond(request)) as parts:
             async for part in parts:
                 if isinstance(part, ModelResponse) and part.text:
-                    return part.text
+                    return part.text, part.usage
     except (ModelError, TimeoutError):
         log.warning("the model did not summarise; the conversation is shortened mechanically")
-    return transcript(items, line=_LINE)
+    return transcript(items, line=_LINE), NO_USAGE
 
 
 def transcript(items: Sequence[Item], line: int = 2_000) -> str:

@@ -25,6 +25,7 @@ from bot.agent.limits import Limits
 from bot.core.chain import Item
 from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
+from bot.core.outcome import StopReason
 from bot.toolkit.artifacts import Artifacts
 from bot.toolkit.catalogue import ACQUIRE, Catalogue
 from bot.toolkit.schema import without_nulls
@@ -49,8 +50,8 @@ class Toolbox:
 @dataclass(frozen=True, slots=True)
 class CallOutput:
     """What answers one call. `result` is set by a valid `complete_task` only; `cancelled` when
-    the person stopped the run before this call was done; `blocked` and `prevented` are verdicts of
-    stop hooks on the result."""
+    the person stopped the run before this call was done; `blocked` and `ends` are verdicts of stop
+    hooks on the result."""
 
     call_id: str
     tool: str
@@ -58,7 +59,7 @@ class CallOutput:
     ok: bool = True
     cancelled: bool = False
     blocked: bool = False
-    prevented: bool = False
+    ends: StopReason | None = None
     acquired: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
     result: BaseModel | None = None

@@ -10,14 +10,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Coroutine, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
 from bot.agent.events import RunEnded
 from bot.agent.state import LoopState
-from bot.core.chain import Item
+from bot.core.chain import NO_USAGE, Item, Usage
 from bot.core.outcome import StopReason
 from bot.model.types import ModelRequest, ModelResponse
 from bot.toolkit.tool import Tool
@@ -27,7 +27,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Go:
-    """A result may pass."""
+    """A result may pass; `instead` takes its place. `usage` is what judging it took."""
+
+    instead: BaseModel | None = None
+    usage: Usage = NO_USAGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +38,16 @@ class Block:
     """A result is sent back: `message` is the output of its call, and the run goes on."""
 
     message: str
+    usage: Usage = NO_USAGE
 
 
 @dataclass(frozen=True, slots=True)
 class Prevent:
-    """The run ends here, with the result marked partial."""
+    """The run ends here for `reason`, with the result marked partial."""
+
+    reason: StopReason = StopReason.STOP_HOOK
+    instead: BaseModel | None = None
+    usage: Usage = NO_USAGE
 
 
 Verdict = Go | Block | Prevent
@@ -127,11 +135,15 @@ class HookChain:
         return None
 
     async def on_stop(self, state: LoopState, result: BaseModel) -> Verdict:
+        """The first objection, or the result as the hooks left it."""
+        usage = NO_USAGE
         for hook in self.hooks:
             verdict = await hook.on_stop(state, result)
+            usage += verdict.usage
             if not isinstance(verdict, Go):
-                return verdict
-        return Go()
+                return replace(verdict, usage=usage)
+            result = verdict.instead or result
+        return Go(result, usage)
 
     async def on_end(self, ended: RunEnded) -> None:
         """`on_failure` where it applies, then `on_run_end`."""

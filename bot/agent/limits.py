@@ -6,7 +6,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class Limits(BaseModel):
-    """Bounds on one run; settable in `[limits]` of bot.toml. Times in seconds, cost in dollars."""
+    """Bounds on one run; settable in `[limits]` of bot.toml. Times in seconds, cost in dollars.
+
+    `effort`, in tokens, is what should be spent before a result is taken; None takes the first.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -15,6 +18,7 @@ class Limits(BaseModel):
     turn_seconds: float = Field(default=120, gt=0)
     tokens: int = Field(default=100_000, ge=1)
     cost: float | None = Field(default=1.0, gt=0)
+    effort: int | None = Field(default=None, ge=1)
     context_ratio: float = Field(default=0.95, gt=0, le=1)
     malformed: int = Field(default=3, ge=1)
     failed_turns: int = Field(default=3, ge=1)

@@ -77,7 +77,8 @@ async def _turns(state: LoopState, parts: Parts) -> AsyncGenerator[Event]:
         ):
             async for happened in dispatching:
                 yield happened
-            outputs = await judged(state, this.outputs, parts.hooks)
+            outputs, spent = await judged(state, this.outputs, parts.hooks)
+            state = this.spend(state, spent)
             extra = await more
 
         # Observe.

@@ -11,9 +11,9 @@ from bot.agent import prompts
 from bot.agent.complete import NAME as COMPLETE
 from bot.agent.complete import ResponseType
 from bot.agent.dispatch import CallOutput
-from bot.agent.hooks import Block, HookChain, Prevent
+from bot.agent.hooks import Block, Go, HookChain, Prevent
 from bot.agent.state import LoopState, Transition
-from bot.core.chain import Item
+from bot.core.chain import NO_USAGE, Item, Usage
 from bot.core.outcome import RunStatus, StopReason
 from bot.model.types import ModelResponse
 
@@ -58,22 +58,22 @@ def close(state: LoopState, reason: StopReason) -> tuple[LoopState, Notes]:
 
 async def judged(
     state: LoopState, outputs: Sequence[CallOutput], hooks: HookChain
-) -> list[CallOutput]:
-    """`outputs`, with a valid result put before the stop hooks (H4)."""
-    return [
-        await _judged(state, output, hooks) if output.result is not None else output
-        for output in outputs
-    ]
-
-
-async def _judged(state: LoopState, output: CallOutput, hooks: HookChain) -> CallOutput:
-    assert output.result is not None  # noqa: S101 - asked just before
-    verdict = await hooks.on_stop(state, output.result)
-    if isinstance(verdict, Block) and not state.closing:
-        return replace(output, text=verdict.message, result=None, blocked=True)
-    if isinstance(verdict, Prevent):
-        return replace(output, prevented=True)
-    return output
+) -> tuple[list[CallOutput], Usage]:
+    """`outputs`, with a valid result put before the stop hooks (H4), and what that took."""
+    final = next((each for each in outputs if each.result is not None), None)
+    if final is None or final.result is None:
+        return list(outputs), NO_USAGE
+    verdict = await hooks.on_stop(state, final.result)
+    match verdict:
+        case Block() if not state.closing:
+            left = replace(final, text=verdict.message, result=None, blocked=True)
+        case Prevent():
+            left = replace(final, result=verdict.instead or final.result, ends=verdict.reason)
+        case Go():
+            left = replace(final, result=verdict.instead or final.result)
+        case _:  # the last call: what there is must do
+            left = final
+    return [left if each is final else each for each in outputs], verdict.usage
 
 
 def observe(
@@ -147,8 +147,7 @@ def _answered(
 
 def _ending(state: LoopState, outputs: Sequence[CallOutput]) -> Ending | None:
     if final := next((each for each in outputs if each.result is not None), None):
-        reason = StopReason.STOP_HOOK if final.prevented else StopReason.COMPLETED
-        return Ending(state.closing or reason, final.result)
+        return Ending(state.closing or final.ends or StopReason.COMPLETED, final.result)
     if any(each.cancelled for each in outputs):
         return Ending(StopReason.CANCELLED_TOOLS)
     return None

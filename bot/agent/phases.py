@@ -25,7 +25,7 @@ from bot.agent.interrupt import Interrupted
 from bot.agent.observe import Ending, Notes, close
 from bot.agent.parts import Parts
 from bot.agent.state import LoopState
-from bot.core.chain import Item, LedgerEntry
+from bot.core.chain import NO_USAGE, Item, LedgerEntry, Usage
 from bot.core.context import RequestContext
 from bot.core.errors import ModelError, ModelErrorKind
 from bot.core.outcome import StopReason
@@ -181,15 +181,21 @@ class Phases:
 
     def count(self, state: LoopState, response: ModelResponse) -> LoopState:
         """`state` with what `response` took."""
-        price = self.parts.prices.cost(self.model(state), response.usage)
-        return state.go(
+        counted = self.spend(state, response.usage)
+        return counted.go(
             state.transition,
             turn=state.turn + 1,
-            usage=state.usage + response.usage,
             last_usage=response.usage,
-            cost=None if price is None or state.cost is None else state.cost + price,
             tool_calls=state.tool_calls + sum(c["name"] != COMPLETE for c in response.calls),
         )
+
+    def spend(self, state: LoopState, usage: Usage) -> LoopState:
+        """`state` with the usage of one more call to the model, whoever made it (G6)."""
+        if usage == NO_USAGE:
+            return state
+        price = self.parts.prices.cost(self.model(state), usage)
+        cost = None if price is None or state.cost is None else state.cost + price
+        return state.go(state.transition, usage=state.usage + usage, cost=cost)
 
     def recorded(self, state: LoopState, items: Notes, *, checkpoint: bool = False) -> Recorded:
         """`items` were added; a `checkpoint` takes the place of everything before."""

@@ -12,7 +12,7 @@ from bot.agent.observe import close
 from bot.agent.phases import Heard, Phases
 from bot.agent.state import LoopState, Transition
 from bot.agent.window import active, portable
-from bot.core.chain import Usage
+from bot.core.chain import NO_USAGE
 from bot.core.errors import ModelErrorKind
 
 
@@ -48,8 +48,10 @@ async def shortened(this: Phases, state: LoopState) -> Recorded | None:
     short = await compacted(items, this.parts.model, this.model(state))
     if short is None:
         return None
-    fresh = state.go(Transition.COMPACTED, parent=None, pending=short, last_usage=Usage())
-    return this.recorded(fresh, short, checkpoint=True)
+    fresh = this.spend(state, short.usage).go(
+        Transition.COMPACTED, parent=None, pending=short.items, last_usage=NO_USAGE
+    )
+    return this.recorded(fresh, short.items, checkpoint=True)
 
 
 async def _rebuilt(this: Phases, state: LoopState) -> Recorded | None:

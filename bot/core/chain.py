@@ -29,6 +29,9 @@ class Usage(BaseModel):
         )
 
 
+NO_USAGE = Usage()
+
+
 class CallerState(BaseModel):
     """What a thread needs to go on (B7).
 
@@ -55,7 +58,8 @@ class LedgerEntry(BaseModel):
 
     `response_id` and `usage` are set when the items are a model's output. An `abandoned` output
     is kept for the record only: it is on no chain and is never sent again. The items of a
-    `checkpoint` stand for everything before it (B9).
+    `checkpoint` stand for everything before it (B9). `bound_to` is the one
+    person on whose private chain they are; they must get into no other chain.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -67,3 +71,4 @@ class LedgerEntry(BaseModel):
     usage: Usage | None = None
     abandoned: bool = False
     checkpoint: bool = False
+    bound_to: str | None = None

@@ -17,7 +17,7 @@ _BY_REASON = {
     StopReason.PROMPT_TOO_LONG: "This is more than I can read at once. Start a new thread, or ask about a smaller part.",
     StopReason.TOOL_ERRORS: "My tools kept failing, so this is not everything. Retry, or put the question another way.",
     StopReason.MALFORMED_OUTPUT: "I could not put this into the usual form, so take it with care. Retry may do better.",
-    StopReason.STOP_HOOK: "A rule of this workspace ended this run.",
+    StopReason.STOP_HOOK: "A check found this answer incomplete, so take it with care.",
     StopReason.CANCELLED_STREAMING: "Stopped.",
     StopReason.CANCELLED_TOOLS: "Stopped.",
     StopReason.HANDED_BACK: "I was restarted in the middle of this. Please retry.",

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
+from collections.abc import Callable
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from bot.agent import prompts
 from bot.agent.complete import ResponseType
@@ -20,7 +21,7 @@ from bot.agent.parts import Parts
 from bot.agent.state import LoopState
 from bot.core.chain import CallerState, LedgerEntry
 from bot.core.context import RequestContext, bound_request
-from bot.core.errors import CorruptValue, LeaseLost
+from bot.core.errors import CorruptValue, LeaseLost, StoreUnavailable
 from bot.core.ids import new_id
 from bot.core.outcome import Outcome
 from bot.core.request import Request
@@ -31,6 +32,9 @@ from bot.runs.surface import OpenSurface, Surface
 from bot.store import Lease, Phase, RunRecord, Stores
 
 log = logging.getLogger(__name__)
+
+HooksFor = Callable[[Request], HookChain]
+"""The hooks of one run: some keep a count of their own."""
 
 _MOST_ATTEMPTS = 4
 """Runs that a worker did not survive are given up after this many: one that kills its worker
@@ -51,7 +55,7 @@ class Runner:
     prices: PriceList
     limits: Limits
     open_surface: OpenSurface
-    hooks: HookChain = field(default_factory=HookChain)
+    hooks_for: HooksFor
     stateless: bool = False
     dry_run: bool = False
 
@@ -59,7 +63,8 @@ class Runner:
         """Bring `request` to its one terminal message; `attempt` counts from 1.
 
         Safe to repeat: goes on from the last save point, and delivers what was decided before.
-        Raises LeaseLost when another worker has taken the thread.
+        Raises LeaseLost when another worker has taken the thread, StoreUnavailable when nothing
+        can be kept: then it is to be called again.
         """
         runs = self.stores.runs
         lease = await self.stores.leases.take(request.thread_key)
@@ -82,7 +87,7 @@ class Runner:
                 outcome, after = broken(request, record.run_id), caller
             else:
                 outcome, after = await self._work(request, record, lease, surface, caller)
-        except LeaseLost:
+        except (LeaseLost, StoreUnavailable):
             raise
         except Exception:
             # A bug of ours. It is logged with its trace; the person still gets an end.
@@ -103,6 +108,7 @@ class Runner:
         context = RequestContext(
             request=request, run_id=record.run_id, model=self.models[0], dry_run=self.dry_run
         )
+        bound_to = _bound_to(request, caller)
         interrupt = Interrupt()
         state = await self._first_state(request, record, lease, caller)
         narrator = Narrator(request, record.run_id)
@@ -110,14 +116,13 @@ class Runner:
         with bound_request(context):
             async with (
                 self.stores.signals.watch(request.id, lambda _by: interrupt.request()),
-                aclosing(run(state, self._parts(request, context, interrupt))) as events,
+                aclosing(run(state, self._parts(context, interrupt, bound_to))) as events,
             ):
                 async for event in events:
                     if isinstance(event, Recorded):
                         saved = event.state.model_dump_json()
-                        await self.stores.runs.save_point(
-                            record.run_id, saved, lease, [event.entry]
-                        )
+                        entry = event.entry.model_copy(update={"bound_to": bound_to})
+                        await self.stores.runs.save_point(record.run_id, saved, lease, [entry])
                     elif isinstance(event, RunEnded):
                         ended = event
                     narrator.tell(event)
@@ -144,7 +149,8 @@ class Runner:
             links=caller.links,
             last_usage=caller.last_usage,
         )
-        entry = LedgerEntry(run_id=record.run_id, items=(asked,))
+        bound_to = _bound_to(request, caller)
+        entry = LedgerEntry(run_id=record.run_id, items=(asked,), bound_to=bound_to)
         await self.stores.runs.save_point(record.run_id, state.model_dump_json(), lease, [entry])
         return state
 
@@ -157,15 +163,18 @@ class Runner:
             return CallerState()
         return state if state.bound_to in (None, request.user) else CallerState()
 
-    async def _history(self, request: Request) -> list[LedgerEntry]:
-        """What was kept of the thread; nothing when it cannot be read any more."""
+    async def _history(self, request: Request, bound_to: str | None) -> list[LedgerEntry]:
+        """What was kept of the thread, and of private chains only what is on this one; nothing when
+        it cannot be read any more."""
         try:
-            return await self.stores.ledger.entries(request.thread_key)
+            entries = await self.stores.ledger.entries(request.thread_key)
+            return [entry for entry in entries if entry.bound_to in (None, bound_to)]
         except CorruptValue:
             log.exception("the ledger is lost", extra={"thread_key": request.thread_key})
             return []
 
-    def _parts(self, request: Request, context: RequestContext, interrupt: Interrupt) -> Parts:
+    def _parts(self, context: RequestContext, interrupt: Interrupt, bound_to: str | None) -> Parts:
+        request = context.request
         return Parts(
             model=self.model,
             models=self.models,
@@ -175,8 +184,8 @@ class Runner:
             limits=self.limits,
             interrupt=interrupt,
             context=context,
-            history=lambda: self._history(request),
-            hooks=self.hooks,
+            history=lambda: self._history(request, bound_to),
+            hooks=self.hooks_for(request),
             stateless=self.stateless,
             user_hash=hashlib.sha256(f"{request.team}:{request.user}".encode()).hexdigest(),
         )
@@ -193,8 +202,13 @@ def _caller_after(ended: RunEnded, before: CallerState, context: RequestContext)
         links=ended.state.links,
         model=context.model,
         last_usage=ended.state.last_usage,
-        bound_to=context.user if context.request.private else before.bound_to,
+        bound_to=_bound_to(context.request, before),
     )
+
+
+def _bound_to(request: Request, caller: CallerState) -> str | None:
+    """The one person who may see what this run adds to the thread's chain, None for everybody."""
+    return request.user if request.private else caller.bound_to
 
 
 async def _deliver(surface: Surface, outcome: Outcome) -> None:

@@ -1,0 +1,114 @@
+"""Self-evaluation: another call judges the result before it is taken (I2)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import aclosing
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from typing_extensions import override
+
+from bot.agent import prompts
+from bot.agent.hooks import Block, Go, Hooks, Prevent, Verdict
+from bot.agent.state import LoopState
+from bot.core.chain import NO_USAGE, Usage
+from bot.core.errors import ModelError
+from bot.core.request import Request
+from bot.model.types import Model, ModelRequest, ModelResponse
+from bot.toolkit.schema import strict_schema
+
+log = logging.getLogger(__name__)
+
+_SECONDS = 60.0
+_NAME = "judge"
+_GRADES = {"high": 2, "medium": 1, "low": 0}
+
+
+class Judgement(BaseModel):
+    """What the judge returns."""
+
+    model_config = ConfigDict(frozen=True)
+
+    completed: bool = Field(description="Whether the result does all that the request asks for.")
+    confidence: Literal["high", "medium", "low"] = Field(description="How sure you are of that.")
+    issues: list[str] = Field(
+        description="What is wrong or missing, each in a sentence; may be []."
+    )
+    suggestion: str = Field(description="What to do about it, in one sentence; may be empty.")
+
+    @property
+    def grade(self) -> int:
+        return 3 * self.completed + _GRADES[self.confidence]
+
+
+class Evaluation(Hooks):
+    """For one run. With `tries` 0 an incomplete result is marked partial (basic); otherwise its
+    issues are sent back up to that many times, and the best result is kept (full). A judge that
+    fails judges nothing."""
+
+    def __init__(self, request: Request, model: Model, name: str, *, tries: int = 0) -> None:
+        self._request = request
+        self._model = model
+        self._name = name
+        self._tries = tries
+        self._best: tuple[int, BaseModel] | None = None
+
+    @override
+    async def on_stop(self, state: LoopState, result: BaseModel) -> Verdict:
+        judgement, usage = await self._judged(result)
+        if judgement is None or judgement.completed:
+            return Go(usage=usage)
+        if self._best is None or judgement.grade >= self._best[0]:
+            self._best = (judgement.grade, result)
+        if self._tries > 0:
+            self._tries -= 1
+            return Block(_objection(judgement), usage)
+        return Prevent(instead=self._best[1], usage=usage)
+
+    async def _judged(self, result: BaseModel) -> tuple[Judgement | None, Usage]:
+        request = ModelRequest(
+            model=self._name,
+            instructions=prompts.JUDGE,
+            input=(prompts.to_judge(self._request.text, result.model_dump_json()),),
+            tools=(_TOOL,),
+            forced_tool=_NAME,
+        )
+        try:
+            async with asyncio.timeout(_SECONDS):
+                response = await _response(self._model, request)
+        except (ModelError, TimeoutError) as error:
+            log.warning("a result was not judged: %s", error)
+            return None, NO_USAGE
+        try:
+            given = response.calls[0]["arguments"] if response.calls else ""
+            return Judgement.model_validate_json(given), response.usage
+        except ValidationError:
+            log.warning("a result was not judged: the judge's words make no judgement")
+            return None, response.usage
+
+
+async def _response(model: Model, request: ModelRequest) -> ModelResponse:
+    async with aclosing(model.respond(request)) as parts:
+        async for part in parts:
+            if isinstance(part, ModelResponse):
+                return part
+    raise RuntimeError("a model must end with a response")
+
+
+def _objection(judgement: Judgement) -> str:
+    issues = "\n".join(f"- {issue}" for issue in judgement.issues) or "- It is not complete."
+    return (
+        f"Not accepted yet. A check found:\n{issues}\n{judgement.suggestion}\n"
+        "Mend that with tools, then call complete_task again."
+    )
+
+
+_TOOL = {
+    "type": "function",
+    "name": _NAME,
+    "description": "Return your judgement.",
+    "parameters": strict_schema(Judgement, owner="the judge"),
+    "strict": True,
+}
