@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
 
-from bot.core.answers import Answer, Chart
+from bot.core.answers import (
+    RESPONSE_TYPES,
+    ActionItems,
+    Answer,
+    Chart,
+    DraftReply,
+    Result,
+    ThreadSummary,
+)
 from bot.core.outcome import Outcome, RunStatus
 from bot.core.request import Request
 from bot.slack.render import words
+from bot.slack.render.action_items import action_pieces
 from bot.slack.render.answer import answer_pieces
 from bot.slack.render.buttons import feedback_buttons, follow_up_buttons, retry_button
+from bot.slack.render.data import data_pieces
+from bot.slack.render.draft_reply import draft_pieces
 from bot.slack.render.footer import footer
 from bot.slack.render.links import LinkGate
-from bot.slack.render.markdown import code_fence
 from bot.slack.render.parts import (
     PART_SIZE,
     Block,
+    Drawn,
     Part,
     Piece,
     Rendered,
@@ -30,19 +40,21 @@ from bot.slack.render.parts import (
     markdown_pieces,
     packed,
 )
+from bot.slack.render.thread_summary import summary_pieces
 from bot.slack.text import clean
 
 MAX_PARTS = 4
 DOCUMENT = "answer.md"
 
-ResultPieces = Callable[[Outcome, LinkGate], tuple[list[Piece], list[Upload]]]
+Renderer = Callable[[Any, Outcome, LinkGate], Drawn]
+"""Takes an instance of the response type it is registered for."""
 
-
-def _answer(outcome: Outcome, gate: LinkGate) -> tuple[list[Piece], list[Upload]]:
-    return answer_pieces(Answer.model_validate(outcome.result), outcome, gate)
-
-
-RENDERERS: dict[str, ResultPieces] = {"Answer": _answer}
+RENDERERS: dict[type[Result], Renderer] = {
+    Answer: answer_pieces,
+    ThreadSummary: summary_pieces,
+    ActionItems: action_pieces,
+    DraftReply: draft_pieces,
+}
 """How each response type is drawn. One without an entry is shown as the data it is."""
 
 
@@ -127,28 +139,25 @@ def _frame(outcome: Outcome, request: Request, gate: LinkGate) -> Frame:
 def _answer_buttons(outcome: Outcome, request: Request) -> list[Piece]:
     if not outcome.result:
         return [_bare(retry_button(request.id))]
-    asked = outcome.result.get("follow_ups")
+    asked = outcome.result.get("follow_ups") if outcome.response_type in RESPONSE_TYPES else None
     questions = [q for q in asked if isinstance(q, str)] if isinstance(asked, list) else []
     follow_ups = follow_up_buttons(questions, thread=request.thread, private=request.private)
     feedback = feedback_buttons(outcome.run_id)
     return [_bare(block) for block in (follow_ups, feedback) if block]
 
 
-def _result(outcome: Outcome, gate: LinkGate) -> tuple[list[Piece], list[Upload]]:
+def _result(outcome: Outcome, gate: LinkGate) -> Drawn:
     if outcome.result is None:
         return [], []
-    renderer = RENDERERS.get(outcome.response_type)
-    if renderer is None:
-        return _as_data(outcome.result), []
+    model = RESPONSE_TYPES.get(outcome.response_type)
+    if model is None:
+        return data_pieces(outcome.result)
     try:
-        return renderer(outcome, gate)
+        result = model.model_validate(outcome.result)
     except ValidationError:
         # A record from another version: what it holds is shown rather than lost.
-        return _as_data(outcome.result), []
-
-
-def _as_data(result: dict[str, Any]) -> list[Piece]:
-    return joined([code_fence(json.dumps(result, ensure_ascii=False, indent=2), "json")])
+        return data_pieces(outcome.result)
+    return RENDERERS[model](result, outcome, gate)
 
 
 def _bare(block: Block) -> Piece:

@@ -65,6 +65,10 @@ class Upload:
     handle: str = ""
 
 
+Drawn = tuple[list[Piece], list[Upload]]
+"""A result in reading order, and the files that belong to it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rendered:
     """A whole terminal: messages in order, then files. `document` is all of it as Markdown."""
@@ -112,7 +116,7 @@ def markdown_pieces(text: str, gate: LinkGate) -> list[Piece]:
 def joined(blocks: list[str], *, between: str = "\n\n") -> list[Piece]:
     """Markdown that is already safe, in as few blocks as it fits into."""
     texts: list[str] = []
-    for chunk in (chunk for block in blocks for chunk in _chunks(block, BLOCK_SIZE)):
+    for chunk in (chunk for block in blocks for chunk in chunks(block, BLOCK_SIZE)):
         if texts and len(texts[-1]) + len(between) + len(chunk) <= BLOCK_SIZE:
             texts[-1] += between + chunk
         else:
@@ -136,7 +140,7 @@ def shortened(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1].rstrip()}…"
 
 
-def _chunks(block: str, size: int) -> list[str]:
+def chunks(block: str, size: int) -> list[str]:
     """A written block in pieces of at most `size` characters, cut between lines where it can be.
 
     A code block stays code in every piece.

@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Sequence
 
 from bot.core.answers import Table
 from bot.slack.render import words
-from bot.slack.render.links import LinkGate
+from bot.slack.render.links import Link, LinkGate
 from bot.slack.render.markdown import safe_text
-from bot.slack.render.parts import Piece, Upload, shortened, written
+from bot.slack.render.parts import Block, Drawn, Piece, Upload, shortened, written
 from bot.slack.text import clean
 
 MAX_ROWS, MAX_COLUMNS = 100, 20
@@ -20,15 +21,18 @@ _MAX_SIZE = 6_000  # characters of all cells; beside it there is still room for 
 _NUMBER = re.compile(r"[-+−]?[\d.,\s]*\d[\d.,]*\s?(%|[A-Za-z$€£¥]{0,3})|[$€£¥]\s?[\d.,]+")
 
 
-def table_pieces(table: Table, gate: LinkGate) -> tuple[list[Piece], list[Upload]]:
-    """The table, and a CSV of it when not all of it can be shown."""
+def table_pieces(table: Table, gate: LinkGate, *, urls: Sequence[str | None] = ()) -> Drawn:
+    """The table, and a CSV of it when not all of it can be shown.
+
+    The first cell of each row leads to that of `urls`, if the gate permits.
+    """
     rows = _even([table.columns, *table.rows])
     if not rows or not rows[0]:
         return [], []
     heading = written(f"**{safe_text(table.caption, gate)}**") if table.caption.strip() else None
     shown = _fitting(rows)
     pieces = [heading] if heading else []
-    pieces.append(_table(shown))
+    pieces.append(_table(shown, _permitted(urls, gate)))
     if shown == rows:
         return pieces, []
     name = f"{file_name(table.caption) or 'table'}.csv"
@@ -65,14 +69,22 @@ def _fitting(rows: list[list[str]]) -> list[list[str]]:
     return shown
 
 
-def _table(rows: list[list[str]]) -> Piece:
-    cells = [[{"type": "raw_text", "text": cell or "–"} for cell in row] for row in rows]
+def _permitted(urls: Sequence[str | None], gate: LinkGate) -> list[str]:
+    """The addresses as they may be posted, "" for those that may not be links."""
+    found = [next(gate.link(url or "", "link")) for url in urls]
+    return [each.url if isinstance(each, Link) else "" for each in found]
+
+
+def _table(rows: list[list[str]], urls: list[str]) -> Piece:
+    cells = [[_cell(text) for text in row] for row in rows]
+    for row, shown, url in zip(cells[1:], rows[1:], urls, strict=False):
+        row[0] = _link_cell(shown[0], url) if url else row[0]
     settings = [
         {"align": "right" if _is_numeric(column) else "left", "is_wrapped": True}
         for column in zip(*rows[1:], strict=True)
     ] or [{"align": "left", "is_wrapped": True} for _ in rows[0]]
     block = {"type": "table", "rows": cells, "column_settings": settings}
-    return Piece(block, _as_markdown(rows))
+    return Piece(block, _as_markdown(rows, urls))
 
 
 def _is_numeric(column: tuple[str, ...]) -> bool:
@@ -80,18 +92,25 @@ def _is_numeric(column: tuple[str, ...]) -> bool:
     return bool(filled) and all(_NUMBER.fullmatch(cell) for cell in filled)
 
 
-def _as_markdown(rows: list[list[str]]) -> str:
-    head, *body = [[_cell(cell) for cell in row] for row in rows]
+def _cell(text: str) -> Block:
+    return {"type": "raw_text", "text": text or "–"}
+
+
+def _link_cell(text: str, url: str) -> Block:
+    link = {"type": "link", "url": url, "text": text or "–"}
+    return {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": [link]}]}
+
+
+def _as_markdown(rows: list[list[str]], urls: list[str]) -> str:
+    head, *body = [[safe_text(cell, LinkGate()) for cell in row] for row in rows]
+    for row, url in zip(body, urls, strict=False):
+        row[0] = f"[{row[0]}]({url})" if url else row[0]
     rule = f"|{' --- |' * len(head)}"
     return "\n".join([_line(head), rule, *map(_line, body)])
 
 
 def _line(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
-
-
-def _cell(text: str) -> str:
-    return safe_text(text, LinkGate())
 
 
 def _no_formula(cell: str) -> str:

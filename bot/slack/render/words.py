@@ -18,6 +18,16 @@ PARTIAL = "This is not the whole answer."
 NO_TEXT = "I have no text to show for this answer."
 GAPS = "What I could not find"
 SOURCES = "Sources"
+MESSAGE = "message"
+DECIDED = "Decided"
+OPEN = "Still open"
+TIMELINE = "How it went"
+PARTICIPANTS = "Took part:"
+TASK, OWNER, DUE = "To do", "Who", "Due"
+DRAFT = "A draft for you to copy and change. I have not posted it."
+ASSUMPTIONS = "Check before you post it"
+TONE = "Tone: {tone}"
+DATA_IN_FILE = "The result has {size} characters; this is its beginning. All of it: {name}."
 GOOD, BAD = "Good answer", "Bad answer"
 THANKS = "Thanks, noted."
 CONFIDENCE = {"low": "I am not sure of this answer.", "medium": "I am fairly sure of this answer."}
@@ -61,6 +71,7 @@ HOW_TO_ASK = (
     "*Mention me* in a channel or thread, with files if you like.",
     "*Write to me* directly; each message starts a thread, and I remember what was said in it.",
     "*Ask about a message*: its menu (⋮) → _Ask about this…_",
+    "*Summarise thread*, *Extract action items*, *Draft a reply*: in the same menu.",
     "*From anywhere*: the ⚡ menu → _Ask…_, or type `/ask` and your question.",
 )
 WHILE_WORKING = "While I work you see each step, and *Stop* stops me at once."
@@ -77,6 +88,7 @@ IN_DM = "In a direct message with you"
 IN_CHANNEL = "In a channel"
 CHANNEL_LABEL = "Which channel?"
 ABOUT = "About this message:"
+INSTRUCTION_LABEL = "Anything I should know?"
 EMPTY_QUESTION = "Please type a question."
 CHOOSE_CHANNEL = "Please choose a channel, or let me answer in a direct message."
 INVITE = "I am not in that channel. Invite me there first: /invite @{name}"

@@ -1,0 +1,38 @@
+"""A `DraftReply` as messages: the draft in a quotation to copy, then what to check in it."""
+
+from __future__ import annotations
+
+from bot.core.answers import DraftReply
+from bot.core.outcome import Outcome
+from bot.slack.render import words
+from bot.slack.render.links import LinkGate
+from bot.slack.render.markdown import safe_blocks
+from bot.slack.render.parts import BLOCK_SIZE, Drawn, Piece, chunks, context, joined
+from bot.slack.render.sections import opening, points, sources, titled
+
+
+def draft_pieces(reply: DraftReply, _outcome: Outcome, gate: LinkGate) -> Drawn:
+    """The draft and what stands behind it; it says that nothing was posted."""
+    quoted = _quoted(reply.draft, gate)
+    pieces = [
+        *([context(words.DRAFT)] if quoted else []),
+        *(quoted or opening("", gate, otherwise=words.NO_TEXT)),
+        *titled(words.ASSUMPTIONS, points(reply.assumptions, gate)),
+        *titled(words.GAPS, points(reply.gaps, gate)),
+        *titled(words.SOURCES, sources(reply.sources, gate)),
+    ]
+    tone = " ".join(reply.tone.split())
+    if tone:
+        pieces.append(context(gate.mrkdwn(words.TONE.format(tone=tone))))
+    return pieces, []
+
+
+def _quoted(markdown: str, gate: LinkGate) -> list[Piece]:
+    """Every line gets a mark; cut before that, so that no piece is without."""
+    blocks = [each for block in safe_blocks(markdown, gate) for each in chunks(block, _WITH_MARKS)]
+    quoted = ["\n".join(f"> {line}".rstrip() for line in each.split("\n")) for each in blocks]
+    return joined(quoted, between="\n>\n")
+
+
+_WITH_MARKS = BLOCK_SIZE // 3
+"""Even a text of line feeds alone then fits into a block with its marks."""

@@ -1,0 +1,69 @@
+"""What the renderers of results have in common: texts, lists, sources, and titles over them."""
+
+from __future__ import annotations
+
+from bot.core.answers import Source, Statement
+from bot.slack.render.links import LinkGate
+from bot.slack.render.markdown import safe_markdown, safe_text
+from bot.slack.render.parts import Piece, joined, markdown_pieces, written
+
+
+def opening(markdown: str, gate: LinkGate, *, otherwise: str) -> list[Piece]:
+    """The text a result begins with; never nothing."""
+    return markdown_pieces(markdown, gate) or markdown_pieces(otherwise, gate)
+
+
+def points(texts: list[str], gate: LinkGate) -> list[Piece]:
+    """A list, the empty ones left out."""
+    return listed([safe_markdown(text, gate) for text in texts])
+
+
+def statements(made: list[Statement], gate: LinkGate, *, label: str) -> list[Piece]:
+    """A list of statements, each with a link to its message under `label`."""
+    lines = []
+    for each in made:
+        text = safe_markdown(each.text, gate)
+        link = f" ({linked(label, each.url, gate)})" if each.url and text.strip() else ""
+        lines.append(text + link)
+    return listed(lines)
+
+
+def sources(named: list[Source], gate: LinkGate) -> list[Piece]:
+    """A numbered list of sources with what each supports."""
+    lines = [_source(number, source, gate) for number, source in enumerate(named, 1)]
+    return joined(lines, between="\n")
+
+
+def listed(safe: list[str]) -> list[Piece]:
+    """A list of Markdown texts that are safe already, the empty ones left out."""
+    items = [_item("- ", text) for text in safe if text.strip()]
+    return joined([item for item in items if item.strip("- \n")], between="\n")
+
+
+def linked(title: str, url: str, gate: LinkGate) -> str:
+    """A title that leads somewhere, or with what is left of its address if it may not."""
+    label = title.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
+    return safe_markdown(f"[{label}](<{_angle_safe(url)}>)", gate).replace("\n", " ")
+
+
+def titled(title: str, pieces: list[Piece]) -> list[Piece]:
+    """The pieces under a title; nothing when there are none."""
+    if not pieces:
+        return []
+    first = pieces[0]
+    return [written(f"**{title}**\n\n{first.plain}"), *pieces[1:]]
+
+
+def _source(number: int, source: Source, gate: LinkGate) -> str:
+    title = " ".join(source.title.split()) or source.url or "?"
+    name = linked(title, source.url, gate) if source.url else safe_text(title, gate)
+    supports = safe_text(source.supports, gate)
+    return f"{number}. {name}{f' — {supports}' if supports else ''}"
+
+
+def _item(mark: str, text: str) -> str:
+    return mark + text.replace("\n", "\n" + " " * len(mark))
+
+
+def _angle_safe(url: str) -> str:
+    return "".join(url.split()).replace("<", "%3C").replace(">", "%3E").replace("\\", "%5C")

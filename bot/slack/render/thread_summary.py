@@ -1,0 +1,37 @@
+"""A `ThreadSummary` as messages: where the thread stands, then what was decided and what is open."""
+
+from __future__ import annotations
+
+from bot.core.answers import Moment, ThreadSummary
+from bot.core.outcome import Outcome
+from bot.slack.render import words
+from bot.slack.render.links import LinkGate
+from bot.slack.render.markdown import safe_markdown, safe_text
+from bot.slack.render.parts import Drawn, Piece, joined
+from bot.slack.render.sections import listed, opening, points, sources, statements, titled
+
+
+def summary_pieces(summary: ThreadSummary, _outcome: Outcome, gate: LinkGate) -> Drawn:
+    """Everything the summary says, in reading order."""
+    decided = statements(summary.decisions, gate, label=words.MESSAGE)
+    asked = statements(summary.open_questions, gate, label=words.MESSAGE)
+    pieces = [
+        *opening(summary.about, gate, otherwise=words.NO_TEXT),
+        *titled(words.DECIDED, decided),
+        *titled(words.OPEN, asked),
+        *titled(words.TIMELINE, listed([_moment(each, gate) for each in summary.timeline])),
+        *_participants(summary.participants, gate),
+        *titled(words.GAPS, points(summary.gaps, gate)),
+        *titled(words.SOURCES, sources(summary.sources, gate)),
+    ]
+    return pieces, []
+
+
+def _moment(moment: Moment, gate: LinkGate) -> str:
+    when, what = safe_text(moment.when, gate), safe_markdown(moment.what, gate)
+    return f"{when} — {what}" if when and what else when or what
+
+
+def _participants(names: list[str], gate: LinkGate) -> list[Piece]:
+    known = [name for each in names if (name := safe_text(each, gate))]
+    return joined([f"**{words.PARTICIPANTS}** {', '.join(known)}"]) if known else []
