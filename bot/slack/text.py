@@ -6,6 +6,8 @@ import re
 import unicodedata
 from collections.abc import Awaitable, Callable
 
+import regex
+
 MAX_QUESTION = 40_000
 """Characters of one question that reach the model: the most Slack keeps of a message."""
 
@@ -20,7 +22,10 @@ _INVISIBLE = re.compile(
 )
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_STRAY_JOINER = re.compile(r"(?<![^\s])[\u200c\u200d]+|[\u200c\u200d]+(?![^\s])")
+# Looked at from its first joiner on and never given back: a long run of them takes no long time.
+_STRAY_JOINER = re.compile(r"(?<![^\s])[\u200c\u200d]++|(?<![\u200c\u200d])[\u200c\u200d]++(?!\S)")
+# No writing stacks more marks (UAX #15, Stream-Safe Text); normalising them takes quadratic time.
+_MARKS = regex.compile(r"(?<=\p{M}{30})\p{M}+")
 _LINE_ENDS = re.compile("\r\n?|[\u2028\u2029\x85]")
 # Tag characters spell the flags of England, Scotland and Wales; there they follow U+1F3F4.
 _TAG_FLAG = re.compile("\U0001f3f4[\U000e0020-\U000e007e]{2,6}\U000e007f")
@@ -37,7 +42,14 @@ def clean(text: str) -> str:
     flags = _TAG_FLAG.findall(text)
     pieces = [_INVISIBLE.sub("", piece) for piece in _TAG_FLAG.split(text)]
     text = pieces[0] + "".join(flag + piece for flag, piece in zip(flags, pieces[1:], strict=True))
-    return unicodedata.normalize("NFC", _STRAY_JOINER.sub("", text)).strip()
+    text = _MARKS.sub("", _STRAY_JOINER.sub("", text))
+    return unicodedata.normalize("NFC", text).strip()
+
+
+def one_line(text: str, limit: int = 200) -> str:
+    """What somebody called themselves, or something: clean, on one line, and not too long."""
+    flat = " ".join(clean(text[: 10 * limit]).split())
+    return flat if len(flat) <= limit else f"{flat[: limit - 1]}…"
 
 
 def cap(text: str, limit: int = MAX_QUESTION) -> str:

@@ -18,7 +18,7 @@ MAX_ROWS, MAX_COLUMNS = 100, 20
 """Of a `table` block, the heading included (docs.slack.dev, table block)."""
 _MAX_CELL = 300
 _MAX_SIZE = 6_000  # characters of all cells; beside it there is still room for the answer
-_NUMBER = re.compile(r"[-+−]?[\d.,\s]*\d[\d.,]*\s?(%|[A-Za-z$€£¥]{0,3})|[$€£¥]\s?[\d.,]+")
+_NUMBER = re.compile(r"[-+−]?[.,\s]*+\d[\d.,\s]*+(%|[A-Za-z$€£¥]{0,3})|[$€£¥]\s?[\d.,]+")
 
 
 def table_pieces(table: Table, gate: LinkGate, *, urls: Sequence[str | None] = ()) -> Drawn:
