@@ -10,6 +10,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.core.errors import NotPermitted
 from bot.runs.policy import Person, PersonKind
 from bot.slack.client import TRANSPORT_ERRORS, error_code
+from bot.slack.text import one_line
 
 _INVISIBLE = {"channel_not_found", "not_in_channel", "missing_scope", "no_permission"}
 
@@ -44,7 +45,7 @@ class Access:
         direct = bool(found.get("is_im") or found.get("is_mpim"))
         return Channel(
             id=str(found["id"]),
-            name=str(found.get("name") or ""),
+            name=one_line(str(found.get("name") or "")),
             open=not (found.get("is_private") or direct),
             direct=direct,
             bot_is_in=bool(found.get("is_member") or direct),

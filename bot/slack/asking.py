@@ -181,12 +181,13 @@ class Asking:
 
     async def _say(self, question: Question, person: Person, text: str) -> str:
         said = shortened(without_broadcasts(text), _MAX_ALOUD)
+        name = without_broadcasts(person.name)
         try:
             posted = await self._clients.writes.chat_postMessage(
                 channel=question.channel,
                 thread_ts=question.thread,
-                text=escape_mrkdwn(shortened(f"{person.name} asked: {said}", 500)),
-                blocks=[_aloud(person.name, said)],
+                text=escape_mrkdwn(shortened(f"{name} asked: {said}", 500)),
+                blocks=[_aloud(name, said)],
                 metadata={"event_type": "asked", "event_payload": {"key": question.key}},
                 unfurl_links=False,
                 unfurl_media=False,

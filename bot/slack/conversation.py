@@ -18,7 +18,8 @@ from bot.slack.access import Access, Channel
 from bot.slack.client import TRANSPORT_ERRORS, Clients, Identity, SlackUnavailable, error_code
 from bot.slack.intake import file_refs
 from bot.slack.people import People
-from bot.slack.text import clean, decode
+from bot.slack.render.links import LinkGate
+from bot.slack.text import clean, decode, one_line
 from bot.toolkit.conversation import Download, ThreadMessage
 
 _PAGE = 200
@@ -89,7 +90,7 @@ class SlackConversation:
                 content=data,
                 filename=name,
                 title=name,
-                initial_comment=clean(comment) or None,
+                initial_comment=LinkGate().mrkdwn(clean(comment)) or None,
             )
         link = (shared.get("file") or {}).get("permalink")
         return str(link) if link else None
@@ -196,7 +197,8 @@ class SlackConversation:
         if message.get("user"):
             return await self._people.name(str(message["user"]))
         profile: Mapping[str, Any] = message.get("bot_profile") or {}
-        return str(message.get("username") or profile.get("name") or "somebody")
+        name = str(message.get("username") or profile.get("name") or "")
+        return one_line(name) or "somebody"
 
     def _permalink(self, channel: str, ts: str, thread: str | None) -> str:
         """Slack's permalinks are made of what is known here: a call for each would be slow."""

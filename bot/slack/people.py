@@ -13,6 +13,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.runs.policy import Person, PersonKind
 from bot.slack.client import TRANSPORT_ERRORS, Identity, SlackUnavailable, error_code
+from bot.slack.text import one_line
 
 log = logging.getLogger(__name__)
 
@@ -75,13 +76,14 @@ class People:
 def person_from(facts: Mapping[str, Any], identity: Identity) -> Person:
     """The person that a user object of Slack's describes."""
     profile: Mapping[str, Any] = facts.get("profile") or {}
-    names = (profile.get("display_name"), profile.get("real_name"), facts.get("real_name"))
+    given = (profile.get("display_name"), profile.get("real_name"), facts.get("real_name"))
+    names = (one_line(str(name)) for name in (*given, facts.get("name")) if name)
     return Person(
         id=str(facts["id"]),
-        name=next((str(name) for name in names if name), str(facts.get("name") or facts["id"])),
+        name=next(filter(None, names), str(facts["id"])),
         kind=_kind(facts, identity),
-        locale=str(facts.get("locale") or "en-US"),
-        time_zone=str(facts.get("tz") or "UTC"),
+        locale=one_line(str(facts.get("locale") or "en-US")),
+        time_zone=one_line(str(facts.get("tz") or "UTC")),
     )
 
 
