@@ -21,7 +21,7 @@ from bot.slack.client import TRANSPORT_ERRORS, Clients, Identity, SlackUnavailab
 from bot.slack.people import People
 from bot.slack.render import words
 from bot.slack.status import ThreadStatus
-from bot.slack.text import mentions, question_from
+from bot.slack.text import mentions, one_line, question_from
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +44,9 @@ class Threads(Protocol):
 
     async def participants(self, thread_key: str) -> frozenset[str]:
         """Who asked the bot something in that thread; nobody where it has no part."""
+
+    async def first_notice(self, team: str, channel: str, ts: str) -> bool:
+        """True once for each message: a redelivered one is not told the same again."""
 
 
 class Intake:
@@ -88,12 +91,12 @@ class Intake:
         try:
             self._policy.may_ask(person, event["channel"])
         except NotPermitted as refusal:
-            if speaks:
+            if speaks and await self._is_first_notice(event):
                 self._tell(event, str(refusal))
             return
         question = await self._question(str(event.get("text") or ""))
         if not question and not event.get("files"):
-            if speaks:
+            if speaks and await self._is_first_notice(event):
                 self._help(event)
             return
         await self.accept(await self._request(event, entry, person, question), event_id)
@@ -180,6 +183,9 @@ class Intake:
             self._crowds.popitem(last=False)
         return False
 
+    async def _is_first_notice(self, event: Event) -> bool:
+        return await self._threads.first_notice(self._identity.team, event["channel"], event["ts"])
+
     async def _question(self, text: str) -> str:
         return await question_from(text, bot=self._identity.user, name_of=self._people.name)
 
@@ -226,8 +232,8 @@ def file_refs(files: Any) -> tuple[FileRef, ...]:
     return tuple(
         FileRef(
             id=str(file["id"]),
-            name=str(file.get("name") or file.get("title") or file["id"]),
-            media_type=str(file.get("mimetype") or "application/octet-stream"),
+            name=one_line(str(file.get("name") or file.get("title") or "")) or str(file["id"]),
+            media_type=one_line(str(file.get("mimetype") or "application/octet-stream")),
             size=int(file.get("size") or 0),
         )
         for file in files

@@ -20,7 +20,7 @@ def mailbox_keys(redis: Connection, thread_key: str) -> list[str]:
 
 
 class Mailbox:
-    """First in, first out per thread; the head stays until its run is delivered."""
+    """Per thread in the order of the messages; the head stays until its run is delivered."""
 
     def __init__(self, redis: Connection, retention: Retention) -> None:
         self._redis = redis
@@ -41,7 +41,7 @@ class Mailbox:
             "submit",
             keys,
             *(request.id, request.model_dump_json(), request.thread_key),
-            *(self._retention.claims, self._retention.request),
+            *(self._retention.claims, self._retention.request, request_key(self._redis, "")),
         )
         return bool(new)
 

@@ -26,5 +26,10 @@ class Threads:
         members = await self._redis.call("SMEMBERS", self._key(thread_key))
         return frozenset(user.decode() for user in members)
 
+    async def first_notice(self, team: str, channel: str, ts: str) -> bool:
+        """True the first time for a message that is answered without a run."""
+        key = self._redis.key("claim", "notice", team, channel, ts)
+        return bool(await self._redis.call("SET", key, "1", "NX", "EX", self._retention.claims))
+
     def _key(self, thread_key: str) -> str:
         return self._redis.key("participants", thread_key)

@@ -58,6 +58,12 @@ class Mailbox:
     async def load(self, request_id: str) -> Request | None:
         return next((r for r in self.requests if r.id == request_id), None)
 
+    async def first_notice(self, team: str, channel: str, ts: str) -> bool:
+        key = f"notice:{team}:{channel}:{ts}"
+        first = key not in self.seen
+        self.seen.add(key)
+        return first
+
     async def participants(self, thread_key: str) -> frozenset[str]:
         return frozenset(r.user for r in self.requests if r.thread_key == thread_key)
 
