@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import difflib
-import io
 import math
-import textwrap
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -21,32 +18,22 @@ from bot.toolkit import (
     Source,
     ToolError,
     ToolResult,
+    drawing,
     tables,
     tool,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _MAX_LABELS = 50
 _MAX_SERIES = 12
 _MAX_SEGMENTS = 12
 _MAX_LABEL = 60
-_WIDE_LABELS = 110
-_COLOURS = (
-    *("#3b6fb6", "#e07b39", "#4a9d6f", "#c44e52", "#8268b0", "#8c6d54"),
-    *("#d685b8", "#6b7280", "#b8a233", "#3fa7b5", "#1f3a5f", "#a3c76d"),
-)
-_INK = "#1f2328"
-_FAINT = "#d8dce2"
 
 
 @tool(
     group="data",
     summary="Bar, line, area or pie chart of a table",
     timeout=90.0,
-    title="Draw {kind} chart: {title:.58}",
+    title="Draw {kind} chart: {title}",
 )
 async def make_chart(
     handle: Annotated[
@@ -59,7 +46,9 @@ async def make_chart(
     title: Annotated[
         str, Field(min_length=1, max_length=50, description="What it shows, with the unit.")
     ],
-    label_column: Annotated[str, Field(description="Column of the labels; each value once.")],
+    label_column: Annotated[
+        str, Field(description="Column of the labels; each value once, or once in each series.")
+    ],
     value_columns: Annotated[
         list[str],
         Field(
@@ -71,20 +60,28 @@ async def make_chart(
         int | None,
         Field(ge=1, le=_MAX_LABELS, description="Draw the first rows only; leave out to draw all."),
     ] = None,
+    series_column: Annotated[
+        str | None,
+        Field(
+            description="For rows like month, region, total: the column (region) that makes one "
+            "series of each of its values, with the one value column."
+        ),
+    ] = None,
 ) -> ToolResult:
     """Draw a chart of a table of at most 50 rows (a pie: 12). Aggregate and sort with query_table
     first: rows are drawn in their order. To show the chart, put its handle chart_… into the
     answer's charts."""
     table = await artifacts.find(handle)
-    found = await tables.rows_of(artifacts, handle, limit=limit or _MAX_LABELS)
-    if limit is None and found.total > _MAX_LABELS:
+    most = _MAX_LABELS * _MAX_SERIES if series_column else _MAX_LABELS
+    found = await tables.rows_of(artifacts, handle, limit=limit or most)
+    if limit is None and found.total > most:
         raise ToolError(
-            f"{handle} has {found.total:,} rows; a chart has at most {_MAX_LABELS}. Aggregate with "
+            f"{handle} has {found.total:,} rows; a chart has at most {most}. Aggregate with "
             "query_table (by month, by group, the largest ones), or give limit to draw the first."
         )
-    chart = _chart(found, kind, title, label_column, value_columns)
+    chart = _chart(found, kind, title, label_column, value_columns, series_column)
     source = table.source_title or table.name
-    png = await asyncio.to_thread(_png, chart)
+    png = await asyncio.to_thread(drawing.png, chart)
     image = await artifacts.save(
         png, name=f"{title}.png", media_type="image/png", prefix="img", source_title=source
     )
@@ -98,7 +95,7 @@ async def make_chart(
         source_url=table.source_url,
     )
     drawn = len(chart.labels)
-    cut = f" · the first {drawn} of {found.total:,} rows" if drawn < found.total else ""
+    cut = f" · the first {limit} of {found.total:,} rows" if found.total > (limit or most) else ""
     text = (
         f"handle: {saved.handle} · {kind} chart · {drawn} labels × {len(chart.series)} series{cut} · "
         f"source: {source}\nimage: {image.handle}\nPut {saved.handle} into charts to show it."
@@ -113,19 +110,16 @@ def _chart(
     title: str,
     label: str,
     values: list[str],
+    by: str | None,
 ) -> Chart:
     if not found.rows:
         raise ToolError("The table has no rows; there is nothing to draw.")
-    if len(values) > (1 if kind == "pie" else _MAX_SERIES):
+    if by is None:
+        labels, series = _columns(found, label, values)
+    else:
+        labels, series = _spread(found, label, by, values)
+    if len(series) > (1 if kind == "pie" else _MAX_SERIES):
         raise ToolError(f"A chart has at most {_MAX_SERIES} series, and a pie has one.")
-    labels = [_label(row[_index(found, label)]) for row in found.rows]
-    doubled = next((each for each in labels if labels.count(each) > 1), None)
-    if doubled is not None:
-        raise ToolError(
-            f"Label {doubled!r} stands in more than one row. Aggregate with query_table so that "
-            f"each value of {label} has one row."
-        )
-    series = [Series(name=name, values=_numbers(found, name)) for name in values]
     if kind == "pie":
         _check_pie(series[0])
     return Chart(
@@ -133,9 +127,51 @@ def _chart(
         kind=kind,
         labels=labels,
         series=series,
-        x_title=found.names[_index(found, label)],
-        y_title=values[0] if len(values) == 1 else "",
+        x_title=_heading(found.names[_index(found, label)]),
+        y_title=_heading(values[0]) if len(values) == 1 else "",
     )
+
+
+def _heading(column: str) -> str:
+    return column.replace("_", " ")
+
+
+def _columns(found: tables.Rows, label: str, values: list[str]) -> tuple[list[str], list[Series]]:
+    """One row a label, one column a series."""
+    labels = [_label(row[_index(found, label)]) for row in found.rows]
+    doubled = next((each for each in labels if labels.count(each) > 1), None)
+    if doubled is not None:
+        raise ToolError(
+            f"Label {doubled!r} stands in more than one row. Aggregate with query_table so that "
+            f"each value of {label} has one row, or name the column that tells those rows apart "
+            "as series_column."
+        )
+    return labels, [Series(name=name, values=_numbers(found, name)) for name in values]
+
+
+def _spread(
+    found: tables.Rows, label: str, by: str, values: list[str]
+) -> tuple[list[str], list[Series]]:
+    """One row a label and series; what is not there is None."""
+    if len(values) != 1:
+        raise ToolError("With series_column give one value column; its values are spread out.")
+    label_at, by_at = _index(found, label), _index(found, by)
+    cells: dict[str, dict[str, float | None]] = {}
+    for row, value in zip(found.rows, _numbers(found, values[0]), strict=True):
+        name, place = _label(row[by_at]), _label(row[label_at])
+        if place in cells.setdefault(name, {}):
+            raise ToolError(
+                f"{place!r} stands in more than one row of {name!r}. Aggregate with query_table "
+                f"so that each pair of {label} and {by} has one row."
+            )
+        cells[name][place] = value
+    labels = list(dict.fromkeys(_label(row[label_at]) for row in found.rows))
+    if len(labels) > _MAX_LABELS:
+        raise ToolError(f"A chart has at most {_MAX_LABELS} labels, not {len(labels)}.")
+    return labels, [
+        Series(name=name, values=[cell.get(place) for place in labels])
+        for name, cell in cells.items()
+    ]
 
 
 def _label(value: object) -> str:
@@ -177,121 +213,3 @@ def _check_pie(series: Series) -> None:
         raise ToolError(
             "A pie needs values that are not negative and not all zero. Draw a bar chart."
         )
-
-
-def _png(chart: Chart) -> bytes:
-    """Draw with a figure of its own: pyplot's global state does not belong in threads."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8, _height(chart)), dpi=150, layout="constrained", facecolor="white")
-    FigureCanvasAgg(figure)
-    axes = figure.add_subplot()
-    if chart.kind == "pie":
-        _draw_pie(axes, chart)
-    else:
-        _draw_series(axes, chart)
-    axes.set_title(_drawable(chart.title), loc="left", fontsize=14, fontweight="bold", pad=14)
-    _as_written(figure)
-    out = io.BytesIO()
-    figure.savefig(out, format="png")
-    return out.getvalue()
-
-
-def _height(chart: Chart) -> float:
-    if not _lying(chart):
-        return 4.5
-    return max(4.5, 1.2 + 0.24 * len(chart.labels) * max(1, len(chart.series) * 0.6))
-
-
-def _lying(chart: Chart) -> bool:
-    """Bars lie when their labels would not fit side by side below standing ones."""
-    return chart.kind == "bar" and sum(len(label) + 2 for label in chart.labels) > _WIDE_LABELS
-
-
-def _draw_series(axes: Axes, chart: Chart) -> None:
-    places = range(len(chart.labels))
-    labels = [_drawable(label) for label in chart.labels]
-    lying = _lying(chart)
-    for number, series in enumerate(chart.series):
-        values = [math.nan if value is None else value for value in series.values]
-        _draw_one(axes, chart, number, values)
-    grid: Literal["x", "y"] = "x" if lying else "y"
-    axes.grid(axis=grid, color=_FAINT, linewidth=0.8)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right", "bottom" if lying else "left"]].set_visible(False)
-    axes.tick_params(length=0, colors=_INK, labelsize=9)
-    number_axis, label_axis = (axes.xaxis, axes.yaxis) if lying else (axes.yaxis, axes.xaxis)
-    number_axis.set_major_formatter(lambda value, _: _number(value))
-    shown = list(places)[:: 1 if lying else _step(chart.labels)]
-    label_axis.set_ticks(shown, [labels[place] for place in shown])
-    if lying:
-        axes.invert_yaxis()
-    elif sum(len(labels[place]) for place in shown) > _WIDE_LABELS:
-        for text in axes.get_xticklabels():
-            text.set(rotation=45, ha="right", rotation_mode="anchor")
-    axes.set(**{f"{grid}label": _drawable(chart.y_title)})
-    if len(chart.series) > 1:
-        axes.legend(frameon=False, fontsize=9, ncols=min(4, len(chart.series)), loc="best")
-
-
-def _draw_one(axes: Axes, chart: Chart, number: int, values: Sequence[float]) -> None:
-    colour = _COLOURS[number]
-    name = _drawable(chart.series[number].name)
-    places = list(range(len(values)))
-    if chart.kind == "bar":
-        width = 0.8 / len(chart.series)
-        beside = [place - 0.4 + width * (number + 0.5) for place in places]
-        if _lying(chart):
-            axes.barh(beside, values, height=width * 0.94, color=colour, label=name)
-        else:
-            axes.bar(beside, values, width=width * 0.94, color=colour, label=name)
-        return
-    mark = "o" if len(values) <= 31 else None
-    axes.plot(places, values, color=colour, linewidth=2, marker=mark, markersize=4, label=name)
-    if chart.kind == "area":
-        axes.fill_between(places, values, color=colour, alpha=0.25, linewidth=0)
-
-
-def _step(labels: Sequence[str]) -> int:
-    """Every how many labels one is written, so that they do not overlap even when slanted."""
-    return 1 if len(labels) <= 31 else 2
-
-
-def _draw_pie(axes: Axes, chart: Chart) -> None:
-    values = [value or 0.0 for value in chart.series[0].values]
-    wedges = axes.pie(
-        values,
-        colors=_COLOURS[: len(values)],
-        startangle=90,
-        counterclock=False,
-        wedgeprops={"width": 0.45, "edgecolor": "white", "linewidth": 1.5},
-    )[0]
-    total = sum(values)
-    names = [
-        f"{_drawable(textwrap.shorten(label, 34, placeholder='…'))}  {_number(value)} ({value / total:.1%})"
-        for label, value in zip(chart.labels, values, strict=True)
-    ]
-    axes.legend(
-        wedges, names, frameon=False, fontsize=10, loc="center left", bbox_to_anchor=(1, 0.5)
-    )
-
-
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 1000 or value == int(value) else f"{value:.4g}"
-
-
-def _as_written(figure: Figure) -> None:
-    """Dollar signs are money here, not mathematics."""
-    from matplotlib.text import Text
-
-    for text in figure.findobj(Text):
-        text.set_parse_math(False)
-
-
-def _drawable(text: str) -> str:
-    """`text` with a box for each character that the font cannot draw (emoji, for example)."""
-    from matplotlib.font_manager import findfont, get_font
-
-    known: dict[int, Any] = get_font(findfont("DejaVu Sans")).get_charmap()
-    return "".join(each if ord(each) in known else "□" for each in text)

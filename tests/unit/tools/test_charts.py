@@ -59,6 +59,30 @@ async def test_the_first_rows_of_a_long_table_can_be_drawn(artifacts: MemoryArti
     assert "the first 10 of 80 rows" in result.content
 
 
+async def test_one_column_can_make_the_series(artifacts: MemoryArtifacts) -> None:
+    """Rows of month, region, total become a line a region; what is not there is left out."""
+    rows = [["Jan", "North", 1], ["Jan", "South", 2], ["Feb", "South", 4], ["Feb", "north", 8]]
+    saved = await tables.save_rows(artifacts, ["month", "region", "total_n"], rows, name="s.csv")
+    result = await make_chart(
+        saved.handle, "line", "T", "month", ["total_n"], artifacts, series_column="Region"
+    )
+    chart = Chart.model_validate_json(artifacts.kept[result.handles[0]][1])
+    assert chart.labels == ["Jan", "Feb"]
+    assert {each.name: each.values for each in chart.series} == {
+        "North": [1.0, None],
+        "South": [2.0, 4.0],
+        "north": [None, 8.0],
+    }
+    assert (chart.x_title, chart.y_title) == ("month", "total n")
+
+
+async def test_pairs_of_label_and_series_stand_once(artifacts: MemoryArtifacts) -> None:
+    rows = [["Jan", "North", 1], ["Jan", "North", 2]]
+    saved = await tables.save_rows(artifacts, ["month", "region", "n"], rows, name="s.csv")
+    with pytest.raises(ToolError, match="each pair of month and region has one row"):
+        await make_chart(saved.handle, "line", "T", "month", ["n"], artifacts, None, "region")
+
+
 @pytest.mark.parametrize(
     ("kind", "rows", "columns", "why"),
     [

@@ -1,0 +1,144 @@
+"""Draws a chart as a PNG, for where Slack cannot draw its data."""
+
+from __future__ import annotations
+
+import io
+import math
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from bot.core.answers import Chart
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_WIDE_LABELS = 110
+_COLOURS = (
+    *("#3b6fb6", "#e07b39", "#4a9d6f", "#c44e52", "#8268b0", "#8c6d54"),
+    *("#d685b8", "#6b7280", "#b8a233", "#3fa7b5", "#1f3a5f", "#a3c76d"),
+)
+_INK = "#1f2328"
+_FAINT = "#d8dce2"
+
+
+def png(chart: Chart) -> bytes:
+    """The chart as the bytes of a PNG; takes a second, so call it in a thread.
+
+    Drawn with a figure of its own: pyplot's global state does not belong in threads.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, _height(chart)), dpi=150, layout="constrained", facecolor="white")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    if chart.kind == "pie":
+        _draw_pie(axes, chart)
+    else:
+        _draw_series(axes, chart)
+    axes.set_title(_drawable(chart.title), loc="left", fontsize=14, fontweight="bold", pad=14)
+    _as_written(figure)
+    out = io.BytesIO()
+    figure.savefig(out, format="png")
+    return out.getvalue()
+
+
+def _height(chart: Chart) -> float:
+    if not _lying(chart):
+        return 4.5
+    return max(4.5, 1.2 + 0.24 * len(chart.labels) * max(1, len(chart.series) * 0.6))
+
+
+def _lying(chart: Chart) -> bool:
+    """Bars lie when their labels would not fit side by side below standing ones."""
+    return chart.kind == "bar" and sum(len(label) + 2 for label in chart.labels) > _WIDE_LABELS
+
+
+def _draw_series(axes: Axes, chart: Chart) -> None:
+    places = range(len(chart.labels))
+    labels = [_drawable(label) for label in chart.labels]
+    lying = _lying(chart)
+    for number, series in enumerate(chart.series):
+        values = [math.nan if value is None else value for value in series.values]
+        _draw_one(axes, chart, number, values)
+    grid: Literal["x", "y"] = "x" if lying else "y"
+    axes.grid(axis=grid, color=_FAINT, linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right", "bottom" if lying else "left"]].set_visible(False)
+    axes.tick_params(length=0, colors=_INK, labelsize=9)
+    number_axis, label_axis = (axes.xaxis, axes.yaxis) if lying else (axes.yaxis, axes.xaxis)
+    number_axis.set_major_formatter(lambda value, _: _number(value))
+    shown = list(places)[:: 1 if lying else _step(chart.labels)]
+    label_axis.set_ticks(shown, [labels[place] for place in shown])
+    if lying:
+        axes.invert_yaxis()
+    elif sum(len(labels[place]) for place in shown) > _WIDE_LABELS:
+        for text in axes.get_xticklabels():
+            text.set(rotation=45, ha="right", rotation_mode="anchor")
+    axes.set(**{f"{grid}label": _drawable(chart.y_title)})
+    if len(chart.series) > 1:
+        axes.legend(frameon=False, fontsize=9, ncols=min(4, len(chart.series)), loc="best")
+
+
+def _draw_one(axes: Axes, chart: Chart, number: int, values: Sequence[float]) -> None:
+    colour = _COLOURS[number]
+    name = _drawable(chart.series[number].name)
+    places = list(range(len(values)))
+    if chart.kind == "bar":
+        width = 0.8 / len(chart.series)
+        beside = [place - 0.4 + width * (number + 0.5) for place in places]
+        if _lying(chart):
+            axes.barh(beside, values, height=width * 0.94, color=colour, label=name)
+        else:
+            axes.bar(beside, values, width=width * 0.94, color=colour, label=name)
+        return
+    mark = "o" if len(values) <= 31 else None
+    axes.plot(places, values, color=colour, linewidth=2, marker=mark, markersize=4, label=name)
+    if chart.kind == "area":
+        axes.fill_between(places, values, color=colour, alpha=0.25, linewidth=0)
+
+
+def _step(labels: Sequence[str]) -> int:
+    """Every how many labels one is written, so that they do not overlap even when slanted."""
+    return 1 if len(labels) <= 31 else 2
+
+
+def _draw_pie(axes: Axes, chart: Chart) -> None:
+    values = [value or 0.0 for value in chart.series[0].values]
+    wedges = axes.pie(
+        values,
+        colors=_COLOURS[: len(values)],
+        startangle=90,
+        counterclock=False,
+        wedgeprops={"width": 0.45, "edgecolor": "white", "linewidth": 1.5},
+    )[0]
+    total = sum(values)
+    names = [
+        f"{_drawable(textwrap.shorten(label, 34, placeholder='…'))}  {_number(value)} ({value / total:.1%})"
+        for label, value in zip(chart.labels, values, strict=True)
+    ]
+    axes.legend(
+        wedges, names, frameon=False, fontsize=10, loc="center left", bbox_to_anchor=(1, 0.5)
+    )
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 or value == int(value) else f"{value:.4g}"
+
+
+def _as_written(figure: Figure) -> None:
+    """Dollar signs are money here, not mathematics."""
+    from matplotlib.text import Text
+
+    for text in figure.findobj(Text):
+        text.set_parse_math(False)
+
+
+def _drawable(text: str) -> str:
+    """`text` with a box for each character that the font cannot draw (emoji, for example)."""
+    from matplotlib.font_manager import findfont, get_font
+
+    known: dict[int, Any] = get_font(findfont("DejaVu Sans")).get_charmap()
+    return "".join(each if ord(each) in known else "□" for each in text)
