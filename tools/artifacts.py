@@ -86,7 +86,7 @@ def _cut(line: str, size: int) -> str:
 
 
 def _search_title(arguments: Any) -> str:
-    return f"Search {arguments.handle} for {arguments.pattern}"[:80]
+    return f"Search {arguments.handle} for {arguments.pattern}"
 
 
 @tool(

@@ -105,7 +105,7 @@ class _Evaluator(simpleeval.SimpleEval):  # type: ignore[misc]  # untyped librar
     group="math",
     summary="Calculate an arithmetic expression",
     core=True,
-    title="Calculate {expression:.69}",
+    title="Calculate {expression}",
 )
 def calculate(
     expression: Annotated[

@@ -15,7 +15,7 @@ async def _schema(services: Mapping[type, object]) -> str:
 
 
 def _title(arguments: Any) -> str:
-    return f"Query {arguments.database}: {' '.join(arguments.sql.split())}"[:80]
+    return f"Query {arguments.database}: {arguments.purpose or arguments.sql}"
 
 
 @tool(group="databases", summary="The configured databases with their tables and columns")
@@ -39,6 +39,9 @@ async def query_database(
     artifacts: Provided[Artifacts],
     limit: Annotated[
         int | None, Field(ge=1, description="Most rows to take; the database has its own limit.")
+    ] = None,
+    purpose: Annotated[  # noqa: ARG001 - the card shows it
+        str | None, Field(description="What it finds out, in a few words for those who watch.")
     ] = None,
 ) -> ToolResult:
     """Run one read-only SELECT on a database. Aggregate there rather than fetch rows. The result

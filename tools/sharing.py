@@ -37,7 +37,7 @@ _NUMBER = re.compile(r"[-+]?[\d.,]+([eE][-+]?\d+)?%?")
     summary="Share a result as a file in this thread (csv, xlsx, png, md, txt, json)",
     mutates=True,
     timeout=120.0,
-    title="Share {name:.74}",
+    title="Share {name}",
 )
 async def share_file(
     name: Annotated[

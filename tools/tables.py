@@ -10,7 +10,7 @@ from bot.toolkit import Artifacts, Provided, Source, ToolResult, tables, tool
 
 
 def _query_title(arguments: Any) -> str:
-    return f"Query {', '.join(arguments.handles)}: {' '.join(arguments.sql.split())}"[:80]
+    return f"Query: {arguments.purpose or arguments.sql}"
 
 
 @tool(group="data", summary="SQL over tables (files, query results) by handle", title=_query_title)
@@ -25,6 +25,9 @@ async def query_table(
         list[str], Field(min_length=1, description="Handles tbl_… of all tables that sql names.")
     ],
     artifacts: Provided[Artifacts],
+    purpose: Annotated[  # noqa: ARG001 - the card shows it
+        str | None, Field(description="What it finds out, in a few words for those who watch.")
+    ] = None,
 ) -> ToolResult:
     """Query tables with one DuckDB SELECT; joins across handles work.
 

@@ -49,7 +49,7 @@ async def read_thread(
 def _channel_title(arguments: object) -> str:
     channel = getattr(arguments, "channel", None) or "this channel"
     query = getattr(arguments, "query", None)
-    return f"Read {channel}{f' for “{query}”' if query else ''}"[:80]
+    return f"Read {channel}{f' for “{query}”' if query else ''}"
 
 
 @tool(

@@ -16,7 +16,7 @@ _MAX_PASSAGES = 20
     group="web",
     summary="Read a page of the public web (HTML, text, JSON, CSV, PDF) by its address",
     timeout=60.0,
-    title="Read {url:.74}",
+    title="Read {url}",
     narrowing=("query",),
 )
 async def fetch_page(

@@ -20,6 +20,7 @@ from bot.toolkit.schema import strict_schema
 T = TypeVar("T")
 R_co = TypeVar("R_co", covariant=True)
 
+_MAX_TITLE = 80
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
@@ -138,7 +139,8 @@ def tool(
 
     Each parameter becomes an argument: `Annotated[int, Field(ge=1, description="…")]` describes
     and bounds it; one with a default may be left out by the model (it sends null). `title` is a
-    format string over the arguments, or a function of the validated arguments.
+    format string over the arguments, or a function of the validated arguments; it is cut to 80
+    characters.
 
     Raises ToolDefinitionError, naming the tool, when strict mode cannot express a parameter, and
     when `title` or `narrowing` name one that is not there.
@@ -238,13 +240,22 @@ def _no_type(tool: str, what: str, error: PydanticSchemaGenerationError) -> str:
 
 
 def _title_maker(name: str, title: str | Callable[[Any], str]) -> Callable[[BaseModel], str]:
-    if callable(title):
-        return title
     pattern = title or name.replace("_", " ").capitalize()
 
     def make(arguments: BaseModel) -> str:
-        return pattern.format_map(
-            {key: getattr(arguments, key) for key in type(arguments).model_fields}
-        )
+        if callable(pattern):
+            return _one_line(pattern(arguments))
+        values = {key: getattr(arguments, key) for key in type(arguments).model_fields}
+        return _one_line(pattern.format_map(values))
 
     return make
+
+
+def _one_line(title: str) -> str:
+    """`title` on one line, cut between words with an ellipsis where it is too long."""
+    flat = " ".join(title.split())
+    if len(flat) <= _MAX_TITLE:
+        return flat
+    cut = flat[: _MAX_TITLE - 1]
+    whole, _, part = cut.rpartition(" ")
+    return f"{(whole if len(part) < _MAX_TITLE // 2 else cut).rstrip(' ,;:')}…"

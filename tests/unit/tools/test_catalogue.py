@@ -49,8 +49,11 @@ def test_cards_have_one_short_line(catalogue: Catalogue) -> None:
     assert query is not None
     arguments = query.arguments(sql="SELECT region,\n  sum(n) " + "x" * 99, handles=["tbl_1"])
     title = query.title(arguments)
-    assert title.startswith("Query tbl_1: SELECT region, sum(n) xxx")
+    assert title.startswith("Query: SELECT region, sum(n) xxx")
+    assert title.endswith("x…")
     assert len(title) <= 80
+    arguments = query.arguments(sql="SELECT 1", handles=["tbl_1"], purpose="total n by region")
+    assert query.title(arguments) == "Query: total n by region"
 
 
 def test_the_example_of_the_readme_works(catalogue: Catalogue) -> None:
