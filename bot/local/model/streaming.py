@@ -33,7 +33,10 @@ class Sender:
 
     async def open(self, response: dict[str, Any]) -> None:
         """Send the headers and announce the response."""
-        await self.stream.prepare(self._http)
+        try:
+            await self.stream.prepare(self._http)
+        except ConnectionError:
+            self._gone = True
         await self.send(events.opening(response))
 
     async def send(self, sequence: Iterator[events.Event]) -> None:
@@ -54,8 +57,12 @@ class Sender:
 
     async def end(self) -> None:
         """End the body properly."""
-        if not self._gone:
+        if self._gone:
+            return
+        try:
             await self.stream.write_eof()
+        except ConnectionError:
+            self._gone = True
 
     async def write(self, data: bytes) -> None:
         """Write bytes unless the client has gone."""
