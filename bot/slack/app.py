@@ -24,6 +24,8 @@ def slack_app(clients: Clients, identity: Identity, *, signing_secret: str = "")
     """
     app = AsyncApp(
         name="bot",
+        # Without one, bolt names its loggers anew and gives each the root's level.
+        logger=logging.getLogger("slack_bolt"),
         client=AsyncWebClient(base_url=clients.base_url, session=clients.session),
         authorize=_authorize_as(identity, clients.token),
         signing_secret=signing_secret,

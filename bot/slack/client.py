@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from typing_extensions import override
 
 from bot.core.errors import BotError, ConfigurationError
+
+log = logging.getLogger(__name__)
 
 _WRONG_TOKEN = {"invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired"}
 
@@ -97,7 +100,8 @@ async def slack_clients(
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who the bot is. `url` is the workspace's address, with a slash at its end."""
+    """Who the bot is. `name` is the one people see; `url` is the workspace's address, with a slash
+    at its end."""
 
     team: str
     enterprise: str | None
@@ -114,6 +118,7 @@ async def identify(client: AsyncWebClient) -> Identity:
     """
     try:
         found = await client.auth_test()
+        shown = await _shown_name(client, str(found["user_id"]))
     except SlackApiError as error:
         if error_code(error) in _WRONG_TOKEN:
             raise ConfigurationError(
@@ -128,9 +133,20 @@ async def identify(client: AsyncWebClient) -> Identity:
         enterprise=found.get("enterprise_id"),
         user=str(found["user_id"]),
         bot=str(found.get("bot_id") or ""),
-        name=str(found.get("user") or "bot"),
+        name=shown or str(found.get("user") or "bot"),
         url=str(found.get("url") or "").rstrip("/") + "/",
     )
+
+
+async def _shown_name(client: AsyncWebClient, user: str) -> str:
+    """The display name of a user; auth.test tells only the handle. "" when Slack does not say."""
+    try:
+        facts = (await client.users_info(user=user))["user"]
+    except SlackApiError as error:
+        log.warning("users.info of the bot itself failed: %s", error_code(error))
+        return ""
+    profile = facts.get("profile") or {}
+    return str(profile.get("display_name") or profile.get("real_name") or "").strip()
 
 
 def error_code(error: SlackApiError) -> str:
