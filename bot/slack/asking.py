@@ -50,6 +50,7 @@ class Question:
     quoted: str = ""
     files: tuple[FileRef, ...] = ()
     private: bool = False
+    response_type: str = "Answer"
 
 
 class Asking:
@@ -98,6 +99,7 @@ class Asking:
                 quoted=cap(clean(await decode(question.quoted, self.name))),
                 files=question.files,
                 private=question.private,
+                response_type=question.response_type,
                 locale=person.locale,
                 time_zone=person.time_zone,
             )

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from bot.core.request import FileRef
 from bot.slack.render import words
 from bot.slack.render.parts import Block, shortened
+from bot.slack.tasks import TASKS, Task
 
 ASK_ABOUT = "ask_about_message"
 ASK_ANYWHERE = "ask_anywhere"
@@ -19,13 +20,14 @@ _QUESTION, _WHERE, _CHANNEL = "question", "where", "channel"
 _MAX_QUESTION = 3_000
 _MAX_QUOTE = 1_200  # so that its JSON, non-ASCII characters included, stays within 3,000
 _MAX_METADATA = 3_000
+_MAX_SHOWN = 300
 _MAX_FILES = 3
 MODAL_ONLY_ME, MODAL_THREAD, MODAL_CHANNEL = "me", "thread", "channel"
+_IN_THREAD, _ONLY_ME = (words.IN_THREAD, MODAL_THREAD), (words.ONLY_ME, MODAL_ONLY_ME)
 
 
 class About(BaseModel):
-    """What the modal of the message shortcut remembers: the message it is about, in Slack's
-    markup."""
+    """What the modal of a message shortcut remembers: the message it is about, in Slack's markup."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -37,24 +39,35 @@ class About(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """A modal as somebody sent it. `about` is None for the global one."""
+    """A modal as somebody sent it. `about` is None for the global one; `task` is what its shortcut
+    asks for, and `question` is then what the person added to that."""
 
+    task: Task | None
     question: str
     where: str
     channel: str | None
     about: About | None
 
 
-def ask_about_modal(about: About) -> Block:
-    """The modal for a message: the question, and who sees the answer."""
-    quote = [_quote(about.quoted)] if about.quoted.strip() else []
-    where = _choice([(words.IN_THREAD, MODAL_THREAD), (words.ONLY_ME, MODAL_ONLY_ME)])
-    return _modal(ASK_ABOUT, [*quote, _question(), where], _metadata(about))
+def ask_about_modal(about: About, shown: str) -> Block:
+    """The modal for a message, which people read as `shown`: the question, and who sees the
+    answer."""
+    blocks = [*_quote(words.ABOUT, shown), _question(), _choice(_IN_THREAD, _ONLY_ME)]
+    return _modal(ASK_ABOUT, blocks, _metadata(about))
+
+
+def task_modal(task: Task, about: About, shown: str) -> Block:
+    """The modal of a task on a message: what to mind, and who sees the result."""
+    label = words.ABOUT if task.about_message else words.ABOUT_THREAD
+    choices = (_ONLY_ME, _IN_THREAD) if task.for_oneself else (_IN_THREAD, _ONLY_ME)
+    blocks = [*_quote(label, shown), _instruction(task.hint), _choice(*choices)]
+    modal = _modal(task.callback, blocks, _metadata(about))
+    return modal | {"title": _plain(task.title), "submit": _plain(task.submit)}
 
 
 def ask_anywhere_modal(question: str = "") -> Block:
     """The global modal: the question, and where the answer goes; by default into the DM."""
-    where = _choice([(words.IN_DM, MODAL_ONLY_ME), (words.IN_CHANNEL, MODAL_CHANNEL)])
+    where = _choice((words.IN_DM, MODAL_ONLY_ME), (words.IN_CHANNEL, MODAL_CHANNEL))
     return _modal(ASK_ANYWHERE, [_question(question), where, _channel()], "")
 
 
@@ -68,6 +81,7 @@ def filled(view: Mapping[str, Any]) -> Filled:
     except ValidationError as error:
         raise ValueError("A modal came back with metadata that is not ours") from error
     return Filled(
+        task=TASKS.get(view["callback_id"]),
         question=str(values[_QUESTION][_QUESTION].get("value") or ""),
         where=str((values[_WHERE][_WHERE].get("selected_option") or {}).get("value") or ""),
         channel=channel,
@@ -110,27 +124,41 @@ def _modal(callback: str, blocks: list[Block], metadata: str) -> Block:
     return view | ({"private_metadata": metadata} if metadata else {})
 
 
-def _quote(text: str) -> Block:
-    quoted = shortened(" ".join(text.split()), 300)
-    mrkdwn = f"{words.ABOUT}\n>{quoted}"  # as Slack gave it: already mrkdwn
-    return {"type": "section", "text": {"type": "mrkdwn", "text": mrkdwn}}
+def _quote(label: str, text: str) -> list[Block]:
+    """Rich text is shown as it stands: nothing in it becomes a link, a mention or a format."""
+    quoted = shortened(" ".join(text.split()), _MAX_SHOWN)
+    if not quoted:
+        return []
+    parts = (("rich_text_section", label), ("rich_text_quote", quoted))
+    elements = [
+        {"type": kind, "elements": [{"type": "text", "text": said}]} for kind, said in parts
+    ]
+    return [{"type": "rich_text", "elements": elements}]
 
 
 def _question(initial: str = "") -> Block:
-    field: Block = {
-        "type": "plain_text_input",
-        "action_id": _QUESTION,
-        "multiline": True,
-        "max_length": _MAX_QUESTION,
-        "focus_on_load": True,
-        "placeholder": _plain(words.QUESTION_HINT),
-    }
+    field = {**_text_field(words.QUESTION_HINT), "focus_on_load": True}
     if initial:
         field["initial_value"] = shortened(initial, _MAX_QUESTION)
     return _input(_QUESTION, words.QUESTION_LABEL, field)
 
 
-def _choice(options: list[tuple[str, str]]) -> Block:
+def _instruction(hint: str) -> Block:
+    return {**_input(_QUESTION, words.INSTRUCTION_LABEL, _text_field(hint)), "optional": True}
+
+
+def _text_field(hint: str) -> Block:
+    return {
+        "type": "plain_text_input",
+        "action_id": _QUESTION,
+        "multiline": True,
+        "max_length": _MAX_QUESTION,
+        "placeholder": _plain(hint),
+    }
+
+
+def _choice(*options: tuple[str, str]) -> Block:
+    """The first option is chosen unless somebody chooses another."""
     choices = [{"text": _plain(text), "value": value} for text, value in options]
     field = {
         "type": "radio_buttons",

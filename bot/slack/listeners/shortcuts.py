@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.context.ack.async_ack import AsyncAck
 from slack_sdk.errors import SlackApiError
 
+from bot.core.answers import Answer
 from bot.core.errors import NotPermitted
 from bot.core.request import Entry
 from bot.slack import modals
@@ -16,15 +18,24 @@ from bot.slack.client import Clients
 from bot.slack.intake import file_refs
 from bot.slack.modals import About, Filled
 from bot.slack.render import words
-from bot.slack.text import clean
+from bot.slack.tasks import TASKS
+from bot.slack.text import clean, decode
+
+_NAMING_SECONDS = 1.0
+"""For the names of those mentioned in the message: a modal must be open within three seconds."""
 
 
 def register(app: AsyncApp, clients: Clients, asking: Asking) -> None:
-    """Listen to both shortcuts and to their modals."""
+    """Listen to the shortcuts and to their modals."""
 
-    @app.message_shortcut(modals.ASK_ABOUT)
     async def about_message(body: dict[str, Any], ack: AsyncAck) -> None:
-        await open_modal(clients, body["trigger_id"], modals.ask_about_modal(_about(body)))
+        about = _about(body)
+        shown = await _shown(about.quoted, asking)
+        task = TASKS.get(body["callback_id"])
+        view = (
+            modals.task_modal(task, about, shown) if task else modals.ask_about_modal(about, shown)
+        )
+        await open_modal(clients, body["trigger_id"], view)
         await ack()
 
     @app.global_shortcut(modals.ASK_ANYWHERE)
@@ -32,8 +43,6 @@ def register(app: AsyncApp, clients: Clients, asking: Asking) -> None:
         await open_modal(clients, body["trigger_id"], modals.ask_anywhere_modal())
         await ack()
 
-    @app.view(modals.ASK_ABOUT)
-    @app.view(modals.ASK_ANYWHERE)
     async def submitted(body: dict[str, Any], view: dict[str, Any], ack: AsyncAck) -> None:
         form = modals.filled(view)
         errors = await _submit(form, body["user"]["id"], f"view:{view['id']}", asking)
@@ -41,6 +50,11 @@ def register(app: AsyncApp, clients: Clients, asking: Asking) -> None:
             await ack(response_action="errors", errors=errors)
         else:
             await ack()
+
+    for callback in (modals.ASK_ABOUT, *TASKS):
+        app.message_shortcut(callback)(about_message)
+    for callback in (modals.ASK_ABOUT, modals.ASK_ANYWHERE, *TASKS):
+        app.view(callback)(submitted)
 
 
 async def open_modal(clients: Clients, trigger: str, view: dict[str, Any]) -> None:
@@ -62,9 +76,22 @@ def _about(body: dict[str, Any]) -> About:
     )
 
 
+async def _shown(markup: str, asking: Asking) -> str:
+    """A message as people read it; with ids for names where Slack takes too long to tell them."""
+
+    async def its_id(user: str) -> str:
+        return user
+
+    try:
+        async with asyncio.timeout(_NAMING_SECONDS):
+            return await decode(markup, asking.name)
+    except TimeoutError:
+        return await decode(markup, its_id)
+
+
 async def _submit(form: Filled, user: str, key: str, asking: Asking) -> dict[str, str]:
     """Ask what stands in the form; returns what is wrong with it, by block."""
-    if not clean(form.question):
+    if not form.task and not clean(form.question):
         return modals.question_error(words.EMPTY_QUESTION)
     if form.about is None and form.where == modals.MODAL_CHANNEL and not form.channel:
         return modals.place_error(form, words.CHOOSE_CHANNEL)
@@ -88,16 +115,17 @@ async def _question(form: Filled, user: str, key: str, asking: Asking) -> Questi
             text=form.question,
             key=key,
         )
-    about = form.about
+    about, task = form.about, form.task
     return Question(
         entry=Entry.MESSAGE_SHORTCUT,
         user=user,
         channel=about.channel,
         thread=about.thread,
-        text=form.question,
+        text=task.question(clean(form.question)) if task else form.question,
         key=key,
-        quoted=about.quoted,
+        quoted=about.quoted if not task or task.about_message else "",
         files=about.files,
         # Nobody else reads a direct message with the bot, and there the answer may stay.
         private=form.where == modals.MODAL_ONLY_ME and not about.channel.startswith("D"),
+        response_type=task.response_type if task else Answer.__name__,
     )

@@ -1,5 +1,6 @@
 """Shortcuts, modals, the command and the buttons: each ends in one request, or in a clear word."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -9,9 +10,10 @@ from bot.core.request import Entry, FileRef, Request
 from bot.local.workspace import ADA, BEN, GUS, NotAnswered
 from bot.slack import modals
 from bot.slack.home import home_view, suggested_prompts
-from bot.slack.modals import About, ask_about_modal, ask_anywhere_modal
+from bot.slack.modals import About, ask_about_modal, ask_anywhere_modal, task_modal
 from bot.slack.render import buttons, words
 from bot.slack.render.outcome import render
+from bot.slack.tasks import DRAFT, EXTRACT, SUMMARISE, TASKS
 from tests.unit.slack.judge import accept_view
 from tests.unit.slack.rig import Rig
 from tests.unit.slack.samples import answer, outcome
@@ -52,6 +54,77 @@ async def test_asking_for_oneself_says_nothing_aloud(rig):
     [request] = rig.mailbox.requests
     assert request.private
     assert len(rig.ws.messages(GENERAL, said["ts"])) == 1
+
+
+def quoted_in(view: dict[str, Any]) -> str:
+    """The message that a modal shows."""
+    [rich] = [block for block in view["blocks"] if block["type"] == "rich_text"]
+    return str(rich["elements"][1]["elements"][0]["text"])
+
+
+async def test_a_modal_shows_the_message_as_people_read_it(rig):
+    said = await rig.ws.say(BEN, GENERAL, f"<@{ADA}> & <https://a.example/x|this> *now*")
+    for callback in (modals.ASK_ABOUT, *TASKS):
+        await rig.ws.shortcut(ADA, callback, channel=GENERAL, ts=said["ts"])
+        view = await opened(rig, ADA)
+        assert quoted_in(view) == "@ada & this (https://a.example/x) *now*"
+
+
+async def test_a_modal_opens_in_time_when_names_are_slow(rig, monkeypatch):
+    """Its trigger is good for three seconds."""
+
+    async def never(user: str) -> str:
+        await asyncio.Event().wait()
+        return user
+
+    monkeypatch.setattr(rig.asking, "name", never)
+    said = await rig.ws.say(BEN, GENERAL, f"<@{ADA}> look")
+    await rig.ws.shortcut(ADA, modals.ASK_ABOUT, channel=GENERAL, ts=said["ts"])
+    assert quoted_in(await opened(rig, ADA)) == f"@{ADA} look"
+
+
+@pytest.mark.parametrize(
+    ("task", "response_type", "where"),
+    [
+        (SUMMARISE, "ThreadSummary", "thread"),
+        (EXTRACT, "ActionItems", "thread"),
+        (DRAFT, "DraftReply", "me"),
+    ],
+)
+async def test_a_task_on_a_message_asks_for_its_own_kind_of_result(rig, task, response_type, where):
+    """C3: sent as it opens, without a word; the draft is for oneself unless one says otherwise."""
+    root = await rig.ws.say(BEN, GENERAL, "Shall we launch?")
+    said = await rig.ws.say(BEN, GENERAL, f"<@{ADA}> what do you say?", thread_ts=root["ts"])
+    await rig.ws.shortcut(ADA, task.callback, channel=GENERAL, ts=said["ts"])
+    view = await opened(rig, ADA)
+    [choice] = [b["element"] for b in view["blocks"] if b.get("block_id") == "where"]
+    assert choice["initial_option"]["value"] == where
+    await rig.ws.submit(ADA, view["id"], {"where": {"where": where}})
+    [request] = rig.mailbox.requests
+    assert (request.response_type, request.private) == (response_type, where == "me")
+    assert (request.thread, request.text) == (root["ts"], task.asked)
+    assert request.quoted == ("@ada what do you say?" if task.about_message else "")
+
+
+async def test_a_task_takes_an_instruction_and_says_it_aloud(rig):
+    said = await rig.ws.say(BEN, GENERAL, "Numbers are in")
+    await rig.ws.shortcut(ADA, SUMMARISE.callback, channel=GENERAL, ts=said["ts"])
+    view = await opened(rig, ADA)
+    await rig.ws.submit(ADA, view["id"], modal_values("only the costs", "thread"))
+    [request] = rig.mailbox.requests
+    assert request.text == f"{words.SUMMARISE_ASKED}\n\nonly the costs"
+    aloud = rig.ws.messages(GENERAL, said["ts"])[-1]
+    assert aloud["ts"] == request.ts
+    assert "only the costs" in str(aloud["blocks"])
+
+
+async def test_a_task_where_the_bot_is_not_says_how_to_invite_it(rig):
+    said = await rig.ws.say(BEN, RANDOM, "Numbers are in")
+    await rig.ws.shortcut(ADA, EXTRACT.callback, channel=RANDOM, ts=said["ts"])
+    view = await opened(rig, ADA)
+    answered = await rig.ws.submit(ADA, view["id"], modal_values("", "thread"))
+    assert "Invite me" in answered["errors"]["where"]
+    assert rig.mailbox.requests == []
 
 
 async def test_asking_from_anywhere_goes_to_the_direct_message(rig):
@@ -218,9 +291,11 @@ async def test_a_request_that_cannot_be_kept_is_not_acknowledged(rig):
 def test_every_modal_is_one_that_slack_takes(quoted):
     files = tuple(FileRef(id=f"F{i}", name="n" * 200) for i in range(9))
     about = About(channel="C1", thread="1.2", quoted=quoted, files=files)
-    view = ask_about_modal(about)
+    view = ask_about_modal(about, quoted)
     assert len(view["private_metadata"]) <= 3_000
     accept_view(view, "modal")
+    for task in TASKS.values():
+        accept_view(task_modal(task, about, quoted), "modal")
     accept_view(ask_anywhere_modal("x" * 9_000), "modal")
 
 

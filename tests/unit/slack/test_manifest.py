@@ -54,6 +54,13 @@ async def test_everything_in_the_manifest_is_listened_to(app):
         assert await reaches_a_listener(app, payload), name
 
 
+def test_names_of_shortcuts_fit():
+    """Slack's limit for them is 24 characters (manifest reference)."""
+    shortcuts = manifest()["features"]["shortcuts"]
+    assert all(len(each["name"]) <= 24 for each in shortcuts)
+    assert len(shortcuts) <= 10
+
+
 async def test_everything_listened_to_is_in_the_manifest(app):
     """Each listener matches one of the manifest's payloads, or belongs to a modal or a button."""
     ours = [payload for _, payload in payloads(manifest())]
@@ -63,7 +70,7 @@ async def test_everything_listened_to_is_in_the_manifest(app):
     ]
     ours += [
         {"type": "view_submission", "view": {"type": "modal", "callback_id": callback}}
-        for callback in ("ask_about_message", "ask_anywhere")
+        for callback in (each["callback_id"] for each in manifest()["features"]["shortcuts"])
     ]
     ours += [
         {"type": "block_actions", "actions": [{"action_id": action, "type": "button"}]}
