@@ -22,19 +22,26 @@ from bot.agent.events import ToolEnded, ToolsAcquired, ToolStarted
 from bot.agent.hooks import HookChain
 from bot.agent.interrupt import Interrupt, Interrupted
 from bot.agent.limits import Limits
+from bot.agent.outputs import CallOutput
+from bot.agent.state import OpenResponse
 from bot.core.chain import Item
 from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
-from bot.core.outcome import StopReason
 from bot.toolkit.artifacts import Artifacts
 from bot.toolkit.catalogue import ACQUIRE, Catalogue
 from bot.toolkit.schema import without_nulls
 from bot.toolkit.size import allowed_size, limited
 from bot.toolkit.tool import Services, Tool, ToolResult
 
+Happening = ToolStarted | ToolEnded | ToolsAcquired
+
 log = logging.getLogger(__name__)
 
 _CANCELLED = "Cancelled by the user before it finished."
+_UNKNOWN = (
+    "Unknown: the bot was interrupted while this ran. It may have happened or not. Look before you "
+    "do it again, and say so in the result."
+)
 _OUT_OF_TIME = "Stopped before it finished: the time for this task is up."
 
 
@@ -48,25 +55,17 @@ class Toolbox:
 
 
 @dataclass(frozen=True, slots=True)
-class CallOutput:
-    """What answers one call. `result` is set by a valid `complete_task` only; `cancelled` when
-    the person stopped the run before this call was done; `blocked` and `ends` are verdicts of stop
-    hooks on the result."""
+class Intent:
+    """A call that changes something is about to run; to be kept before it does."""
 
     call_id: str
-    tool: str
-    text: str
-    ok: bool = True
-    cancelled: bool = False
-    blocked: bool = False
-    ends: StopReason | None = None
-    acquired: tuple[str, ...] = ()
-    links: tuple[str, ...] = ()
-    result: BaseModel | None = None
 
-    def item(self) -> Item:
-        """The output as the service takes it."""
-        return {"type": "function_call_output", "call_id": self.call_id, "output": self.text}
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """Some calls have their outputs; others are still to run."""
+
+    outputs: tuple[CallOutput, ...]
 
 
 class _Refused(Exception):
@@ -87,20 +86,29 @@ class Dispatch:
     deadline: float
 
     async def run(
-        self, calls: Sequence[Item], offered: frozenset[str]
-    ) -> AsyncGenerator[ToolStarted | ToolEnded | ToolsAcquired | list[CallOutput]]:
-        """Run `calls`, yielding what happens, and last the outputs in the order of the calls.
-        `offered` are the names of the tools that the request carried.
+        self, open_response: OpenResponse, offered: frozenset[str]
+    ) -> AsyncGenerator[Happening | Intent | Answered | list[CallOutput]]:
+        """Run the calls of `open_response` that have no output yet, yielding what happens, and last the
+        outputs in the order of the calls. `offered` are the names of the tools that the request
+        carried.
+
+        The consumer keeps `Intent` and `Answered` before it goes on: what was begun and changes
+        something is never begun again (reliability 3).
 
         Read-only calls next to each other run side by side; one that mutates runs alone;
         `complete_task` comes last and counts only if all beside it went well. An interrupt ends
         it early, with outputs for all.
         """
-        done: dict[str, CallOutput] = {}
+        calls, done = open_response.response.calls, self._done_before(open_response)
         finals = [call for call in calls if call["name"] == COMPLETE]
         others = [call for call in calls if call["name"] != COMPLETE]
+        left = [c for c in others[: self.limits.calls_per_turn] if c["call_id"] not in done]
         try:
-            for batch in self._batches(others[: self.limits.calls_per_turn]):
+            for number, batch in enumerate(self._batches(left)):
+                if number:
+                    yield Answered(tuple(done.values()))
+                if self._mutates(batch[0]):
+                    yield Intent(batch[0]["call_id"])
                 async with aclosing(self._run_batch(batch, offered, done)) as events:
                     async for event in events:
                         yield event
@@ -113,6 +121,16 @@ class Dispatch:
         for call in finals:
             done[call["call_id"]] = self._complete(call, done)
         yield [done[call["call_id"]] for call in calls]
+
+    def _done_before(self, open_response: OpenResponse) -> dict[str, CallOutput]:
+        """What an interrupted run left: outputs, and calls whose outcome nobody knows."""
+        done = {output.call_id: output for output in open_response.outputs}
+        for call in open_response.response.calls:
+            if call["call_id"] in open_response.begun and call["call_id"] not in done:
+                done[call["call_id"]] = CallOutput(
+                    call["call_id"], call["name"], _UNKNOWN, ok=False
+                )
+        return done
 
     def _batches(self, calls: Sequence[Item]) -> list[list[Item]]:
         """Runs of read-only calls together, each mutating call by itself."""
@@ -128,8 +146,8 @@ class Dispatch:
 
     async def _run_batch(
         self, batch: list[Item], offered: frozenset[str], done: dict[str, CallOutput]
-    ) -> AsyncGenerator[ToolStarted | ToolEnded | ToolsAcquired]:
-        events: asyncio.Queue[ToolStarted | ToolEnded | ToolsAcquired | None] = asyncio.Queue()
+    ) -> AsyncGenerator[Happening]:
+        events: asyncio.Queue[Happening | None] = asyncio.Queue()
         places = asyncio.Semaphore(self.limits.parallel_calls)
 
         async def one(call: Item) -> None:
@@ -161,7 +179,7 @@ class Dispatch:
         self,
         call: Item,
         offered: frozenset[str],
-        events: asyncio.Queue[ToolStarted | ToolEnded | ToolsAcquired | None],
+        events: asyncio.Queue[Happening | None],
     ) -> CallOutput:
         """One call, from its arguments to its output."""
         if call["name"] == ACQUIRE:
@@ -173,14 +191,15 @@ class Dispatch:
             tool, arguments = self._checked(call, offered)
         except _Refused as refused:
             return CallOutput(call["call_id"], call["name"], str(refused), ok=False)
-        events.put_nowait(ToolStarted(call["call_id"], tool.name, tool.title(arguments)))
+        title = tool.title(arguments)
+        events.put_nowait(ToolStarted(call["call_id"], tool.name, title))
         began = time.monotonic()
         key = f"{self.context.run_id}:{call['call_id']}"
         with bound_request(replace(self.context, idempotency_key=key)):
             output = await self._run_tool(call, tool, arguments)
         seconds = time.monotonic() - began
         detail = output.text.split("\n", 1)[0][:200]
-        events.put_nowait(ToolEnded(call["call_id"], tool.name, output.ok, detail, seconds))
+        events.put_nowait(ToolEnded(call["call_id"], tool.name, output.ok, detail, seconds, title))
         return output
 
     async def _run_tool(self, call: Item, tool: Tool, arguments: BaseModel) -> CallOutput:

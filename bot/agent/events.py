@@ -58,6 +58,13 @@ class Recorded:
 
 
 @dataclass(frozen=True, slots=True)
+class SavePoint:
+    """Where the run stands, with nothing new in the conversation; to be kept like `Recorded`."""
+
+    state: LoopState
+
+
+@dataclass(frozen=True, slots=True)
 class ToolStarted:
     """A call is about to run. `title` is its one-line summary for people."""
 
@@ -68,13 +75,15 @@ class ToolStarted:
 
 @dataclass(frozen=True, slots=True)
 class ToolEnded:
-    """A call has its output. `detail` is one short line: what came out, or what went wrong."""
+    """A call has its output. `detail` is one short line: what came out, or what went wrong;
+    `title` is that of its start."""
 
     call_id: str
     tool: str
     ok: bool
     detail: str
     seconds: float
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +118,7 @@ Event = (
     | ReasoningDelta
     | TextWithdrawn
     | Recorded
+    | SavePoint
     | ToolStarted
     | ToolEnded
     | ToolsAcquired

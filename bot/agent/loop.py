@@ -2,7 +2,8 @@
 
 Each turn has four phases: assemble the request, let the model reason, dispatch its calls, observe
 what came out. The phases stand in `phases`, what bounds a run in `guards`, what a response means in
-`observe`, what is done when there is none in `recovery`, and every policy in `hooks`.
+`observe`, what is done when there is none in `recovery`, and every policy in `hooks`. What is kept
+at each step carries the state, so that a run goes on from wherever it was interrupted.
 """
 
 from __future__ import annotations
@@ -16,9 +17,8 @@ from bot.agent.hooks import beside
 from bot.agent.observe import Ending, judged, observe
 from bot.agent.parts import Parts
 from bot.agent.phases import Phases
-from bot.agent.recovery import is_long, recovered, shortened
+from bot.agent.recovery import prepared, recovered
 from bot.agent.state import LoopState
-from bot.agent.window import active
 
 
 async def run(state: LoopState, parts: Parts) -> AsyncGenerator[Event]:
@@ -37,54 +37,44 @@ async def run(state: LoopState, parts: Parts) -> AsyncGenerator[Event]:
 
 async def _turns(state: LoopState, parts: Parts) -> AsyncGenerator[Event]:
     this = Phases(parts, began=asyncio.get_running_loop().time())
-    if parts.stateless:
-        this.window.extend(active(await parts.history()))
+    await this.look_back(state)
     yield RunStarted(this.model(state))
     await parts.hooks.on_run_start(state)
     while True:
-        if is_long(this, state) and (short := await shortened(this, state)):
-            state = short.state
-            yield short
-        state, notes = await this.prepare(state)
-        if notes:
-            yield this.recorded(state, notes)
-        await parts.hooks.on_turn_start(state)
+        if state.open is None:
+            for kept in await prepared(this, state):
+                state = kept.state
+                yield kept
+            yield TurnStarted(state.turn + 1, parts.limits.turns)
 
-        # Assemble.
         request = await this.assemble(state)
-        yield TurnStarted(state.turn + 1, parts.limits.turns)
 
-        # Reason.
-        async with aclosing(this.reason(request, state)) as reasoning:
-            async for event in reasoning:
-                yield event
-        heard = this.heard
-        if heard.response is None:
-            remedy = await recovered(this, state, heard)
-            if remedy is None:
-                yield this.ended(state, Ending(heard.stop), heard.error)
+        if state.open is None:  # else an interrupted run had got beyond this
+            async with aclosing(this.reason(request, state)) as reasoning:
+                async for event in reasoning:
+                    yield event
+            step = this.taken_up(state) or await recovered(this, state)
+            if step is None:
+                yield this.ended(state, Ending(this.heard.stop), this.heard.error)
                 return
-            state = remedy.state
-            yield remedy
+            state = step.state
+            yield step
+        if state.open is None:
             continue
-        state = this.count(state, heard.response)
-        yield this.recorded_response(state, heard.response)
 
-        # Dispatch.
         async with (
-            beside(parts.hooks.after_response(state, heard.response)) as more,
-            aclosing(this.dispatch(request, heard.response, state)) as dispatching,
+            beside(parts.hooks.after_response(state, state.open.response)) as more,
+            aclosing(this.dispatch(request, state)) as dispatching,
         ):
-            async for happened in dispatching:
-                yield happened
+            async for happening in dispatching:
+                yield happening
             outputs, spent = await judged(state, this.outputs, parts.hooks)
-            state = this.spend(state, spent)
             extra = await more
 
-        # Observe.
-        state, notes, ending = observe(state, heard.response, outputs, extra, parts.response_type)
-        if notes:
-            yield this.recorded(state, notes)
+        state, notes, ending = observe(
+            this.spend(state, spent), outputs, extra, parts.response_type
+        )
+        yield this.recorded(state, notes)
         if ending:
             yield this.ended(state, ending)
             return

@@ -10,8 +10,8 @@ from pydantic import BaseModel
 from bot.agent import prompts
 from bot.agent.complete import NAME as COMPLETE
 from bot.agent.complete import ResponseType
-from bot.agent.dispatch import CallOutput
 from bot.agent.hooks import Block, Go, HookChain, Prevent
+from bot.agent.outputs import CallOutput
 from bot.agent.state import LoopState, Transition
 from bot.core.chain import NO_USAGE, Item, Usage
 from bot.core.outcome import RunStatus, StopReason
@@ -78,15 +78,17 @@ async def judged(
 
 def observe(
     state: LoopState,
-    response: ModelResponse,
     outputs: Sequence[CallOutput],
     extra: Sequence[Item],
     response_type: ResponseType,
 ) -> tuple[LoopState, Notes, Ending | None]:
     """The next state, the items that it adds to the conversation, and the end if this is it.
 
-    `extra` are messages of hooks for the next request.
+    `state.open` holds the response; `extra` are messages of hooks for the next request.
     """
+    assert state.open is not None  # noqa: S101 - there is nothing to observe otherwise
+    response = state.open.response
+    state = state.go(state.transition, open=None)
     if ending := _refusal(response):
         return state, (), ending
     if response.incomplete:

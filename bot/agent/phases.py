@@ -9,22 +9,24 @@ from dataclasses import dataclass, field, replace
 
 from bot.agent import prompts
 from bot.agent.complete import NAME as COMPLETE
-from bot.agent.dispatch import CallOutput, Dispatch
+from bot.agent.dispatch import Answered, Dispatch, Intent
 from bot.agent.events import (
     Event,
     ReasoningDelta,
     Recorded,
     RunEnded,
+    SavePoint,
     TextDelta,
     TextWithdrawn,
     ToolEnded,
-    ToolStarted,
 )
-from bot.agent.guards import gauge, tripped, usage_ratio
+from bot.agent.guards import usage_ratio
 from bot.agent.interrupt import Interrupted
-from bot.agent.observe import Ending, Notes, close
+from bot.agent.observe import Ending, Notes
+from bot.agent.outputs import CallOutput
 from bot.agent.parts import Parts
-from bot.agent.state import LoopState
+from bot.agent.state import LoopState, OpenResponse
+from bot.agent.window import active
 from bot.core.chain import NO_USAGE, Item, LedgerEntry, Usage
 from bot.core.context import RequestContext
 from bot.core.errors import ModelError, ModelErrorKind
@@ -75,23 +77,18 @@ class Phases:
     def window_size(self, state: LoopState) -> int:
         return self.parts.prices.window(self.model(state))
 
-    async def prepare(self, state: LoopState) -> tuple[LoopState, Notes]:
-        """Ask the guards; tell the model once when a limit comes near (C5)."""
-        if state.closing:
-            return state, ()
-        limits = self.parts.limits
-        elapsed = asyncio.get_running_loop().time() - self.began
-        used = gauge(state, limits, elapsed=elapsed, window=self.window_size(state))
-        reason = tripped(used, state, limits)
-        if reason is None and state.turn:
-            reason = await self.parts.hooks.should_stop_after_turn(state)
-        if reason:
-            return close(state, reason)
-        limit, share = used.fullest
-        if state.warned or share < limits.warn_at:
-            return state, ()
-        notes: Notes = (prompts.note(prompts.warning(limit, share)),)
-        return state.go(state.transition, warned=True, pending=(*state.pending, *notes)), notes
+    async def look_back(self, state: LoopState) -> None:
+        """Stateless, the conversation so far is needed from the start, the response that an
+        interrupted run has in hand included."""
+        if not self.parts.stateless:
+            return
+        self.window.extend(active(await self.parts.history()))
+        if state.open:
+            self.window.extend(state.open.response.calls)
+
+    def elapsed(self) -> float:
+        """Seconds since the run began, or went on."""
+        return asyncio.get_running_loop().time() - self.began
 
     async def assemble(self, state: LoopState) -> ModelRequest:
         """Only what is new goes out, on the chain; tools and instructions every time (B1)."""
@@ -115,6 +112,7 @@ class Phases:
     ) -> AsyncGenerator[TextDelta | ReasoningDelta | TextWithdrawn]:
         """Make the call, again if its stream breaks; what came of it is then in `heard`."""
         deadline = self._call_deadline(state)
+        self.heard = Heard()
         for attempt in range(_REDO + 1):
             said = ""
             try:
@@ -149,15 +147,28 @@ class Phases:
                 else:
                     yield ReasoningDelta(part.text)
 
-    async def dispatch(
-        self, request: ModelRequest, response: ModelResponse, state: LoopState
-    ) -> AsyncGenerator[Event]:
-        """Run the calls of `response`, none of one that was cut off; their outputs are then in
-        `outputs`."""
+    async def dispatch(self, request: ModelRequest, state: LoopState) -> AsyncGenerator[Event]:
+        """Run the calls of the open response; their outputs are then in `outputs`."""
         self.outputs = []
-        if response.incomplete or not response.calls:
+        open_now = state.open
+        # Of a response that was cut off or refused nothing is run: its calls may be halves.
+        if open_now is None or open_now.response.incomplete:
             return
-        dispatch = Dispatch(
+        offered = frozenset(tool["name"] for tool in request.tools)
+        async with aclosing(self._dispatch(state).run(open_now, offered)) as happenings:
+            async for event in happenings:
+                if isinstance(event, list):
+                    self.outputs = event
+                elif isinstance(event, Intent | Answered):
+                    open_now = _noted(open_now, event)
+                    yield SavePoint(state.go(state.transition, open=open_now))
+                else:
+                    if isinstance(event, ToolEnded) and event.ok:
+                        self.done.append(event.title)
+                    yield event
+
+    def _dispatch(self, state: LoopState) -> Dispatch:
+        return Dispatch(
             toolbox=self.parts.toolbox,
             limits=self.parts.limits,
             interrupt=self.parts.interrupt,
@@ -166,18 +177,6 @@ class Phases:
             context=self._context(state),
             deadline=self.began + self.parts.limits.run_seconds,
         )
-        titles: dict[str, str] = {}
-        offered = frozenset(tool["name"] for tool in request.tools)
-        async with aclosing(dispatch.run(response.calls, offered)) as happenings:
-            async for event in happenings:
-                if isinstance(event, list):
-                    self.outputs = event
-                    continue
-                if isinstance(event, ToolStarted):
-                    titles[event.call_id] = event.title
-                elif isinstance(event, ToolEnded) and event.ok:
-                    self.done.append(titles[event.call_id])
-                yield event
 
     def count(self, state: LoopState, response: ModelResponse) -> LoopState:
         """`state` with what `response` took."""
@@ -207,8 +206,14 @@ class Phases:
         entry = LedgerEntry(run_id=self.parts.context.run_id, items=items, checkpoint=checkpoint)
         return Recorded(state, entry)
 
-    def recorded_response(self, state: LoopState, response: ModelResponse) -> Recorded:
-        """A response that was cut off is kept for the record, but is on no chain."""
+    def taken_up(self, state: LoopState) -> Recorded | None:
+        """The response that was heard, to be kept before its tools run (B3); None if none was.
+
+        One that was cut off is kept for the record, but is on no chain.
+        """
+        response = self.heard.response
+        if response is None:
+            return None
         if not response.incomplete:
             self.new_items.extend(response.items)
             self.window.extend(response.items)
@@ -219,7 +224,8 @@ class Phases:
             usage=response.usage,
             abandoned=response.incomplete is not None,
         )
-        return Recorded(state, entry)
+        counted = self.count(state, response)
+        return Recorded(counted.go(state.transition, open=OpenResponse(response=response)), entry)
 
     def tombstone(self, state: LoopState, partial: str) -> Recorded:
         """What a failed model left half said: kept in the record, never sent, never shown (H3)."""
@@ -257,6 +263,11 @@ class Phases:
         return min(now + limits.turn_seconds, self.began + limits.run_seconds)
 
     def _which_timeout(self) -> StopReason:
-        elapsed = asyncio.get_running_loop().time() - self.began
-        out_of_time = elapsed >= self.parts.limits.run_seconds
+        out_of_time = self.elapsed() >= self.parts.limits.run_seconds
         return StopReason.RUN_TIMEOUT if out_of_time else StopReason.TURN_TIMEOUT
+
+
+def _noted(open_response: OpenResponse, event: Intent | Answered) -> OpenResponse:
+    if isinstance(event, Answered):
+        return open_response.model_copy(update={"outputs": event.outputs})
+    return open_response.model_copy(update={"begun": (*open_response.begun, event.call_id)})

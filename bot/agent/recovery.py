@@ -1,32 +1,66 @@
-"""What a run does when a call brings no response, or the conversation grows too long.
+"""What is done before a call, and when a call brings no response.
 
 Each remedy is used once, or once per model, so that none is tried for ever.
 """
 
 from __future__ import annotations
 
+from bot.agent import prompts
 from bot.agent.compaction import compacted
 from bot.agent.events import Recorded
-from bot.agent.guards import usage_ratio
-from bot.agent.observe import close
-from bot.agent.phases import Heard, Phases
+from bot.agent.guards import gauge, tripped, usage_ratio
+from bot.agent.observe import Notes, close
+from bot.agent.phases import Phases
 from bot.agent.state import LoopState, Transition
 from bot.agent.window import active, portable
 from bot.core.chain import NO_USAGE
 from bot.core.errors import ModelErrorKind
 
 
-async def recovered(this: Phases, state: LoopState, heard: Heard) -> Recorded | None:
+async def prepared(this: Phases, state: LoopState) -> list[Recorded]:
+    """What is to be kept before the next call: a shorter conversation (E3), what the model is told
+    of a limit that comes near, or that this call is the last (C5, G1)."""
+    steps: list[Recorded] = []
+    if _is_long(this, state) and (short := await _shortened(this, state)):
+        state = short.state
+        steps.append(short)
+    noted, notes = await _guarded(this, state)
+    if notes:
+        steps.append(this.recorded(noted, notes))
+    await this.parts.hooks.on_turn_start(noted)
+    return steps
+
+
+async def _guarded(this: Phases, state: LoopState) -> tuple[LoopState, Notes]:
+    """Ask the guards, then the hooks; tell the model once when a limit comes near."""
+    if state.closing:
+        return state, ()
+    limits = this.parts.limits
+    used = gauge(state, limits, elapsed=this.elapsed(), window=this.window_size(state))
+    reason = tripped(used, state, limits)
+    if reason is None and state.turn:
+        reason = await this.parts.hooks.should_stop_after_turn(state)
+    if reason:
+        return close(state, reason)
+    limit, share = used.fullest
+    if state.warned or share < limits.warn_at:
+        return state, ()
+    notes: Notes = (prompts.note(prompts.warning(limit, share)),)
+    return state.go(state.transition, warned=True, pending=(*state.pending, *notes)), notes
+
+
+async def recovered(this: Phases, state: LoopState) -> Recorded | None:
     """Where the run goes on after a failed call, to be kept; None when it must end.
 
     A lost chain is rebuilt (B8), a conversation that does not fit is shortened (E4), an
     overloaded model is left for the next (H3), and time that is up leaves one last call (C6).
     """
+    heard = this.heard
     kind = heard.error.kind if heard.error else None
     if kind is ModelErrorKind.MISSING_PARENT and not state.rebuilt:
         return await _rebuilt(this, state)
     if kind is ModelErrorKind.CONTEXT_OVERFLOW and not state.overflowed:
-        return await shortened(this, state.go(state.transition, overflowed=True))
+        return await _shortened(this, state.go(state.transition, overflowed=True))
     if kind is ModelErrorKind.OVERLOADED and state.fallback + 1 < len(this.parts.models):
         next_model = state.go(Transition.FELL_BACK, fallback=state.fallback + 1)
         return this.tombstone(next_model, heard.partial)
@@ -36,13 +70,13 @@ async def recovered(this: Phases, state: LoopState, heard: Heard) -> Recorded | 
     return None
 
 
-def is_long(this: Phases, state: LoopState) -> bool:
+def _is_long(this: Phases, state: LoopState) -> bool:
     """Whether the conversation should be shortened before the next call (E3)."""
     ratio = usage_ratio(state, this.window_size(state))
     return not state.closing and ratio >= this.parts.limits.compact_at
 
 
-async def shortened(this: Phases, state: LoopState) -> Recorded | None:
+async def _shortened(this: Phases, state: LoopState) -> Recorded | None:
     """A fresh chain with a summary in the place of what came before; None if that is nothing."""
     items = active(await this.parts.history())
     short = await compacted(items, this.parts.model, this.model(state))

@@ -7,8 +7,10 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from bot.agent.outputs import CallOutput
 from bot.core.chain import Item, Usage
 from bot.core.outcome import StopReason
+from bot.model.types import ModelResponse
 
 
 class Transition(StrEnum):
@@ -27,6 +29,20 @@ class Transition(StrEnum):
     FELL_BACK = "fell_back"  # the next model of the list
 
 
+class OpenResponse(BaseModel):
+    """The response in hand: what a resumed run goes on with (I3).
+
+    `outputs` answer those of its calls that are done; `begun` are ids of calls that change
+    something and were started, so that none is started twice.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    response: ModelResponse
+    outputs: tuple[CallOutput, ...] = ()
+    begun: tuple[str, ...] = ()
+
+
 class LoopState(BaseModel):
     """Serialisable, so that any worker can go on from it.
 
@@ -35,7 +51,8 @@ class LoopState(BaseModel):
     `closing` is set once a guard has tripped: the next call is the last. `malformed` and
     `failed_turns` count consecutive trouble (G3). `links` are addresses that tools brought in.
     `fallback` counts the models given up. `rebuilt` and `overflowed` are set once their remedy was
-    used, so that no remedy is tried for ever (B8, E4).
+    used, so that no remedy is tried for ever (B8, E4). `open` is the response that is
+    being worked on, if any.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -59,6 +76,7 @@ class LoopState(BaseModel):
     fallback: int = 0
     rebuilt: bool = False
     overflowed: bool = False
+    open: OpenResponse | None = None
 
     def go(self, transition: Transition, **changes: Any) -> LoopState:
         """The next state."""

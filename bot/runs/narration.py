@@ -16,7 +16,6 @@ from bot.agent.events import (
     TextWithdrawn,
     ToolEnded,
     ToolsAcquired,
-    ToolStarted,
     TurnStarted,
 )
 from bot.core.request import Request
@@ -40,17 +39,11 @@ class Narrator:
         }
         self._run = run_id
         self._turn = 0
-        self._titles: dict[str, str] = {}
 
     def tell(self, event: Event) -> None:
         """Log what is worth a line."""
-        match event:
-            case TurnStarted(turn=turn):
-                self._turn = turn
-            case ToolStarted(call_id=call_id, title=title):
-                self._titles[call_id] = title
-            case _:
-                pass
+        if isinstance(event, TurnStarted):
+            self._turn = event.turn
         if line := self._line(event):
             log.log(NOTICE, "%s turn %d · %s", self._run, self._turn, line, extra=self._ids)
 
@@ -60,8 +53,7 @@ class Narrator:
                 return f"started with {model}"
             case ToolsAcquired(names=names):
                 return f"acquired {', '.join(names)}"
-            case ToolEnded(call_id=call_id, tool=tool, ok=ok, seconds=seconds):
-                title = self._titles.get(call_id, tool)
+            case ToolEnded(tool=tool, title=title, ok=ok, seconds=seconds):
                 return f"{tool} · {title} · {'ok' if ok else 'failed'}, {seconds:.1f} s"
             case TextWithdrawn():
                 return "the model's stream broke; calling again"

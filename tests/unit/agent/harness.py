@@ -12,7 +12,7 @@ from pydantic import Field
 
 from bot.agent.complete import ResponseType
 from bot.agent.dispatch import Toolbox
-from bot.agent.events import Event, Recorded, RunEnded
+from bot.agent.events import Event, Recorded, RunEnded, SavePoint
 from bot.agent.hooks import HookChain, Hooks
 from bot.agent.interrupt import Interrupt
 from bot.agent.limits import Limits
@@ -149,6 +149,7 @@ class Bench:
     artifacts: MemoryArtifacts
     events: list[Event] = field(default_factory=list)
     saved: list[Recorded] = field(default_factory=list)
+    states: list[LoopState] = field(default_factory=list)
 
     async def run(self, question: str = "1+1?", state: LoopState | None = None) -> RunEnded:
         """The whole run; keeps what is to be kept."""
@@ -168,9 +169,24 @@ class Bench:
         async with aclosing(run(state, self.parts)) as events:
             async for event in events:
                 self.events.append(event)
-                if isinstance(event, Recorded):
-                    self.saved.append(event)
+                self._keep(event)
                 yield event
+
+    async def resume(self) -> RunEnded:
+        """Go on from what was kept last, as another worker would."""
+        async with aclosing(run(self.states[-1], self.parts)) as events:
+            async for event in events:
+                self.events.append(event)
+                self._keep(event)
+                if isinstance(event, RunEnded):
+                    return event
+        raise AssertionError("a run must end with RunEnded")
+
+    def _keep(self, event: Event) -> None:
+        if isinstance(event, Recorded):
+            self.saved.append(event)
+        if isinstance(event, Recorded | SavePoint):
+            self.states.append(event.state)
 
     def of(self, kind: type[Any]) -> list[Any]:
         return [event for event in self.events if isinstance(event, kind)]

@@ -30,7 +30,7 @@ from bot.local.model import (
     refusal,
     text,
 )
-from tests.unit.agent.harness import ANSWER, bench, with_interrupt
+from tests.unit.agent.harness import ANSWER, Bench, bench, with_interrupt
 
 
 @pytest.mark.parametrize("stream", [True, False])
@@ -487,18 +487,52 @@ async def test_stop_while_tools_run() -> None:
 
 
 async def test_leaving_early_stops_everything_and_leaves_a_valid_chain() -> None:
-    """A2: break out in mid-tool; the tool is cancelled; another run goes on from what was kept."""
+    """A2 I3: break out in mid-tool; the tool is cancelled; another worker runs the read-only call
+    again and goes on, without asking the model again."""
     script = Script([call("wait", {"name": "w"}), finish(ANSWER)])
     async with bench(script) as place:
-        stream = place.stream("First")
-        async for event in stream:
+        await leave_when(place, ToolStarted)
+        assert place.gate.log == ["begin w", "end w"]
+        place.gate.open.set()
+        ended = await place.resume()
+    assert ended.status is RunStatus.SUCCESS
+    assert list(place.outputs().values()) == ["w"]
+    assert len(place.api.requests) == 2
+
+
+async def test_a_change_that_was_begun_is_never_made_again() -> None:
+    """I3 B2: killed after a change was begun; the model is told that nobody knows its outcome, and
+    what was done before keeps its output."""
+    reply = calls(("add", {"a": 1, "b": 1}), ("change", {"name": "x"}), ("add", {"a": 2, "b": 2}))
+    async with bench(Script([reply, finish(ANSWER)])) as place:
+        await leave_when(place, ToolEnded, "change")
+        ended = await place.resume()
+    assert place.gate.log == ["add 1 1", "change x", "add 2 2"]
+    first, unknown, last = place.outputs().values()
+    assert (first, last) == ("2", "4")
+    assert unknown.startswith("Unknown: the bot was interrupted")
+    assert ended.status is RunStatus.SUCCESS
+
+
+async def test_a_change_that_was_not_begun_is_made_after_all() -> None:
+    """I3: killed right before; it happens once."""
+    async with bench(Script([call("change", {"name": "x"}), finish(ANSWER)])) as place:
+        await leave_when(place, Recorded)
+        ended = await place.resume()
+    assert place.gate.log == ["change x"]
+    assert list(place.outputs().values()) == ["changed x"]
+    assert ended.status is RunStatus.SUCCESS
+
+
+async def leave_when(place: Bench, kind: type, tool: str = "") -> None:
+    """Drop the run, as a crash would, at the first event of a kind (of a tool)."""
+    stream = place.stream("First")
+    async for event in stream:
+        if isinstance(event, kind) and tool in ("", getattr(event, "tool", "")):
             if isinstance(event, ToolStarted):
                 await place.gate.entered.wait()
-                break
-        await stream.aclose()
-        assert place.gate.log == ["begin w", "end w"]
-        again = await place.run("Second", place.saved[-1].state)
-    assert again.status is RunStatus.SUCCESS
+            break
+    await stream.aclose()
 
 
 async def test_dry_run_changes_nothing() -> None:
