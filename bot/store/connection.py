@@ -109,7 +109,7 @@ class Connection:
 
 async def _once(attempt: Callable[[], Awaitable[T]]) -> T:
     try:
-        return await attempt()
+        return await _cancellable(attempt())
     except (exceptions.ConnectionError, exceptions.TimeoutError) as error:
         raise StoreUnavailable("Redis cannot be reached.") from error
     except (exceptions.ReadOnlyError, exceptions.OutOfMemoryError) as error:
@@ -120,6 +120,17 @@ async def _once(attempt: Callable[[], Awaitable[T]]) -> T:
         if str(error).startswith(_REFUSALS):
             raise StoreUnavailable("Redis takes no writes.") from error
         raise
+
+
+async def _cancellable(reply: Awaitable[T]) -> T:
+    """`reply`, unless the task was cancelled meanwhile. The client waits with `asyncio.wait_for`,
+    which until Python 3.12 forgets a cancellation that comes together with the result."""
+    task = asyncio.current_task()
+    before = task.cancelling() if task else 0
+    result = await reply
+    if task and task.cancelling() > before:
+        raise asyncio.CancelledError
+    return result
 
 
 @asynccontextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -46,3 +47,20 @@ async def test_a_transaction_is_whole_or_nothing(redis_url: str) -> None:
         with pytest.raises(ResponseError):
             await connection.together(("SET", key, "1", "EX", 60), ("NO-SUCH-COMMAND",))
         assert await connection.call("GET", key) is None
+
+
+@pytest.mark.parametrize("steps", [*range(24), 73, 95])
+async def test_a_cancellation_is_never_lost(redis_url: str, steps: int) -> None:
+    """Stop and shutdown end a task at whatever point it is, also as a reply comes in."""
+
+    async def work() -> None:
+        while True:
+            await connection.call("PING")
+
+    async with connect(redis_url) as connection:
+        task = asyncio.create_task(work())
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait({task}, timeout=2)
+        assert task.cancelled()
