@@ -1,0 +1,139 @@
+"""The real runner, as `bot.app` builds it, with a scripted model service and a surface that remembers."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pydantic import SecretStr
+
+from bot.agent.events import Event
+from bot.app import runner
+from bot.core.outcome import Outcome
+from bot.core.request import Request
+from bot.local.model import ResponsesServer
+from bot.runs.runner import Runner
+from bot.runs.surface import OpenSurface, RunPost
+from bot.settings import Settings
+from bot.store import Stores
+from bot.toolkit import Tool
+from bot.toolkit.catalogue import Catalogue
+from tests.support.conversation import MemoryConversation
+from tests.support.redis import asked
+
+MODEL = "gpt-5.4-mini"
+
+
+def answer(summary: str = "Two.", **changes: Any) -> dict[str, Any]:
+    """What a model gives to `complete_task`."""
+    empty: dict[str, Any] = {
+        "key_points": [],
+        "table": None,
+        "charts": [],
+        "sources": [],
+        "gaps": [],
+        "follow_ups": [],
+        "confidence": "high",
+    }
+    return {"summary": summary, **empty, **changes}
+
+
+@dataclass
+class Board:
+    """A surface: all that was shown, and each terminal that was put up. `broken` attempts fail."""
+
+    shown: list[Event] = field(default_factory=list)
+    finished: list[Outcome] = field(default_factory=list)
+    attempts: int = 0
+    broken: int = 0
+
+    async def show(self, event: Event) -> None:
+        self.shown.append(event)
+
+    async def finish(self, outcome: Outcome) -> None:
+        self.attempts += 1
+        if self.attempts <= self.broken:
+            raise ConnectionError("Slack is not there")
+        self.finished.append(outcome)
+
+    def of(self, kind: type[Any]) -> list[Any]:
+        return [event for event in self.shown if isinstance(event, kind)]
+
+    def opens(self) -> OpenSurface:
+        @asynccontextmanager
+        async def open_surface(_request: Request, _post: RunPost) -> AsyncGenerator[Board]:
+            yield self
+
+        return open_surface
+
+
+@dataclass
+class Bot:
+    """A bot without Slack: `ask` it, look at what the model service got and what people saw."""
+
+    api: ResponsesServer
+    runner: Runner
+    stores: Stores
+    board: Board
+    conversation: MemoryConversation
+
+    async def ask(self, question: str | Request, *, attempt: int = 1, **details: Any) -> Outcome:
+        """A question in the one thread, taken in and worked on as the engine does it."""
+        request = question if isinstance(question, Request) else asked(question)
+        request = request.model_copy(update=details)
+        await self.stores.mailbox.submit(request, event_id=request.id)
+        return await self.runner.answer(request, attempt)
+
+    def outputs(self, request: int = -1) -> list[str]:
+        """What tools returned to the model, as a request carried it."""
+        items = self.api.requests[request].body["input"]
+        return [i["output"] for i in items if i.get("type") == "function_call_output"]
+
+    def offered(self, request: int = -1) -> list[str]:
+        """The names of the tools that a request carried."""
+        return [each["name"] for each in self.api.requests[request].body["tools"]]
+
+    def said(self, request: int = -1) -> list[str]:
+        """The messages that a request carried: people's, and ours to the model."""
+        items = self.api.requests[request].body["input"]
+        return [i["content"] for i in items if "content" in i]
+
+
+@asynccontextmanager
+async def bot_on(
+    stores: Stores,
+    api: ResponsesServer,
+    *tools: Tool,
+    dry_run: bool = False,
+    **settings: Any,
+) -> AsyncGenerator[Bot]:
+    """A bot on these stores and this model service; `tools` instead of the real ones, if given."""
+    board, conversation = Board(), MemoryConversation()
+    configured = Settings(
+        openai_api_key=SecretStr(api.api_key),
+        openai_base_url=api.url,
+        openai_model=MODEL,
+        **settings,
+    )
+    async with (
+        stores.signals.listening(),
+        runner(configured, stores, conversation, board.opens(), dry_run=dry_run) as works,
+    ):
+        if tools:
+            toolbox = replace(works.toolbox, catalogue=Catalogue.of(tools))
+            works = replace(works, toolbox=toolbox)
+        yield Bot(api, works, stores, board, conversation)
+
+
+@asynccontextmanager
+async def bot_with(
+    stores: Stores, brain: Callable[..., Any], *tools: Tool, **settings: Any
+) -> AsyncGenerator[Bot]:
+    """A bot with a model service of its own that follows `brain`."""
+    async with (
+        ResponsesServer.open(brain=brain) as api,
+        bot_on(stores, api, *tools, **settings) as bot,
+    ):
+        yield bot

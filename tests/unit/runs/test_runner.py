@@ -1,0 +1,349 @@
+"""A request's life between the mailbox and its one terminal message, on a real Redis."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from redis.asyncio import Redis
+
+from bot.agent.events import ToolStarted, TurnStarted
+from bot.core.errors import LeaseLost, ModelErrorKind, StoreUnavailable
+from bot.core.outcome import RunStatus, StopReason
+from bot.local.model import (
+    ModelRequest,
+    Reply,
+    ResponsesServer,
+    Script,
+    call,
+    finish,
+    held,
+    respond,
+    text,
+)
+from bot.store import Phase, Stores
+from tests.support.redis import asked
+from tests.support.runs import answer, bot_on, bot_with
+
+THREAD = "T1:C1:1.0"
+ADD = call("calculate", {"expression": "1+1"})
+
+
+async def test_the_question_is_kept_before_the_model_hears_it(stores: Stores) -> None:
+    """B5 I3: whatever happens in the call, the question is in the record and the run resumable."""
+    seen: list[Any] = []
+
+    async def brain(request: ModelRequest) -> Reply:
+        seen.extend(await stores.ledger.entries(THREAD))
+        seen.append((await stores.runs.start(question, "run_other", lease)).state)
+        return finish(answer())
+
+    question = asked("How many?")
+    async with bot_with(stores, brain) as bot:
+        lease = await stores.leases.take("T1:C1:other")
+        await bot.ask(question)
+    entry, state = seen
+    assert "How many?" in entry.items[0]["content"]
+    assert "How many?" in state
+
+
+async def test_the_outcome_is_complete_and_delivered_once(stores: Stores) -> None:
+    """The answer with its totals; the request leaves the mailbox with it."""
+    question = asked("1+1? See https://example.org/x.")
+    async with bot_with(stores, Script([ADD, finish(answer())])) as bot:
+        outcome = await bot.ask(question)
+    assert bot.board.finished == [outcome]
+    assert (outcome.status, outcome.note) == (RunStatus.SUCCESS, "")
+    assert outcome.result == answer()
+    assert outcome.links == {"https://example.org/x"}
+    totals = outcome.totals
+    assert (totals.model, totals.turns, totals.tool_calls) == ("gpt-5.4-mini", 2, 1)
+    assert totals.cost is not None
+    assert totals.cost > 0
+    assert totals.input_tokens > 0
+    assert await stores.mailbox.head(THREAD) is None
+    assert await stores.runs.undelivered() == []
+    record = await stores.runs.load(outcome.run_id)
+    assert record is not None
+    assert record.phase is Phase.DELIVERED
+
+
+async def test_the_record_holds_the_conversation_in_order(stores: Stores) -> None:
+    """B3 B4 B6: question, response with its usage, outputs, response, its acknowledgement."""
+    async with bot_with(stores, Script([ADD, finish(answer())])) as bot:
+        await bot.ask("1+1?")
+    entries = await stores.ledger.entries(THREAD)
+    kinds = [item.get("type", "message") for entry in entries for item in entry.items]
+    assert [kind for kind in kinds if kind != "reasoning"] == [
+        "message",
+        "function_call",
+        "function_call_output",
+        "function_call",
+        "function_call_output",
+    ]
+    billed = [entry.usage.input_tokens for entry in entries if entry.usage]
+    assert len(billed) == 2
+    assert all(billed)
+
+
+async def test_the_thread_goes_on_with_its_chain_and_its_tools(stores: Stores) -> None:
+    """B7: the next question sends only itself, to the response before; acquired tools stay."""
+    script = Script(
+        [call("acquire_tools", {"names": ["query_table"]}), finish(answer()), finish(answer())]
+    )
+    async with bot_with(stores, script) as bot:
+        await bot.ask("First?")
+        kept = await stores.caller_states.load(THREAD)
+        await bot.ask("Second?")
+    last = bot.api.requests[-1].body
+    assert kept.previous_response_id == last["previous_response_id"]
+    assert last["previous_response_id"] == bot.api.requests[-2].response_id
+    assert bot.outputs() == ["Accepted."]
+    [said] = bot.said()
+    assert "Second?" in said
+    assert kept.acquired == ("query_table",)
+    assert "query_table" in bot.offered()
+    assert "query_table" not in bot.offered(0)
+
+
+async def test_a_run_goes_on_where_the_process_died(stores: Stores) -> None:
+    """I3, reliability 3: another process goes on from the save point; what was done is not redone."""
+    question = asked("1+1?")
+    script = Script([ADD, held(text("never heard"), asyncio.Event()), finish(answer())])
+    async with ResponsesServer.open(brain=script) as api:
+        async with bot_on(stores, api) as first:
+            working = asyncio.create_task(first.ask(question))
+            await api.until(lambda: len(api.requests) == 2 and api.requests[1].response_id)
+            working.cancel()
+            await asyncio.gather(working, return_exceptions=True)
+            assert first.board.finished == []
+        async with bot_on(stores, api) as second:
+            outcome = await second.ask(question, attempt=2)
+    assert outcome.status is RunStatus.SUCCESS
+    assert second.board.of(ToolStarted) == []
+    assert second.board.of(TurnStarted)[0].turn == 2
+    assert outcome.totals.tool_calls == 1
+    assert second.outputs() == ["result: 2\nexpression: 1+1"]
+    script.assert_done()
+
+
+async def test_what_was_decided_is_delivered_by_the_next_process(stores: Stores) -> None:
+    """Reliability 4: the terminal waits in the outbox; no model is asked for it again."""
+    question = asked("1+1?")
+    async with ResponsesServer.open(brain=Script([finish(answer())])) as api:
+        async with bot_on(stores, api) as first:
+            first.board.broken = 99
+            working = asyncio.create_task(first.ask(question))
+            while first.board.attempts == 0:  # noqa: ASYNC110 - a state of the test's own
+                await asyncio.sleep(0.01)
+            working.cancel()
+            await asyncio.gather(working, return_exceptions=True)
+        assert len(await stores.runs.undelivered()) == 1
+        async with bot_on(stores, api) as second:
+            outcome = await second.ask(question, attempt=2)
+    assert second.board.finished == [outcome]
+    assert outcome.result == answer()
+    assert len(api.requests) == 1
+
+
+async def test_a_delivery_that_fails_twice_is_done_once(stores: Stores) -> None:
+    """Reliability 4: trouble in Slack costs seconds, not the answer."""
+    async with bot_with(stores, Script([finish(answer())])) as bot:
+        bot.board.broken = 2
+        outcome = await bot.ask("1+1?")
+    assert bot.board.attempts == 3
+    assert bot.board.finished == [outcome]
+
+
+async def test_a_request_that_was_delivered_is_left_alone(stores: Stores) -> None:
+    """The promise: one terminal, however often the ticket comes."""
+    question = asked("1+1?")
+    async with bot_with(stores, Script([finish(answer())])) as bot:
+        outcome = await bot.ask(question)
+        again = await bot.ask(question, attempt=2)
+    assert again == outcome
+    assert bot.board.finished == [outcome]
+
+
+async def test_who_lost_the_thread_writes_and_posts_nothing(stores: Stores) -> None:
+    """Reliability 2: a newer run holds the thread; the old one ends without a word."""
+
+    async def brain(request: ModelRequest) -> Reply:
+        await stores.leases.take(THREAD)
+        return finish(answer())
+
+    async with bot_with(stores, brain) as bot:
+        with pytest.raises(LeaseLost):
+            await bot.ask("1+1?")
+    assert bot.board.finished == []
+    assert (await stores.caller_states.load(THREAD)).previous_response_id is None
+
+
+async def test_stop_ends_a_run_and_the_thread_goes_on(stores: Stores) -> None:
+    """H1: at once, with its own end; the next question works and knows of the first."""
+    script = Script([held(text("never heard"), asyncio.Event()), finish(answer())])
+    async with bot_with(stores, script) as bot:
+        working = asyncio.create_task(bot.ask("First?"))
+        await bot.api.until(lambda: bot.api.requests and bot.api.requests[0].response_id)
+        assert await stores.signals.request_cancel(THREAD, None, "U1")
+        outcome = await working
+        await bot.ask("Second?")
+    assert outcome.status is RunStatus.CANCELLED
+    assert outcome.stop_reason is StopReason.CANCELLED_STREAMING
+    assert outcome.note == "Stopped."
+    assert "previous_response_id" not in bot.api.requests[1].body
+    first, second = bot.said()
+    assert "First?" in first
+    assert "Second?" in second
+
+
+async def test_a_stop_before_the_run_is_not_lost(stores: Stores) -> None:
+    """H1: pressed while the request still waited; no model is asked."""
+    question = asked("1+1?")
+    await stores.mailbox.submit(question, event_id="E1")
+    await stores.signals.request_cancel(THREAD, question.id, "U1")
+    async with bot_with(stores, Script([])) as bot:
+        outcome = await bot.ask(question)
+    assert outcome.status is RunStatus.CANCELLED
+    assert bot.api.requests == []
+
+
+async def test_a_private_chain_is_for_one_person(stores: Stores) -> None:
+    """Reliability 9: what only Ada may see is in no request of Ben's; Ada goes on with hers."""
+    script = Script([finish(answer("The secret is 7.")), finish(answer()), finish(answer())])
+    async with bot_with(stores, script) as bot:
+        await bot.ask("Tell me the secret", user="ADA", private=True)
+        assert (await stores.caller_states.load(THREAD)).bound_to == "ADA"
+        await bot.ask("And then?", user="ADA")
+        assert bot.api.requests[1].body["previous_response_id"] == bot.api.requests[0].response_id
+        await bot.ask("What was it?", user="BEN")
+    assert "previous_response_id" not in bot.api.requests[2].body
+    assert "secret" not in str(bot.api.requests[2].body["input"])
+
+
+async def test_a_chain_that_is_rebuilt_holds_nothing_private_of_another(stores: Stores) -> None:
+    """B8, reliability 9: also when the service has forgotten the chain and it is made anew."""
+    script = Script([finish(answer("The secret is 7.")), finish(answer("Five.")), finish(answer())])
+    async with bot_with(stores, script) as bot:
+        await bot.ask("Tell me the secret", user="ADA", private=True)
+        await bot.ask("How many?", user="BEN")
+        bot.api.faults.fail("missing_parent_once", times=9)
+        outcome = await bot.ask("And now?", user="BEN")
+    assert outcome.status is RunStatus.SUCCESS
+    rebuilt = str(bot.api.requests[-1].body["input"])
+    assert "How many?" in rebuilt
+    assert "secret" not in rebuilt
+
+
+@pytest.mark.parametrize("kept", ["{half", '{"version": 99}', "[]", "\ud83d"])
+async def test_a_state_that_cannot_be_read_starts_the_thread_afresh(
+    stores: Stores, redis: Redis, kept: str
+) -> None:
+    """Reliability 8: set aside and reported; the person gets an answer, not an error."""
+    await redis.set(f"bot:v1:caller-state:{THREAD}", kept.encode("utf-8", "replace"), ex=60)
+    async with bot_with(stores, Script([finish(answer())])) as bot:
+        outcome = await bot.ask("1+1?")
+    assert outcome.status is RunStatus.SUCCESS
+    assert await redis.exists(f"bot:quarantine:v1:caller-state:{THREAD}")
+
+
+async def test_a_bug_of_ours_ends_in_one_clear_failure(
+    stores: Stores, caplog: pytest.LogCaptureFixture
+) -> None:
+    """D3: logged with its trace; the person hears what to do, not what broke; the thread goes on."""
+
+    def explode(_request: ModelRequest) -> Reply:
+        bug = KeyError("internals")
+        bot.board.shown = Explosive(bug)  # type: ignore[assignment]
+        return ADD
+
+    script = Script([respond(explode), finish(answer())])
+    async with bot_with(stores, script) as bot:
+        outcome = await bot.ask("1+1?")
+        bot.board.shown = []
+        again = await bot.ask("Again?")
+    assert (outcome.status, outcome.stop_reason) == (RunStatus.FAILED, StopReason.INTERNAL_ERROR)
+    assert "Please retry" in outcome.note
+    assert "internals" not in outcome.model_dump_json()
+    assert "internals" in caplog.text
+    assert again.status is RunStatus.SUCCESS
+    assert bot.board.finished == [outcome, again]
+
+
+class Explosive:
+    """What a defect of ours does to whoever touches it."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def append(self, _event: object) -> None:
+        raise self.error
+
+
+async def test_a_save_point_that_cannot_be_read_ends_in_one_clear_failure(
+    stores: Stores, redis: Redis
+) -> None:
+    """Reliability 8: never a crash that comes back with every attempt."""
+    question = asked("1+1?")
+    lease = await stores.leases.take(THREAD)
+    record = await stores.runs.start(question, "run_1", lease)
+    await stores.runs.save_point(record.run_id, "{half", lease)
+    async with bot_with(stores, Script([])) as bot:
+        outcome = await bot.ask(question, attempt=2)
+    assert outcome.stop_reason is StopReason.INTERNAL_ERROR
+    assert bot.board.finished == [outcome]
+
+
+async def test_trouble_with_redis_is_not_the_end_of_a_request(stores: Stores, redis: Redis) -> None:
+    """Reliability 8: nothing can be kept, so nothing is said; the next attempt answers."""
+    question = asked("1+1?")
+
+    async def brain(_request: ModelRequest) -> Reply:
+        await redis.config_set("maxmemory", 1)
+        return finish(answer())
+
+    async with bot_with(stores, brain) as bot:
+        try:
+            with pytest.raises(StoreUnavailable):
+                await bot.ask(question)
+        finally:
+            await redis.config_set("maxmemory", 0)
+        assert bot.board.finished == []
+        bot.api.brain = Script([finish(answer())])
+        outcome = await bot.ask(question, attempt=2)
+    assert outcome.status is RunStatus.SUCCESS
+    assert bot.board.finished == [outcome]
+
+
+async def test_what_kills_its_workers_is_given_up(stores: Stores) -> None:
+    """A request that no worker survived four times gets an end instead of a fifth try."""
+    async with bot_with(stores, Script([])) as bot:
+        outcome = await bot.ask("1+1?", attempt=5)
+    assert (outcome.status, outcome.stop_reason) == (RunStatus.FAILED, StopReason.INTERNAL_ERROR)
+    assert bot.api.requests == []
+    assert bot.board.finished == [outcome]
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind", "said"),
+    [
+        ("quota", ModelErrorKind.QUOTA, "quota is used up"),
+        ("invalid_prompt", ModelErrorKind.POLICY, "Put it another way"),
+        (401, ModelErrorKind.AUTHENTICATION, "does not accept my key"),
+    ],
+)
+async def test_a_failure_of_the_service_is_said_and_the_thread_stays_as_it_was(
+    stores: Stores, fault: Any, kind: ModelErrorKind, said: str
+) -> None:
+    """C8: a sentence and what to do; the next question is not burdened with this one."""
+    async with bot_with(stores, Script([finish(answer()), finish(answer())])) as bot:
+        await bot.ask("First?")
+        before = await stores.caller_states.load(THREAD)
+        bot.api.faults.fail(fault, times=3)
+        outcome = await bot.ask("Second?")
+        assert await stores.caller_states.load(THREAD) == before
+        bot.api.faults.clear()
+        assert (await bot.ask("Third?")).status is RunStatus.SUCCESS
+    assert (outcome.status, outcome.error) == (RunStatus.FAILED, kind)
+    assert said in outcome.note
