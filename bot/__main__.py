@@ -18,12 +18,14 @@ import typer
 from bot import app as building
 from bot import logs
 from bot.console import ConsoleConversation, console_surface, exit_code
-from bot.core.errors import ConfigurationError
+from bot.core.answers import GIVEN, Answer
+from bot.core.errors import ConfigurationError, ToolDefinitionError
 from bot.core.ids import new_id
 from bot.core.outcome import Outcome
 from bot.core.request import Entry, Request
 from bot.settings import Settings, load_settings
 from bot.slack import manifest as manifests
+from bot.toolkit.given_schema import given_model
 
 cli = typer.Typer(
     no_args_is_help=True, add_completion=False, help="A Slack agent you run yourself."
@@ -78,6 +80,9 @@ def ask(
     file: Annotated[
         list[Path] | None, typer.Option(help="A file to work with; repeatable.")
     ] = None,
+    schema: Annotated[
+        Path | None, typer.Option(help="A JSON schema; the result is data of it, on stdout.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The whole outcome as JSON.")] = False,
     stream: Annotated[bool, typer.Option(help="Show progress on stderr.")] = False,
     dry_run: Annotated[bool, typer.Option(help="Do nothing that changes anything.")] = False,
@@ -88,7 +93,8 @@ def ask(
     missing = [str(path) for path in files if not path.is_file()]
     if missing:
         raise ConfigurationError(f"--file: there is no file {', '.join(missing)}.")
-    outcome = asyncio.run(_ask(_settings(), question, files, as_json, stream, dry_run))
+    given = _schema(schema) if schema else None
+    outcome = asyncio.run(_ask(_settings(), question, files, given, as_json, stream, dry_run))
     raise typer.Exit(exit_code(outcome))
 
 
@@ -153,6 +159,7 @@ async def _ask(
     settings: Settings,
     question: str,
     files: list[Path],
+    schema: dict[str, Any] | None,
     as_json: bool,
     stream: bool,
     dry_run: bool,
@@ -170,6 +177,8 @@ async def _ask(
         place="a terminal",
         text=question,
         files=conversation.refs(),
+        response_type=GIVEN if schema is not None else Answer.__name__,
+        response_schema=schema,
     )
     surface = console_surface(as_json=as_json, stream=stream)
     async with (
@@ -190,6 +199,23 @@ async def _ask(
         outcome = await runner.answer(request, attempt=1)
         await asyncio.gather(*stopping)
         return outcome
+
+
+def _schema(file: Path) -> dict[str, Any]:
+    """The schema in a file, if the model service can keep to it."""
+    owner = f"--schema {file}"
+    try:
+        schema = json.loads(file.read_bytes())
+        given_model(schema, owner=owner)
+    except OSError as error:
+        raise ConfigurationError(f"{owner}: {error.strerror}.") from None
+    except ValueError as error:
+        raise ConfigurationError(f"{owner}: this is not JSON: {error}.") from None
+    except RecursionError:
+        raise ConfigurationError(f"{owner}: this is nested too deeply.") from None
+    except ToolDefinitionError as error:
+        raise ConfigurationError(str(error)) from None
+    return dict(schema)
 
 
 def _shared(settings: Settings) -> Settings:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import mimetypes
 import sys
 from collections.abc import AsyncGenerator
@@ -12,10 +11,11 @@ from datetime import datetime
 from pathlib import Path
 
 from bot.agent.events import Event, TextDelta, ToolEnded, ToolsAcquired, ToolStarted
-from bot.core.answers import Answer
+from bot.core.answers import GIVEN
 from bot.core.errors import ModelErrorKind, ToolError
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.request import FileRef, Request
+from bot.result_text import result_text
 from bot.runs.surface import OpenSurface, RunPost
 from bot.toolkit.conversation import Download, ThreadMessage
 
@@ -40,10 +40,15 @@ def exit_code(outcome: Outcome) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ConsoleSurface:
-    """Progress on stderr while the run works (`stream`), the answer on stdout."""
+    """Progress on stderr while the run works (`stream`), the answer on stdout.
+
+    With `only_data` stdout gets data of the schema that was given or nothing, so that it can be
+    piped; words go to stderr.
+    """
 
     as_json: bool
     stream: bool
+    only_data: bool
 
     async def show(self, event: Event) -> None:
         """See `Surface.show`."""
@@ -53,16 +58,24 @@ class ConsoleSurface:
 
     async def finish(self, outcome: Outcome) -> None:
         """See `Surface.finish`."""
-        text = outcome.model_dump_json(indent=2) if self.as_json else as_text(outcome)
-        sys.stdout.write(text + "\n")
+        if self.as_json:
+            sys.stdout.write(outcome.model_dump_json(indent=2) + "\n")
+        elif not self.only_data:
+            sys.stdout.write(as_text(outcome) + "\n")
+        elif outcome.response_type == GIVEN and outcome.result is not None:
+            sys.stdout.write(result_text(outcome) + "\n")
+            sys.stderr.write(as_text(outcome.model_copy(update={"result": None})) + "\n")
+        else:
+            sys.stderr.write(as_text(outcome) + "\n")
 
 
 def console_surface(*, as_json: bool, stream: bool) -> OpenSurface:
     """Opens the terminal for any request."""
 
     @asynccontextmanager
-    async def open_surface(_request: Request, _post: RunPost) -> AsyncGenerator[ConsoleSurface]:
-        yield ConsoleSurface(as_json=as_json, stream=stream)
+    async def open_surface(request: Request, _post: RunPost) -> AsyncGenerator[ConsoleSurface]:
+        only_data = request.response_schema is not None
+        yield ConsoleSurface(as_json=as_json, stream=stream, only_data=only_data)
 
     return open_surface
 
@@ -87,7 +100,7 @@ def as_text(outcome: Outcome) -> str:
     """The outcome as Markdown."""
     parts = [outcome.note] if outcome.note else []
     if outcome.result is not None:
-        parts.append(_result_text(outcome))
+        parts.append(result_text(outcome))
     totals = outcome.totals
     cost = "unknown cost" if totals.cost is None else f"${totals.cost:.4f}"
     parts.append(
@@ -95,43 +108,6 @@ def as_text(outcome: Outcome) -> str:
         f"{totals.input_tokens + totals.output_tokens:,} tokens · {cost} · {totals.seconds:.1f} s"
     )
     return "\n\n".join(parts)
-
-
-def _result_text(outcome: Outcome) -> str:
-    if outcome.response_type != "Answer":
-        return json.dumps(outcome.result, indent=2, ensure_ascii=False)
-    answer = Answer.model_validate(outcome.result)
-    sections = [
-        answer.summary,
-        _listed("", answer.key_points),
-        _table(answer),
-        *(
-            f"Chart: {outcome.charts[each].title}"
-            for each in answer.charts
-            if each in outcome.charts
-        ),
-        _listed("Sources:\n", [_source(s.title, s.url, s.supports) for s in answer.sources]),
-        _listed("Not found or left out:\n", answer.gaps),
-        _listed("Ask next:\n", answer.follow_ups),
-        "" if answer.confidence == "high" else f"Confidence: {answer.confidence}",
-    ]
-    return "\n\n".join(section for section in sections if section)
-
-
-def _listed(title: str, lines: list[str]) -> str:
-    return title + "\n".join(f"- {line}" for line in lines) if lines else ""
-
-
-def _source(title: str, url: str | None, supports: str) -> str:
-    return f"{title}{f' <{url}>' if url else ''}: {supports}"
-
-
-def _table(answer: Answer) -> str:
-    if answer.table is None:
-        return ""
-    rows = [answer.table.columns, ["---"] * len(answer.table.columns), *answer.table.rows]
-    lines = ("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows)
-    return f"{answer.table.caption}\n\n" + "\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True)

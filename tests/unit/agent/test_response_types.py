@@ -1,0 +1,77 @@
+"""C3: the entry point says what a run must return; a schema given at run time is as good as a model."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bot.agent.complete import ResponseType
+from bot.core.answers import GIVEN, RESPONSE_TYPES
+from bot.core.outcome import RunStatus, StopReason
+from bot.core.request import Entry, Request
+from bot.local.model import Script, call, text
+from tests.unit.agent.harness import bench
+
+TOTALS: dict[str, Any] = {
+    "type": "object",
+    "properties": {"total": {"type": "integer", "minimum": 1}, "note": {"type": "string"}},
+    "required": ["total"],
+}
+NOTE: dict[str, Any] = {
+    "type": "object",
+    "properties": {"note": {"type": "string"}, "tags": {"type": "array", "items": {"type": "string"}}},
+    "required": ["note"],
+}  # fmt: skip
+
+
+def wanted(**fields: Any) -> ResponseType:
+    request = Request(
+        entry=Entry.HEADLESS, team="T1", channel="C1", thread="1.0", ts="1.0", user="U1", text="?"
+    )
+    return ResponseType.of(request.model_copy(update=fields))
+
+
+async def run(response_type: ResponseType, script: Script) -> tuple[Any, list[dict[str, Any]]]:
+    async with bench(script) as place:
+        place.parts = replace(place.parts, response_type=response_type)
+        ended = await place.run()
+        return ended, [each.body for each in place.api.requests]
+
+
+@pytest.mark.parametrize("name", RESPONSE_TYPES)
+def test_a_request_names_its_response_type(name):
+    response_type = wanted(response_type=name)
+    assert response_type.model is RESPONSE_TYPES[name]
+    assert response_type.text_field in RESPONSE_TYPES[name].model_fields
+
+
+async def test_data_that_breaks_the_schema_goes_back_to_the_model():
+    """C2: beyond what strict mode can say, too."""
+    script = Script(
+        [
+            call("complete_task", {"total": 0, "note": None}),
+            call("complete_task", {"total": 2, "note": None}),
+        ]
+    )
+    ended, requests = await run(wanted(response_schema=TOTALS), script)
+    assert "total: 0 is less than the minimum of 1" in str(requests[1]["input"])
+    assert (ended.status, ended.result.model_dump(mode="json")) == (
+        RunStatus.SUCCESS,
+        {"total": 2},
+    )
+    assert type(ended.result).__name__ == GIVEN
+
+
+@pytest.mark.parametrize(
+    ("schema", "name", "result"),
+    [(NOTE, GIVEN, {"note": "Two!"}), (TOTALS, "Answer", None)],
+)
+async def test_words_instead_of_data_are_kept_and_no_value_is_made_up(schema, name, result):
+    """C4: where the schema has no place for words alone, they are an answer."""
+    script = Script([text("It is 2."), text("Still 2."), text("Two!", disobey=True)])
+    ended, _ = await run(wanted(response_schema=schema), script)
+    assert (ended.status, ended.stop_reason) == (RunStatus.PARTIAL, StopReason.MALFORMED_OUTPUT)
+    assert type(ended.result).__name__ == name
+    assert "Two!" in str(ended.result.model_dump())
+    if result:
+        assert ended.result.model_dump(mode="json") == result
