@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict
 
 from bot.slack.render import words
+from bot.slack.render.links import Link, LinkGate
 from bot.slack.render.parts import Block, shortened
 
 STOP = "stop_run"
@@ -47,7 +48,7 @@ def retry_button(request_id: str) -> Block:
 def follow_up_buttons(questions: list[str], *, thread: str, private: bool) -> Block | None:
     """The first three questions as buttons; None without questions."""
     elements: list[Block] = []
-    for question in [" ".join(q.split()) for q in questions if q.strip()][:MAX_FOLLOW_UPS]:
+    for question in [_without_addresses(q) for q in questions if q.strip()][:MAX_FOLLOW_UPS]:
         carried = FollowUp(
             question=shortened(question, _MAX_QUESTION), thread=thread, private=private
         ).model_dump_json()
@@ -73,6 +74,14 @@ def feedback_buttons(run_id: str) -> Block:
         "negative_button": choice(words.BAD, "bad"),
     }
     return {"type": "context_actions", "elements": [buttons]}
+
+
+def _without_addresses(question: str) -> str:
+    """Who presses the button asks it as their own, and addresses that people write may be posted
+    as links: those of a model must not become such by a press."""
+    pieces = LinkGate().pieces(question)  # which permits no link
+    texts = ("" if isinstance(piece, Link) else piece.text for piece in pieces)
+    return " ".join("".join(texts).split())
 
 
 def _button(label: str, action: str, value: str) -> Block:

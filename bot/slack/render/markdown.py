@@ -50,6 +50,12 @@ def safe_markdown(text: str, gate: LinkGate) -> str:
     return "\n\n".join(safe_blocks(text, gate))
 
 
+def linked(markdown: str) -> frozenset[str]:
+    """The addresses that a Markdown text links to."""
+    inline = (child for token in _PARSER.parse(markdown) for child in token.children or ())
+    return frozenset(str(each.attrs["href"]) for each in inline if "href" in each.attrs)
+
+
 def safe_text(text: str, gate: LinkGate) -> str:
     """Plain text as Markdown: what looks like markup is escaped, addresses are gated."""
     return _text(" ".join(text.split()), gate)

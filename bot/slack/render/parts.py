@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from bot.slack.render.links import LinkGate, escape_mrkdwn, without_broadcasts
-from bot.slack.render.markdown import code_fence, safe_blocks
+from bot.slack.render.links import LinkGate
+from bot.slack.render.markdown import code_fence, linked, safe_blocks, safe_markdown
 
 Block = dict[str, Any]
 
@@ -23,7 +23,8 @@ and cards beside it stay below what Slack was seen to refuse as msg_too_long."""
 BLOCK_SIZE = 3_000
 """Characters of one Markdown block: small enough to be packed well."""
 TEXT_SIZE = 3_000
-"""Characters of the plain text beside the blocks; chat.update refuses more than 4,000."""
+"""Characters of the plain text beside the blocks, before they are escaped."""
+_MAX_TEXT = 4_000  # what chat.update takes
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,9 @@ class Part:
     @property
     def text(self) -> str:
         """What a notification shows, as mrkdwn in which nothing is special."""
-        return shortened(escape_mrkdwn(without_broadcasts(self.plain)), TEXT_SIZE) or "…"
+        # As mrkdwn, Markdown's code and links would be read otherwise: no address stays one.
+        texts = (LinkGate().mrkdwn(shortened(self.plain, size)) for size in (TEXT_SIZE, 600))
+        return next((text for text in texts if len(text) <= _MAX_TEXT), "") or "…"
 
     @property
     def text_is_cut(self) -> bool:
@@ -130,8 +133,12 @@ def written(markdown: str) -> Piece:
 
 
 def context(mrkdwn: str) -> Piece:
-    """A small grey line."""
+    """A small grey line. One that is too long ends before the code or link that it is cut in."""
     text = shortened(mrkdwn, 2_900)
+    if text.count("`") % 2:
+        text = f"{text.rpartition('`')[0]}…"
+    if text.rfind("<") > text.rfind(">"):
+        text = f"{text.rpartition('<')[0]}…"
     return Piece({"type": "context", "elements": [{"type": "mrkdwn", "text": text}]}, text)
 
 
@@ -152,7 +159,9 @@ def chunks(block: str, size: int) -> list[str]:
         language = opening.lstrip("`")
         bodies = _cut("\n".join(lines[:-1]), size - 2 * len(opening) - 20)
         return [code_fence(body, language) for body in bodies]
-    return _cut(block, size)
+    # The end of a code span, cut off from its beginning, would be text, and its addresses links.
+    gate = LinkGate(linked(block))
+    return [safe_markdown(chunk, gate) for chunk in _cut(block, size)]
 
 
 def _cut(text: str, size: int) -> list[str]:
