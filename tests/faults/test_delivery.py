@@ -1,0 +1,121 @@
+"""One terminal message for each question, whatever is lost on the way (the promise)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+
+import pytest
+
+from bot.local.model import ModelRequest, Reply, call, finish, held
+from bot.local.workspace import ADA, BEN
+from tests.support.deployment import Deployment, deployed
+from tests.support.runs import answer
+
+SALES = "C0SALES001"
+
+FAULTS = [
+    ("chat.postMessage", None, True),
+    ("chat.postMessage", None, False),
+    ("chat.postMessage", 500, False),
+    ("chat.postMessage", 503, True),
+    ("chat.update", None, True),
+    ("chat.update", 500, False),
+    ("chat.update", "internal_error", False),
+    ("conversations.replies", 500, False),
+    ("assistant.threads.setStatus", None, True),
+    ("users.info", 503, False),
+    ("conversations.info", "fatal_error", False),
+]
+
+
+def two_turns(request: ModelRequest) -> Reply:
+    """A model that calculates, then answers with the last question's number."""
+    if request.input[-1].get("type") == "function_call_output":
+        return finish(answer(f"Done: {request.last_words}"))
+    return call("calculate", {"expression": "1+1"})
+
+
+async def settled(bot: Deployment, channel: str, thread: str) -> None:
+    """Waits until nothing more is to come: the thread's session is over and its status cleared."""
+    await bot.ws.until(lambda: not bot.ws.status(channel, thread).text, 15)
+
+
+@pytest.mark.parametrize(("method", "error", "after"), FAULTS)
+async def test_a_failing_call_of_slack(redis_url, method, error, after) -> None:
+    """Refused, failed, cut off before or after it was carried out: never a second message."""
+    async with deployed(two_turns, redis_url) as bot:
+        bot.ws.delivery.retry_delays = (0.1, 0.2, 0.4)
+        bot.ws.faults.fail(method, error, times=2, after_effect=after)
+        ts = await bot.ask(ADA, SALES, "How many?")
+        await bot.answered(SALES, ts, seconds=30)
+        assert len(bot.own(SALES, ts)) == 1
+
+
+@pytest.mark.parametrize("method", ["chat.postMessage", "*"])
+async def test_slack_asks_to_slow_down(redis_url, method) -> None:
+    async with deployed(two_turns, redis_url) as bot:
+        bot.ws.delivery.retry_delays = (0.1, 0.2, 0.4)
+        bot.ws.faults.fail(method, 429, times=3, retry_after=1)
+        ts = await bot.ask(ADA, SALES, "How many?")
+        await bot.answered(SALES, ts, seconds=30)
+        assert len(bot.own(SALES, ts)) == 1
+
+
+async def test_the_same_event_again_and_again(redis_url) -> None:
+    async with deployed(two_turns, redis_url) as bot:
+        ts = await bot.ask(ADA, SALES, "How many?")
+        message = bot.ws.messages(SALES)[-1]
+        for kind in ("app_mention", "message") * 3:
+            bot.ws.emit({**message, "type": kind, "channel": SALES}, bot.ws.channels[SALES])
+        await bot.answered(SALES, ts)
+        await settled(bot, SALES, ts)
+        assert len(bot.own(SALES, ts)) == 1
+
+
+async def test_an_empty_mention_is_helped_once(redis_url) -> None:
+    async with deployed(two_turns, redis_url) as bot:
+        ts = await bot.ask(ADA, SALES, "")
+        message = bot.ws.messages(SALES)[-1]
+        for _ in range(3):
+            bot.ws.emit(
+                {**message, "type": "app_mention", "channel": SALES}, bot.ws.channels[SALES]
+            )
+        later = await bot.ask(ADA, SALES, "How many?")
+        await bot.answered(SALES, later)
+        await bot.ws.until(lambda: bot.own(SALES, ts))
+        assert len(bot.own(SALES, ts)) == 1
+
+
+async def test_sockets_drop_in_mid_run(redis_url) -> None:
+    go = asyncio.Event()
+
+    def brain(request: ModelRequest) -> Reply:
+        return held(finish(answer("Two.")), go)
+
+    async with deployed(brain, redis_url) as bot:
+        bot.ws.delivery.retry_delays = (0.5, 6.0)
+        first = await bot.ask(ADA, SALES, "How many?")
+        await bot.ws.until(lambda: bot.own(SALES, first))
+        bot.ws.faults.drop_sockets()
+        second = await bot.ask(BEN, SALES, "How few?")
+        go.set()
+        for ts in (first, second):
+            await bot.answered(SALES, ts, seconds=30)
+            assert len(bot.own(SALES, ts)) == 1
+
+
+async def test_a_burst_in_one_thread(redis_url) -> None:
+    def brain(request: ModelRequest) -> Reply:
+        words = request.input[-1]["content"]
+        return finish(answer(f"Answer to {words.split('Number ')[-1]}"))
+
+    async with deployed(brain, redis_url) as bot:
+        root = await bot.ask(ADA, SALES, "Number 0")
+        for number in range(1, 40):
+            await bot.ask(ADA, SALES, f"Number {number}", root)
+        await bot.answered(SALES, root, 40, seconds=55)
+        texts = [m["text"] for m in bot.terminals(SALES, root)]
+        assert Counter(texts).most_common(1)[0][1] == 1
+        numbers = [int(t.split("Answer to ")[1].split()[0]) for t in texts]
+        assert numbers == sorted(numbers)

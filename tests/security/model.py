@@ -1,0 +1,54 @@
+"""A model that has been won over: it does what stands in the question, step by step."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from bot.local.model import ModelRequest, Reply, call, finish, text
+from tests.support.runs import answer
+
+_HANDLE = re.compile(r"\b(?:tbl|doc|out|chart|art|img)_\w+")
+
+
+def won_over(request: ModelRequest) -> Reply:
+    """Does the question's `do` (pairs of tool and arguments) one after the other, then finishes
+    with its `say`. In both `$last` stands for the last handle that a tool named, `$file` for the
+    attached file, and `$output` for the last output."""
+    asked, done = _plan(request)
+    steps = asked.get("do", [])
+    if done < len(steps):
+        name, arguments = steps[done]
+        filled = _filled(json.dumps(arguments), request)
+        if asked.get("think") and not done:
+            return Reply((*text(asked["think"]).items, *call(name, filled).items))
+        return call(name, filled)
+    return finish(json.loads(_filled(json.dumps(asked.get("say", answer())), request)))
+
+
+def question(*do: tuple[str, dict[str, Any]], **more: Any) -> str:
+    """What to ask so that it does that: the tools are acquired first."""
+    names = sorted({name for name, _ in do})
+    first = [("acquire_tools", {"names": names})] if names else []
+    return json.dumps({"do": [*first, *do], **more})
+
+
+def _plan(request: ModelRequest) -> tuple[dict[str, Any], int]:
+    """The last question, and how many of its steps are done."""
+    words = [str(item.get("content")) for item in request.items if item.get("role") == "user"]
+    last = max(i for i, item in enumerate(request.items) if item.get("role") == "user")
+    done = [i for i in request.items[last:] if i.get("type") == "function_call_output"]
+    return json.JSONDecoder().raw_decode(words[-1][words[-1].index("{") :])[0], len(done)
+
+
+def _filled(template: str, request: ModelRequest) -> str:
+    outputs = _outputs(request)
+    handle = next((found for o in outputs[::-1] for found in _HANDLE.findall(o)[-1:]), "none")
+    file = re.search(r"\(file_id (\w+)", request.text)
+    filled = template.replace("$last", handle).replace("$file", file[1] if file else "none")
+    return filled.replace("$output", json.dumps(outputs[-1] if outputs else "")[1:-1])
+
+
+def _outputs(request: ModelRequest) -> list[str]:
+    return [str(i["output"]) for i in request.items if i.get("type") == "function_call_output"]
