@@ -1,0 +1,1 @@
+"""A tutorial: read the files in order; each holds one idea."""

@@ -1,0 +1,38 @@
+"""A question goes in, one structured answer comes out.
+
+A run always ends the same way: the model calls the tool `complete_task`, whose arguments are the
+fields of an `Answer`. What it says in plain text is never taken for the answer.
+
+Here the model is a `Script`: replies given one after the other by a stand-in that speaks the real
+protocol over a real socket. All else is the bot as it runs in production, without Slack.
+"""
+
+from bot.core.answers import Answer
+from bot.core.outcome import RunStatus
+from bot.local.model import Script, finish
+from bot.store import Stores
+from tests.support.runs import answer, bot_with
+
+
+async def test_a_first_answer(stores: Stores) -> None:
+    """The outcome holds the answer, and says what it took."""
+    script = Script([finish(answer("Paris.", follow_ups=["How many people live there?"]))])
+    async with bot_with(stores, script) as bot:
+        outcome = await bot.ask("What is the capital of France?")
+
+    assert outcome.status is RunStatus.SUCCESS
+    assert Answer.model_validate(outcome.result).summary == "Paris."
+    assert outcome.totals.turns == 1
+
+
+async def test_what_the_model_is_sent(stores: Stores) -> None:
+    """Instructions, tools and the question, with who asks and where."""
+    async with bot_with(stores, Script([finish(answer())])) as bot:
+        await bot.ask("What is the capital of France?", author="Ada", place="#travel")
+
+    [request] = bot.api.requests
+    assert "complete_task" in request.body["instructions"]
+    assert "complete_task" in bot.offered()
+    [message] = bot.said()
+    assert message.startswith("[Ada asks in #travel")
+    assert "What is the capital of France?" in message

@@ -1,0 +1,60 @@
+"""Most tools are shown only when they are wanted.
+
+A definition costs tokens in every request. So the model sees a few core tools, and of all others
+one line each, in the description of `acquire_tools`. It asks for what it needs by name.
+"""
+
+from bot.agent.events import ToolsAcquired
+from bot.local.model import Script, call, finish
+from bot.store import Stores
+from bot.toolkit import tool
+from bot.toolkit.tool import Services
+from tests.support.runs import answer, bot_with
+
+
+async def almanac(_services: Services) -> str:
+    return "The observatory knows nothing of days."
+
+
+@tool(group="sky", summary="Phase of the moon on a date", on_acquired=almanac)
+async def moon(date: str) -> str:
+    """The phase of the moon."""
+    return "full"
+
+
+@tool(group="talk", summary="Greets", core=True)
+async def greet() -> str:
+    """Greets."""
+    return "Hello."
+
+
+async def test_a_tool_is_acquired_then_used(stores: Stores) -> None:
+    """Listed at first, offered after it was asked for, with what there is to know about it."""
+    script = Script(
+        [
+            call("acquire_tools", {"names": ["moon"]}),
+            call("moon", {"date": "2026-11-24"}),
+            finish(answer("Full.")),
+        ]
+    )
+    async with bot_with(stores, script, moon.tool, greet.tool) as bot:
+        await bot.ask("What does the moon look like?")
+
+    assert bot.offered(0) == ["greet", "acquire_tools", "complete_task"]
+    assert "- moon: Phase of the moon on a date" in str(bot.api.requests[0].body["tools"])
+    assert bot.offered(1) == ["greet", "acquire_tools", "complete_task", "moon"]
+    assert "The observatory knows nothing of days." in bot.outputs(1)[0]
+    assert bot.outputs(2) == ["full"]
+    assert bot.board.of(ToolsAcquired) == [ToolsAcquired(("moon",))]
+
+
+async def test_it_stays_for_the_rest_of_the_thread(stores: Stores) -> None:
+    """The next question in the thread need not ask for it again."""
+    script = Script(
+        [call("acquire_tools", {"names": ["moon"]}), finish(answer()), finish(answer())]
+    )
+    async with bot_with(stores, script, moon.tool, greet.tool) as bot:
+        await bot.ask("Look up the moon.")
+        await bot.ask("And tomorrow?")
+
+    assert "moon" in bot.offered()

@@ -1,0 +1,40 @@
+"""Whoever presses Stop is answered at once, and the thread stays usable.
+
+A stop is a signal through Redis: the button is pressed in one process, the run works in another.
+Calls that ran are answered with their result, the others as cancelled: the chain stays valid.
+"""
+
+import asyncio
+
+from bot.core.outcome import RunStatus
+from bot.local.model import Script, call, finish
+from bot.store import Stores
+from bot.toolkit import tool
+from tests.support.redis import asked
+from tests.support.runs import answer, bot_with
+
+STARTED = asyncio.Event()
+
+
+@tool(group="slow", summary="Takes for ever", core=True)
+async def dig() -> str:
+    """Digs."""
+    STARTED.set()
+    await asyncio.Event().wait()
+    return "never"
+
+
+async def test_stop_in_the_middle_of_a_tool(stores: Stores) -> None:
+    """The tool is cancelled; the next question goes on, and the model knows what happened."""
+    script = Script([call("dig", {}), finish(answer("Here."))])
+    async with bot_with(stores, script, dig.tool) as bot:
+        question = asked("Dig for gold")
+        run = asyncio.create_task(bot.ask(question))
+        await STARTED.wait()
+        await stores.signals.request_cancel(question.thread_key, None, by="U1")
+        stopped = await run
+        answered = await bot.ask("Never mind. Where are you?")
+
+    assert stopped.status is RunStatus.CANCELLED
+    assert bot.outputs() == ["Cancelled by the user before it finished."]
+    assert answered.status is RunStatus.SUCCESS

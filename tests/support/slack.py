@@ -1,0 +1,67 @@
+"""The whole bot, as `bot serve` runs it, in the stand-in workspace with a scripted model."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import SecretStr
+
+from bot.app import bot
+from bot.local.model import ResponsesServer
+from bot.local.workspace import Workspace
+from bot.settings import Settings
+
+GENERAL = "C0GENERAL1"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A workspace with the bot in it, and the model service behind the bot."""
+
+    slack: Workspace
+    api: ResponsesServer
+
+    def mention(self, text: str) -> str:
+        return f"<@{self.slack.bot_user_id}> {text}"
+
+    def posted(self) -> list[dict[str, Any]]:
+        """What the bot posted, as calls of Slack's Web API, in order."""
+        calls = self.slack.effects
+        return [each.args for each in calls if each.method == "chat.postMessage" and each.ok]
+
+    async def answered(self, thread: str, text: str) -> dict[str, Any]:
+        """The bot's message in the thread, once it holds `text`."""
+
+        def found() -> dict[str, Any] | None:
+            replies = self.slack.messages(GENERAL, thread)[1:]
+            return next((each for each in replies if text in str(each.get("blocks"))), None)
+
+        message = await self.slack.until(found)
+        assert message is not None
+        return message
+
+
+@asynccontextmanager
+async def bot_in_slack(
+    brain: Callable[..., Any], redis_url: str, *, port: int | None = None
+) -> AsyncGenerator[Place]:
+    """Over Socket Mode, or over HTTP when a `port` is given."""
+    async with Workspace.open() as slack, ResponsesServer.open(brain=brain) as api:
+        settings = Settings(
+            slack_bot_token=SecretStr(slack.bot_token),
+            slack_app_token=None if port else SecretStr(slack.app_token),
+            slack_signing_secret=SecretStr(slack.signing_secret),
+            slack_api_url=slack.api_url,
+            openai_api_key=SecretStr(api.api_key),
+            openai_base_url=api.url,
+            openai_model="gpt-5.4-mini",
+            redis_url=redis_url,
+            port=port or 0,
+        )
+        async with bot(settings):
+            if port:
+                await slack.listen_over_http(f"http://127.0.0.1:{port}/slack/events")
+            yield Place(slack, api)
