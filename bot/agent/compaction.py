@@ -13,7 +13,8 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from bot.agent import prompts
-from bot.agent.window import paired, portable
+from bot.agent.interrupt import Interrupt, Interrupted
+from bot.agent.window import is_models, paired, portable, words
 from bot.core.chain import NO_USAGE, Item, Usage
 from bot.core.errors import ModelError
 from bot.model.types import Model, ModelRequest, ModelResponse
@@ -34,15 +35,17 @@ class Compacted:
     usage: Usage
 
 
-async def compacted(items: Sequence[Item], model: Model, name: str) -> Compacted | None:
+async def compacted(
+    items: Sequence[Item], model: Model, name: str, interrupt: Interrupt, deadline: float
+) -> Compacted | None:
     """`items` with everything before the last exchanges put into one message; None when there is
-    nothing to shorten."""
+    nothing to shorten. The model has until `deadline`, on the event loop's clock in seconds."""
     request = _last_request(items)
     recent = _recent(items, request)
     old = [item for n, item in enumerate(items[:recent]) if n != request]
     if not old:
         return None
-    summary, usage = await _summarised(old, model, name)
+    summary, usage = await _summarised(old, model, name, interrupt, deadline)
     kept = [items[request]] if request < recent else []
     note = prompts.note(prompts.summary_of_before(summary))
     return Compacted(portable((note, *kept, *paired(items[recent:]))), usage)
@@ -55,29 +58,33 @@ def _last_request(items: Sequence[Item]) -> int:
 
 
 def _recent(items: Sequence[Item], request: int) -> int:
-    """Where the exchanges begin that stay whole: the last two outputs-bearing turns."""
-    turns = [
-        n
-        for n in range(request + 1, len(items))
-        if items[n].get("type") == "function_call"
-        and (n == 0 or items[n - 1].get("type") not in ("function_call", "reasoning"))
-    ]
+    """Where the exchanges begin that stay whole: the last two turns of the model that called."""
+    begins, turns = 0, []
+    for n in range(request + 1, len(items)):
+        if is_models(items[n]) and not is_models(items[n - 1]):
+            begins = n
+        if items[n].get("type") == "function_call" and begins not in turns:
+            turns.append(begins)
     return turns[-_LAST_EXCHANGES] if len(turns) >= _LAST_EXCHANGES else len(items)
 
 
-async def _summarised(items: Sequence[Item], model: Model, name: str) -> tuple[str, Usage]:
+async def _summarised(
+    items: Sequence[Item], model: Model, name: str, interrupt: Interrupt, deadline: float
+) -> tuple[str, Usage]:
+    """A person who stops the run does not wait for the model's summary; nor does a deadline."""
     request = ModelRequest(
         model=name,
         instructions=prompts.SUMMARISE,
         input=({"role": "user", "content": transcript(items)[-_SUMMARY_SOURCE:]},),
         tools=(),
     )
+    until = min(deadline, asyncio.get_running_loop().time() + _SUMMARY_SECONDS)
     try:
-        async with asyncio.timeout(_SUMMARY_SECONDS), aclosing(model.respond(request)) as parts:
+        async with aclosing(interrupt.each(model.respond(request), until)) as parts:
             async for part in parts:
                 if isinstance(part, ModelResponse) and part.text:
                     return part.text, part.usage
-    except (ModelError, TimeoutError):
+    except (ModelError, TimeoutError, Interrupted):
         log.warning("the model did not summarise; the conversation is shortened mechanically")
     return transcript(items, line=_LINE), NO_USAGE
 
@@ -96,11 +103,4 @@ def _as_text(item: Item, line: int) -> str:
         case "reasoning":
             return ""
         case _:
-            return f"{item.get('role', 'assistant')}: {_words(item)[:line]}"
-
-
-def _words(item: Item) -> str:
-    content = item.get("content") or ""
-    if isinstance(content, str):
-        return content
-    return " ".join(str(part.get("text", "")) for part in content)
+            return f"{item.get('role', 'assistant')}: {words(item)[:line]}"

@@ -26,7 +26,7 @@ from bot.agent.observe import Ending, Notes
 from bot.agent.outputs import CallOutput
 from bot.agent.parts import Parts
 from bot.agent.state import LoopState, OpenResponse
-from bot.agent.window import active
+from bot.agent.window import active, reasoned
 from bot.core.chain import NO_USAGE, Item, LedgerEntry, Usage
 from bot.core.context import RequestContext
 from bot.core.errors import ModelError, ModelErrorKind
@@ -82,9 +82,11 @@ class Phases:
         interrupted run has in hand included."""
         if not self.parts.stateless:
             return
-        self.window.extend(active(await self.parts.history()))
-        if state.open:
-            self.window.extend(state.open.response.calls)
+        entries, in_hand = await self.parts.history(), state.open.response if state.open else None
+        before = [each for each in entries if not in_hand or each.response_id != in_hand.id]
+        self.window.extend(active(before))
+        if in_hand and not in_hand.incomplete:
+            self.window.extend(reasoned(in_hand.items))
 
     def elapsed(self) -> float:
         """Seconds since the run began, or went on."""
@@ -111,7 +113,7 @@ class Phases:
         self, request: ModelRequest, state: LoopState
     ) -> AsyncGenerator[TextDelta | ReasoningDelta | TextWithdrawn]:
         """Make the call, again if its stream breaks; what came of it is then in `heard`."""
-        deadline = self._call_deadline(state)
+        deadline = self.call_deadline(state)
         self.heard = Heard()
         for attempt in range(_REDO + 1):
             said = ""
@@ -216,7 +218,7 @@ class Phases:
             return None
         if not response.incomplete:
             self.new_items.extend(response.items)
-            self.window.extend(response.items)
+            self.window.extend(reasoned(response.items))
         entry = LedgerEntry(
             run_id=self.parts.context.run_id,
             items=response.items,
@@ -256,7 +258,8 @@ class Phases:
             deadline=self.began + limits.run_seconds,
         )
 
-    def _call_deadline(self, state: LoopState) -> float:
+    def call_deadline(self, state: LoopState) -> float:
+        """Until when a call that is made now may take, on the event loop's clock."""
         now, limits = asyncio.get_running_loop().time(), self.parts.limits
         if state.closing:
             return now + min(_LAST_CALL_SECONDS, limits.turn_seconds)

@@ -57,7 +57,7 @@ async def recovered(this: Phases, state: LoopState) -> Recorded | None:
     """
     heard = this.heard
     kind = heard.error.kind if heard.error else None
-    if kind is ModelErrorKind.MISSING_PARENT and not state.rebuilt:
+    if kind is ModelErrorKind.MISSING_PARENT and state.parent:
         return await _rebuilt(this, state)
     if kind is ModelErrorKind.CONTEXT_OVERFLOW and not state.overflowed:
         return await _shortened(this, state.go(state.transition, overflowed=True))
@@ -79,7 +79,8 @@ def _is_long(this: Phases, state: LoopState) -> bool:
 async def _shortened(this: Phases, state: LoopState) -> Recorded | None:
     """A fresh chain with a summary in the place of what came before; None if that is nothing."""
     items = active(await this.parts.history())
-    short = await compacted(items, this.parts.model, this.model(state))
+    parts, deadline = this.parts, this.call_deadline(state)
+    short = await compacted(items, parts.model, this.model(state), parts.interrupt, deadline)
     if short is None:
         return None
     fresh = this.spend(state, short.usage).go(
@@ -92,5 +93,5 @@ async def _rebuilt(this: Phases, state: LoopState) -> Recorded | None:
     items = portable(active(await this.parts.history()))
     if not items:
         return None
-    fresh = state.go(Transition.REBUILT, parent=None, pending=items, rebuilt=True)
+    fresh = state.go(Transition.REBUILT, parent=None, pending=items)
     return this.recorded(fresh, items, checkpoint=True)

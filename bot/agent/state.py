@@ -50,9 +50,8 @@ class LoopState(BaseModel):
     `pending`, and what the next request sends. They are valid together at every instant (B2).
     `closing` is set once a guard has tripped: the next call is the last. `malformed` and
     `failed_turns` count consecutive trouble (G3). `links` are addresses that tools brought in.
-    `fallback` counts the models given up. `rebuilt` and `overflowed` are set once their remedy was
-    used, so that no remedy is tried for ever (B8, E4). `open` is the response that is
-    being worked on, if any.
+    `fallback` counts the models given up. `overflowed` is set once the remedy was used, so that it
+    is not tried for ever (E4). `open` is the response that is being worked on, if any.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -74,7 +73,6 @@ class LoopState(BaseModel):
     force_finish: bool = False
     closing: StopReason | None = None
     fallback: int = 0
-    rebuilt: bool = False
     overflowed: bool = False
     open: OpenResponse | None = None
 

@@ -27,34 +27,72 @@ def active(entries: Sequence[LedgerEntry]) -> tuple[Item, ...]:
 
 
 def paired(items: Sequence[Item]) -> tuple[Item, ...]:
-    """`items` without calls that have no output, outputs that have no call, and second ones."""
+    """`items` without calls that have no output, outputs that have no call, second ones of either,
+    and the reasoning that led to what is left out."""
     called = {item["call_id"] for item in items if item.get("type") == "function_call"}
     answered = {item["call_id"] for item in items if item.get("type") == "function_call_output"}
     whole = called & answered
     seen: set[tuple[str, str]] = set()
-    kept: list[Item] = []
+    stays: list[bool] = []
     for item in items:
         kind = item.get("type", "message")
-        if kind in ("function_call", "function_call_output"):
-            mark = (kind, item["call_id"])
-            if item["call_id"] not in whole or mark in seen:
-                continue
-            seen.add(mark)
-        kept.append(item)
-    return tuple(kept)
+        if kind not in ("function_call", "function_call_output"):
+            stays.append(True)
+            continue
+        mark = (kind, item["call_id"])
+        stays.append(item["call_id"] in whole and mark not in seen)
+        seen.add(mark)
+    return _with_what_follows(items, stays)
+
+
+def reasoned(items: Sequence[Item]) -> tuple[Item, ...]:
+    """`items` without reasoning that led to nothing: the service takes none alone."""
+    return _with_what_follows(items, [True] * len(items))
+
+
+def _with_what_follows(items: Sequence[Item], stays: list[bool]) -> tuple[Item, ...]:
+    """Those of `items` that stay, reasoning only with the item that it led to."""
+    for n in range(len(items) - 1, -1, -1):
+        if items[n].get("type") == "reasoning":
+            stays[n] = n + 1 < len(items) and stays[n + 1] and is_models(items[n + 1])
+    return tuple(item for item, stay in zip(items, stays, strict=True) if stay)
 
 
 def portable(items: Iterable[Item]) -> tuple[Item, ...]:
     """`items` as a fresh chain takes them: without the names that the old one's store gave them.
 
     Reasoning goes along only where it carries itself, encrypted; without that it is a mere name.
+    What the model said goes as plain words.
     """
     return tuple(
-        {key: value for key, value in item.items() if key not in _SERVICE_FIELDS}
+        _portable(item)
         for item in items
         if item.get("type") != "reasoning" or item.get("encrypted_content")
     )
 
 
+def words(item: Item) -> str:
+    """What a message says, a refusal too."""
+    content = item.get("content") or ""
+    if isinstance(content, str):
+        return content
+    return " ".join(str(part.get("text") or part.get("refusal") or "") for part in content)
+
+
+def _portable(item: Item) -> Item:
+    if item.get("type") == "message" and item.get("role") == "assistant":
+        return {"role": "assistant", "content": words(item)}
+    # Reasoning must have its id, which names nothing where the content is all there.
+    dropped = {"status"} if item.get("type") == "reasoning" else _SERVICE_FIELDS
+    return {key: value for key, value in item.items() if key not in dropped}
+
+
 def _is_message(item: Item) -> bool:
     return item.get("role") in ("user", "developer")
+
+
+def is_models(item: Item) -> bool:
+    """Whether the model made it."""
+    return (
+        item.get("type") != "function_call_output" and item.get("role", "assistant") == "assistant"
+    )

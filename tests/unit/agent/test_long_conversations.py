@@ -3,6 +3,7 @@ keeps."""
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -11,10 +12,10 @@ from hypothesis import strategies as st
 
 from bot.agent.events import Recorded
 from bot.agent.state import LoopState
-from bot.agent.window import active, paired, portable
+from bot.agent.window import active, paired, portable, reasoned
 from bot.core.chain import Item, LedgerEntry
 from bot.core.outcome import RunStatus, StopReason
-from bot.local.model import Script, call, calls, empty, finish, text
+from bot.local.model import Script, call, calls, empty, finish, held, reasoning, text
 from tests.unit.agent.harness import ANSWER, bench
 
 EARLIER = (
@@ -172,9 +173,16 @@ def test_a_window_is_made_of_whole_pairs(items: list[Item]) -> None:
 def test_nothing_that_only_the_old_store_knows_is_sent() -> None:
     """B8: names of items mean nothing to a fresh chain; reasoning goes only if it is whole."""
     whole: Item = {"type": "reasoning", "id": "rs_2", "encrypted_content": "…", "summary": []}
+    said: Item = {
+        "type": "message",
+        "role": "assistant",
+        "id": "msg_1",
+        "content": [{"type": "output_text", "text": "Two."}],
+    }
+    assert portable([said]) == ({"role": "assistant", "content": "Two."},)
     sent = portable([*EARLIER[1].items, whole])
     assert [item["type"] for item in sent] == ["function_call", "reasoning"]
-    assert all("id" not in item for item in sent)
+    assert ["id" in item for item in sent] == [False, True]  # the service demands it of reasoning
 
 
 def received(place: Any, body: dict[str, Any]) -> Any:
@@ -186,3 +194,62 @@ def received(place: Any, body: dict[str, Any]) -> Any:
 def test_the_window_begins_with_a_message(entry: LedgerEntry) -> None:
     """B9: a ledger whose old end was cut off still makes a valid beginning."""
     assert active([entry, *EARLIER[:1]]) == EARLIER[0].items
+
+
+THOUGHT: Item = {"type": "reasoning", "id": "rs_9", "encrypted_content": "…", "summary": []}
+
+
+def test_reasoning_stays_only_with_what_it_led_to() -> None:
+    """B2 B8: the service takes no thought whose call is left out, or that led to nothing."""
+    crashed = [EARLIER[0].items[0], THOUGHT, EARLIER[1].items[1], EARLIER[0].items[0]]
+    assert paired(crashed) == (EARLIER[0].items[0], EARLIER[0].items[0])
+    assert reasoned([THOUGHT]) == ()
+    assert paired([THOUGHT, EARLIER[1].items[1], *EARLIER[2].items])[0] == THOUGHT
+
+
+async def test_a_stateless_thread_survives_a_response_of_thoughts_only() -> None:
+    """B1: what is sent again must be what the service takes."""
+    script = Script([reasoning("Hm.", empty()), finish(ANSWER)])
+    async with bench(script, stateless=True) as place:
+        ended = await place.run()
+    assert ended.status is RunStatus.SUCCESS
+
+
+async def test_where_nothing_is_kept_every_turn_is_rebuilt() -> None:
+    """B8: an organisation whose data is not kept; the person sees no error."""
+    script = Script([*(call("add", {"a": n, "b": 1}) for n in range(3)), finish(ANSWER)])
+    async with bench(script) as place:
+        place.api.chains.zero_data_retention = True
+        ended = await place.run()
+    assert ended.status is RunStatus.SUCCESS
+
+
+async def test_stop_does_not_wait_for_a_summary() -> None:
+    """H1 E3: at any await, that of the summary too."""
+    turns = iter([call("add", {"a": n, "b": 1}) for n in range(3)])
+
+    def brain(request: Any) -> Any:
+        if request.body.get("tools"):
+            return next(turns)
+        place.parts.interrupt.request()
+        return held(text("too late"), asyncio.Event())
+
+    async with bench(brain, compact_at=0.001) as place:
+        ended = await place.run()
+    assert ended.stop_reason is StopReason.CANCELLED_STREAMING
+
+
+async def test_the_last_exchanges_of_a_model_that_thinks_stay_whole() -> None:
+    """E3: reasoning stands before calls, and stays there."""
+    turns = iter([reasoning("Hm.", call("add", {"a": n, "b": 1})) for n in range(5)])
+
+    def brain(request: Any) -> Any:
+        return next(turns, finish(ANSWER)) if request.body.get("tools") else text("Sums.")
+
+    async with bench(brain) as place:
+        place.api.faults.fail("context_length", times=1, skip=4)
+        ended = await place.run()
+    [short] = [each.body["input"] for each in place.api.requests if "Sums." in str(each.body)]
+    kinds = [item.get("type") for item in short]
+    assert kinds[2:] == ["reasoning", "function_call", "function_call_output"] * 2
+    assert ended.status is RunStatus.SUCCESS
