@@ -175,8 +175,10 @@ async def bot(
 async def _working(
     settings: Settings, stores: Stores, slack: Slack, engine: Engine
 ) -> AsyncGenerator[None]:
+    artifacts = ThreadArtifacts(stores.artifacts)
+
     async def read_artifact(request: Request, handle: str) -> bytes:
-        data = await stores.artifacts.data(request.thread_key, handle)
+        data = await artifacts.of(request, handle)
         if data is None:
             raise ToolError(f"{handle} is not kept any more.")
         return data

@@ -1,4 +1,7 @@
-"""The toolkit's artifacts, kept in the store and scoped to the thread of the current request."""
+"""The toolkit's artifacts, kept in the store and scoped to the thread of the current request.
+
+What is made for a private request is seen from private requests of the same person only.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import hashlib
 from bot.core.context import current_request
 from bot.core.errors import ToolError
 from bot.core.ids import new_id
+from bot.core.request import Request
 from bot.store import ArtifactStore
 from bot.store.values import decode
 from bot.toolkit.artifacts import Artifact, Column
@@ -50,23 +54,34 @@ class ThreadArtifacts:
             source_title=source_title,
             source_url=source_url,
         )
-        await self._store.put(_thread(), artifact.handle, artifact.model_dump_json(), data)
+        place = _places(current_request().request)[0]
+        await self._store.put(place, artifact.handle, artifact.model_dump_json(), data)
         return artifact
 
     async def find(self, handle: str) -> Artifact:
-        description = await self._store.description(_thread(), handle)
-        if description is None:
-            raise await self._unknown(handle)
-        return decode(Artifact, description)
+        for place in _places(current_request().request):
+            description = await self._store.description(place, handle)
+            if description is not None:
+                return decode(Artifact, description)
+        raise await self._unknown(handle)
 
     async def read(self, handle: str) -> bytes:
-        data = await self._store.data(_thread(), handle)
+        data = await self.of(current_request().request, handle)
         if data is None:
             raise await self._unknown(handle)
         return data
 
+    async def of(self, request: Request, handle: str) -> bytes | None:
+        """The content of an artifact that `request` may see; None when there is none."""
+        for place in _places(request):
+            data = await self._store.data(place, handle)
+            if data is not None:
+                return data
+        return None
+
     async def _unknown(self, handle: str) -> ToolError:
-        handles = await self._store.handles(_thread())
+        places = _places(current_request().request)
+        handles = [each for place in places for each in await self._store.handles(place)]
         near = difflib.get_close_matches(handle, handles, n=3, cutoff=0.5) or handles[-3:]
         if not near:
             return ToolError(f"There is no artifact {handle}: this thread has none.")
@@ -75,5 +90,7 @@ class ThreadArtifacts:
         )
 
 
-def _thread() -> str:
-    return current_request().request.thread_key
+def _places(request: Request) -> list[str]:
+    """Where to look for artifacts; the first is where to put them."""
+    own = [f"{request.thread_key}:{request.user}"] if request.private else []
+    return [*own, request.thread_key]

@@ -108,7 +108,7 @@ class Runner:
         context = RequestContext(
             request=request, run_id=record.run_id, model=self.models[0], dry_run=self.dry_run
         )
-        bound_to = _bound_to(request, caller)
+        bound_to = _bound_to(request)
         interrupt = Interrupt()
         state = await self._first_state(request, record, lease, caller)
         narrator = Narrator(request, record.run_id)
@@ -149,19 +149,21 @@ class Runner:
             links=caller.links,
             last_usage=caller.last_usage,
         )
-        bound_to = _bound_to(request, caller)
+        bound_to = _bound_to(request)
         entry = LedgerEntry(run_id=record.run_id, items=(asked,), bound_to=bound_to)
         await self.stores.runs.save_point(record.run_id, state.model_dump_json(), lease, [entry])
         return state
 
     async def _caller_state(self, request: Request) -> CallerState:
-        """The thread's state; a fresh one when it is not for this person, or cannot be read."""
+        """The thread's state; a fresh one when it cannot be read. What somebody asks in private
+        begins where the thread stands and goes on by itself: nothing of it comes back."""
+        states, thread_key = self.stores.caller_states, request.thread_key
         try:
-            state = await self.stores.caller_states.load(request.thread_key)
+            own = await states.load(thread_key, request.user) if request.private else CallerState()
+            return own if own.bound_to else await states.load(thread_key)
         except CorruptValue:
-            log.exception("thread starts afresh", extra={"thread_key": request.thread_key})
+            log.exception("thread starts afresh", extra={"thread_key": thread_key})
             return CallerState()
-        return state if state.bound_to in (None, request.user) else CallerState()
 
     async def _history(self, request: Request, bound_to: str | None) -> list[LedgerEntry]:
         """What was kept of the thread, and of private chains only what is on this one; nothing when
@@ -202,13 +204,13 @@ def _caller_after(ended: RunEnded, before: CallerState, context: RequestContext)
         links=ended.state.links,
         model=context.model,
         last_usage=ended.state.last_usage,
-        bound_to=_bound_to(context.request, before),
+        bound_to=_bound_to(context.request),
     )
 
 
-def _bound_to(request: Request, caller: CallerState) -> str | None:
-    """The one person who may see what this run adds to the thread's chain, None for everybody."""
-    return request.user if request.private else caller.bound_to
+def _bound_to(request: Request) -> str | None:
+    """The one person who may see what this run adds to the conversation, None for everybody."""
+    return request.user if request.private else None
 
 
 async def _deliver(surface: Surface, outcome: Outcome) -> None:

@@ -8,27 +8,27 @@ from bot.store.leases import Lease
 from bot.store.values import load
 
 
-def caller_state_key(redis: Connection, thread_key: str) -> str:
-    """Where the thread's state is."""
-    return redis.key("caller-state", thread_key)
+def caller_state_key(redis: Connection, thread_key: str, bound_to: str | None) -> str:
+    """Where the thread's state is: the one that all share, or what one person does there alone."""
+    return redis.key("caller-state", thread_key, *([bound_to] if bound_to else []))
 
 
 class CallerStates:
-    """One CallerState per thread."""
+    """A CallerState per thread, and one for each person who asked something there in private."""
 
     def __init__(self, redis: Connection, retention: Retention) -> None:
         self._redis = redis
         self._seconds = retention.thread
 
-    async def load(self, thread_key: str) -> CallerState:
-        """The thread's state, a fresh one when it has none.
+    async def load(self, thread_key: str, bound_to: str | None = None) -> CallerState:
+        """The thread's state, or one person's own; a fresh one when there is none.
 
         Raises CorruptValue once for a state that cannot be read; after that it is a fresh one.
         """
-        key = caller_state_key(self._redis, thread_key)
+        key = caller_state_key(self._redis, thread_key, bound_to)
         return await load(self._redis, key, CallerState) or CallerState()
 
     async def save(self, thread_key: str, state: CallerState, lease: Lease) -> None:
         """Replace the state outside the end of a run (`Runs.finish` saves it there)."""
-        key = caller_state_key(self._redis, thread_key)
+        key = caller_state_key(self._redis, thread_key, state.bound_to)
         await lease.write(("SET", key, state.model_dump_json(), "EX", self._seconds))

@@ -81,7 +81,7 @@ class Runs:
         """The end of a run in one step: outcome to the outbox, state of the thread, ledger."""
         key = self._key(run_id)
         undelivered = self._redis.key("undelivered")
-        state = caller_state_key(self._redis, lease.thread_key)
+        state = caller_state_key(self._redis, lease.thread_key, caller_state.bound_to)
         await lease.write(
             ("HSET", key, "phase", Phase.FINISHED, "outcome", outcome.model_dump_json()),
             ("HDEL", key, "state"),

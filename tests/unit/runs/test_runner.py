@@ -210,16 +210,22 @@ async def test_a_stop_before_the_run_is_not_lost(stores: Stores) -> None:
 
 
 async def test_a_private_chain_is_for_one_person(stores: Stores) -> None:
-    """Reliability 9: what only Ada may see is in no request of Ben's; Ada goes on with hers."""
-    script = Script([finish(answer("The secret is 7.")), finish(answer()), finish(answer())])
+    """Reliability 9: Ada goes on with hers in private; nothing of it is in what others can see, be
+    it Ben who asks or Ada herself."""
+    script = Script([finish(answer("The secret is 7.")), *[finish(answer())] * 4])
     async with bot_with(stores, script) as bot:
         await bot.ask("Tell me the secret", user="ADA", private=True)
-        assert (await stores.caller_states.load(THREAD)).bound_to == "ADA"
-        await bot.ask("And then?", user="ADA")
-        assert bot.api.requests[1].body["previous_response_id"] == bot.api.requests[0].response_id
+        assert (await stores.caller_states.load(THREAD, "ADA")).bound_to == "ADA"
         await bot.ask("What was it?", user="BEN")
-    assert "previous_response_id" not in bot.api.requests[2].body
-    assert "secret" not in str(bot.api.requests[2].body["input"])
+        await bot.ask("And then?", user="ADA")
+        await bot.ask("And then?", user="ADA", private=True)
+        await bot.ask("And mine?", user="BEN", private=True)
+    secret, ben, ada, alone, other = bot.api.requests
+    assert "previous_response_id" not in ben.body
+    assert "secret" not in str(ben.body["input"])
+    assert ada.body["previous_response_id"] == ben.response_id
+    assert alone.body["previous_response_id"] == secret.response_id
+    assert other.body["previous_response_id"] == ada.response_id
 
 
 async def test_a_chain_that_is_rebuilt_holds_nothing_private_of_another(stores: Stores) -> None:
