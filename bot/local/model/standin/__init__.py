@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from ..replies import Reply, call, reasoning, text
 from ..request import ModelRequest
-from . import data, database, page, small, talk
+from . import data, database, page, small, talk, threads
 from .findings import HONEST, Findings
 from .passages import quote_from, summarise
 from .view import COMPLETE, Missing, Need, OutOfTurns, View
@@ -52,7 +52,9 @@ def decide(view: View) -> Reply:
 def _work(view: View, found: Findings) -> None:
     """Choose the skill by what the question holds, the most certain signs first."""
     text = view.text
-    if page.URL.search(text) or (page.URL.search(view.turn.quoted) and not view.turn.files):
+    if kind := threads.wanted(view):
+        threads.answer(view, found, kind)
+    elif page.URL.search(text) or (page.URL.search(view.turn.quoted) and not view.turn.files):
         page.answer(view, found)
     elif view.turn.files:
         data.answer(view, found)

@@ -43,6 +43,7 @@ class Findings:
     actions: list[dict[str, Any]] = field(default_factory=list)
     questions: list[str] = field(default_factory=list)
     title: str = ""
+    fields: dict[str, Any] = field(default_factory=dict)
 
     def lower(self, gap: str, confidence: str = "medium") -> None:
         """Admit a gap; confidence never rises again."""
@@ -85,9 +86,11 @@ class Findings:
         return _shaped(value, shapes[0], definitions)
 
     def _named(self, name: str) -> Any:
-        """What was found under a name like this one."""
+        """What was found under this name, or one like it."""
+        if name in self.fields:
+            return self.fields[name]
         known: tuple[tuple[tuple[str, ...], Any], ...] = (
-            (("summary", "answer", "reply", "text", "body", "overview", "message", "draft"),
+            (("summary", "answer", "reply", "text", "body", "overview", "message", "draft", "about"),
              self.summary),
             (("title", "subject", "headline", "topic"), self.title or self.summary[:80]),
             (("table",), self.table),

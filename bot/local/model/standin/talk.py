@@ -55,7 +55,7 @@ def answer(view: View, found: Findings) -> None:
         )  # fmt: skip
     else:
         output = view.do("read_thread", "I read this thread first.", fresh=True, limit=100)
-    messages = [_said(line) for line in LINE.finditer(output)]
+    messages = [said(line) for line in LINE.finditer(output)]
     # The request itself stands in the thread too.
     messages = [message for message in messages if view.text not in message.text]
     if not messages:
@@ -70,7 +70,8 @@ def answer(view: View, found: Findings) -> None:
     _sources(found, messages, place)
 
 
-def _said(line: re.Match[str]) -> Said:
+def said(line: re.Match[str]) -> Said:
+    """A message as a line of read_thread or read_channel gives it."""
     link = LINK.search(line["text"])
     text = EXTRAS.sub("", LINK.sub("", line["text"])).strip()
     return Said(line["author"].strip(), line["at"], text, link["url"] if link else None)

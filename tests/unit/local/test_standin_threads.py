@@ -1,0 +1,86 @@
+"""C3: the stand-in model fills a thread's summary, action items and draft reply from what was said."""
+
+from typing import Any
+
+import pytest
+
+from bot.agent.complete import ResponseType
+from bot.core.answers import RESPONSE_TYPES
+from tests.unit.local.standin_kit import Thread, Told
+
+
+@pytest.fixture
+def thread() -> Thread:
+    """Three people on a launch; 20 November 2026 is a Friday."""
+    made = Thread()
+    made.said("Ada Lovelace", "Shall we launch the shop on Monday?")
+    made.said("Ben Okafor", "The login page fails on Safari. I'll fix it by Wednesday.")
+    made.said("Chloe Martin", "Who tells the customers about the new date?")
+    made.said("Ada Lovelace", "We agreed that the launch of the shop moves to Friday.")
+    made.said("Ada Lovelace", "@Chloe please send the invoice to ACME. We need to book a room.")
+    return made
+
+
+async def told(thread: Thread, name: str, text: str, quoted: str = "") -> Told:
+    model = RESPONSE_TYPES[name]
+    thread.finish = ResponseType(model, model.text_field).definition
+    told = await thread.ask(text, quoted=quoted)
+    model.model_validate(told.answer)
+    return told
+
+
+async def test_a_thread_is_summarised(thread: Thread) -> None:
+    """Who took part, what holds now, what nobody answered, each with its message."""
+    ended = await told(thread, "ThreadSummary", "Summarise this thread.")
+    assert ended.names == ["read_thread"]
+    answer = ended.answer
+    assert "Ada Lovelace began with “Shall we launch the shop on Monday?”" in answer["about"]
+    assert "moves to Friday" in answer["about"]
+    assert answer["decisions"] == [
+        {
+            "text": "Ada Lovelace: “We agreed that the launch of the shop moves to Friday.”",
+            "url": "https://slack.example/4.0",
+        }
+    ]
+    assert [each["url"] for each in answer["open_questions"]] == ["https://slack.example/3.0"]
+    assert answer["participants"] == ["Ada Lovelace", "Ben Okafor", "Chloe Martin"]
+    assert [each["when"] for each in answer["timeline"]][:2] == ["2026-11-20 09:00", "09:01"]
+
+
+async def test_action_items_have_owners_and_dates(thread: Thread) -> None:
+    """Taken on, asked of somebody, or of nobody; the first to be due comes first."""
+    ended = await told(thread, "ActionItems", "List the action items of this thread.")
+    items: list[dict[str, Any]] = ended.answer["items"]
+    assert [(i["task"], i["owner"], i["due"]) for i in items] == [
+        ("Fix it (The login page fails on Safari)", "Ben Okafor", "2026-11-25"),
+        ("Send the invoice to ACME", "Chloe", None),
+        ("Book a room", None, None),
+    ]
+    assert items[0]["url"] == "https://slack.example/2.0"
+    assert "3 action items" in ended.answer["summary"]
+
+
+async def test_no_action_items_are_made_up(thread: Thread) -> None:
+    """Talk alone is no task."""
+    thread.conversation.messages.clear()
+    thread.said("Ada Lovelace", "What a fine day. Will it rain?")
+    ended = await told(thread, "ActionItems", "List the action items of this thread.")
+    assert ended.answer["items"] == []
+    assert "no action items" in ended.answer["summary"]
+
+
+async def test_a_draft_greets_the_author_and_uses_what_others_said(thread: Thread) -> None:
+    """The frame of a reply; what only the asker can say is a placeholder."""
+    quoted = "Shall we launch the shop on Monday?"
+    ended = await told(thread, "DraftReply", "Draft a reply to this message for me.", quoted)
+    assert ended.answer["draft"].startswith("Hi Ada,")
+    assert "[your answer to “Shall we launch" in ended.answer["draft"]
+    assert ended.answer["tone"] == "friendly and brief"
+
+
+async def test_a_draft_follows_the_instruction(thread: Thread) -> None:
+    """What the person wrote in the modal has its place in the draft."""
+    text = "Draft a reply to this message for me.\n\nsay no, kindly"
+    ended = await told(thread, "DraftReply", text, "Who tells the customers about the new date?")
+    assert ended.answer["draft"].startswith("Hi Chloe,")
+    assert "[say no, kindly]" in ended.answer["draft"]
