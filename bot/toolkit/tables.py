@@ -30,6 +30,7 @@ _ROWS_WHEN_SCARCE = 15
 _SCARCE = 0.7
 _PROFILED_COLUMNS = 100
 _FIRST_ROWS = 5
+_LISTED_VALUES = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +207,7 @@ async def describe(artifacts: Artifacts, table: Artifact, *, notes: Sequence[str
             f"columns: {columns_line(table.columns)}",
             *(f"note: {note}" for note in notes),
             "profile:",
-            csv_text(["column", "type", "nulls", "distinct", "min", "max"], profile),
+            csv_text(["column", "type", "nulls", "distinct", "min", "max", "values"], profile),
             f"first {len(first.rows)} rows:",
             first.csv,
         ]
@@ -225,7 +226,18 @@ def _profiled(connection: Any, handle: str, column: Column) -> list[object]:
         f"SELECT count(*) - count({name}), count(DISTINCT {name}), min({name})::VARCHAR, "
         f"max({name})::VARCHAR FROM {quoted_name(handle)}"
     ).fetchone()
-    return [column.name, column.type, nulls, distinct, _short(low), _short(high)]
+    values = _values(connection, handle, name) if column.type == "VARCHAR" else []
+    listed = " | ".join(values) if len(values) <= _LISTED_VALUES else ""
+    return [column.name, column.type, nulls, distinct, _short(low), _short(high), listed]
+
+
+def _values(connection: Any, handle: str, name: str) -> list[str]:
+    """The different texts of a column, one more than are listed at most."""
+    rows = connection.execute(
+        f"SELECT DISTINCT {name} FROM {quoted_name(handle)} WHERE {name} IS NOT NULL "
+        f"ORDER BY 1 LIMIT {_LISTED_VALUES + 1}"
+    ).fetchall()
+    return [_short(value) for (value,) in rows]
 
 
 def _short(value: str | None) -> str:
