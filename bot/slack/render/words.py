@@ -16,7 +16,7 @@ NOTHING_FOUND_YET = "I had not found anything yet."
 FAILED = "Something went wrong on my side and I could not answer. Please try again."
 PARTIAL = "This is not the whole answer."
 NO_TEXT = "I have no text to show for this answer."
-GAPS = "What I could not find"
+GAPS = "Limits of this answer"
 SOURCES = "Sources"
 MESSAGE = "message"
 DECIDED = "Decided"
@@ -30,7 +30,10 @@ TONE = "Tone: {tone}"
 DATA_IN_FILE = "The result has {size} characters; this is its beginning. All of it: {name}."
 GOOD, BAD = "Good answer", "Bad answer"
 THANKS = "Thanks, noted."
-CONFIDENCE = {"low": "I am not sure of this answer.", "medium": "I am fairly sure of this answer."}
+CONFIDENCE = {
+    "low": "I am not sure of this: please check it before you rely on it.",
+    "medium": "I am fairly sure of this, but not certain.",
+}
 COST_UNKNOWN = "cost unknown"
 FILE_INSTEAD = "The whole answer is too long for Slack, so I attached it: *{name}*."
 TABLE_CUT = (
