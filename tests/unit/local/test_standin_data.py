@@ -50,13 +50,17 @@ async def test_groups_are_worked_out_with_sql(
         ("What is the median of units?", "3.50"),
         ("How many different products are there?", "3"),
         ('sum of units for "Gizmo"', "4"),
+        ("How many orders over 50 in revenue?", "4"),
+        ("how many units of gizmos were sold in the North?", "4"),
+        ("What share of revenue comes from West?", "15%"),
     ],
 )
 async def test_single_figures(thread: Thread, question: str, value: str) -> None:
     """One figure stands in the summary."""
     told = await thread.ask(question, "sales.csv")
     assert f"**{value}**" in told.answer["summary"]
-    assert told.answer["table"] is None
+    assert "share_file" not in told.names
+    assert (told.answer["table"] is None) == ("share" not in question)
 
 
 async def test_rows_can_be_listed(thread: Thread) -> None:
@@ -102,6 +106,44 @@ async def test_a_chart_is_drawn_from_the_result(thread: Thread) -> None:
     assert (chart["kind"], chart["label_column"]) == ("line", "month")
     assert chart["value_columns"] == ["total_revenue"]
     assert chart["handle"].startswith("tbl_")
+
+
+async def test_two_groups_become_the_lines_of_one_chart(thread: Thread) -> None:
+    """Months stand along the axis, each region is a line, and the table is as wide as that."""
+    told = await thread.ask("line chart of revenue per month for each region", "sales.csv")
+    chart = told.given("make_chart")
+    assert (chart["label_column"], chart["series_column"]) == ("month", "region")
+    assert len(told.answer["charts"]) == 1
+    assert told.answer["table"]["columns"] == ["month", "North", "South", "West"]
+    assert told.answer["table"]["rows"][0] == ["2024-12", "60", "", ""]
+    assert "**North** has the highest total revenue: **280**" in told.answer["summary"]
+
+
+async def test_what_is_compared_stands_side_by_side(thread: Thread) -> None:
+    told = await thread.ask("compare revenue of North and South by month", "sales.csv")
+    assert told.answer["table"]["columns"] == ["month", "North", "South"]
+    assert "Shares: North 85%, South 15%" in told.answer["key_points"]
+
+
+async def test_a_course_says_how_much_it_changed(thread: Thread) -> None:
+    told = await thread.ask("monthly revenue in 2025", "sales.csv")
+    assert told.answer["summary"] == (
+        "The total revenue per month in 2025 went from **135** in January 2025 to **9.50** in "
+        "March 2025 (-93%)."
+    )
+    assert "Highest in February 2025: **182**" in told.answer["key_points"]
+
+
+async def test_the_few_largest_rows_are_listed(thread: Thread) -> None:
+    """Numbers in words count, too."""
+    told = await thread.ask("show me the two biggest orders by revenue", "sales.csv")
+    assert [row[4] for row in told.answer["table"]["rows"]] == ["125", "95"]
+    assert told.answer["summary"] == "Here are the 2 rows with the highest revenue."
+
+
+async def test_the_card_of_a_query_says_what_it_finds_out(thread: Thread) -> None:
+    told = await thread.ask("What is the total revenue by region?", "sales.csv")
+    assert told.given("query_table")["purpose"] == "total revenue by region"
 
 
 async def test_a_result_is_shared_as_a_file(thread: Thread) -> None:

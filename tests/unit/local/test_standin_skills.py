@@ -30,6 +30,8 @@ def thread() -> Thread:
         ("(12.5 + 3) * 4 = ?", "62"),
         ("what's 1,200 / 8?", "150"),
         ("square root of 144", "12"),
+        ("18% of 24,350 plus 12 instalments of 250", "7,383"),
+        ("3 licences at $12.50 each minus 7.50", "30"),
     ],
 )
 async def test_arithmetic_goes_to_the_calculator(thread: Thread, question: str, value: str) -> None:
@@ -52,6 +54,30 @@ async def test_clocks(thread: Thread) -> None:
     }
     assert "**15:00** in Europe/Berlin" in told.answer["summary"]
     assert "America/New_York" in told.answer["summary"]
+
+
+@pytest.mark.parametrize(
+    ("question", "zones"),
+    [
+        ("What time is it in Tokyo and New York?", ["Asia/Tokyo", "America/New_York"]),
+        (
+            "when it's 3pm in London, what time is it in Sydney and Los Angeles?",
+            ["Europe/London", "Australia/Sydney", "America/Los_Angeles"],
+        ),
+    ],
+)
+async def test_several_cities_in_one_question(
+    thread: Thread, question: str, zones: list[str]
+) -> None:
+    """Each gets its time, and where it is converted from is said once."""
+    told = await thread.ask(question)
+    assert [told.answer["summary"].count(f"in {zone} ") for zone in zones] == [1] * len(zones)
+
+
+async def test_a_greeting_is_no_riddle(thread: Thread) -> None:
+    told = await thread.ask("hello")
+    assert told.answer["summary"].startswith("Hello!")
+    assert told.answer["confidence"] == "high"
 
 
 async def test_a_thread_is_summarised_with_quotations(thread: Thread) -> None:

@@ -17,6 +17,8 @@ from .view import COMPLETE, Missing, Need, OutOfTurns, View
 from .words import has
 
 FILE_WORDS = r"files?|attach(?:ed|ment)s?|spreadsheets?|csv|xlsx|excel|pdf|document|table"
+SMALL_TALK = r"hello|hi|hey|good (?:morning|afternoon|evening)|who are you|what are you|help|what can (?:you|i) (?:do|ask)"
+SHORT = 60  # characters of a message that is only small talk
 MOST_STEPS = 15
 
 
@@ -72,6 +74,8 @@ def _work(view: View, found: Findings) -> None:
         data.answer(view, found)
     elif tool := small.fitting_tool(view):
         small.generic(view, found, tool)
+    elif has(text, SMALL_TALK) and len(text) < SHORT:
+        found.introduced()
     else:
         found.puzzled()
 

@@ -18,7 +18,8 @@ COMPARISONS = {">": r"over|above|more than|greater than|exceeding", ">=": r"at l
 
 @dataclass(frozen=True)
 class Filter:
-    """A condition on rows. A column of None means any text column; `values` are SQL literals."""
+    """A condition on rows. A column of None means any text column; texts are compared whatever
+    their case."""
 
     column: str | None
     operator: str
@@ -63,24 +64,32 @@ def _values(text: str, table: Table) -> list[Filter]:
     by_column: dict[tuple[str | None, str], list[str]] = {}
     lowered = text.lower()
     names = set(stems(" ".join(table.columns)))
+    spans: list[tuple[int, int]] = []
     for value, column in table.values.items():
-        match = re.search(rf"\b{re.escape(value)}\b", lowered)
-        if match and len(value) > 1 and stem(value) not in names:
+        match = re.search(rf"\b{re.escape(value.lower())}(?:e?s)?\b", lowered)
+        if match and len(value) > 1 and stem(value.lower()) not in names:
             operator = _operator(lowered[: match.start()])
             by_column.setdefault((column, operator), []).append(value)
-    seen = {value for values in by_column.values() for value in values}
+            spans.append(match.span())
     for match in re.finditer(
         r"(?:\b(?:in|for|from|only|of|excluding|without|except|with|at)\s+(?:the\s+)?(?:\w+\s+)?)"
         r"(?:[\"'“‘](?P<quoted>[^\"'”’]+)[\"'”’]|(?P<name>[A-Z][\w-]+(?:\s[A-Z][\w-]+)*))",
         text,
     ):
-        value = (match["quoted"] or match["name"]).lower()
-        known = value in seen or value in MONTHS or value[:3] in {m[:3] for m in MONTHS}
-        if known or stem(value) in names or re.fullmatch(r"q[1-4]|sql|csv|excel", value):
+        at = match.start("quoted" if match["quoted"] else "name")
+        value = match["quoted"] or match["name"]
+        known = any(start <= at < end for start, end in spans) or _is_a_time(value)
+        if known or stem(value.lower()) in names or re.fullmatch(r"(?i)sql|csv|excel|xlsx", value):
             continue
         operator = _operator(lowered[: match.end()])
         by_column.setdefault((_named_before(match[0], table), operator), []).append(value)
     return [Filter(column, op, tuple(values)) for (column, op), values in by_column.items()]
+
+
+def _is_a_time(word: str) -> bool:
+    first = re.split(r"[\s-]", word.lower())[0]
+    months = {*MONTHS, *(month[:3] for month in MONTHS)}
+    return first in months or bool(re.fullmatch("q[1-4]", first))
 
 
 def _operator(before: str) -> str:

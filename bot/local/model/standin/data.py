@@ -19,7 +19,7 @@ from .query import SHARE, Query, follows_up, understand_all
 from .sql import Statement, quoted, write
 from .telling import describe, follow_ups, tell
 from .view import File, Missing, OutOfTurns, Turn, View
-from .words import has, overlap, stems
+from .words import has, overlap, shortened, stems
 
 FILE_WORDS = (
     r"files?|attach(?:ed|ment)s?|spreadsheets?|csv|xlsx|excel|pdf|document|table|data|columns?"
@@ -145,7 +145,10 @@ def _run(
     for _ in range(2):
         thought = f"Now I work out the {statement.what} with SQL."
         also = ("make_chart",) if charted else ()
-        output = view.do("query_table", thought, also=also, sql=sql, handles=[table.handle])
+        output = view.do(
+            "query_table", thought, also=also, sql=sql, handles=[table.handle],
+            purpose=statement.purpose,
+        )  # fmt: skip
         results = parse_tables(output)
         if results:
             return results[0]
@@ -161,6 +164,7 @@ def _run(
 def _chart(view: View, found: Findings, result: Table, statement: Statement, query: Query) -> None:
     kind = query.chart if query.chart != "auto" else "line" if query.period else "bar"
     most = MOST_SLICES if kind == "pie" else MOST_LABELS
+    series = result.header[1] if len(statement.labels) > 1 else None
     title = found.caption or statement.what
     try:
         output = view.do(
@@ -168,9 +172,10 @@ def _chart(view: View, found: Findings, result: Table, statement: Statement, que
             f"A {kind} chart shows this best.",
             handle=result.handle,
             kind=kind,
-            title=title[:LONGEST_TITLE],
-            limit=most if result.total > most else None,
+            title=shortened(title, LONGEST_TITLE),
+            limit=None if series else most if result.total > most else None,
             label_column=result.header[0],
+            series_column=series,
             value_columns=result.header[len(statement.labels) :],
         )
     except Missing:

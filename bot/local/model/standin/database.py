@@ -19,7 +19,10 @@ DATABASE = r"database|databases|db|sql"
 SECTION = re.compile(r"^database: (?P<name>\S+)(?: · (?P<dialect>\w+))?", re.M)
 TABLE = re.compile(r"^(?P<name>\w+)\((?P<columns>.*)\)$", re.M)
 COLUMN = re.compile(r"(?P<name>\w+) (?P<kind>[^,→]+?)(?: → (?P<table>\w+)\.(?P<key>\w+))?(?:, |$)")
-PLAIN = r"total|average|mean|many|most|highest|lowest|top|all|the|of|per|by|new|our|each|every|list|show"
+STATES = (
+    r"open|closed|pending|new|active|inactive|paid|unpaid|overdue|cancel?led|shipped|resolved|"
+    r"urgent|high|medium|low"
+)
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,10 @@ def _ask(
         query, listed.table if plain else table, of=own if plain else joined, lite=lite
     )
     thought = f"I ask the table {listed.table.source} for the {statement.what}."
-    output = view.do("query_database", thought, database=name, sql=statement.sql, limit=50)
+    output = view.do(
+        "query_database", thought, database=name, sql=statement.sql, limit=50,
+        purpose=statement.purpose,
+    )  # fmt: skip
     results = parse_tables(output)
     found.source(f"{name} · {listed.table.source}", None, "The figures of this answer.")
     if not results:
@@ -176,15 +182,12 @@ def _section_fits(question: str, section: tuple[str, bool, list[Listed]]) -> flo
 
 
 def _with_adjective(question: str, query: Query, table: Table) -> Query:
-    """A word right before the table's own name is a value: "open tickets"."""
-    noun = stem(table.source)
-    match = re.search(rf"\b([a-z-]+)\s+{re.escape(noun)}s?\b", question, re.IGNORECASE)
-    word = match[1].lower() if match else ""
-    texts = [c for c in table.columns if not table.numeric(c) and not table.dated(c)]
-    known = any(stem(word) == part for column in texts for part in stems(column))
-    if not word or known or has(word, PLAIN) or not content(word):
+    """A state before the table's own name is a value: "open support tickets"."""
+    noun = re.escape(stem(table.source))
+    match = re.search(rf"\b({STATES})\s+(?:[a-z-]+\s+)?{noun}s?\b", question, re.IGNORECASE)
+    if match is None:
         return query
-    return replace(query, filters=(*query.filters, Filter(None, "in", (word,))))
+    return replace(query, filters=(*query.filters, Filter(None, "in", (match[1].lower(),))))
 
 
 def _overview(found: Findings, sections: list[tuple[str, bool, list[Listed]]]) -> None:

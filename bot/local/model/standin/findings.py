@@ -50,6 +50,10 @@ class Findings:
         self.gaps.append(gap)
         self.confidence = max(self.confidence, confidence, key=CONFIDENCE.index)
 
+    def introduced(self) -> None:
+        """Say what this is and what it can do."""
+        self.summary = f"Hello! I am a stand-in for a model: I follow simple rules. {ABILITIES}"
+
     def puzzled(self) -> None:
         """No rule fits: say what this is and what it can do."""
         self.summary = f"I am a stand-in model that follows rules, and none fits this. {ABILITIES}"

@@ -38,6 +38,8 @@ class Table:
     header: list[str] = field(default_factory=list)
     ranges: dict[str, tuple[str, str, str]] = field(default_factory=dict)
     """Distinct values, least and greatest value of a column, as the profile gives them."""
+    listed: dict[str, list[str]] = field(default_factory=dict)
+    """All values of the columns that have few, as the profile gives them."""
 
     def numeric(self, column: str) -> bool:
         """Whether a column holds numbers."""
@@ -48,17 +50,19 @@ class Table:
         return bool(DATED.search(self.columns.get(column, "")))
 
     @property
+    def texts(self) -> list[str]:
+        """Columns that hold neither numbers nor dates."""
+        return [each for each in self.columns if not self.numeric(each) and not self.dated(each)]
+
+    @property
     def values(self) -> dict[str, str]:
-        """Words seen in text columns (lower case), each with its column."""
+        """Values seen in text columns, as they are written there, each with its column."""
         seen: dict[str, str] = {}
-        for row in self.rows:
-            for column, cell in zip(self.header, row, strict=False):
-                if not self.numeric(column) and not self.dated(column) and cell:
-                    seen.setdefault(cell.lower(), column)
-        for column, (_, low, high) in self.ranges.items():
-            if not self.numeric(column) and not self.dated(column):
-                seen.setdefault(low.lower(), column)
-                seen.setdefault(high.lower(), column)
+        for column in self.texts:
+            cells = [dict(zip(self.header, row, strict=False)).get(column, "") for row in self.rows]
+            ends = self.ranges.get(column, ("", "", ""))[1:]
+            for value in (*self.listed.get(column, ()), *cells, *ends):
+                seen.setdefault(value, column)
         seen.pop("", None)
         return seen
 
@@ -114,6 +118,7 @@ def chart_handle(output: str) -> str | None:
 def _table(match: re.Match[str], columns: re.Match[str], body: str) -> Table:
     size = ROWS.search(match["size"] or "")
     header, rows = _shown(body[columns.end() :])
+    profile = _profile(body)
     return Table(
         handle=match["handle"],
         total=int(size[1].replace(",", "")) if size else 0,
@@ -122,7 +127,11 @@ def _table(match: re.Match[str], columns: re.Match[str], body: str) -> Table:
         url=match["url"],
         rows=rows,
         header=header,
-        ranges=_profile(body),
+        ranges={
+            row["column"]: (row.get("distinct") or "", row.get("min") or "", row.get("max") or "")
+            for row in profile
+        },
+        listed={row["column"]: (row.get("values") or "").split(" | ") for row in profile},
     )
 
 
@@ -152,12 +161,6 @@ def _shown(body: str) -> tuple[list[str], list[list[str]]]:
     return (table[0], table[1:]) if table else ([], [])
 
 
-def _profile(body: str) -> dict[str, tuple[str, str, str]]:
+def _profile(body: str) -> list[dict[str, str]]:
     found = re.search(r"^profile:\n(.+?)(?:\nfirst \d+ rows:|\Z)", body, re.M | re.S)
-    if not found:
-        return {}
-    rows = csv.DictReader(io.StringIO(found[1]))
-    return {
-        row["column"]: (row.get("distinct") or "", row.get("min") or "", row.get("max") or "")
-        for row in rows
-    }
+    return list(csv.DictReader(io.StringIO(found[1]))) if found else []

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from .columns import columns_named, date_column, identifies
+from .columns import MONEY, columns_named, date_column, identifies
 from .conditions import Filter, conditions
 from .outputs import Table
 from .words import has, stem, stems, tokens
@@ -22,7 +22,7 @@ AGGREGATES = {
 DOWN = r"most|highest|largest|biggest|top|best|greatest|maximum|max|strongest|leading"
 UP = r"lowest|least|smallest|worst|bottom|fewest|minimum|min|weakest"
 CHARTS = {
-    "pie": r"pie|donut|share of", "area": r"area (?:chart|plot|graph)|stacked",
+    "pie": r"pie|donut|shares? of", "area": r"area (?:chart|plot|graph)|stacked",
     "line": r"line|trend|curve|over time|development", "bar": r"bars?|column chart|histogram",
 }  # fmt: skip
 CHART = r"charts?|plot(?:ted)?|graphs?|diagram|visuali[sz]e|draw|trend"
@@ -31,8 +31,20 @@ WHOLE = (
     r"\W*(?:total|sum|average|mean|median|count|top|bottom|monthly|weekly|daily|yearly|quarterly|how|"
     r"what(?!'s with)|which|who|show|list|describe|compare|summari[sz]e|plot|chart|graph|draw|find)\b"
 )
-SHARE = r"export|share|save|download|upload|as (?:an? )?(?:csv|xlsx|excel)|send me"
+SHARE = (
+    r"export|share (?:it|this|that|them|these|the|as|with|here)|save|download|upload|"
+    r"as (?:an? )?(?:csv|xlsx|excel)|send me"
+)
+PART = r"share of|percent(?:age)? of|proportion of|(?:what|which|how much) (?:share|percent(?:age)?|proportion)"
+COMPARE = r"compare[ds]?|comparing|versus|vs|against|difference between"
+COUNTS = {
+    word: number
+    for number, word in enumerate(
+        ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"], 1
+    )
+}
 LISTING = r"(?:show|list|give me|which|find)\b.*\b(?:rows|entries|records|lines|orders|transactions|items)"
+NOUN = r"((?:(?!in\b|of\b|by\b|for\b|from\b|with\b)[a-z]+\s){0,3}?[a-z]{3,}s)\b"
 GROUPERS = {"by", "per", "each", "every", "across", "among", "which", "what", "compare", "between"}
 
 
@@ -49,6 +61,8 @@ class Query:
     limit: int | None = None
     chart: str | None = None
     listing: bool = False
+    part: tuple[str, ...] = ()
+    """The values whose share of the whole is asked for."""
     noun: str = "rows"
 
     @property
@@ -74,6 +88,7 @@ class Query:
             limit=new.limit or (None if grouped else self.limit),
             chart=new.chart,
             listing=new.listing,
+            part=new.part,
             noun=new.noun if new.aggregate else self.noun,
         )
 
@@ -108,12 +123,15 @@ def understand(text: str, table: Table) -> Query:
     counted = "distinct" if different else _aggregate(text) or _counted(text, table)
     chart = _chart(text)
     period = _period(text, table) if not groups else _explicit_period(text, table)
+    filters = conditions(text, table, measure)
+    groups, filters, part = _set_apart(text, groups, filters)
     return Query(
-        measure=measure,
+        measure=None if counted == "count" and _counts_rows(text, table) else measure,
         aggregate=counted,
         groups=groups,
         period=period,
-        filters=conditions(text, table, measure),
+        part=part,
+        filters=filters,
         descending=True if has(text, DOWN) else False if has(text, UP) else None,
         limit=_limit(text),
         chart=chart,
@@ -140,6 +158,20 @@ def _groups(words: list[str], table: Table) -> tuple[tuple[str, ...], set[int]]:
             if columns_named(words[place], table) or words[place] in ("of", "in", "for"):
                 break
     return tuple(dict.fromkeys(groups)), used
+
+
+def _set_apart(
+    text: str, groups: tuple[str, ...], filters: tuple[Filter, ...]
+) -> tuple[tuple[str, ...], tuple[Filter, ...], tuple[str, ...]]:
+    """Values that are compared stand side by side; one whose share is asked, beside all others."""
+    for each in filters:
+        if each.operator != "in" or each.column is None or ":" in each.column:
+            continue
+        if not groups and has(text, PART):
+            return (each.column,), tuple(f for f in filters if f != each), each.values
+        if len(each.values) > 1 and each.column not in groups and has(text, COMPARE):
+            groups = (*groups, each.column)
+    return groups, filters, ()
 
 
 def _groupable(column: str, table: Table) -> bool:
@@ -173,10 +205,19 @@ def _aggregate(text: str) -> str | None:
 
 def _counted(text: str, table: Table) -> str | None:
     """ "The most orders" counts rows when no column holds a number of orders."""
-    found = re.search(r"\b(?:most|fewest|least)\s+([a-z]{4,}s)\b", text, re.IGNORECASE)
-    if found and not any(table.numeric(c) for c in columns_named(found[1].lower(), table)):
+    found = re.search(rf"\b(?:most|fewest|least)\s+{NOUN}", text, re.IGNORECASE)
+    noun = found[1].lower().split()[-1] if found else ""
+    if noun and not any(table.numeric(c) for c in columns_named(noun, table)):
         return "count"
     return None
+
+
+def _counts_rows(text: str, table: Table) -> bool:
+    """Whether "how many …" means rows; "how many units" means the sum of a column."""
+    found = re.search(r"\b(?:how many|number of|count(?: of)?)\s+([a-z]+)", text, re.IGNORECASE)
+    columns = columns_named(found[1].lower(), table) if found else []
+    measures = [each for each in columns if table.numeric(each) and not identifies(each)]
+    return all(set(stems(each)) & set(MONEY) for each in measures)
 
 
 def _different(text: str, table: Table) -> str | None:
@@ -187,12 +228,8 @@ def _different(text: str, table: Table) -> str | None:
 
 def _noun(text: str, table: Table) -> str:
     """What is counted, in the question's own words."""
-    found = re.search(
-        r"\b(?:how many|number of|most|fewest|least)\s+((?:[a-z]+\s)?[a-z]{3,}s)\b", text.lower()
-    )
-    if found is None or any(table.numeric(c) for c in columns_named(found[1].split()[-1], table)):
-        return "rows"
-    return found[1]
+    found = re.search(rf"\b(?:how many|number of|most|fewest|least)\s+{NOUN}", text.lower())
+    return found[1] if found and _counts_rows(text, table) else "rows"
 
 
 def _period(text: str, table: Table) -> str | None:
@@ -214,13 +251,16 @@ def _explicit_period(text: str, table: Table) -> str | None:
 
 
 def _limit(text: str) -> int | None:
+    number = rf"(\d{{1,3}}|{'|'.join(COUNTS)})"
     found = re.search(
-        r"\b(?:top|bottom|first|best|worst|largest|biggest|highest|lowest)\s+(\d{1,3})\b|"
-        r"\b(\d{1,3})\s+(?:best|worst|largest|biggest|highest|lowest|most)\b",
-        text,
-        re.IGNORECASE,
+        rf"\b(?:top|bottom|first|best|worst|largest|biggest|highest|lowest)\s+{number}\b|"
+        rf"\b{number}\s+(?:best|worst|largest|biggest|highest|lowest|most|top)\b",
+        text.lower(),
     )
-    return int(found[1] or found[2]) if found else None
+    if found is None:
+        return None
+    said = found[1] or found[2]
+    return COUNTS.get(said) or int(said)
 
 
 def _chart(text: str) -> str | None:

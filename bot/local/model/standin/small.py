@@ -11,21 +11,34 @@ from .fill import nullable, options
 from .findings import Findings
 from .outputs import failed
 from .view import ACQUIRE, COMPLETE, View
-from .words import content, overlap, shown
+from .words import content, listed, overlap, shown
 
 SUM = re.compile(
-    r"(?<![\w.])[-+(]*\d[\d.,]*\s*(?:%|(?:[-+*/^×÷x]|\*\*)\s*[-+(]*\d)[\d\s.,+*/^()×÷x%-]*"
+    r"(?<![\w.])(?:sqrt\(\d[\d.,]*\)|[-+(]*\d[\d.,]*\s*(?:%|(?:[-+*/^×÷x]|\*\*)\s*[-+(]*\d))"
+    r"(?:[\d\s.,+*/^()×÷x%-]|sqrt(?=\())*"
 )
-PERCENT = re.compile(r"(\d[\d.,]*)\s*(?:%|percent)\s+of\s+(\d[\d.,]*)", re.IGNORECASE)
-ROOT = re.compile(r"square root of (\d[\d.,]*)", re.IGNORECASE)
+NUMBER = r"[$€£]?(\d[\d,]*(?:\.\d+)?)"
+WRITTEN = (
+    (rf"{NUMBER}\s*(?:%|percent)\s+of\s+{NUMBER}", r"(\1 / 100 * \2)"),
+    (rf"square root of {NUMBER}", r"sqrt(\1)"),
+    (rf"{NUMBER}\s+(?:[a-z]+\s){{1,2}}(?:of|at)\s+{NUMBER}(?:\s+each)?", r"(\1 * \2)"),
+    (r"(?<=[\d)])\s+(?:plus|and then)\s+(?=[\d($€£])", " + "),
+    (r"(?<=[\d)])\s+(?:minus|less)\s+(?=[\d($€£])", " - "),
+    (r"(?<=[\d)])\s+(?:times|multiplied by)\s+(?=[\d($€£])", " * "),
+    (r"(?<=[\d)])\s+(?:divided by)\s+(?=[\d($€£])", " / "),
+    (r"[$€£](?=\d)", ""),
+)
+"""What people write in words, and how a calculator takes it; in this order."""
 NOW = re.compile(
     r"\b(?:what(?:'s| is)? (?:the )?(?:current )?(?:local )?time|current time|time is it|time now)\b"
-    r"(?:.*?\bin (?P<place>[A-Za-z .'-]+))?",
+    r"(?:.*?\bin (?P<place>[A-Za-z .,'&-]+))?",
     re.IGNORECASE,
 )
 CONVERT = re.compile(
-    r"(?P<time>\d{1,2}(?:[:.]\d\d)?\s*(?:am|pm)?|noon|midnight)\s*(?:o'clock)?\s*(?:in |at )?"
-    r"(?P<from>[A-Za-z][A-Za-z .'-]*?)\s*(?:time)?\s+(?:to|in|for|into)\s+(?P<to>[A-Za-z .'-]+)",
+    r"(?P<time>\d{1,2}(?:[:.]\d\d)?\s*(?:am|pm)?|noon|midnight)\s*(?:o'clock)?\s*(?:in |at |from )?"
+    r"(?P<from>[A-Za-z][A-Za-z .'-]*?)\s*(?:time)?,?\s+"
+    r"(?:(?:what(?:'s| is)?|when|how late)\b[a-z' ]*?\s)?(?:to|in|for|into)\s+"
+    r"(?P<to>[A-Za-z .,'&-]+)",
     re.IGNORECASE,
 )
 PLACES = {
@@ -46,13 +59,14 @@ GENERIC_ENOUGH = 1.5
 
 def expression(text: str) -> str | None:
     """The arithmetic in a question, as an expression."""
-    if found := PERCENT.search(text):
-        return f"{_plain(found[1])} / 100 * {_plain(found[2])}"
-    if found := ROOT.search(text):
-        return f"sqrt({_plain(found[1])})"
+    for words, symbols in WRITTEN:
+        text = re.sub(words, symbols, text, flags=re.IGNORECASE)
     for match in SUM.finditer(text):
         code = _plain(match[0].strip(" .,?-+*/")).translate(str.maketrans("×÷x", "*/*"))
-        if re.search(r"\d\s*[-+*/^]+\s*[(\d]", code) and not _is_a_date(code):
+        code = code.removeprefix("(").removesuffix(")") if _is_wrapped(code) else code
+        if code.startswith("sqrt(") or (
+            re.search(r"\d\s*[-+*/^]+\s*[(\d]", code) and not _is_a_date(code)
+        ):
             return code.replace("^", "**")
     return None
 
@@ -72,21 +86,37 @@ def calculate(view: View, found: Findings) -> None:
 
 def clock(view: View, found: Findings) -> None:
     """The time now, or a time in another zone."""
-    if asked := CONVERT.search(view.text):
-        output = view.do(
-            "convert_time", "I convert the time between the zones.", time=_clock(asked["time"]),
-            from_zone=zone(asked["from"]), to_zone=zone(asked["to"]),
-        )  # fmt: skip
+    asked, now = CONVERT.search(view.text), NOW.search(view.text)
+    if asked:
+        outputs = [
+            view.do(
+                "convert_time", "I convert the time between the zones.",
+                time=_clock(asked["time"]), from_zone=zone(asked["from"]), to_zone=zone(place),
+            )
+            for place in _places(asked["to"])
+        ]  # fmt: skip
     else:
-        now = NOW.search(view.text)
-        place = zone(now["place"]) if now and now["place"] else None
-        output = view.do("current_time", "I look at the clock.", fresh=True, zone=place)
-    if failed(output):
-        found.summary = "The time could not be told."
+        places = _places(now["place"]) if now and now["place"] else [None]
+        outputs = [
+            view.do("current_time", "I look at the clock.", fresh=True, zone=place and zone(place))
+            for place in places
+        ]
+    told = [list(TOLD.finditer(output)) for output in outputs if not failed(output)]
+    # What was converted is said once.
+    first = f"{_told(told[0][0])} is " if asked and told and told[0] else ""
+    found.summary = first + listed([_told(lines[-1]) for lines in told if lines])
+    if found.summary:
+        found.summary += "."
+        found.source("Time zone database", None, "The times given.")
+    for output in filter(failed, outputs):
+        found.summary = found.summary or "The time could not be told."
         found.lower(output.split("\n", 1)[0], "low")
-        return
-    found.summary = " is ".join(_told(line) for line in TOLD.finditer(output)) or output.strip()
-    found.source("Time zone database", None, "The times given.")
+
+
+def _places(said: str) -> list[str]:
+    """The places of a list, as "Tokyo, Oslo and New York"."""
+    pieces = re.split(r",|&|\band\b", said.replace(" right now", "").replace(" now", ""))
+    return [place for piece in pieces if (place := piece.strip(" .'-?")) and len(place) > 1]
 
 
 def _clock(said: str) -> str:
@@ -160,6 +190,11 @@ def _guessed(schema: dict[str, Any], view: View) -> dict[str, Any]:
         elif shape.get("type") == "string" and not shape.get("enum"):
             known[name] = next(iter(quoted + named), text)
     return known
+
+
+def _is_wrapped(code: str) -> bool:
+    """Whether one pair of brackets holds all of it."""
+    return bool(re.fullmatch(r"\([^()]*\)", code))
 
 
 def _plain(text: str) -> str:

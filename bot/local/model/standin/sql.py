@@ -33,6 +33,16 @@ class Statement:
     what: str
     assumed: str | None = None
 
+    @property
+    def by(self) -> str:
+        """What the value is grouped by, as " by month and region"."""
+        return f" by {' and '.join(self.labels)}".replace("_", " ") if self.labels else ""
+
+    @property
+    def purpose(self) -> str:
+        """What it finds out, in words."""
+        return f"{self.what}{self.by}"
+
 
 def write(query: Query, table: Table, *, of: str, lite: bool = False) -> Statement:
     """The statement for a query of `of`: a quoted name, or a subquery with its alias."""
@@ -44,7 +54,10 @@ def write(query: Query, table: Table, *, of: str, lite: bool = False) -> Stateme
     if aggregate is None:
         order = _row_order(query, measure)
         most = query.limit or DEFAULT_ROWS
-        return Statement(f"SELECT * {source}{order} LIMIT {most}", (), None, "rows", assumed)
+        what = "rows"
+        if order and query.descending is not None:
+            what += f" with the {EXTREME_WORDS[EXTREMES[query.descending]]} {measure}"
+        return Statement(f"SELECT * {source}{order} LIMIT {most}", (), None, what, assumed)
     value, what = _value(aggregate, measure, table)
     if aggregate == "count":
         what = f"number of {query.noun}"
@@ -75,8 +88,8 @@ def _labels(query: Query, table: Table, lite: bool) -> dict[str, str]:
     if query.period and (column := date_column(table)):
         labels[query.period] = _period(query.period, column, lite)
     labels.update({column: quoted(column) for column in query.groups})
-    if query.chart and len(labels) > 1:
-        # A chart has one column of labels, each of them once.
+    if query.chart and len(labels) > (1 if query.chart == "pie" else 2):
+        # A chart has one column of labels, and one more that makes the series.
         return {" and ".join(labels): " || ' · ' || ".join(labels.values())}
     return labels
 
@@ -113,11 +126,10 @@ def _condition(each: Filter, table: Table, lite: bool) -> str:
         if each.operator in ("in", "not in"):
             return f"{quoted(each.column)} {each.operator.upper()} ({', '.join(each.values)})"
         return f"{quoted(each.column)} {each.operator} {each.values[0]}"
-    texts = [c for c in table.columns if not table.numeric(c) and not table.dated(c)]
-    values = ", ".join(literal(value) for value in each.values)
+    values = ", ".join(literal(value.lower()) for value in each.values)
     tests = [
         f"lower({quoted(column)}) IN ({values})"
-        for column in ([each.column] if each.column else texts)
+        for column in ([each.column] if each.column else table.texts)
     ]
     joined = " OR ".join(tests)
     if each.operator == "not in":
@@ -169,7 +181,7 @@ def _expression(aggregate: str, measure: str | None, table: Table) -> str:
 
 def _order(query: Query, labels: int) -> str:
     if query.period and query.descending is None:
-        return " ORDER BY 1"
+        return f" ORDER BY {', '.join(str(place + 1) for place in range(labels))}"
     return f" ORDER BY {labels + 1} {'ASC' if query.descending is False else 'DESC'}"
 
 

@@ -3,72 +3,176 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
-from .columns import date_column
+from .columns import date_column, identifies
 from .conditions import MONTHS, Filter
 from .findings import Findings
 from .outputs import Table
 from .query import Query
 from .sql import Statement
-from .words import number, shown
+from .words import listed, number, plural, shown
 
 COMPARED = {">": "over", ">=": "of at least", "<": "under", "<=": "of at most"}
-MOST_POINTS = 5
+MOST_SHARES = 8
+MOST_NAMED = 3
 MOST_ROWS = 20
+
+
+@dataclass(frozen=True)
+class Group:
+    """One row of a grouped result: its labels in words, and its figure."""
+
+    name: str
+    value: float
+    text: str
 
 
 def tell(found: Findings, result: Table, statement: Statement, query: Query, source: str) -> None:
     """Fill in summary, points and table from the rows that came back."""
-    scope = _scope(query.filters)
+    scope = _scope(query.filters, statement.what)
     if not result.rows or all(not cell for row in result.rows for cell in row):
         found.summary = f"No rows of {source} match{scope or ' this'}."
         found.lower("The query found nothing; a name may be written differently in the data.")
         return
     if statement.value is None:
-        found.summary = (
-            f"Here are {len(result.rows)} of {result.total or len(result.rows):,} rows{scope}."
-        )
+        found.summary = f"Here are the {len(result.rows)} {statement.what}{scope}."
     elif not statement.labels:
         value = shown(result.rows[0][-1])
         found.summary = f"The {statement.what}{scope} is **{value}**."
         return
     else:
-        _tell_groups(found, result, statement, query, scope)
-    found.caption = _capital(f"{statement.what}{_by(statement)}{scope}")
-    found.columns = [heading.replace("_", " ") for heading in result.header]
-    found.rows = rows_shown(result.rows[:MOST_ROWS])
-    if result.total > MOST_ROWS:
-        found.gaps.append(f"The table shows {len(found.rows)} of {result.total:,} rows.")
+        _tell_groups(found, result, statement, query)
+    found.caption = _capital(f"{statement.purpose}{scope}")
+    header, rows = result.header, result.rows
+    if len(statement.labels) == 2 and len(header) == 3 and rows:
+        header, rows = _side_by_side(header, rows)
+    found.columns = [heading.replace("_", " ") for heading in header]
+    if statement.value == "rows" and header[-1] == "rows":
+        found.columns[-1] = statement.what.removeprefix("number of ")
+    found.rows = rows_shown(rows[:MOST_ROWS])
+    if len(rows) > MOST_ROWS or result.total > len(result.rows):
+        found.gaps.append(f"The table shows its first {len(found.rows)} rows only.")
 
 
-def _tell_groups(
-    found: Findings, result: Table, statement: Statement, query: Query, scope: str
-) -> None:
-    pairs = [(", ".join(row[:-1]), number(row[-1]) or 0.0, shown(row[-1])) for row in result.rows]
-    ranked = sorted(pairs, key=lambda pair: -pair[1])
-    (top, _, most), (bottom, _, least) = ranked[0], ranked[-1]
-    if query.descending is False:
-        found.summary = f"**{bottom}** has the lowest {statement.what}{scope}: **{least}**."
-        ranked.reverse()
-    elif query.period and query.descending is None:
-        first, last = pairs[0], pairs[-1]
-        found.summary = (
-            f"The {statement.what} per {query.period}{scope} goes from **{first[2]}** ({first[0]}) to "
-            f"**{last[2]}** ({last[0]}), with its peak of **{most}** in {top}."
-        )
+def _tell_groups(found: Findings, result: Table, statement: Statement, query: Query) -> None:
+    # What is compared stands in the sentence anyway.
+    apart = tuple(f for f in query.filters if f.operator != "in" or f.column not in query.groups)
+    scope = _scope(apart, statement.what)
+    groups = _groups(result, query)
+    total = sum(group.value for group in groups)
+    whole = len(result.rows) >= result.total and not query.limit and total > 0
+    parts = whole and statement.what.startswith(("total", "number"))
+    if query.part and parts:
+        _tell_part(found, groups, statement, query, scope)
+    elif len(statement.labels) == 2 and parts:
+        groups = _by_last_label(result)
+        _tell_ranked(found, groups, statement, query, scope)
+    elif query.period and query.descending is None and len(statement.labels) == 1:
+        _tell_course(found, groups, statement, query, scope)
     else:
-        found.summary = f"**{top}** has the highest {statement.what}{scope}: **{most}**."
-        if len(ranked) > 1:
-            found.summary += f" **{ranked[1][0]}** follows with {ranked[1][2]}."
-    if len(pairs) > 1 and not query.limit:
-        found.summary += f" There are {len(pairs)} groups; {bottom} is lowest with {least}."
-    total = sum(value for _, value, _ in pairs)
-    parts = statement.what.startswith(("total", "number")) and not query.limit and total > 0
-    for name, value, words in ranked[:MOST_POINTS]:
-        share = f" ({value / total:.0%})" if parts else ""
-        found.points.append(f"{name}: **{words}**{share}")
+        _tell_ranked(found, groups, statement, query, scope)
     if parts:
-        found.points.append(f"All together: **{shown(f'{total:.2f}')}**")
+        _tell_parts(found, groups, query, statement)
+
+
+def _groups(result: Table, query: Query) -> list[Group]:
+    groups = []
+    for row in result.rows:
+        labels = [_when(row[0]) if query.period else row[0], *row[1:-1]]
+        name = ", ".join(label or "(none)" for label in labels)
+        groups.append(Group(name, number(row[-1]) or 0.0, shown(row[-1])))
+    return groups
+
+
+def _by_last_label(result: Table) -> list[Group]:
+    """Rows of two labels added up by the second."""
+    sums: dict[str, float] = {}
+    for _, label, value in result.rows:
+        sums[label or "(none)"] = sums.get(label or "(none)", 0.0) + (number(value) or 0.0)
+    return [Group(name, value, _figure(value)) for name, value in sums.items()]
+
+
+def _tell_ranked(
+    found: Findings, groups: list[Group], statement: Statement, query: Query, scope: str
+) -> None:
+    """Who leads, who follows, who is last."""
+    ranked = sorted(groups, key=lambda group: -group.value)
+    extreme, other = "highest", "lowest"
+    if query.descending is False:
+        ranked.reverse()
+        extreme, other = other, extreme
+    first, last = ranked[0], ranked[-1]
+    leading = [group.name for group in ranked if group.value == first.value]
+    told = f"the {extreme} {statement.what}{scope}: **{first.text}**"
+    if len(leading) > 1:
+        found.summary = f"{_some(leading)} have {told} each."
+    else:
+        found.summary = f"**{first.name}** has {told}"
+        found.summary += f", then {ranked[1].name} with {ranked[1].text}." if ranked[1:] else "."
+    if len(ranked) > 2 and not query.limit and last.value != first.value:
+        found.summary += f" {last.name} has the {other}: {last.text}."
+
+
+def _tell_course(
+    found: Findings, groups: list[Group], statement: Statement, query: Query, scope: str
+) -> None:
+    """From when to when, how much it changed, and when it peaked."""
+    first, last = groups[0], groups[-1]
+    top = max(groups, key=lambda group: group.value)
+    bottom = min(groups, key=lambda group: group.value)
+    if first is last:
+        found.summary = f"The {statement.what}{scope} in {first.name} is **{first.text}**."
+        return
+    change = f"{last.value / first.value - 1:+.0%}" if first.value > 0 else ""
+    at = "on" if query.period == "day" else "in"
+    found.summary = (
+        f"The {statement.what} per {query.period}{scope} went from **{first.text}** {at} "
+        f"{first.name} to **{last.text}** {at} {last.name}"
+        f"{f' ({change})' if change.strip('+-') not in ('', '0%') else ''}."
+    )
+    found.points.append(f"Highest {at} {top.name}: **{top.text}**")
+    found.points.append(f"Lowest {at} {bottom.name}: **{bottom.text}**")
+
+
+def _tell_part(
+    found: Findings, groups: list[Group], statement: Statement, query: Query, scope: str
+) -> None:
+    """The share of what was asked for in the whole."""
+    wanted = {value.lower() for value in query.part}
+    value = sum(group.value for group in groups if group.name.lower() in wanted)
+    total = sum(group.value for group in groups)
+    found.summary = (
+        f"{listed([f'**{name}**' for name in query.part])} make{'s' * (len(wanted) == 1)} up "
+        f"**{value / total:.0%}** of the {statement.what}{scope}: {_figure(value)} of "
+        f"{_figure(total)}."
+    )
+
+
+def _tell_parts(found: Findings, groups: list[Group], query: Query, statement: Statement) -> None:
+    """The whole, and how it is made up."""
+    total = sum(group.value for group in groups)
+    if len(groups) < 2:
+        return
+    noun = plural(statement.labels[-1].replace("_", " "))
+    every = "Both" if len(groups) == 2 else f"All {len(groups)}"
+    found.points.append(f"{every} {noun} together: **{_figure(total)}**")
+    if query.period and len(statement.labels) == 1:
+        found.points.append(f"On average per {query.period}: **{_figure(total / len(groups))}**")
+        return
+    ranked = sorted(groups, key=lambda group: -group.value)
+    if len(ranked) <= MOST_SHARES:
+        shares = [f"{group.name} {group.value / total:.0%}" for group in ranked]
+        found.points.append(f"Shares: {', '.join(shares)}")
+
+
+def _side_by_side(header: list[str], rows: list[list[str]]) -> tuple[list[str], list[list[str]]]:
+    """Rows of two labels and a figure as one row a first label, one column a second."""
+    names = sorted({row[1] for row in rows})
+    cells = {(row[0], row[1]): row[2] for row in rows}
+    firsts = list(dict.fromkeys(row[0] for row in rows))
+    wide = [[first, *(cells.get((first, name), "") for name in names)] for first in firsts]
+    return [header[0], *(name or "(none)" for name in names)], wide
 
 
 def describe(found: Findings, table: Table) -> None:
@@ -103,9 +207,7 @@ def rows_shown(rows: list[list[str]]) -> list[list[str]]:
 def follow_ups(found: Findings, table: Table, query: Query) -> None:
     """Questions that the columns of the table invite."""
     texts = [
-        column
-        for column in table.columns
-        if not table.numeric(column) and not table.dated(column) and column not in query.groups
+        column for column in table.texts if column not in query.groups and not identifies(column)
     ]
     asked = [f"And by {column.replace('_', ' ')}?" for column in texts[:2]]
     if date_column(table) and not query.period:
@@ -115,18 +217,19 @@ def follow_ups(found: Findings, table: Table, query: Query) -> None:
     found.follow_ups = asked[:3]
 
 
-def _scope(filters: tuple[Filter, ...]) -> str:
-    words = []
-    for each in filters:
-        values = [_value(each, value) for value in each.values]
-        listed = " and ".join([", ".join(values[:-1]), values[-1]] if values[1:] else values)
-        words.append(f"{_link(each)} {listed}")
+def _scope(filters: tuple[Filter, ...], said: str) -> str:
+    """The conditions in words, without those that `said` holds already."""
+    filters = tuple(f for f in filters if not all(value in said.split() for value in f.values))
+    words = [
+        f"{_link(each)} {listed([_value(each, value) for value in each.values])}"
+        for each in filters
+    ]
     return f" {' '.join(words)}" if words else ""
 
 
 def _link(each: Filter) -> str:
     if each.operator == "in":
-        return "for"
+        return "in" if re.match("(?:year|month|quarter):", each.column or "") else "for"
     if each.operator == "not in":
         return "without"
     return f"with {each.column} {COMPARED[each.operator]}"
@@ -138,11 +241,25 @@ def _value(each: Filter, value: str) -> str:
         return MONTHS[int(value) - 1].title()
     if column.startswith("quarter:"):
         return f"Q{value}"
-    return value.title() if re.fullmatch(r"[a-z ]+", value) else value
+    return shown(value)
 
 
-def _by(statement: Statement) -> str:
-    return f" by {' and '.join(statement.labels)}".replace("_", " ") if statement.labels else ""
+def _when(label: str) -> str:
+    """A month as people write it."""
+    month = re.fullmatch(r"(\d{4})-(\d\d)", label)
+    return f"{MONTHS[int(month[2]) - 1].title()} {month[1]}" if month else label
+
+
+def _some(names: list[str]) -> str:
+    """Names in bold; of many the first, and how many more there are."""
+    bold = [f"**{name}**" for name in names]
+    if len(bold) <= MOST_NAMED + 1:
+        return listed(bold)
+    return f"{', '.join(bold[:MOST_NAMED])} and {len(bold) - MOST_NAMED} more"
+
+
+def _figure(value: float) -> str:
+    return shown(f"{value:.2f}")
 
 
 def _capital(text: str) -> str:

@@ -101,6 +101,24 @@ def shown(cell: str, decimals: int = 0) -> str:
     return f"{value:,.{decimals}f}" if value == int(value) else f"{value:,.2f}"
 
 
+def plural(noun: str) -> str:
+    """More than one of it."""
+    return f"{noun[:-1]}ies" if re.search(r"[^aeiou]y$", noun) else f"{noun}s"
+
+
+def listed(words: list[str]) -> str:
+    """ "a, b and c"."""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if words[1:] else words)
+
+
+def shortened(text: str, limit: int) -> str:
+    """The text, or its beginning with an ellipsis, cut between words."""
+    if len(text) <= limit:
+        return text
+    cut = text[: limit - 1]
+    return f"{(cut.rpartition(' ')[0] or cut).rstrip(' ,;:')}…"
+
+
 def sentences(text: str) -> list[str]:
     """The sentences and lines of a text, without headings' marks and empty ones."""
     pieces = re.split(r"(?<=[.!?])\s+|\n+", text)
