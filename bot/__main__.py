@@ -195,6 +195,7 @@ async def _ask(
             cancel = stores.signals.request_cancel(request.thread_key, request.id, "local")
             stopping.append(loop.create_task(cancel))
 
+        await stores.mailbox.submit(request, event_id=request.id)  # only what waits can be stopped
         loop.add_signal_handler(signal.SIGINT, interrupted)
         outcome = await runner.answer(request, attempt=1)
         await asyncio.gather(*stopping)

@@ -137,8 +137,10 @@ def _check_tables(path: Path) -> None:
     content = tomllib.loads(path.read_text("utf-8"))
     unknown = sorted(content.keys() - Settings.model_fields.keys())
     for name, kind in (("access", Policy), ("retention", Retention)):  # no pydantic models
+        table = content.get(name)
         known = {field.name for field in dataclasses.fields(kind)}
-        unknown += [f"{name}.{key}" for key in sorted(content.get(name, {}).keys() - known)]
+        if isinstance(table, dict):
+            unknown += [f"{name}.{key}" for key in sorted(table.keys() - known)]
     if unknown:
         raise ConfigurationError(
             f"{path}: unknown key {', '.join(unknown)}. Known tables: {', '.join(_TABLES)}."

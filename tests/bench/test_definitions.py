@@ -1,0 +1,67 @@
+"""What a first request carries of tool definitions, against showing all (D1). Counted, not timed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal
+
+import pytest
+from pydantic import Field
+
+from bot.app import catalogue
+from bot.toolkit import Tool, tool
+from bot.toolkit.catalogue import Catalogue
+
+SERVICES = ("crm", "tickets", "calendar", "wiki")
+ACTIONS = (
+    *("find", "list", "read", "count", "export"),
+    *("create", "update", "assign", "comment", "close"),
+)
+GOAL = 0.25
+
+
+def synthetic(service: str, action: str) -> Tool:
+    """A tool of ordinary size: four described arguments, a docstring of a few lines."""
+
+    async def act(
+        query: Annotated[str, Field(description="Words, or field:value pairs; all must match.")],
+        state: Annotated[
+            Literal["open", "closed", "any"], Field(description="Which to look at.")
+        ] = "any",
+        since: Annotated[
+            str | None, Field(description="Only those changed since then; ISO 8601.")
+        ] = None,
+        limit: Annotated[int, Field(ge=1, le=200, description="At most so many.")] = 20,
+    ) -> str:
+        """Placeholder."""
+        return f"{query} {state} {since} {limit}"
+
+    act.__name__ = f"{service}_{action}"
+    act.__doc__ = (
+        f"{action.capitalize()} items of the {service}. Items come newest first, with id, title, "
+        "state, owner and the time of the last change. Narrow the query when there are too many."
+    )
+    return tool(group=service, summary=f"{action.capitalize()} items of the {service}")(act).tool
+
+
+def size(definitions: Iterable[dict[str, Any]]) -> int:
+    return sum(len(json.dumps(each)) for each in definitions)
+
+
+def test_a_first_request_is_small_with_many_tools(capsys: pytest.CaptureFixture[str]) -> None:
+    """The real tools and 40 more: at most a quarter of what all definitions would take."""
+    many = [synthetic(service, action) for service in SERVICES for action in ACTIONS]
+    tools = Catalogue.of([*catalogue().tools, *many])
+    first, everything = size(tools.always), size(each.definition() for each in tools.tools)
+    with capsys.disabled():
+        share = f"{first:,} of {everything:,} bytes ({first / everything:.0%})"
+        print(f"\nDefinitions in a first request, {len(tools.tools)} tools: {share}")  # noqa: T201
+    assert first <= GOAL * everything
+
+
+def test_one_more_tool_costs_a_line() -> None:
+    """What grows with the catalogue is its list, not the definitions."""
+    before = Catalogue.of(catalogue().tools)
+    after = Catalogue.of([*before.tools, synthetic("crm", "find")])
+    assert size(after.always) - size(before.always) < 60

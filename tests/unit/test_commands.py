@@ -1,0 +1,206 @@
+"""The commands, each in a process of its own, as a person or a script runs them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from bot.__main__ import cli
+from bot.core.answers import Answer
+from bot.local.model import ResponsesServer, Script, call, finish, held, respond, text
+from bot.local.model.request import ModelRequest
+from tests.support.runs import answer
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    code: int
+    out: str
+    err: str
+
+
+@asynccontextmanager
+async def started(
+    folder: Path, *arguments: str, **environment: str
+) -> AsyncGenerator[asyncio.subprocess.Process]:
+    """`bot …` in `folder`, with nothing set but what is given."""
+    keep = {key: os.environ[key] for key in ("PATH", "HOME", "LANG") if key in os.environ}
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "bot", *arguments),
+        cwd=folder,
+        env=keep | {"PYTHONPATH": str(ROOT), "COLUMNS": "200"} | environment,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+async def ended(process: asyncio.subprocess.Process) -> Done:
+    out, err = await process.communicate()
+    assert process.returncode is not None
+    return Done(process.returncode, out.decode(), err.decode())
+
+
+async def bot(folder: Path, *arguments: str, **environment: str) -> Done:
+    async with started(folder, *arguments, **environment) as process:
+        return await ended(process)
+
+
+def names_in(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir()]
+
+
+def reaching(api: ResponsesServer) -> dict[str, str]:
+    return {"OPENAI_BASE_URL": api.url, "OPENAI_API_KEY": api.api_key}
+
+
+async def test_ask_about_a_file_and_get_json(tmp_path: Path) -> None:
+    """Item 8: the same loop and tools as in Slack; progress on stderr, the outcome on stdout."""
+    (tmp_path / "sales.csv").write_text("region,revenue\nNorth,3\nSouth,4\n")
+
+    def read(request: ModelRequest) -> Any:
+        assert "sales.csv (file_id F1" in request.text
+        return call("read_file", {"file_id": "F1"})
+
+    script = Script([respond(read), finish(answer("Seven."))])
+    async with ResponsesServer.open(script) as api:
+        done = await bot(
+            tmp_path,
+            *("ask", "What is the total?", "--file", "sales.csv", "--json", "--stream"),
+            **reaching(api),
+        )
+    assert done.code == 0, done.err
+    assert Answer.model_validate(json.loads(done.out)["result"]).summary == "Seven."
+    assert "North" in str(api.requests[1].body["input"])
+    assert "✓" in done.err
+    assert "Read sales.csv" in done.err
+
+
+async def test_a_dry_run_changes_nothing(tmp_path: Path) -> None:
+    """D6: what would have been done is said to the model; no file appears."""
+
+    def share(request: ModelRequest) -> Any:
+        [tool] = [each for each in request.body["tools"] if each["name"] == "share_file"]
+        given = dict.fromkeys(tool["parameters"]["properties"], "x.txt")
+        return call("share_file", given)
+
+    script = Script(
+        [call("acquire_tools", {"names": ["share_file"]}), respond(share), finish(answer())]
+    )
+    async with ResponsesServer.open(script) as api:
+        done = await bot(tmp_path, "ask", "Share it", "--dry-run", **reaching(api))
+    assert done.code == 0, done.err
+    assert "Dry run: not done." in str(api.requests[2].body["input"])
+    assert names_in(tmp_path) == []
+    assert done.out.startswith("Two.\n")
+
+
+async def test_each_end_has_its_code(tmp_path: Path) -> None:
+    """C8: 1 failed, 2 partial, 4 key refused, 5 out of time."""
+    (tmp_path / "bot.toml").write_text("[limits]\nturn_seconds = 0.5\n")
+    async with ResponsesServer.open(Script([])) as api:
+        api.faults.fail("invalid_prompt")
+        failed = await bot(tmp_path, "ask", "x", **reaching(api))
+        api.brain = Script([text("a"), text("b"), text("c", disobey=True)])
+        partial = await bot(tmp_path, "ask", "x", **reaching(api))
+        refused = await bot(tmp_path, "ask", "x", OPENAI_BASE_URL=api.url, OPENAI_API_KEY="sk-no")
+        api.faults.fail("hang", times=2)
+        late = await bot(tmp_path, "ask", "x", **reaching(api))
+    assert [each.code for each in (failed, partial, refused, late)] == [1, 2, 4, 5]
+    assert "Put it another way" in failed.out
+    assert "does not accept my key" in refused.out
+    assert "Traceback" not in failed.err + partial.err + refused.err + late.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment", "said"),
+    [
+        (["ask", "x"], {}, "OPENAI_API_KEY is not set"),
+        (["ask", "x", "--file", "none.csv"], {}, "there is no file none.csv"),
+        (["ask", "x"], {"PORT": "high"}, "port"),
+        (["serve"], {}, "SLACK_BOT_TOKEN is not set"),
+        (["worker"], {}, "REDIS_URL is not set"),
+        (["web"], {}, "REDIS_URL is not set"),
+    ],
+)
+async def test_a_wrong_setting_is_one_line_and_code_3(
+    tmp_path: Path, arguments: list[str], environment: dict[str, str], said: str
+) -> None:
+    """Nothing has started, nothing is left behind."""
+    done = await bot(tmp_path, *arguments, **environment)
+    assert done.code == 3
+    assert done.out == ""
+    [line] = done.err.splitlines()
+    assert line.startswith("bot: ")
+    assert said in line
+
+
+async def test_ctrl_c_stops_a_question(tmp_path: Path) -> None:
+    """H1: the run ends in good order, with its own code."""
+    script = Script([held(text("never"), asyncio.Event())])
+    async with (
+        ResponsesServer.open(script) as api,
+        started(tmp_path, "ask", "x", **reaching(api)) as process,
+    ):
+        await api.until(lambda: api.requests and api.requests[0].response_id, timeout=20)
+        process.send_signal(signal.SIGINT)
+        done = await ended(process)
+    assert done.code == 130
+    assert done.out.startswith("Stopped.")
+    assert "Traceback" not in done.err
+
+
+async def test_tools_are_listed_with_what_they_cost(tmp_path: Path) -> None:
+    """What the model sees at first, and what on demand."""
+    done = await bot(tmp_path, "tools")
+    assert done.code == 0
+    lines = {line.split()[0]: line for line in done.out.splitlines() if line}
+    assert " core " in lines["read_file"]
+    assert " on demand " in lines["query_table"]
+    assert "changes something" in lines["share_file"]
+    assert "A first request carries" in done.out
+
+
+def test_the_manifest_in_three_forms() -> None:
+    """Item 8: YAML to paste, JSON for tools, a link that creates the app; the same each time."""
+
+    def printed(*arguments: str) -> str:
+        return CliRunner().invoke(cli, ["manifest", *arguments]).output
+
+    content = yaml.safe_load(printed("--name", "Bo"))
+    assert content == json.loads(printed("--name", "Bo", "--form", "json"))
+    assert content["display_information"]["name"] == "Bo"
+    assert content["settings"]["socket_mode_enabled"] is True
+    link = printed("--form", "link")
+    assert link.startswith("https://api.slack.com/apps?new_app=1&manifest_")
+    over_http = printed("--request-url", "https://bot.example.org")
+    assert yaml.safe_load(over_http)["settings"]["socket_mode_enabled"] is False
+
+
+@pytest.mark.parametrize("name", ["dev", "serve", "web", "worker", "ask", "tools", "manifest"])
+def test_every_command_explains_itself(name: str) -> None:
+    """`--help` of each, and the list of all."""
+    runner = CliRunner()
+    helped = runner.invoke(cli, [name, "--help"])
+    assert helped.exit_code == 0
+    assert "Usage:" in helped.output
+    assert f" {name} " in runner.invoke(cli, ["--help"]).output

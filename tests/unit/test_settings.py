@@ -1,0 +1,124 @@
+"""A wrong setting is one line that names its key, before anything starts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot.core.errors import ConfigurationError
+from bot.settings import Settings, load_settings
+
+ENVIRONMENT = [name.upper() for name in Settings.model_fields]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder without settings, and an environment that says nothing to us."""
+    monkeypatch.chdir(tmp_path)
+    for name in (*ENVIRONMENT, "BOT_CONFIG"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+def complaint() -> str:
+    with pytest.raises(ConfigurationError) as caught:
+        load_settings()
+    said = str(caught.value)
+    assert "\n" not in said
+    return said
+
+
+def test_nothing_has_to_be_set() -> None:
+    """The README's two commands need no file."""
+    settings = load_settings()
+    assert settings.port == 8080
+    assert not settings.has_model
+
+
+@pytest.mark.parametrize(
+    ("content", "names"),
+    [
+        ("[limits]\nturn = 3", "limits.turn"),
+        ("[limits]\nturns = 0", "limits.turns"),
+        ("[limits]\ncost = -1", "limits.cost"),
+        ("[model]\nreasoning = 'huge'", "model.reasoning"),
+        ("[model]\ntemperature = 3", "model.temperature"),
+        ("[model]\nwidow = 5", "model.widow"),
+        ("[access]\nallow_guest = true", "access.allow_guest"),
+        ("[retention]\nthreads = 5", "retention.threads"),
+        ("[databases.shop]\nurl = 3", "databases.shop.url"),
+        ("[databases.shop]\ndescription = 'x'", "databases.shop.url"),
+        ("[budget]\nday = 5", "budget"),
+        ("port = 'high'", "port"),
+        ("port = 70000", "port"),
+        ("bot_log_format = 'xml'", "bot_log_format"),
+        ("limits = 3", "limits"),
+        ("access = 3", "access"),
+        ("[limits", "bot.toml cannot be read"),
+        ("x = \xff", "bot.toml cannot be read"),
+    ],
+)
+def test_a_slip_in_bot_toml_is_named(folder: Path, content: str, names: str) -> None:
+    """A misspelt limit must not be no limit."""
+    (folder / "bot.toml").write_bytes(content.encode("latin-1"))
+    assert names in complaint()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "names"),
+    [
+        ("PORT", "high", "port"),
+        ("BOT_LOG_FORMAT", "xml", "bot_log_format"),
+        ("OPENAI_FALLBACK_MODELS", "[half", "openai_fallback_models"),
+        ("BOT_CONFIG", "/nowhere/bot.toml", "BOT_CONFIG"),
+    ],
+)
+def test_a_slip_in_the_environment_is_named(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, names: str
+) -> None:
+    """And what is wrong with it is not said of another file."""
+    monkeypatch.setenv(name, value)
+    said = complaint()
+    assert names in said
+    assert "bot.toml cannot be read" not in said
+
+
+def test_the_environment_wins_over_the_files(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Environment, then .env, then bot.toml."""
+    (folder / "bot.toml").write_text("port = 1\nopenai_model = 'a'\nredis_url = 'redis://a'")
+    (folder / ".env").write_text("PORT=2\nOPENAI_MODEL=b\n")
+    monkeypatch.setenv("PORT", "3")
+    settings = load_settings()
+    assert (settings.port, settings.openai_model, settings.redis_url) == (3, "b", "redis://a")
+
+
+def test_another_file_can_be_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """BOT_CONFIG."""
+    (folder / "other.toml").write_text("[limits]\nturns = 7")
+    monkeypatch.setenv("BOT_CONFIG", "other.toml")
+    assert load_settings().limits.turns == 7
+
+
+def test_an_example_copied_as_it_is_sets_nothing(folder: Path) -> None:
+    """`cp .env.example .env`, then `bot dev`: an empty key is no key."""
+    example = Path(__file__).parents[2] / ".env.example"
+    (folder / ".env").write_text(example.read_text("utf-8"))
+    assert load_settings() == Settings()
+    assert not load_settings().has_model
+
+
+@pytest.mark.parametrize("name", ["MODEL", "LIMITS", "ACCESS", "RETENTION", "DATABASES"])
+def test_what_others_keep_in_the_environment_is_not_ours(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Tables stand in bot.toml only; MODEL=… of another program does no harm."""
+    monkeypatch.setenv(name, "gpt-5")
+    assert load_settings().limits.turns == 20
+
+
+def test_secrets_are_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Settings get into logs and traces."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
+    monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-very-secret")
+    assert "very-secret" not in repr(load_settings())
