@@ -17,6 +17,7 @@ def thread() -> Thread:
     made.said("Ben Okafor", "The login page fails on Safari. I'll fix it by Wednesday.")
     made.said("Chloe Martin", "Who tells the customers about the new date?")
     made.said("Ada Lovelace", "We agreed that the launch of the shop moves to Friday.")
+    made.said("Ben Okafor", "Fine with me.")
     made.said("Ada Lovelace", "@Chloe please send the invoice to ACME. We need to book a room.")
     return made
 

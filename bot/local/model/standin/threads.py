@@ -35,6 +35,7 @@ NO_NAMES = frozenset(
     {"We", "It", "That", "This", "They", "He", "She", "You", "There", "What", "Who", "I"}
 )
 MOST_MOMENTS = 5
+LONG = 6  # messages; of a shorter thread the rest of the summary says all
 BOT = r"(?:.*\W)?bot"
 FIXED = "Sentences are picked by their words; nothing is rephrased or weighed."
 
@@ -92,7 +93,7 @@ def _summarise(found: Findings, messages: list[Said]) -> None:
         "decisions": [_statement(message, sentence) for message, sentence in decisions],
         "open_questions": [_statement(message, sentence) for message, sentence in questions],
         "participants": list(dict.fromkeys(message.author for message in messages)),
-        "timeline": _timeline(messages) if len(messages) > 3 else [],
+        "timeline": _timeline(messages) if len(messages) >= LONG else [],
     }
     found.source(
         f"The thread, {len(messages)} message{'s' * (len(messages) > 1)}", messages[0].url, "All."
@@ -224,7 +225,7 @@ def _draft(found: Findings, messages: list[Said], view: View) -> None:
     known = _known(question, about, messages) if question else None
     _, _, instruction = view.text.partition("\n")
     own = instruction.strip() or (f"your answer to “{cut(question)}”" if question else "your reply")
-    lines = [f"Hi {about.author.split()[0]},", f"[{own}]", "Thanks!"]
+    lines = [f"Hi {about.author.split()[0].capitalize()},", f"[{own}]", "Thanks!"]
     if known:
         lines.insert(1, f"{known.author} wrote on this: {_quote(known)}.")
         found.fields["assumptions"] = [f"What {known.author} wrote still holds, and answers it."]
