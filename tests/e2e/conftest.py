@@ -28,9 +28,10 @@ QUIET = [
 SAMPLE = Path(__file__).parents[2] / "bot/local/page/static/samples/sales.csv"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def browser() -> Generator[Browser]:
-    """Headless Chromium, where there is one."""
+    """Headless Chromium, where there is one. Not kept between tests: Playwright's own event loop
+    would stand in the way of tests that are coroutines."""
     if CHROMIUM is None:
         pytest.skip("needs Chromium: install the package `chromium`")
     expect.set_options(timeout=20_000)
