@@ -130,6 +130,8 @@ def _answered(
     rejected = any(each.tool == COMPLETE and not each.ok for each in outputs)
     blocked = any(each.blocked for each in outputs)
     went_well = any(each.ok for each in outputs)
+    # A result of the wrong form, alone, says nothing of the tools.
+    malformed = not went_well and all(each.tool == COMPLETE for each in outputs)
     items: Notes = tuple(output.item() for output in outputs)
     links = dict.fromkeys((*state.links, *(link for each in outputs for link in each.links)))
     acquired = dict.fromkeys((*state.acquired, *(n for each in outputs for n in each.acquired)))
@@ -141,8 +143,8 @@ def _answered(
         pending=items,
         links=tuple(links),
         acquired=tuple(acquired),
-        malformed=0,
-        failed_turns=0 if went_well else state.failed_turns + 1,
+        malformed=state.malformed + 1 if malformed else 0,
+        failed_turns=0 if went_well else state.failed_turns + (not malformed),
     )
     return answered, items
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from http import HTTPStatus
 from typing import Any, cast
 
 from httpx2 import EventSource, HTTPError, Response, ServerSentEvent
@@ -29,8 +30,21 @@ def sdk_client(api_key: str, base_url: str | None, *, max_retries: int = 2) -> A
         api_key=api_key,
         base_url=base_url,
         max_retries=max_retries,
-        http_client=DefaultAioHttpClient(),
+        http_client=DefaultAioHttpClient(event_hooks={"response": [_spare_retries]}),
     )
+
+
+async def _spare_retries(response: Response) -> None:
+    """The SDK takes every 429 for one that passes; it does not when money is used up, or when the
+    request alone is over the rate (H2)."""
+    if response.status_code != HTTPStatus.TOO_MANY_REQUESTS:
+        return
+    try:
+        kind = from_body(from_json(await response.aread())).kind
+    except (ValueError, AttributeError):  # not the service's own words
+        return
+    if kind in (ModelErrorKind.QUOTA, ModelErrorKind.CONTEXT_OVERFLOW):
+        response.headers["x-should-retry"] = "false"
 
 
 class ResponsesModel:

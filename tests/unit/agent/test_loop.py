@@ -222,7 +222,7 @@ async def test_a_result_never_valid_ends_with_what_there_is() -> None:
     bad = [finish(ANSWER | {"confidence": "total"}) for _ in range(4)]
     async with bench(Script(bad)) as place:
         ended = await place.run()
-    assert ended.stop_reason is StopReason.TOOL_ERRORS
+    assert ended.stop_reason is StopReason.MALFORMED_OUTPUT
     assert ended.status is RunStatus.FAILED
     assert len(place.api.requests) == 4
 

@@ -1,0 +1,130 @@
+"""What becomes of a run when things go wrong: `python -m tests.behaviour` prints the table.
+
+Each row is a run of the real loop, with the SDK's own retries, against the strict stand-in.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from bot.agent.events import RunEnded
+from bot.agent.state import LoopState
+from bot.local.model import Reply, Script, call, calls, finish, incomplete, refusal, text
+from bot.model import ResponsesModel, sdk_client
+from bot.runs.endings import explain
+from tests.unit.agent.harness import ANSWER, MODELS, bench
+
+_BAD_FINAL = finish(ANSWER | {"confidence": "total"})
+_ADD = call("add", {"a": 1, "b": 1})
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What goes wrong: the model's replies, faults of its service (kind and times, after `skip`
+    requests that went well), bounds, and the models that may be asked in turn."""
+
+    name: str
+    replies: tuple[Reply, ...]
+    fault: tuple[str | int, int] | None = None
+    skip: int = 0
+    limits: dict[str, Any] = field(default_factory=dict)
+    models: int = 1
+    parent: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What came out: how the run ended, what it took, and what the person reads."""
+
+    name: str
+    status: str
+    reason: str
+    requests: int
+    told: str
+
+
+CASES = (
+    Case("malformed arguments", (call("add", "{not json", disobey=True), finish(ANSWER))),
+    Case("unknown tool", (call("ad", {}, disobey=True), finish(ANSWER))),
+    Case("bad final once", (_BAD_FINAL, finish(ANSWER))),
+    Case("bad final four times", (_BAD_FINAL,) * 4),
+    Case("text without a call, once", (text("Two."), finish(ANSWER))),
+    Case("text without a call, always", (*(text("Two."),) * 2, text("Two.", disobey=True))),
+    Case("final beside a call", (calls(("complete_task", ANSWER), ("add", {"a": 1, "b": 1})),)),
+    Case(
+        "final beside a call that fails",
+        (calls(("complete_task", ANSWER), ("fail", {"how": "tool"})), finish(ANSWER)),
+    ),
+    Case("cut off once", (incomplete("max_output_tokens", "Tw"), finish(ANSWER))),
+    Case("cut off always", (incomplete("max_output_tokens", "Tw"),) * 4),
+    Case("500 once", (finish(ANSWER),), (500, 1)),
+    Case("500 always", (), (500, 9)),
+    Case("429 once", (finish(ANSWER),), (429, 1)),
+    Case("429 always", (), (429, 9)),
+    Case("quota used up", (), ("quota", 9)),
+    Case("request larger than the rate", (), ("request_too_large", 9)),
+    Case("connection dropped once", (finish(ANSWER),), ("cut", 1)),
+    Case("connection dropped always", (), ("cut", 9)),
+    Case("stream truncated once", (finish(ANSWER),), ("clean_eof", 1)),
+    Case("stream truncated always", (), ("clean_eof", 9)),
+    Case(
+        "context overflow once",
+        (_ADD, text("They added."), finish(ANSWER)),
+        ("context_length", 1),
+        skip=1,
+    ),
+    Case("context overflow at once", (), ("context_length", 1)),
+    Case("never finishes", (*(_ADD,) * 3, replace(_ADD, disobey=True)), limits={"turns": 4}),
+    Case("finishes on the last turn", (*(_ADD,) * 3, finish(ANSWER)), limits={"turns": 4}),
+    Case("model hangs", (), ("hang", 9), limits={"turn_seconds": 1.5}),
+    Case("refusal", (refusal("I can't."),)),
+    Case("content filter", (), ("content_filter", 1)),
+    Case("prompt refused", (), ("invalid_prompt", 1)),
+    Case("missing parent", (finish(ANSWER),), parent="resp_gone"),
+    Case("overloaded, with a fallback", (finish(ANSWER),), (503, 3), models=2),
+)
+
+
+async def outcome(case: Case) -> Row:
+    """Run one case."""
+    async with bench(Script(case.replies), **case.limits) as place:
+        async with sdk_client(place.api.api_key, place.api.url) as client:
+            model = ResponsesModel(client)
+            place.parts = replace(place.parts, model=model, models=MODELS[: case.models])
+            if case.fault:
+                place.api.faults.fail(*case.fault, skip=case.skip)
+            ended = await place.run("1+1?", LoopState(parent=case.parent))
+        return _row(case, ended, len(place.api.requests))
+
+
+async def outcomes() -> list[Row]:
+    """Run all cases, side by side: the SDK waits between its retries."""
+    return await asyncio.gather(*map(outcome, CASES))
+
+
+def _row(case: Case, ended: RunEnded, requests: int) -> Row:
+    told = explain(ended.stop_reason, ended.error, () if ended.result else ended.done)
+    return Row(case.name, ended.status.value, ended.stop_reason.value, requests, told)
+
+
+def table(rows: Iterable[Row]) -> str:
+    """The rows as a Markdown table."""
+    head = "| what happens | status | stop reason | requests | what the person reads |"
+    lines = [
+        f"| {row.name} | {row.status} | {row.reason} | {row.requests} | {row.told or 'the answer'} |"
+        for row in rows
+    ]
+    return "\n".join([head, "|---|---|---|---:|---|", *lines])
+
+
+async def main() -> None:
+    """Print the table."""
+    sys.stdout.write(table(await outcomes()) + "\n")
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,76 @@
+"""The table of `python -m tests.behaviour`, row by row."""
+
+from __future__ import annotations
+
+from tests.behaviour import outcomes, table
+
+FORM = "I could not put this into the usual form, so take it with care. Retry may do better."
+DOWN = "The model service is overloaded or cannot be reached. Please retry in a minute."
+BROKE = "The model service broke off several times. Please retry in a minute."
+STEPS = "I used up the steps I may take for one question, so this is not everything. Ask a narrower question to get the rest."
+LONG = "This is more than I can read at once. Start a new thread, or ask about a smaller part."
+SLOW = "The model took too long to respond, so this is not everything. Retry, or ask a narrower question."
+
+EXPECTED = [
+    ("malformed arguments", "success", "completed", 2, ""),
+    ("unknown tool", "success", "completed", 2, ""),
+    ("bad final once", "success", "completed", 2, ""),
+    ("bad final four times", "failed", "malformed_output", 4, FORM),
+    ("text without a call, once", "success", "completed", 2, ""),
+    ("text without a call, always", "partial", "malformed_output", 3, FORM),
+    ("final beside a call", "success", "completed", 1, ""),
+    ("final beside a call that fails", "success", "completed", 2, ""),
+    ("cut off once", "success", "completed", 2, ""),
+    ("cut off always", "failed", "malformed_output", 4, FORM),
+    ("500 once", "success", "completed", 2, ""),
+    ("500 always", "failed", "model_error", 3, DOWN),
+    ("429 once", "success", "completed", 2, ""),
+    ("429 always", "failed", "model_error", 3, DOWN),
+    (
+        "quota used up",
+        "failed",
+        "model_error",
+        1,
+        "The model service's quota is used up. Tell whoever runs me.",
+    ),
+    ("request larger than the rate", "failed", "prompt_too_long", 1, LONG),
+    ("connection dropped once", "success", "completed", 2, ""),
+    ("connection dropped always", "failed", "model_error", 3, BROKE),
+    ("stream truncated once", "success", "completed", 2, ""),
+    ("stream truncated always", "failed", "model_error", 3, BROKE),
+    ("context overflow once", "success", "completed", 4, ""),
+    ("context overflow at once", "failed", "prompt_too_long", 1, LONG),
+    ("never finishes", "partial", "max_turns", 4, f"{STEPS} What I had done: 1 + 1."),
+    ("finishes on the last turn", "partial", "max_turns", 4, STEPS),
+    ("model hangs", "failed", "turn_timeout", 2, SLOW),
+    (
+        "refusal",
+        "failed",
+        "refused",
+        1,
+        "The model declined to answer this. Put the question another way.",
+    ),
+    (
+        "content filter",
+        "failed",
+        "content_filter",
+        1,
+        "The model's content filter stopped this answer. Put the question another way.",
+    ),
+    (
+        "prompt refused",
+        "failed",
+        "model_error",
+        1,
+        "The model service refused this question. Put it another way.",
+    ),
+    ("missing parent", "success", "completed", 2, ""),
+    ("overloaded, with a fallback", "success", "completed", 4, ""),
+]
+
+
+async def test_the_table_is_as_documented() -> None:
+    """C7 C8 H2 H3 B8 E4 G3: how each trouble ends, what it costs, and what the person reads."""
+    rows = await outcomes()
+    assert [(r.name, r.status, r.reason, r.requests, r.told) for r in rows] == EXPECTED
+    assert table(rows).count("\n") == len(EXPECTED) + 1
