@@ -37,7 +37,9 @@ def register(
 
     @app.action(buttons.STOP)
     async def stop(body: Body, action: Body, ack: AsyncAck) -> None:
-        if not await cancel(action["value"], body["user"]["id"]):
+        thread_key = str(action["value"])
+        here = thread_key.split(":")[1:2] == [_channel(body)]
+        if not here or not await cancel(thread_key, body["user"]["id"]):
             tell(body, words.NOTHING_RUNS)
         await ack()
 
