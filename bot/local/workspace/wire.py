@@ -12,9 +12,9 @@ def user_object(person: Person, state: State) -> Json:
     """A `user` of users.info; guests are "restricted", people of other workspaces "strangers"."""
     profile = {
         "real_name": person.real_name,
-        "display_name": person.name,
+        "display_name": person.real_name,
         "real_name_normalized": person.real_name,
-        "display_name_normalized": person.name,
+        "display_name_normalized": person.real_name,
         "title": "",
         "team": person.team_id,
     }

@@ -67,7 +67,7 @@ async def test_a_modal_shows_the_message_as_people_read_it(rig):
     for callback in (modals.ASK_ABOUT, *TASKS):
         await rig.ws.shortcut(ADA, callback, channel=GENERAL, ts=said["ts"])
         view = await opened(rig, ADA)
-        assert quoted_in(view) == "@ada & this (https://a.example/x) *now*"
+        assert quoted_in(view) == "@Ada Lovelace & this (https://a.example/x) *now*"
 
 
 async def test_a_modal_opens_in_time_when_names_are_slow(rig, monkeypatch):
@@ -103,7 +103,7 @@ async def test_a_task_on_a_message_asks_for_its_own_kind_of_result(rig, task, re
     [request] = rig.mailbox.requests
     assert (request.response_type, request.private) == (response_type, where == "me")
     assert (request.thread, request.text) == (root["ts"], task.asked)
-    assert request.quoted == ("@ada what do you say?" if task.about_message else "")
+    assert request.quoted == ("@Ada Lovelace what do you say?" if task.about_message else "")
 
 
 async def test_a_task_takes_an_instruction_and_says_it_aloud(rig):
@@ -144,7 +144,7 @@ async def test_asking_from_anywhere_may_go_to_a_channel(rig):
     await rig.ws.submit(ADA, view["id"], modal_values("what is new?", "channel", GENERAL))
     [request] = rig.mailbox.requests
     assert request.channel == GENERAL
-    assert "'ada'" in str(rig.ws.messages(GENERAL)[-1]["blocks"])
+    assert "'Ada Lovelace'" in str(rig.ws.messages(GENERAL)[-1]["blocks"])
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ async def test_the_command_asks_in_its_channel(rig):
     await rig.ws.command(ADA, GENERAL, "/ask", f"what did <@{BEN}> say?")
     [request] = rig.mailbox.requests
     assert request.entry is Entry.COMMAND
-    assert request.text == "what did @ben say?"
+    assert request.text == "what did @Ben Okafor say?"
     assert request.thread == request.ts == rig.ws.messages(GENERAL)[-1]["ts"]
 
 

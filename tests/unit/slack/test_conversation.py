@@ -57,8 +57,8 @@ async def test_a_thread_reads_as_people_see_it(asked):
         last = await asked.conversation.thread(limit=1)
         before = await asked.conversation.thread(limit=10, before=messages[-1].ts)
     assert [(m.author, m.text) for m in messages] == [
-        ("ada", "a question"),
-        ("ben", "@ada sees <b>"),
+        ("Ada Lovelace", "a question"),
+        ("Ben Okafor", "@Ada Lovelace sees <b>"),
     ]
     assert last == messages[1:]
     assert before == messages[:1]

@@ -21,6 +21,7 @@ COMPLETE = "complete_task"
 HEADER = re.compile(r"^\[(?P<author>.+?) (?:asks|replies|says) in (?P<place>.+?), .+?\]\s*")
 FILE = re.compile(r"^- (?P<name>.+?) \(file_id (?P<id>[^,)]+)(?:, (?P<type>[^,)]+))?.*\)$", re.M)
 QUOTED = re.compile(r"^About this message:\n((?:>.*\n?)+)", re.M)
+CUT = re.compile(r"\[The message was [\d,]+ characters long; [^\]]*\]\s*$")
 CATALOGUE = re.compile(r"^[-*] (?P<name>\w+): (?P<summary>.+)$", re.M)
 ALSO_ACQUIRED = 1.5
 MOST_ACQUIRED = 4
@@ -213,6 +214,7 @@ def _read(text: str) -> Turn:
     text = HEADER.sub("", text, count=1)
     files = [File(found["id"], found["name"]) for found in FILE.finditer(text)]
     text = FILE.sub("", text).replace("Attached files:", "")
+    text = CUT.sub("", text)
     quoted = QUOTED.search(text)
     said = "\n".join(line.lstrip("> ") for line in quoted[1].splitlines()) if quoted else ""
     return Turn(QUOTED.sub("", text).strip(), said, files)
