@@ -9,6 +9,8 @@ from __future__ import annotations
 import logging
 from typing import Any
 
+from slack_sdk.errors import SlackApiError
+
 from bot.core.request import Request
 from bot.runs.surface import RunPost
 from bot.slack.client import Clients, Identity, is_ambiguous
@@ -68,7 +70,7 @@ class Poster:
         await self._clients.writes.chat_postEphemeral(
             channel=self._request.channel,
             user=self._request.user,
-            thread_ts=self._request.thread,
+            thread_ts=await self._live_thread(),
             **_content(part),
         )
 
@@ -97,6 +99,17 @@ class Poster:
     async def _direct_channel(self) -> str:
         opened = await self._clients.writes.conversations_open(users=self._request.user)
         return str(opened["channel"]["id"])
+
+    async def _live_thread(self) -> str | None:
+        """The thread, if it has replies: what only one person is to see is shown in no other; then
+        it stands beside the thread's first message instead."""
+        try:
+            page = await self._clients.reads.conversations_replies(
+                channel=self._request.channel, ts=self._request.thread, limit=2
+            )
+        except SlackApiError:
+            return None
+        return self._request.thread if len(page["messages"]) > 1 else None
 
     async def _find(self, number: int) -> str | None:
         wanted = self._metadata(number)["event_payload"]

@@ -237,16 +237,28 @@ async def test_when_slack_is_down_finishing_raises_and_works_later(thread):
     assert "Sales rose" in str(thread.replies())
 
 
+async def test_a_private_answer_in_a_thread_without_replies_stands_beside_it(thread):
+    """Slack shows it nowhere else: in a thread that nobody replied in it would be lost."""
+    async with thread.open(private=True) as surface:
+        await surface.finish(outcome())
+    assert thread.replies(viewer=ADA) == []
+    beside = thread.ws.messages(GENERAL, viewer=ADA)[-1]
+    assert "Sales rose" in str(beside["blocks"])
+    assert "Sales rose" not in str(thread.ws.messages(GENERAL, viewer=BEN))
+
+
 async def test_a_private_answer_is_seen_by_nobody_else(thread):
+    await thread.ws.say(BEN, GENERAL, "Hm.", thread_ts=thread.request.thread)
+    before = thread.replies(viewer=ADA)
     wide = Table(caption="All", columns=["a"], rows=[[str(i)] for i in range(300)])
     async with thread.open(private=True) as surface:
-        assert thread.replies(viewer=ADA) == []
+        assert thread.replies(viewer=ADA) == before
         await surface.show(ToolStarted("c1", "t", "Looking at salaries"))
         await thread.ws.until(lambda: thread.ws.status(GENERAL, thread.request.thread).text)
         await surface.finish(outcome(answer(table=wide)))
     assert "salaries" not in str(thread.ws.effects)
-    assert thread.replies(viewer=BEN) == []
-    [message] = thread.replies(viewer=ADA)
+    assert thread.replies(viewer=BEN) == before
+    message = thread.replies(viewer=ADA)[-1]
     assert "Sales rose" in str(message["blocks"])
     [shared] = thread.ws.messages(thread.rig.direct(ADA))
     assert shared["files"][0]["name"] == "all.csv"

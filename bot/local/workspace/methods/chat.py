@@ -129,6 +129,9 @@ async def ephemeral(
     body = content(text, blocks, attachments, markdown_text)
     look = {"username": username, "icon_emoji": icon_emoji, "icon_url": icon_url}
     message = from_bot(core.state, {**body, **look, "thread_ts": thread_ts})
+    if thread_ts and len(core.store.thread(channel, thread_ts)) < 2:
+        # Slack says ok all the same, and shows it to nobody: the thread has no replies yet.
+        return {"message_ts": core.store.next_ts()}
     return {"message_ts": post_ephemeral(core, place, user, message)}
 
 
