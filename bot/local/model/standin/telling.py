@@ -45,12 +45,14 @@ def tell(found: Findings, result: Table, statement: Statement, query: Query, sou
         _tell_groups(found, result, statement, query)
     found.caption = _capital(f"{statement.purpose}{scope}")
     header, rows = result.header, result.rows
+    wide = False
     if len(statement.labels) == 2 and len(header) == 3 and rows:
+        wide = True
         header, rows = _side_by_side(header, rows)
     found.columns = [heading.replace("_", " ") for heading in header]
     if statement.value == "rows" and header[-1] == "rows":
         found.columns[-1] = statement.what.removeprefix("number of ")
-    found.rows = rows_shown(rows[:MOST_ROWS])
+    found.rows = rows_shown(rows[:MOST_ROWS], alike=wide)
     if len(rows) > MOST_ROWS or result.total > len(result.rows):
         found.gaps.append(f"The table shows its first {len(found.rows)} rows only.")
 
@@ -68,6 +70,8 @@ def _tell_groups(found: Findings, result: Table, statement: Statement, query: Qu
     elif len(statement.labels) == 2 and parts:
         groups = _by_last_label(result)
         _tell_ranked(found, groups, statement, query, scope)
+        if query.period:
+            _tell_courses(found, result)
     elif query.period and query.descending is None and len(statement.labels) == 1:
         _tell_course(found, groups, statement, query, scope)
     else:
@@ -135,6 +139,17 @@ def _tell_course(
     found.points.append(f"Lowest {at} {bottom.name}: **{bottom.text}**")
 
 
+def _tell_courses(found: Findings, result: Table) -> None:
+    """How much each series changed from its first to its last figure."""
+    courses: dict[str, list[str]] = {}
+    for _, label, value in result.rows:
+        courses.setdefault(label or "(none)", []).append(value)
+    for name, values in sorted(courses.items())[:MOST_SHARES]:
+        first, last = (number(value) or 0.0 for value in (values[0], values[-1]))
+        change = f" ({last / first - 1:+.0%})" if first > 0 else ""
+        found.points.append(f"{name}: from {shown(values[0])} to **{shown(values[-1])}**{change}")
+
+
 def _tell_part(
     found: Findings, groups: list[Group], statement: Statement, query: Query, scope: str
 ) -> None:
@@ -188,13 +203,16 @@ def describe(found: Findings, table: Table) -> None:
     found.rows = rows_shown(table.rows[:5])
 
 
-def rows_shown(rows: list[list[str]]) -> list[list[str]]:
-    """The cells as people read them, with the same decimals all down a column."""
+def rows_shown(rows: list[list[str]], *, alike: bool = False) -> list[list[str]]:
+    """The cells as people read them, with the same decimals all down a column; with `alike`, in
+    all columns but the first."""
     columns = [list(cells) for cells in zip(*rows, strict=True)]
     fractions = [
         any("." in shown(cell) and number(cell) is not None for cell in column)
         for column in columns
     ]
+    if alike:
+        fractions[1:] = [any(fractions[1:])] * len(fractions[1:])
     return [
         [
             shown(cell, decimals=2 if fraction else 0)

@@ -82,5 +82,6 @@ function offerNew(scroller) {
 function openAsked(ts) {
   if (!ts || !place.asked.has(ts)) return;
   place.asked.delete(ts);
-  if (!place.shown.thread && innerWidth > 1100) go({ thread: ts }, { focus: false });
+  const writing = document.querySelector("#thread textarea")?.value.trim();
+  if (!writing && innerWidth > 1100) go({ thread: ts }, { focus: false });
 }
