@@ -1,0 +1,189 @@
+"""One thread through whatever a model, its service, a person and a dying worker can do to it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from contextlib import AsyncExitStack
+from itertools import pairwise
+
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+
+from bot.agent.events import RunEnded
+from bot.core.chain import Item
+from bot.core.outcome import RunStatus, StopReason
+from tests.unit.agent.thread import PLAIN, Piece, Thread
+from tests.unit.agent.turns import PLANS, STUCK_PLANS, Plan
+
+ORDERED = (
+    "Rate limit reached", "Request too large", "You exceeded", "An error occurred",
+    "Invalid prompt", "The requested model", "Previous response", "Your input exceeds",
+    "Incorrect API key",
+)  # fmt: skip
+"""How the errors begin that a plan asks for; every other one is a request that was not valid."""
+
+
+class Conversation(RuleBasedStateMachine):
+    """Messages in one thread, each of them a run with its own plan."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.loop = asyncio.Runner()
+        self.stack = AsyncExitStack()
+        self.crashed = False
+
+    @initialize(
+        mode=st.sampled_from(["chained", "chained", "stateless", "nothing is kept"]),
+        stream=st.booleans(),
+        window=st.sampled_from([272_000, 9_000]),
+    )
+    def open(self, mode: str, stream: bool, window: int) -> None:
+        thread = Thread.open(stateless=mode == "stateless", stream=stream, window=window)
+        self.thread = self.loop.run(self.stack.enter_async_context(thread))
+        self.thread.api.chains.zero_data_retention = mode == "nothing is kept"
+
+    @precondition(lambda self: not self.crashed)
+    @rule(plan=st.one_of(PLANS, PLANS, PLANS, PLANS, STUCK_PLANS))
+    def a_message_comes(self, plan: Plan) -> None:
+        self.thread.begin(plan)
+        self._work()
+
+    @precondition(lambda self: self.crashed)
+    @rule(plan=PLANS)
+    def another_worker_takes_over(self, plan: Plan) -> None:
+        self.thread.follow(Plan(plan.replies, plan.faults, plan.trouble, self.thread.plan.limits))
+        self._work()
+
+    @precondition(lambda self: self.crashed)
+    @rule()
+    def the_run_is_given_up(self) -> None:
+        self.crashed = False
+
+    @rule()
+    def the_service_forgets(self) -> None:
+        for response in self.thread.api.responses.values():
+            response.kept = False
+
+    @precondition(lambda self: hasattr(self, "thread"))
+    @rule()
+    def the_next_message_always_works(self) -> None:
+        if self.crashed:
+            self.thread.follow(PLAIN)
+        else:
+            self.thread.begin(PLAIN)
+        ended = self._work().ended
+        assert ended
+        assert ended.status is RunStatus.SUCCESS or self.thread.pieces[1:], ended
+
+    def teardown(self) -> None:
+        try:
+            if hasattr(self, "thread"):
+                self.the_next_message_always_works()
+        finally:
+            self.loop.run(self.stack.aclose())
+            self.loop.close()
+
+    def _work(self) -> Piece:
+        thread, caller = self.thread, self.thread.caller
+        piece = self.loop.run(thread.work())
+        self.crashed = piece.ended is None
+        if self.crashed:
+            assert thread.caller is caller
+        check_requests(thread, piece)
+        check_events(piece)
+        check_order(thread)
+        check_budgets(thread)
+        changed = [key for each in thread.pieces for key in each.changed]
+        assert len(set(changed)) == len(changed), "a change was made twice"
+        for recorded in piece.kept:
+            check_chain(thread, recorded.state.parent, recorded.state.pending)
+        check_chain(thread, thread.caller.previous_response_id, thread.caller.pending)
+        if piece.ended:
+            check_end(thread, piece.ended)
+        return piece
+
+
+def check_requests(thread: Thread, piece: Piece) -> None:
+    """B2: no request was refused but as ordered; none was made after Stop."""
+    for received in thread.api.requests[piece.began :]:
+        if received.error and "fault" not in received.error:
+            message = received.error["message"]
+            assert message.startswith(ORDERED), (message, received.body["input"])
+    if piece.stopped is not None:
+        assert len(thread.api.requests) == piece.stopped, "a call was made after Stop"
+
+
+def check_events(piece: Piece) -> None:
+    """One end, and last; B4: what was added is what was kept."""
+    ends = [event for event in piece.events if isinstance(event, RunEnded)]
+    assert len(ends) == (piece.ended is not None)
+    if piece.ended:
+        entries = [each.entry for each in piece.kept]
+        kept = [i for e in entries if not (e.checkpoint or e.abandoned) for i in e.items]
+        assert list(piece.ended.new_items) == kept
+
+
+def check_order(thread: Thread) -> None:
+    """B2 D5: each response that called is followed by one output a call, in their order."""
+    kept = [each.entry for piece in thread.pieces for each in piece.kept]
+    entries = [entry for entry in kept if not entry.abandoned]
+    for entry, following in pairwise(entries):
+        called = list(dict.fromkeys(ids(entry.items, "function_call")))
+        if entry.response_id is None or not called:
+            continue
+        assert ids(following.items, "function_call_output") == called
+
+
+def check_budgets(thread: Thread) -> None:
+    """G1: at most one call beyond a budget, and one more for each worker that died."""
+    limits, died = thread.plan.limits, len(thread.pieces) - 1
+    kept = [each for piece in thread.pieces for each in piece.kept if each.entry.usage]
+    assert len(kept) <= limits.get("turns", 20) + died
+    spent, beyond = 0, 0
+    for each in kept:
+        beyond += spent >= limits.get("tokens", 100_000)
+        assert each.entry.usage
+        spent += each.entry.usage.input_tokens - each.entry.usage.cached_tokens
+        spent += each.entry.usage.output_tokens
+    assert beyond <= 1 + died, "more than one call beyond the tokens"
+
+
+def check_chain(thread: Thread, parent: str | None, pending: Sequence[Item]) -> None:
+    """B2 B7: every call of the parent is answered by what is sent next, and nothing else is."""
+    waiting = dict.fromkeys(thread.api.responses[parent].open) if parent else {}
+    for item in pending:
+        if item.get("type") == "function_call":
+            waiting[item["call_id"]] = None
+        elif item.get("type") == "function_call_output":
+            assert item["call_id"] in waiting, "an output without its call"
+            del waiting[item["call_id"]]
+    assert not waiting, "the chain names calls without outputs"
+
+
+def check_end(thread: Thread, ended: RunEnded) -> None:
+    """C7 B5: success only with a result that the model gave, having read the question."""
+    success = ended.stop_reason is StopReason.COMPLETED
+    assert (ended.status is RunStatus.SUCCESS) == success
+    if not success:
+        return
+    assert ended.result is not None
+    assert ended.state.parent
+    read = thread.api.conversation(ended.state.parent)
+    assert any(item.get("content") == thread.question for item in read), "the question got lost"
+
+
+def ids(items: Iterable[Item], kind: str) -> list[str]:
+    return [item["call_id"] for item in items if item.get("type") == kind]
+
+
+TestConversation = Conversation.TestCase
+if settings.get_current_profile_name() != "heavy":
+    TestConversation.settings = settings(
+        max_examples=30,
+        stateful_step_count=12,
+        deadline=None,
+        phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking takes minutes: heavy
+        suppress_health_check=[HealthCheck.too_slow],
+    )

@@ -1,0 +1,255 @@
+"""A thread as the runner keeps it, with runs that follow a plan against the strict stand-in."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, field
+
+from bot.agent.complete import ResponseType
+from bot.agent.dispatch import Toolbox
+from bot.agent.events import Event, Recorded, RunEnded, SavePoint
+from bot.agent.interrupt import Interrupt
+from bot.agent.limits import Limits
+from bot.agent.loop import run
+from bot.agent.parts import Parts
+from bot.agent.state import LoopState
+from bot.core.answers import Answer
+from bot.core.chain import CallerState, Item, LedgerEntry, Usage
+from bot.core.context import RequestContext, bound_request, current_request
+from bot.core.request import Entry, Request
+from bot.local.model import ModelRequest, Reply, ResponsesServer, finish, text
+from bot.model import ResponsesModel, sdk_client
+from bot.runs.runner import _caller_after as caller_after
+from bot.toolkit import ToolError, tool
+from bot.toolkit.catalogue import Catalogue
+from bot.toolkit.tool import Services
+from tests.support.artifacts import MemoryArtifacts
+from tests.unit.agent.harness import ANSWER, MODELS
+from tests.unit.agent.turns import Plan
+
+PLAIN = Plan((), (), None, {})
+
+
+@dataclass
+class Window:
+    """What the loop knows of models."""
+
+    tokens: int
+
+    def window(self, model: str) -> int:
+        return self.tokens
+
+    def cost(self, model: str, usage: Usage) -> float:
+        return usage.input_tokens / 1_000_000
+
+
+@dataclass
+class Piece:
+    """What one worker did of a run, up to its end or its death. The numbers are of requests that
+    the service had received, when the worker began and when a person pressed Stop."""
+
+    events: list[Event] = field(default_factory=list)
+    kept: list[Recorded] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    began: int = 0
+    stopped: int | None = None
+
+    @property
+    def ended(self) -> RunEnded | None:
+        last = self.events[-1] if self.events else None
+        return last if isinstance(last, RunEnded) else None
+
+
+@dataclass
+class Thread:
+    """A thread as the runner keeps it, and the one service that all its runs speak to."""
+
+    api: ResponsesServer
+    model: ResponsesModel
+    window: int
+    stateless: bool
+    artifacts: MemoryArtifacts = field(default_factory=MemoryArtifacts)
+    ledger: list[LedgerEntry] = field(default_factory=list)
+    caller: CallerState = field(default_factory=CallerState)
+    saved: str = ""
+    runs: int = 0
+    question: str = ""
+    plan: Plan = PLAIN
+    replies: list[Reply] = field(default_factory=list)
+    pieces: list[Piece] = field(default_factory=list)
+    interrupt: Interrupt = field(default_factory=Interrupt)
+    worker: asyncio.Task[None] | None = None
+    asked: int = 0
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, *, stateless: bool, stream: bool, window: int) -> AsyncGenerator[Thread]:
+        threads: list[Thread] = []
+        windows = dict.fromkeys(MODELS, window)
+        async with (
+            ResponsesServer.open(brain=lambda r: threads[0].reply(r), windows=windows) as api,
+            sdk_client(api.api_key, api.url, max_retries=0) as client,
+        ):
+            model = ResponsesModel(client, stream=stream)
+            threads.append(cls(api, model, window, stateless))
+            yield threads[0]
+
+    def begin(self, plan: Plan) -> None:
+        """A person asks, and what they asked is kept (B5)."""
+        self.runs += 1
+        self.question = f"Question {self.runs}?"
+        self.pieces = []
+        asked: Item = {"role": "user", "content": self.question}
+        state = LoopState(
+            parent=self.caller.previous_response_id,
+            pending=(*self.caller.pending, asked),
+            acquired=self.caller.acquired,
+            links=self.caller.links,
+            last_usage=self.caller.last_usage,
+        )
+        self.ledger.append(LedgerEntry(run_id=f"run_{self.runs}", items=(asked,)))
+        self.saved = state.model_dump_json()
+        self.follow(plan)
+
+    def follow(self, plan: Plan) -> None:
+        """From here on the model, its service and the person do as `plan` says."""
+        self.plan, self.replies, self.asked = plan, list(plan.replies), 0
+        self.api.faults.clear()
+        for fault in plan.faults:
+            self.api.faults.fail(fault.kind, fault.times, fault.where, skip=fault.skip)
+
+    async def work(self) -> Piece:
+        """One worker takes up the run where it was saved, to its end or its own."""
+        piece = Piece(began=len(self.api.requests))
+        self.pieces.append(piece)
+        self.interrupt = Interrupt()
+        self.worker = asyncio.create_task(self._work(piece))
+        await asyncio.wait([self.worker])
+        if not self.worker.cancelled():
+            self.worker.result()
+        if piece.ended:
+            self.caller = caller_after(piece.ended, self.caller, self._context())
+        return piece
+
+    async def _work(self, piece: Piece) -> None:
+        state = LoopState.model_validate_json(self.saved)
+        with bound_request(self._context()):
+            async with aclosing(run(state, self._parts())) as events:
+                async for event in events:
+                    piece.events.append(event)
+                    if self._meets("before_event", len(piece.events)):
+                        return
+                    if isinstance(event, Recorded):
+                        piece.kept.append(event)
+                        self.ledger.append(event.entry)
+                    if isinstance(event, Recorded | SavePoint):
+                        self.saved = event.state.model_dump_json()
+                    if self._meets("after_event", len(piece.events)):
+                        return
+
+    def _meets(self, where: str, n: int) -> bool:
+        """Whether the worker dies here; a Stop is passed on."""
+        trouble = self.plan.trouble
+        if trouble is None or trouble.where != where or trouble.n != n:
+            return False
+        piece = self.pieces[-1]
+        if trouble.kind == "crash":
+            return not piece.ended
+        if not piece.ended:
+            piece.stopped = len(self.api.requests)
+            self.interrupt.request()
+        return False
+
+    def _meets_inside(self, where: str, n: int) -> bool:
+        if self._meets(where, n) and self.worker:
+            self.worker.cancel()
+        return self.interrupt.requested or bool(self.worker and self.worker.cancelling())
+
+    def reply(self, request: ModelRequest) -> Reply:
+        """What the model says: as planned, or else the result."""
+        self.asked += 1
+        self._meets_inside("reply", self.asked)
+        if not request.tools:
+            return text("They talked.") if self.asked % 2 else text("", disobey=True)
+        return self.replies.pop(0) if self.replies else finish(ANSWER)
+
+    def _context(self) -> RequestContext:
+        request = Request(
+            entry=Entry.MENTION, team="T1", channel="C1", thread="1.0", ts=f"{self.runs}.0",
+            user="U1", text=self.question,
+        )  # fmt: skip
+        return RequestContext(request=request, run_id=f"run_{self.runs}", model=MODELS[0])
+
+    def _parts(self) -> Parts:
+        async def history() -> list[LedgerEntry]:
+            return list(self.ledger)
+
+        return Parts(
+            model=self.model,
+            models=MODELS,
+            prices=Window(self.window),
+            toolbox=Toolbox(self._tools(), {}, self.artifacts),
+            response_type=ResponseType(Answer, "summary"),
+            limits=Limits(**self.plan.limits, turn_seconds=self.plan.seconds),
+            interrupt=self.interrupt,
+            context=self._context(),
+            history=history,
+            stateless=self.stateless,
+        )
+
+    def _tools(self) -> Catalogue:
+        changed = self.pieces[-1].changed
+
+        @tool(group="g", summary="Adds", core=True, title="{a} + {b}")
+        async def add(a: int, b: int = 1) -> int:
+            "Adds."
+            if b < 0:
+                raise ToolError("b must not be negative.")
+            return a + b
+
+        @tool(group="g", summary="Big", core=True)
+        async def big(lines: int) -> str:
+            "Large output."
+            return "\n".join(f"line {n} of what was found" for n in range(lines))
+
+        @tool(group="g", summary="Fails", core=True)
+        async def fail(how: str) -> str:
+            "Fails."
+            raise ToolError("Not so.") if how == "tool" else RuntimeError("a bug")
+
+        @tool(group="g", summary="Slow", core=True, timeout=0.01)
+        async def slow() -> str:
+            "Never ends."
+            await asyncio.Event().wait()
+            return "never"
+
+        @tool(group="g", summary="Changes", core=True, mutates=True)
+        async def change(name: str = "all") -> str:
+            "Changes something."
+            changed.append(current_request().idempotency_key)
+            return f"changed {name}"
+
+        @tool(group="g", summary="Launches", core=True, mutates=True, sensitive=True)
+        async def launch() -> str:
+            "Launches."
+            raise AssertionError("nobody gave their approval")
+
+        @tool(group="g", summary="Where trouble comes", core=True, timeout=5)
+        async def meddle() -> str:
+            "Waits for the end if trouble comes."
+            if self._meets_inside("tool", 1):
+                await asyncio.Event().wait()
+            return "nothing came"
+
+        async def more(services: Services) -> str:
+            return "extra is for extras."
+
+        @tool(group="rare", summary="Something extra", on_acquired=more)
+        async def extra(what: str) -> str:
+            "Extra."
+            return f"extra {what}"
+
+        made = (add, big, fail, slow, change, launch, meddle, extra)
+        return Catalogue.of(each.tool for each in made)
