@@ -50,7 +50,8 @@ class Part:
     def text(self) -> str:
         """What a notification shows, as mrkdwn in which nothing is special."""
         # As mrkdwn, Markdown's code and links would be read otherwise: no address stays one.
-        texts = (LinkGate().mrkdwn(shortened(self.plain, size)) for size in (TEXT_SIZE, 600))
+        plain = self.plain.replace("`", "")
+        texts = (LinkGate().mrkdwn(shortened(plain, size)) for size in (TEXT_SIZE, 600))
         return next((text for text in texts if len(text) <= _MAX_TEXT), "") or "…"
 
     @property
