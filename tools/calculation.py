@@ -126,7 +126,9 @@ def calculate(
 
 def _evaluated(expression: str) -> Decimal:
     try:
-        result = _Evaluator().eval(_python(expression))
+        code = _python(expression)
+        # Parsed here as one expression: simpleeval would take the first of several.
+        result = _Evaluator().eval(code, ast.parse(code, mode="eval").body)
     except simpleeval.NameNotDefined as error:
         raise ToolError(f"There is no {error.name!r} here; write its number. {_HELP}") from None
     except simpleeval.FunctionNotDefined as error:

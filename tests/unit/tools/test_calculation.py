@@ -62,6 +62,8 @@ def test_results_are_right_to_the_last_digit(expression: str, result: str) -> No
         ("[x for x in (1, 2)]", "not an arithmetic|one number"),
         ("1 < 2", "one number"),
         ("1 +", "not an arithmetic"),
+        ("2 + 2\n3 + 3", "not an arithmetic"),
+        ("1; 2", "not an arithmetic"),
         ("(" * 400, "not an arithmetic"),
     ],
 )
