@@ -22,6 +22,7 @@ log = logging.getLogger(__name__)
 
 _WRONG_TOKEN = {"invalid_auth", "not_authed", "not_allowed_token_type", "account_inactive"}
 _CHECK_UP, _CHECK_DOWN = 0.5, 0.05  # seconds between looks at a connection
+_PING = 3.0  # seconds between looks of the SDK whether to connect again; by itself it takes ten
 _DRAIN = 5.0  # seconds for what was received to be stored and acknowledged
 
 
@@ -29,7 +30,7 @@ class _Connection(AsyncSocketModeHandler):
     """Holds on to the tasks that the SDK forgets, which may otherwise be collected mid-await."""
 
     def __init__(self, app: AsyncApp, app_token: str, web_client: AsyncWebClient) -> None:
-        super().__init__(app, app_token, web_client=web_client)
+        super().__init__(app, app_token, web_client=web_client, ping_interval=_PING)
         self.client.proxy = None
         self._handling: set[asyncio.Task[object]] = set()
         self._draining = False

@@ -94,7 +94,7 @@ async def test_sockets_drop_in_mid_run(redis_url) -> None:
         return held(finish(answer("Two.")), go)
 
     async with deployed(brain, redis_url) as bot:
-        bot.ws.delivery.retry_delays = (0.5, 6.0)
+        bot.ws.delivery.retry_delays = (0.5, 6.0, 10.0)
         first = await bot.ask(ADA, SALES, "How many?")
         await bot.ws.until(lambda: bot.own(SALES, first))
         bot.ws.faults.drop_sockets()
