@@ -107,7 +107,7 @@ async def outcomes() -> list[Row]:
 
 
 def _row(case: Case, ended: RunEnded, requests: int) -> Row:
-    told = explain(ended.stop_reason, ended.error, () if ended.result else ended.done)
+    told = explain(ended.stop_reason, ended.error, ended.done, result=ended.result is not None)
     return Row(case.name, ended.status.value, ended.stop_reason.value, requests, told)
 
 

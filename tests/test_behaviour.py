@@ -7,21 +7,23 @@ from tests.behaviour import outcomes, table
 FORM = "I could not put this into the usual form, so take it with care. Retry may do better."
 DOWN = "The model service is overloaded or cannot be reached. Please retry in a minute."
 BROKE = "The model service broke off several times. Please retry in a minute."
-STEPS = "I used up the steps I may take for one question, so this is not everything. Ask a narrower question to get the rest."
+NO_FORM = "I could not put this into the usual form, so I have no answer yet. Retry may do better."
+STEPS = "I used up the steps I may take for one question, so this is not everything. Ask a narrower question."
+NO_STEPS = "I used up the steps I may take for one question, so I have no answer yet. Ask a narrower question."
 LONG = "This is more than I can read at once. Start a new thread, or ask about a smaller part."
-SLOW = "The model took too long to respond, so this is not everything. Retry, or ask a narrower question."
+SLOW = "The model took too long to respond, so I have no answer yet. Retry, or ask a narrower question."
 
 EXPECTED = [
     ("malformed arguments", "success", "completed", 2, ""),
     ("unknown tool", "success", "completed", 2, ""),
     ("bad final once", "success", "completed", 2, ""),
-    ("bad final four times", "failed", "malformed_output", 4, FORM),
+    ("bad final four times", "failed", "malformed_output", 4, NO_FORM),
     ("text without a call, once", "success", "completed", 2, ""),
     ("text without a call, always", "partial", "malformed_output", 3, FORM),
     ("final beside a call", "success", "completed", 1, ""),
     ("final beside a call that fails", "success", "completed", 2, ""),
     ("cut off once", "success", "completed", 2, ""),
-    ("cut off always", "failed", "malformed_output", 4, FORM),
+    ("cut off always", "failed", "malformed_output", 4, NO_FORM),
     ("500 once", "success", "completed", 2, ""),
     ("500 always", "failed", "model_error", 3, DOWN),
     ("429 once", "success", "completed", 2, ""),
@@ -40,7 +42,7 @@ EXPECTED = [
     ("stream truncated always", "failed", "model_error", 3, BROKE),
     ("context overflow once", "success", "completed", 4, ""),
     ("context overflow at once", "failed", "prompt_too_long", 1, LONG),
-    ("never finishes", "partial", "max_turns", 4, f"{STEPS} What I had done: 1 + 1."),
+    ("never finishes", "partial", "max_turns", 4, f"{NO_STEPS} What I had done: 1 + 1."),
     ("finishes on the last turn", "partial", "max_turns", 4, STEPS),
     ("model hangs", "failed", "turn_timeout", 2, SLOW),
     (

@@ -271,10 +271,18 @@ class Dispatch:
         if tool is None:
             near = ", ".join(self.toolbox.catalogue.near(name)) or "none"
             return f"{name}: there is no such tool. Similar: {near}."
+        ready = f"{name}: you can call it now."
         if tool.on_acquired is None:
-            return f"{name}: you can call it now."
-        with bound_request(self.context):
-            return f"{name}: you can call it now.\n{await tool.on_acquired(self.toolbox.services)}"
+            return ready
+        try:
+            with bound_request(self.context):
+                async with asyncio.timeout(tool.timeout):
+                    return f"{ready}\n{await tool.on_acquired(self.toolbox.services)}"
+        except (ToolError, TimeoutError) as error:
+            return f"{ready}\n(What there is to know of it could not be had: {error})"
+        except Exception:
+            log.exception("on_acquired failed", extra={"tool": name})
+            return ready
 
     def _complete(self, call: Item, done: Mapping[str, CallOutput]) -> CallOutput:
         failed = [output.tool for output in done.values() if not output.ok]

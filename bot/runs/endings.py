@@ -5,18 +5,35 @@ from __future__ import annotations
 from bot.core.errors import ModelError, ModelErrorKind
 from bot.core.outcome import StopReason
 
+_NARROWER = "Ask a narrower question."
+_CUT_SHORT = {
+    StopReason.MAX_TURNS: ("I used up the steps I may take for one question", _NARROWER),
+    StopReason.TOKEN_BUDGET: ("I used up the token budget for one question", _NARROWER),
+    StopReason.COST_BUDGET: ("I used up the money budget for one question", _NARROWER),
+    StopReason.RUN_TIMEOUT: ("I ran out of time", _NARROWER),
+    StopReason.TURN_TIMEOUT: (
+        "The model took too long to respond",
+        "Retry, or ask a narrower question.",
+    ),
+    StopReason.CONTEXT_FULL: (
+        "This thread has grown too long for me to go on",
+        "Start a new one for the next question.",
+    ),
+    StopReason.TOOL_ERRORS: (
+        "My tools kept failing",
+        "Retry, or put the question another way.",
+    ),
+    StopReason.MALFORMED_OUTPUT: (
+        "I could not put this into the usual form",
+        "Retry may do better.",
+    ),
+}
+"""What cut a run short, and what to do about it."""
+
 _BY_REASON = {
     StopReason.COMPLETED: "",
-    StopReason.MAX_TURNS: "I used up the steps I may take for one question, so this is not everything. Ask a narrower question to get the rest.",
-    StopReason.TOKEN_BUDGET: "I used up the token budget for one question, so this is not everything. Ask a narrower question to get the rest.",
-    StopReason.COST_BUDGET: "I used up the money budget for one question, so this is not everything. Ask a narrower question to get the rest.",
     StopReason.DIMINISHING_RETURNS: "Digging further brought nothing new, so I stopped here.",
-    StopReason.RUN_TIMEOUT: "I ran out of time, so this is not everything. Ask a narrower question to get the rest.",
-    StopReason.TURN_TIMEOUT: "The model took too long to respond, so this is not everything. Retry, or ask a narrower question.",
-    StopReason.CONTEXT_FULL: "This thread has grown too long for me to go on. Start a new one for the next question.",
     StopReason.PROMPT_TOO_LONG: "This is more than I can read at once. Start a new thread, or ask about a smaller part.",
-    StopReason.TOOL_ERRORS: "My tools kept failing, so this is not everything. Retry, or put the question another way.",
-    StopReason.MALFORMED_OUTPUT: "I could not put this into the usual form, so take it with care. Retry may do better.",
     StopReason.STOP_HOOK: "A check found this answer incomplete, so take it with care.",
     StopReason.CANCELLED_STREAMING: "Stopped.",
     StopReason.CANCELLED_TOOLS: "Stopped.",
@@ -38,13 +55,26 @@ _BY_KIND = {
 }
 
 
-def explain(reason: StopReason, error: ModelError | None, done: tuple[str, ...]) -> str:
+def explain(
+    reason: StopReason, error: ModelError | None, done: tuple[str, ...], *, result: bool
+) -> str:
     """The sentence for a person; "" when there is nothing to explain.
 
-    `done` are the steps that went well: named when there is no result to show them (C6).
+    `result` is whether there is one to show; if not, `done`, the steps that went well, are
+    named (C6).
     """
-    sentence = _BY_KIND[error.kind] if error else _BY_REASON.get(reason, "")
-    if not done:
+    sentence = _BY_KIND[error.kind] if error else _sentence(reason, result=result)
+    if result or not done:
         return sentence
     steps = "; ".join(dict.fromkeys(done))
     return f"{sentence} What I had done: {steps}."
+
+
+def _sentence(reason: StopReason, *, result: bool) -> str:
+    if reason not in _CUT_SHORT:
+        return _BY_REASON.get(reason, "")
+    cause, advice = _CUT_SHORT[reason]
+    if not result:
+        return f"{cause}, so I have no answer yet. {advice}"
+    whole = reason is StopReason.MALFORMED_OUTPUT  # all that the model said, if not in form
+    return f"{cause}, so {'take it with care' if whole else 'this is not everything'}. {advice}"

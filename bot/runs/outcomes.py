@@ -25,7 +25,6 @@ _LINK = re.compile(r"https?://[^\s<>\"'`|)\]]+")
 async def outcome_of(ended: RunEnded, context: RequestContext, artifacts: Artifacts) -> Outcome:
     """What is posted and kept of a run that ended in the loop."""
     request, state = context.request, ended.state
-    done = () if ended.result else ended.done
     return Outcome(
         run_id=context.run_id,
         status=ended.status,
@@ -33,7 +32,7 @@ async def outcome_of(ended: RunEnded, context: RequestContext, artifacts: Artifa
         error=ended.error.kind if ended.error else None,
         response_type=type(ended.result).__name__ if ended.result else request.response_type,
         result=ended.result.model_dump(mode="json") if ended.result else None,
-        note=explain(ended.stop_reason, ended.error, done),
+        note=explain(ended.stop_reason, ended.error, ended.done, result=ended.result is not None),
         totals=Totals(
             model=context.model,
             turns=state.turn,
@@ -56,7 +55,7 @@ def broken(request: Request, run_id: str) -> Outcome:
         status=RunStatus.FAILED,
         stop_reason=StopReason.INTERNAL_ERROR,
         response_type=request.response_type,
-        note=explain(StopReason.INTERNAL_ERROR, None, ()),
+        note=explain(StopReason.INTERNAL_ERROR, None, (), result=False),
         totals=Totals(seconds=_seconds(request)),
     )
 

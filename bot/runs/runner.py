@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from bot.agent import prompts
 from bot.agent.complete import ResponseType
 from bot.agent.dispatch import Toolbox
-from bot.agent.events import Recorded, RunEnded
+from bot.agent.events import Recorded, RunEnded, SavePoint
 from bot.agent.hooks import HookChain
 from bot.agent.interrupt import Interrupt
 from bot.agent.limits import Limits
@@ -119,10 +119,8 @@ class Runner:
                 aclosing(run(state, self._parts(context, interrupt, bound_to))) as events,
             ):
                 async for event in events:
-                    if isinstance(event, Recorded):
-                        saved = event.state.model_dump_json()
-                        entry = event.entry.model_copy(update={"bound_to": bound_to})
-                        await self.stores.runs.save_point(record.run_id, saved, lease, [entry])
+                    if isinstance(event, Recorded | SavePoint):
+                        await self._keep(event, record, lease, bound_to)
                     elif isinstance(event, RunEnded):
                         ended = event
                     narrator.tell(event)
@@ -134,6 +132,15 @@ class Runner:
                 log.error("the model service ended a run: %s", ended.error, extra=ids)
             outcome = await outcome_of(ended, context, self.toolbox.artifacts)
         return outcome, _caller_after(ended, caller, context)
+
+    async def _keep(
+        self, event: Recorded | SavePoint, record: RunRecord, lease: Lease, bound_to: str | None
+    ) -> None:
+        """What the loop may not go on without: its state, and what it added to the conversation."""
+        entries = [event.entry] if isinstance(event, Recorded) else []
+        bound = [entry.model_copy(update={"bound_to": bound_to}) for entry in entries]
+        state = event.state.model_dump_json()
+        await self.stores.runs.save_point(record.run_id, state, lease, bound)
 
     async def _first_state(
         self, request: Request, record: RunRecord, lease: Lease, caller: CallerState
@@ -195,15 +202,18 @@ class Runner:
 
 def _caller_after(ended: RunEnded, before: CallerState, context: RequestContext) -> CallerState:
     """The thread after the run: on its chain, or as it was when the model never took it up."""
-    if ended.error and ended.state.parent == before.previous_response_id:
+    state = ended.state
+    if ended.error and not state.turn:
         return before
+    # The demand to finish was for this run, and must not greet the next question.
+    demand = prompts.note(prompts.closing(state.closing)) if state.closing else None
     return CallerState(
-        previous_response_id=ended.state.parent,
-        pending=ended.state.pending,
-        acquired=ended.state.acquired,
-        links=ended.state.links,
+        previous_response_id=state.parent,
+        pending=tuple(item for item in state.pending if item != demand),
+        acquired=state.acquired,
+        links=state.links,
         model=context.model,
-        last_usage=ended.state.last_usage,
+        last_usage=state.last_usage,
         bound_to=_bound_to(context.request),
     )
 

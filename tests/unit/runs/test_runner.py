@@ -23,6 +23,7 @@ from bot.local.model import (
     text,
 )
 from bot.store import Phase, Stores
+from bot.toolkit import tool
 from tests.support.redis import asked
 from tests.support.runs import answer, bot_on, bot_with
 
@@ -126,6 +127,33 @@ async def test_a_run_goes_on_where_the_process_died(stores: Stores) -> None:
     assert outcome.totals.tool_calls == 1
     assert second.outputs() == ["result: 2\nexpression: 1+1"]
     script.assert_done()
+
+
+async def test_a_change_that_was_begun_is_not_made_again(stores: Stores) -> None:
+    """Reliability 3: the process dies while a tool changes something; the next one tells the model
+    that nobody knows how that went."""
+    begun: list[str] = []
+
+    @tool(group="test", summary="Pay", core=True, mutates=True)
+    async def pay(whom: str) -> str:
+        """Pays."""
+        begun.append(whom)
+        await asyncio.Event().wait()
+        return "paid"
+
+    question = asked("Pay Ada.")
+    script = Script([call("pay", {"whom": "Ada"}), finish(answer())])
+    async with ResponsesServer.open(brain=script) as api:
+        async with bot_on(stores, api, pay.tool) as first:
+            working = asyncio.create_task(first.ask(question))
+            await api.until(lambda: begun)
+            working.cancel()
+            await asyncio.gather(working, return_exceptions=True)
+        async with bot_on(stores, api, pay.tool) as second:
+            outcome = await second.ask(question, attempt=2)
+    assert begun == ["Ada"]
+    assert second.outputs()[0].startswith("Unknown: the bot was interrupted while this ran.")
+    assert outcome.status is RunStatus.SUCCESS
 
 
 async def test_what_was_decided_is_delivered_by_the_next_process(stores: Stores) -> None:
