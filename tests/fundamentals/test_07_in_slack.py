@@ -37,5 +37,5 @@ async def test_a_reply_in_the_thread_needs_no_mention(redis_url: str) -> None:
 
     first, second = place.api.requests
     assert second.body["previous_response_id"] == first.response_id
-    assert "ada replies in #general" in str(second.body["input"])
+    assert "Ada Lovelace replies in #general" in str(second.body["input"])
     assert len(place.posted()) == 2
