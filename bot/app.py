@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from slack_bolt.async_app import AsyncApp
+
 import tools
 from bot.agent.dispatch import Toolbox
 from bot.agent.effort import Effort
@@ -23,6 +25,7 @@ from bot.core.request import Request
 from bot.model import Model, PriceList, ResponsesModel, sdk_client
 from bot.runs.artifacts import ThreadArtifacts
 from bot.runs.engine import Engine, open_engine
+from bot.runs.requests import Requests
 from bot.runs.runner import Runner
 from bot.runs.surface import OpenSurface
 from bot.settings import NO_MODEL, Settings, secret
@@ -208,60 +211,13 @@ async def _working(
 async def _listening(
     settings: Settings, stores: Stores, slack: Slack, engine: Engine
 ) -> AsyncGenerator[None]:
-    async def cancel(thread_key: str, by: str) -> bool:
-        return await stores.signals.request_cancel(thread_key, None, by) is not None
-
-    async def withdraw(thread_key: str, ts: str, by: str) -> bool:
-        channel = thread_key.split(":")[1]
-        request_id = await stores.mailbox.find(slack.identity.team, channel, ts)
-        if request_id is None:
-            return False
-        await stores.signals.request_cancel(thread_key, request_id, by)
-        return await stores.mailbox.remove(thread_key, request_id)
-
-    async def submit(request: Request, event_id: str) -> bool:
-        new = await engine.submit(request, event_id)
-        if not request.private:  # what only one person saw makes nobody's reply meant for us
-            await stores.threads.join(request.thread_key, request.user)
-        return new
-
     signing = settings.slack_signing_secret
     app = slack_app(
         slack.clients, slack.identity, signing_secret=signing.get_secret_value() if signing else ""
     )
     async with AsyncExitStack() as stack:
         background = await stack.enter_async_context(Background())
-        taken_in = Intake(
-            identity=slack.identity,
-            clients=slack.clients,
-            people=slack.people,
-            policy=settings.access,
-            access=slack.access,
-            threads=stores.threads,
-            submit=submit,
-            withdraw=withdraw,
-            status=slack.status,
-            background=background,
-        )
-        asking = Asking(
-            identity=slack.identity,
-            clients=slack.clients,
-            people=slack.people,
-            policy=settings.access,
-            access=slack.access,
-            intake=taken_in,
-            load=stores.mailbox.get,
-        )
-        register(
-            app,
-            identity=slack.identity,
-            clients=slack.clients,
-            intake=taken_in,
-            asking=asking,
-            cancel=cancel,
-            status=slack.status,
-            background=background,
-        )
+        _add_listeners(app, settings, stores, slack, Requests(stores, engine), background)
         if settings.slack_app_token:
             token = settings.slack_app_token.get_secret_value()
             await stack.enter_async_context(socket_mode(app, token, web_client=slack.clients.reads))
@@ -272,3 +228,44 @@ async def _listening(
                 http_server(app, port=settings.port, healthy=stores.reachable)
             )
         yield
+
+
+def _add_listeners(
+    app: AsyncApp,
+    settings: Settings,
+    stores: Stores,
+    slack: Slack,
+    requests: Requests,
+    background: Background,
+) -> None:
+    intake = Intake(
+        identity=slack.identity,
+        clients=slack.clients,
+        people=slack.people,
+        policy=settings.access,
+        access=slack.access,
+        threads=stores.threads,
+        submit=requests.submit,
+        withdraw=requests.withdraw,
+        status=slack.status,
+        background=background,
+    )
+    asking = Asking(
+        identity=slack.identity,
+        clients=slack.clients,
+        people=slack.people,
+        policy=settings.access,
+        access=slack.access,
+        intake=intake,
+        load=stores.mailbox.get,
+    )
+    register(
+        app,
+        identity=slack.identity,
+        clients=slack.clients,
+        intake=intake,
+        asking=asking,
+        cancel=requests.cancel,
+        status=slack.status,
+        background=background,
+    )

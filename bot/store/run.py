@@ -97,11 +97,6 @@ class Runs:
         fields = await self._redis.call("HGETALL", self._key(run_id))
         return await self._record(fields) if fields else None
 
-    async def outcome(self, run_id: str) -> Outcome | None:
-        """How the run ended, None while it has not, or when it is forgotten."""
-        record = await self.load(run_id)
-        return record.outcome if record else None
-
     async def mark_delivered(self, run_id: str) -> None:
         """The terminal is up: the request leaves the mailbox in the same step."""
         record = await self.load(run_id)

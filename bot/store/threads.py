@@ -17,10 +17,6 @@ class Threads:
         key = self._key(thread_key)
         await self._redis.together(("SADD", key, user), ("EXPIRE", key, self._retention.thread))
 
-    async def is_member(self, thread_key: str) -> bool:
-        """Whether a reply in the thread may be meant for the bot."""
-        return bool(await self._redis.call("EXISTS", self._key(thread_key)))
-
     async def participants(self, thread_key: str) -> frozenset[str]:
         """Users who asked something in the thread."""
         members = await self._redis.call("SMEMBERS", self._key(thread_key))

@@ -49,7 +49,9 @@ async def test_the_end_of_a_run_is_one_step(stores: Stores) -> None:
     state = CallerState(previous_response_id="resp_1", pending=({"type": "message"},))
     await stores.runs.finish("run_1", outcome(), state, lease, [entry(2)])
 
-    assert await stores.runs.outcome("run_1") == outcome()
+    finished = await stores.runs.load("run_1")
+    assert finished is not None
+    assert finished.outcome == outcome()
     assert await stores.caller_states.load(request.thread_key) == state
     assert await stores.ledger.entries(request.thread_key) == [entry(1), entry(2)]
     assert await stores.runs.undelivered() == ["run_1"]
