@@ -17,9 +17,11 @@ FOOTER = re.compile(r"stand-in model · \d+ turns? · \d+ tool calls? · .*token
 def say(page: Page, text: str, *, channel: str = "general") -> None:
     """Mention the bot in a channel."""
     page.get_by_test_id(f"channel-{channel}").click()
+    expect(page.get_by_role("heading", name=f"#{channel}", level=1)).to_be_visible()
     composer = page.get_by_test_id("composer")
     composer.click()
     composer.press_sequentially("@Bo")
+    expect(page.get_by_role("option", name="Bot").first).to_be_visible()
     page.keyboard.press("Enter")
     composer.press_sequentially(f" {text}")
     page.keyboard.press("Enter")

@@ -110,6 +110,7 @@ def mention(page: Page, text: str) -> None:
     composer = page.get_by_test_id("thread-composer")
     composer.click()
     composer.press_sequentially("@Bo")
+    expect(page.get_by_role("option", name="Bot").first).to_be_visible()
     page.keyboard.press("Enter")
     composer.press_sequentially(f" {text}")
     page.keyboard.press("Enter")

@@ -36,7 +36,7 @@ export class Composer {
     form.addEventListener("submit", (event) => { event.preventDefault(); this.send(); });
     text.addEventListener("input", () => { this.refresh(); this.suggest(); });
     text.addEventListener("keydown", (event) => this.key_(event));
-    text.addEventListener("blur", () => setTimeout(() => this.closeList(), 120));
+    text.addEventListener("blur", () => setTimeout(() => document.activeElement === text || this.closeList(), 120));
     text.addEventListener("paste", (event) => {
       if (!event.clipboardData.files.length) return;
       event.preventDefault();
