@@ -17,6 +17,7 @@ from pydantic_core import from_json
 
 from bot.core.chain import Usage
 from bot.core.errors import ModelError, ModelErrorKind
+from bot.core.failpoints import failpoint
 from bot.model.errors import from_body, from_exception
 from bot.model.types import (
     ArgumentsPart,
@@ -78,6 +79,7 @@ class ResponsesModel:
     async def respond(self, request: ModelRequest) -> AsyncGenerator[Progress]:
         """See `Model.respond`."""
         body = self._body(request)
+        failpoint("model-asking")
         try:
             if not self._stream:
                 yield await self._whole(body)
@@ -117,6 +119,7 @@ class ResponsesModel:
         async with await self._client.post(
             _PATH, cast_to=object, body=body, stream=True, stream_cls=AsyncStream[object]
         ) as stream:
+            failpoint("model-asked")
             events = cast("AsyncGenerator[ServerSentEvent]", aiter(EventSource(stream.response)))
             async with aclosing(events):
                 # Read to the very end, so that the connection can be used again.
@@ -124,9 +127,11 @@ class ResponsesModel:
                     if event.event in _TERMINAL:
                         response = _response(from_json(event.data)["response"])
                     elif part := _part(event) or watch.part(event):
+                        failpoint("model-streaming")
                         yield part
         if response is None:
             raise ModelError(ModelErrorKind.INTERRUPTED, "The stream ended without a response.")
+        failpoint("model-answered")
         yield response
 
 
