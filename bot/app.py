@@ -20,16 +20,16 @@ from bot.agent.dispatch import Toolbox
 from bot.agent.effort import Effort
 from bot.agent.evaluate import Evaluation
 from bot.agent.hooks import HookChain, Hooks
-from bot.core import failpoints
 from bot.core.errors import ConfigurationError, ToolError
 from bot.core.request import Request
 from bot.model import Model, PriceList, ResponsesModel, sdk_client
 from bot.runs.artifacts import ThreadArtifacts
+from bot.runs.budgets import BudgetPolicy
 from bot.runs.engine import Engine, open_engine
 from bot.runs.requests import Requests
 from bot.runs.runner import Runner
 from bot.runs.surface import OpenSurface
-from bot.settings import NO_MODEL, SLACK, Settings, secret
+from bot.settings import NO_MODEL, Settings, secret
 from bot.slack.access import Access
 from bot.slack.app import slack_app
 from bot.slack.asking import Asking
@@ -84,6 +84,8 @@ async def runner(
     dry_run: bool = False,
 ) -> AsyncGenerator[Runner]:
     """All that a run needs. Raises ConfigurationError when no model service is named."""
+    prices = PriceList(settings.model.window, settings.model.price)
+    _check_prices(settings, prices)
     key = "none"  # a server of one's own may ask for none
     if settings.openai_api_key or not settings.openai_base_url:
         key = secret(settings.openai_api_key, "OPENAI_API_KEY", NO_MODEL)
@@ -108,12 +110,32 @@ async def runner(
             toolbox=Toolbox(catalogue(), services, artifacts),
             model=model,
             models=(settings.openai_model, *settings.openai_fallback_models),
-            prices=PriceList(settings.model.window),
+            prices=prices,
             limits=settings.limits,
             open_surface=open_surface,
+            budgets=budget_policy(settings, stores),
             hooks_for=lambda request: _hooks(settings, model, request),
             stateless=settings.model.stateless,
             dry_run=dry_run,
+        )
+
+
+def budget_policy(settings: Settings, stores: Stores) -> BudgetPolicy:
+    """Who may spend how much."""
+    return BudgetPolicy(settings.budgets, stores.budgets, stores.pause)
+
+
+def _check_prices(settings: Settings, prices: PriceList) -> None:
+    """Raises ConfigurationError when money is bounded but nobody knows what a model costs."""
+    bounds = [f"budgets.{name}" for name in settings.budgets.bound_money]
+    if settings.limits.cost and "cost" in settings.limits.model_fields_set:
+        bounds.append("limits.cost")
+    models = (settings.openai_model, *settings.openai_fallback_models)
+    unknown = [model for model in models if not prices.knows(model)]
+    if bounds and unknown:
+        raise ConfigurationError(
+            f"{', '.join(bounds)}: the price of {', '.join(unknown)} is not known, so money cannot "
+            "be bounded. Set [model] price = {input = …, output = …} in dollars per million tokens."
         )
 
 
@@ -163,7 +185,6 @@ async def bot(
 
     Leaving it stops the intake first, then lets runs end, and hands back those that do not.
     """
-    _arm_failpoints(settings)
     async with AsyncExitStack() as stack:
         data_dir = settings.bot_data_dir / "redis"
         url, stores = await stack.enter_async_context(redis_and_stores(settings, data_dir=data_dir))
@@ -174,15 +195,6 @@ async def bot(
         if intake:
             await stack.enter_async_context(_listening(settings, stores, slack, engine))
         yield
-
-
-def _arm_failpoints(settings: Settings) -> None:
-    """For tests only. Raises ConfigurationError where real people would meet the crashes."""
-    if settings.bot_failpoints is None:
-        return
-    if settings.slack_api_url == SLACK:
-        raise ConfigurationError("BOT_FAILPOINTS is set: it crashes a bot on purpose. Unset it.")
-    failpoints.arm(settings.bot_failpoints)
 
 
 @asynccontextmanager

@@ -18,6 +18,7 @@ from bot.local.model.standin import StandIn
 from bot.local.page import mount
 from bot.local.sample_database import build
 from bot.local.workspace import Workspace
+from bot.model import Price
 from bot.settings import Settings
 from bot.slack.manifest import manifest
 from bot.toolkit import DatabaseConfig
@@ -62,6 +63,9 @@ async def _with_stand_in_model(settings: Settings) -> AsyncGenerator[Settings]:
                 "openai_base_url": api.url,
                 "openai_api_key": SecretStr(api.api_key),
                 "openai_model": STAND_IN,
+                "model": settings.model.model_copy(
+                    update={"price": settings.model.price or Price(input=0, output=0)}
+                ),
             }
         )
 

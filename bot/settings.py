@@ -25,6 +25,8 @@ from typing_extensions import override
 from bot.agent.limits import Limits
 from bot.core.errors import ConfigurationError
 from bot.logs import Format
+from bot.model import Price
+from bot.runs.budgets import Budgets
 from bot.runs.policy import Policy
 from bot.store import Retention
 from bot.toolkit import DatabaseConfig
@@ -34,14 +36,12 @@ NO_MODEL = (
     "without, with a stand-in model"
 )
 
-SLACK = "https://slack.com/api/"
-
-_TABLES = ("model", "limits", "access", "retention", "databases")
+_TABLES = ("model", "limits", "access", "retention", "databases", "budgets")
 
 
 class ModelSettings(BaseModel):
-    """How the model is called; `[model]` in bot.toml. `window` in tokens, for models that the
-    price table does not know. `stateless` is for services that keep no responses.
+    """How the model is called; `[model]` in bot.toml. `window` in tokens and `price` in dollars for
+    a million tokens are for models that the price table does not know. `stateless` is for services that keep no responses.
     `evaluation` has each result judged by another call: `basic` marks one that falls short as
     partial, `full` sends it back up to twice."""
 
@@ -52,6 +52,7 @@ class ModelSettings(BaseModel):
     temperature: float | None = Field(default=None, ge=0, le=2)
     max_output_tokens: int | None = Field(default=None, ge=256)
     window: int = Field(default=128_000, ge=4_000)
+    price: Price | None = None
     stateless: bool = False
     evaluation: Literal["off", "basic", "full"] = "off"
 
@@ -73,7 +74,7 @@ class Settings(BaseSettings):
     slack_bot_token: SecretStr | None = None
     slack_app_token: SecretStr | None = None
     slack_signing_secret: SecretStr | None = None
-    slack_api_url: str = SLACK
+    slack_api_url: str = "https://slack.com/api/"
     openai_api_key: SecretStr | None = None
     openai_base_url: str | None = None
     openai_model: str = "gpt-6.1-sol"
@@ -82,10 +83,10 @@ class Settings(BaseSettings):
     port: int = Field(default=8080, ge=0, le=65535)
     bot_data_dir: Path = Path(".data")
     bot_log_format: Format = "text"
-    bot_failpoints: Path | None = None
 
     model: ModelSettings = ModelSettings()
     limits: Limits = Limits()
+    budgets: Budgets = Budgets()
     access: Policy = Policy()
     retention: Retention = Retention()
     databases: dict[str, DatabaseConfig] = {}

@@ -7,6 +7,7 @@ from typing_extensions import override
 
 from bot.agent.hooks import Block, Go, Hooks, Prevent, Verdict
 from bot.agent.state import LoopState
+from bot.core.budgets import billed_tokens
 from bot.core.outcome import StopReason
 
 _ENOUGH = 0.9
@@ -25,7 +26,7 @@ class Effort(Hooks):
 
     @override
     async def on_stop(self, state: LoopState, result: BaseModel) -> Verdict:
-        spent = state.usage.input_tokens - state.usage.cached_tokens + state.usage.output_tokens
+        spent = billed_tokens(state.usage)
         if spent >= _ENOUGH * self._tokens:
             return Go()
         added = state.usage.output_tokens - self._output

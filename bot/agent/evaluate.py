@@ -57,6 +57,8 @@ class Evaluation(Hooks):
 
     @override
     async def on_stop(self, state: LoopState, result: BaseModel) -> Verdict:
+        if state.closing:  # nothing can be sent back any more, and there may be nothing to spend
+            return Go()
         judgement, usage = await self._judged(result)
         if judgement is None or judgement.completed:
             return Go(usage=usage)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from bot.agent.limits import Limits
 from bot.agent.state import LoopState
+from bot.core.budgets import billed_tokens
 from bot.core.outcome import StopReason
 
 
@@ -34,11 +35,10 @@ class Gauge:
 
 def gauge(state: LoopState, limits: Limits, *, elapsed: float, window: int) -> Gauge:
     """`elapsed` in seconds since the run began; `window` the model's input limit in tokens."""
-    spent = state.usage.input_tokens - state.usage.cached_tokens + state.usage.output_tokens
     return Gauge(
         turns=state.turn / limits.turns,
         time=elapsed / limits.run_seconds,
-        tokens=spent / limits.tokens,
+        tokens=billed_tokens(state.usage) / limits.tokens,
         cost=(state.cost or 0.0) / limits.cost if limits.cost else 0.0,
         context=usage_ratio(state, window) / limits.context_ratio,
     )

@@ -38,7 +38,7 @@ async def _guarded(this: Phases, state: LoopState) -> tuple[LoopState, Notes]:
     limits = this.parts.limits
     used = gauge(state, limits, elapsed=this.elapsed(), window=this.window_size(state))
     reason = tripped(used, state, limits)
-    if reason is None and state.turn:
+    if reason is None and (state.turn or state.transition is Transition.BLOCKED):
         reason = await this.parts.hooks.should_stop_after_turn(state)
     if reason:
         return close(state, reason)

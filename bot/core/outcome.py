@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from bot.core.answers import Chart
+from bot.core.budgets import OverBudget
 from bot.core.errors import ModelErrorKind
 
 
@@ -41,6 +42,7 @@ class StopReason(StrEnum):
     REFUSED = "refused"
     CONTENT_FILTER = "content_filter"
     MODEL_ERROR = "model_error"
+    PAUSED = "paused"  # an admin has paused the bot
     INTERNAL_ERROR = "internal_error"  # a bug of ours, or a worker that died again and again
 
 
@@ -69,6 +71,8 @@ class Outcome(BaseModel):
     `note` is a clear sentence for the person: why it is partial or failed and what to do next.
     `links` are the addresses that may be posted as links: those that people or tools brought in.
     `charts` maps the handles named in the result to what they show.
+    `over` is the budget that ended the run, for who may raise it; `warnings` are sentences about
+    budgets that are nearly used up.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -84,3 +88,5 @@ class Outcome(BaseModel):
     totals: Totals = Totals()
     links: frozenset[str] = frozenset()
     charts: dict[str, Chart] = {}
+    over: OverBudget | None = None
+    warnings: tuple[str, ...] = ()

@@ -1,22 +1,14 @@
 """The Responses API client: what is asked, what comes back, what it costs."""
 
 from bot.model.client import ResponsesModel, sdk_client
-from bot.model.prices import PriceList
-from bot.model.types import (
-    ArgumentsPart,
-    Model,
-    ModelRequest,
-    ModelResponse,
-    Progress,
-    ReasoningPart,
-    TextPart,
-)
+from bot.model.prices import Price, PriceList
+from bot.model.types import Model, ModelRequest, ModelResponse, Progress, ReasoningPart, TextPart
 
 __all__ = [
-    "ArgumentsPart",
     "Model",
     "ModelRequest",
     "ModelResponse",
+    "Price",
     "PriceList",
     "Progress",
     "ReasoningPart",

@@ -5,17 +5,42 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from bot.core.chain import Usage
+from pydantic import BaseModel, ConfigDict, Field
+
+from bot.core.chain import NO_USAGE, Usage
 
 _LARGEST_OUTPUT = 128_000
 """Tokens that current models keep free for output: window − this = the largest input (E1)."""
 
 
+class Price(BaseModel):
+    """US dollars for a million tokens. `cached` input costs what other input does unless given."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+    cached: float | None = Field(default=None, ge=0)
+
+    def of(self, usage: Usage) -> float:
+        """Dollars for one response."""
+        cached = self.input if self.cached is None else self.cached
+        fresh = usage.input_tokens - usage.cached_tokens
+        parts = (
+            (fresh, self.input),
+            (usage.cached_tokens, cached),
+            (usage.output_tokens, self.output),
+        )
+        return sum(tokens * price for tokens, price in parts) / 1_000_000
+
+
 @dataclass(frozen=True, slots=True)
 class PriceList:
-    """`default_window` is the input limit in tokens assumed for models that the table lacks."""
+    """`default_window` is the input limit in tokens assumed for models that the table lacks, and
+    `default_price` what they cost, if that is known."""
 
     default_window: int = 128_000
+    default_price: Price | None = None
 
     def window(self, model: str) -> int:
         """The largest input in tokens that `model` takes."""
@@ -37,8 +62,12 @@ class PriceList:
         try:
             found = calc_price(priced, model_ref=model, provider_id="openai")
         except LookupError:
-            return None
+            return self.default_price.of(usage) if self.default_price else None
         return float(found.total_price)
+
+    def knows(self, model: str) -> bool:
+        """Whether the model's price is known."""
+        return self.cost(model, NO_USAGE) is not None
 
 
 @cache

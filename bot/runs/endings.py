@@ -28,7 +28,6 @@ _CUT_SHORT = {
         "Retry may do better.",
     ),
 }
-"""What cut a run short, and what to do about it."""
 
 _BY_REASON = {
     StopReason.COMPLETED: "",
@@ -55,25 +54,35 @@ _BY_KIND = {
 }
 
 
+CutShort = tuple[str, str]
+"""What cut a run short, and what to do about it."""
+
+
 def explain(
-    reason: StopReason, error: ModelError | None, done: tuple[str, ...], *, result: bool
+    reason: StopReason,
+    error: ModelError | None,
+    done: tuple[str, ...],
+    *,
+    result: bool,
+    cut_short: CutShort | None = None,
 ) -> str:
     """The sentence for a person; "" when there is nothing to explain.
 
     `result` is whether there is one to show; if not, `done`, the steps that went well, are
-    named (C6).
+    named (C6). `cut_short` says more than the reason by itself.
     """
-    sentence = _BY_KIND[error.kind] if error else _sentence(reason, result=result)
+    cut_short = cut_short or _CUT_SHORT.get(reason)
+    sentence = _BY_KIND[error.kind] if error else _sentence(reason, cut_short, result=result)
     if result or not done:
         return sentence
     steps = "; ".join(dict.fromkeys(done))
     return f"{sentence} What I had done: {steps}."
 
 
-def _sentence(reason: StopReason, *, result: bool) -> str:
-    if reason not in _CUT_SHORT:
+def _sentence(reason: StopReason, cut_short: CutShort | None, *, result: bool) -> str:
+    if cut_short is None:
         return _BY_REASON.get(reason, "")
-    cause, advice = _CUT_SHORT[reason]
+    cause, advice = cut_short
     if not result:
         return f"{cause}, so I have no answer yet. {advice}"
     whole = reason is StopReason.MALFORMED_OUTPUT  # all that the model said, if not in form

@@ -60,6 +60,17 @@ def broken(request: Request, run_id: str) -> Outcome:
     )
 
 
+def refused(request: Request, run_id: str, reason: StopReason) -> Outcome:
+    """The end of a run that may not begin: no model was asked."""
+    return Outcome(
+        run_id=run_id,
+        status=RunStatus.FAILED,
+        stop_reason=reason,
+        response_type=request.response_type,
+        totals=Totals(cost=0.0, seconds=_seconds(request)),
+    )
+
+
 def _seconds(request: Request) -> float:
     return (datetime.now(UTC) - request.received_at).total_seconds()
 

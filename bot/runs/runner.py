@@ -7,7 +7,7 @@ import hashlib
 import logging
 from collections.abc import Callable
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.agent import prompts
 from bot.agent.complete import ResponseType
@@ -22,13 +22,14 @@ from bot.agent.state import LoopState
 from bot.core.chain import CallerState, LedgerEntry
 from bot.core.context import RequestContext, bound_request
 from bot.core.errors import CorruptValue, LeaseLost, StoreUnavailable
-from bot.core.failpoints import failpoint
 from bot.core.ids import new_id
 from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.model import Model, PriceList
+from bot.runs.budgets import BudgetPolicy
 from bot.runs.narration import Narrator
 from bot.runs.outcomes import broken, outcome_of
+from bot.runs.spending import Spending
 from bot.runs.surface import OpenSurface, Surface
 from bot.store import Lease, Phase, RunRecord, Stores
 
@@ -57,6 +58,7 @@ class Runner:
     limits: Limits
     open_surface: OpenSurface
     hooks_for: HooksFor
+    budgets: BudgetPolicy
     stateless: bool = False
     dry_run: bool = False
 
@@ -69,17 +71,13 @@ class Runner:
         """
         runs = self.stores.runs
         lease = await self.stores.leases.take(request.thread_key)
-        failpoint("lease-taken")
         record = await runs.start(request, new_id("run"), lease)
-        failpoint("run-started")
         if record.outcome and record.phase is Phase.DELIVERED:
             return record.outcome
         async with self.open_surface(request, runs.post(record.run_id, lease)) as surface:
             outcome = record.outcome or await self._decide(request, record, lease, surface, attempt)
             await _deliver(surface, outcome)
-        failpoint("run-delivered")
         await runs.mark_delivered(record.run_id)
-        failpoint("run-closed")
         return outcome
 
     async def _decide(
@@ -98,9 +96,7 @@ class Runner:
             # A bug of ours. It is logged with its trace; the person still gets an end.
             log.exception("run failed", extra={"run_id": record.run_id, "request_id": request.id})
             outcome, after = broken(request, record.run_id), caller
-        failpoint("run-finishing")
         await self.stores.runs.finish(record.run_id, outcome, after, lease)
-        failpoint("run-finished")
         return outcome
 
     async def _work(
@@ -117,17 +113,21 @@ class Runner:
         )
         bound_to = _bound_to(request)
         interrupt = Interrupt()
+        spending = Spending(request, self.budgets, interrupt)
+        if _is_unheard(record) and await spending.forbids():
+            return spending.refusal(record.run_id), caller
         state = await self._first_state(request, record, lease, caller)
+        spending.begin(state)
         narrator = Narrator(request, record.run_id)
         ended: RunEnded | None = None
         with bound_request(context):
             async with (
                 self.stores.signals.watch(request.id, lambda _by: interrupt.request()),
-                aclosing(run(state, self._parts(context, interrupt, bound_to))) as events,
+                aclosing(run(state, self._parts(context, interrupt, bound_to, spending))) as events,
             ):
                 async for event in events:
                     if isinstance(event, Recorded | SavePoint):
-                        await self._keep(event, record, lease, bound_to)
+                        await self._keep(event, record, lease, bound_to, spending)
                     elif isinstance(event, RunEnded):
                         ended = event
                     narrator.tell(event)
@@ -138,18 +138,24 @@ class Runner:
                 ids = {"run_id": record.run_id, "model_request": ended.error.request_id}
                 log.error("the model service ended a run: %s", ended.error, extra=ids)
             outcome = await outcome_of(ended, context, self.toolbox.artifacts)
+            outcome = await spending.ending(outcome, ended.done)
         return outcome, _caller_after(ended, caller, context)
 
     async def _keep(
-        self, event: Recorded | SavePoint, record: RunRecord, lease: Lease, bound_to: str | None
+        self,
+        event: Recorded | SavePoint,
+        record: RunRecord,
+        lease: Lease,
+        bound_to: str | None,
+        spending: Spending,
     ) -> None:
-        """What the loop may not go on without: its state, and what it added to the conversation."""
+        """What the loop may not go on without: its state, what it added to the conversation, and
+        what that took."""
         entries = [event.entry] if isinstance(event, Recorded) else []
         bound = [entry.model_copy(update={"bound_to": bound_to}) for entry in entries]
         state = event.state.model_dump_json()
-        failpoint("step-keeping")
-        await self.stores.runs.save_point(record.run_id, state, lease, bound)
-        failpoint("step-kept")
+        charge = spending.charge(event.state)
+        await self.stores.runs.save_point(record.run_id, state, lease, bound, charge)
 
     async def _first_state(
         self, request: Request, record: RunRecord, lease: Lease, caller: CallerState
@@ -191,8 +197,15 @@ class Runner:
             log.exception("the ledger is lost", extra={"thread_key": request.thread_key})
             return []
 
-    def _parts(self, context: RequestContext, interrupt: Interrupt, bound_to: str | None) -> Parts:
+    def _parts(
+        self,
+        context: RequestContext,
+        interrupt: Interrupt,
+        bound_to: str | None,
+        spending: Spending,
+    ) -> Parts:
         request = context.request
+        hooks = self.hooks_for(request)
         return Parts(
             model=self.model,
             models=self.models,
@@ -203,10 +216,16 @@ class Runner:
             interrupt=interrupt,
             context=context,
             history=lambda: self._history(request, bound_to),
-            hooks=self.hooks_for(request),
+            hooks=replace(hooks, hooks=(spending, *hooks.hooks)),
             stateless=self.stateless,
             user_hash=hashlib.sha256(f"{request.team}:{request.user}".encode()).hexdigest(),
         )
+
+
+def _is_unheard(record: RunRecord) -> bool:
+    """Whether no model has answered this run yet: it can still end as if it had not begun."""
+    state = LoopState.model_validate_json(record.state) if record.state is not None else None
+    return state is None or (not state.turn and state.open is None)
 
 
 def _caller_after(ended: RunEnded, before: CallerState, context: RequestContext) -> CallerState:

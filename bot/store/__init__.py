@@ -8,24 +8,29 @@ from dataclasses import dataclass
 
 from bot.core.errors import StoreUnavailable
 from bot.store.artifacts import ArtifactStore
+from bot.store.budgets import BudgetStore, Position
 from bot.store.caller_state import CallerStates
 from bot.store.connection import Connection, Retention, connect
 from bot.store.leases import Lease, Leases
 from bot.store.ledger import Ledger
 from bot.store.mailbox import Mailbox
+from bot.store.pause import PauseSwitch
 from bot.store.run import Phase, Post, RunRecord, Runs
 from bot.store.signals import Signals
 from bot.store.threads import Threads
 
 __all__ = [
     "ArtifactStore",
+    "BudgetStore",
     "CallerStates",
     "Connection",
     "Lease",
     "Leases",
     "Ledger",
     "Mailbox",
+    "PauseSwitch",
     "Phase",
+    "Position",
     "Post",
     "Retention",
     "RunRecord",
@@ -49,6 +54,8 @@ class Stores:
     artifacts: ArtifactStore
     threads: Threads
     signals: Signals
+    budgets: BudgetStore
+    pause: PauseSwitch
     redis: Connection
 
     async def reachable(self) -> bool:
@@ -77,5 +84,7 @@ async def open_stores(url: str, retention: Retention | None = None) -> AsyncGene
             artifacts=ArtifactStore(redis, keep),
             threads=Threads(redis, keep),
             signals=Signals(redis, keep),
+            budgets=BudgetStore(redis, keep),
+            pause=PauseSwitch(redis, keep),
             redis=redis,
         )

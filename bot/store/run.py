@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from bot.core.budgets import Charge
 from bot.core.chain import CallerState, LedgerEntry
 from bot.core.errors import CorruptValue
 from bot.core.outcome import Outcome
 from bot.core.request import Request
+from bot.store.budgets import charging
 from bot.store.caller_state import caller_state_key
 from bot.store.connection import Connection, Retention
 from bot.store.leases import Lease
@@ -48,6 +50,7 @@ class Runs:
 
     def __init__(self, redis: Connection, retention: Retention) -> None:
         self._redis = redis
+        self._retention = retention
         self._seconds = retention.thread
 
     async def start(self, request: Request, run_id: str, lease: Lease) -> RunRecord:
@@ -60,14 +63,21 @@ class Runs:
         return await self._record(_pairs(fields))
 
     async def save_point(
-        self, run_id: str, state: str, lease: Lease, entries: Sequence[LedgerEntry] = ()
+        self,
+        run_id: str,
+        state: str,
+        lease: Lease,
+        entries: Sequence[LedgerEntry] = (),
+        charge: Charge | None = None,
     ) -> None:
-        """Keep where the loop stands, and what it appended since the last time, as one."""
+        """Keep where the loop stands, and what it appended and spent since the last time, as one:
+        whoever goes on from that state has nothing to count again (G6)."""
         key = self._key(run_id)
         await lease.write(
             ("HSET", key, "state", state),
             ("EXPIRE", key, self._seconds),
             *appending(self._redis, lease.thread_key, entries, self._seconds),
+            *charging(self._redis, charge, self._retention),
         )
 
     async def finish(

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.core.errors import ConfigurationError
+from bot.runs.budgets import Cap
 from bot.settings import Settings, load_settings
 
 ENVIRONMENT = [name.upper() for name in Settings.model_fields]
@@ -50,6 +51,14 @@ def test_nothing_has_to_be_set() -> None:
         ("[databases.shop]\nurl = 3", "databases.shop.url"),
         ("[databases.shop]\ndescription = 'x'", "databases.shop.url"),
         ("[budget]\nday = 5", "budget"),
+        ("[budgets]\nuser_daily = 5", "budgets.user_daily"),
+        ("[budgets]\nuser_day = 0", "budgets.user_day.cost"),
+        ("[budgets]\nuser_day = true", "budgets.user_day"),
+        ("[budgets]\nuser_day = {}", "budgets.user_day"),
+        ("[budgets]\nuser_day = {token = 5}", "budgets.user_day.token"),
+        ("[budgets]\nwarn_at = 80", "budgets.warn_at"),
+        ("[model]\nprice = 3", "model.price"),
+        ("[model]\nprice = {input = 1}", "model.price.output"),
         ("port = 'high'", "port"),
         ("port = 70000", "port"),
         ("bot_log_format = 'xml'", "bot_log_format"),
@@ -108,7 +117,21 @@ def test_an_example_copied_as_it_is_sets_nothing(folder: Path) -> None:
     assert not load_settings().has_model
 
 
-@pytest.mark.parametrize("name", ["MODEL", "LIMITS", "ACCESS", "RETENTION", "DATABASES"])
+def test_budgets_are_dollars_or_tokens_or_both(folder: Path) -> None:
+    """G6: a bare number is dollars; what is not set is not bounded."""
+    (folder / "bot.toml").write_text(
+        "[budgets]\nuser_day = 2\nthread = {tokens = 500_000}\n"
+        "workspace_month = {cost = 300.5, tokens = 9_000_000}\n"
+    )
+    budgets = load_settings().budgets
+    assert budgets.user_day == Cap(cost=2)
+    assert budgets.thread == Cap(tokens=500_000)
+    assert budgets.workspace_month == Cap(cost=300.5, tokens=9_000_000)
+    assert budgets.channel_day is None
+    assert budgets.bound_money == ["workspace_month", "user_day"]
+
+
+@pytest.mark.parametrize("name", ["BUDGETS", "MODEL", "LIMITS", "ACCESS", "RETENTION", "DATABASES"])
 def test_what_others_keep_in_the_environment_is_not_ours(
     monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.core.chain import Usage
-from bot.model import PriceList
+from bot.model import Price, PriceList
 
 MILLION = 1_000_000
 
@@ -39,6 +39,22 @@ def test_an_unknown_model_has_no_price_and_the_window_of_the_settings(model: str
     prices = PriceList(default_window=50_000)
     assert prices.cost(model, Usage(input_tokens=10)) is None
     assert prices.window(model) == 50_000
+
+
+def test_a_price_can_be_given_for_models_that_the_table_lacks() -> None:
+    """G6: so that money can be bounded there; it changes nothing for those that are known."""
+    prices = PriceList(default_price=Price(input=1, output=10, cached=0.5))
+    usage = Usage(input_tokens=MILLION, cached_tokens=400_000, output_tokens=100_000)
+    assert prices.cost("my-own-model", usage) == pytest.approx(0.6 + 0.2 + 1)
+    assert prices.cost("gpt-5.4-mini", usage) == PriceList().cost("gpt-5.4-mini", usage)
+    assert not PriceList().knows("my-own-model")
+    assert prices.knows("my-own-model")
+
+
+def test_cached_input_costs_what_input_costs_unless_it_is_said() -> None:
+    """Rather too much than too little."""
+    usage = Usage(input_tokens=MILLION, cached_tokens=MILLION)
+    assert Price(input=3, output=0).of(usage) == 3
 
 
 def test_the_window_leaves_room_for_the_output() -> None:

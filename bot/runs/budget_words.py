@@ -1,0 +1,89 @@
+"""Budgets in plain words: what is used up, when it renews, who can raise it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from bot.core.budgets import Budget, Pause
+from bot.core.outcome import StopReason
+from bot.runs.budgets import Standing
+from bot.runs.endings import CutShort
+
+_NAMES = {
+    Budget.THREAD: "the budget for this thread",
+    Budget.USER_DAY: "your budget for today",
+    Budget.USER_MONTH: "your budget for this month",
+    Budget.CHANNEL_DAY: "today's budget for this channel",
+    Budget.CHANNEL_MONTH: "this month's budget for this channel",
+    Budget.WORKSPACE_DAY: "today's budget for this workspace",
+    Budget.WORKSPACE_MONTH: "this month's budget for this workspace",
+}
+
+
+def used_up(standing: Standing, now: datetime) -> CutShort:
+    """What is used up, when it renews, and who can raise it."""
+    cause = f"{capitalised(_NAMES[standing.budget])} is used up ({amounts(standing)})"
+    renewal = renewal_of(standing.budget, now)
+    when = f"It renews {renewal}" if renewal else "Start a new thread"
+    return cause, f"{when}, or an admin can raise it."
+
+
+def nearly_used_up(standing: Standing) -> str:
+    """A note for the foot of an answer."""
+    name = _NAMES[standing.budget]
+    if standing.share >= 1:
+        return f"{capitalised(name)} is used up ({amounts(standing)})."
+    return f"{int(standing.share * 100)} % of {name} is used ({amounts(standing)})."
+
+
+def raised(standing: Standing, name: str, whose: str) -> str:
+    """What everybody reads when `name` has raised a budget; `whose` it is, in the reader's words."""
+    until = "" if standing.budget is Budget.THREAD else f" for {_period(standing.budget)}"
+    return f"{name} raised the budget of {whose}{until} to {limit(standing)}."
+
+
+def paused(pause: Pause) -> CutShort:
+    """What everybody is told who asks something meanwhile."""
+    since = f"{_date(pause.at)}, {pause.at:%H:%M} UTC"
+    return f"I was paused by {pause.name} ({since})", "Retry when I am back."
+
+
+def amounts(standing: Standing) -> str:
+    """ "$5.02 of $5.00", or "120,300 of 100,000 tokens": of the limit that is fuller."""
+    spent = standing.position.spent
+    if standing.reason is StopReason.COST_BUDGET:
+        return f"{money(spent.cost)} of {limit(standing)}"
+    return f"{spent.tokens:,} of {limit(standing)}"
+
+
+def limit(standing: Standing) -> str:
+    """The fuller limit, as it was raised."""
+    if standing.reason is StopReason.COST_BUDGET:
+        return money(standing.cost_limit or 0)
+    return f"{standing.token_limit or 0:,.0f} tokens"
+
+
+def money(dollars: float) -> str:
+    """In dollars and cents; in as many digits as it takes when it is less than ten cents."""
+    return f"${dollars:.2f}" if dollars >= 0.1 or dollars == 0 else f"${dollars:.4f}"
+
+
+def renewal_of(budget: Budget, now: datetime) -> str:
+    """When the budget is whole again; "" for a thread's."""
+    at = budget.renews(now)
+    if at is None:
+        return ""
+    return f"on {_date(at)} (UTC)" if budget.endswith("_month") else "at midnight UTC"
+
+
+def capitalised(sentence: str) -> str:
+    """With a capital letter first, and the others as they are."""
+    return sentence[:1].upper() + sentence[1:]
+
+
+def _period(budget: Budget) -> str:
+    return "today" if budget.endswith("_day") else "this month"
+
+
+def _date(at: datetime) -> str:
+    return f"{at.day} {at:%B}"

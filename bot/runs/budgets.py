@@ -1,0 +1,192 @@
+"""How much may be spent beyond one run: asked by code before every call to a model (G6).
+
+A call is begun only while every budget that it counts towards has something left. What it costs is
+known afterwards, so a budget is passed by at most the call that uses it up and the one last call
+(C6), for each run that is under way at that moment; a run that begins later makes no call at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, cast
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from bot.core.budgets import Account, Budget, OverBudget, Pause, Raise, accounts_of
+from bot.core.errors import NotPermitted
+from bot.core.outcome import StopReason
+from bot.core.request import Request
+from bot.store import BudgetStore, PauseSwitch, Position
+
+
+class Cap(BaseModel):
+    """At most this much in one period: `cost` in US dollars, `tokens` without cached input. A bare
+    number is dollars."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    cost: float | None = Field(default=None, gt=0)
+    tokens: int | None = Field(default=None, ge=1)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _dollars(cls, given: Any) -> Any:
+        is_number = isinstance(given, int | float) and not isinstance(given, bool)
+        return {"cost": given} if is_number else given
+
+    @model_validator(mode="after")
+    def _bounds_something(self) -> Cap:
+        if self.cost is None and self.tokens is None:
+            raise ValueError("set cost (dollars), tokens or both")
+        return self
+
+
+class Budgets(BaseModel):
+    """`[budgets]` in bot.toml: none unless set. Days and months are those of UTC; a thread's is for
+    its lifetime. From the share `warn_at` on, answers say how much is used."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    warn_at: float = Field(default=0.8, gt=0, le=1)
+    thread: Cap | None = None
+    user_day: Cap | None = None
+    user_month: Cap | None = None
+    channel_day: Cap | None = None
+    channel_month: Cap | None = None
+    workspace_day: Cap | None = None
+    workspace_month: Cap | None = None
+
+    def cap(self, budget: Budget) -> Cap | None:
+        """What `budget` is bounded to; None when it is not."""
+        return cast("Cap | None", getattr(self, budget))
+
+    @property
+    def bound_money(self) -> list[str]:
+        """Names of the budgets in dollars, which need to know what a model costs."""
+        return [each for each in Budget if (cap := self.cap(each)) and cap.cost]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where an account stands against its budget; `cap` None when it has none."""
+
+    position: Position
+    cap: Cap | None
+
+    @property
+    def budget(self) -> Budget:
+        return self.position.account.budget
+
+    @property
+    def cost_limit(self) -> float | None:
+        """In dollars, as it was raised."""
+        cost = self.cap.cost if self.cap else None
+        return cost and cost * self.position.factor
+
+    @property
+    def token_limit(self) -> float | None:
+        tokens = self.cap.tokens if self.cap else None
+        return tokens and tokens * self.position.factor
+
+    @property
+    def shares(self) -> dict[StopReason, float]:
+        """How much of each limit is used (1 is all of it), by what it ends a run with."""
+        spent = self.position.spent
+        limits = (
+            (StopReason.COST_BUDGET, spent.cost, self.cost_limit),
+            (StopReason.TOKEN_BUDGET, spent.tokens, self.token_limit),
+        )
+        return {reason: used / limit for reason, used, limit in limits if limit}
+
+    @property
+    def share(self) -> float:
+        """How much of the fuller limit is used; 0 without one."""
+        return max(self.shares.values(), default=0.0)
+
+    @property
+    def reason(self) -> StopReason:
+        """What a run ends with when this is used up."""
+        return max(self.shares, key=lambda each: self.shares[each])
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetPolicy:
+    """Who may spend how much: what is configured, against what was spent."""
+
+    budgets: Budgets
+    store: BudgetStore
+    switch: PauseSwitch
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+    async def paused(self) -> Pause | None:
+        """Who has paused the bot; None when it may work."""
+        return await self.switch.get()
+
+    async def used_up(self, request: Request) -> Standing | None:
+        """The budget that keeps the request from being worked on; of several the one that renews
+        last. None when all have something left."""
+        standings = await self._bounded(request)
+        return next((each for each in standings if each.share >= 1), None)
+
+    async def nearly_used_up(self, request: Request) -> Standing | None:
+        """The fullest of the request's budgets, if it is so full that people should know."""
+        fullest = max(await self._bounded(request), key=lambda each: each.share, default=None)
+        return fullest if fullest and fullest.share >= self.budgets.warn_at else None
+
+    async def of_person(self, team: str, user: str) -> list[Standing]:
+        """What a person has spent this day and this month, with their budgets, if any: for them
+        to look at."""
+        holder, now = f"{team}:{user}", self.clock()
+        accounts = [
+            Account(budget=each, holder=holder, period=each.period(now))
+            for each in (Budget.USER_DAY, Budget.USER_MONTH)
+        ]
+        return await self._standings(accounts)
+
+    async def of_all(self) -> list[Standing]:
+        """Everybody's spending of this day and this month, the highest of each budget first."""
+        now = self.clock()
+        accounts = [
+            Account(budget=each, holder=holder, period=each.period(now))
+            for each in Budget
+            if each is not Budget.THREAD
+            for holder in await self.store.spenders(each, each.period(now))
+        ]
+        found = await self._standings(accounts)
+        order = list(Budget)
+        return sorted(
+            found,
+            key=lambda each: (order.index(each.budget), -each.position.spent.nanodollars),
+        )
+
+    async def raise_budget(self, over: OverBudget, by: str, times: float) -> Standing:
+        """Raise a used-up budget to `times` what it was, for the rest of its period.
+
+        Raises NotPermitted with a sentence when it has renewed, was raised since, or is none.
+        """
+        account, now = over.account, self.clock()
+        if account.period != account.budget.period(now):
+            raise NotPermitted("That budget has renewed since: just ask again.")
+        [standing] = await self._standings([account])
+        seen = standing.position.raised
+        if standing.cap is None:
+            raise NotPermitted("That budget is not set any more: just ask again.")
+        new = Raise(factor=over.factor * times, by=by, at=now)
+        if standing.position.factor != over.factor or not await self.store.raise_budget(
+            account, new, seen=seen
+        ):
+            raise NotPermitted("Somebody has raised that budget already: just ask again.")
+        return Standing(Position(account, standing.position.spent, new), standing.cap)
+
+    async def _bounded(self, request: Request) -> list[Standing]:
+        accounts = accounts_of(request, self.clock())
+        return await self._standings([each for each in accounts if self.budgets.cap(each.budget)])
+
+    async def _standings(self, accounts: Sequence[Account]) -> list[Standing]:
+        return list(self._against_caps(await self.store.positions(accounts)))
+
+    def _against_caps(self, positions: Sequence[Position]) -> Iterator[Standing]:
+        for each in positions:
+            yield Standing(each, self.budgets.cap(each.account.budget))

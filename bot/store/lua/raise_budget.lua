@@ -1,0 +1,7 @@
+-- KEYS: raise. ARGV: the raise that the caller saw ('' for none), the new one, seconds.
+-- Returns 1 when the new one is kept, also when its own reply was lost; 0 when somebody was first.
+local kept = redis.call('GET', KEYS[1]) or ''
+if kept == ARGV[2] then return 1 end
+if kept ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[2], 'EX', ARGV[3])
+return 1
