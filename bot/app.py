@@ -20,6 +20,7 @@ from bot.agent.dispatch import Toolbox
 from bot.agent.effort import Effort
 from bot.agent.evaluate import Evaluation
 from bot.agent.hooks import HookChain, Hooks
+from bot.core import failpoints
 from bot.core.errors import ConfigurationError, ToolError
 from bot.core.request import Request
 from bot.model import Model, PriceList, ResponsesModel, sdk_client
@@ -29,7 +30,7 @@ from bot.runs.engine import Engine, open_engine
 from bot.runs.requests import Requests
 from bot.runs.runner import Runner
 from bot.runs.surface import OpenSurface
-from bot.settings import NO_MODEL, Settings, secret
+from bot.settings import NO_MODEL, SLACK, Settings, secret
 from bot.slack.access import Access
 from bot.slack.app import slack_app
 from bot.slack.asking import Asking
@@ -185,6 +186,7 @@ async def bot(
 
     Leaving it stops the intake first, then lets runs end, and hands back those that do not.
     """
+    _arm_failpoints(settings)
     async with AsyncExitStack() as stack:
         data_dir = settings.bot_data_dir / "redis"
         url, stores = await stack.enter_async_context(redis_and_stores(settings, data_dir=data_dir))
@@ -195,6 +197,15 @@ async def bot(
         if intake:
             await stack.enter_async_context(_listening(settings, stores, slack, engine))
         yield
+
+
+def _arm_failpoints(settings: Settings) -> None:
+    """For tests only. Raises ConfigurationError where real people would meet the crashes."""
+    if settings.bot_failpoints is None:
+        return
+    if settings.slack_api_url == SLACK:
+        raise ConfigurationError("BOT_FAILPOINTS is set: it crashes a bot on purpose. Unset it.")
+    failpoints.arm(settings.bot_failpoints)
 
 
 @asynccontextmanager

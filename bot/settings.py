@@ -36,6 +36,8 @@ NO_MODEL = (
     "without, with a stand-in model"
 )
 
+SLACK = "https://slack.com/api/"
+
 _TABLES = ("model", "limits", "access", "retention", "databases", "budgets")
 
 
@@ -74,7 +76,7 @@ class Settings(BaseSettings):
     slack_bot_token: SecretStr | None = None
     slack_app_token: SecretStr | None = None
     slack_signing_secret: SecretStr | None = None
-    slack_api_url: str = "https://slack.com/api/"
+    slack_api_url: str = SLACK
     openai_api_key: SecretStr | None = None
     openai_base_url: str | None = None
     openai_model: str = "gpt-6.1-sol"
@@ -83,6 +85,7 @@ class Settings(BaseSettings):
     port: int = Field(default=8080, ge=0, le=65535)
     bot_data_dir: Path = Path(".data")
     bot_log_format: Format = "text"
+    bot_failpoints: Path | None = None
 
     model: ModelSettings = ModelSettings()
     limits: Limits = Limits()

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json
 
 from bot.core.answers import RESPONSE_TYPES, Answer
 from bot.core.request import Request
@@ -61,6 +62,35 @@ class ResponseType:
             with suppress(ValidationError):
                 return self.model.model_validate(_emptiest(self.model) | {self.text_field: text})
         return Answer.model_validate(_emptiest(Answer) | {Answer.text_field: text})
+
+
+_LONGEST_DRAFT = 40_000  # characters of arguments; what is longer is shown when it is whole
+
+
+class Draft:
+    """The text of a result while the arguments of its call arrive (I4)."""
+
+    def __init__(self, response_type: ResponseType) -> None:
+        self._field = response_type.text_field
+        self._arguments = ""
+        self._text = ""
+
+    def more(self, arguments: str) -> str:
+        """What more of the JSON adds to the text; "" before its field, and after it."""
+        if not self._field or len(self._arguments) > _LONGEST_DRAFT:
+            return ""
+        self._arguments += arguments
+        try:
+            given = from_json(self._arguments, allow_partial="trailing-strings")
+        except ValueError:  # the model is told when the call is whole
+            return ""
+        text = given.get(self._field) if isinstance(given, dict) else None
+        if not isinstance(text, str):
+            return ""
+        if next(reversed(given)) != self._field:  # another field has begun: this one is whole
+            self._field = None
+        added, self._text = text[len(self._text) :], text
+        return added
 
 
 def _emptiest(model: type[BaseModel]) -> dict[str, Any]:

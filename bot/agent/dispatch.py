@@ -27,6 +27,7 @@ from bot.agent.state import OpenResponse
 from bot.core.chain import Item
 from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
+from bot.core.failpoints import failpoint
 from bot.toolkit.artifacts import Artifacts
 from bot.toolkit.catalogue import ACQUIRE, Catalogue
 from bot.toolkit.schema import without_nulls
@@ -107,8 +108,10 @@ class Dispatch:
             for number, batch in enumerate(self._batches(left)):
                 if number:
                     yield Answered(tuple(done.values()))
+                    failpoint("outputs-kept")
                 if self._mutates(batch[0]):
                     yield Intent(batch[0]["call_id"])
+                    failpoint("change-intended")
                 async with aclosing(self._run_batch(batch, offered, done)) as events:
                     async for event in events:
                         yield event
@@ -229,7 +232,9 @@ class Dispatch:
         if veto := await self.hooks.before_tool(tool, arguments):
             raise ToolError(veto)
         async with asyncio.timeout(tool.timeout):
+            failpoint("tool-running")
             result = await tool.run(arguments, self.toolbox.services)
+            failpoint("tool-ran")
         content = await self.hooks.after_tool(tool, arguments, result.content)
         return await self._limited(replace(result, content=content), tool)
 

@@ -42,8 +42,16 @@ class ReasoningDelta:
 
 
 @dataclass(frozen=True, slots=True)
+class ResultDelta:
+    """More of the text of the result that the model is writing; none of it counts before RunEnded,
+    and with the next TurnStarted it was not taken."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class TextWithdrawn:
-    """What TextDelta showed since TurnStarted does not count: the call is made again (H2)."""
+    """What the deltas showed since TurnStarted does not count: the call is made again (H2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +124,7 @@ Event = (
     | TurnStarted
     | TextDelta
     | ReasoningDelta
+    | ResultDelta
     | TextWithdrawn
     | Recorded
     | SavePoint

@@ -9,11 +9,13 @@ from dataclasses import dataclass, field, replace
 
 from bot.agent import prompts
 from bot.agent.complete import NAME as COMPLETE
+from bot.agent.complete import Draft
 from bot.agent.dispatch import Answered, Dispatch, Intent
 from bot.agent.events import (
     Event,
     ReasoningDelta,
     Recorded,
+    ResultDelta,
     RunEnded,
     SavePoint,
     TextDelta,
@@ -31,13 +33,22 @@ from bot.core.chain import NO_USAGE, Item, LedgerEntry, Usage
 from bot.core.context import RequestContext
 from bot.core.errors import ModelError, ModelErrorKind
 from bot.core.outcome import StopReason
-from bot.model.types import ModelRequest, ModelResponse, TextPart
+from bot.model.types import (
+    ArgumentsPart,
+    ModelRequest,
+    ModelResponse,
+    ReasoningPart,
+    TextPart,
+)
 
 _REDO = 2
 """How often a call is made again after its stream broke (H2)."""
 
 _LAST_CALL_SECONDS = 60.0
 """Time for the one call that asks for what there is, after a guard has tripped (C6)."""
+
+
+Delta = TextDelta | ReasoningDelta | ResultDelta
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +117,13 @@ class Phases:
             store=not parts.stateless,
             cache_key=parts.context.request.thread_key,
             user_hash=parts.user_hash,
+            watched=COMPLETE,
         )
         return await parts.hooks.transform_context(request)
 
     async def reason(
         self, request: ModelRequest, state: LoopState
-    ) -> AsyncGenerator[TextDelta | ReasoningDelta | TextWithdrawn]:
+    ) -> AsyncGenerator[Delta | TextWithdrawn]:
         """Make the call, again if its stream breaks; what came of it is then in `heard`."""
         deadline = self.call_deadline(state)
         self.heard = Heard()
@@ -135,19 +147,22 @@ class Phases:
                 self.heard = Heard(stop=stop, error=error, partial=said)
             return
 
-    async def _call(
-        self, request: ModelRequest, deadline: float
-    ) -> AsyncGenerator[TextDelta | ReasoningDelta]:
+    async def _call(self, request: ModelRequest, deadline: float) -> AsyncGenerator[Delta]:
         """One call to the model, every step of it bounded by `deadline` (G2)."""
+        draft = Draft(self.parts.response_type)
         stream = self.parts.interrupt.each(self.parts.model.respond(request), deadline)
         async with aclosing(stream):
             async for part in stream:
-                if isinstance(part, ModelResponse):
-                    self.heard = Heard(part)
-                elif isinstance(part, TextPart):
-                    yield TextDelta(part.text)
-                else:
-                    yield ReasoningDelta(part.text)
+                match part:
+                    case ModelResponse():
+                        self.heard = Heard(part)
+                    case TextPart(text):
+                        yield TextDelta(text)
+                    case ReasoningPart(text):
+                        yield ReasoningDelta(text)
+                    case ArgumentsPart(text):
+                        if written := draft.more(text):
+                            yield ResultDelta(written)
 
     async def dispatch(self, request: ModelRequest, state: LoopState) -> AsyncGenerator[Event]:
         """Run the calls of the open response; their outputs are then in `outputs`."""

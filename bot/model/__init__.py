@@ -2,9 +2,18 @@
 
 from bot.model.client import ResponsesModel, sdk_client
 from bot.model.prices import Price, PriceList
-from bot.model.types import Model, ModelRequest, ModelResponse, Progress, ReasoningPart, TextPart
+from bot.model.types import (
+    ArgumentsPart,
+    Model,
+    ModelRequest,
+    ModelResponse,
+    Progress,
+    ReasoningPart,
+    TextPart,
+)
 
 __all__ = [
+    "ArgumentsPart",
     "Model",
     "ModelRequest",
     "ModelResponse",

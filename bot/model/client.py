@@ -17,8 +17,16 @@ from pydantic_core import from_json
 
 from bot.core.chain import Usage
 from bot.core.errors import ModelError, ModelErrorKind
+from bot.core.failpoints import failpoint
 from bot.model.errors import from_body, from_exception
-from bot.model.types import ModelRequest, ModelResponse, Progress, ReasoningPart, TextPart
+from bot.model.types import (
+    ArgumentsPart,
+    ModelRequest,
+    ModelResponse,
+    Progress,
+    ReasoningPart,
+    TextPart,
+)
 
 _PATH = "/responses"
 _TERMINAL = frozenset({"response.completed", "response.incomplete", "response.failed"})
@@ -71,11 +79,12 @@ class ResponsesModel:
     async def respond(self, request: ModelRequest) -> AsyncGenerator[Progress]:
         """See `Model.respond`."""
         body = self._body(request)
+        failpoint("model-asking")
         try:
             if not self._stream:
                 yield await self._whole(body)
                 return
-            async with aclosing(self._events(body)) as parts:
+            async with aclosing(self._events(body, _Watch(request.watched))) as parts:
                 async for part in parts:
                     yield part
         except OpenAIError as error:
@@ -104,23 +113,46 @@ class ResponsesModel:
         raw = await self._client.post(_PATH, cast_to=Response, body=body)
         return _response(from_json(raw.content))
 
-    async def _events(self, body: dict[str, Any]) -> AsyncGenerator[Progress]:
+    async def _events(self, body: dict[str, Any], watch: _Watch) -> AsyncGenerator[Progress]:
         response: ModelResponse | None = None
         body = {**body, "stream": True}
         async with await self._client.post(
             _PATH, cast_to=object, body=body, stream=True, stream_cls=AsyncStream[object]
         ) as stream:
+            failpoint("model-asked")
             events = cast("AsyncGenerator[ServerSentEvent]", aiter(EventSource(stream.response)))
             async with aclosing(events):
                 # Read to the very end, so that the connection can be used again.
                 async for event in events:
                     if event.event in _TERMINAL:
                         response = _response(from_json(event.data)["response"])
-                    elif part := _part(event):
+                    elif part := _part(event) or watch.part(event):
+                        failpoint("model-streaming")
                         yield part
         if response is None:
             raise ModelError(ModelErrorKind.INTERRUPTED, "The stream ended without a response.")
+        failpoint("model-answered")
         yield response
+
+
+class _Watch:
+    """Picks out the arguments of one function's calls; no other event is parsed for it."""
+
+    def __init__(self, function: str) -> None:
+        self._function = function
+        self._item = ""
+
+    def part(self, event: ServerSentEvent) -> ArgumentsPart | None:
+        if not self._function:
+            return None
+        if event.event == "response.output_item.added":
+            item = from_json(event.data)["item"]
+            self._item = item["id"] if item.get("name") == self._function else ""
+        elif self._item and event.event == "response.function_call_arguments.delta":
+            delta = from_json(event.data)
+            if delta["item_id"] == self._item:
+                return ArgumentsPart(delta["delta"])
+        return None
 
 
 def _part(event: ServerSentEvent) -> Progress | None:

@@ -17,6 +17,7 @@ class ModelRequest:
     `forced_tool` names the one function that must be called, if any. Without `store` the service
     keeps nothing, and reasoning comes back encrypted, to be sent again (B1). `cache_key` groups requests
     that share a prefix. `user_hash` identifies the person to the service without naming them.
+    Arguments of calls of the function `watched` are wanted while they come.
     """
 
     model: str
@@ -28,6 +29,7 @@ class ModelRequest:
     store: bool = True
     cache_key: str = ""
     user_hash: str = ""
+    watched: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,13 @@ class TextPart:
 @dataclass(frozen=True, slots=True)
 class ReasoningPart:
     """More of a reasoning summary."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentsPart:
+    """More of the JSON that the watched function is called with."""
 
     text: str
 
@@ -79,7 +88,7 @@ class ModelResponse:
         return [part for part in parts if part.get("type") == kind]
 
 
-Progress = TextPart | ReasoningPart | ModelResponse
+Progress = TextPart | ReasoningPart | ArgumentsPart | ModelResponse
 """What a call yields: parts while it runs, then exactly one response."""
 
 

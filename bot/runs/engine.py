@@ -25,6 +25,7 @@ from redis.backoff import ExponentialBackoff
 
 from bot.core.background import alongside
 from bot.core.errors import CorruptValue, LeaseLost, StoreUnavailable
+from bot.core.failpoints import failpoint
 from bot.core.request import Request
 from bot.store import Mailbox
 
@@ -112,13 +113,16 @@ class Engine:
 
         Raises StoreUnavailable when that is not certain: do not acknowledge it then.
         """
+        failpoint("request-submitting")
         try:
             async with asyncio.timeout(SUBMIT_SECONDS):
                 new = await self._mailbox.submit(request, event_id=event_id)
+                failpoint("request-kept")
                 # Also for one seen before: its sender may have died before this line.
                 await self._add_ticket(request.thread_key)
         except (TimeoutError, exceptions.RedisError) as error:
             raise StoreUnavailable("Redis did not take the request in time.") from error
+        failpoint("request-queued")
         return new
 
     @asynccontextmanager
@@ -143,6 +147,7 @@ class Engine:
         Leases are renewed until the last run has ended.
         """
         self.draining.set()
+        failpoint("drain-begun")
         if self._worker is not None:
             self._worker.concurrency = 0
         await self._until_idle(grace)
@@ -168,6 +173,7 @@ class Engine:
         try:
             await self._run_head(thread_key)
         except HandBack as back:
+            failpoint("ticket-returning")
             await self._add_ticket(thread_key, back.delay)
         except StoreUnavailable:
             await self._add_ticket(thread_key, STORE_TROUBLE_SECONDS)
@@ -180,6 +186,7 @@ class Engine:
             task.add_done_callback(self._running.discard)
 
     async def _run_head(self, thread_key: str) -> None:
+        failpoint("ticket-taken")
         request = await self._head(thread_key)
         if request is None or self._handle is None:
             return
@@ -218,6 +225,7 @@ class Engine:
             if await self._mailbox.forget_if_empty(thread_key):
                 continue
             if not await self._is_served(thread_key):
+                failpoint("sweep-found")
                 await self._add_ticket(thread_key)
 
     async def _is_served(self, thread_key: str) -> bool:

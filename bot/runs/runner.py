@@ -22,6 +22,7 @@ from bot.agent.state import LoopState
 from bot.core.chain import CallerState, LedgerEntry
 from bot.core.context import RequestContext, bound_request
 from bot.core.errors import CorruptValue, LeaseLost, StoreUnavailable
+from bot.core.failpoints import failpoint
 from bot.core.ids import new_id
 from bot.core.outcome import Outcome
 from bot.core.request import Request
@@ -71,13 +72,17 @@ class Runner:
         """
         runs = self.stores.runs
         lease = await self.stores.leases.take(request.thread_key)
+        failpoint("lease-taken")
         record = await runs.start(request, new_id("run"), lease)
+        failpoint("run-started")
         if record.outcome and record.phase is Phase.DELIVERED:
             return record.outcome
         async with self.open_surface(request, runs.post(record.run_id, lease)) as surface:
             outcome = record.outcome or await self._decide(request, record, lease, surface, attempt)
             await _deliver(surface, outcome)
+        failpoint("run-delivered")
         await runs.mark_delivered(record.run_id)
+        failpoint("run-closed")
         return outcome
 
     async def _decide(
@@ -96,7 +101,9 @@ class Runner:
             # A bug of ours. It is logged with its trace; the person still gets an end.
             log.exception("run failed", extra={"run_id": record.run_id, "request_id": request.id})
             outcome, after = broken(request, record.run_id), caller
+        failpoint("run-finishing")
         await self.stores.runs.finish(record.run_id, outcome, after, lease)
+        failpoint("run-finished")
         return outcome
 
     async def _work(
@@ -155,7 +162,9 @@ class Runner:
         bound = [entry.model_copy(update={"bound_to": bound_to}) for entry in entries]
         state = event.state.model_dump_json()
         charge = spending.charge(event.state)
+        failpoint("step-keeping")
         await self.stores.runs.save_point(record.run_id, state, lease, bound, charge)
+        failpoint("step-kept")
 
     async def _first_state(
         self, request: Request, record: RunRecord, lease: Lease, caller: CallerState

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from slack_sdk.errors import SlackApiError
 
 from bot.core.errors import NotPermitted
+from bot.core.failpoints import failpoint
 from bot.core.ids import new_id
 from bot.core.request import Entry, FileRef, Request
 from bot.runs.policy import Person, Policy
@@ -184,6 +185,7 @@ class Asking:
     async def _say(self, question: Question, person: Person, text: str) -> str:
         said = shortened(without_broadcasts(text), _MAX_ALOUD)
         name = without_broadcasts(person.name)
+        failpoint("question-saying")
         try:
             posted = await self._clients.writes.chat_postMessage(
                 channel=question.channel,
@@ -198,6 +200,7 @@ class Asking:
             if error_code(error) in _UNREACHABLE:
                 raise NotPermitted(words.INVITE.format(name=self._identity.name)) from None
             raise
+        failpoint("question-said")
         return str(posted["ts"])
 
 

@@ -12,6 +12,7 @@ from slack_sdk.errors import SlackApiError
 
 from bot.core.context import RequestContext, current_request
 from bot.core.errors import NotPermitted, ToolError
+from bot.core.failpoints import failpoint
 from bot.core.request import FileRef
 from bot.slack import files
 from bot.slack.access import Access, Channel
@@ -84,6 +85,7 @@ class SlackConversation:
         request = current_request()
         async with _for_the_model():
             channel, thread = await self._place(request)
+            failpoint("file-sharing")
             shared = await self._clients.writes.files_upload_v2(
                 channel=channel,
                 thread_ts=thread,
@@ -92,6 +94,7 @@ class SlackConversation:
                 title=name,
                 initial_comment=LinkGate().mrkdwn(clean(comment)) or None,
             )
+        failpoint("file-shared")
         link = (shared.get("file") or {}).get("permalink")
         return str(link) if link else None
 

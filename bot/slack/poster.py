@@ -11,6 +11,7 @@ from typing import Any
 
 from slack_sdk.errors import SlackApiError
 
+from bot.core.failpoints import failpoint
 from bot.core.request import Request
 from bot.runs.surface import RunPost
 from bot.slack.client import Clients, Identity, is_ambiguous
@@ -39,6 +40,7 @@ class Poster:
         if found:
             return found
         await self._post.may_write()
+        failpoint("message-posting")
         try:
             posted = await self._clients.writes.chat_postMessage(
                 channel=self._request.channel,
@@ -54,25 +56,30 @@ class Poster:
             if found is None:
                 raise
             return found
+        failpoint("message-posted")
         return str(posted["ts"])
 
     async def update(self, ts: str, part: Part) -> None:
         """Make the run's first message say `part`. Safe to repeat."""
         await self._post.may_write()
+        failpoint("message-updating")
         await self._clients.updates.chat_update(
             channel=self._request.channel, ts=ts, metadata=self._metadata(0), **_content(part)
         )
+        failpoint("message-updated")
 
     async def whisper(self, part: Part) -> None:
         """Show `part` to the person who asked, and to nobody else. Nothing of it can be found
         again: after an ambiguous failure it is shown twice rather than not at all."""
         await self._post.may_write()
+        failpoint("whisper-posting")
         await self._clients.writes.chat_postEphemeral(
             channel=self._request.channel,
             user=self._request.user,
             thread_ts=await self._live_thread(),
             **_content(part),
         )
+        failpoint("whisper-posted")
 
     async def attach(self, upload: Upload, data: bytes, *, since: str | None) -> None:
         """Share a file in the thread, unless the bot did so after `since`; a private run's file
@@ -82,6 +89,7 @@ class Poster:
             return
         await self._post.may_write()
         channel = await self._direct_channel() if private else self._request.channel
+        failpoint("file-sharing")
         await self._clients.writes.files_upload_v2(
             channel=channel,
             thread_ts=None if private else self._request.thread,
@@ -89,12 +97,15 @@ class Poster:
             filename=upload.name,
             title=upload.name,
         )
+        failpoint("file-shared")
 
     async def tell_directly(self, sentence: str) -> None:
         """Write to the person who asked, because their thread cannot be written to."""
+        failpoint("person-telling")
         await self._clients.writes.chat_postMessage(
             channel=await self._direct_channel(), text=sentence, **_NO_PREVIEW
         )
+        failpoint("person-told")
 
     async def _direct_channel(self) -> str:
         opened = await self._clients.writes.conversations_open(users=self._request.user)

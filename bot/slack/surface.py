@@ -11,6 +11,7 @@ from slack_sdk.errors import SlackApiError
 
 from bot.agent.events import Event
 from bot.core.errors import BotError
+from bot.core.failpoints import failpoint
 from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.runs.surface import OpenSurface, RunPost
@@ -84,6 +85,7 @@ async def _placeholder(request: Request, post: RunPost, poster: Poster) -> str |
         log.warning("Run %s has no message yet: %s", post.run_id, reason)
         return None
     await post.save_message(ts)
+    failpoint("message-saved")
     return ts
 
 
@@ -133,6 +135,7 @@ class SlackSurface:
             if number >= up:
                 await self._place_or_fall_back(number, part, rendered)
                 await self._post.save_part(number + 1)
+                failpoint("part-saved")
         for number, upload in enumerate(rendered.uploads, len(rendered.parts)):
             if number >= up:
                 await self._attach(upload)

@@ -9,6 +9,7 @@ import pytest
 
 from bot.agent.events import (
     Recorded,
+    ResultDelta,
     RunEnded,
     TextDelta,
     TextWithdrawn,
@@ -257,6 +258,22 @@ async def test_text_is_nudged_then_forced_then_kept() -> None:
     assert ended.result is not None
     assert ended.result.model_dump()["summary"] == "Two!"
     assert ended.result.model_dump()["confidence"] == "low"
+
+
+async def test_the_result_streams_while_the_model_writes_it() -> None:
+    """I4: its text, and nothing of its other fields; one that was not taken is begun anew."""
+    wrong = dict(ANSWER, summary="No.", confidence="certain")
+    right = dict(ANSWER, summary='It is "two", \N{GRINNING FACE}:\n1 + 1.')
+    async with bench(Script([finish(wrong), finish(right)])) as place:
+        await place.run()
+    texts = [""]
+    for event in place.events:
+        if isinstance(event, TurnStarted):
+            texts.append("")
+        elif isinstance(event, ResultDelta):
+            texts[-1] += event.text
+    assert texts[1:] == ["No.", right["summary"]]
+    assert len(place.of(ResultDelta)) > 2
 
 
 async def test_text_streams_while_it_comes() -> None:

@@ -14,6 +14,7 @@ from bot.core.chain import Usage
 from bot.core.errors import ModelError, ModelErrorKind
 from bot.local.model import ResponsesServer, Script, calls, incomplete, reasoning, refusal, text
 from bot.model import (
+    ArgumentsPart,
     ModelRequest,
     ModelResponse,
     Progress,
@@ -96,6 +97,17 @@ async def test_a_request_is_what_the_service_takes(stream: bool) -> None:
         **settings,
         **({"stream": True} if stream else {}),
     }
+
+
+async def test_the_arguments_of_one_function_are_heard_while_they_come() -> None:
+    """I4: of the watched function and of no other, whatever else is called beside it."""
+    replies = (calls(("look", {"at": "north"}), ("see", {"at": "south by south-east"})),)
+    see = {**TOOL, "name": "see"}
+    async with service(*replies) as (_, model):
+        heard = await parts(model, replace(ASKED, tools=(TOOL, see), watched="see"))
+    said = [part.text for part in heard if isinstance(part, ArgumentsPart)]
+    assert len(said) > 1
+    assert "".join(said) == '{"at":"south by south-east"}'
 
 
 @both

@@ -1,0 +1,105 @@
+"""Named places where a crash can be ordered, at either side of whatever changes something outside.
+
+Off, each costs one comparison. `arm` names a directory: a file there with the name of a failpoint
+is an order, obeyed once by the first process that comes by, which renames it to `<name>.taken`.
+Orders: `kill` (SIGKILL), `raise`, and `hang <seconds>`, in which the whole process stands still.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+from types import MappingProxyType
+
+from bot.core.errors import ConfigurationError
+
+FAILPOINTS = MappingProxyType(
+    {
+        "question-saying": (1,),
+        "question-said": (1,),
+        "request-submitting": (1,),
+        "request-kept": (2,),
+        "request-queued": (2,),
+        "ticket-taken": (3,),
+        "lease-taken": (3,),
+        "run-started": (3,),
+        "message-posting": (4, 15),
+        "message-posted": (4, 15),
+        "message-saved": (4, 15),
+        "message-updating": (14, 16),
+        "message-updated": (15, 16),
+        "part-saved": (15, 16),
+        "whisper-posting": (14,),
+        "whisper-posted": (16,),
+        "file-sharing": (10, 15),
+        "file-shared": (10, 15),
+        "person-telling": (21,),
+        "person-told": (21,),
+        "model-asking": (5, 12),
+        "model-asked": (5,),
+        "model-streaming": (6,),
+        "model-answered": (7,),
+        "step-keeping": (7, 9, 10, 11, 19),
+        "step-kept": (8, 11, 12),
+        "change-intended": (8, 10),
+        "tool-running": (8, 9, 10),
+        "tool-ran": (9, 10, 11),
+        "outputs-kept": (11,),
+        "run-finishing": (14, 19),
+        "run-finished": (14,),
+        "run-delivered": (16,),
+        "run-closed": (17,),
+        "ticket-returning": (20,),
+        "sweep-found": (20,),
+        "drain-begun": (20,),
+    }
+)
+"""Each failpoint with the crash windows that it lies in. Numbers:
+
+1 event in → claim · 2 claim → acknowledgement · 3 acknowledged → lease · 4 placeholder posted → its
+ts saved · 5 model asked → response begun · 6 in the stream · 7 response complete → saved · 8 calls
+saved → intent · 9 read-only tool done → saved · 10 mutating tool done → saved · 11 some of several
+outputs saved · 12 outputs saved → next request · 13 approval given → executed · 14 result saved →
+posted · 15 between the parts of an answer · 16 posted → marked · 17 marked → queue released · 18
+stream started → stopped · 19 lease lost, the old holder alive · 20 in sweep or drain · 21 the
+notice of a failure fails · 22 formats that change in mid-run.
+"""
+
+_orders: Path | None = None
+
+
+class FailpointRaised(Exception):
+    """A failpoint was told to raise; no part of the tree of errors, as a bug of ours would be."""
+
+
+def arm(orders: Path) -> None:
+    """Obey the orders in this directory from now on. Raises ConfigurationError without one."""
+    if not orders.is_dir():
+        raise ConfigurationError(f"BOT_FAILPOINTS names {orders}, which is no directory.")
+    global _orders  # noqa: PLW0603 - like the environment it comes from, it is the process's own
+    _orders = orders
+
+
+def failpoint(name: str) -> None:
+    """Crash here if so ordered. `name` is one of FAILPOINTS."""
+    if _orders is not None:
+        _obey(_orders / name)
+
+
+def _obey(order: Path) -> None:
+    taken = order.with_name(f"{order.name}.taken")
+    try:
+        order.rename(taken)  # of several processes only one succeeds
+    except FileNotFoundError:
+        return
+    match taken.read_text("utf-8").split():
+        case ["kill"]:
+            os.kill(os.getpid(), signal.SIGKILL)
+        case ["raise"]:
+            raise FailpointRaised(order.name)
+        case ["hang", seconds]:
+            time.sleep(float(seconds))
+        case other:
+            raise ValueError(f"{order.name}: there is no order {other}")
