@@ -26,6 +26,7 @@ from bot.core.request import Request
 from bot.model import Model, PriceList, ResponsesModel, sdk_client
 from bot.runs.artifacts import ThreadArtifacts
 from bot.runs.budgets import BudgetPolicy
+from bot.runs.channels import Channels
 from bot.runs.engine import Engine, open_engine
 from bot.runs.requests import Requests
 from bot.runs.runner import Runner
@@ -116,6 +117,7 @@ async def runner(
             open_surface=open_surface,
             budgets=budget_policy(settings, stores),
             hooks_for=lambda request: _hooks(settings, model, request),
+            channels=Channels(settings.channels, stores.channels),
             stateless=settings.model.stateless,
             dry_run=dry_run,
         )
@@ -272,11 +274,13 @@ def _add_listeners(
     requests: Requests,
     background: Background,
 ) -> None:
+    channels = Channels(settings.channels, stores.channels)
     intake = Intake(
         identity=slack.identity,
         clients=slack.clients,
         people=slack.people,
         policy=settings.access,
+        channels=channels,
         access=slack.access,
         threads=stores.threads,
         submit=requests.submit,
@@ -289,6 +293,7 @@ def _add_listeners(
         clients=slack.clients,
         people=slack.people,
         policy=settings.access,
+        channels=channels,
         access=slack.access,
         intake=intake,
         load=stores.mailbox.get,

@@ -27,6 +27,7 @@ from bot.core.errors import ConfigurationError
 from bot.logs import Format
 from bot.model import Price
 from bot.runs.budgets import Budgets
+from bot.runs.channels import ChannelSettings
 from bot.runs.policy import Policy
 from bot.store import Retention
 from bot.toolkit import DatabaseConfig
@@ -38,7 +39,7 @@ NO_MODEL = (
 
 SLACK = "https://slack.com/api/"
 
-_TABLES = ("model", "limits", "access", "retention", "databases", "budgets")
+_TABLES = ("model", "limits", "access", "channels", "retention", "databases", "budgets")
 
 
 class ModelSettings(BaseModel):
@@ -91,6 +92,7 @@ class Settings(BaseSettings):
     limits: Limits = Limits()
     budgets: Budgets = Budgets()
     access: Policy = Policy()
+    channels: dict[str, ChannelSettings] = {}
     retention: Retention = Retention()
     databases: dict[str, DatabaseConfig] = {}
 

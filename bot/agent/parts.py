@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from bot.agent import prompts
 from bot.agent.complete import ResponseType
 from bot.agent.dispatch import Toolbox
 from bot.agent.hooks import HookChain
@@ -45,6 +46,7 @@ class Parts:
     interrupt: Interrupt
     context: RequestContext
     history: Callable[[], Awaitable[Sequence[LedgerEntry]]]
+    instructions: str = prompts.INSTRUCTIONS
     hooks: HookChain = field(default_factory=HookChain)
     stateless: bool = False
     user_hash: str = ""

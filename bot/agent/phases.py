@@ -7,7 +7,6 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
-from bot.agent import prompts
 from bot.agent.complete import NAME as COMPLETE
 from bot.agent.complete import Draft
 from bot.agent.dispatch import Answered, Dispatch, Intent
@@ -109,7 +108,7 @@ class Phases:
         finish = parts.response_type.definition
         request = ModelRequest(
             model=self.model(state),
-            instructions=prompts.INSTRUCTIONS,
+            instructions=parts.instructions,
             input=tuple(self.window) if parts.stateless else state.pending,
             tools=(*catalogue.always, finish, *catalogue.acquired(state.acquired)),
             previous_response_id=None if parts.stateless else state.parent,

@@ -34,6 +34,14 @@ How to answer
 - Answer in the language of the question.
 """
 
+
+def instructions(channel: str) -> str:
+    """What the model is told in every call, with what an admin wrote for the `channel`."""
+    if not channel:
+        return INSTRUCTIONS
+    return f"{INSTRUCTIONS}\nIn this channel\n{channel}\n"
+
+
 NUDGE = (
     "Your text was not delivered: people see only what you return with complete_task. "
     "If the work is done, call complete_task with it now; otherwise go on with tools."

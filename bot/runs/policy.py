@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bot.core.errors import NotPermitted
+from bot.runs.channels import ChannelSettings
 
 
 class PersonKind(StrEnum):
@@ -40,6 +41,9 @@ _REFUSALS = {
 }
 
 
+_NOT_LISTED = "In this channel I only take questions from the people that an admin has listed."
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
     """Refuses everybody but full members, unless a setting lets them in."""
@@ -47,15 +51,21 @@ class Policy:
     allow_guests: bool = False
     allow_external: bool = False
 
-    def may_ask(self, person: Person, channel: str) -> None:  # noqa: ARG002 - part of the contract
+    def may_ask(self, person: Person, channel: ChannelSettings) -> None:
         """Raises NotPermitted with a sentence for that person when they may not ask there."""
-        if person.kind not in self._allowed():
+        if person.kind not in self._allowed(channel):
             raise NotPermitted(_REFUSALS[person.kind])
+        if channel.people is not None and person.id not in channel.people:
+            raise NotPermitted(_NOT_LISTED)
 
-    def _allowed(self) -> set[PersonKind]:
+    def _allowed(self, channel: ChannelSettings) -> set[PersonKind]:
         allowed = {PersonKind.MEMBER}
-        if self.allow_guests:
+        if _first(channel.allow_guests, self.allow_guests):
             allowed.add(PersonKind.GUEST)
-        if self.allow_external:
+        if _first(channel.allow_external, self.allow_external):
             allowed.add(PersonKind.EXTERNAL)
         return allowed
+
+
+def _first(here: bool | None, everywhere: bool) -> bool:
+    return everywhere if here is None else here

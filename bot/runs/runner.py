@@ -28,6 +28,7 @@ from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.model import Model, PriceList
 from bot.runs.budgets import BudgetPolicy
+from bot.runs.channels import Channels, ChannelSettings
 from bot.runs.narration import Narrator
 from bot.runs.outcomes import broken, outcome_of
 from bot.runs.spending import Spending
@@ -60,6 +61,7 @@ class Runner:
     open_surface: OpenSurface
     hooks_for: HooksFor
     budgets: BudgetPolicy
+    channels: Channels
     stateless: bool = False
     dry_run: bool = False
 
@@ -118,6 +120,7 @@ class Runner:
         context = RequestContext(
             request=request, run_id=record.run_id, model=self.models[0], dry_run=self.dry_run
         )
+        here = await self.channels.of(request.channel)
         bound_to = _bound_to(request)
         interrupt = Interrupt()
         spending = Spending(request, self.budgets, interrupt)
@@ -130,7 +133,9 @@ class Runner:
         with bound_request(context):
             async with (
                 self.stores.signals.watch(request.id, lambda _by: interrupt.request()),
-                aclosing(run(state, self._parts(context, interrupt, bound_to, spending))) as events,
+                aclosing(
+                    run(state, self._parts(context, interrupt, bound_to, here, spending))
+                ) as events,
             ):
                 async for event in events:
                     if isinstance(event, Recorded | SavePoint):
@@ -211,6 +216,7 @@ class Runner:
         context: RequestContext,
         interrupt: Interrupt,
         bound_to: str | None,
+        here: ChannelSettings,
         spending: Spending,
     ) -> Parts:
         request = context.request
@@ -219,12 +225,13 @@ class Runner:
             model=self.model,
             models=self.models,
             prices=self.prices,
-            toolbox=self.toolbox,
+            toolbox=replace(self.toolbox, catalogue=self.toolbox.catalogue.only(here.tools)),
             response_type=ResponseType.of(request),
-            limits=self.limits,
+            limits=here.limited(self.limits),
             interrupt=interrupt,
             context=context,
             history=lambda: self._history(request, bound_to),
+            instructions=prompts.instructions(here.instructions),
             hooks=replace(hooks, hooks=(spending, *hooks.hooks)),
             stateless=self.stateless,
             user_hash=hashlib.sha256(f"{request.team}:{request.user}".encode()).hexdigest(),

@@ -17,6 +17,7 @@ from bot.core.errors import NotPermitted
 from bot.core.failpoints import failpoint
 from bot.core.ids import new_id
 from bot.core.request import Entry, FileRef, Request
+from bot.runs.channels import Channels
 from bot.runs.policy import Person, Policy
 from bot.slack.access import Access
 from bot.slack.client import Clients, Identity, error_code
@@ -64,6 +65,7 @@ class Asking:
         clients: Clients,
         people: People,
         policy: Policy,
+        channels: Channels,
         access: Access,
         intake: Intake,
         load: LoadRequest,
@@ -72,6 +74,7 @@ class Asking:
         self._clients = clients
         self._people = people
         self._policy = policy
+        self._channels = channels
         self._access = access
         self._intake = intake
         self._load = load
@@ -137,7 +140,7 @@ class Asking:
     async def _permitted(self, user: str, channel: str) -> Person:
         """The person, if they may ask in the channel, and they and the bot are in it."""
         person = await self._people.find(user)
-        self._policy.may_ask(person, channel)
+        self._policy.may_ask(person, await self._channels.of(channel))
         found = await self._access.channel(channel)
         if found is None or not found.bot_is_in or found.archived:
             raise NotPermitted(words.INVITE.format(name=self._identity.name))

@@ -14,6 +14,7 @@ from slack_sdk.errors import SlackApiError
 
 from bot.core.errors import NotPermitted
 from bot.core.request import Entry, FileRef, Request
+from bot.runs.channels import Channels
 from bot.runs.policy import Person, Policy
 from bot.slack.access import Access
 from bot.slack.background import Background
@@ -59,6 +60,7 @@ class Intake:
         clients: Clients,
         people: People,
         policy: Policy,
+        channels: Channels,
         access: Access,
         threads: Threads,
         submit: Submit,
@@ -70,6 +72,7 @@ class Intake:
         self._clients = clients
         self._people = people
         self._policy = policy
+        self._channels = channels
         self._access = access
         self._threads = threads
         self._submit = submit
@@ -89,7 +92,7 @@ class Intake:
         speaks = event["type"] == "app_mention" or entry is Entry.DIRECT_MESSAGE
         person = await self._people.find(event["user"])
         try:
-            self._policy.may_ask(person, event["channel"])
+            self._policy.may_ask(person, await self._channels.of(event["channel"]))
         except NotPermitted as refusal:
             if speaks and await self._is_first_notice(event):
                 self._tell(event, str(refusal))
@@ -159,12 +162,18 @@ class Intake:
         if not thread or thread == event["ts"]:
             return None
         key = self.thread_key(event["channel"], thread)
-        if key in self._crowds:
-            return None
+        follows = await self._follows(event, key)
+        return Entry.THREAD_REPLY if follows else None
+
+    async def _follows(self, event: Event, key: str) -> bool:
+        """Whether a reply without a mention is for the bot, in a thread that it is part of."""
         askers = await self._threads.participants(key)
         if not askers:
-            return None
-        return Entry.THREAD_REPLY if await self._alone(event, key, askers) else None
+            return False
+        follow = (await self._channels.of(event["channel"])).follow
+        if follow == "alone" and key not in self._crowds:
+            return await self._alone(event, key, askers)
+        return follow == "always"
 
     async def _alone(self, event: Event, key: str, askers: frozenset[str]) -> bool:
         """True when nobody but the author has written or asked in the thread. Once several people

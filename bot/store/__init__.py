@@ -10,6 +10,7 @@ from bot.core.errors import StoreUnavailable
 from bot.store.artifacts import ArtifactStore
 from bot.store.budgets import BudgetStore, Position
 from bot.store.caller_state import CallerStates
+from bot.store.channels import ChannelEdits
 from bot.store.connection import Connection, Retention, connect
 from bot.store.leases import Lease, Leases
 from bot.store.ledger import Ledger
@@ -23,6 +24,7 @@ __all__ = [
     "ArtifactStore",
     "BudgetStore",
     "CallerStates",
+    "ChannelEdits",
     "Connection",
     "Lease",
     "Leases",
@@ -53,6 +55,7 @@ class Stores:
     runs: Runs
     artifacts: ArtifactStore
     threads: Threads
+    channels: ChannelEdits
     signals: Signals
     budgets: BudgetStore
     pause: PauseSwitch
@@ -83,6 +86,7 @@ async def open_stores(url: str, retention: Retention | None = None) -> AsyncGene
             runs=Runs(redis, keep),
             artifacts=ArtifactStore(redis, keep),
             threads=Threads(redis, keep),
+            channels=ChannelEdits(redis, keep),
             signals=Signals(redis, keep),
             budgets=BudgetStore(redis, keep),
             pause=PauseSwitch(redis, keep),

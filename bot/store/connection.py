@@ -37,6 +37,7 @@ class Retention:
     artifact_days: int = 7
     request_hours: int = 48
     claims_hours: int = 48
+    settings_days: int = 400
 
     @property
     def thread(self) -> int:
@@ -54,6 +55,10 @@ class Retention:
     @property
     def claims(self) -> int:
         return self.claims_hours * 3_600
+
+    @property
+    def settings(self) -> int:
+        return self.settings_days * 86_400
 
 
 class Connection:

@@ -28,9 +28,12 @@ def decode(model: type[M], raw: bytes) -> M:
     return value
 
 
-async def load(redis: Connection, key: str, model: type[M]) -> M | None:
-    """The value at `key`. One that cannot be read is set aside, and CorruptValue raised."""
-    raw = await redis.call("GET", key)
+async def load(
+    redis: Connection, key: str, model: type[M], *, renew: int | None = None
+) -> M | None:
+    """The value at `key`, kept for another `renew` seconds. One that cannot be read is set aside,
+    and CorruptValue raised."""
+    raw = await redis.call("GETEX", key, "EX", renew) if renew else await redis.call("GET", key)
     if raw is None:
         return None
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import groupby
 from typing import Any
@@ -35,6 +36,19 @@ class Catalogue:
         if doubled:
             raise ToolDefinitionError(f"More than one tool is named {', '.join(sorted(doubled))}.")
         return cls(ordered)
+
+    def only(self, allowed: Iterable[str] | None) -> Catalogue:
+        """The tools whose name or group is `allowed`, `*` standing for any letters; None allows
+        all."""
+        if allowed is None:
+            return self
+        patterns = tuple(allowed)
+        named = (
+            each
+            for each in self.tools
+            if any(fnmatchcase(each.name, p) or fnmatchcase(each.group, p) for p in patterns)
+        )
+        return Catalogue(tuple(named))
 
     @property
     def core(self) -> tuple[Tool, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -11,6 +11,7 @@ from slack_bolt.async_app import AsyncApp
 from bot.core.errors import LeaseLost, StoreUnavailable
 from bot.core.request import Request
 from bot.local.workspace import Workspace
+from bot.runs.channels import Channels, ChannelSettings
 from bot.runs.policy import Policy
 from bot.slack.access import Access
 from bot.slack.app import slack_app
@@ -68,6 +69,13 @@ class Mailbox:
         return frozenset(r.user for r in self.requests if r.thread_key == thread_key)
 
 
+class NoEdits:
+    """No admin changed anything."""
+
+    async def load(self, _channel: str, _kind: type[ChannelSettings]) -> None:
+        return None
+
+
 @dataclass
 class Post:
     """What is kept of a run's messages."""
@@ -120,8 +128,13 @@ class Rig:
 
 
 @asynccontextmanager
-async def wired(ws: Workspace, policy: Policy | None = None) -> AsyncGenerator[Rig]:
+async def wired(
+    ws: Workspace,
+    policy: Policy | None = None,
+    settings: Mapping[str, ChannelSettings] | None = None,
+) -> AsyncGenerator[Rig]:
     policy = policy or Policy()
+    channels = Channels(settings or {}, NoEdits())
     mailbox = Mailbox()
     async with (
         slack_clients(ws.bot_token, base_url=ws.api_url) as clients,
@@ -136,6 +149,7 @@ async def wired(ws: Workspace, policy: Policy | None = None) -> AsyncGenerator[R
             clients=clients,
             people=people,
             policy=policy,
+            channels=channels,
             access=access,
             threads=mailbox,
             submit=mailbox.submit,
@@ -148,6 +162,7 @@ async def wired(ws: Workspace, policy: Policy | None = None) -> AsyncGenerator[R
             clients=clients,
             people=people,
             policy=policy,
+            channels=channels,
             access=access,
             intake=intake,
             load=mailbox.load,
@@ -167,10 +182,14 @@ async def wired(ws: Workspace, policy: Policy | None = None) -> AsyncGenerator[R
 
 
 @asynccontextmanager
-async def listening(ws: Workspace, policy: Policy | None = None) -> AsyncGenerator[Rig]:
+async def listening(
+    ws: Workspace,
+    policy: Policy | None = None,
+    settings: Mapping[str, ChannelSettings] | None = None,
+) -> AsyncGenerator[Rig]:
     """The rig, connected over Socket Mode."""
     async with (
-        wired(ws, policy) as rig,
+        wired(ws, policy, settings) as rig,
         socket_mode(rig.app, ws.app_token, web_client=rig.clients.reads),
     ):
         yield rig

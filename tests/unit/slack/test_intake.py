@@ -3,8 +3,11 @@
 import asyncio
 from typing import Any
 
+import pytest
+
 from bot.core.request import Entry, Request
 from bot.local.workspace import ADA, BEN, CHLOE, EVE, GUS
+from bot.runs.channels import ChannelSettings
 from bot.runs.policy import Policy
 from bot.slack.render import words
 from tests.unit.slack.rig import Rig, listening
@@ -138,6 +141,31 @@ async def test_a_setting_lets_guests_in(ws):
     async with listening(ws, Policy(allow_guests=True)) as rig:
         await rig.ws.say(GUS, GENERAL, rig.mention("hi"))
         assert [r.user for r in await asked(rig)] == [GUS]
+
+
+async def test_a_channel_may_have_rules_of_its_own(ws):
+    """Guests in one channel only; in another only those who are listed (reliability 9)."""
+    rules = {GENERAL: ChannelSettings(allow_guests=True), PARTNERS: ChannelSettings(people=(BEN,))}
+    async with listening(ws, settings=rules) as rig:
+        await rig.ws.say(ADA, PARTNERS, rig.mention("not listed"))
+        await rig.ws.say(GUS, GENERAL, rig.mention("hi"))
+        assert [r.user for r in await settled(rig)] == [GUS]
+        await rig.ws.until(
+            lambda: any(
+                "listed" in m["text"] for m in rig.ws.messages(PARTNERS, viewer=ADA) if "text" in m
+            )
+        )
+
+
+@pytest.mark.parametrize(("follow", "taken"), [("always", 3), ("never", 1)])
+async def test_which_replies_are_for_the_bot_is_set_for_a_channel(ws, follow, taken):
+    """Everything said in its threads, or only what mentions it."""
+    async with listening(ws, settings={GENERAL: ChannelSettings(follow=follow)}) as rig:
+        root = await rig.ws.say(ADA, GENERAL, rig.mention("start"))
+        await asked(rig)
+        await rig.ws.say(BEN, GENERAL, "I join", thread_ts=root["ts"])
+        await rig.ws.say(ADA, GENERAL, "and I go on", thread_ts=root["ts"])
+        assert len(await settled(rig)) == taken
 
 
 async def test_a_member_may_ask_in_a_channel_shared_with_others(rig):

@@ -1,0 +1,84 @@
+"""What is different in one channel: how the bot behaves there, who may ask, with which tools.
+
+Operators write it under `[channels.<id>]` of bot.toml; what an admin changes in Slack is kept
+beside it and counts instead, field by field.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from bot.agent.limits import Limits
+from bot.core.errors import CorruptValue
+
+log = logging.getLogger(__name__)
+
+Follow = Literal["alone", "always", "never"]
+"""When the bot takes a reply in its thread for a question without being mentioned: while one person
+talks with it alone, always, or never."""
+
+
+class ChannelSettings(BaseModel):
+    """What differs in a channel; what is not set is as everywhere.
+
+    `instructions` are told to the model in addition. `tools` are the names or groups of the only
+    tools it has there (`*` stands for any letters). `people` are ids of the only users who may ask.
+    `limits` replaces single fields of `[limits]`.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    version: int = 1
+    instructions: str = Field(default="", max_length=4_000)
+    tools: tuple[str, ...] | None = None
+    people: tuple[str, ...] | None = None
+    allow_guests: bool | None = None
+    allow_external: bool | None = None
+    follow: Follow = "alone"
+    limits: Mapping[str, float | None] = {}
+
+    @field_validator("limits")
+    @classmethod
+    def _are_limits(cls, given: Mapping[str, float | None]) -> Mapping[str, float | None]:
+        Limits.model_validate(given)
+        return given
+
+    def limited(self, everywhere: Limits) -> Limits:
+        """The bounds on a run here."""
+        return Limits.model_validate(everywhere.model_dump() | dict(self.limits))
+
+    def changed_by(self, edits: ChannelSettings) -> ChannelSettings:
+        """These, with what `edits` sets in their place."""
+        return self.model_copy(
+            update={name: getattr(edits, name) for name in edits.model_fields_set}
+        )
+
+
+class Edits(Protocol):
+    """What admins changed in Slack."""
+
+    async def load(self, channel: str, kind: type[ChannelSettings]) -> ChannelSettings | None:
+        """The changes for that channel, if there are any."""
+
+
+@dataclass(frozen=True, slots=True)
+class Channels:
+    """The settings of every channel."""
+
+    configured: Mapping[str, ChannelSettings]
+    edits: Edits
+
+    async def of(self, channel: str) -> ChannelSettings:
+        """How the bot behaves in `channel`. Raises StoreUnavailable."""
+        settings = self.configured.get(channel, ChannelSettings())
+        try:
+            edits = await self.edits.load(channel, ChannelSettings)
+        except CorruptValue:
+            log.exception("what admins changed is lost", extra={"channel": channel})
+            return settings
+        return settings.changed_by(edits) if edits else settings

@@ -1,0 +1,70 @@
+"""What is different in one channel."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import ValidationError
+
+from bot.core.outcome import StopReason
+from bot.local.model import Script, call, finish
+from bot.runs.channels import Channels, ChannelSettings
+from bot.store import Stores
+from tests.support.runs import answer, bot_with
+
+CHANNEL = "C1"
+ADD = call("calculate", {"expression": "1+1"})
+
+
+async def test_the_model_is_told_what_an_admin_wrote_for_the_channel(stores: Stores) -> None:
+    """The bot's own instructions stand before them, so that the service's cache holds."""
+    rules = {CHANNEL: ChannelSettings(instructions="Answer in Latin.")}
+    async with bot_with(stores, Script([finish(answer())]), channels=rules) as bot:
+        await bot.ask("Hello?")
+    told = bot.api.requests[0].body["instructions"]
+    assert told.endswith("In this channel\nAnswer in Latin.\n")
+    assert told.startswith("You are")
+
+
+async def test_only_the_tools_of_the_channel_exist_there(stores: Stores) -> None:
+    """By name, by group, by pattern; a call of another is refused by code, not by the model."""
+    rules = {CHANNEL: ChannelSettings(tools=("time", "read_*"))}
+    script = Script([ADD, finish(answer())])
+    async with bot_with(stores, script, channels=rules) as bot:
+        await bot.ask("1+1?")
+    assert "calculate" not in str(bot.api.requests[0].body["tools"])
+    assert bot.outputs()[0].startswith("There is no tool calculate.")
+
+
+async def test_limits_of_the_channel_replace_single_ones(stores: Stores) -> None:
+    """G1: settable per channel; what is not named stays as everywhere."""
+    rules = {CHANNEL: ChannelSettings(limits={"turns": 2})}
+    script = Script([ADD, finish(answer())])
+    async with bot_with(stores, script, channels=rules) as bot:
+        outcome = await bot.ask("1+1?")
+    assert outcome.stop_reason is StopReason.MAX_TURNS
+    assert len(bot.api.requests) == 2
+
+
+async def test_what_an_admin_changes_counts_at_once_and_field_by_field(stores: Stores) -> None:
+    configured = {CHANNEL: ChannelSettings(instructions="Be brief.", follow="never")}
+    channels = Channels(configured, stores.channels)
+    await stores.channels.save(CHANNEL, ChannelSettings(follow="always"))
+    here = await channels.of(CHANNEL)
+    assert (here.instructions, here.follow) == ("Be brief.", "always")
+    await stores.channels.forget(CHANNEL)
+    assert await channels.of(CHANNEL) == configured[CHANNEL]
+
+
+async def test_damaged_changes_are_set_aside(stores: Stores) -> None:
+    """Reliability 8: the channel goes on as configured."""
+    channels = Channels({CHANNEL: ChannelSettings(follow="never")}, stores.channels)
+    await stores.redis.call("SET", stores.redis.key("channel-edits", CHANNEL), "{")
+    assert (await channels.of(CHANNEL)).follow == "never"
+    kept = await stores.redis.call("EXISTS", stores.redis.key("channel-edits", CHANNEL))
+    assert not kept
+
+
+def test_a_limit_that_does_not_exist_is_refused() -> None:
+    """A slip in bot.toml is one line that names it."""
+    with pytest.raises(ValidationError, match="turn_count"):
+        ChannelSettings(limits={"turn_count": 3})
