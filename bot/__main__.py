@@ -249,10 +249,10 @@ def _tool_lines() -> list[str]:
 
 
 def main() -> None:
-    """Entry point: errors of configuration are one line, not a trace."""
+    """Entry point: errors of configuration, and tools that cannot work, are one line, not a trace."""
     try:
         cli()
-    except ConfigurationError as error:
+    except (ConfigurationError, ToolDefinitionError) as error:
         print(f"bot: {error}", file=sys.stderr)
         sys.exit(CONFIGURATION)
     except (KeyboardInterrupt, asyncio.CancelledError):

@@ -39,10 +39,8 @@ Happening = ToolStarted | ToolEnded | ToolsAcquired
 log = logging.getLogger(__name__)
 
 _CANCELLED = "Cancelled by the user before it finished."
-_UNKNOWN = (
-    "Unknown: the bot was interrupted while this ran. It may have happened or not. Look before you "
-    "do it again, and say so in the result."
-)
+_MAYBE = "It may have happened or not. Look before you do it again, and say so in the result."
+_UNKNOWN = f"Unknown: the bot was interrupted while this ran. {_MAYBE}"
 _OUT_OF_TIME = "Stopped before it finished: the time for this task is up."
 
 
@@ -211,7 +209,8 @@ class Dispatch:
         except ToolError as error:
             return CallOutput(call["call_id"], tool.name, str(error), ok=False)
         except TimeoutError:
-            text = f"{tool.name} was stopped after {tool.timeout:g} s. Ask it for less, or go on without."
+            advice = _MAYBE if tool.mutates else "Ask it for less, or go on without."
+            text = f"{tool.name} was stopped after {tool.timeout:g} s. {advice}"
             return CallOutput(call["call_id"], tool.name, text, ok=False)
         except Exception as error:
             # Ours to mend, so it is logged with its trace; the model only learns that it failed.
@@ -231,10 +230,9 @@ class Dispatch:
             )
         if veto := await self.hooks.before_tool(tool, arguments):
             raise ToolError(veto)
-        async with asyncio.timeout(tool.timeout):
-            failpoint("tool-running")
-            result = await tool.run(arguments, self.toolbox.services)
-            failpoint("tool-ran")
+        failpoint("tool-running")
+        result = await tool.run(arguments, self.toolbox.services)
+        failpoint("tool-ran")
         content = await self.hooks.after_tool(tool, arguments, result.content)
         return await self._limited(replace(result, content=content), tool)
 

@@ -14,6 +14,9 @@ from bot.core.errors import ToolDefinitionError
 from bot.toolkit.tool import Tool
 
 ACQUIRE = "acquire_tools"
+RESERVED = frozenset({ACQUIRE, "complete_task", "checkpoint_and_restart", "dispatch_subagent"})
+"""Names that the agent offers itself."""
+
 _DESCRIPTION = """\
 Get more tools for this task. Ask for all you will need in one call; they stay available.
 The tools that can be acquired, by group:
@@ -29,12 +32,13 @@ class Catalogue:
 
     @classmethod
     def of(cls, tools: Iterable[Tool]) -> Catalogue:
-        """Raises ToolDefinitionError when two tools share a name."""
+        """Raises ToolDefinitionError when two tools share a name, or one takes a name of ours."""
         ordered = tuple(sorted(tools, key=lambda each: (each.group, each.name)))
         names = [each.name for each in ordered]
-        doubled = {name for name in (*names, ACQUIRE) if (*names, ACQUIRE).count(name) > 1}
-        if doubled:
+        if doubled := {name for name in names if names.count(name) > 1}:
             raise ToolDefinitionError(f"More than one tool is named {', '.join(sorted(doubled))}.")
+        if taken := sorted(RESERVED.intersection(names)):
+            raise ToolDefinitionError(f"Tool {', '.join(taken)}: the agent itself uses that name.")
         return cls(ordered)
 
     def only(self, allowed: Iterable[str] | None) -> Catalogue:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
+import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -15,12 +15,18 @@ from pydantic.errors import PydanticSchemaGenerationError
 
 from bot.core.answers import Source
 from bot.core.errors import ToolDefinitionError
+from bot.toolkit.running import called
 from bot.toolkit.schema import strict_schema
 
 T = TypeVar("T")
 R_co = TypeVar("R_co", covariant=True)
 
+log = logging.getLogger(__name__)
+
 _MAX_TITLE = 80
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+"""What the Responses API takes as the name of a function."""
+
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
@@ -88,19 +94,16 @@ class Tool:
         }
 
     async def run(self, arguments: BaseModel, services: Services) -> ToolResult:
-        """Call the function; a blocking one in a thread.
+        """Call the function for up to `timeout` seconds; a blocking one in a thread.
 
-        Whatever the function raises passes through. A result that its own annotation refuses
-        raises pydantic's ValidationError: that is the tool's bug, not the model's.
+        Raises TimeoutError, ToolCrashed, and whatever the function raises. A result that its own
+        annotation refuses raises pydantic's ValidationError: the tool's bug, not the model's.
         """
         given: dict[str, Any] = {
             name: getattr(arguments, name) for name in type(arguments).model_fields
         }
         given |= {name: services[kind] for name, kind in self.services.items()}
-        if inspect.iscoroutinefunction(self.function):
-            result = await self.function(**given)
-        else:
-            result = await asyncio.to_thread(self.function, **given)
+        result = await called(self.function, given, name=self.name, seconds=self.timeout)
         return self._as_result(result)
 
     def _as_result(self, result: Any) -> ToolResult:
@@ -150,6 +153,10 @@ def tool(
         name = function.__name__
         hints = get_type_hints(function, include_extras=True)
         returns = hints.pop("return", None)
+        if not _NAME.fullmatch(name):
+            raise ToolDefinitionError(
+                f"Tool {name}: a name has up to 64 of a-z, A-Z, 0-9, _ and -."
+            )
         if returns is None or not function.__doc__:
             raise ToolDefinitionError(f"Tool {name} needs a return annotation and a docstring.")
         services = {key: get_args(hint)[0] for key, hint in hints.items() if _is_provided(hint)}
@@ -229,6 +236,10 @@ def _check_names(
 
 def _returns_of(tool: str, returns: Any) -> TypeAdapter[Any]:
     """`ToolResult` is checked by type, everything else by its annotation."""
+    if returns in (bytes, bytearray):
+        raise ToolDefinitionError(
+            f"Tool {tool}: the result is bytes. Keep them with artifacts.save and return the handle."
+        )
     try:
         return TypeAdapter(Any if returns is ToolResult else returns)
     except PydanticSchemaGenerationError as error:
@@ -240,13 +251,18 @@ def _no_type(tool: str, what: str, error: PydanticSchemaGenerationError) -> str:
 
 
 def _title_maker(name: str, title: str | Callable[[Any], str]) -> Callable[[BaseModel], str]:
-    pattern = title or name.replace("_", " ").capitalize()
+    plain = name.replace("_", " ").capitalize()
+    pattern = title or plain
 
     def make(arguments: BaseModel) -> str:
-        if callable(pattern):
-            return _one_line(pattern(arguments))
-        values = {key: getattr(arguments, key) for key in type(arguments).model_fields}
-        return _one_line(pattern.format_map(values))
+        try:
+            if callable(pattern):
+                return _one_line(pattern(arguments))
+            values = {key: getattr(arguments, key) for key in type(arguments).model_fields}
+            return _one_line(pattern.format_map(values))
+        except Exception:  # a bug of the tool, but only a title: the call itself goes on
+            log.exception("a title could not be made", extra={"tool": name})
+            return plain
 
     return make
 

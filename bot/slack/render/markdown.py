@@ -22,6 +22,7 @@ _SPECIAL = re.compile(
     r"|<(?=[A-Za-z/!?@#])"  # would open a tag, an autolink or one of Slack's own entities
     r"|&(?=#?\w+;)"  # would be read as an entity
 )
+_BACKTICKS = re.compile(r"^(?:%60)+|(?:%60)+$")
 _LINE_START = re.compile(r"^(\s*)(#{1,6}(?=\s|$)|[-+=>](?=\s|$)|-{3,}|={2,}|\d{1,9}[.)](?=\s|$))")
 
 
@@ -142,8 +143,8 @@ class _Writer:
             "code_inline": lambda node: code_span(node.content),
             "softbreak": lambda _: "\n",
             "hardbreak": lambda _: "\n",
-            "link": lambda node: self._link(str(node.attrs.get("href", "")), _plain(node)),
-            "image": lambda node: self._link(str(node.attrs.get("src", "")), _plain(node)),
+            "link": lambda node: self._link(_target(node, "href"), _plain(node)),
+            "image": lambda node: self._link(_target(node, "src"), _plain(node)),
         }
 
     def write(self, node: SyntaxTreeNode) -> str:
@@ -195,6 +196,13 @@ class _Writer:
 
     def _link(self, url: str, label: str) -> str:
         return _side_by_side(map(_piece, self._gate.link(url, label)))
+
+
+def _target(node: SyntaxTreeNode, name: str) -> str:
+    """Where a link leads. Models put addresses in backticks, which the parser quotes; they are no
+    part of it."""
+    given = str(node.attrs.get(name, ""))
+    return _BACKTICKS.sub("", given) or given
 
 
 _TIGHT = {"paragraph", "bullet_list", "ordered_list"}

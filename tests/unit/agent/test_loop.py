@@ -111,7 +111,10 @@ async def test_no_more_run_at_once_than_allowed() -> None:
     reply = calls(*(("wait", {"name": str(n)}) for n in range(5)))
     async with bench(Script([reply, finish(ANSWER)]), parallel_calls=2) as place:
         async for event in place.stream():
-            if isinstance(event, ToolStarted):
+            if isinstance(event, ToolStarted) and len(place.of(ToolStarted)) == 2:
+                while place.gate.running < 2:
+                    place.gate.entered.clear()
+                    await place.gate.entered.wait()
                 place.gate.open.set()
     assert place.gate.most == 2
 

@@ -79,6 +79,8 @@ def test_an_address_that_nobody_brought_in_is_never_a_link(text):
         f"see {GOOD}.",
         f"[chapter]({GOOD}#two)",
         f"[same]({GOOD.replace('good', 'GOOD')})",
+        f"[the report](`{GOOD}`)",
+        f"[`the report`](``{GOOD}``)",
     ],
 )
 def test_an_address_of_a_source_stays_a_link(text):
@@ -90,6 +92,11 @@ def test_a_refused_link_keeps_its_words_and_shows_where_it_led():
     assert safe_markdown("[the page](https://evil.example/a?d=1)", GATE) == (
         "the page (`evil.example/a?…`)"
     )
+
+
+@pytest.mark.parametrize("target", ["`https://evil.example/a`", "``https://evil.example/a``"])
+def test_backticks_around_an_address_are_no_part_of_it(target):
+    assert safe_markdown(f"[the page]({target})", GATE) == "the page (`evil.example/a`)"
 
 
 @pytest.mark.parametrize("call", ["<!channel>", "<!here|here>", "<!subteam^S1|@all>", "@everyone"])

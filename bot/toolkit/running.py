@@ -1,0 +1,111 @@
+"""Runs what tool authors wrote so that nothing it does takes the run down with it (D4)."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+import inspect
+import logging
+import threading
+from collections.abc import Callable, Coroutine, Mapping
+from functools import partial
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+log = logging.getLogger(__name__)
+
+_GRACE = 1.0
+"""Seconds that a tool has to clean up once it was cancelled."""
+
+_strays: set[asyncio.Task[Any]] = set()
+"""Tasks that go on although they were cancelled: nobody can end them, and asyncio holds no task."""
+
+
+class ToolCrashed(Exception):
+    """The tool tried to end its thread, its task or the process."""
+
+
+async def called(
+    function: Callable[..., Any], given: Mapping[str, Any], *, name: str, seconds: float
+) -> Any:
+    """What `function` returns; a blocking one runs in a thread.
+
+    Raises TimeoutError after `seconds`, ToolCrashed, and what the function raises. What ignores
+    being cancelled is left behind after a second, and so is a thread: nothing can end one.
+    """
+    work = partial(function, **given)
+    if inspect.iscoroutinefunction(function):
+        return await _bounded(_contained(work()), name, seconds)
+    return await _bounded(_in_thread(work, name), name, seconds)
+
+
+async def _bounded(work: Coroutine[Any, Any, T], name: str, seconds: float) -> T:
+    loop = asyncio.get_running_loop()
+    began, task = loop.time(), asyncio.create_task(work, name=name)
+    in_time = False
+    try:
+        await asyncio.wait({task}, timeout=seconds)
+        in_time = task.done()
+    finally:
+        if not in_time:
+            await _stopped(task)
+    if not in_time:
+        raise TimeoutError
+    if (took := loop.time() - began) > seconds + _GRACE:
+        # It was done before its time could be seen to be up: it never gave way to anybody.
+        log.warning("%s held the event loop: %.1f s, %g s are allowed", name, took, seconds)
+    if task.cancelled():
+        raise ToolCrashed("it cancelled its own task")
+    return task.result()
+
+
+async def _stopped(task: asyncio.Task[Any]) -> None:
+    """Cancel, and wait a moment for the end."""
+    _strays.add(task)
+    task.add_done_callback(_gone)
+    task.cancel()
+    await asyncio.wait({task}, timeout=_GRACE)
+    if not task.done():
+        log.error("%s goes on although it was cancelled", task.get_name())
+
+
+def _gone(task: asyncio.Task[Any]) -> None:
+    _strays.discard(task)
+    if not task.cancelled():
+        task.exception()  # what a stopped tool raises is of no interest to anybody
+
+
+async def _contained(work: Coroutine[Any, Any, T]) -> T:
+    try:
+        return await work
+    except (SystemExit, KeyboardInterrupt) as error:  # would end the event loop
+        raise ToolCrashed(f"it raised {type(error).__name__}") from error
+
+
+async def _in_thread(work: Callable[[], T], name: str) -> T:
+    """Run `work` in a thread of its own: one that hangs takes no place from others, as it would in
+    a pool, and does not keep the process from ending."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[T] = loop.create_future()
+    context = contextvars.copy_context()
+
+    def settle(set_outcome: Callable[[Any], None], outcome: Any) -> None:
+        if not future.done():
+            set_outcome(outcome)
+
+    def run() -> None:
+        try:
+            settled = partial(settle, future.set_result, context.run(work))
+        except (StopIteration, SystemExit, KeyboardInterrupt) as error:
+            crashed = ToolCrashed(f"it raised {type(error).__name__}")
+            crashed.__cause__ = error
+            settled = partial(settle, future.set_exception, crashed)
+        except BaseException as error:  # noqa: BLE001 - raised where it is awaited
+            settled = partial(settle, future.set_exception, error)
+        with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
+            loop.call_soon_threadsafe(settled)
+
+    threading.Thread(target=run, name=name, daemon=True).start()
+    return await future
