@@ -19,18 +19,20 @@ from bot import app as building
 from bot import logs
 from bot.console import ConsoleConversation, console_surface, exit_code
 from bot.core.answers import GIVEN, Answer
-from bot.core.errors import ConfigurationError, ToolDefinitionError
+from bot.core.errors import ConfigurationError, StoreUnavailable, ToolDefinitionError
 from bot.core.ids import new_id
 from bot.core.outcome import Outcome
 from bot.core.request import Entry, Request
 from bot.settings import Settings, load_settings
 from bot.slack import manifest as manifests
+from bot.slack.client import SlackUnavailable
 from bot.toolkit.given_schema import given_model
 
 cli = typer.Typer(
     no_args_is_help=True, add_completion=False, help="A Slack agent you run yourself."
 )
 
+UNAVAILABLE = 1
 CONFIGURATION = 3
 INTERRUPTED = 130
 
@@ -255,6 +257,9 @@ def main() -> None:
     except (ConfigurationError, ToolDefinitionError) as error:
         print(f"bot: {error}", file=sys.stderr)
         sys.exit(CONFIGURATION)
+    except (SlackUnavailable, StoreUnavailable) as error:
+        print(f"bot: {error}", file=sys.stderr)
+        sys.exit(UNAVAILABLE)
     except (KeyboardInterrupt, asyncio.CancelledError):
         sys.exit(INTERRUPTED)
 

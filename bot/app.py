@@ -21,8 +21,10 @@ from bot.agent.effort import Effort
 from bot.agent.evaluate import Evaluation
 from bot.agent.hooks import HookChain, Hooks
 from bot.core import failpoints
+from bot.core.background import alongside
 from bot.core.errors import ConfigurationError, ToolError
 from bot.core.request import Request
+from bot.metrics import Metrics
 from bot.model import Model, PriceList, ResponsesModel, sdk_client
 from bot.runs.artifacts import ThreadArtifacts
 from bot.runs.budgets import BudgetPolicy
@@ -31,6 +33,7 @@ from bot.runs.engine import Engine, open_engine
 from bot.runs.requests import Requests
 from bot.runs.runner import Runner
 from bot.runs.surface import OpenSurface
+from bot.serving import Serving, serving
 from bot.settings import NO_MODEL, SLACK, Settings, secret
 from bot.slack.access import Access
 from bot.slack.app import slack_app
@@ -38,8 +41,7 @@ from bot.slack.asking import Asking
 from bot.slack.background import Background
 from bot.slack.client import Clients, Identity, identify, slack_clients
 from bot.slack.conversation import SlackConversation
-from bot.slack.http import http_server
-from bot.slack.intake import Intake
+from bot.slack.intake import Intake, Submit
 from bot.slack.listeners import register
 from bot.slack.people import People
 from bot.slack.socket_mode import socket_mode
@@ -52,6 +54,10 @@ from bot.toolkit.catalogue import Catalogue
 
 DRAIN_SECONDS = 25.0
 """Time for runs to reach their end when the process is asked to stop; hosts kill after 30."""
+
+
+REDIS_SECONDS = 30.0
+"""How long a Redis may be away when the process starts; hosts start it again after that."""
 
 
 @cache
@@ -84,8 +90,12 @@ async def runner(
     *,
     stream: bool = True,
     dry_run: bool = False,
+    metrics: Metrics | None = None,
 ) -> AsyncGenerator[Runner]:
-    """All that a run needs. Raises ConfigurationError when no model service is named."""
+    """All that a run needs, counted in `metrics` if any.
+
+    Raises ConfigurationError when no model service is named.
+    """
     prices = PriceList(settings.model.window, settings.model.price)
     _check_prices(settings, prices)
     key = "none"  # a server of one's own may ask for none
@@ -100,13 +110,15 @@ async def runner(
         Fetcher: Fetcher(),
     }
     async with sdk_client(key, settings.openai_base_url) as client:
-        model = ResponsesModel(
+        model: Model = ResponsesModel(
             client,
             stream=stream,
             reasoning=settings.model.reasoning_parameter,
             temperature=settings.model.temperature,
             max_output_tokens=settings.model.max_output_tokens,
         )
+        if metrics:
+            model, open_surface = metrics.model(model, prices), metrics.surfaces(open_surface)
         yield Runner(
             stores=stores,
             toolbox=Toolbox(catalogue(), services, artifacts),
@@ -165,11 +177,12 @@ class Slack:
 
 
 @asynccontextmanager
-async def slack_workspace(settings: Settings) -> AsyncGenerator[Slack]:
+async def slack_workspace(settings: Settings, metrics: Metrics) -> AsyncGenerator[Slack]:
     """Raises ConfigurationError when the token is missing or wrong."""
     why = "copy the Bot User OAuth Token from your app's Install App page"
     token = secret(settings.slack_bot_token, "SLACK_BOT_TOKEN", why)
-    async with slack_clients(token, base_url=settings.slack_api_url) as clients:
+    tracing = metrics.slack_calls(settings.slack_api_url)
+    async with slack_clients(token, base_url=settings.slack_api_url, tracing=tracing) as clients:
         identity = await identify(clients.reads)
         yield Slack(
             clients=clients,
@@ -190,14 +203,19 @@ async def bot(
     """
     _arm_failpoints(settings)
     async with AsyncExitStack() as stack:
+        told = await stack.enter_async_context(serving(settings, intake=intake, work=work))
         data_dir = settings.bot_data_dir / "redis"
         url, stores = await stack.enter_async_context(redis_and_stores(settings, data_dir=data_dir))
-        slack = await stack.enter_async_context(slack_workspace(settings))
+        told.looks_into(stores)
+        await stores.wait_reachable(REDIS_SECONDS)
+        slack = await stack.enter_async_context(slack_workspace(settings, told.metrics))
         engine = await stack.enter_async_context(open_engine(url, stores.mailbox))
         if work:
-            await stack.enter_async_context(_working(settings, stores, slack, engine))
+            await stack.enter_async_context(_working(settings, stores, slack, engine, told.metrics))
         if intake:
-            await stack.enter_async_context(_listening(settings, stores, slack, engine))
+            await stack.enter_async_context(_listening(settings, stores, slack, engine, told))
+        await stack.enter_async_context(alongside(told.metrics.watch_loop(), name="loop lag"))
+        stack.enter_context(told.health.serving())
         yield
 
 
@@ -212,7 +230,7 @@ def _arm_failpoints(settings: Settings) -> None:
 
 @asynccontextmanager
 async def _working(
-    settings: Settings, stores: Stores, slack: Slack, engine: Engine
+    settings: Settings, stores: Stores, slack: Slack, engine: Engine, metrics: Metrics
 ) -> AsyncGenerator[None]:
     artifacts = ThreadArtifacts(stores.artifacts)
 
@@ -231,7 +249,9 @@ async def _working(
     )
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(stores.signals.listening())
-        works = await stack.enter_async_context(runner(settings, stores, conversation, surfaces))
+        works = await stack.enter_async_context(
+            runner(settings, stores, conversation, surfaces, metrics=metrics)
+        )
 
         async def handle(request: Request, attempt: int) -> None:
             await works.answer(request, attempt)
@@ -245,7 +265,7 @@ async def _working(
 
 @asynccontextmanager
 async def _listening(
-    settings: Settings, stores: Stores, slack: Slack, engine: Engine
+    settings: Settings, stores: Stores, slack: Slack, engine: Engine, told: Serving
 ) -> AsyncGenerator[None]:
     signing = settings.slack_signing_secret
     app = slack_app(
@@ -253,16 +273,19 @@ async def _listening(
     )
     async with AsyncExitStack() as stack:
         background = await stack.enter_async_context(Background())
-        _add_listeners(app, settings, stores, slack, Requests(stores, engine), background)
+        requests = Requests(stores, engine)
+        submit = told.metrics.submits(requests.submit)
+        _add_listeners(app, settings, stores, slack, requests, submit, background)
         if settings.slack_app_token:
             token = settings.slack_app_token.get_secret_value()
-            await stack.enter_async_context(socket_mode(app, token, web_client=slack.clients.reads))
+            sockets = await stack.enter_async_context(
+                socket_mode(app, token, web_client=slack.clients.reads)
+            )
+            told.health.needs("slack", sockets.is_connected)
         else:
             why = "without SLACK_APP_TOKEN events come over HTTP and must be signed"
             secret(signing, "SLACK_SIGNING_SECRET", why)
-            await stack.enter_async_context(
-                http_server(app, port=settings.port, healthy=stores.reachable)
-            )
+            await stack.enter_async_context(told.slack_requests.taken_by(app))
         yield
 
 
@@ -272,6 +295,7 @@ def _add_listeners(
     stores: Stores,
     slack: Slack,
     requests: Requests,
+    submit: Submit,
     background: Background,
 ) -> None:
     channels = Channels(settings.channels, stores.channels)
@@ -283,7 +307,7 @@ def _add_listeners(
         channels=channels,
         access=slack.access,
         threads=stores.threads,
-        submit=requests.submit,
+        submit=submit,
         withdraw=requests.withdraw,
         status=slack.status,
         background=background,

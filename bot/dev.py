@@ -49,6 +49,7 @@ async def dev(settings: Settings, *, port: int) -> AsyncGenerator[str]:
                 "slack_app_token": SecretStr(workspace.app_token),
                 "slack_signing_secret": SecretStr(workspace.signing_secret),
                 "slack_api_url": workspace.api_url,
+                "port": None,  # somebody else's, here
             }
         )
         await stack.enter_async_context(bot(joined))

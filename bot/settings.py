@@ -83,7 +83,8 @@ class Settings(BaseSettings):
     openai_model: str = "gpt-6.1-sol"
     openai_fallback_models: tuple[str, ...] = ()
     redis_url: str | None = None
-    port: int = Field(default=8080, ge=0, le=65535)
+    port: int | None = Field(default=None, ge=0, le=65535)
+    bot_metrics_port: int | None = Field(default=None, ge=0, le=65535)
     bot_data_dir: Path = Path(".data")
     bot_log_format: Format = "text"
     bot_failpoints: Path | None = None

@@ -69,11 +69,15 @@ class Clients:
 
 @asynccontextmanager
 async def slack_clients(
-    token: str, *, base_url: str = AsyncWebClient.BASE_URL
+    token: str,
+    *,
+    base_url: str = AsyncWebClient.BASE_URL,
+    tracing: aiohttp.TraceConfig | None = None,
 ) -> AsyncGenerator[Clients]:
-    """The clients of one workspace, on one session."""
+    """The clients of one workspace, on one session; `tracing` is told of each of its requests."""
     timeout = aiohttp.ClientTimeout(total=30, sock_connect=5)
-    async with aiohttp.ClientSession(timeout=timeout) as session:
+    traced = [tracing] if tracing else None
+    async with aiohttp.ClientSession(timeout=timeout, trace_configs=traced) as session:
 
         def client(deadline: float, *handlers: AsyncRetryHandler) -> DeadlineClient:
             return DeadlineClient(

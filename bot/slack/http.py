@@ -1,8 +1,9 @@
-"""Events over HTTP: Slack's signed requests, and a health check for the host."""
+"""Events over HTTP: Slack's signed requests, handed to bolt while somebody takes them."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+import asyncio
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from aiohttp import web
@@ -12,43 +13,36 @@ from slack_bolt.async_app import AsyncApp
 EVENTS_PATH = "/slack/events"
 """Where Slack sends events, interactions and commands alike."""
 
-_MAX_BODY = 4 * 1024 * 1024  # bytes; Slack's own payloads stay far below
+MAX_BODY = 4 * 1024 * 1024  # bytes; Slack's own payloads stay far below
 
-Healthy = Callable[[], Awaitable[bool]]
-
-
-def http_app(app: AsyncApp, healthy: Healthy) -> web.Application:
-    """The routes. Bolt checks the signature and answers url_verification."""
-
-    async def events(request: web.Request) -> web.Response:
-        response = await app.async_dispatch(await to_bolt_request(request))
-        return await to_aiohttp_response(response)
-
-    async def health(_: web.Request) -> web.Response:
-        if await healthy():
-            return web.json_response({"ok": True})
-        return web.json_response({"ok": False}, status=503)
-
-    routes = web.Application(client_max_size=_MAX_BODY)
-    routes.router.add_post(EVENTS_PATH, events)
-    routes.router.add_get("/healthz", health)
-    return routes
+_DRAIN = 5.0  # seconds for what was received to be stored and acknowledged
 
 
-@asynccontextmanager
-async def http_server(
-    app: AsyncApp,
-    *,
-    port: int,
-    healthy: Healthy,
-    host: str = "0.0.0.0",  # noqa: S104 - a host's router must reach it
-) -> AsyncGenerator[int]:
-    """Serve until left; requests under way are answered first. Yields the port in use."""
-    runner = web.AppRunner(http_app(app, healthy), access_log=None, shutdown_timeout=5)
-    await runner.setup()
-    try:
-        site = web.TCPSite(runner, host, port)
-        await site.start()
-        yield int(runner.addresses[0][1])
-    finally:
-        await runner.cleanup()
+class SlackRequests:
+    """Slack's requests. Before and after somebody takes them the answer is 503, so that Slack
+    sends them again."""
+
+    def __init__(self) -> None:
+        self.route = web.post(EVENTS_PATH, self._handle)
+        self._app: AsyncApp | None = None
+        self._handling: set[asyncio.Task[object]] = set()
+
+    @asynccontextmanager
+    async def taken_by(self, app: AsyncApp) -> AsyncGenerator[None]:
+        """Hand them to `app`, which checks the signature and answers url_verification; those under
+        way at the end are answered first."""
+        self._app = app
+        try:
+            yield
+        finally:
+            self._app = None
+            if self._handling:
+                await asyncio.wait(set(self._handling), timeout=_DRAIN)
+
+    async def _handle(self, request: web.Request) -> web.Response:
+        app, task = self._app, asyncio.current_task()
+        if app is None or task is None:
+            return web.Response(status=503)
+        self._handling.add(task)
+        task.add_done_callback(self._handling.discard)
+        return await to_aiohttp_response(await app.async_dispatch(await to_bolt_request(request)))

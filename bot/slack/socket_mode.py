@@ -69,6 +69,10 @@ class SocketMode:
         """How many connections are up."""
         return len(self._up)
 
+    async def is_connected(self) -> bool:
+        """Whether Slack reaches us now."""
+        return self.connected > 0
+
     async def wait_connected(self, count: int) -> None:
         """Returns once `count` connections are up."""
         async with self._changed:

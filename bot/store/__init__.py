@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from bot.core.errors import StoreUnavailable
+from redis.exceptions import AuthenticationError
+
+from bot.core.errors import ConfigurationError, StoreUnavailable
 from bot.store.artifacts import ArtifactStore
 from bot.store.budgets import BudgetStore, Position
 from bot.store.caller_state import CallerStates
@@ -44,6 +48,11 @@ __all__ = [
 ]
 
 
+log = logging.getLogger(__name__)
+
+LOOK_SECONDS = 1.0  # between two looks for a Redis that is not there yet
+
+
 @dataclass(frozen=True, slots=True)
 class Stores:
     """Everything that is kept."""
@@ -68,6 +77,34 @@ class Stores:
         except StoreUnavailable:
             return False
         return True
+
+    async def backlog(self) -> tuple[int, int]:
+        """How much is to do, for figures: requests in all mailboxes, those that run included, and
+        runs whose end is decided and not up."""
+        return await self.mailbox.waiting_anywhere(), len(await self.runs.undelivered())
+
+    async def wait_reachable(self, seconds: float) -> None:
+        """Return once Redis answers, which it may not yet do when all starts at once.
+
+        Raises StoreUnavailable after `seconds` without an answer, ConfigurationError at once when
+        Redis does not let us in.
+        """
+        clock = asyncio.get_running_loop().time
+        deadline = clock() + seconds
+        while True:
+            try:
+                await self.redis.call("PING")
+            except StoreUnavailable as error:
+                if isinstance(error.__cause__, AuthenticationError):
+                    raise ConfigurationError(
+                        f"REDIS_URL: Redis does not let us in: {error.__cause__}"
+                    ) from None
+                if clock() >= deadline:
+                    raise
+                log.warning("%s Waiting for it, %.0f s more", error, deadline - clock())
+                await asyncio.sleep(LOOK_SECONDS)
+            else:
+                return
 
 
 @asynccontextmanager

@@ -7,6 +7,8 @@ from bot.core.request import Request
 from bot.store.connection import Connection, Retention
 from bot.store.values import decode, load, set_aside
 
+_AT_ONCE = 500  # mailboxes counted in one go, so that Redis serves others in between
+
 
 def request_key(redis: Connection, request_id: str) -> str:
     """Where a request is kept, until it expires: longer than it waits, so that it can be tried
@@ -90,6 +92,15 @@ class Mailbox:
     async def waiting(self, thread_key: str) -> int:
         """How many requests the thread has, the one that runs included."""
         return int(await self._redis.call("LLEN", mailbox_keys(self._redis, thread_key)[0]))
+
+    async def waiting_anywhere(self) -> int:
+        """How many requests are in all mailboxes together, at about this time."""
+        keys = [mailbox_keys(self._redis, each)[0] for each in await self.threads()]
+        found = 0
+        for start in range(0, len(keys), _AT_ONCE):
+            lengths = [("LLEN", key) for key in keys[start : start + _AT_ONCE]]
+            found += sum(map(int, await self._redis.together(*lengths)))
+        return found
 
     async def threads(self) -> list[str]:
         """Keys of the threads that have requests."""

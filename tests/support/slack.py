@@ -59,7 +59,7 @@ async def bot_in_slack(
             openai_base_url=api.url,
             openai_model="gpt-5.4-mini",
             redis_url=redis_url,
-            port=port or 0,
+            port=port,
         )
         async with bot(settings):
             if port:

@@ -33,7 +33,7 @@ def complaint() -> str:
 def test_nothing_has_to_be_set() -> None:
     """The README's two commands need no file."""
     settings = load_settings()
-    assert settings.port == 8080
+    assert settings.port is None
     assert not settings.has_model
 
 

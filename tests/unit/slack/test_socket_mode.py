@@ -5,9 +5,10 @@ import asyncio
 import pytest
 
 from bot.core.errors import ConfigurationError
+from bot.health import http_server
 from bot.local.workspace import ADA
 from bot.local.workspace.http_events import HttpEvents
-from bot.slack.http import http_server
+from bot.slack.http import SlackRequests
 from bot.slack.socket_mode import socket_mode
 from tests.unit.slack.rig import wired
 
@@ -74,13 +75,24 @@ async def test_a_wrong_app_token_is_one_clear_line(ws):
                 pass
 
 
-async def test_over_http_events_are_taken_and_forgeries_are_not(ws):
-    async def healthy() -> bool:
-        return True
+async def test_over_http_nothing_is_taken_before_and_after(ws):
+    """While a process starts or drains, Slack is told to send it again (reliability 7)."""
+    requests = SlackRequests()
+    async with wired(ws) as rig, http_server([requests.route], port=0, host="127.0.0.1") as port:
+        url = f"http://127.0.0.1:{port}/slack/events"
+        before = await rig.clients.session.post(url, json={})
+        async with requests.taken_by(rig.app):
+            meanwhile = await rig.clients.session.post(url, json={})
+        after = await rig.clients.session.post(url, json={})
+    assert (before.status, meanwhile.status, after.status) == (503, 401, 503)
 
+
+async def test_over_http_events_are_taken_and_forgeries_are_not(ws):
+    requests = SlackRequests()
     async with (
         wired(ws) as rig,
-        http_server(rig.app, port=0, host="127.0.0.1", healthy=healthy) as port,
+        http_server([requests.route], port=0, host="127.0.0.1") as port,
+        requests.taken_by(rig.app),
     ):
         base = f"http://127.0.0.1:{port}"
         http = HttpEvents(f"{base}/slack/events", ws.signing_secret, ws.clock, rig.clients.session)
@@ -92,8 +104,6 @@ async def test_over_http_events_are_taken_and_forgeries_are_not(ws):
             f"{base}/slack/events", json={"type": "event_callback", "event": {"type": "x"}}
         )
         assert forged.status == 401
-        health = await rig.clients.session.get(f"{base}/healthz")
-        assert health.status == 200
         rig.mailbox.down = True
         ws.delivery.retry_delays = ()
         await ws.say(ADA, GENERAL, rig.mention("store is down"))

@@ -1,0 +1,102 @@
+"""What the process says of itself over HTTP: /healthz, /readyz and /metrics."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable
+from contextlib import asynccontextmanager, contextmanager
+
+from aiohttp import web
+
+from bot.core.errors import ConfigurationError
+
+CHECK_SECONDS = 2.0  # hosts give a probe a second or a few
+
+Check = Callable[[], Awaitable[bool]]
+"""Whether one thing that work needs is there."""
+
+Figures = Callable[[], Awaitable[bytes]]
+"""All metrics in Prometheus's text format."""
+
+
+class Health:
+    """Ready while it serves and everything it needs is there."""
+
+    def __init__(self) -> None:
+        self._serving = False
+        self._needs: dict[str, Check] = {}
+
+    def needs(self, name: str, check: Check) -> None:
+        """Not ready from now on while `check` says no, or says nothing within two seconds."""
+        self._needs[name] = check
+
+    @contextmanager
+    def serving(self) -> Generator[None]:
+        """Ready in the body only: not while starting, nor while draining."""
+        self._serving = True
+        try:
+            yield
+        finally:
+            self._serving = False
+
+    async def report(self) -> dict[str, bool]:
+        """Everything that readiness hangs on."""
+        names = list(self._needs)
+        found = await asyncio.gather(*(self._holds(self._needs[name]) for name in names))
+        return {"serving": self._serving, **dict(zip(names, found, strict=True))}
+
+    async def _holds(self, check: Check) -> bool:
+        try:
+            async with asyncio.timeout(CHECK_SECONDS):
+                return await check()
+        except TimeoutError:
+            return False
+
+
+def health_routes(health: Health) -> list[web.RouteDef]:
+    """Alive: the event loop answers; to be restarted otherwise. Ready: may be sent work."""
+
+    async def alive(_: web.Request) -> web.Response:
+        return web.json_response({"alive": True})
+
+    async def ready(_: web.Request) -> web.Response:
+        report = await health.report()
+        is_ready = all(report.values())
+        return web.json_response({"ready": is_ready, **report}, status=200 if is_ready else 503)
+
+    return [web.get("/healthz", alive), web.get("/readyz", ready)]
+
+
+def metrics_route(figures: Figures) -> web.RouteDef:
+    """For Prometheus to scrape."""
+
+    async def metrics(_: web.Request) -> web.Response:
+        return web.Response(body=await figures(), content_type="text/plain", charset="utf-8")
+
+    return web.get("/metrics", metrics)
+
+
+@asynccontextmanager
+async def http_server(
+    routes: Iterable[web.RouteDef],
+    *,
+    port: int,
+    host: str = "0.0.0.0",  # noqa: S104 - a host's router, and Prometheus, must reach it
+    max_body: int = 1024**2,
+) -> AsyncGenerator[int]:
+    """Serve until left; requests under way are answered first. Yields the port in use.
+
+    Raises ConfigurationError when the port cannot be had.
+    """
+    app = web.Application(client_max_size=max_body)
+    app.router.add_routes(routes)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=5)
+    await runner.setup()
+    try:
+        try:
+            await web.TCPSite(runner, host, port).start()
+        except OSError as error:
+            raise ConfigurationError(f"Port {port} cannot be used: {error.strerror}.") from None
+        yield int(runner.addresses[0][1])
+    finally:
+        await runner.cleanup()
