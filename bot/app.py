@@ -16,6 +16,7 @@ from pathlib import Path
 from slack_bolt.async_app import AsyncApp
 
 import tools
+from bot.agent.commands import AfterTool
 from bot.agent.dispatch import Toolbox
 from bot.agent.effort import Effort
 from bot.agent.evaluate import Evaluation
@@ -128,7 +129,7 @@ async def runner(
             limits=settings.limits,
             open_surface=open_surface,
             budgets=budget_policy(settings, stores),
-            hooks_for=lambda request: _hooks(settings, model, request),
+            hooks_for=lambda request: _hooks(settings, model, artifacts, request),
             channels=Channels(settings.channels, stores.channels),
             stateless=settings.model.stateless,
             dry_run=dry_run,
@@ -154,7 +155,7 @@ def _check_prices(settings: Settings, prices: PriceList) -> None:
         )
 
 
-def _hooks(settings: Settings, model: Model, request: Request) -> HookChain:
+def _hooks(settings: Settings, model: Model, artifacts: Artifacts, request: Request) -> HookChain:
     """The policies of one run, in the order in which they judge a result."""
     hooks: list[Hooks] = []
     if settings.limits.effort:
@@ -162,6 +163,8 @@ def _hooks(settings: Settings, model: Model, request: Request) -> HookChain:
     if settings.model.evaluation != "off":
         tries = 2 if settings.model.evaluation == "full" else 0
         hooks.append(Evaluation(request, model, settings.openai_model, tries=tries))
+    if settings.hooks.after_tool:
+        hooks.append(AfterTool(settings.hooks.after_tool, artifacts))
     return HookChain(tuple(hooks))
 
 

@@ -22,6 +22,7 @@ from pydantic_settings import (
 )
 from typing_extensions import override
 
+from bot.agent.commands import Command
 from bot.agent.limits import Limits
 from bot.core.errors import ConfigurationError
 from bot.logs import Format
@@ -39,7 +40,7 @@ NO_MODEL = (
 
 SLACK = "https://slack.com/api/"
 
-_TABLES = ("model", "limits", "access", "channels", "retention", "databases", "budgets")
+_TABLES = ("model", "limits", "access", "channels", "retention", "databases", "budgets", "hooks")
 
 
 class ModelSettings(BaseModel):
@@ -65,6 +66,14 @@ class ModelSettings(BaseModel):
         effort = {"effort": self.reasoning} if self.reasoning else {}
         summary = {"summary": "auto"} if self.reasoning_summaries else {}
         return (effort | summary) or None
+
+
+class HookSettings(BaseModel):
+    """`[hooks]` in bot.toml."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    after_tool: tuple[Command, ...] = ()
 
 
 class Settings(BaseSettings):
@@ -96,6 +105,7 @@ class Settings(BaseSettings):
     channels: dict[str, ChannelSettings] = {}
     retention: Retention = Retention()
     databases: dict[str, DatabaseConfig] = {}
+    hooks: HookSettings = HookSettings()
 
     @classmethod
     @override

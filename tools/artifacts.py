@@ -152,6 +152,30 @@ def _with_context(lines: list[str], hits: list[int]) -> list[str]:
     return shown
 
 
+@tool(
+    group="artifacts", summary="Write a text file, to be shared or worked on", title="Write {name}"
+)
+async def write_file(
+    name: Annotated[
+        str, Field(min_length=1, max_length=200, description='File name with its end: "plan.md".')
+    ],
+    content: Annotated[str, Field(min_length=1, description="The whole text of the file.")],
+    artifacts: Provided[Artifacts],
+) -> ToolResult:
+    """Keep a text as a file of this thread, under a new handle file_…; nobody sees it until it is
+    shared with share_file. To change it, write it again."""
+    text = tables.clean(content)
+    kept = await artifacts.save(
+        text.encode(),
+        name=name.strip(),
+        media_type="text/plain; charset=utf-8",
+        prefix="file",
+        rows=len(text.splitlines()),
+    )
+    said = f"handle: {kept.handle} · {kept.name} · {kept.rows:,} lines · {kept.size:,} bytes"
+    return ToolResult(said, handles=(kept.handle,))
+
+
 async def _lines(artifact: Artifact, artifacts: Artifacts) -> list[str]:
     if artifact.media_type == tables.PARQUET:
         found = await tables.rows_of(artifacts, artifact.handle, limit=_TABLE_ROWS)

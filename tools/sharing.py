@@ -27,7 +27,22 @@ from bot.toolkit import (
 )
 
 _MAX_ROWS = 200_000
-_TEXTS = frozenset({".txt", ".md", ".json", ".csv", ".html", ".yaml", ".yml", ".xml", ".sql"})
+_TEXTS = frozenset(
+    {
+        ".txt",
+        ".md",
+        ".json",
+        ".csv",
+        ".html",
+        ".yaml",
+        ".yml",
+        ".xml",
+        ".sql",
+        ".toml",
+        ".py",
+        ".js",
+    }
+)
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _NUMBER = re.compile(r"[-+]?[\d.,]+([eE][-+]?\d+)?%?")
 
@@ -53,7 +68,7 @@ async def share_file(
     handle: Annotated[
         str | None,
         Field(
-            description="What to share: tbl_… as .csv or .xlsx, chart_… as .png, doc_… as .txt or .md."
+            description="What to share: tbl_… as .csv or .xlsx, chart_… as .png, doc_… as .txt or .md, file_… as it is."
         ),
     ] = None,
     content: Annotated[
@@ -114,7 +129,7 @@ async def _of_handle(handle: str, name: str, artifacts: Artifacts) -> bytes:
     if artifact.media_type == CHART_TYPE and _suffix(name) != ".json":
         raise ToolError(f"{handle} is a chart; give a name that ends in .png.")
     if artifact.media_type.startswith("text/") and _suffix(name) not in _TEXTS:
-        raise ToolError(f"{handle} is text; give a name that ends in .txt or .md.")
+        raise ToolError(f"{handle} is text; give a name that ends in .txt, .md or as it is named.")
     return await artifacts.read(handle)
 
 

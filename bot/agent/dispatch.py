@@ -233,8 +233,8 @@ class Dispatch:
         failpoint("tool-running")
         result = await tool.run(arguments, self.toolbox.services)
         failpoint("tool-ran")
-        content = await self.hooks.after_tool(tool, arguments, result.content)
-        return await self._limited(replace(result, content=content), tool)
+        result = await self.hooks.after_tool(tool, arguments, result)
+        return await self._limited(result, tool)
 
     async def _limited(self, result: ToolResult, tool: Tool) -> ToolResult:
         allowed = allowed_size(

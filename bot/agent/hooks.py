@@ -20,7 +20,7 @@ from bot.agent.state import LoopState
 from bot.core.chain import NO_USAGE, Item, Usage
 from bot.core.outcome import StopReason
 from bot.model.types import ModelRequest, ModelResponse
-from bot.toolkit.tool import Tool
+from bot.toolkit.tool import Tool, ToolResult
 
 T = TypeVar("T")
 
@@ -76,7 +76,7 @@ class Hooks:
         """A text vetoes the call and is its output. Runs in the call's own task."""
         return None
 
-    async def after_tool(self, tool: Tool, arguments: BaseModel, output: str) -> str:
+    async def after_tool(self, tool: Tool, arguments: BaseModel, result: ToolResult) -> str:
         """What it returns is appended to the output (D10). Runs in the call's own task."""
         return ""
 
@@ -124,9 +124,10 @@ class HookChain:
                 return veto
         return None
 
-    async def after_tool(self, tool: Tool, arguments: BaseModel, output: str) -> str:
-        said = [await hook.after_tool(tool, arguments, output) for hook in self.hooks]
-        return "\n".join((output, *filter(None, said)))
+    async def after_tool(self, tool: Tool, arguments: BaseModel, result: ToolResult) -> ToolResult:
+        """`result` with what the hooks said of it."""
+        said = [await hook.after_tool(tool, arguments, result) for hook in self.hooks]
+        return replace(result, content="\n".join((result.content, *filter(None, said))))
 
     async def should_stop_after_turn(self, state: LoopState) -> StopReason | None:
         for hook in self.hooks:

@@ -4,11 +4,8 @@ and kept as artifacts."""
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import logging
-import os
-import signal
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -22,6 +19,7 @@ from bot.core.answers import Source
 from bot.core.context import current_request
 from bot.core.errors import ToolError
 from bot.toolkit.artifacts import Artifact, Artifacts
+from bot.toolkit.processes import process_group
 from bot.toolkit.tables import describe, save_table
 from bot.toolkit.tool import ToolResult
 
@@ -141,23 +139,12 @@ async def read(
 
 
 async def _run(options: str, folder: Path) -> None:
-    """Run the reader to its end; kill its process group on every other way out."""
+    """Run the reader to its end."""
     with (folder / _TRACE).open("wb") as trace:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-s", "-m", "bot.parsing", options),
-            cwd=folder,
-            env=_environment(folder),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=trace,
-            start_new_session=True,
-        )
-    try:
-        await process.wait()
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        await process.wait()
+        reader = (sys.executable, "-P", "-s", "-m", "bot.parsing", options)
+        env = _environment(folder)
+        async with process_group(reader, cwd=folder, env=env, stderr=trace) as process:
+            await process.wait()
 
 
 def _environment(folder: Path) -> dict[str, str]:

@@ -17,7 +17,7 @@ from bot.core.chain import Item
 from bot.core.outcome import RunStatus, StopReason
 from bot.local.model import Script, call, finish
 from bot.model.types import ModelRequest, ModelResponse
-from bot.toolkit.tool import Tool
+from bot.toolkit.tool import Tool, ToolResult
 from tests.unit.agent.harness import ANSWER, bench
 
 
@@ -41,8 +41,8 @@ class Noting(Hooks):
         self.passed.append(f"before {tool.name}")
         return None
 
-    async def after_tool(self, tool: Tool, arguments: BaseModel, output: str) -> str:
-        self.passed.append(f"after {tool.name} {output}")
+    async def after_tool(self, tool: Tool, arguments: BaseModel, result: ToolResult) -> str:
+        self.passed.append(f"after {tool.name} {result.content}")
         return ""
 
     async def on_stop(self, state: LoopState, result: BaseModel) -> Verdict:
@@ -125,7 +125,7 @@ class Vetoing(Hooks):
     async def before_tool(self, tool: Tool, arguments: BaseModel) -> str | None:
         return "Not on Fridays." if tool.mutates else None
 
-    async def after_tool(self, tool: Tool, arguments: BaseModel, output: str) -> str:
+    async def after_tool(self, tool: Tool, arguments: BaseModel, result: ToolResult) -> str:
         return "checked: 1 warning"
 
 

@@ -7,7 +7,9 @@ import pytest
 from bot.core.errors import ToolError
 from bot.toolkit import Artifact, tables
 from tests.support.artifacts import MemoryArtifacts
-from tools.artifacts import read_artifact, search_artifact
+from tests.support.conversation import MemoryConversation
+from tools.artifacts import read_artifact, search_artifact, write_file
+from tools.sharing import share_file
 
 
 @pytest.fixture
@@ -79,3 +81,15 @@ async def test_an_exponential_pattern_is_stopped(
     saved = await artifacts.save(text, name="a.txt", media_type="text/plain")
     with pytest.raises(ToolError, match="takes too long"):
         await search_artifact(saved.handle, r"^(a|aa)+\1$", artifacts)
+
+
+async def test_a_file_is_written_read_and_shared(
+    artifacts: MemoryArtifacts, conversation: MemoryConversation
+) -> None:
+    """D8: written under a handle, nothing posted; read by its lines, then shared as it is."""
+    written = await write_file("plan.py", "x = 1\ny = 2\x00", artifacts=artifacts)
+    [handle] = written.handles
+    assert written.content == f"handle: {handle} · plan.py · 2 lines · 11 bytes"
+    assert (await read_artifact(handle, artifacts)).content.endswith("x = 1\ny = 2")
+    await share_file("plan.py", conversation, artifacts, handle=handle)
+    assert conversation.shared == [("plan.py", b"x = 1\ny = 2", "")]

@@ -1,0 +1,40 @@
+"""Other programs, which leave nothing behind."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import IO
+
+
+@asynccontextmanager
+async def process_group(
+    command: tuple[str, ...],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    stdout: int | IO[bytes] = asyncio.subprocess.DEVNULL,
+    stderr: int | IO[bytes] = asyncio.subprocess.DEVNULL,
+) -> AsyncGenerator[asyncio.subprocess.Process]:
+    """`command`, without a shell and without input, at the head of a process group that is killed
+    on the way out, whatever it started. Raises OSError when there is no such program."""
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        cwd=cwd,
+        env=env,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=stdout,
+        stderr=stderr,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()

@@ -1,0 +1,187 @@
+"""Commands that look at what tools wrote (D10)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.agent.commands import AfterTool, Command
+from bot.agent.dispatch import Toolbox
+from bot.agent.events import RunEnded, ToolStarted
+from bot.agent.hooks import HookChain
+from bot.core.outcome import RunStatus
+from bot.local.model import Reply, Script, call, finish
+from bot.toolkit import Artifacts, Provided, ToolResult, tool
+from bot.toolkit.catalogue import Catalogue
+from tests.support.artifacts import MemoryArtifacts
+from tests.unit.agent.harness import ANSWER, Bench, bench
+
+LINT = "import sys; text = open(sys.argv[1]).read(); 'TODO' in text and sys.exit(f'{sys.argv[1]}:1: TODO')"
+
+
+def python(code: str, **how: Any) -> Command:
+    """A command that runs `code` on the file."""
+    return Command(**{"tool": "write", "run": (sys.executable, "-c", code, "{file}")} | how)
+
+
+@tool(group="files", summary="Writes", core=True)
+async def write(name: str, content: str, artifacts: Provided[Artifacts]) -> ToolResult:
+    "Writes a file."
+    kept = await artifacts.save(content.encode(), name=name, media_type="text/plain")
+    return ToolResult("written", handles=(kept.handle,))
+
+
+@tool(group="files", summary="Reads", core=True)
+async def read(artifacts: Provided[Artifacts]) -> ToolResult:
+    "Reads what was written."
+    assert isinstance(artifacts, MemoryArtifacts)
+    return ToolResult("read", handles=tuple(artifacts.kept))
+
+
+@asynccontextmanager
+async def checked(*replies: Reply, commands: tuple[Command, ...]) -> AsyncGenerator[Bench]:
+    async with bench(Script([*replies, finish(ANSWER)])) as place:
+        services: dict[type, object] = {Artifacts: place.artifacts}
+        toolbox = Toolbox(Catalogue.of([write.tool, read.tool]), services, place.artifacts)
+        hooks = HookChain((AfterTool(commands, place.artifacts),))
+        place.parts = replace(place.parts, toolbox=toolbox, hooks=hooks)
+        yield place
+
+
+async def output_of(*commands: Command, name: str = "plan.py", content: str = "TODO") -> str:
+    """What the model reads when it has written a file."""
+    reply = call("write", {"name": name, "content": content})
+    async with checked(reply, commands=commands) as place:
+        ended = await place.run()
+    assert ended.status is RunStatus.SUCCESS
+    return next(iter(place.outputs().values()))
+
+
+async def test_the_model_reads_what_is_wrong_and_mends_it() -> None:
+    """D10: the output of the command stands under that of the tool; the second try is clean."""
+    wrong, right = ({"name": "plan.py", "content": text} for text in ("TODO: x", "x = 1"))
+    async with checked(
+        call("write", wrong), call("write", right), commands=(python(LINT),)
+    ) as place:
+        await place.run()
+    [first] = place.outputs(1).values()
+    assert first.startswith(f"written\n[{sys.executable} -c ")
+    assert first.endswith("plan.py: exit code 1]\nplan.py:1: TODO")
+    assert list(place.outputs(2).values()) == ["written"]
+
+
+@pytest.mark.parametrize(
+    ("how", "name"),
+    [({"tool": "read"}, "plan.py"), ({"files": "*.py"}, "plan.md"), ({"files": "P*"}, "plan.py")],
+)
+async def test_only_fitting_tools_and_files_are_looked_at(how: dict[str, str], name: str) -> None:
+    """D10: by patterns of the tool's and the file's name."""
+    assert await output_of(python("print('looked')", **how), name=name) == "written"
+
+
+async def test_each_file_is_looked_at_once() -> None:
+    """D10: reading a file is no reason to look at it again, nor is a second command."""
+    replies = call("write", {"name": "a.py", "content": "x"}), call("read", {})
+    looking = python("print('looked')", tool="*")
+    async with checked(*replies, commands=(looking, looking)) as place:
+        await place.run()
+    assert next(iter(place.outputs(1).values())).count("\nlooked") == 2
+    assert list(place.outputs(2).values()) == ["read"]
+
+
+async def test_a_command_that_takes_too_long_is_killed_with_all_it_started(tmp_path: Path) -> None:
+    """D10: the model is told, and nothing goes on."""
+    pids = tmp_path / "pids"
+    code = (
+        "import os, subprocess, sys, time\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
+        f"open({str(pids)!r}, 'w').write(f'{{os.getpid()}} {{child.pid}}')\n"
+        "time.sleep(60)"
+    )
+    output = await output_of(python(code, timeout=1.5))
+    assert output.endswith("plan.py: stopped after 1.5 s]")
+    for pid in map(int, pids.read_text().split()):
+        await _gone(pid)
+
+
+async def test_stop_ends_a_command_at_once(tmp_path: Path) -> None:
+    """H1 D10: a person who presses Stop does not wait for a linter."""
+    pid = tmp_path / "pid"
+    code = f"import os, time; open({str(pid)!r}, 'w').write(str(os.getpid())); time.sleep(60)"
+    reply = call("write", {"name": "a.py", "content": "x"})
+    async with checked(reply, commands=(python(code, timeout=60),)) as place:
+        async for event in place.stream():
+            if isinstance(event, ToolStarted):
+                await _there(pid)
+                place.parts.interrupt.request()
+    [ended] = place.of(RunEnded)
+    assert ended.status is RunStatus.CANCELLED
+    await _gone(int(pid.read_text()))
+
+
+async def test_a_command_knows_no_secrets_and_reads_no_input(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """D10: a minimal environment, an empty standard input, a folder of its own."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    code = "import os, sys; print(sorted(os.environ), sys.stdin.read(), os.listdir())"
+    output = await output_of(python(code))
+    assert "API_KEY" not in output
+    assert "'PATH'" in output
+    assert output.endswith("  ['plan.py']")
+
+
+async def test_no_shell_reads_the_name_of_a_file() -> None:
+    """D10: whatever the model calls a file, it stays one argument, and in its folder."""
+    name = f"../../; rm -rf $HOME `id` {'é' * 200}.py"
+    code = "import os, sys; print(len(sys.argv), os.path.dirname(sys.argv[1]) == os.getcwd())"
+    assert (await output_of(python(code), name=name)).endswith("\n2 True")
+
+
+async def test_what_is_printed_is_bounded_and_plain() -> None:
+    """D10: at most 4,000 characters, without colours or control characters."""
+    output = await output_of(python(r"print('\x1b[31mred\x1b[0m\x07' + 'x' * 10**7)"))
+    assert "\nredxxx" in output
+    assert output.endswith("x\n[… cut]")
+    assert len(output) < 4_400
+
+
+async def test_a_command_that_is_not_there_is_said(caplog: pytest.LogCaptureFixture) -> None:
+    """D10: to the model in a word, to operators with the trace; the file is written all the same."""
+    output = await output_of(Command(tool="*", run=("no-such-program", "{file}")))
+    assert output == "written\n[no-such-program plan.py: could not be run]"
+    assert "hooks.after_tool" in caplog.text
+
+
+async def _there(path: Path) -> None:
+    async with asyncio.timeout(20):
+        while not _written(path):  # noqa: ASYNC110 - another process's file
+            await asyncio.sleep(0.01)
+
+
+def _written(path: Path) -> bool:
+    return path.exists() and bool(path.read_text())
+
+
+async def _gone(pid: int) -> None:
+    """Until no such process runs; a zombie nobody waits for does not run either."""
+    async with asyncio.timeout(20):
+        while _runs(pid):  # noqa: ASYNC110 - a process of somebody else
+            await asyncio.sleep(0.01)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+    return state != "Z"
