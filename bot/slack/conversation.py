@@ -18,6 +18,7 @@ from bot.slack import files
 from bot.slack.access import Access, Channel
 from bot.slack.client import TRANSPORT_ERRORS, Clients, Identity, SlackUnavailable, error_code
 from bot.slack.intake import file_refs
+from bot.slack.marks import is_of_run
 from bot.slack.people import People
 from bot.slack.render.links import LinkGate
 from bot.slack.text import clean, decode, one_line
@@ -49,7 +50,7 @@ class SlackConversation:
         async with _for_the_model():
             found = await self._thread_messages(request)
         kept = [m for m in found if before is None or float(m["ts"]) < float(before)]
-        shown = [m for m in kept if not _is_of_run(m, request.run_id)]
+        shown = [m for m in kept if not is_of_run(m, request.run_id)]
         return [await self._readable(m, request.channel) for m in shown[-limit:]]
 
     async def history(
@@ -65,7 +66,7 @@ class SlackConversation:
         async with _for_the_model():
             target = await self._readable_channel(channel, request)
             found = await self._channel_messages(target, limit, oldest, latest)
-        shown = [m for m in found if not _is_of_run(m, request.run_id)]
+        shown = [m for m in found if not is_of_run(m, request.run_id)]
         return [await self._readable(m, target) for m in reversed(shown)]
 
     async def download(self, file_id: str, *, max_bytes: int) -> Download:
@@ -207,11 +208,6 @@ class SlackConversation:
         """Slack's permalinks are made of what is known here: a call for each would be slow."""
         link = f"{self._identity.url}archives/{channel}/p{ts.replace('.', '')}"
         return f"{link}?thread_ts={thread}&cid={channel}" if thread and thread != ts else link
-
-
-def _is_of_run(message: Mapping[str, Any], run_id: str) -> bool:
-    payload = (message.get("metadata") or {}).get("event_payload") or {}
-    return bool(payload.get("run") == run_id)
 
 
 def _ts(at: datetime | None) -> str | None:

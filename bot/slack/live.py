@@ -1,4 +1,4 @@
-"""The message of a run under way: one writer, at most one update a second, none after the end."""
+"""The message of a run under way: one writer, about one change a second, none after the end."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from bot.slack.render import words
 from bot.slack.render.parts import Part
 from bot.slack.render.progress import progress_part, status_line
 from bot.slack.status import ThreadStatus
+from bot.slack.streams import Stream
 
 log = logging.getLogger(__name__)
 
@@ -26,8 +27,8 @@ _LAST_UPDATE = 12.0  # seconds for an update that is on its way to be answered
 class LiveMessage:
     """Shows the latest progress; whatever came in between is skipped.
 
-    `ts` is the message to update; None shows the status line only. Failing to show something
-    never fails a run.
+    `ts` is the message to change; None shows the status line only. It is added to while it is a
+    `stream`, then updated. Failing to show something never fails a run.
     """
 
     def __init__(
@@ -35,6 +36,7 @@ class LiveMessage:
         request: Request,
         post: RunPost,
         ts: str | None,
+        stream: Stream | None,
         *,
         clients: Clients,
         status: ThreadStatus,
@@ -43,6 +45,7 @@ class LiveMessage:
         self._request = request
         self._post = post
         self._ts = ts
+        self._stream = stream
         self._clients = clients
         self._status = status
         self._pace = pace
@@ -66,11 +69,21 @@ class LiveMessage:
         if late:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
+        stream, self._stream = self._stream, None
+        if stream:
+            await self._end(stream)
+
+    async def _end(self, stream: Stream) -> None:
+        try:
+            await self._post.may_write()
+            await stream.end()
+        except (LeaseLost, *TRANSPORT_ERRORS) as error:
+            log.info("Stream %s was left open: %s", stream.ts, type(error).__name__)
 
     async def _run(self) -> None:
         try:
             while await self._next():
-                await self._update()
+                await self._show()
                 await self._show_status()
                 await self._pause(self._pace)
         except LeaseLost:
@@ -86,20 +99,28 @@ class LiveMessage:
         self._changed.clear()
         return not self._closing.is_set()
 
-    async def _update(self) -> None:
-        part = progress_part(self._progress, thread_key=self._request.thread_key)
-        if self._ts is None or part == self._shown:
+    async def _show(self) -> None:
+        if self._ts is None:
             return
         await self._post.may_write()
         try:
-            await self._clients.live.chat_update(
-                channel=self._request.channel, ts=self._ts, text=part.text, blocks=part.blocks
-            )
-            self._shown = part
+            if self._stream and not await self._stream.show(self._progress):
+                self._stream = None
+            if self._stream is None:
+                await self._update(self._ts)
         except SlackApiError as error:
             await self._refused(error)
         except TRANSPORT_ERRORS as error:
             log.info("Progress was not shown: %s", type(error).__name__)
+
+    async def _update(self, ts: str) -> None:
+        part = progress_part(self._progress, thread_key=self._request.thread_key)
+        if part == self._shown:
+            return
+        await self._clients.live.chat_update(
+            channel=self._request.channel, ts=ts, text=part.text, blocks=part.blocks
+        )
+        self._shown = part
 
     async def _refused(self, error: SlackApiError) -> None:
         code = error_code(error)

@@ -14,12 +14,13 @@ from slack_sdk.errors import SlackApiError
 from bot.core.failpoints import failpoint
 from bot.core.request import Request
 from bot.runs.surface import RunPost
-from bot.slack.client import Clients, Identity, is_ambiguous
+from bot.slack import marks
+from bot.slack.client import Clients, Identity, error_code, is_ambiguous
 from bot.slack.render.parts import Part, Upload
+from bot.slack.streams import Stream, Streams, end_stream
 
 log = logging.getLogger(__name__)
 
-EVENT_TYPE = "run"
 _NO_PREVIEW: dict[str, Any] = {"unfurl_links": False, "unfurl_media": False}
 
 
@@ -27,12 +28,36 @@ class Poster:
     """Posts for one run. Every write asks first whether this worker still holds the thread."""
 
     def __init__(
-        self, request: Request, post: RunPost, *, clients: Clients, identity: Identity
+        self,
+        request: Request,
+        post: RunPost,
+        *,
+        clients: Clients,
+        identity: Identity,
+        streams: Streams,
     ) -> None:
         self._request = request
         self._post = post
         self._clients = clients
         self._identity = identity
+        self._streams = streams
+
+    async def begin(self, part: Part) -> tuple[str, Stream | None]:
+        """The run's first message, streamed where Slack streams, else saying `part`; its ts."""
+        if found := await self._find(0):
+            return found, self.adopted(found)
+        try:
+            stream = await self._streams.begin(self._request, self._post)
+        except Exception as error:
+            found = await self._find(0) if is_ambiguous(error) else None
+            if found is None:
+                raise
+            return found, self.adopted(found)
+        return (stream.ts, stream) if stream else (await self.post(0, part), None)
+
+    def adopted(self, ts: str) -> Stream:
+        """The run's message of which nobody knows what it shows, nor whether it still streams."""
+        return Stream(self._request, self._post, ts, clients=self._clients)
 
     async def post(self, number: int, part: Part) -> str:
         """Post message `number` of the run, unless it is there; returns its ts."""
@@ -45,7 +70,7 @@ class Poster:
             posted = await self._clients.writes.chat_postMessage(
                 channel=self._request.channel,
                 thread_ts=self._request.thread,
-                metadata=self._metadata(number),
+                metadata=marks.metadata(self._post.run_id, number),
                 **_content(part),
                 **_NO_PREVIEW,
             )
@@ -62,9 +87,22 @@ class Poster:
     async def update(self, ts: str, part: Part) -> None:
         """Make the run's first message say `part`. Safe to repeat."""
         await self._post.may_write()
+        try:
+            await self._rewrite(ts, part)
+        except SlackApiError as error:
+            if error_code(error) != "streaming_state_conflict":
+                raise
+            metadata = marks.metadata(self._post.run_id, 0)
+            await end_stream(self._clients, self._request.channel, ts, metadata)
+            await self._rewrite(ts, part)
+
+    async def _rewrite(self, ts: str, part: Part) -> None:
         failpoint("message-updating")
         await self._clients.updates.chat_update(
-            channel=self._request.channel, ts=ts, metadata=self._metadata(0), **_content(part)
+            channel=self._request.channel,
+            ts=ts,
+            metadata=marks.metadata(self._post.run_id, 0),
+            **_content(part),
         )
         failpoint("message-updated")
 
@@ -123,9 +161,8 @@ class Poster:
         return self._request.thread if len(page["messages"]) > 1 else None
 
     async def _find(self, number: int) -> str | None:
-        wanted = self._metadata(number)["event_payload"]
         for message in await self._own_messages():
-            if (message.get("metadata") or {}).get("event_payload") == wanted:
+            if marks.is_part(message, self._post.run_id, number):
                 return str(message["ts"])
         return None
 
@@ -153,10 +190,6 @@ class Poster:
             cursor = (page.get("response_metadata") or {}).get("next_cursor")
             if not cursor:
                 return own
-
-    def _metadata(self, number: int) -> dict[str, Any]:
-        payload = {"run": self._post.run_id, "part": number}
-        return {"event_type": EVENT_TYPE, "event_payload": payload}
 
 
 def _content(part: Part) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from bot.agent.events import (
     Event,
     ReasoningDelta,
+    ResultDelta,
     RunEnded,
     TextDelta,
     TextWithdrawn,
@@ -16,7 +17,7 @@ from bot.agent.events import (
     TurnStarted,
 )
 
-_KEPT_THOUGHT = 600  # characters of narration; the latest are shown
+_KEPT = 6_000  # characters of each text: more is not shown before it is whole
 
 
 class StepStatus(StrEnum):
@@ -39,12 +40,20 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """`thought` is what the model says or thinks in the turn under way, its latest part."""
+    """`thought` is what the model says or thinks in the turn under way, `earlier` what it said in
+    those before; `draft` is the text of the result as far as it is written."""
 
     turn: int = 0
     steps: tuple[Step, ...] = ()
+    earlier: str = ""
     thought: str = ""
+    draft: str = ""
     ended: bool = False
+
+    @property
+    def narrated(self) -> str:
+        """All that the model said besides its result, a paragraph a turn."""
+        return "\n\n".join(filter(None, (self.earlier, self.thought)))
 
     @property
     def running(self) -> Step | None:
@@ -56,11 +65,14 @@ def advance(progress: Progress, event: Event) -> Progress:
     """Where the run stands after `event`."""
     match event:
         case TurnStarted(turn=turn):
-            progress = replace(progress, turn=turn, thought="")
+            earlier = progress.narrated[:_KEPT]
+            progress = replace(progress, turn=turn, earlier=earlier, thought="", draft="")
         case TextDelta(text=text) | ReasoningDelta(text=text):
-            progress = replace(progress, thought=(progress.thought + text)[-_KEPT_THOUGHT:])
+            progress = replace(progress, thought=(progress.thought + text)[:_KEPT])
+        case ResultDelta(text=text):
+            progress = replace(progress, draft=(progress.draft + text)[:_KEPT])
         case TextWithdrawn():
-            progress = replace(progress, thought="")
+            progress = replace(progress, thought="", draft="")
         case ToolStarted(call_id=call_id, title=title):
             progress = replace(progress, steps=(*progress.steps, Step(call_id, title)))
         case ToolEnded():

@@ -24,6 +24,7 @@ from bot.slack.render.outcome import DOCUMENT, render
 from bot.slack.render.parts import Part, Rendered, Upload
 from bot.slack.render.progress import progress_part
 from bot.slack.status import ThreadStatus
+from bot.slack.streams import LIFETIME, Stream, Streams
 
 log = logging.getLogger(__name__)
 
@@ -50,19 +51,23 @@ def slack_surfaces(
     status: ThreadStatus,
     read_artifact: ReadArtifact,
     pace: float = 1.0,
+    stream_seconds: float = LIFETIME,
 ) -> OpenSurface:
-    """Opens the surfaces of runs. `pace` is the least time between two updates, in seconds."""
+    """Opens the surfaces of runs. `pace` is the least time between two changes of a message, and
+    `stream_seconds` how long one is streamed; both in seconds."""
+
+    streams = Streams(clients, identity, lifetime=stream_seconds)
 
     def open_surface(request: Request, post: RunPost) -> AbstractAsyncContextManager[SlackSurface]:
-        poster = Poster(request, post, clients=clients, identity=identity)
+        poster = Poster(request, post, clients=clients, identity=identity, streams=streams)
         return _opened(request, post, poster)
 
     @asynccontextmanager
     async def _opened(
         request: Request, post: RunPost, poster: Poster
     ) -> AsyncGenerator[SlackSurface]:
-        ts = None if request.private else await _placeholder(request, post, poster)
-        live = LiveMessage(request, post, ts, clients=clients, status=status, pace=pace)
+        ts, stream = (None, None) if request.private else await _opening(request, post, poster)
+        live = LiveMessage(request, post, ts, stream, clients=clients, status=status, pace=pace)
         try:
             yield SlackSurface(request, post, poster, live, status, read_artifact)
         finally:
@@ -71,22 +76,24 @@ def slack_surfaces(
     return open_surface
 
 
-async def _placeholder(request: Request, post: RunPost, poster: Poster) -> str | None:
-    """The ts of the run's message; None when it could not be posted now. The run goes on without:
-    its terminal is posted then."""
+async def _opening(
+    request: Request, post: RunPost, poster: Poster
+) -> tuple[str | None, Stream | None]:
+    """The run's message, and the stream that it still is; None when it could not be posted now.
+    The run goes on without: its terminal is posted then."""
     ts = await post.message()
     if ts:
-        return ts
+        return ts, poster.adopted(ts)
     try:
         part = progress_part(Progress(), thread_key=request.thread_key)
-        ts = await poster.post(0, part)
+        ts, stream = await poster.begin(part)
     except (SlackApiError, *TRANSPORT_ERRORS) as error:
         reason = error_code(error) if isinstance(error, SlackApiError) else type(error).__name__
         log.warning("Run %s has no message yet: %s", post.run_id, reason)
-        return None
+        return None, None
     await post.save_message(ts)
     failpoint("message-saved")
-    return ts
+    return ts, stream
 
 
 class SlackSurface:

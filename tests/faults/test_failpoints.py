@@ -23,7 +23,6 @@ BOT = Path(__file__).parents[2] / "bot"
 WINDOWS = set(range(1, 23))
 ELSEWHERE = {
     13: "approvals: a single-use compare-and-set in Redis, tests/unit/store",
-    18: "progress is posted and updated: nothing is left open",
     22: "tests/faults/test_windows.py::test_a_format_that_nobody_knows",
 }
 """Windows that no failpoint lies in, and what shows them instead."""
@@ -32,6 +31,7 @@ COURTESIES = {
     "slack/intake.py:Intake._help": "answered once at most, by Threads.first_notice",
     "slack/intake.py:Intake._tell": "seen by one person, and lost without harm",
     "slack/live.py:LiveMessage._update": "progress: the next update replaces it",
+    "slack/streams.py:Stream.show": "progress: whoever goes on with the run writes it anew",
     "slack/listeners/home.py:register.opened": "made anew whenever it is opened",
     "slack/listeners/actions.py:register.tell": "seen by one person, and lost without harm",
     "slack/listeners/shortcuts.py:open_modal": "the person presses again",

@@ -78,10 +78,10 @@ def _escape_start(line: str) -> str:
 
 
 def _text(text: str, gate: LinkGate) -> str:
-    return _side_by_side(_piece(piece) for piece in gate.pieces(text))
+    return side_by_side(_piece(piece) for piece in gate.pieces(text))
 
 
-def _side_by_side(written: Iterable[str]) -> str:
+def side_by_side(written: Iterable[str]) -> str:
     """Spans in a row. Two code spans that touch would become one, with other ends: what stood
     in code would be text again, addresses included."""
     whole = ""
@@ -180,7 +180,7 @@ class _Writer:
         return " ".join(self._inline(node).split("\n"))
 
     def _inline(self, node: SyntaxTreeNode) -> str:
-        return _side_by_side(map(self.write, node.children))
+        return side_by_side(map(self.write, node.children))
 
     def _run(self, nodes: list[SyntaxTreeNode]) -> str:
         """Inline nodes in a row; neighbouring texts are joined, so no address hides in a seam."""
@@ -192,10 +192,10 @@ class _Writer:
                 continue
             written += [_text(pending, self._gate), self.write(node)]
             pending = ""
-        return _side_by_side([*written, _text(pending, self._gate)])
+        return side_by_side([*written, _text(pending, self._gate)])
 
     def _link(self, url: str, label: str) -> str:
-        return _side_by_side(map(_piece, self._gate.link(url, label)))
+        return side_by_side(map(_piece, self._gate.link(url, label)))
 
 
 def _target(node: SyntaxTreeNode, name: str) -> str:

@@ -6,7 +6,8 @@ from bot.slack.progress import Progress, Step
 from bot.slack.render import words
 from bot.slack.render.buttons import stop_button
 from bot.slack.render.links import LinkGate
-from bot.slack.render.parts import Block, Part, context, shortened
+from bot.slack.render.markdown import safe_blocks
+from bot.slack.render.parts import Block, Part, context, shortened, written
 from bot.slack.text import clean
 
 MAX_CARDS = 12
@@ -15,22 +16,30 @@ _MAX_TITLE = 150
 _MAX_DETAIL = 250
 _MAX_THOUGHT = 280
 _MAX_STATUS = 90
+_MAX_DRAFT = 2_500
+_MAX_PARAGRAPHS = 10
 
 
 def progress_part(progress: Progress, *, thread_key: str) -> Part:
     """The message of a run that is under way."""
     blocks: list[Block] = [_plan(progress)]
-    thought = _latest(clean(progress.thought))
+    thought = "" if progress.draft else _latest(clean(progress.thought))
     if thought:
         blocks.append(context(f"_{LinkGate().mrkdwn(thought).replace('_', ' ')}_").block)
+    blocks += [written(block).block for block in safe_blocks(_draft(progress), LinkGate())]
     blocks.append(stop_button(thread_key))
     return Part(blocks, words.WORKING)
+
+
+def plan_title(progress: Progress) -> str:
+    """What stands over the cards."""
+    return words.WORKING if progress.turn <= 1 else f"{words.WORKING} (turn {progress.turn})"
 
 
 def status_line(progress: Progress) -> str:
     """What the bot is doing, as it stands after its name in Slack's status line."""
     step = progress.running
-    if progress.ended:
+    if progress.ended or progress.draft:
         return words.STATUS_WRITING
     if step is None:
         return words.STATUS_THINKING
@@ -40,7 +49,7 @@ def status_line(progress: Progress) -> str:
 def _plan(progress: Progress) -> Block:
     shown = progress.steps[-MAX_CARDS:]
     hidden = len(progress.steps) - len(shown)
-    title = words.WORKING if progress.turn <= 1 else f"{words.WORKING} (turn {progress.turn})"
+    title = plan_title(progress)
     if hidden:
         title = f"{title} · {words.EARLIER_STEPS.format(count=hidden)}"
     cards = [_card(index, step) for index, step in enumerate(shown, hidden)]
@@ -73,6 +82,12 @@ def _rich_text(text: str) -> Block:
     """Text in a rich_text block is shown as it stands: nothing in it becomes a link or mention."""
     section = {"type": "rich_text_section", "elements": [{"type": "text", "text": text}]}
     return {"type": "rich_text", "elements": [section]}
+
+
+def _draft(progress: Progress) -> str:
+    """The beginning of the result that is being written, in few enough blocks."""
+    paragraphs = clean(progress.draft[:_MAX_DRAFT]).split("\n\n")
+    return "\n\n".join(paragraphs[:_MAX_PARAGRAPHS])
 
 
 def _plain(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 WORKING = "Working on it…"
 THINKING = "Thinking"
+READING = "Read the question"
 STATUS_STARTING = "is reading your question…"
 STATUS_THINKING = "is thinking…"
 STATUS_WRITING = "is writing the answer…"

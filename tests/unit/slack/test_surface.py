@@ -8,64 +8,13 @@ from slack_sdk.errors import SlackApiError
 
 from bot.agent.events import ReasoningDelta, TextDelta, ToolEnded, ToolStarted, TurnStarted
 from bot.core.answers import Table
-from bot.core.errors import LeaseLost, ToolError
+from bot.core.errors import LeaseLost
 from bot.core.outcome import RunStatus
-from bot.core.request import Entry, Request
-from bot.local.workspace import ADA, BEN, Workspace
+from bot.local.workspace import ADA, BEN
 from bot.slack.render import words
-from bot.slack.surface import slack_surfaces
-from tests.unit.slack.rig import Post, Rig, wired
+from tests.unit.slack.rig import Post
 from tests.unit.slack.samples import CHART, answer, outcome
-
-GENERAL = "C0GENERAL1"
-
-
-@pytest.fixture
-async def thread(ws):
-    """A question of Ada's, and a way to open the surface of its run."""
-    async with wired(ws) as rig:
-        said = await ws.say(ADA, GENERAL, rig.mention("how did sales go?"))
-        request = Request(
-            entry=Entry.MENTION,
-            team=ws.team_id,
-            channel=GENERAL,
-            thread=said["ts"],
-            ts=said["ts"],
-            user=ADA,
-            text="how did sales go?",
-        )
-        yield Thread(ws, rig, request)
-
-
-class Thread:
-    def __init__(self, ws: Workspace, rig: Rig, request: Request) -> None:
-        self.ws, self.rig, self.request = ws, rig, request
-        self.post = Post()
-        self.artifacts = {"art_png": b"\x89PNG"}
-
-    def open(self, **changes):
-        async def read(_: Request, handle: str) -> bytes:
-            if handle not in self.artifacts:
-                raise ToolError("gone")
-            return self.artifacts[handle]
-
-        surfaces = slack_surfaces(
-            clients=self.rig.clients,
-            identity=self.rig.identity,
-            status=self.rig.status,
-            read_artifact=read,
-            pace=0.02,
-        )
-        return surfaces(self.request.model_copy(update=changes), self.post)
-
-    def replies(self, viewer: str | None = None) -> list[dict[str, Any]]:
-        return self.ws.messages(GENERAL, self.request.thread, viewer)[1:]
-
-    def calls(self, method):
-        return [e for e in self.ws.effects if e.method == method]
-
-    def file_names(self):
-        return [f["name"] for m in self.replies() for f in m.get("files", ())]
+from tests.unit.slack.scene import GENERAL, refuse_streams
 
 
 def blocks_of(message: dict[str, Any]) -> list[str]:
@@ -86,6 +35,7 @@ async def test_a_placeholder_with_a_stop_button_becomes_the_answer(thread):
 
 
 async def test_cards_and_status_follow_the_tools(thread):
+    refuse_streams(thread.ws)
     async with thread.open() as surface:
         await surface.show(TurnStarted(1, 20))
         await surface.show(ToolStarted("c1", "query_table", "Query sales.csv"))
@@ -103,6 +53,7 @@ async def test_cards_and_status_follow_the_tools(thread):
 
 
 async def test_a_burst_of_events_is_shown_in_few_updates_and_none_after_the_end(thread):
+    refuse_streams(thread.ws)
     async with thread.open() as surface:
         for i in range(500):
             await surface.show(TextDelta(f"word{i} "))
@@ -117,6 +68,7 @@ async def test_a_burst_of_events_is_shown_in_few_updates_and_none_after_the_end(
 
 
 async def test_progress_that_cannot_be_shown_never_harms_the_run(thread):
+    refuse_streams(thread.ws)
     async with thread.open() as surface:
         thread.ws.faults.fail("chat.update", "ratelimited", retry_after=1)
         thread.ws.faults.fail("chat.update", None)
@@ -139,6 +91,7 @@ async def test_finishing_twice_or_in_another_process_posts_once(thread):
 
 
 async def test_a_post_whose_reply_is_lost_is_found_and_not_repeated(thread):
+    refuse_streams(thread.ws)
     thread.ws.faults.fail("chat.postMessage", None, after_effect=True)
     async with thread.open() as surface:
         await surface.finish(outcome())
@@ -220,7 +173,7 @@ async def test_a_worker_that_lost_the_thread_writes_nothing(thread):
 
 
 async def test_without_a_placeholder_the_answer_is_posted(thread):
-    thread.ws.faults.fail("chat.postMessage", 503, times=1)
+    thread.ws.faults.fail("chat.startStream", 503, times=1)
     async with thread.open() as surface:
         assert thread.replies() == []
         await surface.finish(outcome())
@@ -265,6 +218,7 @@ async def test_a_private_answer_is_seen_by_nobody_else(thread):
 
 
 async def test_nothing_is_unfurled(thread):
+    refuse_streams(thread.ws)
     async with thread.open() as surface:
         await surface.finish(outcome())
     for call in thread.calls("chat.postMessage"):

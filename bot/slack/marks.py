@@ -1,0 +1,40 @@
+"""How the messages of a run are told apart from all others, in a thread and after a crash.
+
+Metadata names the run and the number of the message. A message that is still streamed can have
+none, so its first blocks carry the run in their id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+EVENT_TYPE = "run"
+_STREAM = "run_stream:"
+
+
+def metadata(run_id: str, number: int) -> dict[str, Any]:
+    """What message `number` of a run carries; readable by the whole workspace, so ids only."""
+    return {"event_type": EVENT_TYPE, "event_payload": {"run": run_id, "part": number}}
+
+
+def stream_block_id(run_id: str) -> str:
+    """The id of a block in the first message of a run while it is streamed."""
+    return f"{_STREAM}{run_id}"
+
+
+def is_part(message: Mapping[str, Any], run_id: str, number: int) -> bool:
+    """True for message `number` of the run."""
+    payload = (message.get("metadata") or {}).get("event_payload")
+    return payload == {"run": run_id, "part": number} or (number == 0 and _streams(message, run_id))
+
+
+def is_of_run(message: Mapping[str, Any], run_id: str) -> bool:
+    """True for any message of the run."""
+    payload = (message.get("metadata") or {}).get("event_payload") or {}
+    return payload.get("run") == run_id or _streams(message, run_id)
+
+
+def _streams(message: Mapping[str, Any], run_id: str) -> bool:
+    wanted = stream_block_id(run_id)
+    return any(block.get("block_id") == wanted for block in message.get("blocks") or ())

@@ -1,0 +1,94 @@
+"""Progress as what can be added to a streamed message: cards by their id, and text that grows.
+
+No link is allowed while a run works. A word is shown when it is whole, so that an address that
+comes in pieces never gets past the gate.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from bot.slack.progress import Progress, Step
+from bot.slack.render import words
+from bot.slack.render.links import Code, Link, LinkGate, Piece, Text
+from bot.slack.render.markdown import code_span, side_by_side
+from bot.slack.render.parts import Block
+from bot.slack.render.progress import plan_title
+from bot.slack.text import clean, one_line
+
+_MAX_NARRATION = 2_500
+_MAX_DRAFT = 4_000
+_MAX_TITLE = 120
+_MAX_OUTPUT = 120
+_HALF_WORD = re.compile(r"\S+\Z")
+# Emphasis, lists and headings are harmless; these open code, links, images, tags and entities.
+_SPECIAL = re.compile(r"[\\`\[\]]|<(?=[A-Za-z/!?@#])|&(?=#?\w+;)")
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A streamed message as it ought to look. `tasks` are chunks by the id of their card."""
+
+    title: str
+    tasks: dict[str, Block]
+    text: str = ""
+
+    @property
+    def size(self) -> int:
+        """Bytes that count towards Slack's limit for a message with cards."""
+        cards = "".join(str(value) for task in self.tasks.values() for value in task.values())
+        return len((self.text + cards).encode())
+
+
+def view_of(progress: Progress) -> View:
+    """What to show of `progress`."""
+    began = bool(progress.steps or progress.narrated or progress.draft)
+    first = _task("question", words.READING, "complete" if began else "in_progress")
+    tasks = [first, *(_step(number, step) for number, step in enumerate(progress.steps))]
+    text = "\n\n".join(filter(None, (progress.narrated[:_MAX_NARRATION], progress.draft)))
+    return View(
+        title=plan_title(progress),
+        tasks={task["id"]: task for task in tasks},
+        text=streamable(text[: _MAX_NARRATION + _MAX_DRAFT]),
+    )
+
+
+def added(before: View, after: View) -> list[Block] | None:
+    """The chunks that make `after` of `before`; None when something would have to be taken back."""
+    if not after.text.startswith(before.text) or before.tasks.keys() - after.tasks.keys():
+        return None
+    chunks: list[Block] = []
+    if after.title != before.title:
+        chunks.append({"type": "plan_update", "title": after.title})
+    chunks += [task for key, task in after.tasks.items() if before.tasks.get(key) != task]
+    if more := after.text[len(before.text) :]:
+        chunks.append({"type": "markdown_text", "text": more})
+    return chunks
+
+
+def streamable(text: str) -> str:
+    """`text` up to its last whole word, as Markdown without links."""
+    # The full stop keeps `clean` from stripping the space that says the last word is whole.
+    whole = _HALF_WORD.sub("", clean(f"{text}."))
+    return side_by_side(_written(piece) for piece in LinkGate().pieces(whole))
+
+
+def _written(piece: Piece) -> str:
+    match piece:
+        case Text(text):
+            return _SPECIAL.sub(lambda found: f"\\{found[0]}", text)
+        case Code(text):
+            return code_span(text)
+        case Link():  # none is permitted
+            return ""
+
+
+def _step(number: int, step: Step) -> Block:
+    task = _task(f"step_{number}", one_line(step.title, _MAX_TITLE) or "…", step.status.value)
+    output = one_line(step.detail, _MAX_OUTPUT)
+    return task | ({"output": output} if output else {})
+
+
+def _task(key: str, title: str, status: str) -> Block:
+    return {"type": "task_update", "id": key, "title": title, "status": status}

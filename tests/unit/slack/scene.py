@@ -1,0 +1,58 @@
+"""The surface of a run in its thread, in the stand-in workspace."""
+
+from contextlib import AbstractAsyncContextManager
+from typing import Any
+
+from bot.core.errors import ToolError
+from bot.core.request import Request
+from bot.local.workspace import Workspace
+from bot.local.workspace.record import Effect
+from bot.runs.surface import OpenSurface, Surface
+from bot.slack.surface import slack_surfaces
+from tests.unit.slack.rig import Post, Rig
+
+GENERAL = "C0GENERAL1"
+
+
+class Thread:
+    """A question of Ada's, and a way to open the surface of its run."""
+
+    def __init__(self, ws: Workspace, rig: Rig, request: Request) -> None:
+        self.ws, self.rig, self.request = ws, rig, request
+        self.post = Post()
+        self.artifacts = {"art_png": b"\x89PNG"}
+
+    def open(
+        self, *, stream_seconds: float = 240.0, **changes: Any
+    ) -> AbstractAsyncContextManager[Surface]:
+        surfaces = self.surfaces(stream_seconds)
+        return surfaces(self.request.model_copy(update=changes), self.post)
+
+    def surfaces(self, stream_seconds: float = 240.0) -> OpenSurface:
+        async def read(_: Request, handle: str) -> bytes:
+            if handle not in self.artifacts:
+                raise ToolError("gone")
+            return self.artifacts[handle]
+
+        return slack_surfaces(
+            clients=self.rig.clients,
+            identity=self.rig.identity,
+            status=self.rig.status,
+            read_artifact=read,
+            pace=0.02,
+            stream_seconds=stream_seconds,
+        )
+
+    def replies(self, viewer: str | None = None) -> list[dict[str, Any]]:
+        return self.ws.messages(GENERAL, self.request.thread, viewer)[1:]
+
+    def calls(self, method: str) -> list[Effect]:
+        return [e for e in self.ws.effects if e.method == method]
+
+    def file_names(self) -> list[str]:
+        return [f["name"] for m in self.replies() for f in m.get("files", ())]
+
+
+def refuse_streams(ws: Workspace) -> None:
+    """As in a conversation where Slack streams nothing."""
+    ws.faults.fail("chat.startStream", "method_not_supported_for_channel_type", times=99)
