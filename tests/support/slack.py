@@ -28,9 +28,9 @@ class Place:
         return f"<@{self.slack.bot_user_id}> {text}"
 
     def posted(self) -> list[dict[str, Any]]:
-        """What the bot posted, as calls of Slack's Web API, in order."""
-        calls = self.slack.effects
-        return [each.args for each in calls if each.method == "chat.postMessage" and each.ok]
+        """What the bot posted or began to stream, as calls of Slack's Web API, in order."""
+        begun = ("chat.postMessage", "chat.startStream")
+        return [each.args for each in self.slack.effects if each.method in begun and each.ok]
 
     async def answered(self, thread: str, text: str) -> dict[str, Any]:
         """The bot's message in the thread, once it holds `text`."""
