@@ -48,6 +48,7 @@ from bot.slack.people import People
 from bot.slack.socket_mode import socket_mode
 from bot.slack.status import ThreadStatus
 from bot.slack.surface import slack_surfaces
+from bot.slack.workflow import with_steps
 from bot.store import Stores, open_stores
 from bot.store.embedded import embedded_redis
 from bot.toolkit import Artifacts, Conversation, Databases, Fetcher, Tool
@@ -250,6 +251,7 @@ async def _working(
         status=slack.status,
         read_artifact=read_artifact,
     )
+    surfaces = with_steps(surfaces, slack.clients)
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(stores.signals.listening())
         works = await stack.enter_async_context(
@@ -331,6 +333,7 @@ def _add_listeners(
         clients=slack.clients,
         intake=intake,
         asking=asking,
+        submit=requests.submit,
         cancel=requests.cancel,
         status=slack.status,
         background=background,

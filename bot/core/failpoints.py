@@ -41,6 +41,8 @@ FAILPOINTS = MappingProxyType(
         "file-shared": (10, 15),
         "person-telling": (21,),
         "person-told": (21,),
+        "step-returning": (14,),
+        "step-returned": (16,),
         "model-asking": (5, 12),
         "model-asked": (5,),
         "model-streaming": (6,),

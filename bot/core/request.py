@@ -20,6 +20,7 @@ class Entry(StrEnum):
     MESSAGE_SHORTCUT = "message_shortcut"
     GLOBAL_SHORTCUT = "global_shortcut"
     COMMAND = "command"
+    WORKFLOW_STEP = "workflow_step"
     HEADLESS = "headless"
 
 

@@ -68,6 +68,9 @@ STORE: dict[str, tuple[str, ...] | str] = {
     "artifacts.py:ArtifactStore.description": "renews a term",
     "artifacts.py:ArtifactStore.data": "renews a term",
     "artifacts.py:ArtifactStore.handles": "reads only",
+    "channels.py:ChannelEdits.load": "renews a term",
+    "channels.py:ChannelEdits.save": "an admin sees whether it is saved; again is once",
+    "channels.py:ChannelEdits.forget": "an admin sees whether it is gone; again is once",
     "values.py:set_aside": "a second time there is nothing to set aside",
 }
 """Every function of the store that writes, with the failpoints at its callers, or why none."""

@@ -8,7 +8,7 @@ from bot.local.workspace import elements, interactivity, modals, posting, views
 from bot.local.workspace.core import Core
 from bot.local.workspace.errors import CannotDo
 from bot.local.workspace.reacting import add_reaction
-from bot.local.workspace.state import Attachable, Channel, Json
+from bot.local.workspace.state import Attachable, Channel, Execution, Json
 from bot.local.workspace.streaming import stop_by_user
 from bot.local.workspace.text import escape, rich_text
 from bot.local.workspace.uploads import attach, share_events
@@ -164,6 +164,32 @@ class People(Core):
         entity = {"type": "slack#/types/channel_id", "value": channel, "team_id": self.team_id}
         event = {"type": "app_context_changed", "user": user, "context": {"entities": [entity]}}
         self.emit(event | {"channel": direct.id if direct else None})
+
+    async def run_step(self, function: str, inputs: Json, outputs: Sequence[str]) -> str:
+        """Have a workflow come to the app's step, which declares these `outputs`; returns the id of
+        the execution. Of who started the workflow Slack says nothing but what is in the inputs."""
+        execution = f"Fx{secrets.token_hex(5).upper()}"
+        self.state.executions[execution] = Execution(inputs, frozenset(outputs))
+        self.emit(
+            {
+                "type": "function_executed",
+                "function": {
+                    "id": "Fn0STEP0001",
+                    "callback_id": function,
+                    "type": "app",
+                    "app_id": self.app_id,
+                },
+                "inputs": inputs,
+                "function_execution_id": execution,
+                "workflow_execution_id": f"Wx{secrets.token_hex(5).upper()}",
+                "bot_access_token": self.bot_token,
+            }
+        )
+        return execution
+
+    def execution(self, execution: str) -> Execution:
+        """How an execution of the app's step stands."""
+        return self.state.executions[execution]
 
     async def stop_session(self, user: str, channel: str, thread_ts: str | None) -> None:
         """Press Stop in a thread in which the app is working."""

@@ -141,6 +141,24 @@ class ResponseUrl:
     uses: int = 0
 
 
+@dataclass
+class Execution:
+    """One run of an app's step in a workflow, until the app says how it ended.
+
+    `outputs_declared` are the names that the app's manifest gives its outputs.
+    """
+
+    inputs: Json
+    outputs_declared: frozenset[str]
+    outputs: Json | None = None
+    error: str | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the app has ended it."""
+        return self.outputs is not None or self.error is not None
+
+
 def token(prefix: str) -> str:
     """A random secret that looks like Slack's."""
     return f"{prefix}-{secrets.token_hex(16)}"
@@ -173,6 +191,7 @@ class State:
     response_urls: dict[str, ResponseUrl] = field(default_factory=dict)
     open_views: dict[str, list[Json]] = field(default_factory=dict)
     homes: dict[str, Json] = field(default_factory=dict)
+    executions: dict[str, Execution] = field(default_factory=dict)
 
     def everyone(self) -> dict[str, Person]:
         """People and the bot's own user."""

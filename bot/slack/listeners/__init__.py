@@ -8,8 +8,17 @@ from bot.runs.surface import CancelRun
 from bot.slack.asking import Asking
 from bot.slack.background import Background
 from bot.slack.client import Clients, Identity
-from bot.slack.intake import Intake
-from bot.slack.listeners import actions, commands, home, mentions, messages, sessions, shortcuts
+from bot.slack.intake import Intake, Submit
+from bot.slack.listeners import (
+    actions,
+    commands,
+    functions,
+    home,
+    mentions,
+    messages,
+    sessions,
+    shortcuts,
+)
 from bot.slack.status import ThreadStatus
 
 
@@ -20,6 +29,7 @@ def register(
     clients: Clients,
     intake: Intake,
     asking: Asking,
+    submit: Submit,
     cancel: CancelRun,
     status: ThreadStatus,
     background: Background,
@@ -30,5 +40,6 @@ def register(
     shortcuts.register(app, clients, asking)
     commands.register(app, identity, clients, asking)
     actions.register(app, clients, asking, cancel, background)
+    functions.register(app, identity, clients, submit, background)
     home.register(app, identity, clients, background)
     sessions.register(app, intake, cancel, status, background)

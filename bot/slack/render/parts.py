@@ -6,6 +6,7 @@ Markdown over all its blocks, one table of 100 × 20, two charts.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,6 +26,7 @@ BLOCK_SIZE = 3_000
 TEXT_SIZE = 3_000
 """Characters of the plain text beside the blocks, before they are escaped."""
 _MAX_TEXT = 4_000  # what chat.update takes
+_FENCE = re.compile(r"^ *```+\w*\n", re.MULTILINE)  # the line that opens or closes code
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ class Part:
     def text(self) -> str:
         """What a notification shows, as mrkdwn in which nothing is special."""
         # As mrkdwn, Markdown's code and links would be read otherwise: no address stays one.
-        plain = self.plain.replace("`", "")
+        plain = _FENCE.sub("", self.plain).replace("`", "")
         texts = (LinkGate().mrkdwn(shortened(plain, size)) for size in (TEXT_SIZE, 600))
         return next((text for text in texts if len(text) <= _MAX_TEXT), "") or "…"
 

@@ -174,6 +174,7 @@ async def wired(
             clients=clients,
             intake=intake,
             asking=asking,
+            submit=mailbox.submit,
             cancel=mailbox.cancel,
             status=status,
             background=background,

@@ -36,6 +36,13 @@ def payloads(content: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     for event in content["settings"]["event_subscriptions"]["bot_events"]:
         kind = event.partition(".")[0]
         yield event, {"type": "event_callback", "event": {"type": kind}}
+    for function in content["functions"]:
+        event = {
+            "type": "function_executed",
+            "function": {"callback_id": function},
+            "function_execution_id": "Fx1",
+        }
+        yield function, {"type": "event_callback", "event": event}
     for shortcut in content["features"]["shortcuts"]:
         kind = "message_action" if shortcut["type"] == "message" else "shortcut"
         yield shortcut["name"], {"type": kind, "callback_id": shortcut["callback_id"]}

@@ -6,6 +6,7 @@ from bot.local.workspace.methods import (
     chat,
     conversations,
     files,
+    functions,
     reactions,
     streams,
     threads,
@@ -14,7 +15,19 @@ from bot.local.workspace.methods import (
 )
 from bot.local.workspace.methods.method import Method
 
-FAMILIES = (apps, auth, chat, conversations, files, reactions, streams, threads, users, views)
+FAMILIES = (
+    apps,
+    auth,
+    chat,
+    conversations,
+    files,
+    functions,
+    reactions,
+    streams,
+    threads,
+    users,
+    views,
+)
 
 METHODS: dict[str, Method] = {
     found.name: found

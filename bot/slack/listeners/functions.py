@@ -1,0 +1,30 @@
+"""Steps of Workflow Builder."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from slack_bolt.async_app import AsyncApp
+from slack_bolt.context.ack.async_ack import AsyncAck
+
+from bot.slack.background import Background
+from bot.slack.client import Clients, Identity
+from bot.slack.intake import Submit
+from bot.slack.workflow import ANSWER_QUESTION, WrongInput, fail, step_request
+
+
+def register(
+    app: AsyncApp, identity: Identity, clients: Clients, submit: Submit, background: Background
+) -> None:
+    """Listen to the step; it is acknowledged when its request is kept."""
+
+    @app.function(ANSWER_QUESTION, auto_acknowledge=False, ack_timeout=3)
+    async def executed(event: dict[str, Any], body: dict[str, Any], ack: AsyncAck) -> None:
+        execution = event["function_execution_id"]
+        try:
+            request = step_request(execution, event.get("inputs") or {}, team=identity.team)
+        except WrongInput as wrong:
+            background.start(fail(clients, execution, str(wrong)), "refusing a step")
+        else:
+            await submit(request, body["event_id"])
+        await ack()

@@ -1,0 +1,144 @@
+"""The step "Answer a question" of Workflow Builder: inputs in, a run, outputs back.
+
+A step has no person behind it: what its inputs name was set by whoever built the workflow, so
+nobody's rights follow from them. Its request is asked by `WORKFLOW`, who is in no channel.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from slack_sdk.errors import SlackApiError
+
+from bot.agent.events import Event
+from bot.core.answers import GIVEN, Answer
+from bot.core.errors import BotError, ToolDefinitionError
+from bot.core.failpoints import failpoint
+from bot.core.outcome import Outcome, RunStatus
+from bot.core.request import Entry, Request
+from bot.runs.surface import OpenSurface, RunPost
+from bot.slack.client import Clients, error_code
+from bot.slack.render import words
+from bot.slack.render.links import LinkGate
+from bot.slack.render.outcome import render
+from bot.slack.render.parts import shortened
+from bot.slack.text import cap, clean
+from bot.toolkit.given_schema import given_model
+
+log = logging.getLogger(__name__)
+
+ANSWER_QUESTION = "answer_question"
+"""The function's callback id in the manifest."""
+
+WORKFLOW = "workflow"
+"""Stands for the user and the channel of a request that a workflow makes."""
+
+_MOST = 3_000  # characters of one output; they go into messages of later steps
+_OVER = frozenset({"function_execution_not_found", "execution_not_in_running_state"})
+"""What Slack says of a step that was completed before, or whose workflow was ended."""
+
+
+class WrongInput(BotError):
+    """The step's inputs cannot be worked with; the sentence is for whoever built the workflow."""
+
+
+def step_request(execution: str, inputs: Mapping[str, Any], *, team: str) -> Request:
+    """The request of one execution of the step. Raises WrongInput."""
+    question = cap(clean(str(inputs.get("question") or "")))
+    if not question:
+        raise WrongInput(words.EMPTY_QUESTION)
+    schema = _schema(str(inputs.get("schema") or ""))
+    return Request(
+        entry=Entry.WORKFLOW_STEP,
+        team=team,
+        channel=WORKFLOW,
+        thread=execution,
+        ts=execution,
+        user=WORKFLOW,
+        author="A workflow",
+        place="a workflow step",
+        text=question,
+        response_type=GIVEN if schema else Answer.__name__,
+        response_schema=schema,
+    )
+
+
+def _schema(text: str) -> dict[str, Any] | None:
+    if not text.strip():
+        return None
+    try:
+        schema = json.loads(text)
+        given_model(schema, owner="schema")
+    except (ValueError, RecursionError, ToolDefinitionError) as error:
+        raise WrongInput(f"The input “schema” cannot be used: {error}") from None
+    return dict(schema)
+
+
+def with_steps(surfaces: OpenSurface, clients: Clients) -> OpenSurface:
+    """`surfaces`, and for requests of workflows one that returns outputs."""
+
+    @asynccontextmanager
+    async def opened(request: Request, post: RunPost) -> AsyncGenerator[StepSurface]:
+        yield StepSurface(request, post, clients)
+
+    return lambda request, post: (
+        opened(request, post) if request.entry is Entry.WORKFLOW_STEP else surfaces(request, post)
+    )
+
+
+class StepSurface:
+    """See `bot.runs.surface.Surface`. Slack shows nothing of a step while it runs."""
+
+    def __init__(self, request: Request, post: RunPost, clients: Clients) -> None:
+        self._request = request
+        self._post = post
+        self._clients = clients
+
+    async def show(self, event: Event) -> None:
+        """Nobody is looking."""
+
+    async def finish(self, outcome: Outcome) -> None:
+        """Return the outputs, or the sentence that says why there are none. Slack takes it once."""
+        await self._post.may_write()
+        try:
+            if outcome.result is None:
+                await fail(self._clients, self._request.thread, outcome.note)
+            else:
+                await self._succeed(outcome)
+        except SlackApiError as error:
+            if error_code(error) not in _OVER:
+                raise
+            log.info("Step %s was over: %s", self._request.thread, error_code(error))
+
+    async def _succeed(self, outcome: Outcome) -> None:
+        failpoint("step-returning")
+        await self._clients.updates.functions_completeSuccess(
+            function_execution_id=self._request.thread, outputs=_outputs(outcome, self._request)
+        )
+        failpoint("step-returned")
+
+
+async def fail(clients: Clients, execution: str, sentence: str) -> None:
+    """End the execution with an error that Slack shows to people."""
+    failpoint("step-returning")
+    await clients.updates.functions_completeError(
+        function_execution_id=execution, error=sentence or words.FAILED
+    )
+    failpoint("step-returned")
+
+
+def _outputs(outcome: Outcome, request: Request) -> dict[str, str]:
+    """As the manifest declares them: text for messages, JSON for steps that take data."""
+    result = outcome.result or {}
+    data = json.dumps(result, ensure_ascii=False)
+    summary = LinkGate(outcome.links).mrkdwn(clean(str(result.get("summary") or data)))
+    return {
+        "answer": shortened(summary, _MOST),
+        "details": render(outcome, request).parts[0].text,
+        "data": data,
+        "complete": "yes" if outcome.status is RunStatus.SUCCESS else "no",
+    }

@@ -1,0 +1,88 @@
+"""The step of Workflow Builder: question in, outputs out (C3), in the whole bot."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from bot.local.model import Script, call, finish, refusal
+from bot.local.workspace.state import Execution
+from bot.slack.manifest import manifest
+from tests.support.runs import answer
+from tests.support.slack import Place, bot_in_slack
+
+STEP = "answer_question"
+OUTPUTS = list(manifest()["functions"][STEP]["output_parameters"]["properties"])
+NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+
+
+async def ended(place: Place, **inputs: Any) -> Execution:
+    """How an execution of the step ended."""
+    execution = place.slack.execution(await place.slack.run_step(STEP, inputs, OUTPUTS))
+    await place.slack.until(lambda: execution.is_over)
+    return execution
+
+
+async def test_a_step_returns_its_answer_to_the_workflow(redis_url: str) -> None:
+    """All outputs that the manifest declares; nothing is posted anywhere."""
+    async with bot_in_slack(Script([finish(answer("Two."))]), redis_url) as place:
+        step = await ended(place, question="1+1?")
+    assert step.outputs is not None
+    assert (step.outputs["answer"], step.outputs["complete"]) == ("Two.", "yes")
+    assert json.loads(step.outputs["data"])["summary"] == "Two."
+    assert place.posted() == []
+    assert not [e for e in place.slack.effects if e.method.startswith("assistant.threads")]
+
+
+async def test_a_step_may_ask_for_data_in_a_form_of_its_own(redis_url: str) -> None:
+    """C3: a JSON schema given at run time."""
+    async with bot_in_slack(Script([finish({"n": 2})]), redis_url) as place:
+        step = await ended(place, question="1+1?", schema=json.dumps(NUMBER))
+    assert step.outputs is not None
+    assert json.loads(step.outputs["data"]) == {"n": 2}
+
+
+@pytest.mark.parametrize(
+    ("inputs", "why"),
+    [
+        ({}, "type a question"),
+        ({"question": "1+1?", "schema": "{"}, "schema"),
+        ({"question": "1+1?", "schema": '{"type": "wrong"}'}, "schema"),
+    ],
+)
+async def test_wrong_inputs_end_the_step_with_a_sentence(
+    redis_url: str, inputs: dict[str, Any], why: str
+) -> None:
+    """Slack shows it to people; the model is not asked."""
+    async with bot_in_slack(Script([]), redis_url) as place:
+        step = await ended(place, **inputs)
+    assert why in str(step.error)
+    assert place.api.requests == []
+
+
+async def test_a_run_without_an_answer_ends_the_step_as_failed(redis_url: str) -> None:
+    async with bot_in_slack(Script([refusal("No.")]), redis_url) as place:
+        step = await ended(place, question="?")
+    assert "declined" in str(step.error)
+
+
+async def test_a_lost_reply_ends_the_step_once(redis_url: str) -> None:
+    """Slack completed it and the reply was lost: told that it is over, the bot is content."""
+    async with bot_in_slack(Script([finish(answer())]), redis_url) as place:
+        place.slack.faults.fail("functions.completeSuccess", after_effect=True)
+        step = await ended(place, question="1+1?")
+        await place.slack.until(
+            lambda: [e for e in place.slack.effects if e.error == "execution_not_in_running_state"]
+        )
+    assert step.error is None
+
+
+async def test_a_workflow_sees_no_channel(redis_url: str) -> None:
+    """Reliability 9: nobody's rights follow from what the builder of a workflow put into it."""
+    script = Script([call("read_channel", {"channel": "general"}), finish(answer())])
+    async with bot_in_slack(script, redis_url) as place:
+        await ended(place, question="What is said in #general?")
+    outputs = [i for i in place.api.requests[1].body["input"] if "output" in i]
+    assert "not" in outputs[0]["output"]
