@@ -29,6 +29,7 @@ _NOTICE = (
     "set. Everything else is real."
 )
 _PAUSE = 0.35  # seconds before each of its replies, so that the work can be watched
+_CHUNK_DELAY = 0.025  # seconds between its events
 
 
 @asynccontextmanager
@@ -58,14 +59,17 @@ async def dev(settings: Settings, *, port: int) -> AsyncGenerator[str]:
 
 @asynccontextmanager
 async def _with_stand_in_model(settings: Settings) -> AsyncGenerator[Settings]:
-    async with ResponsesServer.open(StandIn(pause=_PAUSE), chunk_delay=0.01) as api:
+    async with ResponsesServer.open(StandIn(pause=_PAUSE), chunk_delay=_CHUNK_DELAY) as api:
         yield settings.model_copy(
             update={
                 "openai_base_url": api.url,
                 "openai_api_key": SecretStr(api.api_key),
                 "openai_model": STAND_IN,
                 "model": settings.model.model_copy(
-                    update={"price": settings.model.price or Price(input=0, output=0)}
+                    update={
+                        "price": settings.model.price or Price(input=0, output=0),
+                        "reasoning_summaries": True,
+                    }
                 ),
             }
         )

@@ -50,7 +50,7 @@ def slack_surfaces(
     identity: Identity,
     status: ThreadStatus,
     read_artifact: ReadArtifact,
-    pace: float = 1.0,
+    pace: float = 0.6,
     stream_seconds: float = LIFETIME,
 ) -> OpenSurface:
     """Opens the surfaces of runs. `pace` is the least time between two changes of a message, and
