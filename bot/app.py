@@ -40,6 +40,7 @@ from bot.slack.access import Access
 from bot.slack.app import slack_app
 from bot.slack.asking import Asking
 from bot.slack.background import Background
+from bot.slack.catching_up import CatchingUp
 from bot.slack.client import Clients, Identity, identify, slack_clients
 from bot.slack.conversation import SlackConversation
 from bot.slack.intake import Intake, Submit
@@ -280,7 +281,7 @@ async def _listening(
         background = await stack.enter_async_context(Background())
         requests = Requests(stores, engine)
         submit = told.metrics.submits(requests.submit)
-        _add_listeners(app, settings, stores, slack, requests, submit, background)
+        intake = _add_listeners(app, settings, stores, slack, requests, submit, background)
         if settings.slack_app_token:
             token = settings.slack_app_token.get_secret_value()
             sockets = await stack.enter_async_context(
@@ -291,6 +292,16 @@ async def _listening(
             why = "without SLACK_APP_TOKEN events come over HTTP and must be signed"
             secret(signing, "SLACK_SIGNING_SECRET", why)
             await stack.enter_async_context(told.slack_requests.taken_by(app))
+        if settings.catch_up.every_minutes:
+            catching_up = CatchingUp(
+                settings.catch_up,
+                client=slack.clients.reads,
+                identity=slack.identity,
+                intake=intake,
+                turns=stores.catch_ups,
+                find=stores.mailbox.find,
+            )
+            await stack.enter_async_context(alongside(catching_up.run(), name="catching up"))
         yield
 
 
@@ -302,7 +313,7 @@ def _add_listeners(
     requests: Requests,
     submit: Submit,
     background: Background,
-) -> None:
+) -> Intake:
     channels = Channels(settings.channels, stores.channels)
     intake = Intake(
         identity=slack.identity,
@@ -338,3 +349,4 @@ def _add_listeners(
         status=slack.status,
         background=background,
     )
+    return intake

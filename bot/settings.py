@@ -30,6 +30,7 @@ from bot.model import Price
 from bot.runs.budgets import Budgets
 from bot.runs.channels import ChannelSettings
 from bot.runs.policy import Policy
+from bot.slack.catching_up import CatchUpSettings
 from bot.store import Retention
 from bot.toolkit import DatabaseConfig
 
@@ -40,7 +41,17 @@ NO_MODEL = (
 
 SLACK = "https://slack.com/api/"
 
-_TABLES = ("model", "limits", "access", "channels", "retention", "databases", "budgets", "hooks")
+_TABLES = (
+    "model",
+    "limits",
+    "access",
+    "channels",
+    "retention",
+    "databases",
+    "budgets",
+    "hooks",
+    "catch_up",
+)
 
 
 class ModelSettings(BaseModel):
@@ -104,6 +115,7 @@ class Settings(BaseSettings):
     access: Policy = Policy()
     channels: dict[str, ChannelSettings] = {}
     retention: Retention = Retention()
+    catch_up: CatchUpSettings = CatchUpSettings()
     databases: dict[str, DatabaseConfig] = {}
     hooks: HookSettings = HookSettings()
 

@@ -41,9 +41,9 @@ class Request(BaseModel):
     `thread` is the ts of the thread's root; `ts` is that of the message that asked (for a modal,
     of the message that stands for it) and, with team and channel, what a request is told apart by.
     `author` and `place` are the names that people and the model read ("Ada", "#sales").
-    `private` means that only `user` may see the answer. `quoted` is the message that a shortcut
-    was used on. `response_type` names what is wanted (C3); with a `response_schema`, it is data of
-    that JSON schema.
+    `private` means that only `user` may see the answer. A `late` one was found after nothing had
+    listened for a while. `quoted` is the message that a shortcut was used on. `response_type` names
+    what is wanted (C3); with a `response_schema`, it is data of that JSON schema.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -62,6 +62,7 @@ class Request(BaseModel):
     quoted: str = ""
     files: tuple[FileRef, ...] = ()
     private: bool = False
+    late: bool = False
     response_type: str = "Answer"
     response_schema: dict[str, Any] | None = None
     locale: str = "en-US"

@@ -119,6 +119,7 @@ class Asking:
             update={
                 "id": new_id("req"),
                 "ts": ts,
+                "late": False,
                 "user": person.id,
                 "author": person.name,
                 "locale": person.locale,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 import aiohttp
@@ -170,6 +172,16 @@ def retry_after(error: SlackApiError) -> float:
         return float(value)
     except ValueError:
         return 1.0
+
+
+def server_time(response: AsyncSlackResponse) -> float:
+    """When Slack answered, by its own clock, in seconds since the epoch; ours when it does not say."""
+    headers: Any = response.headers
+    said = next((v for k, v in headers.items() if k.lower() == "date"), "")
+    try:
+        return parsedate_to_datetime(said).timestamp()
+    except ValueError:
+        return time.time()
 
 
 def is_ambiguous(error: Exception) -> bool:

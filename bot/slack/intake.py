@@ -81,8 +81,9 @@ class Intake:
         self._background = background
         self._crowds: OrderedDict[str, None] = OrderedDict()
 
-    async def message(self, event: Event, event_id: str) -> None:
-        """A post, as `message` or `app_mention`: Slack sends both for one mention."""
+    async def message(self, event: Event, event_id: str, *, late: bool = False) -> None:
+        """A post, as `message` or `app_mention`: Slack sends both for one mention. A `late` one
+        was found after nothing had listened."""
         if self._is_ignored(event):
             return
         entry = await self._entry(event)
@@ -102,7 +103,8 @@ class Intake:
             if speaks and await self._is_first_notice(event):
                 self._help(event)
             return
-        await self.accept(await self._request(event, entry, person, question), event_id)
+        request = await self._request(event, entry, person, question)
+        await self.accept(request.model_copy(update={"late": late}), event_id)
 
     async def changed(self, event: Event, event_id: str) -> None:
         """An edit counts only when it mentions the bot for the first time; an unfurl is no edit."""

@@ -14,6 +14,7 @@ from bot.core.errors import ConfigurationError, StoreUnavailable
 from bot.store.artifacts import ArtifactStore
 from bot.store.budgets import BudgetStore, Position
 from bot.store.caller_state import CallerStates
+from bot.store.catch_up import CatchUps, CatchUpTurn
 from bot.store.channels import ChannelEdits
 from bot.store.connection import Connection, Retention, connect
 from bot.store.leases import Lease, Leases
@@ -28,6 +29,8 @@ __all__ = [
     "ArtifactStore",
     "BudgetStore",
     "CallerStates",
+    "CatchUpTurn",
+    "CatchUps",
     "ChannelEdits",
     "Connection",
     "Lease",
@@ -68,6 +71,7 @@ class Stores:
     signals: Signals
     budgets: BudgetStore
     pause: PauseSwitch
+    catch_ups: CatchUps
     redis: Connection
 
     async def reachable(self) -> bool:
@@ -127,5 +131,6 @@ async def open_stores(url: str, retention: Retention | None = None) -> AsyncGene
             signals=Signals(redis, keep),
             budgets=BudgetStore(redis, keep),
             pause=PauseSwitch(redis, keep),
+            catch_ups=CatchUps(redis, keep),
             redis=redis,
         )

@@ -13,6 +13,7 @@ from bot.app import bot
 from bot.local.model import ResponsesServer
 from bot.local.workspace import Workspace
 from bot.settings import Settings
+from bot.slack.catching_up import CatchUpSettings
 
 MODEL = "gpt-5.4-mini"
 _SHOWN = ("chat.postMessage", "chat.update", "chat.postEphemeral")
@@ -91,5 +92,6 @@ def configured(ws: Workspace, api: ResponsesServer, redis_url: str, **more: Any)
         "openai_base_url": api.url,
         "openai_model": MODEL,
         "redis_url": redis_url,
+        "catch_up": CatchUpSettings(every_minutes=0),  # tests count calls
     }
     return Settings(**(values | more))

@@ -13,6 +13,7 @@ from bot.app import bot
 from bot.local.model import ResponsesServer
 from bot.local.workspace import Workspace
 from bot.settings import Settings
+from bot.slack.catching_up import CatchUpSettings
 
 GENERAL = "C0GENERAL1"
 
@@ -60,6 +61,7 @@ async def bot_in_slack(
             openai_model="gpt-5.4-mini",
             redis_url=redis_url,
             port=port,
+            catch_up=CatchUpSettings(every_minutes=0),
         )
         async with bot(settings):
             if port:

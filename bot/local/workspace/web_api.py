@@ -3,6 +3,7 @@
 import asyncio
 from copy import deepcopy
 from dataclasses import dataclass
+from email.utils import formatdate
 
 from aiohttp import web
 
@@ -46,7 +47,9 @@ class WebApi:
         )
         if outcome.dropped and request.transport is not None:
             request.transport.abort()
-        return web.json_response(outcome.body, status=outcome.status, headers=outcome.headers)
+        dated = {"Date": formatdate(self._core.clock.now(), usegmt=True)}
+        headers = dated | (outcome.headers or {})
+        return web.json_response(outcome.body, status=outcome.status, headers=headers)
 
     async def _carry_out(self, name: str, token: str, given: Json) -> _Outcome:
         failure = self._core.faults.failure_of(name)

@@ -71,6 +71,8 @@ def render(outcome: Outcome, request: Request, *, size: int = PART_SIZE) -> Rend
     outcome = _cleaned(outcome)
     gate = LinkGate(outcome.links)
     frame = _frame(outcome, request, gate)
+    if request.late:
+        frame.above.insert(0, context(words.LATE))
     pieces, uploads = _result(outcome, gate)
     parts = packed([*frame.above, *pieces, *frame.below], size)
     document = "\n\n".join(part.plain for part in parts)

@@ -12,6 +12,7 @@ LOADING = ("Reading the question…", "Finding out…", "Checking the sources…
 STOP = "Stop"
 RETRY = "Retry"
 STOPPED = "Stopped before it was finished."
+LATE = ":hourglass: I was not running when you asked this, so my answer comes late."
 FOUND_SO_FAR = "What I had found so far:"
 NOTHING_FOUND_YET = "I had not found anything yet."
 FAILED = "Something went wrong on my side and I could not answer. Please try again."

@@ -1,0 +1,25 @@
+"""`bot serve`, but catching up slowly enough to be killed in the middle, and soon again."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import sys
+
+import bot.app
+import bot.slack.catching_up
+import bot.store.catch_up
+from bot.settings import load_settings
+from bot.slack.catching_up import CatchingUp
+
+
+async def main(pace: float) -> None:
+    vars(bot.app)["CatchingUp"] = functools.partial(CatchingUp, pace=pace)
+    vars(bot.slack.catching_up)["LOOK_SECONDS"] = 0.2
+    vars(bot.store.catch_up)["LOCK_SECONDS"] = 1
+    async with bot.app.bot(load_settings()):
+        print("ready", flush=True)  # noqa: T201 - the test reads it
+        await asyncio.Event().wait()
+
+
+asyncio.run(main(float(sys.argv[1])))

@@ -1,0 +1,225 @@
+"""What was asked while nothing listened is found in the history and answered once (reliability 5)."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import os
+import sys
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from redis.asyncio import Redis
+
+import bot.app
+import bot.slack.catching_up
+from bot.local.model import ModelRequest, Reply, ResponsesServer, finish
+from bot.local.workspace import ADA, BEN, GUS, Workspace
+from bot.slack.catching_up import CatchingUp, CatchUpSettings
+from tests.support.deployment import MODEL, Deployment, configured
+from tests.support.runs import answer
+
+SALES, GENERAL, DIRECT = "C0SALES001", "C0GENERAL1", "D0ADA00001"
+CATCH_UP = {"catch_up": CatchUpSettings(every_minutes=3, look_back_minutes=60)}
+
+
+def brain(request: ModelRequest) -> Reply:
+    return finish(answer("Two."))
+
+
+@pytest.fixture
+async def away(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Deployment]:
+    """A workspace in which nothing listens, and which delivers nothing twice."""
+    monkeypatch.setattr(bot.app, "CatchingUp", functools.partial(CatchingUp, pace=0.0))
+    async with Workspace.open() as ws, ResponsesServer.open(brain=brain) as api:
+        ws.delivery.retry_delays = ()
+        yield Deployment(ws, api)
+
+
+@asynccontextmanager
+async def back(away: Deployment, redis_url: str) -> AsyncGenerator[None]:
+    async with bot.app.bot(configured(away.ws, away.api, redis_url, **CATCH_UP)):
+        yield
+
+
+async def missed(
+    away: Deployment, user: str, channel: str, text: str, thread: str | None = None
+) -> str:
+    """A message that Slack gave up delivering; its ts."""
+    lost = len(away.ws.delivery.lost)
+    ts = str((await away.ws.say(user, channel, text, thread))["ts"])
+    await away.ws.until(lambda: len(away.ws.delivery.lost) > lost)
+    return ts
+
+
+def mention(away: Deployment, text: str) -> str:
+    return f"<@{away.ws.bot_user_id}> {text}"
+
+
+async def looked_through(away: Deployment, redis: Redis, since: float = 0.0) -> None:
+    """Waits until a turn that began after `since` (Redis's time) has ended."""
+    key = f"bot:v1:catch-up:{away.ws.team_id}"
+
+    async def ended() -> bool:
+        begun = float(await redis.get(f"{key}:begun") or 0)
+        return begun > since and not await redis.exists(f"{key}:lock")
+
+    async with asyncio.timeout(15):
+        while not await ended():  # noqa: ASYNC110 - Redis tells nobody
+            await asyncio.sleep(0.02)
+
+
+async def test_each_way_of_asking_is_found_and_answered_once(away, redis_url, redis) -> None:
+    """A mention, a direct message, a mention in mid-thread; not what people say to each other."""
+    chat = await missed(away, BEN, GENERAL, "lunch?")
+    await missed(away, ADA, GENERAL, mention(away, "where to?"), chat)
+    top = await missed(away, ADA, SALES, mention(away, "how many?"))
+    direct = await missed(away, ADA, DIRECT, "how many?")
+    async with back(away, redis_url):
+        for channel, thread in ((SALES, top), (DIRECT, direct), (GENERAL, chat)):
+            await away.answered(channel, thread)
+        await looked_through(away, redis)
+        for channel, thread in ((SALES, top), (DIRECT, direct), (GENERAL, chat)):
+            assert len(away.own(channel, thread)) == 1
+    assert len(away.api.requests) == 3
+
+
+async def test_a_followed_thread_goes_on(away, redis_url) -> None:
+    """Who talks with the bot alone need not mention it, also while it is away."""
+    async with back(away, redis_url):
+        root = await away.ask(ADA, SALES, "how many?")
+        await away.answered(SALES, root)
+        await away.ws.until(lambda: not away.ws.status(SALES, root).text)
+    await missed(away, ADA, SALES, "and how few?", root)
+    async with back(away, redis_url):
+        await away.answered(SALES, root, 2)
+
+
+async def test_what_was_answered_is_not_answered_again(away, redis_url, redis) -> None:
+    """Neither after a restart, nor when Redis has lost everything it knew."""
+    async with back(away, redis_url):
+        root = await away.ask(ADA, SALES, "how many?")
+        await away.answered(SALES, root)
+        await away.ws.until(lambda: not away.ws.status(SALES, root).text)
+        await looked_through(away, redis)
+    for loses in (False, True):
+        if loses:
+            await redis.flushall()
+        before = float((await redis.time())[0])
+        async with back(away, redis_url):
+            await looked_through(away, redis, before)
+        assert len(away.own(SALES, root)) == 1
+
+
+async def test_slack_delivers_it_later_all_the_same(away, redis_url) -> None:
+    """Both ways lead to one claim."""
+    ts = await missed(away, ADA, SALES, mention(away, "how many?"))
+    event = away.ws.delivery.lost[-1]
+    async with back(away, redis_url):
+        await away.answered(SALES, ts)
+        await away.ws.delivery.transport.send("events_api", event, within=3, retry=1)
+        assert len(away.own(SALES, ts)) == 1
+    assert len(away.api.requests) == 1
+
+
+async def test_a_late_answer_says_so_and_a_prompt_one_does_not(away, redis_url) -> None:
+    late = await missed(away, ADA, SALES, mention(away, "how many?"))
+    away.ws.clock.advance(1_800)
+    prompt = await missed(away, ADA, SALES, mention(away, "how few?"))
+    async with back(away, redis_url):
+        [first] = await away.answered(SALES, late)
+        [second] = await away.answered(SALES, prompt)
+    assert "comes late" in str(first["blocks"])
+    assert "comes late" not in str(second["blocks"])
+
+
+async def test_old_questions_are_left_alone(away, redis_url, redis) -> None:
+    """After a long outage nobody wants yesterday's questions answered all at once."""
+    old = await missed(away, ADA, SALES, mention(away, "how many?"))
+    away.ws.clock.advance(3_700)
+    recent = await missed(away, ADA, SALES, mention(away, "how few?"))
+    async with back(away, redis_url):
+        await away.answered(SALES, recent)
+        await looked_through(away, redis)
+        assert away.own(SALES, old) == []
+
+
+async def test_permission_is_judged_as_ever(away, redis_url, redis) -> None:
+    """A guest is refused once, and no run starts."""
+    await missed(away, GUS, GENERAL, mention(away, "how many?"))
+    async with back(away, redis_url):
+        await away.ws.until(
+            lambda: [e for e in away.ws.effects if e.method == "chat.postEphemeral"]
+        )
+    assert away.api.requests == []
+
+
+async def test_one_of_several_processes_looks(away, redis_url, redis, monkeypatch) -> None:
+    """While one looks, another that was started leaves it to it; each is answered once."""
+    monkeypatch.setattr(bot.app, "CatchingUp", functools.partial(CatchingUp, pace=0.2))
+    ts = await missed(away, ADA, SALES, mention(away, "how many?"))
+    async with back(away, redis_url), back(away, redis_url):
+        await away.answered(SALES, ts)
+        await looked_through(away, redis)
+        assert len(away.own(SALES, ts)) == 1
+    assert len([e for e in away.ws.effects if e.method == "users.conversations"]) == 1
+
+
+async def test_a_channel_that_cannot_be_read_keeps_no_other_from_it(away, redis_url) -> None:
+    """Slack's refusal concerns one channel; it is tried again at the next turn."""
+    ts = await missed(away, ADA, SALES, mention(away, "how many?"))
+    away.ws.faults.fail("conversations.history", "internal_error")
+    async with back(away, redis_url):
+        await away.answered(SALES, ts)
+
+
+@asynccontextmanager
+async def process(
+    away: Deployment, redis_url: str, pace: float
+) -> AsyncGenerator[asyncio.subprocess.Process]:
+    settings = {
+        "SLACK_BOT_TOKEN": away.ws.bot_token,
+        "SLACK_APP_TOKEN": away.ws.app_token,
+        "SLACK_API_URL": away.ws.api_url,
+        "OPENAI_API_KEY": away.api.api_key,
+        "OPENAI_BASE_URL": away.api.url,
+        "OPENAI_MODEL": MODEL,
+        "REDIS_URL": redis_url,
+        "PATH": os.environ["PATH"],
+    }
+    started = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "tests.operators.catching_up_process", str(pace)),
+        env=settings,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    try:
+        assert started.stdout is not None
+        assert await started.stdout.readline() == b"ready\n"
+        yield started
+    finally:
+        if started.returncode is None:
+            started.kill()
+        await started.wait()
+
+
+async def test_the_process_is_killed_while_it_looks(away, redis_url) -> None:
+    """kill -9 after one channel; the next process finds the rest, and each is answered once."""
+    asked = {
+        channel: await missed(away, ADA, channel, mention(away, "how many?"))
+        for channel in (SALES, GENERAL)
+    }
+    asked[DIRECT] = await missed(away, ADA, DIRECT, "how many?")
+
+    def looks() -> int:
+        return len([e for e in away.ws.effects if e.method == "conversations.history"])
+
+    async with process(away, redis_url, pace=1.0) as first:
+        await away.ws.until(looks)
+        first.kill()
+    assert looks() < len(away.ws.channels)
+    async with process(away, redis_url, pace=0.0):
+        for channel, ts in asked.items():
+            await away.answered(channel, ts, seconds=30)
+            assert len(away.own(channel, ts)) == 1
