@@ -345,6 +345,7 @@ def _add_listeners(
         intake=intake,
         asking=asking,
         submit=requests.submit,
+        access=slack.access,
         cancel=requests.cancel,
         status=slack.status,
         background=background,

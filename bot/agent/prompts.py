@@ -109,7 +109,9 @@ def note(text: str) -> Item:
 def request_message(request: Request) -> Item:
     """The request as the model reads it: who asks where and when, the words, the files."""
     verb = "replies" if request.entry is Entry.THREAD_REPLY else "asks"
-    parts = [f"[{request.author} {verb} in {request.place}, {_local_time(request)}]"]
+    beside = f", with {request.beside} open" if request.beside else ""
+    where = f"{verb} in {request.place}{beside}"
+    parts = [f"[{request.author} {where}, {_local_time(request)}]"]
     if request.quoted:
         parts.append("About this message:\n" + _quote(request.quoted))
     parts.append(request.text or "(no words)")

@@ -41,6 +41,7 @@ class Request(BaseModel):
     `thread` is the ts of the thread's root; `ts` is that of the message that asked (for a modal,
     of the message that stands for it) and, with team and channel, what a request is told apart by.
     `author` and `place` are the names that people and the model read ("Ada", "#sales").
+    `beside` names the channel that somebody has open while they write to the bot.
     `private` means that only `user` may see the answer. A `late` one was found after nothing had
     listened for a while. `quoted` is the message that a shortcut was used on. `response_type` names
     what is wanted (C3); with a `response_schema`, it is data of that JSON schema.
@@ -58,6 +59,7 @@ class Request(BaseModel):
     user: str
     author: str = "Someone"
     place: str = "Slack"
+    beside: str = ""
     text: str
     quoted: str = ""
     files: tuple[FileRef, ...] = ()

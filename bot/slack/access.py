@@ -52,15 +52,16 @@ class Access:
             archived=bool(found.get("is_archived")),
         )
 
-    async def place(self, channel: str) -> str:
-        """What the channel is called in a sentence; asked once, as a name is only a courtesy."""
+    async def place(self, channel: str, otherwise: str = "a channel") -> str:
+        """What the channel is called in a sentence, `otherwise` where the bot cannot see it; asked
+        once, as a name is only a courtesy."""
         if channel not in self._places:
             try:
                 found = await self.channel(channel)
             except (SlackApiError, *TRANSPORT_ERRORS):
                 found = None
             if found is None:
-                return "a channel"
+                return otherwise
             self._places[channel] = "a direct message" if found.direct else f"#{found.name}"
         return self._places[channel]
 

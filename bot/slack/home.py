@@ -24,9 +24,12 @@ def home_view(name: str) -> Block:
     return {"type": "home", "blocks": blocks}
 
 
-def suggested_prompts() -> list[dict[str, str]]:
-    """At most four, as Slack takes them."""
-    return [{"title": shortened(text, 60), "message": text} for text in words.EXAMPLES]
+def suggested_prompts(beside: str = "") -> list[dict[str, str]]:
+    """At most four, as Slack takes them; about the channel that is open beside, if any."""
+    texts = (
+        [text.format(place=beside) for text in words.EXAMPLES_BESIDE] if beside else words.EXAMPLES
+    )
+    return [{"title": shortened(text, 60), "message": text} for text in texts]
 
 
 def _header(text: str) -> Block:

@@ -18,6 +18,7 @@ from bot.runs.channels import Channels
 from bot.runs.policy import Person, Policy
 from bot.slack.access import Access
 from bot.slack.background import Background
+from bot.slack.beside import channel_beside
 from bot.slack.client import TRANSPORT_ERRORS, Clients, Identity, SlackUnavailable
 from bot.slack.people import People
 from bot.slack.render import words
@@ -210,11 +211,16 @@ class Intake:
             user=person.id,
             author=person.name,
             place=await self._access.place(event["channel"]),
+            beside=await self._beside(event),
             text=question or words.ATTACHED_ONLY,
             files=file_refs(event.get("files") or ()),
             locale=person.locale,
             time_zone=person.time_zone,
         )
+
+    async def _beside(self, event: Event) -> str:
+        channel = channel_beside(event.get("app_context"))
+        return await self._access.place(channel, otherwise="") if channel else ""
 
     def _help(self, event: Event) -> None:
         """Answer a post without a question."""

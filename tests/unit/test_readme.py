@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from pathlib import Path
 
 import pytest
 from typer.main import get_command
+from typer.testing import CliRunner
 
 from bot.__main__ import cli
 from bot.settings import load_settings
@@ -51,3 +53,15 @@ def test_every_command_of_the_readme_exists() -> None:
     named = set(re.findall(r"`bot (\w+)", README.read_text("utf-8")))
     assert named
     assert named <= commands
+
+
+def test_slacks_own_command_line_finds_what_it_asks_for() -> None:
+    """`slack run` reads .slack/hooks.json: its commands exist, and the manifest is JSON on stdout."""
+    hooks = json.loads((README.parent / ".slack" / "hooks.json").read_text("utf-8"))["hooks"]
+    commands = get_command(cli).commands  # type: ignore[attr-defined]
+    for hook in hooks.values():
+        program = hook.split()
+        assert program[:3] == ["python3", "-m", "bot"]
+        assert program[3] in commands
+    shown = CliRunner().invoke(cli, hooks["get-manifest"].split()[3:])
+    assert json.loads(shown.stdout)["display_information"]["name"]

@@ -44,6 +44,8 @@ class People(Core):
             **({"thread_ts": thread_ts} if thread_ts else {}),
             **event_fields,
         }
+        if place.kind == "im" and user in self.state.beside:
+            message["app_context"] = self._context(user)
         shared = [attach(self, user, place, file) for file in files]
         if shared:
             message |= {
@@ -161,9 +163,15 @@ class People(Core):
     async def look_at(self, user: str, channel: str) -> None:
         """Have a channel open beside the app's pane: the app is told of the new context."""
         direct = self.state.direct(user)
-        entity = {"type": "slack#/types/channel_id", "value": channel, "team_id": self.team_id}
-        event = {"type": "app_context_changed", "user": user, "context": {"entities": [entity]}}
+        self.state.beside[user] = channel
+        event = {"type": "app_context_changed", "user": user, "context": self._context(user)}
         self.emit(event | {"channel": direct.id if direct else None})
+
+    def _context(self, user: str) -> Json:
+        """What the app is told of the channel that somebody has open beside its pane."""
+        channel = self.state.beside[user]
+        kind = "slack#/types/channel_id"
+        return {"entities": [{"type": kind, "value": channel, "team_id": self.team_id}]}
 
     async def run_step(self, function: str, inputs: Json, outputs: Sequence[str]) -> str:
         """Have a workflow come to the app's step, which declares these `outputs`; returns the id of

@@ -5,6 +5,7 @@ from __future__ import annotations
 from slack_bolt.async_app import AsyncApp
 
 from bot.runs.surface import CancelRun
+from bot.slack.access import Access
 from bot.slack.asking import Asking
 from bot.slack.background import Background
 from bot.slack.client import Clients, Identity
@@ -30,6 +31,7 @@ def register(
     intake: Intake,
     asking: Asking,
     submit: Submit,
+    access: Access,
     cancel: CancelRun,
     status: ThreadStatus,
     background: Background,
@@ -41,5 +43,5 @@ def register(
     commands.register(app, identity, clients, asking)
     actions.register(app, clients, asking, cancel, background)
     functions.register(app, identity, clients, submit, background)
-    home.register(app, identity, clients, background)
+    home.register(app, identity, clients, access, background)
     sessions.register(app, intake, cancel, status, background)

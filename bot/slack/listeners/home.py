@@ -6,13 +6,23 @@ from typing import Any
 
 from slack_bolt.async_app import AsyncApp
 
+from bot.slack.access import Access
 from bot.slack.background import Background
+from bot.slack.beside import channel_beside
 from bot.slack.client import Clients, Identity
 from bot.slack.home import home_view, suggested_prompts
 
 
-def register(app: AsyncApp, identity: Identity, clients: Clients, background: Background) -> None:
-    """Listen to the opening of either."""
+def register(
+    app: AsyncApp, identity: Identity, clients: Clients, access: Access, background: Background
+) -> None:
+    """Listen to the opening of either, and to what is open beside it."""
+
+    async def suggest(direct: str, beside: str | None) -> None:
+        place = await access.place(beside, otherwise="") if beside else ""
+        await clients.writes.assistant_threads_setSuggestedPrompts(
+            channel_id=direct, prompts=suggested_prompts(place)
+        )
 
     @app.event("app_home_opened")
     async def opened(event: dict[str, Any]) -> None:
@@ -22,7 +32,10 @@ def register(app: AsyncApp, identity: Identity, clients: Clients, background: Ba
                 clients.writes.views_publish(user_id=event["user"], view=view), "Home tab"
             )
         elif event.get("channel"):
-            prompts = clients.writes.assistant_threads_setSuggestedPrompts(
-                channel_id=event["channel"], prompts=suggested_prompts()
-            )
-            background.start(prompts, "suggested prompts")
+            background.start(suggest(event["channel"], None), "suggested prompts")
+
+    @app.event("app_context_changed")
+    async def looked_elsewhere(event: dict[str, Any]) -> None:
+        beside = channel_beside(event.get("context"))
+        if event.get("channel"):
+            background.start(suggest(event["channel"], beside), "suggested prompts")

@@ -68,6 +68,11 @@ EXAMPLES = (
     "What were last month's sales by region? Make a chart",
     "Compare the two attached files and tell me what changed",
 )
+EXAMPLES_BESIDE = (
+    "What was said in {place} today?",
+    "What was decided in {place} this week?",
+    "Which questions in {place} are still open?",
+)
 CAN_DO = (
     "I look things up with real tools and post one answer with its sources: this thread and its "
     "files, a channel's history, web pages, databases, tables and charts."

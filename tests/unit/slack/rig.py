@@ -175,6 +175,7 @@ async def wired(
             intake=intake,
             asking=asking,
             submit=mailbox.submit,
+            access=access,
             cancel=mailbox.cancel,
             status=status,
             background=background,

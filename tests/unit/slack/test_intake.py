@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from bot.agent.prompts import request_message
 from bot.core.request import Entry, Request
 from bot.local.workspace import ADA, BEN, CHLOE, EVE, GUS
 from bot.runs.channels import ChannelSettings
@@ -166,6 +167,17 @@ async def test_which_replies_are_for_the_bot_is_set_for_a_channel(ws, follow, ta
         await rig.ws.say(BEN, GENERAL, "I join", thread_ts=root["ts"])
         await rig.ws.say(ADA, GENERAL, "and I go on", thread_ts=root["ts"])
         assert len(await settled(rig)) == taken
+
+
+async def test_in_a_direct_message_the_channel_that_is_open_beside_it_is_known(rig):
+    """“What is this channel about?” has a meaning, and what is suggested is about it."""
+    await rig.ws.look_at(ADA, GENERAL)
+    status = rig.ws.status(rig.direct(ADA), None)
+    await rig.ws.until(lambda: any("#general" in p["message"] for p in status.prompts))
+    await rig.ws.say(ADA, rig.direct(ADA), "what is this channel about?")
+    [request] = await asked(rig)
+    assert request.beside == "#general"
+    assert "with #general open" in request_message(request)["content"]
 
 
 async def test_a_member_may_ask_in_a_channel_shared_with_others(rig):
