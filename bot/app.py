@@ -214,7 +214,7 @@ async def bot(
         told.looks_into(stores)
         await stores.wait_reachable(REDIS_SECONDS)
         slack = await stack.enter_async_context(slack_workspace(settings, told.metrics))
-        engine = await stack.enter_async_context(open_engine(url, stores.mailbox))
+        engine = await stack.enter_async_context(open_engine(url, stores.mailbox, settings.engine))
         if work:
             await stack.enter_async_context(_working(settings, stores, slack, engine, told.metrics))
         if intake:

@@ -29,6 +29,7 @@ from bot.logs import Format
 from bot.model import Price
 from bot.runs.budgets import Budgets
 from bot.runs.channels import ChannelSettings
+from bot.runs.engine import EngineOptions
 from bot.runs.policy import Policy
 from bot.slack.catching_up import CatchUpSettings
 from bot.store import Retention
@@ -47,6 +48,7 @@ _TABLES = (
     "access",
     "channels",
     "retention",
+    "engine",
     "databases",
     "budgets",
     "hooks",
@@ -116,6 +118,7 @@ class Settings(BaseSettings):
     channels: dict[str, ChannelSettings] = {}
     retention: Retention = Retention()
     catch_up: CatchUpSettings = CatchUpSettings()
+    engine: EngineOptions = EngineOptions()
     databases: dict[str, DatabaseConfig] = {}
     hooks: HookSettings = HookSettings()
 
@@ -168,7 +171,11 @@ def _check_tables(path: Path) -> None:
         return
     content = tomllib.loads(path.read_text("utf-8"))
     unknown = sorted(content.keys() - Settings.model_fields.keys())
-    for name, kind in (("access", Policy), ("retention", Retention)):  # no pydantic models
+    for name, kind in (
+        ("access", Policy),
+        ("retention", Retention),
+        ("engine", EngineOptions),
+    ):  # no pydantic models
         table = content.get(name)
         known = {field.name for field in dataclasses.fields(kind)}
         if isinstance(table, dict):

@@ -64,8 +64,9 @@ the handler must only say that it failed.
 
 @dataclass(frozen=True, slots=True)
 class EngineOptions:
-    """`lease` is how long a killed worker's requests rest, in seconds; a live worker whose event
-    loop stands still for as long loses its own."""
+    """`[engine]` in bot.toml. `concurrency` is runs at once in a worker. `lease` is how long a
+    killed worker's requests rest, in seconds; a live worker whose event loop stands still for as
+    long loses its own. `sweep` is the time between looks for requests that nobody serves."""
 
     concurrency: int = 200
     lease: float = 20.0

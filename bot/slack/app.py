@@ -23,7 +23,7 @@ def slack_app(clients: Clients, identity: Identity, *, signing_secret: str = "")
     found at start: bolt's own asks Slack for it and acknowledges the event when that fails.
     """
     app = AsyncApp(
-        name="bot",
+        name="slack_bolt.app",  # bolt sets the level of the logger of this name
         # Without one, bolt names its loggers anew and gives each the root's level.
         logger=logging.getLogger("slack_bolt"),
         client=AsyncWebClient(base_url=clients.base_url, session=clients.session),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import Counter
 
 import pytest
@@ -71,6 +72,14 @@ async def test_the_same_event_again_and_again(redis_url) -> None:
         await bot.answered(SALES, ts)
         await settled(bot, SALES, ts)
         assert len(bot.own(SALES, ts)) == 1
+
+
+async def test_the_log_goes_on_after_an_event(redis_url) -> None:
+    """Bolt gives the logger that is named as its app a level: it must be none of ours."""
+    async with deployed(two_turns, redis_url) as bot:
+        ts = await bot.ask(ADA, SALES, "How many?")
+        await bot.answered(SALES, ts)
+        assert logging.getLogger("bot").level == logging.NOTSET
 
 
 async def test_an_empty_mention_is_helped_once(redis_url) -> None:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
-import sys
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
 from bot.local.model import ModelRequest, Reply, ResponsesServer, call, finish
 from bot.local.workspace import ADA, Workspace
-from tests.support.deployment import MODEL, Deployment
+from tests.faults.processes import environment, started
+from tests.support.deployment import Deployment
 from tests.support.runs import answer
 
 SALES = "C0SALES001"
@@ -23,34 +19,6 @@ def two_turns(request: ModelRequest) -> Reply:
     if request.input[-1].get("type") == "function_call_output":
         return finish(answer("Two."))
     return call("calculate", {"expression": "1+1"})
-
-
-@asynccontextmanager
-async def serving(bot: Deployment, data: Path) -> AsyncGenerator[asyncio.subprocess.Process]:
-    """A bot that works; killed at the end."""
-    settings = {
-        "SLACK_BOT_TOKEN": bot.ws.bot_token,
-        "SLACK_APP_TOKEN": bot.ws.app_token,
-        "SLACK_API_URL": bot.ws.api_url,
-        "OPENAI_API_KEY": bot.api.api_key,
-        "OPENAI_BASE_URL": bot.api.url,
-        "OPENAI_MODEL": MODEL,
-        "BOT_DATA_DIR": str(data),
-    }
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tests.faults.bot_process"),
-        env={"PATH": os.environ["PATH"], **settings},
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-    )
-    try:
-        assert process.stdout is not None
-        assert await process.stdout.readline() == b"ready\n"
-        yield process
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
 
 
 def after(method: str, count: int, **containing: str) -> Callable[[Deployment, int], bool]:
@@ -78,17 +46,18 @@ MOMENTS: dict[str, Callable[[Deployment, int], bool]] = {
 async def test_one_answer_for_each_question_whenever_the_process_is_killed(tmp_path):
     async with Workspace.open() as ws, ResponsesServer.open(brain=two_turns) as api:
         bot = Deployment(ws, api)
+        settings, log = environment(ws, api, tmp_path), tmp_path / "log"
         ws.delivery.ack_timeout = 1.0
         ws.delivery.retry_delays = (1.0, 4.0, 8.0)
         asked: dict[str, str] = {}
         for name, moment in MOMENTS.items():
-            async with serving(bot, tmp_path) as process:
+            async with started("serve", settings, log) as process:
                 del api.requests[:]
                 before = len(ws.effects)
                 asked[name] = await bot.ask(ADA, SALES, name)
                 await ws.until(lambda: moment(bot, before), 10)  # noqa: B023 - awaited at once
                 process.kill()
-        async with serving(bot, tmp_path):
+        async with started("serve", settings, log):
             for ts in asked.values():
                 await bot.answered(SALES, ts, seconds=30)
         assert {name: len(bot.own(SALES, ts)) for name, ts in asked.items()} == dict.fromkeys(

@@ -1,0 +1,66 @@
+"""The bot's commands as processes of their own, which can be killed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from bot.local.model import ResponsesServer
+from bot.local.workspace import Workspace
+from tests.support.deployment import MODEL
+
+_LOOK_AGAIN = 0.05
+_STARTING = 60.0
+
+
+def environment(ws: Workspace, api: ResponsesServer, folder: Path, **more: str) -> dict[str, str]:
+    """The settings of a bot between the two stand-ins, with a lease that soon runs out. What is in
+    `more` comes last, and names the environment's keys in lower case."""
+    config = folder / "bot.toml"
+    if not config.exists():
+        config.write_text("[engine]\nlease = 1.0\nsweep = 1.0\n")
+    values = {
+        "slack_bot_token": ws.bot_token,
+        "slack_app_token": ws.app_token,
+        "slack_api_url": ws.api_url,
+        "openai_api_key": api.api_key,
+        "openai_base_url": api.url,
+        "openai_model": MODEL,
+        "bot_data_dir": str(folder),
+        "bot_config": str(config),
+    }
+    return {key.upper(): value for key, value in (values | more).items()}
+
+
+@asynccontextmanager
+async def started(
+    command: str, settings: Mapping[str, str], log: Path
+) -> AsyncGenerator[asyncio.subprocess.Process]:
+    """`bot <command>`, once it is ready; killed at the end. What it says goes to `log`."""
+    with log.open("ab") as out:
+        begin = out.tell()
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "bot", command),
+            env={"PATH": os.environ["PATH"], **settings},
+            stdout=out,
+            stderr=out,
+        )
+    try:
+        async with asyncio.timeout(_STARTING):
+            while " ready" not in _said(log, begin):
+                if process.returncode is not None:
+                    raise RuntimeError(f"bot {command} ended: {_said(log, begin)[-2_000:]}")
+                await asyncio.sleep(_LOOK_AGAIN)
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+def _said(log: Path, begin: int) -> str:
+    return log.read_bytes()[begin:].decode("utf-8", errors="replace")
