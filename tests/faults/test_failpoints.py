@@ -68,9 +68,13 @@ STORE: dict[str, tuple[str, ...] | str] = {
     "artifacts.py:ArtifactStore.description": "renews a term",
     "artifacts.py:ArtifactStore.data": "renews a term",
     "artifacts.py:ArtifactStore.handles": "reads only",
-    "channels.py:ChannelEdits.load": "renews a term",
     "channels.py:ChannelEdits.save": "an admin sees whether it is saved; again is once",
     "channels.py:ChannelEdits.forget": "an admin sees whether it is gone; again is once",
+    "budgets.py:BudgetStore.positions": "reads only; charges go with a save point",
+    "budgets.py:BudgetStore.raise_budget": "an admin's; setting it again is setting it once",
+    "pause.py:PauseSwitch.set": "an admin's; setting it again is setting it once",
+    "pause.py:PauseSwitch.clear": "an admin's; clearing it again does nothing",
+    "mailbox.py:Mailbox.waiting_anywhere": "reads only",
     "values.py:set_aside": "a second time there is nothing to set aside",
 }
 """Every function of the store that writes, with the failpoints at its callers, or why none."""

@@ -21,11 +21,11 @@ def two_turns(request: ModelRequest) -> Reply:
     return call("calculate", {"expression": "1+1"})
 
 
-def after(method: str, count: int, **containing: str) -> Callable[[Deployment, int], bool]:
-    """True once `count` more calls of a method were carried out than there were effects before."""
+def after(methods: str, count: int, **containing: str) -> Callable[[Deployment, int], bool]:
+    """True once `count` more calls of such methods were carried out than there were effects before."""
 
     def holds(bot: Deployment, before: int) -> bool:
-        done = [e for e in bot.ws.effects[before:] if e.method == method]
+        done = [e for e in bot.ws.effects[before:] if e.method in methods.split()]
         return len([e for e in done if all(v in str(e.args) for v in containing.values())]) >= count
 
     return holds
@@ -35,7 +35,7 @@ MOMENTS: dict[str, Callable[[Deployment, int], bool]] = {
     "delivered, not yet looked at": lambda bot, before: True,
     "taken in": after("users.info", 1),
     "status shown": after("assistant.threads.setStatus", 1),
-    "message posted": after("chat.postMessage", 1),
+    "message posted": after("chat.postMessage chat.startStream", 1),
     "model asked": lambda bot, before: bool(bot.api.requests),
     "model asked again": lambda bot, before: len(bot.api.requests) > 1,
     "answer posted": after("chat.update", 1, text="Two."),
