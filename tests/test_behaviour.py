@@ -66,7 +66,7 @@ EXPECTED = [
         1,
         "The model service refused this question. Put it another way.",
     ),
-    ("missing parent", "success", "completed", 2, ""),
+    ("missing parent", "success", "completed", 3, ""),
     ("overloaded, with a fallback", "success", "completed", 4, ""),
 ]
 

@@ -34,7 +34,8 @@ class Parts:
     `models` are tried in order: the next one when the last stays overloaded (H3). `history` reads
     what was kept of the conversation, the run's own entries included. `stateless` sends the
     conversation whole every time, for services that keep nothing (B1). `context` is the run's; it
-    is refined each turn.
+    is refined each turn. `parent_pause` is how long a service that does not find what it kept a
+    moment ago is given to find it, in seconds (B8).
     """
 
     model: Model
@@ -50,3 +51,4 @@ class Parts:
     hooks: HookChain = field(default_factory=HookChain)
     stateless: bool = False
     user_hash: str = ""
+    parent_pause: float = 1.0

@@ -5,10 +5,14 @@ Each remedy is used once, or once per model, so that none is tried for ever.
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
+
 from bot.agent import prompts
 from bot.agent.compaction import compacted
-from bot.agent.events import Recorded
+from bot.agent.events import Recorded, SavePoint
 from bot.agent.guards import gauge, tripped, usage_ratio
+from bot.agent.interrupt import Interrupted
 from bot.agent.observe import Notes, close
 from bot.agent.phases import Phases
 from bot.agent.state import LoopState, Transition
@@ -49,16 +53,16 @@ async def _guarded(this: Phases, state: LoopState) -> tuple[LoopState, Notes]:
     return state.go(state.transition, warned=True, pending=(*state.pending, *notes)), notes
 
 
-async def recovered(this: Phases, state: LoopState) -> Recorded | None:
+async def recovered(this: Phases, state: LoopState) -> Recorded | SavePoint | None:
     """Where the run goes on after a failed call, to be kept; None when it must end.
 
-    A lost chain is rebuilt (B8), a conversation that does not fit is shortened (E4), an
+    A lost chain is asked for once more, then rebuilt (B8), a conversation that does not fit is shortened (E4), an
     overloaded model is left for the next (H3), and time that is up leaves one last call (C6).
     """
     heard = this.heard
     kind = heard.error.kind if heard.error else None
     if kind is ModelErrorKind.MISSING_PARENT and state.parent:
-        return await _rebuilt(this, state)
+        return await (_rebuilt if state.parent_missed else _asked_again)(this, state)
     if kind is ModelErrorKind.CONTEXT_OVERFLOW and not state.overflowed:
         return await _shortened(this, state.go(state.transition, overflowed=True))
     if kind is ModelErrorKind.OVERLOADED and state.fallback + 1 < len(this.parts.models):
@@ -87,6 +91,16 @@ async def _shortened(this: Phases, state: LoopState) -> Recorded | None:
         Transition.COMPACTED, parent=None, pending=short.items, last_usage=NO_USAGE
     )
     return this.recorded(fresh, short.items, checkpoint=True)
+
+
+async def _asked_again(this: Phases, state: LoopState) -> SavePoint:
+    """The same call once more, a moment later: where a service has many places, what one of them
+    has just kept may not have reached the others. Whoever presses Stop does not wait; nor does a
+    deadline."""
+    with suppress(Interrupted, TimeoutError):
+        async with this.parts.interrupt.within(this.call_deadline(state)):
+            await asyncio.sleep(this.parts.parent_pause)
+    return SavePoint(state.go(Transition.PARENT_MISSED, parent_missed=True))
 
 
 async def _rebuilt(this: Phases, state: LoopState) -> Recorded | None:

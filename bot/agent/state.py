@@ -26,6 +26,7 @@ class Transition(StrEnum):
     CLOSING = "closing"  # a guard tripped: one last call
     REBUILT = "rebuilt"  # the service lost the chain: a fresh one from our ledger
     COMPACTED = "compacted"  # a fresh, shorter chain
+    PARENT_MISSED = "parent_missed"  # the service does not find the chain: asked once more
     FELL_BACK = "fell_back"  # the next model of the list
 
 
@@ -50,8 +51,8 @@ class LoopState(BaseModel):
     `pending`, and what the next request sends. They are valid together at every instant (B2).
     `closing` is set once a guard has tripped: the next call is the last. `malformed` and
     `failed_turns` count consecutive trouble (G3). `links` are addresses that tools brought in.
-    `fallback` counts the models given up. `overflowed` is set once the remedy was used, so that it
-    is not tried for ever (E4). `open` is the response that is being worked on, if any.
+    `fallback` counts the models given up. `overflowed` and `parent_missed` are set once the remedy
+    was used, so that it is not tried for ever (E4, B8). `open` is the response that is being worked on, if any.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -74,6 +75,7 @@ class LoopState(BaseModel):
     closing: StopReason | None = None
     fallback: int = 0
     overflowed: bool = False
+    parent_missed: bool = False
     open: OpenResponse | None = None
 
     def go(self, transition: Transition, **changes: Any) -> LoopState:

@@ -13,6 +13,7 @@ from bot.agent import prompts
 from bot.agent.complete import ResponseType
 from bot.agent.dispatch import Toolbox
 from bot.agent.events import Recorded, RunEnded, SavePoint
+from bot.agent.handover import caller_after, first_state
 from bot.agent.hooks import HookChain
 from bot.agent.interrupt import Interrupt
 from bot.agent.limits import Limits
@@ -151,7 +152,8 @@ class Runner:
                 log.error("the model service ended a run: %s", ended.error, extra=ids)
             outcome = await outcome_of(ended, context, self.toolbox.artifacts)
             outcome = await spending.ending(outcome, ended.done)
-        return outcome, _caller_after(ended, caller, context)
+        after = caller_after(ended, caller, model=context.model, bound_to=bound_to)
+        return outcome, after
 
     async def _keep(
         self,
@@ -178,13 +180,7 @@ class Runner:
         if record.state is not None:
             return LoopState.model_validate_json(record.state)
         asked = prompts.request_message(request)
-        state = LoopState(
-            parent=caller.previous_response_id,
-            pending=(*caller.pending, asked),
-            acquired=caller.acquired,
-            links=caller.links,
-            last_usage=caller.last_usage,
-        )
+        state = first_state(caller, asked)
         bound_to = _bound_to(request)
         entry = LedgerEntry(run_id=record.run_id, items=(asked,), bound_to=bound_to)
         await self.stores.runs.save_point(record.run_id, state.model_dump_json(), lease, [entry])
@@ -242,24 +238,6 @@ def _is_unheard(record: RunRecord) -> bool:
     """Whether no model has answered this run yet: it can still end as if it had not begun."""
     state = LoopState.model_validate_json(record.state) if record.state is not None else None
     return state is None or (not state.turn and state.open is None)
-
-
-def _caller_after(ended: RunEnded, before: CallerState, context: RequestContext) -> CallerState:
-    """The thread after the run: on its chain, or as it was when the model never took it up."""
-    state = ended.state
-    if ended.error and not state.turn:
-        return before
-    # The demand to finish was for this run, and must not greet the next question.
-    demand = prompts.note(prompts.closing(state.closing)) if state.closing else None
-    return CallerState(
-        previous_response_id=state.parent,
-        pending=tuple(item for item in state.pending if item != demand),
-        acquired=state.acquired,
-        links=state.links,
-        model=context.model,
-        last_usage=state.last_usage,
-        bound_to=_bound_to(context.request),
-    )
 
 
 def _bound_to(request: Request) -> str | None:

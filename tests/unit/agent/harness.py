@@ -233,6 +233,7 @@ async def bench(
             history=history,
             hooks=HookChain(hooks),
             stateless=stateless,
+            parent_pause=0.0,
             context=RequestContext(
                 request=request, run_id="run_1", model="gpt-5.4-mini", dry_run=dry_run
             ),

@@ -4,18 +4,21 @@ keeps."""
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.agent.events import Recorded
+from bot.agent.events import Recorded, RunEnded, TextWithdrawn
 from bot.agent.state import LoopState
 from bot.agent.window import active, paired, portable, reasoned
 from bot.core.chain import Item, LedgerEntry
+from bot.core.errors import ModelErrorKind
 from bot.core.outcome import RunStatus, StopReason
 from bot.local.model import Script, call, calls, empty, finish, held, reasoning, text
+from bot.local.model.errors import parent_not_found
 from tests.unit.agent.harness import ANSWER, bench
 
 EARLIER = (
@@ -46,12 +49,12 @@ async def test_a_chain_that_the_service_lost_is_rebuilt() -> None:
     script = Script([call("add", {"a": 1, "b": 1}), finish(ANSWER)])
     async with bench(script, before=EARLIER) as place:
         ended = await place.run("And again?", LoopState(parent="resp_long_gone"))
-    lost, rebuilt, after = (each.body for each in place.api.requests)
-    assert lost["previous_response_id"] == "resp_long_gone"
+    lost, again, rebuilt, after = (each.body for each in place.api.requests)
+    assert lost["previous_response_id"] == again["previous_response_id"] == "resp_long_gone"
     assert "previous_response_id" not in rebuilt
     sent = [item.get("content") or item.get("output") or item["type"] for item in rebuilt["input"]]
     assert sent == ["What is the code word?", "function_call", "swordfish", "And again?"]
-    assert after["previous_response_id"] == place.api.requests[1].response_id
+    assert after["previous_response_id"] == place.api.requests[2].response_id
     assert ended.status is RunStatus.SUCCESS
 
 
@@ -66,12 +69,69 @@ async def test_a_rebuilt_chain_is_kept_as_a_checkpoint() -> None:
     assert "And again?" in str(active(entries))
 
 
+async def test_a_chain_that_is_found_a_moment_later_goes_on() -> None:
+    """B8: asked for once more under the same name, nothing is rebuilt."""
+    script = Script([call("add", {"a": 1, "b": 1}), finish(ANSWER)])
+    async with bench(script) as place:
+        place.api.faults.fail("missing_parent_once")
+        ended = await place.run()
+    first, missed, found = place.api.requests
+    assert missed.body == found.body
+    assert found.body["previous_response_id"] == first.response_id
+    assert ended.status is RunStatus.SUCCESS
+    assert not any(each.entry.checkpoint for each in place.saved)
+
+
+async def test_a_chain_is_asked_for_again_once_a_run() -> None:
+    """B8: the second time it is rebuilt at once."""
+    script = Script([*(call("add", {"a": n, "b": 1}) for n in range(2)), finish(ANSWER)])
+    async with bench(script) as place:
+        place.api.faults.fail("missing_parent_once")
+        place.api.faults.fail("missing_parent_once", skip=1)
+        ended = await place.run()
+    parents = [each.body.get("previous_response_id") for each in place.api.requests]
+    first, second = (place.api.requests[n].response_id for n in (0, 2))
+    assert parents == [None, first, first, second, None]
+    assert ended.status is RunStatus.SUCCESS
+
+
+async def test_a_deadline_does_not_wait_for_a_chain_to_be_found() -> None:
+    """B8 G1: the pause ends with the run's time, which leaves one last call."""
+    script = Script([call("add", {"a": 1, "b": 1}), finish(ANSWER)])
+    async with bench(script, run_seconds=0.5) as place:
+        place.parts = replace(place.parts, parent_pause=600.0)
+        place.api.faults.fail("missing_parent_once")
+        ended = await place.run()
+    assert ended.stop_reason is StopReason.RUN_TIMEOUT
+    assert ended.status is RunStatus.PARTIAL
+
+
+async def test_stop_does_not_wait_for_a_chain_to_be_found() -> None:
+    """B8 H1: at any await, that of the pause too."""
+    script = Script([call("add", {"a": 1, "b": 1})])
+    async with bench(script) as place:
+        place.parts = replace(place.parts, parent_pause=600.0)
+        place.api.faults.fail("missing_parent_once")
+        async for event in place.stream():
+            if isinstance(event, TextWithdrawn):  # the call was refused; the pause comes next
+                asyncio.get_running_loop().call_soon(place.parts.interrupt.request)
+    assert place.of(RunEnded)[0].stop_reason is StopReason.CANCELLED_STREAMING
+    assert len(place.api.requests) == 2
+
+
 async def test_a_chain_lost_for_good_ends_the_run() -> None:
-    """B8: the remedy is used once."""
-    async with bench(Script([]), before=EARLIER) as place:
-        place.api.faults.fail("missing_parent_once", times=2)
+    """B8: a service that misses a chain that nobody named is not asked for ever."""
+
+    def brain(request: Any) -> Any:
+        raise parent_not_found("resp_of_somebody_else")
+
+    async with bench(brain, before=EARLIER) as place:
         ended = await place.run("And again?", LoopState(parent="resp_long_gone"))
+    parents = [each.body.get("previous_response_id") for each in place.api.requests]
+    assert parents == ["resp_long_gone", "resp_long_gone", None]
     assert ended.stop_reason is StopReason.MODEL_ERROR
+    assert ended.error
+    assert ended.error.kind is ModelErrorKind.MISSING_PARENT
 
 
 async def test_stateless_sends_the_whole_conversation_every_time() -> None:

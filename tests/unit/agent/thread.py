@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from bot.agent.complete import ResponseType
 from bot.agent.dispatch import Toolbox
 from bot.agent.events import Event, Recorded, RunEnded, SavePoint
+from bot.agent.handover import caller_after, first_state
 from bot.agent.interrupt import Interrupt
 from bot.agent.limits import Limits
 from bot.agent.loop import run
@@ -21,7 +22,6 @@ from bot.core.context import RequestContext, bound_request, current_request
 from bot.core.request import Entry, Request
 from bot.local.model import ModelRequest, Reply, ResponsesServer, finish, text
 from bot.model import ResponsesModel, sdk_client
-from bot.runs.runner import _caller_after as caller_after
 from bot.toolkit import ToolError, tool
 from bot.toolkit.catalogue import Catalogue
 from bot.toolkit.tool import Services
@@ -102,13 +102,7 @@ class Thread:
         self.question = f"Question {self.runs}?"
         self.pieces = []
         asked: Item = {"role": "user", "content": self.question}
-        state = LoopState(
-            parent=self.caller.previous_response_id,
-            pending=(*self.caller.pending, asked),
-            acquired=self.caller.acquired,
-            links=self.caller.links,
-            last_usage=self.caller.last_usage,
-        )
+        state = first_state(self.caller, asked)
         self.ledger.append(LedgerEntry(run_id=f"run_{self.runs}", items=(asked,)))
         self.saved = state.model_dump_json()
         self.follow(plan)
@@ -130,7 +124,8 @@ class Thread:
         if not self.worker.cancelled():
             self.worker.result()
         if piece.ended:
-            self.caller = caller_after(piece.ended, self.caller, self._context())
+            model = self._context().model
+            self.caller = caller_after(piece.ended, self.caller, model=model, bound_to=None)
         return piece
 
     async def _work(self, piece: Piece) -> None:
@@ -197,6 +192,7 @@ class Thread:
             context=self._context(),
             history=history,
             stateless=self.stateless,
+            parent_pause=0.0,
         )
 
     def _tools(self) -> Catalogue:
