@@ -262,9 +262,16 @@ def _with_connections(url: str) -> str:
 
 def _harden(docket: Docket) -> None:
     """Have docket's connections try again by themselves: without, a worker reacts to any error of
-    Redis by finishing all its jobs before it reconnects, and renews no lease meanwhile."""
+    Redis by finishing all its jobs before it reconnects, and renews no lease meanwhile. A Redis
+    that takes no writes is such an error too, or the end of a job would keep its thread's slot."""
     pool = docket._redis._connection_pool
     if pool is not None:
-        trouble = [exceptions.ConnectionError, exceptions.TimeoutError, exceptions.BusyLoadingError]
+        trouble = [
+            exceptions.ConnectionError,
+            exceptions.TimeoutError,
+            exceptions.BusyLoadingError,
+            exceptions.ReadOnlyError,
+            exceptions.OutOfMemoryError,
+        ]
         retry = Retry(ExponentialBackoff(cap=1, base=0.05), retries=120)
         pool.connection_kwargs.update(retry=retry, retry_on_error=trouble)

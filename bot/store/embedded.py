@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import importlib.metadata
+import logging
 import os
 import shutil
 import tempfile
@@ -17,10 +18,14 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
+from bot.core.background import alongside
 from bot.core.errors import ConfigurationError
+
+log = logging.getLogger(__name__)
 
 START_SECONDS = 30.0  # a large append-only file takes a while to load
 STOP_SECONDS = 10.0
+CRASH_SECONDS, MOST_CRASHES = 60.0, 5  # ending more often than that is no accident
 LOCK_SECONDS = 2.0  # how long the server of a killed predecessor may take to go
 
 # The shell becomes the server. A grandchild reads the pipe that we hold: a line means that all is
@@ -33,11 +38,11 @@ async def embedded_redis(data_dir: Path | None) -> AsyncGenerator[str]:
     """A Redis server for the length of the context; yields its URL, once it answers.
 
     What it keeps lies in `data_dir` (append-only, fsync every second) and is there again the next
-    time; with None it is gone afterwards. It listens on a Unix socket that only this user can
+    time; with None it is gone afterwards. Should the server end by itself, it is started again. It listens on a Unix socket that only this user can
     open. It ends with this process, even when that is killed.
 
-    Raises ConfigurationError when there is no server to start, when it does not start, or when
-    another process uses `data_dir`.
+    Raises ConfigurationError when there is no server to start, when it does not start or keeps
+    ending, or when another process uses `data_dir`.
     """
     server = find_server()
     async with AsyncExitStack() as stack:
@@ -45,12 +50,49 @@ async def embedded_redis(data_dir: Path | None) -> AsyncGenerator[str]:
         lock = await stack.enter_async_context(_locked(directory))
         # A path of its own: data_dir may be too long for the name of a socket.
         socket = Path(stack.enter_context(_temporary_directory("redis"))) / "redis.sock"
-        process = await _start(server, directory, socket, lock)
-        try:
-            await _answers(process, socket, directory)
-            yield f"unix://{socket}"
-        finally:
-            await _stop(process)
+        running = _Server(server, directory, socket, lock)
+        stack.push_async_callback(running.stop)
+        await running.start()
+        await stack.enter_async_context(alongside(running.keep_running(), name="embedded redis"))
+        yield f"unix://{socket}"
+
+
+class _Server:
+    """The server's process, and the next one when that ends by itself."""
+
+    def __init__(self, server: str, directory: Path, socket: Path, lock: int) -> None:
+        self._server = server
+        self._directory = directory
+        self._socket = socket
+        self._lock = lock
+        self._process: asyncio.subprocess.Process | None = None
+
+    async def start(self) -> None:
+        """Returns once it answers."""
+        self._process = await _start(self._server, self._directory, self._socket, self._lock)
+        await _answers(self._process, self._socket, self._directory)
+
+    async def keep_running(self) -> None:
+        """Start it again, on the same data and the same socket, whenever it has ended. Raises
+        ConfigurationError when it ends again and again."""
+        clock = asyncio.get_running_loop().time
+        ends: list[float] = []
+        while self._process is not None:
+            code = await self._process.wait()
+            ends = [*(each for each in ends if clock() - each < CRASH_SECONDS), clock()]
+            if len(ends) > MOST_CRASHES:
+                raise ConfigurationError(
+                    f"The Redis server ended {len(ends)} times in a minute; the reason may be in "
+                    f"{self._directory / 'redis.log'}. Is the memory or the disk full?"
+                )
+            log.error("The Redis server ended by itself (%d); it is started again", code)
+            await _dismiss_watcher(self._process)
+            await self.start()
+
+    async def stop(self) -> None:
+        """End it, whatever state it is in."""
+        if self._process is not None:
+            await _stop(self._process)
 
 
 def find_server() -> str:
@@ -168,12 +210,14 @@ async def _stop(process: asyncio.subprocess.Process) -> None:
         process.kill()
         await process.wait()
     finally:
-        if process.stdin is not None:
-            await _dismiss_watcher(process.stdin)
+        await _dismiss_watcher(process)
 
 
-async def _dismiss_watcher(pipe: asyncio.StreamWriter) -> None:
+async def _dismiss_watcher(process: asyncio.subprocess.Process) -> None:
     """The server is gone, and its number may soon be another's: there is nothing left to kill."""
+    pipe = process.stdin
+    if pipe is None:
+        return
     try:
         pipe.write(b"stopped\n")
         await pipe.drain()

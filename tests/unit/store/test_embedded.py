@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import importlib.metadata
+import os
 import shutil
+import signal
 import stat
 import sys
 from pathlib import Path
@@ -14,7 +16,9 @@ from redis.asyncio import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from bot.core.errors import ConfigurationError
+from bot.store import open_stores
 from bot.store.embedded import embedded_redis, find_server
+from tests.support.redis import asked
 
 HOLD = """
 import asyncio, pathlib, sys
@@ -112,3 +116,35 @@ def test_without_any_server_one_line_says_what_to_do(monkeypatch: pytest.MonkeyP
     with pytest.raises(ConfigurationError, match="set REDIS_URL, or install") as raised:
         find_server()
     assert "\n" not in str(raised.value)
+
+
+async def server_pid(url: str) -> int:
+    async with Redis.from_url(url) as client:
+        return int((await client.info("server"))["process_id"])
+
+
+async def test_a_server_that_crashes_is_started_again(tmp_path: Path) -> None:
+    """On the same data and under the same address; the bot goes on by itself."""
+    async with embedded_redis(tmp_path) as url, open_stores(url) as stores:
+        await stores.mailbox.submit(asked(thread="1.0"), event_id="Ev1")
+        async with Redis.from_url(url) as client:
+            await client.waitaof(1, 0, 5_000)
+        first = await server_pid(url)
+        os.kill(first, signal.SIGKILL)
+        await stores.wait_reachable(10)
+        assert await server_pid(url) != first
+        assert await stores.mailbox.waiting("T1:C1:1.0") == 1
+    assert not there(socket_of(url))
+
+
+async def crashing(directory: Path) -> None:
+    async with embedded_redis(directory) as url, open_stores(url) as stores:
+        while True:
+            os.kill(await server_pid(url), signal.SIGKILL)
+            await stores.wait_reachable(10)
+
+
+async def test_a_server_that_crashes_again_and_again_is_given_up(tmp_path: Path) -> None:
+    """Say the disk is full: the bot ends with a clear line, and its host knows."""
+    with pytest.raises(ConfigurationError, match=r"redis\.log"):
+        await crashing(tmp_path)
