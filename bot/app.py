@@ -37,6 +37,7 @@ from bot.runs.surface import OpenSurface
 from bot.serving import Serving, serving
 from bot.settings import NO_MODEL, SLACK, Settings, secret
 from bot.slack.access import Access
+from bot.slack.admin import Admin
 from bot.slack.app import slack_app
 from bot.slack.asking import Asking
 from bot.slack.background import Background
@@ -338,6 +339,10 @@ def _add_listeners(
         intake=intake,
         load=stores.mailbox.get,
     )
+    budgets = budget_policy(settings, stores)
+    admin = Admin(
+        identity=slack.identity, people=slack.people, policy=settings.access, budgets=budgets
+    )
     register(
         app,
         identity=slack.identity,
@@ -347,6 +352,8 @@ def _add_listeners(
         submit=requests.submit,
         access=slack.access,
         cancel=requests.cancel,
+        admin=admin,
+        usage_of=budgets.of_person,
         status=slack.status,
         background=background,
     )

@@ -48,6 +48,18 @@ def paused(pause: Pause) -> CutShort:
     return f"I was paused by {pause.name} ({since})", "Retry when I am back."
 
 
+def used_of(standing: Standing) -> str:
+    """All that was used, and of how much: "$0.12 of $2.00, 23,400 tokens"."""
+    spent = standing.position.spent
+    dollars, tokens = money(spent.cost), f"{spent.tokens:,}"
+    if standing.cost_limit:
+        dollars += f" of {money(standing.cost_limit)}"
+    if standing.token_limit:
+        tokens += f" of {standing.token_limit:,.0f}"
+    unpriced = f" ({spent.unpriced:,} of them at an unknown price)" if spent.unpriced else ""
+    return f"{dollars}, {tokens} tokens{unpriced}"
+
+
 def amounts(standing: Standing) -> str:
     """ "$5.02 of $5.00", or "120,300 of 100,000 tokens": of the limit that is fuller."""
     spent = standing.position.spent

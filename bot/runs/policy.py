@@ -21,13 +21,15 @@ class PersonKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody as their workspace describes them. `locale` is like en-US, `time_zone` IANA."""
+    """Somebody as their workspace describes them. `locale` is like en-US, `time_zone` IANA;
+    `is_admin` means admin or owner."""
 
     id: str
     name: str
     kind: PersonKind
     locale: str = "en-US"
     time_zone: str = "UTC"
+    is_admin: bool = False
 
 
 _REFUSALS = {
@@ -46,10 +48,12 @@ _NOT_LISTED = "In this channel I only take questions from the people that an adm
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Refuses everybody but full members, unless a setting lets them in."""
+    """Refuses everybody but full members, unless a setting lets them in. `admins` are ids of
+    members who count as admins of the bot, beside those of the workspace."""
 
     allow_guests: bool = False
     allow_external: bool = False
+    admins: tuple[str, ...] = ()
 
     def may_ask(self, person: Person, channel: ChannelSettings) -> None:
         """Raises NotPermitted with a sentence for that person when they may not ask there."""
@@ -57,6 +61,13 @@ class Policy:
             raise NotPermitted(_REFUSALS[person.kind])
         if channel.people is not None and person.id not in channel.people:
             raise NotPermitted(_NOT_LISTED)
+
+    def may_administer(self, person: Person) -> None:
+        """Raises NotPermitted with a sentence for that person unless they are an admin here: one
+        of another organisation is none."""
+        is_admin = person.is_admin or person.id in self.admins
+        if not (is_admin and person.kind is PersonKind.MEMBER):
+            raise NotPermitted("Only admins can do that. Please ask one of them.")
 
     def _allowed(self, channel: ChannelSettings) -> set[PersonKind]:
         allowed = {PersonKind.MEMBER}

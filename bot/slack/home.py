@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from bot.runs.budget_words import used_of
+from bot.runs.budgets import Standing
 from bot.slack.render import words
 from bot.slack.render.parts import Block, shortened
 
 
-def home_view(name: str) -> Block:
-    """What I can do, how to ask, and examples."""
+def home_view(name: str, usage: Sequence[Standing]) -> Block:
+    """What I can do, how to ask, examples, and what the person has used."""
     ways = "\n".join(f"• {way}" for way in words.HOW_TO_ASK)
     examples = "\n".join(f"• _{example}_" for example in words.EXAMPLES)
+    used = "\n".join(f"• {words.USED[each.budget]}: {used_of(each)}" for each in usage)
     blocks = [
         _header(f"Hello, I am {name}"),
         _section(words.CAN_DO),
@@ -20,6 +25,9 @@ def home_view(name: str) -> Block:
         {"type": "divider"},
         _header("For example"),
         _section(examples),
+        {"type": "divider"},
+        _header(words.HOME_USAGE),
+        _section(used),
     ]
     return {"type": "home", "blocks": blocks}
 

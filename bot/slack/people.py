@@ -84,6 +84,7 @@ def person_from(facts: Mapping[str, Any], identity: Identity) -> Person:
         kind=_kind(facts, identity),
         locale=one_line(str(facts.get("locale") or "en-US")),
         time_zone=one_line(str(facts.get("tz") or "UTC")),
+        is_admin=bool(facts.get("is_admin") or facts.get("is_owner")),
     )
 
 

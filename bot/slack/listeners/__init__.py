@@ -6,12 +6,14 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.runs.surface import CancelRun
 from bot.slack.access import Access
+from bot.slack.admin import Admin
 from bot.slack.asking import Asking
 from bot.slack.background import Background
 from bot.slack.client import Clients, Identity
 from bot.slack.intake import Intake, Submit
 from bot.slack.listeners import (
     actions,
+    administration,
     commands,
     functions,
     home,
@@ -20,6 +22,7 @@ from bot.slack.listeners import (
     sessions,
     shortcuts,
 )
+from bot.slack.listeners.home import UsageOf
 from bot.slack.status import ThreadStatus
 
 
@@ -35,13 +38,16 @@ def register(
     cancel: CancelRun,
     status: ThreadStatus,
     background: Background,
+    admin: Admin,
+    usage_of: UsageOf,
 ) -> None:
     """Listen to everything that the manifest subscribes to."""
     mentions.register(app, intake)
     messages.register(app, intake)
     shortcuts.register(app, clients, asking)
-    commands.register(app, identity, clients, asking)
+    commands.register(app, identity, clients, asking, admin)
     actions.register(app, clients, asking, cancel, background)
     functions.register(app, identity, clients, submit, background)
-    home.register(app, identity, clients, access, background)
+    home.register(app, identity, clients, access, background, usage_of)
+    administration.register(app, clients, admin, background)
     sessions.register(app, intake, cancel, status, background)

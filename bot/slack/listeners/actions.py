@@ -31,14 +31,17 @@ def register(
 
     def tell(body: Body, sentence: str) -> None:
         told = clients.writes.chat_postEphemeral(
-            channel=_channel(body), user=body["user"]["id"], thread_ts=_thread(body), text=sentence
+            channel=channel_of(body),
+            user=body["user"]["id"],
+            thread_ts=thread_of(body),
+            text=sentence,
         )
         background.start(told, "telling somebody something")
 
     @app.action(buttons.STOP)
     async def stop(body: Body, action: Body, ack: AsyncAck) -> None:
         thread_key = str(action["value"])
-        here = thread_key.split(":")[1:2] == [_channel(body)]
+        here = thread_key.split(":")[1:2] == [channel_of(body)]
         if not here or not await cancel(thread_key, body["user"]["id"]):
             tell(body, words.NOTHING_RUNS)
         await ack()
@@ -80,21 +83,22 @@ def _follow_up(body: Body, action: Body) -> Question:
     return Question(
         entry=Entry.THREAD_REPLY,
         user=body["user"]["id"],
-        channel=_channel(body),
+        channel=channel_of(body),
         thread=carried.thread,
         text=carried.question,
-        key=f"follow_up:{_channel(body)}:{message}:{action['action_id']}",
+        key=f"follow_up:{channel_of(body)}:{message}:{action['action_id']}",
         private=carried.private,
     )
 
 
-def _channel(body: Body) -> str:
+def channel_of(body: Body) -> str:
+    """The channel of the message with the button."""
     return str(
         (body.get("channel") or body["container"]).get("id") or body["container"]["channel_id"]
     )
 
 
-def _thread(body: Body) -> str | None:
+def thread_of(body: Body) -> str | None:
     """The thread that the message with the button stands in."""
     message = body.get("message") or {}
     container = body.get("container") or {}

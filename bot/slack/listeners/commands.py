@@ -9,6 +9,7 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 
 from bot.core.errors import NotPermitted
 from bot.core.request import Entry
+from bot.slack.admin import Admin
 from bot.slack.asking import Asking, Question
 from bot.slack.client import Clients, Identity
 from bot.slack.listeners.shortcuts import open_modal
@@ -18,8 +19,11 @@ from bot.slack.text import question_from
 ASK = "/ask"
 
 
-def register(app: AsyncApp, identity: Identity, clients: Clients, asking: Asking) -> None:
-    """Listen to the command. Without a question it opens the modal."""
+def register(
+    app: AsyncApp, identity: Identity, clients: Clients, asking: Asking, admin: Admin
+) -> None:
+    """Listen to the command. Without a question it opens the modal; `admin …` is for admins."""
+    orders = {"admin pause": admin.pause, "admin resume": admin.resume}
 
     @app.command(ASK)
     async def asked(command: dict[str, Any], ack: AsyncAck) -> None:
@@ -29,6 +33,12 @@ def register(app: AsyncApp, identity: Identity, clients: Clients, asking: Asking
         if not text:
             await open_modal(clients, command["trigger_id"], ask_anywhere_modal())
             await ack()
+            return
+        if order := orders.get(" ".join(text.lower().split())):
+            try:
+                await ack(await order(command["user_id"]))
+            except NotPermitted as refusal:
+                await ack(str(refusal))
             return
         question = Question(
             entry=Entry.COMMAND,

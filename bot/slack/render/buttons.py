@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict
 
+from bot.core.budgets import OverBudget
 from bot.slack.render import words
 from bot.slack.render.links import Link, LinkGate
 from bot.slack.render.parts import Block, shortened
@@ -12,6 +13,8 @@ STOP = "stop_run"
 RETRY = "retry_request"
 FOLLOW_UP = "follow_up"
 FEEDBACK = "feedback"
+RAISE = "raise_budget"
+RAISE_TIMES = {"half": 1.5, "double": 2.0}
 
 _MAX_LABEL = 75
 _MAX_VALUE = 2_000
@@ -74,6 +77,28 @@ def feedback_buttons(run_id: str) -> Block:
         "negative_button": choice(words.BAD, "bad"),
     }
     return {"type": "context_actions", "elements": [buttons]}
+
+
+def raise_buttons(over: OverBudget) -> Block:
+    """Raise a used-up budget; whether the one who presses may is asked then. Which step it is
+    stands in the action's id, the value says of which budget."""
+
+    def choice(step: str, label: str) -> Block:
+        confirm = {
+            "title": _plain(words.RAISE_TITLE),
+            "text": _plain(words.RAISE_TEXT),
+            "confirm": _plain(words.RAISE_CONFIRM),
+            "deny": _plain(words.CLOSE),
+        }
+        button = _button(label, f"{RAISE}_{step}", over.model_dump_json())
+        return button | {"confirm": confirm}
+
+    choices = ("half", words.RAISE_HALF), ("double", words.RAISE_DOUBLE)
+    return {"type": "actions", "elements": [choice(*each) for each in choices]}
+
+
+def _plain(text: str) -> Block:
+    return {"type": "plain_text", "text": text}
 
 
 def _without_addresses(question: str) -> str:

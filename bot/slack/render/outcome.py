@@ -22,7 +22,12 @@ from bot.core.request import Request
 from bot.slack.render import words
 from bot.slack.render.action_items import action_pieces
 from bot.slack.render.answer import answer_pieces
-from bot.slack.render.buttons import feedback_buttons, follow_up_buttons, retry_button
+from bot.slack.render.buttons import (
+    feedback_buttons,
+    follow_up_buttons,
+    raise_buttons,
+    retry_button,
+)
 from bot.slack.render.data import data_pieces
 from bot.slack.render.draft_reply import draft_pieces
 from bot.slack.render.footer import footer
@@ -122,8 +127,9 @@ def _with_document(
 
 def _frame(outcome: Outcome, request: Request, gate: LinkGate) -> Frame:
     note = gate.mrkdwn(outcome.note)
-    foot = context(footer(outcome.totals))
-    below = [*_answer_buttons(outcome, request), foot]
+    foot = context(" · ".join([footer(outcome.totals), *outcome.warnings]))
+    raising = [_bare(raise_buttons(outcome.over))] if outcome.over else []
+    below = [*_answer_buttons(outcome, request), *raising, foot]
     match outcome.status:
         case RunStatus.SUCCESS:
             return Frame([], below)
@@ -135,7 +141,7 @@ def _frame(outcome: Outcome, request: Request, gate: LinkGate) -> Frame:
             return Frame([context(stopped)], [foot])
         case RunStatus.FAILED:
             sentence = markdown_pieces(outcome.note, gate) or joined([words.FAILED])
-            return Frame(sentence, [_bare(retry_button(request.id)), foot])
+            return Frame(sentence, [_bare(retry_button(request.id)), *raising, foot])
 
 
 def _answer_buttons(outcome: Outcome, request: Request) -> list[Piece]:

@@ -8,12 +8,15 @@ from dataclasses import dataclass, field
 
 from slack_bolt.async_app import AsyncApp
 
+from bot.core.budgets import Account, Budget, Spent
 from bot.core.errors import LeaseLost, StoreUnavailable
 from bot.core.request import Request
 from bot.local.workspace import Workspace
+from bot.runs.budgets import BudgetPolicy, Budgets, Standing
 from bot.runs.channels import Channels, ChannelSettings
 from bot.runs.policy import Policy
 from bot.slack.access import Access
+from bot.slack.admin import Admin
 from bot.slack.app import slack_app
 from bot.slack.asking import Asking
 from bot.slack.background import Background
@@ -23,6 +26,7 @@ from bot.slack.listeners import register
 from bot.slack.people import People
 from bot.slack.socket_mode import socket_mode
 from bot.slack.status import ThreadStatus
+from bot.store import Position, open_stores
 
 
 @dataclass
@@ -67,6 +71,13 @@ class Mailbox:
 
     async def participants(self, thread_key: str) -> frozenset[str]:
         return frozenset(r.user for r in self.requests if r.thread_key == thread_key)
+
+
+async def nothing_used(team: str, user: str) -> list[Standing]:
+    """Where somebody stands who has asked nothing, in a deployment without budgets."""
+    budgets = (Budget.USER_DAY, Budget.USER_MONTH)
+    accounts = [Account(budget=each, holder=f"{team}:{user}", period="") for each in budgets]
+    return [Standing(Position(each, Spent(), None), None) for each in accounts]
 
 
 class NoEdits:
@@ -139,7 +150,9 @@ async def wired(
     async with (
         slack_clients(ws.bot_token, base_url=ws.api_url) as clients,
         Background() as background,
+        open_stores("unix:///nowhere") as stores,
     ):
+        budgets = BudgetPolicy(Budgets(), stores.budgets, stores.pause)
         identity = await identify(clients.reads)
         people = People(clients.reads, identity)
         access = Access(clients.reads)
@@ -177,6 +190,8 @@ async def wired(
             submit=mailbox.submit,
             access=access,
             cancel=mailbox.cancel,
+            admin=Admin(identity=identity, people=people, policy=policy, budgets=budgets),
+            usage_of=nothing_used,
             status=status,
             background=background,
         )

@@ -15,7 +15,7 @@ from bot.slack.render import buttons, words
 from bot.slack.render.outcome import render
 from bot.slack.tasks import DRAFT, EXTRACT, SUMMARISE, TASKS
 from tests.unit.slack.judge import accept_view
-from tests.unit.slack.rig import Rig
+from tests.unit.slack.rig import Rig, nothing_used
 from tests.unit.slack.samples import answer, outcome
 
 GENERAL = "C0GENERAL1"
@@ -299,6 +299,6 @@ def test_every_modal_is_one_that_slack_takes(quoted):
     accept_view(ask_anywhere_modal("x" * 9_000), "modal")
 
 
-def test_the_home_tab_is_one_that_slack_takes():
-    accept_view(home_view("Answer Bot"), "home")
+async def test_the_home_tab_is_one_that_slack_takes():
+    accept_view(home_view("Answer Bot", await nothing_used("T1", "U1")), "home")
     assert 1 <= len(suggested_prompts()) <= 4
