@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from itertools import pairwise
 
 from hypothesis import HealthCheck, Phase, settings
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from bot.agent.events import RunEnded
+from bot.core.answers import Answer
 from bot.core.chain import Item
 from bot.core.outcome import RunStatus, StopReason
 from tests.unit.agent.thread import PLAIN, Piece, Thread
@@ -53,7 +55,7 @@ class Conversation(RuleBasedStateMachine):
     @precondition(lambda self: self.crashed)
     @rule(plan=PLANS)
     def another_worker_takes_over(self, plan: Plan) -> None:
-        self.thread.follow(Plan(plan.replies, plan.faults, plan.trouble, self.thread.plan.limits))
+        self.thread.follow(replace(plan, limits=self.thread.plan.limits))
         self._work()
 
     @precondition(lambda self: self.crashed)
@@ -95,6 +97,7 @@ class Conversation(RuleBasedStateMachine):
         check_events(piece)
         check_order(thread)
         check_budgets(thread)
+        check_hooks(thread, piece)
         changed = [key for each in thread.pieces for key in each.changed]
         assert len(set(changed)) == len(changed), "a change was made twice"
         for recorded in piece.kept:
@@ -137,10 +140,12 @@ def check_order(thread: Thread) -> None:
 
 
 def check_budgets(thread: Thread) -> None:
-    """G1: at most one call beyond a budget, and one more for each worker that died."""
+    """G1 H4: at most one call beyond a budget, and one more for each worker that died; a result
+    that was sent back costs no turn."""
     limits, died = thread.plan.limits, len(thread.pieces) - 1
     kept = [each for piece in thread.pieces for each in piece.kept if each.entry.usage]
-    assert len(kept) <= limits.get("turns", 20) + died
+    free = sum(piece.blocked for piece in thread.pieces)
+    assert len(kept) <= limits.get("turns", 20) + died + free
     spent, beyond = 0, 0
     for each in kept:
         beyond += spent >= limits.get("tokens", 100_000)
@@ -148,6 +153,16 @@ def check_budgets(thread: Thread) -> None:
         spent += each.entry.usage.input_tokens - each.entry.usage.cached_tokens
         spent += each.entry.usage.output_tokens
     assert beyond <= 1 + died, "more than one call beyond the tokens"
+
+
+def check_hooks(thread: Thread, piece: Piece) -> None:
+    """H4 D6: an end is told once; only valid results are judged; what was vetoed is not done."""
+    assert piece.closed == (piece.ended is not None)
+    assert all(isinstance(result, Answer) for result in piece.judged)
+    assert not set(piece.vetoed) & set(piece.changed)
+    if piece.ended and piece.ended.stop_reason is StopReason.COMPLETED:
+        assert len(piece.judged) > thread.plan.policy.blocks
+        assert not thread.plan.policy.prevents
 
 
 def check_chain(thread: Thread, parent: str | None, pending: Sequence[Item]) -> None:

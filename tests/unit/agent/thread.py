@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
+from pydantic import BaseModel
+
+from bot.agent import prompts
 from bot.agent.complete import ResponseType
 from bot.agent.dispatch import Toolbox
 from bot.agent.events import Event, Recorded, RunEnded, SavePoint
 from bot.agent.handover import caller_after, first_state
+from bot.agent.hooks import Block, Go, HookChain, Hooks, Prevent, Verdict
 from bot.agent.interrupt import Interrupt
 from bot.agent.limits import Limits
 from bot.agent.loop import run
@@ -19,15 +23,17 @@ from bot.agent.state import LoopState
 from bot.core.answers import Answer
 from bot.core.chain import CallerState, Item, LedgerEntry, Usage
 from bot.core.context import RequestContext, bound_request, current_request
+from bot.core.outcome import StopReason
 from bot.core.request import Entry, Request
 from bot.local.model import ModelRequest, Reply, ResponsesServer, finish, text
 from bot.model import ResponsesModel, sdk_client
-from bot.toolkit import ToolError, tool
+from bot.model.types import ModelResponse
+from bot.toolkit import Tool, ToolError, tool
 from bot.toolkit.catalogue import Catalogue
 from bot.toolkit.tool import Services
 from tests.support.artifacts import MemoryArtifacts
 from tests.unit.agent.harness import ANSWER, MODELS
-from tests.unit.agent.turns import Plan
+from tests.unit.agent.turns import Plan, Policy
 
 PLAIN = Plan((), (), None, {})
 
@@ -47,12 +53,17 @@ class Window:
 
 @dataclass
 class Piece:
-    """What one worker did of a run, up to its end or its death. The numbers are of requests that
-    the service had received, when the worker began and when a person pressed Stop."""
+    """What one worker did of a run, up to its end or its death: what was kept, changed, vetoed,
+    judged and sent back, and how often its end was told. `began` and `stopped` are numbers of
+    requests that the service had received, when the worker began and when a person pressed Stop."""
 
     events: list[Event] = field(default_factory=list)
     kept: list[Recorded] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
+    vetoed: list[str] = field(default_factory=list)
+    judged: list[BaseModel] = field(default_factory=list)
+    blocked: int = 0
+    closed: int = 0
     began: int = 0
     stopped: int | None = None
 
@@ -60,6 +71,42 @@ class Piece:
     def ended(self) -> RunEnded | None:
         last = self.events[-1] if self.events else None
         return last if isinstance(last, RunEnded) else None
+
+
+@dataclass
+class Planned(Hooks):
+    """Does to one worker's piece of a run what its policy says, and notes what it was asked."""
+
+    policy: Policy
+    piece: Piece
+    responses: int = 0
+
+    async def after_response(self, state: LoopState, response: ModelResponse) -> Sequence[Item]:
+        self.responses += 1
+        if self.responses not in self.policy.notes:
+            return ()
+        await asyncio.sleep(0)
+        return (prompts.note("Noticed on the side."),)
+
+    async def before_tool(self, tool: Tool, arguments: BaseModel) -> str | None:
+        if tool.name not in self.policy.vetoes:
+            return None
+        self.piece.vetoed.append(current_request().idempotency_key)
+        return f"{tool.name} is not wanted here."
+
+    async def should_stop_after_turn(self, state: LoopState) -> StopReason | None:
+        wanted = self.policy.turns is not None and state.turn >= self.policy.turns
+        return StopReason.STOP_HOOK if wanted else None
+
+    async def on_stop(self, state: LoopState, result: BaseModel) -> Verdict:
+        self.piece.judged.append(result)
+        if len(self.piece.judged) <= self.policy.blocks:
+            self.piece.blocked += 1
+            return Block("Look again.")
+        return Prevent() if self.policy.prevents else Go()
+
+    async def on_run_end(self, ended: RunEnded) -> None:
+        self.piece.closed += 1
 
 
 @dataclass
@@ -191,6 +238,7 @@ class Thread:
             interrupt=self.interrupt,
             context=self._context(),
             history=history,
+            hooks=HookChain((Planned(self.plan.policy, self.pieces[-1]),)),
             stateless=self.stateless,
             parent_pause=0.0,
         )
@@ -239,6 +287,18 @@ class Thread:
                 await asyncio.Event().wait()
             return "nothing came"
 
+        @tool(group="g", summary="Quits", core=True, title=lambda _: str(1 / 0))
+        def quit() -> str:
+            "Ends its thread."
+            raise SystemExit
+
+        @tool(group="g", summary="Holds on", core=True, timeout=0.01)
+        async def stubborn() -> str:
+            "Does not mind being cancelled once."
+            with suppress(asyncio.CancelledError):
+                await asyncio.Event().wait()
+            return "never"
+
         async def more(services: Services) -> str:
             return "extra is for extras."
 
@@ -247,5 +307,5 @@ class Thread:
             "Extra."
             return f"extra {what}"
 
-        made = (add, big, fail, slow, change, launch, meddle, extra)
+        made = (add, big, fail, slow, change, launch, meddle, quit, stubborn, extra)
         return Catalogue.of(each.tool for each in made)

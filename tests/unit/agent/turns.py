@@ -34,6 +34,8 @@ READING = st.sampled_from(
         _call("acquire_tools", '{"names":"extra"}'),
         _call("meddle", "{}"),
         _call("launch", "{}"),
+        _call("quit", "{}"),
+        _call("stubborn", "{}"),
     ]
 )
 CHANGING = st.sampled_from([_call("change", '{"name":"x"}'), _call("change", '{"name":null}')])
@@ -166,14 +168,37 @@ LIMITS = st.fixed_dictionaries(
 
 
 @dataclass(frozen=True, slots=True)
+class Policy:
+    """What the hooks of a run do: send back so many results, end it with the next one, veto calls
+    of these tools, add a note to these responses, and end it after so many turns."""
+
+    blocks: int = 0
+    prevents: bool = False
+    vetoes: frozenset[str] = frozenset()
+    notes: frozenset[int] = frozenset()
+    turns: int | None = None
+
+
+POLICIES = st.builds(
+    Policy,
+    st.integers(0, 3),
+    st.booleans(),
+    st.frozensets(st.sampled_from(["add", "change", "meddle", "extra"]), max_size=2),
+    st.frozensets(st.integers(1, 5)),
+    st.one_of(st.none(), st.integers(1, 5)),
+)
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What happens in one run: the model's replies, of which summaries are one kind, faults of its
-    service, and the trouble that a person or the machine makes."""
+    service, the trouble that a person or the machine makes, and what the hooks do."""
 
     replies: tuple[Reply, ...]
     faults: tuple[Fault, ...]
     trouble: Trouble | None
     limits: dict[str, Any]
+    policy: Policy = Policy()
     seconds: float = 20.0
 
 
@@ -184,5 +209,6 @@ PLANS = st.builds(
     st.one_of(st.just(()), st.lists(FAULTS, max_size=2).map(tuple)),
     st.one_of(st.none(), TROUBLES),
     LIMITS,
+    st.one_of(st.just(Policy()), POLICIES),
 )
-STUCK_PLANS = st.builds(Plan, _TUPLES, st.tuples(STUCK), st.none(), LIMITS, st.just(0.15))
+STUCK_PLANS = st.builds(Plan, _TUPLES, st.tuples(STUCK), st.none(), LIMITS, POLICIES, st.just(0.15))
