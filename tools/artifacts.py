@@ -12,6 +12,7 @@ from pydantic import Field
 from bot.toolkit import (
     Artifact,
     Artifacts,
+    Fields,
     Provided,
     ToolError,
     ToolResult,
@@ -31,21 +32,24 @@ _TABLE_ROWS = 100_000
     summary="Read on in a saved result by its handle",
     core=True,
     title="Read {handle} from {offset}",
-    narrowing=("offset", "limit"),
+    narrowing=("fields", "limit"),
 )
 async def read_artifact(
     handle: Annotated[str, Field(description="A handle as a tool gave it: doc_…, tbl_…, out_….")],
     artifacts: Provided[Artifacts],
     offset: Annotated[int, Field(ge=0, description="Lines (or table rows) to skip.")] = 0,
     limit: Annotated[int, Field(ge=1, le=2000, description="Lines (or rows) to read.")] = 200,
+    fields: Annotated[Fields, Field(description="Of a table, only these columns.")] = None,
 ) -> ToolResult:
     """Read a part of a saved result: lines of a text, or rows of a table as CSV. The first line
     says which part of how many it is, and the next offset."""
     artifact = await artifacts.find(handle)
     if artifact.media_type == tables.PARQUET:
-        found = await tables.rows_of(artifacts, handle, offset=offset, limit=limit)
+        found = await tables.rows_of(artifacts, handle, offset=offset, limit=limit, fields=fields)
         lines = found.csv.split("\n")
         return _part(artifact, "rows", lines[1:], offset, found.total, lines[:1])
+    if fields:
+        raise ToolError(f"{handle} is no table; it has no columns. Leave fields out.")
     lines = await _lines(artifact, artifacts)
     return _part(artifact, "lines", lines[offset : offset + limit], offset, len(lines), [])
 
@@ -112,7 +116,10 @@ async def search_artifact(
     head = f"handle: {handle} · {len(hits):,} of {len(lines):,} lines match"
     if len(hits) > limit:
         head += f" · the first {limit} shown"
-    return ToolResult("\n".join([head, *_with_context(lines, hits[:limit])]), handles=(handle,))
+    return ToolResult(
+        "\n".join([head, *_with_context(lines, hits[:limit])]),
+        handles=(handle,),
+    )
 
 
 def _matching(pattern: str, lines: list[str]) -> list[int]:

@@ -7,7 +7,17 @@ from typing import Annotated, Any, cast
 
 from pydantic import Field
 
-from bot.toolkit import Artifacts, Databases, Provided, Source, ToolResult, tables, tool
+from bot.toolkit import (
+    Artifacts,
+    Compact,
+    Databases,
+    Provided,
+    Query,
+    Source,
+    ToolResult,
+    tables,
+    tool,
+)
 
 
 async def _schema(services: Mapping[type, object]) -> str:
@@ -18,10 +28,20 @@ def _title(arguments: Any) -> str:
     return f"Query {arguments.database}: {arguments.purpose or arguments.sql}"
 
 
-@tool(group="databases", summary="The configured databases with their tables and columns")
-async def list_databases(databases: Provided[Databases]) -> str:
+@tool(
+    group="databases",
+    summary="The configured databases with their tables and columns",
+    narrowing=("compact", "query"),
+)
+async def list_databases(
+    databases: Provided[Databases],
+    query: Annotated[
+        Query, Field(description="Words; only tables with all of them in their names or columns.")
+    ] = None,
+    compact: Annotated[Compact, Field(description="Only the names of the tables.")] = False,
+) -> str:
     """List the databases, their SQL dialects, tables and columns."""
-    return await databases.schema()
+    return await databases.schema(query, compact=compact)
 
 
 @tool(
@@ -30,7 +50,7 @@ async def list_databases(databases: Provided[Databases]) -> str:
     timeout=330.0,
     title=_title,
     on_acquired=_schema,
-    narrowing=("limit",),
+    narrowing=("compact", "limit"),
 )
 async def query_database(
     database: Annotated[str, Field(description="Name of a database as listed.")],
@@ -43,6 +63,7 @@ async def query_database(
     purpose: Annotated[  # noqa: ARG001 - the card shows it
         str | None, Field(description="What it finds out, in a few words for those who watch.")
     ] = None,
+    compact: Annotated[Compact, Field(description="Only its handle and columns, no rows.")] = False,
 ) -> ToolResult:
     """Run one read-only SELECT on a database. Aggregate there rather than fetch rows. The result
     gets a handle tbl_…; up to 50 rows are shown."""
@@ -50,7 +71,7 @@ async def query_database(
     table = await tables.save_rows(
         artifacts, found.columns, found.rows, name=f"database {database}"
     )
-    text = await tables.shown(artifacts, table)
+    text = await tables.shown(artifacts, table, compact=compact)
     if found.truncated:
         text += f"\n[cut: there are more than these {len(found.rows):,} rows; aggregate or filter]"
     source = Source(title=f"Database {database}", url=None, supports="The figures queried from it.")

@@ -8,9 +8,11 @@ from pydantic import Field
 
 from bot.toolkit import (
     Artifacts,
+    Compact,
     Conversation,
     FileRef,
     Provided,
+    Query,
     ToolError,
     ToolResult,
     current_request,
@@ -34,7 +36,7 @@ def _title(arguments: Any) -> str:
     core=True,
     timeout=60.0,
     title=_title,
-    narrowing=("sheet", "pages"),
+    narrowing=("compact", "query", "sheet", "pages"),
 )
 async def read_file(
     file_id: Annotated[
@@ -49,6 +51,10 @@ async def read_file(
         str | None,
         Field(description='Pages of a PDF, as "1-5,8"; leave out to read the first 200.'),
     ] = None,
+    query: Annotated[
+        Query, Field(description="Words; of a document, only passages with the most of them.")
+    ] = None,
+    compact: Annotated[Compact, Field(description="Only handles, sizes and columns.")] = False,
 ) -> ToolResult:
     """Read a file attached in this thread: txt, md, csv, tsv, json, xlsx, docx, pdf, html, parquet.
 
@@ -67,7 +73,9 @@ async def read_file(
     name = found.file.name
     kind = documents.kind_of(name, found.file.media_type, found.data)
     read = await documents.read(found.data, kind, name=name, sheet=sheet, pages=pages)
-    return await documents.keep(read, artifacts, name=name, url=found.url)
+    return await documents.keep(
+        read, artifacts, name=name, url=found.url, query=query, compact=compact
+    )
 
 
 async def _known(file_id: str, conversation: Conversation) -> FileRef | None:

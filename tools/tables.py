@@ -6,14 +6,19 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from bot.toolkit import Artifacts, Provided, Source, ToolResult, tables, tool
+from bot.toolkit import Artifacts, Compact, Fields, Provided, Source, ToolResult, tables, tool
 
 
 def _query_title(arguments: Any) -> str:
     return f"Query: {arguments.purpose or arguments.sql}"
 
 
-@tool(group="data", summary="SQL over tables (files, query results) by handle", title=_query_title)
+@tool(
+    group="data",
+    summary="SQL over tables (files, query results) by handle",
+    title=_query_title,
+    narrowing=("compact", "limit"),
+)
 async def query_table(
     sql: Annotated[
         str,
@@ -28,6 +33,10 @@ async def query_table(
     purpose: Annotated[  # noqa: ARG001 - the card shows it
         str | None, Field(description="What it finds out, in a few words for those who watch.")
     ] = None,
+    limit: Annotated[
+        int | None, Field(ge=1, le=200, description="Rows to show; the result keeps all of its.")
+    ] = None,
+    compact: Annotated[Compact, Field(description="Only its handle and columns, no rows.")] = False,
 ) -> ToolResult:
     """Query tables with one DuckDB SELECT; joins across handles work.
 
@@ -45,19 +54,24 @@ async def query_table(
         )
         for each in asked
     )
-    return ToolResult(await tables.shown(artifacts, result), sources, (result.handle,))
+    text = await tables.shown(artifacts, result, limit=limit, compact=compact)
+    return ToolResult(text, sources, (result.handle,))
 
 
 @tool(
     group="data",
     summary="Columns, types, ranges and first rows of a table",
     title="Describe {handle}",
+    narrowing=("compact", "fields"),
 )
 async def describe_table(
     handle: Annotated[str, Field(description="Handle tbl_… of a table.")],
     artifacts: Provided[Artifacts],
+    fields: Fields = None,
+    compact: Annotated[Compact, Field(description="Only names and types of the columns.")] = False,
 ) -> ToolResult:
     """Profile a table: each column's type, nulls, distinct values, least and greatest value, and
     the first 5 rows."""
     table = await artifacts.find(handle)
-    return ToolResult(await tables.describe(artifacts, table), handles=(handle,))
+    text = await tables.describe(artifacts, table, fields=fields, compact=compact)
+    return ToolResult(text, handles=(handle,))

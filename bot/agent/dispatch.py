@@ -31,7 +31,7 @@ from bot.core.failpoints import failpoint
 from bot.toolkit.artifacts import Artifacts
 from bot.toolkit.catalogue import ACQUIRE, Catalogue
 from bot.toolkit.schema import without_nulls
-from bot.toolkit.size import allowed_size, limited
+from bot.toolkit.size import limited
 from bot.toolkit.tool import Services, Tool, ToolResult
 
 Happening = ToolStarted | ToolEnded | ToolsAcquired
@@ -234,13 +234,7 @@ class Dispatch:
         result = await tool.run(arguments, self.toolbox.services)
         failpoint("tool-ran")
         result = await self.hooks.after_tool(tool, arguments, result)
-        return await self._limited(result, tool)
-
-    async def _limited(self, result: ToolResult, tool: Tool) -> ToolResult:
-        allowed = allowed_size(
-            self.context.max_response_size, self.context.context_window, self.context.usage_ratio
-        )
-        return await limited(result, tool, allowed, self.toolbox.artifacts)
+        return await limited(result, tool, self.context.max_response_size, self.toolbox.artifacts)
 
     def _checked(self, call: Item, offered: frozenset[str]) -> tuple[Tool, BaseModel]:
         name = call["name"]

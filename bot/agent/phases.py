@@ -39,6 +39,7 @@ from bot.model.types import (
     ReasoningPart,
     TextPart,
 )
+from bot.toolkit.size import allowed_size
 
 _REDO = 2
 """How often a call is made again after its stream broke (H2)."""
@@ -262,11 +263,12 @@ class Phases:
 
     def _context(self, state: LoopState) -> RequestContext:
         limits, window = self.parts.limits, self.window_size(state)
+        ratio = usage_ratio(state, window)
         return replace(
             self.parts.context,
-            max_response_size=limits.tool_output,
+            max_response_size=allowed_size(limits.tool_output, window, ratio),
             context_window=window,
-            usage_ratio=usage_ratio(state, window),
+            usage_ratio=ratio,
             turns_left=limits.turns - state.turn,
             model=self.model(state),
             deadline=self.began + limits.run_seconds,

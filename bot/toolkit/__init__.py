@@ -16,6 +16,7 @@ from bot.toolkit.artifacts import CHART_TYPE, Artifact, Artifacts, Column
 from bot.toolkit.conversation import Conversation, Download, ThreadMessage
 from bot.toolkit.databases import DatabaseConfig, Databases
 from bot.toolkit.fetching import Fetcher, Page
+from bot.toolkit.narrowing import Compact, Fields, Query, TimeRange
 from bot.toolkit.tool import Provided, Tool, ToolResult, tool
 
 __all__ = [
@@ -24,18 +25,22 @@ __all__ = [
     "Artifacts",
     "Chart",
     "Column",
+    "Compact",
     "Conversation",
     "DatabaseConfig",
     "Databases",
     "Download",
     "Fetcher",
+    "Fields",
     "FileRef",
     "Page",
     "Provided",
+    "Query",
     "RequestContext",
     "Series",
     "Source",
     "ThreadMessage",
+    "TimeRange",
     "Tool",
     "ToolError",
     "ToolResult",

@@ -9,6 +9,8 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
 from bot.core.errors import ToolError
 from bot.toolkit.blocking import interruptible
+from bot.toolkit.narrowing import has_words
 from bot.toolkit.statements import checked_select
 
 if TYPE_CHECKING:
@@ -70,11 +73,14 @@ class Databases:
     def __init__(self, configs: Mapping[str, DatabaseConfig]) -> None:
         self.configs = dict(configs)
 
-    async def schema(self) -> str:
-        """Every database's dialect, description, tables and columns, bounded to 50 tables each."""
+    async def schema(self, query: str | None = None, *, compact: bool = False) -> str:
+        """Every database's dialect, description, tables and columns, bounded to 50 tables each;
+        with `query` those tables that have its words, and `compact` without their columns."""
         if not self.configs:
             return "No databases are configured."
-        parts = await asyncio.gather(*(self._described(name) for name in sorted(self.configs)))
+        parts = await asyncio.gather(
+            *(self._described(each, query, compact) for each in sorted(self.configs))
+        )
         return "\n\n".join(parts)
 
     async def query(self, database: str, sql: str, limit: int | None = None) -> Selection:
@@ -86,13 +92,14 @@ class Databases:
             database, lambda connection: _selected(connection, statement, rows), config.timeout
         )
 
-    async def _described(self, name: str) -> str:
+    async def _described(self, name: str, query: str | None, compact: bool) -> str:
         config = self.configs[name]
         head = f"database: {name} · {_dialect(config)}"
         if config.description:
             head += f" · {config.description}"
         try:
-            return f"{head}\n{await self._run(name, _schema, _SCHEMA_SECONDS)}"
+            schema = partial(_schema, query=query, compact=compact)
+            return f"{head}\n{await self._run(name, schema, _SCHEMA_SECONDS)}"
         except ToolError as error:
             return f"{head}\n(not available: {error})"
 
@@ -205,12 +212,18 @@ def _authorize(action: int, _: str | None, name: str | None, *__: str | None) ->
     return sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY
 
 
-def _schema(connection: Connection) -> str:
+def _schema(connection: Connection, *, query: str | None, compact: bool) -> str:
     """A line for each table or view: `orders(id INTEGER, customer_id INTEGER → customers.id)`."""
     from sqlalchemy import inspect
 
     inspector = inspect(connection)
     names = sorted([*inspector.get_table_names(), *inspector.get_view_names()])
+    if compact:
+        return ", ".join(name for name in names if has_words(name, query)) or "(no tables)"
+    if query:
+        described = (f"{name}({_columns(inspector, name)})" for name in names)
+        found = list(islice((line for line in described if has_words(line, query)), _MAX_TABLES))
+        return "\n".join(found) or f"(none of {len(names):,} tables)"
     lines = [f"{name}({_columns(inspector, name)})" for name in names[:_MAX_TABLES]]
     if len(names) > _MAX_TABLES:
         lines.append(

@@ -19,6 +19,7 @@ from bot.core.answers import Source
 from bot.core.context import current_request
 from bot.core.errors import ToolError
 from bot.toolkit.artifacts import Artifact, Artifacts
+from bot.toolkit.narrowing import passages
 from bot.toolkit.processes import process_group
 from bot.toolkit.tables import describe, save_table
 from bot.toolkit.tool import ToolResult
@@ -186,24 +187,30 @@ async def keep(
     name: str,
     title: str = "",
     url: str | None = None,
+    query: str | None = None,
+    compact: bool = False,
 ) -> ToolResult:
     """Save what was read and tell the model about it: a head line with the handle for each table
-    or document, its notes, and its profile or as much of its text as fits."""
+    or document, its notes, and, unless `compact`, its profile or as much of its text as fits; with
+    a `query`, the passages of the text that have most of its words."""
     if isinstance(found, Text):
-        return await _keep_text(found, artifacts, name=name, title=title or name, url=url)
+        head, saved = await _keep_text(found, artifacts, name=name, title=title or name, url=url)
+        text = "" if compact else f"\n\n{_part(found.text, saved, query)}"
+        return ToolResult(head + text, _sources(found.title or title or name, url), (saved.handle,))
     parts: list[str] = []
     handles: list[str] = []
     for table in found:
         label = name if table.name in {"", name} else f"{name} · {table.name}"
         saved = await save_table(artifacts, table.data, name=label, title=title or label, url=url)
-        parts.append(await describe(artifacts, saved, notes=table.notes))
+        parts.append(await describe(artifacts, saved, notes=table.notes, compact=compact))
         handles.append(saved.handle)
     return ToolResult("\n\n".join(parts), _sources(title or name, url), tuple(handles))
 
 
 async def _keep_text(
     found: Text, artifacts: Artifacts, *, name: str, title: str, url: str | None
-) -> ToolResult:
+) -> tuple[str, Artifact]:
+    """Keep a text; what is to be said of it before the text itself."""
     lines = found.text.splitlines()
     saved = await artifacts.save(
         found.text.encode("utf-8", "replace"),
@@ -221,8 +228,11 @@ async def _keep_text(
     head += [f"title: {found.title}"] * bool(found.title)
     head += [f"date: {found.date}"] * bool(found.date)
     head += [f"note: {note}" for note in found.notes]
-    text = "\n".join([*head, "", beginning(lines, saved)])
-    return ToolResult(text, _sources(found.title or title, url), (saved.handle,))
+    return "\n".join(head), saved
+
+
+def _part(text: str, saved: Artifact, query: str | None) -> str:
+    return passages(text, query) if query else beginning(text.splitlines(), saved)
 
 
 def beginning(lines: list[str], saved: Artifact) -> str:

@@ -147,13 +147,34 @@ def _whole_numbers(connection: Any, source: str) -> str:
 
 
 async def rows_of(
-    artifacts: Artifacts, handle: str, *, offset: int = 0, limit: int = _SHOWN_ROWS
+    artifacts: Artifacts,
+    handle: str,
+    *,
+    offset: int = 0,
+    limit: int = _SHOWN_ROWS,
+    fields: Sequence[str] | None = None,
 ) -> Rows:
-    """Rows of a table from `offset` (0 is the first) on."""
+    """Rows of a table from `offset` (0 is the first) on, with all columns or those of `fields`.
+
+    Raises ToolError for a column that is not there.
+    """
     async with opened(artifacts, [handle]) as session:
-        return await session.run(
-            lambda connection: _rows(connection, session.tables[0], offset, limit)
+        table = with_columns(session.tables[0], fields)
+        return await session.run(lambda connection: _rows(connection, table, offset, limit))
+
+
+def with_columns(table: Artifact, fields: Sequence[str] | None) -> Artifact:
+    """`table` as if it had the columns of `fields` only, in the table's order."""
+    if fields is None:
+        return table
+    wanted = {each.casefold() for each in fields}
+    kept = tuple(each for each in table.columns if each.name.casefold() in wanted)
+    if missing := wanted - {each.name.casefold() for each in kept}:
+        raise ToolError(
+            f"There is no column {', '.join(sorted(missing))}. "
+            f"Columns: {columns_line(table.columns)}"
         )
+    return table.model_copy(update={"columns": kept})
 
 
 def _rows(connection: Any, table: Artifact, offset: int, limit: int) -> Rows:
@@ -177,17 +198,18 @@ _PLAIN = frozenset(
 )
 
 
-async def shown(artifacts: Artifacts, table: Artifact) -> str:
-    """Head, columns and the first 50 rows of a table as CSV; 15 when context runs short (D9)."""
+async def shown(
+    artifacts: Artifacts, table: Artifact, *, limit: int | None = None, compact: bool = False
+) -> str:
+    """Head, columns and, unless `compact`, the first `limit` rows of a table as CSV: 50 if nothing
+    is said, and 15 when context runs short (D9)."""
+    head = [head_line(table), f"columns: {columns_line(table.columns)}"]
+    if compact:
+        return "\n".join(head)
     scarce = current_request().usage_ratio > _SCARCE
-    found = await rows_of(
-        artifacts, table.handle, limit=_ROWS_WHEN_SCARCE if scarce else _SHOWN_ROWS
-    )
-    parts = [
-        head_line(table),
-        f"columns: {columns_line(table.columns)}",
-        found.csv,
-    ]
+    limit = limit or (_ROWS_WHEN_SCARCE if scarce else _SHOWN_ROWS)
+    found = await rows_of(artifacts, table.handle, limit=limit)
+    parts = [*head, found.csv]
     if found.total > len(found.rows):
         parts.append(
             f"[rows 1–{len(found.rows)} of {found.total:,} shown; read_artifact with offset "
@@ -196,16 +218,27 @@ async def shown(artifacts: Artifacts, table: Artifact) -> str:
     return "\n".join(parts)
 
 
-async def describe(artifacts: Artifacts, table: Artifact, *, notes: Sequence[str] = ()) -> str:
-    """Head, columns, notes, a profile of each column, and the first 5 rows as CSV."""
+async def describe(
+    artifacts: Artifacts,
+    table: Artifact,
+    *,
+    notes: Sequence[str] = (),
+    fields: Sequence[str] | None = None,
+    compact: bool = False,
+) -> str:
+    """Head, columns, notes and, unless `compact`, a profile of each column and the first 5 rows as
+    CSV. `fields` are the columns that are told of. Raises ToolError for one that is not there."""
+    table = with_columns(table, fields)
+    head = [head_line(table), f"columns: {columns_line(table.columns)}"]
+    head += [f"note: {note}" for note in notes]
+    if compact:
+        return "\n".join(head)
     async with opened(artifacts, [table.handle]) as session:
         profile = await session.run(lambda connection: _profile(connection, table))
         first = await session.run(lambda connection: _rows(connection, table, 0, _FIRST_ROWS))
     return "\n".join(
         [
-            head_line(table),
-            f"columns: {columns_line(table.columns)}",
-            *(f"note: {note}" for note in notes),
+            *head,
             "profile:",
             csv_text(["column", "type", "nulls", "distinct", "min", "max", "values"], profile),
             f"first {len(first.rows)} rows:",

@@ -14,12 +14,15 @@ from tests.support.runs import answer
 SALES, FINANCE, GENERAL = "C0SALES001", "C0FINANCE1", "C0GENERAL1"
 SECRET = "CANARY"
 CSV = f"name,{SECRET}\nx,{SECRET}\n".encode()
-READ_FILE = ("read_file", {"file_id": "$file", "sheet": None, "pages": None})
+READ_FILE = (
+    "read_file",
+    {"file_id": "$file"} | dict.fromkeys(("sheet", "pages", "query", "compact")),
+)
 TELL = answer("$output")
 
 
 def read_channel(channel: str, limit: int | None = None) -> tuple[str, dict[str, Any]]:
-    return "read_channel", dict.fromkeys(("oldest", "latest", "query")) | {
+    return "read_channel", dict.fromkeys(("time_range", "query", "compact")) | {
         "channel": channel,
         "limit": limit,
     }

@@ -116,6 +116,11 @@ def small_tools(gate: Gate) -> Catalogue:
         seen = current_request()
         return f"{seen.user} {seen.turns_left} {seen.idempotency_key}"
 
+    @tool(group="math", summary="Tells its room", core=True)
+    async def room() -> int:
+        "How large an output may be."
+        return current_request().max_response_size
+
     @tool(group="math", summary="Big", core=True, narrowing=("lines",))
     async def big(lines: int) -> ToolResult:
         "Large output."
@@ -135,7 +140,7 @@ def small_tools(gate: Gate) -> Catalogue:
         "Extra."
         return f"extra {what}"
 
-    made = (add, wait, change, fail, slow, context_of, big, launch, extra)
+    made = (add, wait, change, fail, slow, context_of, room, big, launch, extra)
     return Catalogue.of(each.tool for each in made)
 
 

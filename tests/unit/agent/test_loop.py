@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -31,7 +32,14 @@ from bot.local.model import (
     refusal,
     text,
 )
-from tests.unit.agent.harness import ANSWER, Bench, bench, with_interrupt
+from tests.unit.agent.harness import ANSWER, Bench, Cheap, bench, with_interrupt
+
+
+class Small(Cheap):
+    """A model with a small window."""
+
+    def window(self, model: str) -> int:
+        return 9_000
 
 
 @pytest.mark.parametrize("stream", [True, False])
@@ -208,6 +216,27 @@ async def test_a_large_output_becomes_a_preview_and_a_handle() -> None:
     assert len(output) < 0.1 * len(data)
     assert data.decode().count("\n") == 19_999
     assert ended.state.links == ("https://big.example/x",)
+
+
+async def test_asking_for_less_gets_through() -> None:
+    """D7: the model reads which arguments make the output smaller, and uses one."""
+    script = Script([call("big", {"lines": 9_000}), call("big", {"lines": 3}), finish(ANSWER)])
+    async with bench(script) as place:
+        await place.run()
+    assert "Ask for less with lines." in next(iter(place.outputs(1).values()))
+    assert list(place.outputs(2).values()) == ["line 0\nline 1\nline 2"]
+
+
+async def test_outputs_have_less_room_as_the_context_fills() -> None:
+    """D7 D9: a quarter of what is left, and tools can see how much that is."""
+    script = Script([call("big", {"lines": 1_500}), call("room", {}), finish(ANSWER)])
+    async with bench(script) as place:
+        place.parts = replace(place.parts, prices=Small())
+        await place.run()
+    allowed = int(next(iter(place.outputs(2).values())))
+    assert 500 < allowed < 20_000
+    [large] = place.outputs(1).values()
+    assert large.startswith("The output is too large: 13,")
 
 
 async def test_an_invalid_result_is_sent_back() -> None:

@@ -55,11 +55,11 @@ async def test_a_channel_is_searched_by_words(talk: MemoryConversation) -> None:
 async def test_a_channel_is_read_between_times(talk: MemoryConversation) -> None:
     """A time without a zone is in the asker's."""
     with asked(time_zone="Europe/Berlin"):
-        result = await read_channel(talk, oldest=datetime(2026, 11, 20, 14, 30))  # noqa: DTZ001
+        result = await read_channel(talk, time_range="2026-11-20T14:30/")
     assert "Bo" in result.content
     assert "Ada" not in result.content
-    with pytest.raises(ToolError, match="oldest is after latest"):
-        await read_channel(talk, oldest=DAY.replace(hour=20), latest=DAY)
+    with pytest.raises(ToolError, match="the start is after the end"):
+        await read_channel(talk, time_range="2026-11-21/2026-11-20")
 
 
 async def test_a_channel_out_of_sight_is_refused(talk: MemoryConversation) -> None:

@@ -1,0 +1,96 @@
+"""The arguments by which the model asks a tool for less (D7): the same names and meaning everywhere.
+
+`compact` leaves out what can be looked up otherwise, `query` takes words, `fields` columns,
+`time_range` a stretch of time and `limit` a number of things. A tool gives each a description of
+its own where these do not say enough.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, time, tzinfo
+from typing import Annotated
+
+from pydantic import Field
+
+from bot.core.errors import ToolError
+
+NARROWING = ("compact", "query", "fields", "time_range", "limit")
+
+_MAX_PASSAGES = 20
+
+Compact = Annotated[bool, Field(description="Only the essentials.")]
+Query = Annotated[
+    str | None,
+    Field(max_length=300, description="Words; only what has all of them, in any case."),
+]
+Fields = Annotated[
+    list[str] | None, Field(min_length=1, description="Only these columns; leave out for all.")
+]
+TimeRange = Annotated[
+    str | None,
+    Field(
+        max_length=80,
+        description='"start/end" in ISO 8601, either may be missing: "2026-03-01/2026-03-31", '
+        '"2026-03-01T09:00/"; the asker\'s zone if none.',
+    ),
+]
+
+
+def has_words(text: str, query: str | None) -> bool:
+    """Whether `text` has all words of `query`, in any case; without one, everything does."""
+    folded = text.casefold()
+    return all(word in folded for word in (query or "").casefold().split())
+
+
+def passages(text: str, query: str) -> str:
+    """The paragraphs with the most of the query's words, in their order on the page."""
+    words = set(re.findall(r"\w+", query.casefold()))
+    if not words:
+        raise ToolError("query has no words in it. Leave it out to read from the beginning.")
+    paragraphs = [each.strip() for each in re.split(r"\n\s*\n|\n(?=#)", text) if each.strip()]
+    scores = {
+        index: len(words & set(re.findall(r"\w+", paragraph.casefold())))
+        for index, paragraph in enumerate(paragraphs)
+    }
+    found = sorted((i for i in scores if scores[i]), key=lambda i: (-scores[i], i))
+    if not found:
+        return f"[None of the {len(paragraphs)} passages has a word of: {query}]"
+    chosen = sorted(found[:_MAX_PASSAGES])
+    note = f"[{len(chosen)} of {len(paragraphs)} passages shown, those that fit: {query}]"
+    return "\n\n".join([note, *(paragraphs[index] for index in chosen)])
+
+
+def time_range(given: str | None, zone: tzinfo) -> tuple[datetime | None, datetime | None]:
+    """Start and end of a `TimeRange`, None where it is open; a day as an end is meant whole.
+
+    Raises ToolError, saying how to write it.
+    """
+    if given is None:
+        return None, None
+    start, slash, end = given.partition("/")
+    if not slash:
+        end = start if _is_day(start) else ""  # a day alone, or since then
+    bounds = _moment(start, zone, time.min), _moment(end, zone, time.max)
+    if bounds[0] and bounds[1] and bounds[0] > bounds[1]:
+        raise ToolError(f"{given}: the start is after the end. Exchange them.")
+    return bounds
+
+
+def _is_day(text: str) -> bool:
+    return re.fullmatch(r"\d{4}-\d{2}-\d{2}", text.strip()) is not None
+
+
+def _moment(text: str, zone: tzinfo, clock: time) -> datetime | None:
+    text = text.strip().strip(".")  # ".." is open in some notations
+    if not text:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise ToolError(
+            f'{text!r} is not a time. Write "start/end" as "2026-03-01/2026-03-31T18:00".'
+        ) from None
+    if _is_day(text):
+        moment = datetime.combine(moment, clock)
+    return moment if moment.tzinfo else moment.replace(tzinfo=zone)

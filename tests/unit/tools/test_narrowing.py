@@ -1,0 +1,216 @@
+"""Every tool with large outputs can be asked for less, in the same words everywhere (D7)."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import zoneinfo
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy
+
+import tools
+from bot.core.context import bound_request, current_request
+from bot.core.errors import ToolError
+from bot.toolkit import (
+    Artifacts,
+    Conversation,
+    DatabaseConfig,
+    Databases,
+    Fetcher,
+    Page,
+    ThreadMessage,
+    Tool,
+    ToolResult,
+    narrowing,
+    tables,
+)
+from bot.toolkit.size import limited
+from bot.toolkit.tool import Services
+from tests.support.artifacts import MemoryArtifacts
+from tests.support.conversation import MemoryConversation
+
+ALLOWED = 3_000
+SMALL = {
+    "calculate", "convert_time", "current_time", "make_chart", "share_file", "write_file",
+}  # fmt: skip
+"""Tools whose outputs are small whatever they are asked."""
+
+TEXT = "\n\n".join(
+    f"Paragraph {n} is about {'turtles' if n == 7 else 'other things'}." * 3 for n in range(300)
+)
+MODULES = [
+    importlib.import_module(f"tools.{each.name}") for each in pkgutil.iter_modules(tools.__path__)
+]
+MADE = (getattr(each, "tool", None) for module in MODULES for each in vars(module).values())
+TOOLS = {each.name: each for each in MADE if isinstance(each, Tool)}
+
+
+class OnePage(Fetcher):
+    """The web, as far as it goes here."""
+
+    async def fetch(self, url: str) -> Page:
+        return Page(url=url, media_type="text/plain", data=TEXT.encode())
+
+
+@pytest.fixture
+def services(
+    tmp_path: Path, artifacts: MemoryArtifacts, conversation: MemoryConversation
+) -> Services:
+    """A long thread, a long document, a wide database."""
+    start = datetime(2026, 3, 1, tzinfo=UTC)
+    conversation.messages = conversation.channels["general"] = [
+        ThreadMessage(
+            f"{n}.0", start + timedelta(days=n), "Ada", f"{'budget' if n == 5 else 'talk'} " * 40
+        )
+        for n in range(40)
+    ]
+    conversation.attach("long.txt", TEXT.encode(), "text/plain")
+    path = tmp_path / "wide.sqlite"
+    engine = sqlalchemy.create_engine(f"sqlite:///{path}")
+    with engine.begin() as connection:
+        for n in range(40):
+            columns = ", ".join(f"column_{c} INTEGER" for c in range(20))
+            connection.exec_driver_sql(
+                f"CREATE TABLE {'orders' if n == 5 else f't{n}'} ({columns})"
+            )
+        connection.exec_driver_sql("CREATE TABLE notes (id INTEGER, text TEXT)")
+        for n in range(50):
+            connection.exec_driver_sql(f"INSERT INTO notes VALUES ({n}, '{'note ' * 30}')")
+    engine.dispose()
+    databases = Databases({"shop": DatabaseConfig.model_validate({"url": f"sqlite:///{path}"})})
+    return {
+        Artifacts: artifacts,
+        Conversation: conversation,
+        Databases: databases,
+        Fetcher: OnePage(),
+    }  # fmt: skip
+
+
+async def called(tool: Tool, given: dict[str, Any], services: Services) -> ToolResult:
+    """As the loop calls it, with what it allows."""
+    artifacts = services[Artifacts]
+    assert isinstance(artifacts, MemoryArtifacts)
+    with bound_request(replace(current_request(), max_response_size=100_000)):
+        result = await tool.run(tool.arguments.model_validate(given), services)
+    return await limited(result, tool, ALLOWED, artifacts)
+
+
+SQL = {"sql": "SELECT * FROM {table}", "handles": ["{table}"]}
+CASES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
+    ("read_thread", {}, {"query": "BUDGET"}, "1 messages with “BUDGET” among the last 40"),
+    ("read_thread", {}, {"compact": True, "limit": 20}, "talk talk"),
+    ("read_channel", {}, {"time_range": "2026-03-10/2026-03-12"}, "3 messages"),
+    ("read_channel", {}, {"query": "budget"}, "1 messages"),
+    ("read_channel", {}, {"limit": 5}, "5 messages"),
+    ("read_channel", {}, {"compact": True, "limit": 15}, "15 messages"),
+    ("read_file", {"file_id": "F1"}, {"query": "turtles"}, "1 of 300 passages"),
+    ("read_file", {"file_id": "F1"}, {"compact": True}, "handle: doc_"),
+    ("fetch_page", {"url": "https://a.example/x"}, {"query": "turtles"}, "1 of 300 passages"),
+    ("fetch_page", {"url": "https://a.example/x"}, {"compact": True}, "handle: doc_"),
+    ("list_databases", {}, {"query": "orders"}, "orders(column_0"),
+    ("list_databases", {}, {"compact": True}, "notes, orders, t0"),
+    ("query_database", {"database": "shop", "sql": "SELECT * FROM notes"}, {"limit": 5}, "note"),
+    ("query_database", {"database": "shop", "sql": "SELECT * FROM notes"}, {"compact": True}, "tbl_"),
+    ("query_table", SQL, {"limit": 3}, "rows 1–3 of 100 shown"),
+    ("query_table", SQL, {"compact": True}, "columns: "),
+    ("describe_table", {"handle": "{table}"}, {"fields": ["c3", "C4"]}, "columns: c3 VARCHAR, c4"),
+    ("describe_table", {"handle": "{table}"}, {"compact": True}, "columns: c0 VARCHAR, c1"),
+    ("read_artifact", {"handle": "{table}"}, {"fields": ["c3"]}, "rows 1–100 of 100"),
+    ("read_artifact", {"handle": "{text}"}, {"limit": 10}, "lines 1–10 of 599"),
+    ("search_artifact", {"handle": "{text}", "pattern": "other", "limit": 100}, {"limit": 3}, "3 shown"),
+    ("search_artifact", {"handle": "{text}", "pattern": "other", "limit": 100}, {"pattern": "turtles"}, "1 of"),
+]  # fmt: skip
+
+
+def _id(case: tuple[str, dict[str, Any], dict[str, Any], str]) -> str:
+    return f"{case[0]} {', '.join(case[2])}"
+
+
+@pytest.mark.parametrize(("name", "wide", "less", "found"), CASES, ids=map(_id, CASES))
+async def test_what_is_too_large_says_how_to_ask_for_less_and_that_works(
+    name: str, wide: dict[str, Any], less: dict[str, Any], found: str, services: Services
+) -> None:
+    """D7: the error names this tool's own arguments; called again with them, it gets through."""
+    made, artifacts = TOOLS[name], services[Artifacts]
+    assert isinstance(artifacts, MemoryArtifacts)
+    rows = [[f"value {n} of column {c}" for c in range(30)] for n in range(100)]
+    table = await tables.save_rows(artifacts, [f"c{c}" for c in range(30)], rows, name="wide")
+    text = await artifacts.save(TEXT.encode(), name="t", media_type="text/plain", prefix="doc")
+    wide = _filled(wide, {"{table}": table.handle, "{text}": text.handle})
+    large = await called(made, wide, services)
+    assert large.content.startswith("The output is too large")
+    assert f"Ask for less with {', '.join(made.narrowing)}." in large.content
+    assert set(less) <= set(made.narrowing)
+    through = await called(made, wide | less, services)
+    assert not through.content.startswith("The output is too large")
+    assert found in through.content
+
+
+def _filled(given: Any, handles: dict[str, str]) -> Any:
+    if isinstance(given, dict):
+        return {key: _filled(value, handles) for key, value in given.items()}
+    if isinstance(given, list):
+        return [_filled(value, handles) for value in given]
+    for name, handle in handles.items():
+        given = given.replace(name, handle) if isinstance(given, str) else given
+    return given
+
+
+@pytest.mark.parametrize("name", sorted(TOOLS))
+def test_the_same_words_mean_the_same_everywhere(name: str) -> None:
+    """D7: a tool with a large output names how to ask for less, and its cases stand above."""
+    made = TOOLS[name]
+    ours = [each for each in made.arguments.model_fields if each in narrowing.NARROWING]
+    assert (name in SMALL) == (not made.narrowing)
+    if name not in SMALL:
+        assert set(ours) <= set(made.narrowing)
+        assert name in {case[0] for case in CASES}
+    kinds = {"compact": "boolean", "query": "string", "fields": "array", "time_range": "string"}
+    for each in {*ours} & kinds.keys():
+        assert kinds[each] in str(made.parameters["properties"][each])
+
+
+@pytest.mark.parametrize(
+    ("given", "start", "end"),
+    [
+        (None, None, None),
+        ("2026-03-01/2026-03-02", "2026-03-01T00:00:00+01:00", "2026-03-02T23:59:59.999999+01:00"),
+        ("2026-03-01", "2026-03-01T00:00:00+01:00", "2026-03-01T23:59:59.999999+01:00"),
+        ("2026-03-01T09:30/", "2026-03-01T09:30:00+01:00", None),
+        ("2026-03-01T09:30", "2026-03-01T09:30:00+01:00", None),
+        ("/2026-03-01T09:30Z", None, "2026-03-01T09:30:00+00:00"),
+        (" 2026-03-01 / .. ", "2026-03-01T00:00:00+01:00", None),
+        ("../2026-07-01", None, "2026-07-01T23:59:59.999999+02:00"),
+    ],
+)
+def test_a_time_range_is_in_the_askers_zone(
+    given: str | None, start: str | None, end: str | None
+) -> None:
+    """D7: a day as an end is meant whole; an end may be open."""
+    zone = zoneinfo.ZoneInfo("Europe/Berlin")
+    bounds = narrowing.time_range(given, zone)
+    assert [each and each.isoformat() for each in bounds] == [start, end]
+
+
+@pytest.mark.parametrize("given", ["yesterday", "2026-13-01/", "2026-03-02/2026-03-01", "a/b/c"])
+def test_a_time_range_that_is_none_is_explained(given: str) -> None:
+    """D3: what is wrong, and how to write it."""
+    with pytest.raises(ToolError, match=r"Write|Exchange"):
+        narrowing.time_range(given, UTC)
+
+
+async def test_a_column_that_is_not_there_is_named(services: Services) -> None:
+    """D3: with those that there are; and a text has none."""
+    artifacts = services[Artifacts]
+    assert isinstance(artifacts, MemoryArtifacts)
+    table = await tables.save_rows(artifacts, ["a", "b"], [["x", "y"]], name="t")
+    with pytest.raises(ToolError, match=r"no column z\. Columns: a VARCHAR, b VARCHAR"):
+        await called(TOOLS["describe_table"], {"handle": table.handle, "fields": ["z"]}, services)
+    text = await artifacts.save(b"x", name="t", media_type="text/plain")
+    with pytest.raises(ToolError, match="no table"):
+        await called(TOOLS["read_artifact"], {"handle": text.handle, "fields": ["a"]}, services)
