@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from bot import app as building
-from bot import logs
+from bot import logs, operating
 from bot.console import ConsoleConversation, console_surface, exit_code
 from bot.core.answers import GIVEN, Answer
 from bot.core.errors import ConfigurationError, StoreUnavailable, ToolDefinitionError
@@ -105,6 +105,27 @@ def tools() -> None:
     """List the tools, and what a first request carries of them."""
     for line in _tool_lines():
         print(line)
+
+
+@cli.command()
+def usage() -> None:
+    """What was spent in this day and month (UTC), by workspace, channel and user."""
+    for line in asyncio.run(operating.usage_lines(_settings())):
+        print(line)
+
+
+@cli.command()
+def pause() -> None:
+    """Stop all work: whatever is asked is told so, and no model is called until `bot resume`."""
+    asyncio.run(operating.pause(_settings()))
+    print("Paused. `bot resume` lets it work again.")
+
+
+@cli.command()
+def resume() -> None:
+    """Take a pause back, whoever began it."""
+    asyncio.run(operating.resume(_settings()))
+    print("At work again.")
 
 
 @cli.command()

@@ -149,6 +149,11 @@ def _check_prices(settings: Settings, prices: PriceList) -> None:
     bounds = [f"budgets.{name}" for name in settings.budgets.bound_money]
     if settings.limits.cost and "cost" in settings.limits.model_fields_set:
         bounds.append("limits.cost")
+    bounds += [
+        f"channels.{key}.limits.cost"
+        for key, each in settings.channels.items()
+        if each.limits.get("cost")
+    ]
     models = (settings.openai_model, *settings.openai_fallback_models)
     unknown = [model for model in models if not prices.knows(model)]
     if bounds and unknown:

@@ -107,6 +107,7 @@ def as_text(outcome: Outcome) -> str:
         f"— {totals.model} · {totals.turns} turns · {totals.tool_calls} tool calls · "
         f"{totals.input_tokens + totals.output_tokens:,} tokens · {cost} · {totals.seconds:.1f} s"
     )
+    parts += outcome.warnings
     return "\n\n".join(parts)
 
 

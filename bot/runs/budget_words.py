@@ -44,8 +44,12 @@ def raised(standing: Standing, name: str, whose: str) -> str:
 
 def paused(pause: Pause) -> CutShort:
     """What everybody is told who asks something meanwhile."""
-    since = f"{_date(pause.at)}, {pause.at:%H:%M} UTC"
-    return f"I was paused by {pause.name} ({since})", "Retry when I am back."
+    return f"I was paused by {pause.name} ({since(pause)})", "Retry when I am back."
+
+
+def since(pause: Pause) -> str:
+    """From when the bot is paused."""
+    return f"{_date(pause.at)}, {pause.at:%H:%M} UTC"
 
 
 def used_of(standing: Standing) -> str:

@@ -21,7 +21,10 @@ from bot.__main__ import cli
 from bot.core.answers import Answer
 from bot.local.model import ResponsesServer, Script, call, finish, held, respond, text
 from bot.local.model.request import ModelRequest
+from tests.support.redis import redis_server, redis_url
 from tests.support.runs import answer
+
+__all__ = ["redis_server", "redis_url"]
 
 ROOT = Path(__file__).parents[2]
 
@@ -137,6 +140,11 @@ async def test_each_end_has_its_code(tmp_path: Path) -> None:
         (["ask", "x"], {}, "OPENAI_API_KEY is not set"),
         (["ask", "x", "--file", "none.csv"], {}, "there is no file none.csv"),
         (["ask", "x"], {"PORT": "high"}, "port"),
+        (
+            ["ask", "x"],
+            {"OPENAI_API_KEY": "sk-x", "OPENAI_MODEL": "mine", "BOT_CONFIG": "money.toml"},
+            "the price of mine is not known",
+        ),
         (["serve"], {}, "SLACK_BOT_TOKEN is not set"),
         (["worker"], {}, "REDIS_URL is not set"),
         (["web"], {}, "REDIS_URL is not set"),
@@ -146,6 +154,7 @@ async def test_a_wrong_setting_is_one_line_and_code_3(
     tmp_path: Path, arguments: list[str], environment: dict[str, str], said: str
 ) -> None:
     """Nothing has started, nothing is left behind."""
+    (tmp_path / "money.toml").write_text("[budgets]\nuser_day = 1\n[limits]\ncost = 2\n")
     done = await bot(tmp_path, *arguments, **environment)
     assert done.code == 3
     assert done.out == ""
@@ -180,6 +189,40 @@ async def test_tools_are_listed_with_what_they_cost(tmp_path: Path) -> None:
     assert "A first request carries" in done.out
 
 
+async def test_an_operator_sees_what_was_spent(tmp_path: Path, redis_url: str) -> None:
+    """G6: by day and month, against what is allowed."""
+    (tmp_path / "bot.toml").write_text(
+        "[budgets]\nuser_day = {tokens = 1_000_000}\nworkspace_month = 50\n"
+    )
+    shared = {"REDIS_URL": redis_url, "OPENAI_MODEL": "gpt-5.4-mini"}
+    before = await bot(tmp_path, "usage", **shared)
+    async with ResponsesServer.open(Script([finish(answer())])) as api:
+        asked = await bot(tmp_path, "ask", "x", **reaching(api), **shared)
+    done = await bot(tmp_path, "usage", **shared)
+    assert before.out == "Nothing was spent this month.\n"
+    assert asked.code == 0, asked.err
+    lines = {" ".join(line.split()[:2]): line for line in done.out.splitlines()}
+    assert "local:local" in lines["user, day"]
+    assert " of 1,000,000 tokens (0%)" in lines["user, day"]
+    assert " of $50.00, " in lines["workspace, month"]
+    assert "local:terminal" in lines["channel, month"]
+
+
+async def test_an_operator_pauses_the_bot(tmp_path: Path, redis_url: str) -> None:
+    """The kill switch without Slack: nothing is asked of the model until it is taken back."""
+    async with ResponsesServer.open(Script([finish(answer())])) as api:
+        shared = reaching(api) | {"REDIS_URL": redis_url}
+        assert (await bot(tmp_path, "pause", **shared)).code == 0
+        refused = await bot(tmp_path, "ask", "x", **shared)
+        usage = await bot(tmp_path, "usage", **shared)
+        assert api.requests == []
+        assert (await bot(tmp_path, "resume", **shared)).code == 0
+        answered = await bot(tmp_path, "ask", "x", **shared)
+    assert (refused.code, answered.code) == (1, 0)
+    assert refused.out.startswith("I was paused by the operator (")
+    assert usage.out.startswith("Paused by the operator, ")
+
+
 def test_the_manifest_in_three_forms() -> None:
     """Item 8: YAML to paste, JSON for tools, a link that creates the app; the same each time."""
 
@@ -196,7 +239,10 @@ def test_the_manifest_in_three_forms() -> None:
     assert yaml.safe_load(over_http)["settings"]["socket_mode_enabled"] is False
 
 
-@pytest.mark.parametrize("name", ["dev", "serve", "web", "worker", "ask", "tools", "manifest"])
+@pytest.mark.parametrize(
+    "name",
+    ["dev", "serve", "web", "worker", "ask", "tools", "usage", "pause", "resume", "manifest"],
+)
 def test_every_command_explains_itself(name: str) -> None:
     """`--help` of each, and the list of all."""
     runner = CliRunner()

@@ -57,6 +57,12 @@ def test_every_response_type_reads_well_in_a_terminal(result, lines):
     assert [line for line in lines if line not in shown] == []
 
 
+def test_a_budget_that_is_nearly_used_up_is_said_in_a_terminal_too():
+    """G6."""
+    warned = as_text(ended(SUMMARY, warnings=("85 % of your budget for today is used.",)))
+    assert warned.splitlines()[-1] == "85 % of your budget for today is used."
+
+
 async def printed(outcome: Outcome, **asked: Any) -> None:
     opens = console_surface(as_json=False, stream=False)
     async with opens(ASKED.model_copy(update=asked), Post()) as surface:
