@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from bot.agent import prompts
 from bot.agent.interrupt import Interrupt, Interrupted
-from bot.agent.window import is_models, paired, portable, words
+from bot.agent.window import asked, is_models, paired, portable, words
 from bot.core.chain import NO_USAGE, Item, Usage
 from bot.core.errors import ModelError
 from bot.model.types import Model, ModelRequest, ModelResponse
@@ -36,25 +36,25 @@ class Compacted:
 
 
 async def compacted(
-    items: Sequence[Item], model: Model, name: str, interrupt: Interrupt, deadline: float
+    items: Sequence[Item],
+    task: Item | None,
+    model: Model,
+    name: str,
+    interrupt: Interrupt,
+    deadline: float,
 ) -> Compacted | None:
     """`items` with everything before the last exchanges put into one message; None when there is
-    nothing to shorten. The model has until `deadline`, on the event loop's clock in seconds."""
-    request = _last_request(items)
-    recent = _recent(items, request)
-    old = [item for n, item in enumerate(items[:recent]) if n != request]
+    nothing to shorten. What people want of `task` stays. The model has until `deadline`, on the
+    event loop's clock in seconds."""
+    wanted = asked(items, task)
+    recent = _recent(items, items.index(wanted[0]) if wanted and wanted[0] in items else 0)
+    kept = [item for item in wanted if item not in items[recent:]]
+    old = [item for item in items[:recent] if item not in kept]
     if not old:
         return None
     summary, usage = await _summarised(old, model, name, interrupt, deadline)
-    kept = [items[request]] if request < recent else []
     note = prompts.note(prompts.summary_of_before(summary))
     return Compacted(portable((note, *kept, *paired(items[recent:]))), usage)
-
-
-def _last_request(items: Sequence[Item]) -> int:
-    """Where the request in hand stands: the last message of a person."""
-    asked = [n for n, item in enumerate(items) if item.get("role") == "user"]
-    return asked[-1] if asked else 0
 
 
 def _recent(items: Sequence[Item], request: int) -> int:

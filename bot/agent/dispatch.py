@@ -16,6 +16,7 @@ from itertools import groupby
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
+from bot.agent import checkpoint
 from bot.agent.complete import NAME as COMPLETE
 from bot.agent.complete import ResponseType, describe_errors
 from bot.agent.events import ToolEnded, ToolsAcquired, ToolStarted
@@ -95,12 +96,13 @@ class Dispatch:
         something is never begun again (reliability 3).
 
         Read-only calls next to each other run side by side; one that mutates runs alone;
-        `complete_task` comes last and counts only if all beside it went well. An interrupt ends
-        it early, with outputs for all.
+        `complete_task` comes last and counts only if all beside it went well; a checkpoint counts
+        alone. An interrupt ends it early, with outputs for all.
         """
         calls, done = open_response.response.calls, self._done_before(open_response)
-        finals = [call for call in calls if call["name"] == COMPLETE]
-        others = [call for call in calls if call["name"] != COMPLETE]
+        last = {COMPLETE, checkpoint.NAME} & offered
+        finals = [call for call in calls if call["name"] in last]
+        others = [call for call in calls if call["name"] not in last]
         left = [c for c in others[: self.limits.calls_per_turn] if c["call_id"] not in done]
         try:
             for number, batch in enumerate(self._batches(left)):
@@ -120,7 +122,10 @@ class Dispatch:
         for call in others[self.limits.calls_per_turn :]:
             done[call["call_id"]] = self._too_many(call)
         for call in finals:
-            done[call["call_id"]] = self._complete(call, done)
+            if call["name"] == checkpoint.NAME:
+                done[call["call_id"]] = checkpoint.answered(call, alone=len(calls) == 1)
+            else:
+                done[call["call_id"]] = self._complete(call, done)
         yield [done[call["call_id"]] for call in calls]
 
     def _done_before(self, open_response: OpenResponse) -> dict[str, CallOutput]:

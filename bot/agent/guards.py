@@ -22,13 +22,13 @@ class Gauge:
 
     @property
     def fullest(self) -> tuple[str, float]:
-        """The limit that will trip first, and its share."""
+        """The limit that will trip first, and its share. The context is not among them: a full one
+        is no reason to finish while it can be made shorter."""
         shares = {
             "turns": self.turns,
             "time": self.time,
             "tokens": self.tokens,
             "money": self.cost,
-            "context": self.context,
         }
         return max(shares.items(), key=lambda each: each[1])
 

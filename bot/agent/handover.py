@@ -12,6 +12,7 @@ def first_state(caller: CallerState, asked: Item) -> LoopState:
     """Where a run begins: on the thread's chain, with the new request."""
     return LoopState(
         parent=caller.previous_response_id,
+        task=asked,
         pending=(*caller.pending, asked),
         acquired=caller.acquired,
         links=caller.links,

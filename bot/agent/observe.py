@@ -143,6 +143,7 @@ def _answered(
         pending=items,
         links=tuple(links),
         acquired=tuple(acquired),
+        restart=next((each.restart for each in outputs if each.restart), ""),
         malformed=state.malformed + 1 if malformed else 0,
         failed_turns=0 if went_well else state.failed_turns + (not malformed),
     )

@@ -14,7 +14,7 @@ from bot.core.outcome import StopReason
 class CallOutput:
     """What answers one call. `result` is set by a valid `complete_task` only; `cancelled` when
     the person stopped the run before this call was done; `blocked` and `ends` are verdicts of stop
-    hooks on the result."""
+    hooks on the result; `restart` is what a fresh chain is to hold of this one (E2)."""
 
     call_id: str
     tool: str
@@ -25,6 +25,7 @@ class CallOutput:
     ends: StopReason | None = None
     acquired: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
+    restart: str = ""
     result: BaseModel | None = None
 
     def item(self) -> Item:

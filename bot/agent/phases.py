@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
+from bot.agent import checkpoint
 from bot.agent.complete import NAME as COMPLETE
 from bot.agent.complete import Draft
 from bot.agent.dispatch import Answered, Dispatch, Intent
@@ -88,6 +89,10 @@ class Phases:
     def window_size(self, state: LoopState) -> int:
         return self.parts.prices.window(self.model(state))
 
+    def offers_restart(self, state: LoopState) -> bool:
+        """Whether the next request lets the model begin a fresh chain (E2)."""
+        return checkpoint.is_offered(state, self.parts.limits, self.window_size(state))
+
     async def look_back(self, state: LoopState) -> None:
         """Stateless, the conversation so far is needed from the start, the response that an
         interrupted run has in hand included."""
@@ -107,11 +112,12 @@ class Phases:
         """Only what is new goes out, on the chain; tools and instructions every time (B1)."""
         catalogue, parts = self.parts.toolbox.catalogue, self.parts
         finish = parts.response_type.definition
+        restart = (checkpoint.DEFINITION,) if self.offers_restart(state) else ()
         request = ModelRequest(
             model=self.model(state),
             instructions=parts.instructions,
             input=tuple(self.window) if parts.stateless else state.pending,
-            tools=(*catalogue.always, finish, *catalogue.acquired(state.acquired)),
+            tools=(*catalogue.always, finish, *catalogue.acquired(state.acquired), *restart),
             previous_response_id=None if parts.stateless else state.parent,
             forced_tool=COMPLETE if state.force_finish else None,
             store=not parts.stateless,
@@ -202,6 +208,7 @@ class Phases:
             state.transition,
             turn=state.turn + 1,
             last_usage=response.usage,
+            went_on=self.offers_restart(state),
             tool_calls=state.tool_calls + sum(c["name"] != COMPLETE for c in response.calls),
         )
 

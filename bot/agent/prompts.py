@@ -96,6 +96,14 @@ def summary_of_before(summary: str) -> str:
     return f"What happened before in this conversation, summarised:\n{summary}"
 
 
+def checkpoint(notes: str) -> str:
+    """Stands for a conversation that the model itself put away (E2)."""
+    return (
+        "You have worked on this for a while and then put the conversation away. What follows are "
+        f"your own notes; go on from there.\n{notes}"
+    )
+
+
 def to_judge(asked: str, result: str) -> Item:
     """What the judge sees."""
     return {"role": "user", "content": f"The request:\n{asked}\n\nThe result:\n{result}"}

@@ -16,16 +16,19 @@ from bot.agent.interrupt import Interrupted
 from bot.agent.observe import Notes, close
 from bot.agent.phases import Phases
 from bot.agent.state import LoopState, Transition
-from bot.agent.window import active, portable
+from bot.agent.window import active, asked, portable
 from bot.core.chain import NO_USAGE
 from bot.core.errors import ModelErrorKind
 
 
 async def prepared(this: Phases, state: LoopState) -> list[Recorded]:
-    """What is to be kept before the next call: a shorter conversation (E3), what the model is told
+    """What is to be kept before the next call: a shorter conversation (E2, E3), what the model is told
     of a limit that comes near, or that this call is the last (C5, G1)."""
     steps: list[Recorded] = []
-    if _is_long(this, state) and (short := await _shortened(this, state)):
+    if state.restart:
+        steps.append(await _restarted(this, state))
+        state = steps[-1].state
+    elif _is_long(this, state) and (short := await _shortened(this, state)):
         state = short.state
         steps.append(short)
     noted, notes = await _guarded(this, state)
@@ -75,7 +78,10 @@ async def recovered(this: Phases, state: LoopState) -> Recorded | SavePoint | No
 
 
 def _is_long(this: Phases, state: LoopState) -> bool:
-    """Whether the conversation should be shortened before the next call (E3)."""
+    """Whether the conversation should be shortened before the next call (E3); not before the model
+    had its say, where it is to have one."""
+    if this.offers_restart(state) and not state.went_on:
+        return False
     ratio = usage_ratio(state, this.window_size(state))
     return not state.closing and ratio >= this.parts.limits.compact_at
 
@@ -84,7 +90,9 @@ async def _shortened(this: Phases, state: LoopState) -> Recorded | None:
     """A fresh chain with a summary in the place of what came before; None if that is nothing."""
     items = active(await this.parts.history())
     parts, deadline = this.parts, this.call_deadline(state)
-    short = await compacted(items, parts.model, this.model(state), parts.interrupt, deadline)
+    short = await compacted(
+        items, state.task, parts.model, this.model(state), parts.interrupt, deadline
+    )
     if short is None:
         return None
     fresh = this.spend(state, short.usage).go(
@@ -103,8 +111,22 @@ async def _asked_again(this: Phases, state: LoopState) -> SavePoint:
     return SavePoint(state.go(Transition.PARENT_MISSED, parent_missed=True))
 
 
+async def _restarted(this: Phases, state: LoopState) -> Recorded:
+    """A fresh chain with what people want and what the model wrote down (E2). What hooks have to say
+    since goes along; the outputs end the old chain, which stays valid without them on this one."""
+    wanted = asked(active(await this.parts.history()), state.task)
+    notes = (item for item in state.pending if item.get("role") == "developer")
+    items = portable((*wanted, prompts.note(state.restart), *notes))
+    fresh = state.go(
+        Transition.CHECKPOINTED, parent=None, pending=items, restart="", last_usage=NO_USAGE
+    )
+    return this.recorded(fresh, items, checkpoint=True)
+
+
 async def _rebuilt(this: Phases, state: LoopState) -> Recorded | None:
-    items = portable(active(await this.parts.history()))
+    """A fresh chain with all of the old one; with the request alone where nothing else is kept."""
+    task = (state.task,) if state.task else ()
+    items = portable(active(await this.parts.history())) or task
     if not items:
         return None
     fresh = state.go(Transition.REBUILT, parent=None, pending=items)

@@ -26,6 +26,7 @@ class Transition(StrEnum):
     CLOSING = "closing"  # a guard tripped: one last call
     REBUILT = "rebuilt"  # the service lost the chain: a fresh one from our ledger
     COMPACTED = "compacted"  # a fresh, shorter chain
+    CHECKPOINTED = "checkpointed"  # a fresh chain with what the model itself wrote down
     PARENT_MISSED = "parent_missed"  # the service does not find the chain: asked once more
     FELL_BACK = "fell_back"  # the next model of the list
 
@@ -52,7 +53,9 @@ class LoopState(BaseModel):
     `closing` is set once a guard has tripped: the next call is the last. `malformed` and
     `failed_turns` count consecutive trouble (G3). `links` are addresses that tools brought in.
     `fallback` counts the models given up. `overflowed` and `parent_missed` are set once the remedy
-    was used, so that it is not tried for ever (E4, B8). `open` is the response that is being worked on, if any.
+    was used, so that it is not tried for ever (E4, B8). `task` is the request in hand. `restart` is
+    what the next chain is to begin with beside it, when the model wants a fresh one; `went_on` is
+    set when it could have had one and did not want it (E2). `open` is the response that is being worked on, if any.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -74,6 +77,9 @@ class LoopState(BaseModel):
     force_finish: bool = False
     closing: StopReason | None = None
     fallback: int = 0
+    task: Item | None = None
+    restart: str = ""
+    went_on: bool = False
     overflowed: bool = False
     parent_missed: bool = False
     open: OpenResponse | None = None

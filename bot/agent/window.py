@@ -26,6 +26,16 @@ def active(entries: Sequence[LedgerEntry]) -> tuple[Item, ...]:
     return paired(items[first:])
 
 
+def asked(items: Sequence[Item], task: Item | None) -> tuple[Item, ...]:
+    """What people want of the run in hand: its task, or else their last message, and what they
+    said since."""
+    said = [item for item in items if item.get("role") == "user"]
+    if task is None:
+        return tuple(said[-1:])
+    since = said[::-1].index(task) if task in said else 0
+    return (task, *said[len(said) - since :])
+
+
 def paired(items: Sequence[Item]) -> tuple[Item, ...]:
     """`items` without calls that have no output, outputs that have no call, second ones of either,
     and the reasoning that led to what is left out."""

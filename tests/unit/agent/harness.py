@@ -45,11 +45,14 @@ ANSWER: dict[str, Any] = {
 MODELS = ("gpt-5.4-mini", "gpt-5.4")
 
 
+@dataclass
 class Cheap:
     """A dollar per million tokens of input, whatever the model."""
 
+    tokens: int = 272_000
+
     def window(self, model: str) -> int:
-        return 272_000
+        return self.tokens
 
     def cost(self, model: str, usage: Usage) -> float:
         return usage.input_tokens / 1_000_000
@@ -168,7 +171,7 @@ class Bench:
     ) -> AsyncGenerator[Event]:
         state = state or LoopState()
         asked: Item = {"role": "user", "content": question}
-        state = state.model_copy(update={"pending": (*state.pending, asked)})
+        state = state.model_copy(update={"task": asked, "pending": (*state.pending, asked)})
         entry = LedgerEntry(run_id="run_1", items=(asked,))
         self.saved.append(Recorded(state, entry))
         async with aclosing(run(state, self.parts)) as events:
@@ -211,6 +214,7 @@ async def bench(
     stateless: bool = False,
     hooks: tuple[Hooks, ...] = (),
     before: tuple[LedgerEntry, ...] = (),
+    window: int = 272_000,
     **limits: Any,
 ) -> AsyncGenerator[Bench]:
     """A bench whose model follows `brain`; `before` is what the thread's ledger holds already."""
@@ -230,7 +234,7 @@ async def bench(
         parts = Parts(
             model=ResponsesModel(client, stream=stream),
             models=MODELS,
-            prices=Cheap(),
+            prices=Cheap(window),
             toolbox=Toolbox(small_tools(gate), {}, artifacts),
             response_type=ResponseType(Answer, "summary"),
             limits=Limits(**limits),

@@ -20,6 +20,8 @@ def _call(name: str, arguments: str, call_id: str = "") -> Draft:
 _FINAL = ANSWER | {"key_points": []}
 _VALID_FINAL = str(_FINAL).replace("'", '"').replace("None", "null")
 
+_NOTES = '{"summary":"Read.","key_data":["3 (add)"],"remaining_goals":[]}'
+
 READING = st.sampled_from(
     [
         _call("add", '{"a":1,"b":2}'),
@@ -36,6 +38,7 @@ READING = st.sampled_from(
         _call("launch", "{}"),
         _call("quit", "{}"),
         _call("stubborn", "{}"),
+        _call("checkpoint_and_restart", _NOTES),  # seldom offered
     ]
 )
 CHANGING = st.sampled_from([_call("change", '{"name":"x"}'), _call("change", '{"name":null}')])

@@ -1,0 +1,89 @@
+"""`checkpoint_and_restart`: the model puts a long conversation away in its own words (E2).
+
+How it goes with compaction (E3), which comes at three quarters of the context. A conversation that
+creeps past that is summarised there, and never gets as far as this tool. One that leaps past four
+fifths in a single turn has fresh, large results in its last exchanges: those compaction leaves
+whole, and no summariser knows what they were fetched for. So there the model has the say first, for
+one turn, while enough turns are left to make use of it; compaction follows if it goes on without.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from bot.agent import prompts
+from bot.agent.complete import describe_errors
+from bot.agent.guards import usage_ratio
+from bot.agent.limits import Limits
+from bot.agent.outputs import CallOutput
+from bot.agent.state import LoopState
+from bot.core.chain import Item
+from bot.toolkit.schema import strict_schema
+
+NAME = "checkpoint_and_restart"
+
+_FULL = 0.8
+_TURNS_LEFT = 0.5
+_DESCRIPTION = (
+    "The context is nearly full and there is time to go on: put the conversation away and go on "
+    "with a fresh one that holds the request as it was asked, and what you write here. Everything "
+    "else is gone then, outputs of tools too; the tools you acquired and saved handles stay. Call "
+    "it alone. If little is left to do, call complete_task instead."
+)
+
+
+class Checkpoint(BaseModel):
+    """What goes along."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    summary: str = Field(
+        min_length=1,
+        description="What was asked before in this thread and what you did and found out so far, "
+        "with what did not work.",
+    )
+    key_data: list[str] = Field(
+        description="Every number, name, handle, address, date and quotation that the result will "
+        "rest on, each with what it is and the source it came from."
+    )
+    remaining_goals: list[str] = Field(description="What is left to do, in order.")
+
+    @property
+    def text(self) -> str:
+        """As the model reads it again."""
+        data = "\n".join(f"- {each}" for each in self.key_data)
+        goals = "\n".join(f"- {each}" for each in self.remaining_goals)
+        return f"{self.summary}\n\nKey data\n{data}\n\nLeft to do\n{goals}"
+
+
+DEFINITION: dict[str, Any] = {
+    "type": "function",
+    "name": NAME,
+    "description": _DESCRIPTION,
+    "parameters": strict_schema(Checkpoint, owner=NAME),
+    "strict": True,
+}
+
+
+def is_offered(state: LoopState, limits: Limits, window: int) -> bool:
+    """Whether the next request offers it; `window` is the model's input limit in tokens."""
+    if state.task is None or state.force_finish:
+        return False
+    enough_turns = limits.turns - state.turn > _TURNS_LEFT * limits.turns
+    return enough_turns and usage_ratio(state, window) > _FULL
+
+
+def answered(call: Item, *, alone: bool) -> CallOutput:
+    """The output of a call. Beside others it is refused: nobody has read their outputs yet."""
+    if not alone:
+        text = "Not done: read the outputs of the calls beside it first, then call it alone."
+        return CallOutput(call["call_id"], NAME, text, ok=False)
+    try:
+        given = Checkpoint.model_validate_json(call["arguments"])
+    except ValidationError as error:
+        text = f"The checkpoint is not valid:\n{describe_errors(error)}\nCorrect it and call again."
+        return CallOutput(call["call_id"], NAME, text, ok=False)
+    text = prompts.checkpoint(given.text)
+    return CallOutput(call["call_id"], NAME, "Kept. A fresh conversation begins.", restart=text)
