@@ -103,6 +103,9 @@ class Metrics:
         self._undelivered = Gauge(
             "bot_runs_undelivered", "Runs whose end is decided and not up yet.", registry=registry
         )
+        Gauge("bot_asyncio_tasks", "Tasks in the event loop.", registry=registry).set_function(
+            lambda: len(asyncio.all_tasks())
+        )
         self._lag = Histogram(
             "bot_event_loop_lag_seconds",
             "How late the event loop was.",

@@ -26,6 +26,7 @@ class Messages:
         self._clock = clock
         self._last = 0
         self._by_channel: dict[str, dict[str, Json]] = {}
+        self._replies: dict[tuple[str, str], dict[str, Json]] = {}
         self._ephemeral: dict[str, dict[str, tuple[str, Json]]] = {}
 
     def next_ts(self) -> str:
@@ -51,14 +52,15 @@ class Messages:
 
     def thread(self, channel: str, root: str) -> list[Json]:
         """The root and its replies, oldest first."""
-        return [
-            m for m in self.in_channel(channel) if m["ts"] == root or m.get("thread_ts") == root
-        ]
+        first = self.get(channel, root)
+        replies = self._replies.get((channel, root), {}).values()
+        return [*([first] if first else []), *replies]
 
     def add(self, channel: str, message: Json) -> None:
         """Store a message and count it in its thread."""
         self._by_channel.setdefault(channel, {})[message["ts"]] = message
         if is_reply(message):
+            self._replies.setdefault((channel, message["thread_ts"]), {})[message["ts"]] = message
             self._recount(channel, message["thread_ts"])
 
     def remove(self, channel: str, message: Json) -> None:
@@ -76,6 +78,7 @@ class Messages:
             return
         del self._by_channel[channel][message["ts"]]
         if is_reply(message):
+            del self._replies[channel, message["thread_ts"]][message["ts"]]
             self._recount(channel, message["thread_ts"])
 
     def add_ephemeral(self, channel: str, viewer: str, message: Json) -> None:

@@ -1,0 +1,112 @@
+"""A deployment as real as it gets here: a web process and two workers, a Redis server, stand-ins.
+
+Each process reaches Redis, Slack and the model through a line that can lose replies, and is started
+again when it dies, as a host would.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bot.local.model import ResponsesServer
+from bot.local.workspace import Workspace
+from bot.store.embedded import embedded_redis
+from tests.faults.processes import environment, started
+from tests.support.deployment import Deployment
+from tests.support.proxy import Proxy
+
+COMMANDS = {"web": "web", "worker 1": "worker", "worker 2": "worker"}
+RETRIES = (0.3, 1.0, 2.0, 4.0, 8.0, 16.0)
+"""Seconds between Slack's deliveries of an event: its own are a minute and five."""
+
+
+@dataclass
+class Fleet:
+    """What runs. `orders` is the directory of the failpoints; `deaths` counts processes that ended."""
+
+    bot: Deployment
+    redis: Proxy
+    slack: Proxy
+    model: Proxy
+    orders: Path
+    logs: Path
+    deaths: int = 0
+    processes: dict[str, asyncio.subprocess.Process] = field(default_factory=dict)
+
+    @property
+    def ws(self) -> Workspace:
+        return self.bot.ws
+
+    @property
+    def up(self) -> bool:
+        """Whether all processes are ready."""
+        running = [each for each in self.processes.values() if each.returncode is None]
+        return len(running) == len(COMMANDS)
+
+    def order(self, failpoint: str, action: str) -> Path:
+        """Have the first process that comes by the failpoint do so; returns the mark of its doing."""
+        (self.orders / failpoint).write_text(action, "utf-8")
+        return self.orders / f"{failpoint}.taken"
+
+    def withdraw(self) -> None:
+        """No more orders."""
+        for order in self.orders.iterdir():
+            order.unlink(missing_ok=True)
+
+    def signal(self, name: str, what: signal.Signals) -> None:
+        """Send a signal to one of `COMMANDS`, if it runs."""
+        process = self.processes.get(name)
+        if process and process.returncode is None:
+            process.send_signal(what)
+
+    async def keep_up(self, name: str, settings: dict[str, str]) -> None:
+        """Start the process again whenever it ends."""
+        while True:
+            try:
+                async with started(COMMANDS[name], settings, self.logs / name) as process:
+                    self.processes[name] = process
+                    await process.wait()
+            except RuntimeError:  # died while it started
+                await asyncio.sleep(0.1)
+            self.processes.pop(name, None)
+            self.deaths += 1
+
+
+@asynccontextmanager
+async def fleet(brain: Callable[..., Any], folder: Path) -> AsyncGenerator[Fleet]:
+    """A fleet that answers with what `brain` decides; yields once all of it is up."""
+    orders = folder / "orders"
+    orders.mkdir()
+    async with AsyncExitStack() as stack:
+        url = await stack.enter_async_context(embedded_redis(None))
+        ws = await stack.enter_async_context(Workspace.open())
+        api = await stack.enter_async_context(ResponsesServer.open(brain=brain))
+        ws.delivery.ack_timeout, ws.delivery.retry_delays = 1.5, RETRIES
+        redis, slack, model = [
+            await stack.enter_async_context(Proxy.open(each)) for each in (url, ws.api_url, api.url)
+        ]
+        settings = environment(
+            ws,
+            api,
+            folder,
+            redis_url=redis.url,
+            slack_api_url=slack.url,
+            openai_base_url=model.url,
+            bot_failpoints=str(orders),
+            port="0",
+        )
+        running = Fleet(Deployment(ws, api), redis, slack, model, orders, folder)
+        group = await stack.enter_async_context(asyncio.TaskGroup())
+        tasks = [group.create_task(running.keep_up(name, settings)) for name in COMMANDS]
+        try:
+            await ws.until(lambda: running.up, 90)
+            yield running
+        finally:
+            for task in tasks:
+                task.cancel()

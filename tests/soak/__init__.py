@@ -1,0 +1,1 @@
+"""Thousands of runs with faults among them: nothing grows."""
