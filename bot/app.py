@@ -55,6 +55,7 @@ from bot.store import Stores, open_stores
 from bot.store.embedded import embedded_redis
 from bot.toolkit import Artifacts, Conversation, Databases, Fetcher, Tool
 from bot.toolkit.catalogue import Catalogue
+from bot.toolkit.mcp import open_mcp_servers
 
 DRAIN_SECONDS = 25.0
 """Time for runs to reach their end when the process is asked to stop; hosts kill after 30."""
@@ -113,7 +114,10 @@ async def runner(
         Databases: databases,
         Fetcher: Fetcher(),
     }
-    async with sdk_client(key, settings.openai_base_url) as client:
+    async with (
+        open_mcp_servers(settings.mcp_servers, stores.mcp) as mcp,
+        sdk_client(key, settings.openai_base_url) as client,
+    ):
         model: Model = ResponsesModel(
             client,
             stream=stream,
@@ -134,6 +138,7 @@ async def runner(
             budgets=budget_policy(settings, stores),
             hooks_for=lambda request: _hooks(settings, model, artifacts, request),
             channels=Channels(settings.channels, stores.channels),
+            more_tools=mcp.tools,
             stateless=settings.model.stateless,
             dry_run=dry_run,
         )

@@ -34,6 +34,7 @@ from bot.runs.policy import Policy
 from bot.slack.catching_up import CatchUpSettings
 from bot.store import Retention
 from bot.toolkit import DatabaseConfig
+from bot.toolkit.mcp import McpServer
 
 NO_MODEL = (
     "set it, or OPENAI_BASE_URL for another server that speaks the Responses API; `bot dev` works "
@@ -41,19 +42,6 @@ NO_MODEL = (
 )
 
 SLACK = "https://slack.com/api/"
-
-_TABLES = (
-    "model",
-    "limits",
-    "access",
-    "channels",
-    "retention",
-    "engine",
-    "databases",
-    "budgets",
-    "hooks",
-    "catch_up",
-)
 
 
 class ModelSettings(BaseModel):
@@ -89,7 +77,23 @@ class HookSettings(BaseModel):
     after_tool: tuple[Command, ...] = ()
 
 
-class Settings(BaseSettings):
+class Tables(BaseModel):
+    """What bot.toml holds."""
+
+    model: ModelSettings = ModelSettings()
+    limits: Limits = Limits()
+    budgets: Budgets = Budgets()
+    access: Policy = Policy()
+    channels: dict[str, ChannelSettings] = {}
+    retention: Retention = Retention()
+    catch_up: CatchUpSettings = CatchUpSettings()
+    engine: EngineOptions = EngineOptions()
+    databases: dict[str, DatabaseConfig] = {}
+    hooks: HookSettings = HookSettings()
+    mcp_servers: dict[str, McpServer] = Field(default={}, alias="mcpServers")
+
+
+class Settings(BaseSettings, Tables):
     """Names of the environment are the upper-case names of the fields; an empty one is not set."""
 
     model_config = SettingsConfigDict(
@@ -111,17 +115,6 @@ class Settings(BaseSettings):
     bot_log_format: Format = "text"
     bot_failpoints: Path | None = None
 
-    model: ModelSettings = ModelSettings()
-    limits: Limits = Limits()
-    budgets: Budgets = Budgets()
-    access: Policy = Policy()
-    channels: dict[str, ChannelSettings] = {}
-    retention: Retention = Retention()
-    catch_up: CatchUpSettings = CatchUpSettings()
-    engine: EngineOptions = EngineOptions()
-    databases: dict[str, DatabaseConfig] = {}
-    hooks: HookSettings = HookSettings()
-
     @classmethod
     @override
     def settings_customise_sources(
@@ -134,9 +127,10 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """bot.toml comes last: the environment wins. It holds no tables, so that somebody else's
         MODEL there is not taken for ours."""
+        tables = {name.lower() for name in _table_names()}
         for source in (env_settings, dotenv_settings):
             assert isinstance(source, EnvSettingsSource)  # noqa: S101 - which they are by contract
-            own = {key: value for key, value in source.env_vars.items() if key not in _TABLES}
+            own = {key: value for key, value in source.env_vars.items() if key not in tables}
             source.env_vars = own
         path = Path(os.environ.get("BOT_CONFIG", "bot.toml"))
         toml = TomlConfigSettingsSource(settings_cls, toml_file=path)
@@ -165,12 +159,17 @@ def load_settings(**overrides: Any) -> Settings:
         raise ConfigurationError(f"{path or 'bot.toml'} cannot be read: {error}") from None
 
 
+def _table_names() -> list[str]:
+    return [field.alias or name for name, field in Tables.model_fields.items()]
+
+
 def _check_tables(path: Path) -> None:
     """Raises ConfigurationError for a key of bot.toml that nothing reads: most likely a slip."""
     if not path.is_file():
         return
     content = tomllib.loads(path.read_text("utf-8"))
-    unknown = sorted(content.keys() - Settings.model_fields.keys())
+    known_keys = {field.alias or name for name, field in Settings.model_fields.items()}
+    unknown = sorted(content.keys() - known_keys)
     for name, kind in (
         ("access", Policy),
         ("retention", Retention),
@@ -182,7 +181,7 @@ def _check_tables(path: Path) -> None:
             unknown += [f"{name}.{key}" for key in sorted(table.keys() - known)]
     if unknown:
         raise ConfigurationError(
-            f"{path}: unknown key {', '.join(unknown)}. Known tables: {', '.join(_TABLES)}."
+            f"{path}: unknown key {', '.join(unknown)}. Known tables: {', '.join(_table_names())}."
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
@@ -29,14 +29,18 @@ from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.model import Model, PriceList
 from bot.runs.budgets import BudgetPolicy
-from bot.runs.channels import Channels, ChannelSettings
+from bot.runs.channels import Channels
 from bot.runs.narration import Narrator
 from bot.runs.outcomes import broken, outcome_of
 from bot.runs.spending import Spending
 from bot.runs.surface import OpenSurface, Surface
 from bot.store import Lease, Phase, RunRecord, Stores
+from bot.toolkit.tool import Tool
 
 log = logging.getLogger(__name__)
+
+MoreTools = Callable[[], Awaitable[Sequence[Tool]]]
+"""Tools that come and go while the bot runs."""
 
 HooksFor = Callable[[Request], HookChain]
 """The hooks of one run: some keep a count of their own."""
@@ -63,6 +67,7 @@ class Runner:
     hooks_for: HooksFor
     budgets: BudgetPolicy
     channels: Channels
+    more_tools: MoreTools
     stateless: bool = False
     dry_run: bool = False
 
@@ -121,7 +126,6 @@ class Runner:
         context = RequestContext(
             request=request, run_id=record.run_id, model=self.models[0], dry_run=self.dry_run
         )
-        here = await self.channels.of(request.channel)
         bound_to = _bound_to(request)
         interrupt = Interrupt()
         spending = Spending(request, self.budgets, interrupt)
@@ -129,14 +133,13 @@ class Runner:
             return spending.refusal(record.run_id), caller
         state = await self._first_state(request, record, lease, caller)
         spending.begin(state)
+        parts = await self._parts(context, interrupt, bound_to, spending)
         narrator = Narrator(request, record.run_id)
         ended: RunEnded | None = None
         with bound_request(context):
             async with (
                 self.stores.signals.watch(request.id, lambda _by: interrupt.request()),
-                aclosing(
-                    run(state, self._parts(context, interrupt, bound_to, here, spending))
-                ) as events,
+                aclosing(run(state, parts)) as events,
             ):
                 async for event in events:
                     if isinstance(event, Recorded | SavePoint):
@@ -207,21 +210,22 @@ class Runner:
             log.exception("the ledger is lost", extra={"thread_key": request.thread_key})
             return []
 
-    def _parts(
+    async def _parts(
         self,
         context: RequestContext,
         interrupt: Interrupt,
         bound_to: str | None,
-        here: ChannelSettings,
         spending: Spending,
     ) -> Parts:
         request = context.request
         hooks = self.hooks_for(request)
+        here = await self.channels.of(request.channel)
+        every = self.toolbox.catalogue.joined_by(await self.more_tools())
         return Parts(
             model=self.model,
             models=self.models,
             prices=self.prices,
-            toolbox=replace(self.toolbox, catalogue=self.toolbox.catalogue.only(here.tools)),
+            toolbox=replace(self.toolbox, catalogue=every.only(here.tools)),
             response_type=ResponseType.of(request),
             limits=here.limited(self.limits),
             interrupt=interrupt,

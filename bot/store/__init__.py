@@ -15,8 +15,8 @@ from bot.store.artifacts import ArtifactStore
 from bot.store.budgets import BudgetStore, Position
 from bot.store.caller_state import CallerStates
 from bot.store.catch_up import CatchUps, CatchUpTurn
-from bot.store.channels import ChannelEdits
 from bot.store.connection import Connection, Retention, connect
+from bot.store.decisions import Decisions
 from bot.store.leases import Lease, Leases
 from bot.store.ledger import Ledger
 from bot.store.mailbox import Mailbox
@@ -31,8 +31,8 @@ __all__ = [
     "CallerStates",
     "CatchUpTurn",
     "CatchUps",
-    "ChannelEdits",
     "Connection",
+    "Decisions",
     "Lease",
     "Leases",
     "Ledger",
@@ -67,7 +67,8 @@ class Stores:
     runs: Runs
     artifacts: ArtifactStore
     threads: Threads
-    channels: ChannelEdits
+    channels: Decisions
+    mcp: Decisions
     signals: Signals
     budgets: BudgetStore
     pause: PauseSwitch
@@ -127,7 +128,8 @@ async def open_stores(url: str, retention: Retention | None = None) -> AsyncGene
             runs=Runs(redis, keep),
             artifacts=ArtifactStore(redis, keep),
             threads=Threads(redis, keep),
-            channels=ChannelEdits(redis, keep),
+            channels=Decisions(redis, keep, "channel-edits"),
+            mcp=Decisions(redis, keep, "mcp-pins"),
             signals=Signals(redis, keep),
             budgets=BudgetStore(redis, keep),
             pause=PauseSwitch(redis, keep),

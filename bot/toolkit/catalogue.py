@@ -41,6 +41,12 @@ class Catalogue:
             raise ToolDefinitionError(f"Tool {', '.join(taken)}: the agent itself uses that name.")
         return cls(ordered)
 
+    def joined_by(self, others: Iterable[Tool]) -> Catalogue:
+        """With `others`, as far as their names are free."""
+        names = {each.name for each in self.tools}
+        new = {each.name: each for each in others if each.name not in names}
+        return Catalogue.of((*self.tools, *new.values())) if new else self
+
     def only(self, allowed: Iterable[str] | None) -> Catalogue:
         """The tools whose name or group is `allowed`, `*` standing for any letters; None allows
         all."""

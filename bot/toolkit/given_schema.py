@@ -54,7 +54,19 @@ def given_model(schema: Schema, *, owner: str = "schema") -> type[BaseModel]:
     `owner` and the place, for what is no JSON schema or what strict mode cannot express.
     """
     _check(schema, owner)
-    sent = cast(Schema, _for_the_service(schema))
+    model = _model(schema, cast(Schema, _for_the_service(schema)))
+    strict_schema(model, owner=owner)
+    return model
+
+
+def loose_model(schema: Schema, *, owner: str) -> type[BaseModel]:
+    """As `given_model`, for a schema that strict mode cannot express: the model service does not
+    see to it that data fits, only we do. Raises ToolDefinitionError for what is no JSON schema."""
+    _check_form(schema, owner)
+    return _model(schema, schema)
+
+
+def _model(schema: Schema, sent: Schema) -> type[BaseModel]:
     kind = validator_for(schema, default=jsonschema.Draft202012Validator)
     validator = kind(schema, registry=Registry(), format_checker=kind.FORMAT_CHECKER)
 
@@ -67,14 +79,16 @@ def given_model(schema: Schema, *, owner: str = "schema") -> type[BaseModel]:
         @model_validator(mode="before")
         @classmethod
         def _fits(cls, given: Any) -> Any:
-            pruned = _without_nulls(validator, given)
-            errors = [_error(each) for each in validator.iter_errors(pruned)]
+            try:
+                pruned = _without_nulls(validator, given)
+                errors = [_error(each) for each in validator.iter_errors(pruned)]
+            except RecursionError:  # references in a circle, or data that goes too deep
+                raise PydanticCustomError("schema", "This is nested too deeply.") from None
             if errors:
                 raise ValidationError.from_exception_data(GIVEN, errors)
             return pruned
 
     Given.__name__ = Given.__qualname__ = GIVEN
-    strict_schema(Given, owner=owner)
     return Given
 
 
@@ -93,6 +107,13 @@ def _is_text(part: Any) -> bool:
 
 
 def _check(schema: Any, owner: str) -> None:
+    _check_form(schema, owner)
+    _check_sizes(schema, owner)
+    for path, node in _nodes(schema):
+        _check_node(schema, node, _place(owner, path))
+
+
+def _check_form(schema: Any, owner: str) -> None:
     if not isinstance(schema, dict) or schema.get("type") != "object":
         raise ToolDefinitionError(f'{owner}: the root must be an object with "type": "object".')
     try:
@@ -100,9 +121,6 @@ def _check(schema: Any, owner: str) -> None:
     except jsonschema.SchemaError as error:
         place = _place(owner, tuple(map(str, error.absolute_path)))
         raise ToolDefinitionError(f"{place}: {error.message[:_SHOWN]}") from None
-    _check_sizes(schema, owner)
-    for path, node in _nodes(schema):
-        _check_node(schema, node, _place(owner, path))
 
 
 def _check_node(root: Schema, node: Any, place: str) -> None:
@@ -202,6 +220,8 @@ def _without_nulls(validator: Validator, given: Any) -> Any:
 
 
 def _pruned(validator: Validator, root: Schema, node: Schema, given: Any) -> Any:
+    if not isinstance(node, dict):  # true, or a reference to nothing
+        return given
     if "$ref" in node:
         return _pruned(validator, root, cast(Schema, _target(root, node["$ref"])), given)
     if "anyOf" in node:

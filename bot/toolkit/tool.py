@@ -61,7 +61,7 @@ class Tool:
 
     `summary` is its one line in `acquire_tools`; `description` is read once it is offered.
     `core` tools are always offered. A tool that `mutates` changes something outside: it runs
-    alone, in order, and at most once. `timeout` in seconds. `title` makes the one-line summary of
+    alone, in order, and at most once. `strict` has the model service keep to the schema. `timeout` in seconds. `title` makes the one-line summary of
     a call for people from its arguments. `on_acquired` gives context that enters the conversation
     when the tool is acquired (D2). `narrowing` names the arguments that make its output smaller.
     """
@@ -78,6 +78,7 @@ class Tool:
     core: bool = False
     mutates: bool = False
     sensitive: bool = False
+    strict: bool = True
     timeout: float = 30.0
     title: Callable[[BaseModel], str]
     on_acquired: Callable[[Services], Awaitable[str]] | None = None
@@ -90,7 +91,7 @@ class Tool:
             "name": self.name,
             "description": self.description,
             "parameters": self.parameters,
-            "strict": True,
+            "strict": self.strict,
         }
 
     async def run(self, arguments: BaseModel, services: Services) -> ToolResult:

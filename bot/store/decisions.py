@@ -1,0 +1,38 @@
+"""What people who run the bot decided: one value each, kept as long as it is looked at."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from pydantic import BaseModel
+
+from bot.store.connection import Connection, Retention
+from bot.store.values import load
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class Decisions:
+    """Values of one family, by name."""
+
+    def __init__(self, redis: Connection, retention: Retention, family: str) -> None:
+        self._redis = redis
+        self._family = family
+        self._seconds = retention.settings
+
+    async def load(self, name: str, kind: type[M]) -> M | None:
+        """The value, read as `kind`; None when there is none. Raises CorruptValue once for one that
+        cannot be read."""
+        return await load(self._redis, self._key(name), kind, renew=self._seconds)
+
+    async def save(self, name: str, value: BaseModel) -> None:
+        """Keep what is set of `value` in the place of what was there."""
+        kept = value.model_dump_json(exclude_unset=True)
+        await self._redis.call("SET", self._key(name), kept, "EX", self._seconds)
+
+    async def forget(self, name: str) -> None:
+        """Back to what is configured."""
+        await self._redis.call("DEL", self._key(name))
+
+    def _key(self, name: str) -> str:
+        return self._redis.key(self._family, name)

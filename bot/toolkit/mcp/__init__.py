@@ -1,0 +1,7 @@
+"""Tools of MCP servers: connections, pins, and how they join the catalogue."""
+
+from bot.toolkit.mcp.pins import Pins, ServerPins, ToolFacts
+from bot.toolkit.mcp.server import McpServer
+from bot.toolkit.mcp.servers import McpServers, open_mcp_servers
+
+__all__ = ["McpServer", "McpServers", "Pins", "ServerPins", "ToolFacts", "open_mcp_servers"]

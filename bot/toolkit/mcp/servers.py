@@ -1,0 +1,152 @@
+"""All configured MCP servers: which of their tools may be used now."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+
+from bot.core.background import alongside
+from bot.core.errors import CorruptValue, StoreUnavailable, ToolDefinitionError, ToolError
+from bot.toolkit.mcp.pins import Pins, ServerPins, ToolFacts
+from bot.toolkit.mcp.server import Connection, McpServer
+from bot.toolkit.mcp.tools import mcp_tool
+from bot.toolkit.tool import Tool
+
+log = logging.getLogger(__name__)
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 5.0, 600.0  # seconds between attempts to see a server at all
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How one server stands, for people who run the bot. `error` is why it cannot be reached."""
+
+    name: str
+    usable: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    error: str = ""
+
+
+class McpServers:
+    """The servers of this deployment. A server is asked what it has when it is first heard of, and
+    whenever it is connected; in between its tools are known from their pins, and nothing runs."""
+
+    def __init__(self, servers: Mapping[str, McpServer], pins: Pins) -> None:
+        self._servers = servers
+        self._pins = pins
+        self._made: dict[tuple[str, str], Tool | None] = {}
+        self._connections = {
+            name: Connection(name, server, partial(self._saw, name))
+            for name, server in servers.items()
+        }
+
+    async def tools(self) -> tuple[Tool, ...]:
+        """The tools that may be used now. Raises StoreUnavailable."""
+        known = [(name, await self._known(name)) for name in self._servers]
+        made = [
+            self._tool(name, pin.usable)
+            for name, pins in known
+            for pin in (pins.tools.values() if pins else ())
+            if pin.usable and self._servers[name].takes(pin.usable.name)
+        ]
+        return tuple(each for each in made if each)
+
+    async def standings(self) -> list[Standing]:
+        """How each server stands, asked now."""
+        return list(await asyncio.gather(*(self._standing(name) for name in self._servers)))
+
+    async def accept(self, name: str, tools: Sequence[str] | None = None) -> ServerPins:
+        """Accept what the server offers now, of the named tools or of all. Raises ToolError when
+        there is no such server."""
+        if name not in self._servers:
+            raise ToolError(
+                f"There is no MCP server {name}. Configured: {', '.join(self._servers)}."
+            )
+        pins = (await self._known(name) or ServerPins()).accept(tools)
+        await self._pins.save(name, pins)
+        return pins
+
+    async def meet_new_ones(self) -> None:
+        """Ask servers that were never seen for their tools, again and again until they answer."""
+        async with asyncio.TaskGroup() as group:
+            for name in self._servers:
+                group.create_task(self._meet(name))
+
+    async def close(self) -> None:
+        """Leave all servers."""
+        await asyncio.gather(*(each.close() for each in self._connections.values()))
+
+    async def _meet(self, name: str) -> None:
+        pause = _FIRST_PAUSE
+        while True:
+            try:
+                if await self._known(name) is None:
+                    await self._connections[name].look()
+            except (ToolError, StoreUnavailable) as error:
+                log.warning("Tools of MCP server %s are not known yet: %s", name, error)
+            else:
+                return
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    async def _saw(self, name: str, listed: Sequence[ToolFacts]) -> None:
+        before = await self._known(name)
+        now = before.against(listed) if before else ServerPins.first(listed)
+        if now == before:
+            return
+        await self._pins.save(name, now)
+        if now.changed:
+            log.warning(
+                "MCP server %s changed %s: off until `bot mcp accept %s`",
+                name,
+                ", ".join(sorted(now.changed)),
+                name,
+            )
+
+    async def _known(self, name: str) -> ServerPins | None:
+        try:
+            return await self._pins.load(name, ServerPins)
+        except CorruptValue:  # what was trusted is lost: nothing is, until somebody says so again
+            log.exception("The pins of MCP server %s are lost", name)
+            await self._pins.save(name, ServerPins())
+            return ServerPins()
+
+    async def _standing(self, name: str) -> Standing:
+        error = ""
+        try:
+            await self._connections[name].look()
+        except ToolError as failed:
+            error = str(failed)
+        pins = await self._known(name) or ServerPins()
+        usable = tuple(tool for tool, pin in pins.tools.items() if pin.usable)
+        return Standing(name, usable, tuple(pins.changed), error)
+
+    def _tool(self, name: str, facts: ToolFacts) -> Tool | None:
+        key = (name, facts.digest)
+        if key not in self._made:
+            self._made[key] = self._make(name, facts)
+        return self._made[key]
+
+    def _make(self, name: str, facts: ToolFacts) -> Tool | None:
+        try:
+            return mcp_tool(facts, self._connections[name], self._servers[name].timeout)
+        except ToolDefinitionError as error:
+            log.warning("A tool is left out: %s", error)
+            return None
+
+
+@asynccontextmanager
+async def open_mcp_servers(
+    servers: Mapping[str, McpServer], pins: Pins
+) -> AsyncGenerator[McpServers]:
+    """The servers for the length of the context; those that were started are stopped at its end."""
+    opened = McpServers(servers, pins)
+    try:
+        async with alongside(opened.meet_new_ones(), name="MCP servers"):
+            yield opened
+    finally:
+        await opened.close()
