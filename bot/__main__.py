@@ -129,6 +129,17 @@ def resume() -> None:
 
 
 @cli.command()
+def mcp(
+    accept: Annotated[
+        str | None, typer.Option(help="Accept what this server offers now, after reading it here.")
+    ] = None,
+) -> None:
+    """List the MCP servers with their tools, and what changed since it was accepted."""
+    for line in asyncio.run(operating.mcp_lines(_settings(), accept=accept)):
+        print(line)
+
+
+@cli.command()
 def manifest(
     form: Annotated[Form, typer.Option(help="How to print it.")] = Form.YAML,
     name: Annotated[str | None, typer.Option(help="The app's name.")] = None,

@@ -1,4 +1,5 @@
-"""What an operator does from the command line beside a running bot: look at spending, pause it.
+"""What an operator does from the command line beside a running bot: look at spending and servers, pause
+it.
 
 On the Redis of REDIS_URL; without one on the bot's own, which only one process at a time can use.
 """
@@ -11,9 +12,12 @@ from datetime import UTC, datetime
 
 from bot.app import budget_policy, redis_and_stores
 from bot.core.budgets import Pause
+from bot.core.errors import ConfigurationError
 from bot.runs.budget_words import since, used_of
 from bot.runs.budgets import BudgetPolicy
 from bot.settings import Settings
+from bot.store import Stores
+from bot.toolkit.mcp import Standing, open_mcp_servers
 
 OPERATOR = "the operator"
 
@@ -35,6 +39,31 @@ async def usage_lines(settings: Settings) -> list[str]:
     return [f"Paused by {pause.name}, {since(pause)}.", *lines] if pause else lines
 
 
+async def mcp_lines(settings: Settings, *, accept: str | None = None) -> list[str]:
+    """How each MCP server stands, asked now; `accept` names one whose changes are accepted. Raises
+    ConfigurationError when there is no such server."""
+    async with (
+        _stores(settings) as stores,
+        open_mcp_servers(settings.mcp_servers, stores.mcp) as servers,
+    ):
+        if accept and accept not in settings.mcp_servers:
+            raise ConfigurationError(f"mcpServers names no {accept}.")
+        standings = await servers.standings()
+        if accept:
+            await servers.accept(accept)
+            standings = await servers.standings()
+    lines = [line for each in standings for line in _standing_lines(each)]
+    return lines or ["No MCP server is configured: see mcpServers in README.md."]
+
+
+def _standing_lines(standing: Standing) -> list[str]:
+    tools = ", ".join(standing.usable) or "no tools"
+    lines = [f"{standing.name}: {standing.error or tools}"]
+    for facts in standing.changed:
+        lines += [f"  CHANGED, off until accepted: {facts.name}", f"    {facts.description}"]
+    return lines
+
+
 async def pause(settings: Settings) -> None:
     """Let no run ask a model any more."""
     async with _policy(settings) as policy:
@@ -49,6 +78,12 @@ async def resume(settings: Settings) -> None:
 
 @asynccontextmanager
 async def _policy(settings: Settings) -> AsyncGenerator[BudgetPolicy]:
+    async with _stores(settings) as stores:
+        yield budget_policy(settings, stores)
+
+
+@asynccontextmanager
+async def _stores(settings: Settings) -> AsyncGenerator[Stores]:
     data_dir = settings.bot_data_dir / "redis"
     async with redis_and_stores(settings, data_dir=data_dir) as (_, stores):
-        yield budget_policy(settings, stores)
+        yield stores

@@ -36,7 +36,7 @@ def test_the_settings_of_the_readme_are_taken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And each key of the example is one that exists."""
-    [example] = blocks("toml")
+    example = "\n".join(blocks("toml"))
     path = tmp_path / "bot.toml"
     path.write_text(example, "utf-8")
     monkeypatch.setenv("BOT_CONFIG", str(path))
@@ -45,6 +45,7 @@ def test_the_settings_of_the_readme_are_taken(
     assert settings.limits.turns == given["limits"]["turns"]
     assert settings.databases["shop"].description == given["databases"]["shop"]["description"]
     assert settings.model.reasoning == "medium"
+    assert settings.mcp_servers["tickets"].takes("get_one")
 
 
 def test_every_command_of_the_readme_exists() -> None:

@@ -2,6 +2,14 @@
 
 from bot.toolkit.mcp.pins import Pins, ServerPins, ToolFacts
 from bot.toolkit.mcp.server import McpServer
-from bot.toolkit.mcp.servers import McpServers, open_mcp_servers
+from bot.toolkit.mcp.servers import McpServers, Standing, open_mcp_servers
 
-__all__ = ["McpServer", "McpServers", "Pins", "ServerPins", "ToolFacts", "open_mcp_servers"]
+__all__ = [
+    "McpServer",
+    "McpServers",
+    "Pins",
+    "ServerPins",
+    "Standing",
+    "ToolFacts",
+    "open_mcp_servers",
+]

@@ -27,7 +27,7 @@ class Standing:
 
     name: str
     usable: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()
+    changed: tuple[ToolFacts, ...] = ()
     error: str = ""
 
 
@@ -101,7 +101,7 @@ class McpServers:
         await self._pins.save(name, now)
         if now.changed:
             log.warning(
-                "MCP server %s changed %s: off until `bot mcp accept %s`",
+                "MCP server %s changed %s: off until `bot mcp --accept %s`",
                 name,
                 ", ".join(sorted(now.changed)),
                 name,
@@ -123,7 +123,8 @@ class McpServers:
             error = str(failed)
         pins = await self._known(name) or ServerPins()
         usable = tuple(tool for tool, pin in pins.tools.items() if pin.usable)
-        return Standing(name, usable, tuple(pins.changed), error)
+        changed = tuple(pin.offered for pin in pins.changed.values() if pin.offered)
+        return Standing(name, usable, changed, error)
 
     def _tool(self, name: str, facts: ToolFacts) -> Tool | None:
         key = (name, facts.digest)

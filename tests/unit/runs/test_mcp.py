@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from bot.local.model import Script, call, finish
+from bot.operating import mcp_lines
+from bot.settings import Settings
 from bot.store import Stores
 from bot.toolkit.mcp import McpServer, McpServers, open_mcp_servers
 from tests.support.runs import Bot, answer, bot_with
@@ -186,3 +188,18 @@ async def test_lost_pins_trust_nothing(stores: Stores, told: Told) -> None:
         await servers.standings()
         assert (await servers.accept("told")).changed == {}
         assert len(await servers.tools()) == 2
+
+
+async def test_an_operator_reads_a_change_before_accepting_it(
+    stores: Stores, redis_url: str, told: Told
+) -> None:
+    """`bot mcp` shows what the model would be told; `--accept` turns the tool on."""
+    settings = Settings(redis_url=redis_url, mcpServers={"told": told.server})
+    assert await mcp_lines(settings) == ["told: look, move"]
+    told.tell(description="Look twice.")
+    assert await mcp_lines(settings) == [
+        "told: move",
+        "  CHANGED, off until accepted: look",
+        "    Look twice.",
+    ]
+    assert await mcp_lines(settings, accept="told") == ["told: look, move"]
