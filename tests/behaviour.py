@@ -13,7 +13,7 @@ from typing import Any
 
 from bot.agent.events import RunEnded
 from bot.agent.state import LoopState
-from bot.local.model import Reply, Script, call, calls, finish, incomplete, refusal, text
+from bot.local.model import Reply, Script, call, calls, empty, finish, incomplete, refusal, text
 from bot.model import ResponsesModel, sdk_client
 from bot.runs.endings import explain
 from tests.unit.agent.harness import ANSWER, MODELS, bench
@@ -50,8 +50,19 @@ class Row:
 CASES = (
     Case("malformed arguments", (call("add", "{not json", disobey=True), finish(ANSWER))),
     Case("unknown tool", (call("ad", {}, disobey=True), finish(ANSWER))),
+    Case("a tool that breaks", (call("fail", {"how": "bug"}), finish(ANSWER))),
+    Case("a tool that hangs", (call("slow", {}), finish(ANSWER))),
+    Case("an output that is too large", (call("big", {"lines": 9_000}), finish(ANSWER))),
+    Case(
+        "300 calls at once",
+        (calls(*(("add", {"a": 1, "b": n}) for n in range(300))), finish(ANSWER)),
+    ),
+    Case("every call fails", (*(call("fail", {"how": "tool"}),) * 3, finish(ANSWER))),
     Case("bad final once", (_BAD_FINAL, finish(ANSWER))),
+    Case("bad final three times", (*(_BAD_FINAL,) * 3, finish(ANSWER))),
     Case("bad final four times", (_BAD_FINAL,) * 4),
+    Case("nothing at all, once", (empty(), finish(ANSWER))),
+    Case("nothing at all, always", (empty(),) * 4),
     Case("text without a call, once", (text("Two."), finish(ANSWER))),
     Case("text without a call, always", (*(text("Two."),) * 2, text("Two.", disobey=True))),
     Case("final beside a call", (calls(("complete_task", ANSWER), ("add", {"a": 1, "b": 1})),)),
@@ -79,12 +90,20 @@ CASES = (
     ),
     Case("context overflow at once", (), ("context_length", 1)),
     Case("never finishes", (*(_ADD,) * 3, replace(_ADD, disobey=True)), limits={"turns": 4}),
+    Case("repeats itself", (*(_ADD,) * 5, finish(ANSWER)), limits={"turns": 6}),
+    Case("over budget", (_ADD, finish(ANSWER)), limits={"tokens": 100}),
+    Case("over budget, and the last call fails", (_ADD,), ("cut", 9), 1, {"tokens": 100}),
     Case("finishes on the last turn", (*(_ADD,) * 3, finish(ANSWER)), limits={"turns": 4}),
     Case("model hangs", (), ("hang", 9), limits={"turn_seconds": 1.5}),
     Case("refusal", (refusal("I can't."),)),
     Case("content filter", (), ("content_filter", 1)),
     Case("prompt refused", (), ("invalid_prompt", 1)),
     Case("missing parent", (finish(ANSWER),), parent="resp_gone"),
+    Case(
+        "missing parent, found a moment later",
+        (_ADD, finish(ANSWER)),
+        ("missing_parent_once", 1),
+    ),
     Case("overloaded, with a fallback", (finish(ANSWER),), (503, 3), models=2),
 )
 

@@ -10,14 +10,27 @@ BROKE = "The model service broke off several times. Please retry in a minute."
 NO_FORM = "I could not put this into the usual form, so I have no answer yet. Retry may do better."
 STEPS = "I used up the steps I may take for one question, so this is not everything. Ask a narrower question."
 NO_STEPS = "I used up the steps I may take for one question, so I have no answer yet. Ask a narrower question."
+TOKENS = "I used up the token budget for one question, so this is not everything. Ask a narrower question."
+NO_TOKENS = (
+    "I used up the token budget for one question, so I have no answer yet. Ask a narrower question."
+)
+TOOLS = "My tools kept failing, so this is not everything. Retry, or put the question another way."
 LONG = "This is more than I can read at once. Start a new thread, or ask about a smaller part."
 SLOW = "The model took too long to respond, so I have no answer yet. Retry, or ask a narrower question."
 
 EXPECTED = [
     ("malformed arguments", "success", "completed", 2, ""),
     ("unknown tool", "success", "completed", 2, ""),
+    ("a tool that breaks", "success", "completed", 2, ""),
+    ("a tool that hangs", "success", "completed", 2, ""),
+    ("an output that is too large", "success", "completed", 2, ""),
+    ("300 calls at once", "success", "completed", 2, ""),
+    ("every call fails", "partial", "tool_errors", 4, TOOLS),
     ("bad final once", "success", "completed", 2, ""),
+    ("bad final three times", "partial", "malformed_output", 4, FORM),
     ("bad final four times", "failed", "malformed_output", 4, NO_FORM),
+    ("nothing at all, once", "success", "completed", 2, ""),
+    ("nothing at all, always", "failed", "malformed_output", 4, NO_FORM),
     ("text without a call, once", "success", "completed", 2, ""),
     ("text without a call, always", "partial", "malformed_output", 3, FORM),
     ("final beside a call", "success", "completed", 1, ""),
@@ -43,6 +56,15 @@ EXPECTED = [
     ("context overflow once", "success", "completed", 4, ""),
     ("context overflow at once", "failed", "prompt_too_long", 1, LONG),
     ("never finishes", "partial", "max_turns", 4, f"{NO_STEPS} What I had done: 1 + 1."),
+    ("repeats itself", "partial", "max_turns", 6, STEPS),
+    ("over budget", "partial", "token_budget", 2, TOKENS),
+    (
+        "over budget, and the last call fails",
+        "partial",
+        "token_budget",
+        4,
+        f"{NO_TOKENS} What I had done: 1 + 1.",
+    ),
     ("finishes on the last turn", "partial", "max_turns", 4, STEPS),
     ("model hangs", "failed", "turn_timeout", 2, SLOW),
     (
@@ -67,6 +89,7 @@ EXPECTED = [
         "The model service refused this question. Put it another way.",
     ),
     ("missing parent", "success", "completed", 3, ""),
+    ("missing parent, found a moment later", "success", "completed", 3, ""),
     ("overloaded, with a fallback", "success", "completed", 4, ""),
 ]
 

@@ -200,7 +200,7 @@ class Dispatch:
         title = tool.title(arguments)
         events.put_nowait(ToolStarted(call["call_id"], tool.name, title))
         began = time.monotonic()
-        key = f"{self.context.run_id}:{call['call_id']}"
+        key = f"{self.context.idempotency_key}:{call['call_id']}"
         with bound_request(replace(self.context, idempotency_key=key)):
             output = await self._run_tool(call, tool, arguments)
         seconds = time.monotonic() - began

@@ -14,7 +14,7 @@ from contextlib import aclosing
 
 from bot.agent.events import Event, RunEnded, RunStarted, TurnStarted
 from bot.agent.hooks import beside
-from bot.agent.observe import Ending, judged, observe
+from bot.agent.observe import judged, observe
 from bot.agent.parts import Parts
 from bot.agent.phases import Phases
 from bot.agent.recovery import prepared, recovered
@@ -55,7 +55,7 @@ async def _turns(state: LoopState, parts: Parts) -> AsyncGenerator[Event]:
                     yield event
             step = this.taken_up(state) or await recovered(this, state)
             if step is None:
-                yield this.ended(state, Ending(this.heard.stop), this.heard.error)
+                yield this.unheard(state)
                 return
             state = step.state
             yield step

@@ -178,7 +178,9 @@ class Phases:
         if open_now is None or open_now.response.incomplete:
             return
         offered = frozenset(tool["name"] for tool in request.tools)
-        async with aclosing(self._dispatch(state).run(open_now, offered)) as happenings:
+        async with aclosing(
+            self._dispatch(state, open_now.response.id).run(open_now, offered)
+        ) as happenings:
             async for event in happenings:
                 if isinstance(event, list):
                     self.outputs = event
@@ -190,14 +192,14 @@ class Phases:
                         self.done.append(event.title)
                     yield event
 
-    def _dispatch(self, state: LoopState) -> Dispatch:
+    def _dispatch(self, state: LoopState, response_id: str) -> Dispatch:
         return Dispatch(
             toolbox=self.parts.toolbox,
             limits=self.parts.limits,
             interrupt=self.parts.interrupt,
             response_type=self.parts.response_type,
             hooks=self.parts.hooks,
-            context=self._context(state),
+            context=self._context(state, response_id),
             deadline=self.began + self.parts.limits.run_seconds,
         )
 
@@ -257,6 +259,13 @@ class Phases:
         entry = LedgerEntry(run_id=self.parts.context.run_id, items=(item,), abandoned=True)
         return Recorded(state, entry)
 
+    def unheard(self, state: LoopState) -> RunEnded:
+        """The end of a run whose last call brought nothing: for the guard that had tripped before
+        it (C6), or else for what the call came to. A person's Stop comes first."""
+        stop = self.heard.stop
+        guard = None if stop is StopReason.CANCELLED_STREAMING else state.closing
+        return self.ended(state, Ending(guard or stop), self.heard.error)
+
     def ended(self, state: LoopState, ending: Ending, error: ModelError | None = None) -> RunEnded:
         return RunEnded(
             state=state,
@@ -268,7 +277,7 @@ class Phases:
             new_items=tuple(self.new_items),
         )
 
-    def _context(self, state: LoopState) -> RequestContext:
+    def _context(self, state: LoopState, response_id: str) -> RequestContext:
         limits, window = self.parts.limits, self.window_size(state)
         ratio = usage_ratio(state, window)
         return replace(
@@ -279,6 +288,8 @@ class Phases:
             turns_left=limits.turns - state.turn,
             model=self.model(state),
             deadline=self.began + limits.run_seconds,
+            # Some services count the calls of each response anew, so their ids alone would not do.
+            idempotency_key=f"{self.parts.context.run_id}:{response_id}",
         )
 
     def call_deadline(self, state: LoopState) -> float:

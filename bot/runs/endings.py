@@ -72,7 +72,10 @@ def explain(
     named (C6). `cut_short` says more than the reason by itself.
     """
     cut_short = cut_short or _CUT_SHORT.get(reason)
-    sentence = _BY_KIND[error.kind] if error else _sentence(reason, cut_short, result=result)
+    if error and not cut_short:  # with one, the run was at its end before the service failed
+        sentence = _BY_KIND[error.kind]
+    else:
+        sentence = _sentence(reason, cut_short, result=result)
     if result or not done:
         return sentence
     steps = "; ".join(dict.fromkeys(done))

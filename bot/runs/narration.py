@@ -11,13 +11,16 @@ import logging
 
 from bot.agent.events import (
     Event,
+    Recorded,
     RunEnded,
     RunStarted,
     TextWithdrawn,
     ToolEnded,
     ToolsAcquired,
+    ToolStarted,
     TurnStarted,
 )
+from bot.core.chain import NO_USAGE, LedgerEntry, Usage
 from bot.core.request import Request
 
 NOTICE = 25
@@ -44,21 +47,34 @@ class Narrator:
         """Log what is worth a line."""
         if isinstance(event, TurnStarted):
             self._turn = event.turn
-        if line := self._line(event):
+        if line := _line(event):
             log.log(NOTICE, "%s turn %d · %s", self._run, self._turn, line, extra=self._ids)
 
-    def _line(self, event: Event) -> str:
-        match event:
-            case RunStarted(model=model):
-                return f"started with {model}"
-            case ToolsAcquired(names=names):
-                return f"acquired {', '.join(names)}"
-            case ToolEnded(tool=tool, title=title, ok=ok, seconds=seconds):
-                return f"{tool} · {title} · {'ok' if ok else 'failed'}, {seconds:.1f} s"
-            case TextWithdrawn():
-                return "the model's stream broke; calling again"
-            case RunEnded(status=status, stop_reason=reason, state=state):
-                spent = state.usage.input_tokens + state.usage.output_tokens
-                return f"{status}: {reason} · {spent:,} tokens"
-            case _:
-                return ""
+
+def _line(event: Event) -> str:  # noqa: PLR0911 - a line for each kind
+    match event:
+        case RunStarted(model=model):
+            return f"started with {model}"
+        case TurnStarted(max_turns=most):
+            return f"asking the model, {most} turns at most"
+        case Recorded(entry=LedgerEntry(response_id=str(), usage=usage)):
+            return f"the model responded · {_tokens(usage or NO_USAGE)}"
+        case Recorded(state=state):
+            why = f", {state.closing}" if state.closing else ""
+            return f"goes on: {state.transition}{why}"
+        case ToolsAcquired(names=names):
+            return f"acquired {', '.join(names)}"
+        case ToolStarted(tool=tool, title=title):
+            return f"{tool} · {title} · started"
+        case ToolEnded(tool=tool, title=title, ok=ok, seconds=seconds):
+            return f"{tool} · {title} · {'ok' if ok else 'failed'}, {seconds:.1f} s"
+        case TextWithdrawn():
+            return "the model's stream broke; calling again"
+        case RunEnded(status=status, stop_reason=reason, state=state):
+            return f"{status}: {reason} · {_tokens(state.usage)}"
+        case _:  # parts of what comes whole, and save points, which say nothing new
+            return ""
+
+
+def _tokens(usage: Usage) -> str:
+    return f"{usage.input_tokens + usage.output_tokens:,} tokens"

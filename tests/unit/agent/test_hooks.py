@@ -15,7 +15,7 @@ from bot.agent.hooks import Block, Go, Hooks, Prevent, Verdict
 from bot.agent.state import LoopState
 from bot.core.chain import Item
 from bot.core.outcome import RunStatus, StopReason
-from bot.local.model import Script, call, finish
+from bot.local.model import Script, call, finish, text
 from bot.model.types import ModelRequest, ModelResponse
 from bot.toolkit.tool import Tool, ToolResult
 from tests.unit.agent.harness import ANSWER, bench
@@ -117,6 +117,19 @@ async def test_a_stop_hook_ends_the_run() -> None:
         ended = await place.run()
     assert (ended.status, ended.stop_reason) == (RunStatus.PARTIAL, StopReason.STOP_HOOK)
     assert ended.result is not None
+
+
+async def test_an_overflow_is_shortened_once_even_when_a_result_was_sent_back() -> None:
+    """E4 H4: what was used up stays used up; a hook's objection starts nothing afresh."""
+    hook = Objecting(1, Block("Name a source first."))
+    script = Script([call("add", {"a": 1, "b": 1}), text("They added."), finish(ANSWER)])
+    async with bench(script, hooks=(hook,)) as place:
+        place.api.faults.fail("context_length", times=1, skip=1)
+        place.api.faults.fail("context_length", times=1, skip=3)
+        ended = await place.run()
+    assert hook.left == 0
+    assert (ended.status, ended.stop_reason) == (RunStatus.FAILED, StopReason.PROMPT_TOO_LONG)
+    assert len(place.api.requests) == 5
 
 
 class Vetoing(Hooks):

@@ -196,11 +196,30 @@ async def test_a_call_id_given_twice_is_run_once() -> None:
     assert ended.status is RunStatus.SUCCESS
 
 
+async def test_call_ids_may_come_again_in_another_response() -> None:
+    """B2 D9: some services count the calls of each response anew; both changes are made, each with
+    a key of its own."""
+    again = {
+        "type": "function_call",
+        "name": "context_of",
+        "call_id": "call_0",
+        "arguments": "{}",
+        "status": "completed",
+    }
+    replies = [raw([again | {"id": f"fc_{n}"}]) for n in range(2)]
+    async with bench(Script([*replies, finish(ANSWER)])) as place:
+        ended = await place.run()
+    keys = [next(iter(place.outputs(n).values())).split()[-1] for n in (1, 2)]
+    assert ended.status is RunStatus.SUCCESS
+    assert len(set(keys)) == 2
+    assert all(key.startswith("run_1:resp_") and key.endswith(":call_0") for key in keys)
+
+
 async def test_tools_see_the_request_even_in_threads() -> None:
     """D9: who asked, how many turns are left, the call's key."""
     async with bench(Script([call("context_of", {}), finish(ANSWER)])) as place:
         await place.run()
-    assert next(iter(place.outputs().values())).startswith("U1 19 run_1:call_")
+    assert next(iter(place.outputs().values())).startswith("U1 19 run_1:resp_")
 
 
 async def test_a_large_output_becomes_a_preview_and_a_handle() -> None:
@@ -362,6 +381,59 @@ async def test_a_budget_ends_the_run_with_one_last_call(
     assert len(place.api.requests) == 2
 
 
+async def test_a_last_call_that_fails_leaves_what_was_done() -> None:
+    """C6 C7: partial, with the titles of what went well, in the place of a result."""
+    async with bench(Script([call("add", {"a": 1, "b": 1})]), tokens=100) as place:
+        place.api.faults.fail("clean_eof", times=3, skip=1)
+        ended = await place.run()
+    assert (ended.status, ended.stop_reason) == (RunStatus.PARTIAL, StopReason.TOKEN_BUDGET)
+    assert ended.error is not None
+    assert ended.result is None
+    assert ended.done == ("1 + 1",)
+
+
+async def test_the_time_of_a_run_ends_its_tools_too() -> None:
+    """G2 B2 C6: a tool in mid-run is stopped, its call answered, and the result asked for once."""
+    script = Script([calls(("add", {"a": 1, "b": 1}), ("wait", {"name": "w"})), finish(ANSWER)])
+    async with bench(script, run_seconds=0.5) as place:
+        ended = await place.run()
+    assert (ended.status, ended.stop_reason) == (RunStatus.PARTIAL, StopReason.RUN_TIMEOUT)
+    told = "Stopped before it finished: the time for this task is up."
+    assert list(place.outputs().values()) == ["2", told]
+    assert place.gate.log[-1] == "end w"
+
+
+_ALL: dict[str, Any] = {
+    "turns": 1,
+    "tokens": 1,
+    "cost": 1e-9,
+    "context_ratio": 1e-9,
+    "failed_turns": 1,
+}
+
+
+@pytest.mark.parametrize(
+    ("passed", "reason"),
+    [
+        ((), StopReason.MAX_TURNS),
+        (("turns",), StopReason.TOKEN_BUDGET),
+        (("turns", "tokens"), StopReason.COST_BUDGET),
+        (("turns", "tokens", "cost"), StopReason.CONTEXT_FULL),
+        (("turns", "tokens", "cost", "context_ratio"), StopReason.TOOL_ERRORS),
+    ],
+)
+async def test_guards_are_asked_in_their_order(passed: tuple[str, ...], reason: StopReason) -> None:
+    """G1 G3: where several have tripped, the run ends for the first: turns, tokens, money, context."""
+    limits = {name: limit for name, limit in _ALL.items() if name not in passed}
+    if "turns" in limits:
+        limits["turns"] = 2
+    script = Script([call("fail", {"how": "tool"}), finish(ANSWER)])
+    async with bench(script, **limits) as place:
+        ended = await place.run()
+    assert ended.stop_reason is reason
+    assert len(place.api.requests) == 2
+
+
 async def test_a_model_that_hangs_is_given_up() -> None:
     """G2: a deadline for each call, the last one too."""
     async with bench(Script([]), turn_seconds=0.1) as place:
@@ -512,6 +584,23 @@ async def test_stop_while_the_model_streams() -> None:
         again = await place.run("Second", ended.state)
     assert again.status is RunStatus.SUCCESS
     assert [item["content"] for item in place.api.requests[-1].body["input"]] == ["First", "Second"]
+
+
+async def test_stop_before_any_tool_ran() -> None:
+    """H1b: nothing is begun any more, not even a change; the next message works."""
+    script = Script([calls(("add", {"a": 1, "b": 1}), ("change", {"name": "x"})), finish(ANSWER)])
+    async with bench(script) as place:
+        async for event in place.stream("First"):
+            if isinstance(event, Recorded) and event.entry.response_id:
+                place.parts.interrupt.request()
+        ended = place.events[-1]
+        assert isinstance(ended, RunEnded)
+        assert ended.status is RunStatus.CANCELLED
+        assert place.gate.log == []
+        assert len(place.api.requests) == 1
+        with_interrupt(place)
+        again = await place.run("Second", ended.state)
+    assert again.status is RunStatus.SUCCESS
 
 
 async def test_stop_while_tools_run() -> None:

@@ -1,0 +1,95 @@
+"""What operators read of a run while it goes on."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bot.agent.state import Transition
+from bot.local.model import Script, call, calls, finish, text
+from bot.runs.narration import NOTICE
+from bot.store import Stores
+from tests.support.runs import answer, bot_with
+
+ROOT = Path(__file__).parents[3]
+
+
+async def narrated(stores: Stores, script: Script, caplog: pytest.LogCaptureFixture) -> list[str]:
+    """The lines of one run, without its id."""
+    with caplog.at_level(NOTICE):
+        async with bot_with(stores, script) as bot:
+            outcome = await bot.ask("1+1?")
+    records = [each for each in caplog.records if each.name == "bot.run"]
+    assert {each.levelno for each in records} == {NOTICE}
+    assert {vars(each)["run_id"] for each in records} == {outcome.run_id}
+    return [each.getMessage().removeprefix(f"{outcome.run_id} ") for each in records]
+
+
+async def test_each_event_is_one_line_for_people(
+    stores: Stores, caplog: pytest.LogCaptureFixture
+) -> None:
+    """I5 A4: between INFO and WARNING; tools with what they were asked, and why the loop went on."""
+    asked = calls(("calculate", {"expression": "1+1"}), ("current_time", {"zone": "Atlantis"}))
+    lines = await narrated(stores, Script([asked, finish(answer())]), caplog)
+    assert logging.INFO < NOTICE < logging.WARNING
+    told = [re.sub(r"[\d,]+ tokens|\d+\.\d s", "…", line) for line in lines]
+    assert told[0].startswith("turn 0 · started with ")
+    assert sorted(told[3:7]) == [
+        "turn 1 · calculate · Calculate 1+1 · ok, …",
+        "turn 1 · calculate · Calculate 1+1 · started",
+        "turn 1 · current_time · Look at the clock · failed, …",
+        "turn 1 · current_time · Look at the clock · started",
+    ]
+    assert told[1:3] + told[7:] == [
+        "turn 1 · asking the model, 20 turns at most",
+        "turn 1 · the model responded · …",
+        "turn 1 · goes on: tools_answered",
+        "turn 2 · asking the model, 20 turns at most",
+        "turn 2 · the model responded · …",
+        "turn 2 · goes on: tools_answered",
+        "turn 2 · success: completed · …",
+    ]
+
+
+async def test_what_people_and_tools_said_is_not_in_the_log(
+    stores: Stores, caplog: pytest.LogCaptureFixture
+) -> None:
+    """I5: a line says what was done, and holds neither question, narration, output nor answer."""
+    script = Script([text("Let me SECRET."), finish(answer("The SECRET."))])
+    lines = await narrated(stores, script, caplog)
+    assert "turn 1 · goes on: nudged" in lines
+    assert "SECRET" not in "".join(lines)
+
+
+async def test_acquired_tools_are_told(stores: Stores, caplog: pytest.LogCaptureFixture) -> None:
+    """I5 D1."""
+    script = Script([call("acquire_tools", {"names": ["convert_time"]}), finish(answer())])
+    assert "turn 1 · acquired convert_time" in await narrated(stores, script, caplog)
+
+
+def test_json_logs_carry_the_ids() -> None:
+    """I5: beside the line, what a search needs: run, request, thread and user."""
+    code = (
+        "from bot.logs import configure; configure('json')\n"
+        "from bot.runs.narration import Narrator\n"
+        "from bot.agent.events import RunStarted\n"
+        "from tests.support.redis import asked\n"
+        "Narrator(asked('?'), 'run_1').tell(RunStarted('gpt'))"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    line = json.loads(done.stderr)
+    assert line["levelname"] == "NOTICE"
+    assert line["message"] == "run_1 turn 0 · started with gpt"
+    assert {"run_id", "request_id", "thread_key", "user"} <= line.keys()
+
+
+def test_every_transition_reads_as_a_word() -> None:
+    """A4: what is logged of a step is the reason itself."""
+    assert all(re.fullmatch(r"[a-z_]+", str(each)) for each in Transition)
