@@ -81,7 +81,11 @@ class Runner:
         runs = self.stores.runs
         lease = await self.stores.leases.take(request.thread_key)
         failpoint("lease-taken")
-        record = await runs.start(request, new_id("run"), lease)
+        try:
+            record = await runs.start(request, new_id("run"), lease)
+        except CorruptValue:  # nobody knows what it had changed, so it is not done again
+            log.exception("the record of a run is lost", extra={"request_id": request.id})
+            record, attempt = await runs.start(request, new_id("run"), lease), _MOST_ATTEMPTS + 1
         failpoint("run-started")
         if record.outcome and record.phase is Phase.DELIVERED:
             return record.outcome
@@ -89,7 +93,7 @@ class Runner:
             outcome = record.outcome or await self._decide(request, record, lease, surface, attempt)
             await _deliver(surface, outcome)
         failpoint("run-delivered")
-        await runs.mark_delivered(record.run_id)
+        await runs.mark_delivered(record)
         failpoint("run-closed")
         return outcome
 

@@ -5,6 +5,7 @@ One hash per budget and period, with the fields of all holders; one per thread.
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from bot.core.budgets import Account, Budget, Charge, Raise, Spent
 from bot.core.errors import CorruptValue
 from bot.store.connection import Connection, Retention
 from bot.store.values import decode, set_aside
+
+log = logging.getLogger(__name__)
 
 _FIELDS = tuple(Spent.model_fields)
 _DAY = 86_400
@@ -77,7 +80,7 @@ class BudgetStore:
         found: dict[str, dict[str, int]] = defaultdict(dict)
         for field, count in fields.items():
             name, _, holder = field.decode().partition(" ")
-            found[holder][name] = int(count)
+            found[holder][name] = _count(count)
         return {holder: Spent.model_validate(counts) for holder, counts in found.items()}
 
     async def raise_budget(self, account: Account, new: Raise, *, seen: Raise | None) -> bool:
@@ -112,7 +115,15 @@ def _field(account: Account, name: str) -> str:
 
 
 def _spent(values: Sequence[bytes | None]) -> Spent:
-    return Spent(**{name: int(value or 0) for name, value in zip(_FIELDS, values, strict=True)})
+    return Spent(**{name: _count(value) for name, value in zip(_FIELDS, values, strict=True)})
+
+
+def _count(value: bytes | None) -> int:
+    """What is no number counts for nothing, and is replaced by the next charge."""
+    if value is None or value.removeprefix(b"-").isdigit():
+        return int(value or 0)
+    log.error("A counter of what was spent cannot be read; it begins anew")
+    return 0
 
 
 def _seconds(budget: Budget, retention: Retention) -> int:

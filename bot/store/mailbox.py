@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from redis.exceptions import ResponseError
+
 from bot.core.errors import CorruptValue
 from bot.core.request import Request
 from bot.store.connection import Connection, Retention
@@ -119,10 +121,13 @@ class Mailbox:
     async def attempts(self, request_id: str) -> int:
         """Count one more attempt to run the request; which one it is, from 1 on."""
         key = self._redis.key("attempts", request_id)
-        count, _ = await self._redis.together(
-            ("INCR", key), ("EXPIRE", key, self._retention.request)
-        )
-        return int(count)
+        count = ("INCR", key), ("EXPIRE", key, self._retention.request)
+        try:
+            attempt, _ = await self._redis.together(*count)
+        except ResponseError:  # not a number
+            await set_aside(self._redis, key)
+            attempt, _ = await self._redis.together(*count)
+        return int(attempt)
 
     async def forgive(self, request_id: str) -> None:
         """Do not count the last attempt: it was given back, it did not fail."""

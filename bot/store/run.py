@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ from bot.store.leases import Lease
 from bot.store.ledger import appending
 from bot.store.mailbox import mailbox_keys
 from bot.store.values import decode, set_aside
+
+_TS = re.compile(rb"\d+\.\d+")
 
 
 class Phase(StrEnum):
@@ -55,12 +58,22 @@ class Runs:
 
     async def start(self, request: Request, run_id: str, lease: Lease) -> RunRecord:
         """The run of the request: a new one named `run_id`, or the one that was interrupted, to
-        be gone on with under its own name."""
-        keys = [lease.key, self._redis.key("run-of", request.id), self._redis.key("run", "")]
+        be gone on with under its own name.
+
+        Raises CorruptValue for one that cannot be read; it is set aside, and the next call begins
+        a new one.
+        """
+        run_of = self._redis.key("run-of", request.id)
+        keys = [lease.key, run_of, self._redis.key("run", "")]
         fields = await self._redis.script(
             "run_start", keys, lease.token, run_id, request.id, request.thread_key, self._seconds
         )
-        return await self._record(_pairs(fields))
+        try:
+            return _decoded(_pairs(fields))
+        except CorruptValue:
+            damaged = await self._redis.call("GET", run_of)
+            await set_aside(self._redis, self._key(damaged.decode()))
+            raise
 
     async def save_point(
         self,
@@ -102,23 +115,15 @@ class Runs:
             *appending(self._redis, lease.thread_key, entries, self._seconds),
         )
 
-    async def load(self, run_id: str) -> RunRecord | None:
-        """A run by its id. Raises CorruptValue for one that cannot be read; it is set aside."""
-        fields = await self._redis.call("HGETALL", self._key(run_id))
-        return await self._record(fields) if fields else None
-
-    async def mark_delivered(self, run_id: str) -> None:
+    async def mark_delivered(self, record: RunRecord) -> None:
         """The terminal is up: the request leaves the mailbox in the same step."""
-        record = await self.load(run_id)
-        if record is None:
-            return
         keys = [
-            self._key(run_id),
+            self._key(record.run_id),
             self._redis.key("undelivered"),
             *mailbox_keys(self._redis, record.thread_key),
         ]
         await self._redis.script(
-            "run_delivered", keys, run_id, record.request_id, record.thread_key
+            "run_delivered", keys, record.run_id, record.request_id, record.thread_key
         )
 
     async def undelivered(self) -> list[str]:
@@ -134,24 +139,21 @@ class Runs:
     def _key(self, run_id: str) -> str:
         return self._redis.key("run", run_id)
 
-    async def _record(self, fields: dict[bytes, bytes]) -> RunRecord:
-        try:
-            return _decoded(fields)
-        except CorruptValue:
-            await set_aside(self._redis, self._key(fields[b"run_id"].decode()))
-            raise
-
 
 def _decoded(fields: dict[bytes, bytes]) -> RunRecord:
+    """Raises CorruptValue."""
     state, outcome = fields.get(b"state"), fields.get(b"outcome")
-    return RunRecord(
-        run_id=fields[b"run_id"].decode(),
-        request_id=fields[b"request_id"].decode(),
-        thread_key=fields[b"thread_key"].decode(),
-        phase=Phase(fields[b"phase"].decode()),
-        state=state.decode() if state else None,
-        outcome=decode(Outcome, outcome) if outcome else None,
-    )
+    try:
+        return RunRecord(
+            run_id=fields[b"run_id"].decode(),
+            request_id=fields[b"request_id"].decode(),
+            thread_key=fields[b"thread_key"].decode(),
+            phase=Phase(fields[b"phase"].decode()),
+            state=state.decode() if state else None,
+            outcome=decode(Outcome, outcome) if outcome else None,
+        )
+    except (KeyError, ValueError) as error:
+        raise CorruptValue("The record of a run cannot be read.") from error
 
 
 class Post:
@@ -167,9 +169,9 @@ class Post:
         self._lease = lease
 
     async def message(self) -> str | None:
-        """The ts of the run's message, if one was posted."""
+        """The ts of the run's message, if one was posted and that is known."""
         ts = await self._redis.call("HGET", self._key, "message")
-        return ts.decode() if ts else None
+        return ts.decode() if _TS.fullmatch(ts or b"") else None
 
     async def save_message(self, ts: str) -> None:
         """Remember the run's message."""
@@ -177,7 +179,8 @@ class Post:
 
     async def posted_parts(self) -> int:
         """How many parts of the terminal are up."""
-        return int(await self._redis.call("HGET", self._key, "parts") or 0)
+        count = await self._redis.call("HGET", self._key, "parts") or b"0"
+        return int(count) if count.isdigit() else 0  # what is up already is found there
 
     async def save_part(self, count: int) -> None:
         """Remember that the first `count` parts are up."""

@@ -4,23 +4,27 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from redis.asyncio import Redis
 
 from bot.local.model import ModelRequest, Reply, call, finish, held
 from bot.local.workspace import ADA
+from bot.runs.engine import EngineOptions
 from bot.store.embedded import embedded_redis
 from tests.support.deployment import Deployment, deployed
 from tests.support.redis_process import RedisProcess, free_port, redis_process
 from tests.support.runs import answer
 
 SALES, GENERAL = "C0SALES001", "C0GENERAL1"
+SOON = EngineOptions(sweep=1.0)
 AWAY = 3.0  # seconds; longer than any single try of ours to reach it
 
 
@@ -46,7 +50,7 @@ async def server(tmp_path: Path) -> AsyncIterator[RedisProcess]:
 async def in_mid_run(url: str) -> AsyncGenerator[tuple[Deployment, str, Held]]:
     """A bot whose run waits for its model; the ts of the question."""
     brain = Held()
-    async with deployed(brain, url) as bot:
+    async with deployed(brain, url, engine=SOON) as bot:
         bot.ws.delivery.retry_delays = (1.0, 2.0, 4.0, 8.0)
         asked = await bot.ask(ADA, SALES, "How many?")
         await bot.ws.until(lambda: len(bot.api.requests) > 1)
@@ -112,3 +116,199 @@ async def test_scripts_are_flushed(server) -> None:
         meanwhile = await bot.ask(ADA, SALES, "How few?")
         brain.go.set()
         await ends_once(bot, asked, meanwhile)
+
+
+THREAD_KINDS = (
+    "attempts",
+    "caller-state",
+    "claim",
+    "lease",
+    "ledger",
+    "mailbox",
+    "participants",
+    "request",
+    "run",
+    "run-of",
+    "spent",
+    "written",
+)
+"""Every kind of key that a run leaves; that there is no other is checked below."""
+
+
+def kind_of(key: bytes) -> str:
+    return key.split(b":")[2].decode()
+
+
+async def keys_of(redis: Any, kind: str | None = None) -> list[bytes]:
+    keys = [key async for key in redis.scan_iter("bot:v1:*")]
+    return [key for key in keys if kind in (None, kind_of(key))]
+
+
+async def garble(redis: Any, key: bytes) -> None:
+    """Bits that fell over."""
+    broken = b"\xff{broken"
+    match (await redis.type(key)).decode():
+        case "string":
+            await redis.set(key, broken, keepttl=True)
+        case "hash":
+            await redis.hset(key, mapping=dict.fromkeys(await redis.hkeys(key), broken))
+        case "list":
+            await redis.lset(key, 0, broken)
+        case _:
+            await redis.sadd(key, broken)
+
+
+async def from_the_future(redis: Any, key: bytes) -> None:
+    """Written by a version of the program that is newer than this one."""
+
+    def newer(value: bytes) -> bytes:
+        if not value.startswith(b"{"):
+            return value
+        return json.dumps({**json.loads(value), "version": 999}).encode()
+
+    match (await redis.type(key)).decode():
+        case "string":
+            await redis.set(key, newer(await redis.get(key)), keepttl=True)
+        case "hash":
+            fields = await redis.hgetall(key)
+            await redis.hset(key, mapping={name: newer(value) for name, value in fields.items()})
+        case "list":
+            await redis.lset(key, 0, newer(await redis.lindex(key, 0)))
+        case _:
+            pass  # names without values
+
+
+async def lost(redis: Any, key: bytes) -> None:
+    """Expired early, evicted, or deleted by somebody."""
+    await redis.delete(key)
+
+
+@pytest.mark.parametrize("damage", [garble, from_the_future, lost])
+async def test_values_are_damaged_between_two_questions(server, damage) -> None:
+    """One kind after the other: each thread goes on, with what can still be read of it."""
+    async with (
+        deployed(lambda _: finish(answer("Two.")), server.url, engine=SOON) as bot,
+        Redis.from_url(server.url) as redis,
+    ):
+        for kind in THREAD_KINDS:
+            root = await bot.ask(ADA, SALES, kind)
+            await bot.answered(SALES, root)
+            await bot.ws.until(lambda: not bot.ws.status(SALES, root).text)  # noqa: B023
+            for key in await keys_of(redis, kind):
+                await damage(redis, key)
+            await bot.ask(ADA, SALES, f"and without {kind}?", root)
+            await bot.answered(SALES, root, 2, seconds=10)
+
+
+@pytest.mark.parametrize("damage", [garble, from_the_future, lost])
+async def test_values_are_damaged_in_mid_run(server, damage) -> None:
+    """One kind after the other: the question gets its end, and so does the next one."""
+    async with in_mid_run(server.url) as (bot, asked, brain), Redis.from_url(server.url) as redis:
+        for kind in THREAD_KINDS:
+            for key in await keys_of(redis, kind):
+                await damage(redis, key)
+            brain.go.set()
+            await bot.answered(SALES, asked, seconds=10)
+            await bot.ask(ADA, SALES, f"and without {kind}?", asked)
+            await bot.answered(SALES, asked, 2, seconds=10)
+            brain.go.clear()
+            before = len(bot.api.requests)
+            asked = await bot.ask(ADA, SALES, f"after {kind}")
+            await bot.ws.until(lambda: len(bot.api.requests) > before + 1)  # noqa: B023
+        brain.go.set()
+        await bot.answered(SALES, asked)
+
+
+async def test_what_cannot_be_read_is_kept_for_somebody_to_look_at(server) -> None:
+    """It is moved out of the way, not deleted, and not for ever."""
+    async with (
+        deployed(lambda _: finish(answer("Two.")), server.url, engine=SOON) as bot,
+        Redis.from_url(server.url) as redis,
+    ):
+        root = await bot.ask(ADA, SALES, "How many?")
+        await bot.answered(SALES, root)
+        await bot.ws.until(lambda: not bot.ws.status(SALES, root).text)
+        [state] = await keys_of(redis, "caller-state")
+        await garble(redis, state)
+        await bot.ask(ADA, SALES, "And how few?", root)
+        await bot.answered(SALES, root, 2)
+        [aside] = [key async for key in redis.scan_iter("bot:quarantine:*")]
+        assert aside.endswith(state.removeprefix(b"bot:v1:"))
+        assert 0 < await redis.ttl(aside) <= 30 * 86_400
+
+
+async def test_every_key_expires(server) -> None:
+    """Nothing stays for ever but the engine's stream and schedule, which do not grow: one entry
+    for each worker, each kind of task, and the tickets that wait."""
+    async with in_mid_run(server.url) as (bot, asked, brain), Redis.from_url(server.url) as redis:
+        waiting = await bot.ask(ADA, SALES, "How few?", asked)
+        await bot.ask(ADA, SALES, "")  # is helped
+        await bot.ws.say(ADA, GENERAL, "not for the bot")
+        during = {key: await redis.ttl(key) async for key in redis.scan_iter("*")}
+        brain.go.set()
+        await bot.answered(SALES, asked, 2)
+        assert {kind_of(key) for key in await keys_of(redis)} >= set(THREAD_KINDS) - {"mailbox"}
+        after = {key: await redis.ttl(key) async for key in redis.scan_iter("*")}
+    assert waiting
+    for keys in (during, after):
+        own = {key: ttl for key, ttl in keys.items() if not key.startswith(b"bot:engine:")}
+        assert [key for key, ttl in own.items() if ttl == -1] == []
+    schedule = (b"queue", b"stream", b"sweep", b"runs:sweep", b"workers", b"task-workers:")
+    engine = [key for key, ttl in after.items() if ttl == -1 and key.startswith(b"bot:engine:")]
+    assert [key for key in engine if not key.startswith(schedule_of(*schedule))] == []
+
+
+def schedule_of(*names: bytes) -> tuple[bytes, ...]:
+    return tuple(b"bot:engine:" + name for name in names)
+
+
+class SlowLine:
+    """Passes on to a server, each request a while later."""
+
+    def __init__(self, port: int, seconds: float) -> None:
+        self._port = port
+        self._seconds = seconds
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[str]:
+        server = await asyncio.start_server(self._carry, "127.0.0.1", 0)
+        try:
+            yield f"redis://127.0.0.1:{server.sockets[0].getsockname()[1]}/0"
+        finally:
+            server.close()
+
+    async def _carry(self, near: asyncio.StreamReader, back: asyncio.StreamWriter) -> None:
+        far, onward = await asyncio.open_connection("127.0.0.1", self._port)
+        try:
+            async with asyncio.TaskGroup() as both:
+                both.create_task(self._pump(near, onward, self._seconds))
+                both.create_task(self._pump(far, back, 0.0))
+        finally:
+            onward.close()
+            back.close()
+
+    async def _pump(
+        self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, seconds: float
+    ) -> None:
+        with suppress(ConnectionError):
+            while data := await source.read(65_536):
+                await asyncio.sleep(seconds)
+                sink.write(data)
+                await sink.drain()
+        sink.close()
+
+
+async def test_it_is_slow(server) -> None:
+    """A tenth of the lease for each command (2 s of 20 in the field): slower, and no lease is lost:
+    the model is asked as often as ever."""
+    lease = EngineOptions(lease=2.0, sweep=1.0)
+    brain = Held()
+    brain.go.set()
+    async with (
+        SlowLine(server.port, 0.2).open() as url,
+        deployed(brain, url, engine=lease) as bot,
+    ):
+        bot.ws.delivery.retry_delays = (1.0, 2.0, 4.0, 8.0)
+        asked = await bot.ask(ADA, SALES, "How many?")
+        await ends_once(bot, asked)
+        assert len(bot.api.requests) == 2

@@ -2,7 +2,7 @@
 -- The clock makes tokens grow even if the last second before a crash was not kept.
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-local last = tonumber(redis.call('GET', KEYS[1]) or '0')
+local last = tonumber(redis.call('GET', KEYS[1]) or '0') or 0
 local token = string.format('%.0f', math.max(last + 1, now))
 redis.call('SET', KEYS[1], token, 'EX', ARGV[1])
 return token

@@ -49,14 +49,11 @@ async def test_the_end_of_a_run_is_one_step(stores: Stores) -> None:
     state = CallerState(previous_response_id="resp_1", pending=({"type": "message"},))
     await stores.runs.finish("run_1", outcome(), state, lease, [entry(2)])
 
-    finished = await stores.runs.load("run_1")
-    assert finished is not None
-    assert finished.outcome == outcome()
+    record = await stores.runs.start(request, "run_2", lease)
+    assert record.outcome == outcome()
     assert await stores.caller_states.load(request.thread_key) == state
     assert await stores.ledger.entries(request.thread_key) == [entry(1), entry(2)]
     assert await stores.runs.undelivered() == ["run_1"]
-    record = await stores.runs.load("run_1")
-    assert record is not None
     assert (record.phase, record.state) == (Phase.FINISHED, None)
 
 
@@ -75,14 +72,13 @@ async def test_delivering_takes_the_request_out_of_the_mailbox(stores: Stores) -
     behind = asked()
     await stores.mailbox.submit(behind, event_id="behind")
     await stores.runs.finish("run_1", outcome(), CallerState(), lease)
-    await stores.runs.mark_delivered("run_1")
-    await stores.runs.mark_delivered("run_1")
+    finished = await stores.runs.start(request, "run_2", lease)
+    await stores.runs.mark_delivered(finished)
+    await stores.runs.mark_delivered(finished)
 
     assert await stores.mailbox.head(request.thread_key) == behind
     assert await stores.runs.undelivered() == []
-    record = await stores.runs.load("run_1")
-    assert record is not None
-    assert record.phase is Phase.DELIVERED
+    assert (await stores.runs.start(request, "run_2", lease)).phase is Phase.DELIVERED
 
 
 async def test_what_was_posted_is_kept_with_the_run(stores: Stores) -> None:
