@@ -108,6 +108,16 @@ def tools() -> None:
 
 
 @cli.command()
+def feedback(
+    limit: Annotated[int, typer.Option(min=1, help="How many, the newest first.")] = 50,
+    as_json: Annotated[bool, typer.Option("--json", help="A JSON object a line.")] = False,
+) -> None:
+    """List what people said of answers: thumbs and comments."""
+    for line in asyncio.run(operating.feedback_lines(_settings(), limit, as_json=as_json)):
+        print(line)
+
+
+@cli.command()
 def usage() -> None:
     """What was spent in this day and month (UTC), by workspace, channel and user."""
     for line in asyncio.run(operating.usage_lines(_settings())):

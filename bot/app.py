@@ -24,7 +24,7 @@ from bot.agent.hooks import HookChain, Hooks
 from bot.core import failpoints
 from bot.core.background import alongside
 from bot.core.errors import ConfigurationError, ToolError
-from bot.core.request import Request
+from bot.core.request import Again, Request
 from bot.metrics import Metrics
 from bot.model import Model, PriceList, ResponsesModel, sdk_client
 from bot.runs.artifacts import ThreadArtifacts
@@ -49,6 +49,7 @@ from bot.slack.listeners import register
 from bot.slack.people import People
 from bot.slack.socket_mode import socket_mode
 from bot.slack.status import ThreadStatus
+from bot.slack.stopping import Stopping
 from bot.slack.surface import slack_surfaces
 from bot.slack.workflow import with_steps
 from bot.store import Stores, open_stores
@@ -171,8 +172,9 @@ def _check_prices(settings: Settings, prices: PriceList) -> None:
 def _hooks(settings: Settings, model: Model, artifacts: Artifacts, request: Request) -> HookChain:
     """The policies of one run, in the order in which they judge a result."""
     hooks: list[Hooks] = []
-    if settings.limits.effort:
-        hooks.append(Effort(settings.limits.effort))
+    deeper = settings.limits.deeper if request.again is Again.DEEPER else 0
+    if effort := max(settings.limits.effort or 0, deeper):
+        hooks.append(Effort(effort))
     if settings.model.evaluation != "off":
         tries = 2 if settings.model.evaluation == "full" else 0
         hooks.append(Evaluation(request, model, settings.openai_model, tries=tries))
@@ -326,6 +328,14 @@ def _add_listeners(
     background: Background,
 ) -> Intake:
     channels = Channels(settings.channels, stores.channels)
+    stopping = Stopping(
+        identity=slack.identity,
+        clients=slack.clients,
+        people=slack.people,
+        policy=settings.access,
+        channels=channels,
+        running=requests,
+    )
     intake = Intake(
         identity=slack.identity,
         clients=slack.clients,
@@ -336,6 +346,7 @@ def _add_listeners(
         threads=stores.threads,
         submit=submit,
         withdraw=requests.withdraw,
+        stopping=stopping,
         status=slack.status,
         background=background,
     )
@@ -361,7 +372,8 @@ def _add_listeners(
         asking=asking,
         submit=requests.submit,
         access=slack.access,
-        cancel=requests.cancel,
+        stopping=stopping,
+        keep_feedback=stores.feedback,
         admin=admin,
         usage_of=budgets.of_person,
         status=slack.status,

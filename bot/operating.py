@@ -1,5 +1,5 @@
-"""What an operator does from the command line beside a running bot: look at spending and servers, pause
-it.
+"""What an operator does from the command line beside a running bot: look at spending, at servers and
+at what people say of answers, pause it.
 
 On the Redis of REDIS_URL; without one on the bot's own, which only one process at a time can use.
 """
@@ -74,6 +74,20 @@ async def resume(settings: Settings) -> None:
     """Take that back."""
     async with _policy(settings) as policy:
         await policy.switch.clear()
+
+
+async def feedback_lines(settings: Settings, limit: int, *, as_json: bool) -> list[str]:
+    """What people said of answers, the newest first: a table, or a JSON object a line."""
+    async with _stores(settings) as stores:
+        said = await stores.feedback.latest(limit)
+    if as_json:
+        return [each.model_dump_json() for each in said]
+    good = sum(each.verdict == "good" for each in said)
+    lines = [f"{'when (UTC)':<17} {'verdict':<8} {'who':<12} {'channel':<12} {'run':<21} comment"]
+    for each in said:
+        what = f"{each.at:%Y-%m-%d %H:%M}  {each.verdict:<8} {each.user:<12} {each.channel:<12}"
+        lines.append(f"{what} {each.run_id:<21} {' '.join(each.comment.split())}".rstrip())
+    return [*lines, f"{good} good, {len(said) - good} bad."]
 
 
 @asynccontextmanager

@@ -9,6 +9,7 @@ class Limits(BaseModel):
     """Bounds on one run; settable in `[limits]` of bot.toml. Times in seconds, cost in dollars.
 
     `effort`, in tokens, is what should be spent before a result is taken; None takes the first.
+    `deeper` is the same for a request whose asker wants more work put into it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -19,6 +20,7 @@ class Limits(BaseModel):
     tokens: int = Field(default=100_000, ge=1)
     cost: float | None = Field(default=1.0, gt=0)
     effort: int | None = Field(default=None, ge=1)
+    deeper: int = Field(default=40_000, ge=0)
     context_ratio: float = Field(default=0.95, gt=0, le=1)
     malformed: int = Field(default=3, ge=1)
     failed_turns: int = Field(default=3, ge=1)

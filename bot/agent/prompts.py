@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from bot.core.chain import Item
 from bot.core.outcome import StopReason
-from bot.core.request import Entry, FileRef, Request
+from bot.core.request import Again, Entry, FileRef, Request
 
 INSTRUCTIONS = """\
 You are an assistant that colleagues ask in Slack. You work with tools, then return one structured
@@ -75,6 +75,19 @@ _CLOSING = {
 }
 
 
+_AGAIN = {
+    Again.REGENERATE: (
+        "(You have answered this before, and another answer is wanted. Work it out afresh: look "
+        "again instead of repeating what you said.)"
+    ),
+    Again.DEEPER: (
+        "(You have answered this before, and more depth is wanted. Check what was least certain, "
+        "look for what was missing, use more sources, and return one better answer.)"
+    ),
+}
+"""What a request says that repeats another one."""
+
+
 def closing(reason: StopReason) -> str:
     """Asks for what there is, on the last call (C5, C6)."""
     return (
@@ -123,6 +136,8 @@ def request_message(request: Request) -> Item:
     if request.quoted:
         parts.append("About this message:\n" + _quote(request.quoted))
     parts.append(request.text or "(no words)")
+    if request.again in _AGAIN:
+        parts.append(_AGAIN[request.again])
     if request.files:
         listed = "\n".join(_file_line(file) for file in request.files)
         parts.append(f"Attached files:\n{listed}")

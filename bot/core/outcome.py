@@ -69,6 +69,8 @@ class Outcome(BaseModel):
     is the type asked for, or `Answer` for words that do not fit into it.
     `error` says how the model service failed, if that ended the run.
     `note` is a clear sentence for the person: why it is partial or failed and what to do next.
+    `found` are the steps of a run that somebody stopped, with what came out of each, and `draft` the
+    beginning of the answer it was writing.
     `links` are the addresses that may be posted as links: those that people or tools brought in.
     `charts` maps the handles named in the result to what they show.
     `over` is the budget that ended the run, for who may raise it; `warnings` are sentences about
@@ -85,6 +87,8 @@ class Outcome(BaseModel):
     error: ModelErrorKind | None = None
     result: dict[str, Any] | None = None
     note: str = ""
+    found: tuple[str, ...] = ()
+    draft: str = ""
     totals: Totals = Totals()
     links: frozenset[str] = frozenset()
     charts: dict[str, Chart] = {}

@@ -24,6 +24,14 @@ class Entry(StrEnum):
     HEADLESS = "headless"
 
 
+class Again(StrEnum):
+    """Why a request repeats one that was made before."""
+
+    RETRY = "retry"  # it failed
+    REGENERATE = "regenerate"  # somebody wants another answer
+    DEEPER = "deeper"  # somebody wants more work put into it
+
+
 class FileRef(BaseModel):
     """A file that somebody attached. `size` is in bytes, as its host declares it."""
 
@@ -42,7 +50,7 @@ class Request(BaseModel):
     of the message that stands for it) and, with team and channel, what a request is told apart by.
     `author` and `place` are the names that people and the model read ("Ada", "#sales").
     `beside` names the channel that somebody has open while they write to the bot.
-    `private` means that only `user` may see the answer. A `late` one was found after nothing had
+    `again` is set when it repeats another request, and says why. `private` means that only `user` may see the answer. A `late` one was found after nothing had
     listened for a while. `quoted` is the message that a shortcut was used on. `response_type` names
     what is wanted (C3); with a `response_schema`, it is data of that JSON schema.
     """
@@ -64,6 +72,7 @@ class Request(BaseModel):
     quoted: str = ""
     files: tuple[FileRef, ...] = ()
     private: bool = False
+    again: Again | None = None
     late: bool = False
     response_type: str = "Answer"
     response_schema: dict[str, Any] | None = None

@@ -25,6 +25,8 @@ _LINK = re.compile(r"https?://[^\s<>\"'`|)\]]+")
 async def outcome_of(ended: RunEnded, context: RequestContext, artifacts: Artifacts) -> Outcome:
     """What is posted and kept of a run that ended in the loop."""
     request, state = context.request, ended.state
+    # What a person stopped is listed step by step instead (see `findings`).
+    done = () if ended.status is RunStatus.CANCELLED else ended.done
     return Outcome(
         run_id=context.run_id,
         status=ended.status,
@@ -32,7 +34,7 @@ async def outcome_of(ended: RunEnded, context: RequestContext, artifacts: Artifa
         error=ended.error.kind if ended.error else None,
         response_type=type(ended.result).__name__ if ended.result else request.response_type,
         result=ended.result.model_dump(mode="json") if ended.result else None,
-        note=explain(ended.stop_reason, ended.error, ended.done, result=ended.result is not None),
+        note=explain(ended.stop_reason, ended.error, done, result=ended.result is not None),
         totals=Totals(
             model=context.model,
             turns=state.turn,

@@ -36,5 +36,31 @@ class Requests:
         return await self.stores.mailbox.remove(thread_key, request_id)
 
     async def cancel(self, thread_key: str, by: str) -> bool:
-        """Stop the thread's current run; False when nothing runs there."""
-        return await self.stores.signals.request_cancel(thread_key, None, by) is not None
+        """Stop the thread's current run, and what `by` asked there and waits; False when nothing
+        runs. Each of these requests still ends with a message of its own."""
+        signals = self.stores.signals
+        stopped = await signals.request_cancel(thread_key, None, by)
+        for request in await self.stores.mailbox.all_of(thread_key):
+            if request.user == by and request.id != stopped:
+                await signals.request_cancel(thread_key, request.id, by)
+        return stopped is not None
+
+    async def cancel_in_channel(self, team: str, channel: str, by: str) -> bool:
+        """`cancel` in every thread of a conversation."""
+        here = f"{team}:{channel}:"
+        found = [key for key in await self.stores.mailbox.threads() if key.startswith(here)]
+        return any([await self.cancel(thread_key, by) for thread_key in found])
+
+    async def cancel_own(self, thread_key: str, by: str) -> bool:
+        """Stop the thread's current run if `by` asked for it."""
+        waiting = await self.stores.mailbox.all_of(thread_key)
+        return bool(waiting) and waiting[0].user == by and await self.cancel(thread_key, by)
+
+    async def cancel_asked(self, team: str, channel: str, ts: str, by: str) -> bool:
+        """Stop what `by` asked with the message `ts`."""
+        request_id = await self.stores.mailbox.find(team, channel, ts)
+        request = await self.stores.mailbox.get(request_id) if request_id else None
+        if request is None or request.user != by:
+            return False
+        signals = self.stores.signals
+        return await signals.request_cancel(request.thread_key, request.id, by) is not None

@@ -30,6 +30,7 @@ from bot.core.request import Request
 from bot.model import Model, PriceList
 from bot.runs.budgets import BudgetPolicy
 from bot.runs.channels import Channels
+from bot.runs.findings import Findings
 from bot.runs.narration import Narrator
 from bot.runs.outcomes import broken, outcome_of
 from bot.runs.spending import Spending
@@ -138,7 +139,7 @@ class Runner:
         state = await self._first_state(request, record, lease, caller)
         spending.begin(state)
         parts = await self._parts(context, interrupt, bound_to, spending)
-        narrator = Narrator(request, record.run_id)
+        narrator, findings = Narrator(request, record.run_id), Findings()
         ended: RunEnded | None = None
         with bound_request(context):
             async with (
@@ -151,6 +152,7 @@ class Runner:
                     elif isinstance(event, RunEnded):
                         ended = event
                     narrator.tell(event)
+                    findings.note(event)
                     await surface.show(event)
             if ended is None:
                 raise RuntimeError("the loop ended without RunEnded")
@@ -160,7 +162,7 @@ class Runner:
             outcome = await outcome_of(ended, context, self.toolbox.artifacts)
             outcome = await spending.ending(outcome, ended.done)
         after = caller_after(ended, caller, model=context.model, bound_to=bound_to)
-        return outcome, after
+        return findings.added_to(outcome), after
 
     async def _keep(
         self,

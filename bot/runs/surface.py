@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
@@ -50,6 +50,3 @@ class Surface(Protocol):
 
 OpenSurface = Callable[[Request, RunPost], AbstractAsyncContextManager[Surface]]
 """Opens the surface of a request, with what was posted for its run before."""
-
-CancelRun = Callable[[str, str], Awaitable[bool]]
-"""Stops the run of a thread (thread_key, user who asked for it); False when none runs."""

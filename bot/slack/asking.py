@@ -16,7 +16,7 @@ from slack_sdk.errors import SlackApiError
 from bot.core.errors import NotPermitted
 from bot.core.failpoints import failpoint
 from bot.core.ids import new_id
-from bot.core.request import Entry, FileRef, Request
+from bot.core.request import Again, Entry, FileRef, Request
 from bot.runs.channels import Channels
 from bot.runs.policy import Person, Policy
 from bot.slack.access import Access
@@ -109,8 +109,9 @@ class Asking:
             )
             return await self._intake.accept(request, question.key)
 
-    async def again(self, request_id: str, *, user: str, ts: str) -> bool:
-        """Ask a kept request once more for `user`; `ts` is that of the press of the button."""
+    async def again(self, request_id: str, how: Again, *, user: str, ts: str) -> bool:
+        """Ask a kept request once more for `user`; `ts` is that of the press of the button. False
+        when that was done before."""
         kept = await self._load(request_id)
         if kept is None or (kept.private and kept.user != user):
             raise NotPermitted(words.CANNOT_RETRY)
@@ -120,6 +121,7 @@ class Asking:
                 "id": new_id("req"),
                 "ts": ts,
                 "late": False,
+                "again": how,
                 "user": person.id,
                 "author": person.name,
                 "locale": person.locale,
@@ -127,7 +129,7 @@ class Asking:
                 "received_at": datetime.now(UTC),
             }
         )
-        return await self._intake.accept(request, f"retry:{request_id}")
+        return await self._intake.accept(request, f"{how}:{request_id}")
 
     async def name(self, user: str) -> str:
         """The name of somebody mentioned in a question."""

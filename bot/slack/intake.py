@@ -23,6 +23,7 @@ from bot.slack.client import TRANSPORT_ERRORS, Clients, Identity, SlackUnavailab
 from bot.slack.people import People
 from bot.slack.render import words
 from bot.slack.status import ThreadStatus
+from bot.slack.stopping import Stopping, is_stop
 from bot.slack.text import mentions, one_line, question_from
 
 log = logging.getLogger(__name__)
@@ -66,6 +67,7 @@ class Intake:
         threads: Threads,
         submit: Submit,
         withdraw: Withdraw,
+        stopping: Stopping,
         status: ThreadStatus,
         background: Background,
     ) -> None:
@@ -78,6 +80,7 @@ class Intake:
         self._threads = threads
         self._submit = submit
         self._withdraw = withdraw
+        self._stopping = stopping
         self._status = status
         self._background = background
         self._crowds: OrderedDict[str, None] = OrderedDict()
@@ -86,6 +89,9 @@ class Intake:
         """A post, as `message` or `app_mention`: Slack sends both for one mention. A `late` one
         was found after nothing had listened."""
         if self._is_ignored(event):
+            return
+        if is_stop(str(event.get("text") or ""), self._identity.user) and not event.get("files"):
+            await self._stop(event)
             return
         entry = await self._entry(event)
         if entry is None:
@@ -106,6 +112,22 @@ class Intake:
             return
         request = await self._request(event, entry, person, question)
         await self.accept(request.model_copy(update={"late": late}), event_id)
+
+    async def _stop(self, event: Event) -> None:
+        """The word stop, typed alone, is no question, whether or not something runs. In a direct
+        message outside a thread it is meant for all that runs there."""
+        channel, thread = event["channel"], event.get("thread_ts")
+        direct = _is_direct(event)
+        try:
+            stopped = bool(thread or direct) and await self._stopping.stop(
+                channel, thread, event["user"]
+            )
+            answer = words.NOTHING_RUNS
+        except NotPermitted as refusal:
+            stopped, answer = False, str(refusal)
+        first = await self._is_first_notice(event)  # of the two events of a mention
+        if not stopped and first and await self._entry(event):
+            self._tell(event, answer)
 
     async def changed(self, event: Event, event_id: str) -> None:
         """An edit counts only when it mentions the bot for the first time; an unfurl is no edit."""
@@ -157,7 +179,7 @@ class Intake:
 
     async def _entry(self, event: Event) -> Entry | None:
         """By which rule the post is for the bot; None when it is not."""
-        if event.get("channel_type") == "im" or str(event["channel"]).startswith("D"):
+        if _is_direct(event):
             return Entry.DIRECT_MESSAGE
         if event["type"] == "app_mention" or mentions(str(event.get("text")), self._identity.user):
             return Entry.MENTION
@@ -242,6 +264,10 @@ class Intake:
             text=sentence,
         )
         self._background.start(told, "telling somebody something")
+
+
+def _is_direct(event: Event) -> bool:
+    return event.get("channel_type") == "im" or str(event["channel"]).startswith("D")
 
 
 def file_refs(files: Any) -> tuple[FileRef, ...]:

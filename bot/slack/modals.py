@@ -15,9 +15,11 @@ from bot.slack.tasks import TASKS, Task
 
 ASK_ABOUT = "ask_about_message"
 ASK_ANYWHERE = "ask_anywhere"
+COMMENT = "feedback_comment"
 
 _QUESTION, _WHERE, _CHANNEL = "question", "where", "channel"
 _MAX_QUESTION = 3_000
+MAX_COMMENT = 2_000
 _MAX_QUOTE = 1_200  # so that its JSON, non-ASCII characters included, stays within 3,000
 _MAX_METADATA = 3_000
 _MAX_SHOWN = 300
@@ -69,6 +71,23 @@ def ask_anywhere_modal(question: str = "") -> Block:
     """The global modal: the question, and where the answer goes; by default into the DM."""
     where = _choice((words.IN_DM, MODAL_ONLY_ME), (words.IN_CHANNEL, MODAL_CHANNEL))
     return _modal(ASK_ANYWHERE, [_question(question), where, _channel()], "")
+
+
+def comment_modal(metadata: str) -> Block:
+    """Asks what was wrong with an answer; `metadata` comes back with it."""
+    field = _text_field(words.COMMENT_HINT) | {"max_length": MAX_COMMENT}
+    asked = {**_input(_QUESTION, words.COMMENT_LABEL, field), "optional": True}
+    modal = _modal(COMMENT, [asked], metadata)
+    return modal | {
+        "title": _plain(words.COMMENT_TITLE),
+        "submit": _plain(words.COMMENT_SUBMIT),
+        "close": _plain(words.SKIP),
+    }
+
+
+def comment_of(view: Mapping[str, Any]) -> str:
+    """What somebody wrote into that modal."""
+    return str(view["state"]["values"][_QUESTION][_QUESTION].get("value") or "")
 
 
 def filled(view: Mapping[str, Any]) -> Filled:

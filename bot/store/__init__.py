@@ -17,6 +17,7 @@ from bot.store.caller_state import CallerStates
 from bot.store.catch_up import CatchUps, CatchUpTurn
 from bot.store.connection import Connection, Retention, connect
 from bot.store.decisions import Decisions
+from bot.store.feedback import FeedbackStore
 from bot.store.leases import Lease, Leases
 from bot.store.ledger import Ledger
 from bot.store.mailbox import Mailbox
@@ -33,6 +34,7 @@ __all__ = [
     "CatchUps",
     "Connection",
     "Decisions",
+    "FeedbackStore",
     "Lease",
     "Leases",
     "Ledger",
@@ -72,6 +74,7 @@ class Stores:
     signals: Signals
     budgets: BudgetStore
     pause: PauseSwitch
+    feedback: FeedbackStore
     catch_ups: CatchUps
     redis: Connection
 
@@ -133,6 +136,7 @@ async def open_stores(url: str, retention: Retention | None = None) -> AsyncGene
             signals=Signals(redis, keep),
             budgets=BudgetStore(redis, keep),
             pause=PauseSwitch(redis, keep),
+            feedback=FeedbackStore(redis, keep),
             catch_ups=CatchUps(redis, keep),
             redis=redis,
         )

@@ -38,6 +38,7 @@ class Retention:
     request_hours: int = 48
     claims_hours: int = 48
     settings_days: int = 400
+    feedback_days: int = 180
 
     @property
     def thread(self) -> int:
@@ -55,6 +56,10 @@ class Retention:
     @property
     def claims(self) -> int:
         return self.claims_hours * 3_600
+
+    @property
+    def feedback(self) -> int:
+        return self.feedback_days * 86_400
 
     @property
     def settings(self) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from redis.exceptions import ResponseError
 
 from bot.core.errors import CorruptValue
@@ -90,6 +92,18 @@ class Mailbox:
         """
         keys = [*mailbox_keys(self._redis, thread_key), request_key(self._redis, request_id)]
         return bool(await self._redis.script("remove", keys, request_id, thread_key))
+
+    async def all_of(self, thread_key: str) -> list[Request]:
+        """The requests of the thread in their order, the one that runs first; without those that
+        cannot be read."""
+        ids = await self._redis.call("LRANGE", mailbox_keys(self._redis, thread_key)[0], 0, -1)
+        keys = [request_key(self._redis, each.decode()) for each in ids]
+        found = await self._redis.call("MGET", *keys) if keys else []
+        requests = []
+        for raw in filter(None, found):
+            with suppress(CorruptValue):
+                requests.append(decode(Request, raw))
+        return requests
 
     async def waiting(self, thread_key: str) -> int:
         """How many requests the thread has, the one that runs included."""

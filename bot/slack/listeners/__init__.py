@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from slack_bolt.async_app import AsyncApp
 
-from bot.runs.surface import CancelRun
 from bot.slack.access import Access
 from bot.slack.admin import Admin
 from bot.slack.asking import Asking
@@ -15,15 +14,18 @@ from bot.slack.listeners import (
     actions,
     administration,
     commands,
+    feedback,
     functions,
     home,
     mentions,
     messages,
+    reactions,
     sessions,
     shortcuts,
 )
 from bot.slack.listeners.home import UsageOf
 from bot.slack.status import ThreadStatus
+from bot.slack.stopping import Stopping
 
 
 def register(
@@ -35,7 +37,8 @@ def register(
     asking: Asking,
     submit: Submit,
     access: Access,
-    cancel: CancelRun,
+    stopping: Stopping,
+    keep_feedback: feedback.KeepsFeedback,
     status: ThreadStatus,
     background: Background,
     admin: Admin,
@@ -46,8 +49,10 @@ def register(
     messages.register(app, intake)
     shortcuts.register(app, clients, asking)
     commands.register(app, identity, clients, asking, admin)
-    actions.register(app, clients, asking, cancel, background)
+    actions.register(app, clients, asking, stopping, background)
+    feedback.register(app, identity, clients, keep_feedback, background)
     functions.register(app, identity, clients, submit, background)
     home.register(app, identity, clients, access, background, usage_of)
     administration.register(app, clients, admin, background)
-    sessions.register(app, intake, cancel, status, background)
+    reactions.register(app, stopping)
+    sessions.register(app, stopping, status, background)

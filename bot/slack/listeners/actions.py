@@ -1,9 +1,10 @@
-"""The buttons of what the bot posts."""
+"""The buttons of what the bot posts: Stop, Retry, Regenerate, Go deeper, and follow-ups."""
 
 from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from pydantic import ValidationError
@@ -11,95 +12,81 @@ from slack_bolt.async_app import AsyncApp
 from slack_bolt.context.ack.async_ack import AsyncAck
 
 from bot.core.errors import NotPermitted
-from bot.core.request import Entry
-from bot.runs.surface import CancelRun
+from bot.core.request import Again, Entry
 from bot.slack.asking import Asking, Question
 from bot.slack.background import Background
 from bot.slack.client import Clients
+from bot.slack.pressed import Pressed
 from bot.slack.render import buttons, words
 from bot.slack.render.buttons import FollowUp
+from bot.slack.stopping import Stopping
 
 log = logging.getLogger(__name__)
 
 Body = dict[str, Any]
+Handle = Callable[[Pressed], Awaitable[bool]]
+"""Does what a button is for; False when there is nothing to do any more. Raises NotPermitted."""
+
+_AGAIN = {
+    buttons.RETRY: Again.RETRY,
+    buttons.REGENERATE: Again.REGENERATE,
+    buttons.DEEPER: Again.DEEPER,
+}
 
 
 def register(
-    app: AsyncApp, clients: Clients, asking: Asking, cancel: CancelRun, background: Background
+    app: AsyncApp, clients: Clients, asking: Asking, stopping: Stopping, background: Background
 ) -> None:
-    """Listen to Stop, Retry, follow-ups and feedback."""
+    """Listen to them. What cannot be done is said to the person alone."""
 
-    def tell(body: Body, sentence: str) -> None:
-        told = clients.writes.chat_postEphemeral(
-            channel=channel_of(body),
-            user=body["user"]["id"],
-            thread_ts=thread_of(body),
-            text=sentence,
-        )
-        background.start(told, "telling somebody something")
+    def on(action_id: str | re.Pattern[str], handle: Handle, otherwise: str) -> None:
+        @app.action(action_id)
+        async def pressed(body: Body, action: Body, ack: AsyncAck) -> None:
+            press = Pressed.of(body, action)
+            try:
+                said = "" if await handle(press) else otherwise
+            except NotPermitted as refusal:
+                said = str(refusal)
+            if said:
+                background.start(tell(clients, press, said), "telling somebody something")
+            await ack()
 
-    @app.action(buttons.STOP)
-    async def stop(body: Body, action: Body, ack: AsyncAck) -> None:
-        thread_key = str(action["value"])
-        here = thread_key.split(":")[1:2] == [channel_of(body)]
-        if not here or not await cancel(thread_key, body["user"]["id"]):
-            tell(body, words.NOTHING_RUNS)
-        await ack()
+    async def stop(press: Pressed) -> bool:
+        _, channel, thread = press.value.split(":", 2)
+        return channel == press.channel and await stopping.stop(channel, thread, press.user)
 
-    @app.action(buttons.RETRY)
-    async def retry(body: Body, action: Body, ack: AsyncAck) -> None:
+    async def again(press: Pressed) -> bool:
+        how = _AGAIN[press.action]
+        return await asking.again(press.value, how, user=press.user, ts=press.at)
+
+    async def follow_up(press: Pressed) -> bool:
         try:
-            new = await asking.again(
-                action["value"], user=body["user"]["id"], ts=action["action_ts"]
-            )
-            if not new:
-                tell(body, words.ALREADY_ASKED)
-        except NotPermitted as refusal:
-            tell(body, str(refusal))
-        await ack()
-
-    @app.action(re.compile(f"^{buttons.FOLLOW_UP}_\\d$"))
-    async def follow_up(body: Body, action: Body, ack: AsyncAck) -> None:
-        try:
-            if not await asking.ask(_follow_up(body, action)):
-                tell(body, words.ALREADY_ASKED)
-        except NotPermitted as refusal:
-            tell(body, str(refusal))
+            return await asking.ask(_follow_up(press))
         except ValidationError:
             log.warning("A follow-up button came back with a value that is not ours")
-        await ack()
+            return True
 
-    @app.action(buttons.FEEDBACK)
-    async def feedback(body: Body, action: Body, ack: AsyncAck) -> None:
-        verdict, _, run = str(action["value"]).partition(":")
-        log.info("Feedback: %s for %s by %s", verdict, run, body["user"]["id"])
-        tell(body, words.THANKS)
-        await ack()
+    on(buttons.STOP, stop, words.NOTHING_RUNS)
+    for action_id in _AGAIN:
+        on(action_id, again, words.ALREADY_ASKED)
+    on(re.compile(f"^{buttons.FOLLOW_UP}_\\d$"), follow_up, words.ALREADY_ASKED)
 
 
-def _follow_up(body: Body, action: Body) -> Question:
-    carried = FollowUp.model_validate_json(action["value"])
-    message = (body.get("container") or {}).get("message_ts") or carried.thread
+async def tell(clients: Clients, press: Pressed, sentence: str) -> None:
+    """Say something to who pressed, where they pressed, and to nobody else."""
+    await clients.writes.chat_postEphemeral(
+        channel=press.channel, user=press.user, thread_ts=press.thread, text=sentence
+    )
+
+
+def _follow_up(press: Pressed) -> Question:
+    carried = FollowUp.model_validate_json(press.value)
     return Question(
         entry=Entry.THREAD_REPLY,
-        user=body["user"]["id"],
-        channel=channel_of(body),
+        user=press.user,
+        channel=press.channel,
         thread=carried.thread,
         text=carried.question,
-        key=f"follow_up:{channel_of(body)}:{message}:{action['action_id']}",
+        key=f"follow_up:{press.channel}:{press.message or carried.thread}:{press.action}",
         private=carried.private,
     )
-
-
-def channel_of(body: Body) -> str:
-    """The channel of the message with the button."""
-    return str(
-        (body.get("channel") or body["container"]).get("id") or body["container"]["channel_id"]
-    )
-
-
-def thread_of(body: Body) -> str | None:
-    """The thread that the message with the button stands in."""
-    message = body.get("message") or {}
-    container = body.get("container") or {}
-    return message.get("thread_ts") or container.get("thread_ts")

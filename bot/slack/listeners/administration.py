@@ -14,7 +14,7 @@ from bot.core.errors import NotPermitted
 from bot.slack.admin import Admin
 from bot.slack.background import Background
 from bot.slack.client import Clients
-from bot.slack.listeners.actions import channel_of, thread_of
+from bot.slack.pressed import channel_of, thread_of
 from bot.slack.render import buttons, words
 
 _STEP = re.compile(f"^{buttons.RAISE}_({'|'.join(buttons.RAISE_TIMES)})$")

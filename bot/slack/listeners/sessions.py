@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from slack_bolt.async_app import AsyncApp
 
-from bot.runs.surface import CancelRun
+from bot.core.errors import NotPermitted
 from bot.slack.background import Background
-from bot.slack.intake import Intake
 from bot.slack.status import ThreadStatus
+from bot.slack.stopping import Stopping
 
 
 def register(
     app: AsyncApp,
-    intake: Intake,
-    cancel: CancelRun,
+    stopping: Stopping,
     status: ThreadStatus,
     background: Background,
 ) -> None:
@@ -26,5 +26,6 @@ def register(
         channel, thread = event["channel"], event.get("thread_ts")
         if not thread:
             return
-        await cancel(intake.thread_key(channel, thread), event["user"])
+        with suppress(NotPermitted):  # then only Slack's own stream has stopped
+            await stopping.stop(channel, thread, event["user"])
         background.start(status.end(channel, thread), "status of a stopped session")

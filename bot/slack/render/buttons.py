@@ -11,6 +11,8 @@ from bot.slack.render.parts import Block, shortened
 
 STOP = "stop_run"
 RETRY = "retry_request"
+REGENERATE = "regenerate_answer"
+DEEPER = "go_deeper"
 FOLLOW_UP = "follow_up"
 FEEDBACK = "feedback"
 RAISE = "raise_budget"
@@ -46,6 +48,12 @@ def retry_button(request_id: str) -> Block:
         "type": "actions",
         "elements": [{**_button(words.RETRY, RETRY, request_id), "style": "primary"}],
     }
+
+
+def again_buttons(request_id: str) -> Block:
+    """Answers the same once more, as before or with more work."""
+    choices = ((words.GO_DEEPER, DEEPER), (words.REGENERATE, REGENERATE))
+    return {"type": "actions", "elements": [_button(*each, request_id) for each in choices]}
 
 
 def follow_up_buttons(questions: list[str], *, thread: str, private: bool) -> Block | None:

@@ -23,6 +23,7 @@ from bot.slack.render import words
 from bot.slack.render.action_items import action_pieces
 from bot.slack.render.answer import answer_pieces
 from bot.slack.render.buttons import (
+    again_buttons,
     feedback_buttons,
     follow_up_buttons,
     raise_buttons,
@@ -32,6 +33,7 @@ from bot.slack.render.data import data_pieces
 from bot.slack.render.draft_reply import draft_pieces
 from bot.slack.render.footer import footer
 from bot.slack.render.links import LinkGate
+from bot.slack.render.markdown import safe_text
 from bot.slack.render.parts import (
     PART_SIZE,
     Block,
@@ -45,6 +47,7 @@ from bot.slack.render.parts import (
     markdown_pieces,
     packed,
 )
+from bot.slack.render.sections import listed, titled
 from bot.slack.render.thread_summary import summary_pieces
 from bot.slack.text import clean
 
@@ -96,6 +99,8 @@ def _cleaned(outcome: Outcome) -> Outcome:
     changes = {
         "result": _clean_all(outcome.result),
         "note": clean(outcome.note),
+        "found": tuple(map(clean, outcome.found)),
+        "draft": clean(outcome.draft),
         "charts": charts,
     }
     return outcome.model_copy(update=changes)
@@ -136,12 +141,19 @@ def _frame(outcome: Outcome, request: Request, gate: LinkGate) -> Frame:
         case RunStatus.PARTIAL:
             return Frame([context(f":warning: {words.PARTIAL} {note}".strip())], below)
         case RunStatus.CANCELLED:
-            found = words.FOUND_SO_FAR if outcome.result else words.NOTHING_FOUND_YET
-            stopped = f":black_square_for_stop: {note or words.STOPPED} {found}"
-            return Frame([context(stopped)], [foot])
+            found = _found(outcome, gate)
+            lead = words.FOUND_SO_FAR if outcome.result or found else words.NOTHING_FOUND_YET
+            stopped = context(f":black_square_for_stop: {note or words.STOPPED} {lead}")
+            return Frame([stopped, *found], [_bare(retry_button(request.id)), foot])
         case RunStatus.FAILED:
             sentence = markdown_pieces(outcome.note, gate) or joined([words.FAILED])
             return Frame(sentence, [_bare(retry_button(request.id)), *raising, foot])
+
+
+def _found(outcome: Outcome, gate: LinkGate) -> list[Piece]:
+    """What a run that was stopped had found, and what it had begun to write."""
+    steps = listed([safe_text(step, gate) for step in outcome.found])
+    return [*steps, *titled(words.ANSWER_BEGUN, markdown_pieces(outcome.draft, gate))]
 
 
 def _answer_buttons(outcome: Outcome, request: Request) -> list[Piece]:
@@ -150,8 +162,9 @@ def _answer_buttons(outcome: Outcome, request: Request) -> list[Piece]:
     asked = outcome.result.get("follow_ups") if outcome.response_type in RESPONSE_TYPES else None
     questions = [q for q in asked if isinstance(q, str)] if isinstance(asked, list) else []
     follow_ups = follow_up_buttons(questions, thread=request.thread, private=request.private)
-    feedback = feedback_buttons(outcome.run_id)
-    return [_bare(block) for block in (follow_ups, feedback) if block]
+    again = again_buttons(request.id) if outcome.response_type in RESPONSE_TYPES else None
+    blocks = (follow_ups, again, feedback_buttons(outcome.run_id))
+    return [_bare(block) for block in blocks if block]
 
 
 def _result(outcome: Outcome, gate: LinkGate) -> Drawn:

@@ -11,10 +11,20 @@ STATUS_WRITING = "is writing the answer…"
 LOADING = ("Reading the question…", "Finding out…", "Checking the sources…")
 STOP = "Stop"
 RETRY = "Retry"
+REGENERATE = "Regenerate"
+GO_DEEPER = "Go deeper"
 STOPPED = "Stopped before it was finished."
 LATE = ":hourglass: I was not running when you asked this, so my answer comes late."
 FOUND_SO_FAR = "What I had found so far:"
 NOTHING_FOUND_YET = "I had not found anything yet."
+ANSWER_BEGUN = "The answer, as far as I had written it"
+STOP_WORDS = frozenset(
+    {
+        *("stop", "stop it", "stop that", "stop now", "stop please", "please stop", "stopp"),
+        *("cancel", "cancel it", "cancel that", "abort", "halt", "never mind", "nevermind"),
+    }
+)
+"""What stops a run when somebody types it and nothing else."""
 FAILED = "Something went wrong on my side and I could not answer. Please try again."
 PARTIAL = "This is not the whole answer."
 NO_TEXT = "I have no text to show for this answer."
@@ -32,6 +42,10 @@ TONE = "Tone: {tone}"
 DATA_IN_FILE = "The result has {size} characters; this is its beginning. All of it: {name}."
 GOOD, BAD = "Good answer", "Bad answer"
 THANKS = "Thanks, noted."
+COMMENT_TITLE = "Thanks, noted"
+COMMENT_SUBMIT = "Send"
+COMMENT_LABEL = "What was wrong, or missing?"
+COMMENT_HINT = "For example: the figures are from last year"
 CONFIDENCE = {
     "low": "I am not sure of this: please check it before you rely on it.",
     "medium": "I am fairly sure of this, but not certain.",
@@ -89,6 +103,7 @@ WHILE_WORKING = "While I work you see each step, and *Stop* stops me at once."
 ASK_TITLE = "Ask"
 ASK_SUBMIT = "Ask"
 CLOSE = "Cancel"
+SKIP = "Skip"
 QUESTION_LABEL = "Your question"
 QUESTION_HINT = "Anything you would ask a colleague who can look things up"
 WHERE_LABEL = "Where should I answer?"

@@ -10,6 +10,7 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.core.budgets import Account, Budget, Spent
 from bot.core.errors import LeaseLost, StoreUnavailable
+from bot.core.feedback import Feedback
 from bot.core.request import Request
 from bot.local.workspace import Workspace
 from bot.runs.budgets import BudgetPolicy, Budgets, Standing
@@ -26,6 +27,7 @@ from bot.slack.listeners import register
 from bot.slack.people import People
 from bot.slack.socket_mode import socket_mode
 from bot.slack.status import ThreadStatus
+from bot.slack.stopping import Stopping
 from bot.store import Position, open_stores
 
 
@@ -37,6 +39,7 @@ class Mailbox:
     seen: set[str] = field(default_factory=set)
     withdrawn: list[tuple[str, str, str]] = field(default_factory=list)
     cancelled: list[tuple[str, str]] = field(default_factory=list)
+    feedback: list[Feedback] = field(default_factory=list)
     running: bool = True
     down: bool = False
     refused: int = 0
@@ -59,6 +62,23 @@ class Mailbox:
     async def cancel(self, thread_key: str, user: str) -> bool:
         self.cancelled.append((thread_key, user))
         return self.running
+
+    async def cancel_in_channel(self, team: str, channel: str, by: str) -> bool:
+        return await self.cancel(f"{team}:{channel}:*", by)
+
+    async def cancel_own(self, thread_key: str, by: str) -> bool:
+        if self.requests[-1].user != by:
+            return False
+        return await self.cancel(thread_key, by)
+
+    async def cancel_asked(self, team: str, channel: str, ts: str, by: str) -> bool:
+        asked = next((r for r in self.requests if (r.channel, r.ts) == (channel, ts)), None)
+        if asked is None or asked.user != by:
+            return False
+        return await self.cancel(asked.thread_key, by)
+
+    async def save(self, feedback: Feedback) -> None:
+        self.feedback.append(feedback)
 
     async def load(self, request_id: str) -> Request | None:
         return next((r for r in self.requests if r.id == request_id), None)
@@ -157,6 +177,14 @@ async def wired(
         people = People(clients.reads, identity)
         access = Access(clients.reads)
         status = ThreadStatus(clients.live)
+        stopping = Stopping(
+            identity=identity,
+            clients=clients,
+            people=people,
+            policy=policy,
+            channels=channels,
+            running=mailbox,
+        )
         intake = Intake(
             identity=identity,
             clients=clients,
@@ -167,6 +195,7 @@ async def wired(
             threads=mailbox,
             submit=mailbox.submit,
             withdraw=mailbox.withdraw,
+            stopping=stopping,
             status=status,
             background=background,
         )
@@ -189,7 +218,8 @@ async def wired(
             asking=asking,
             submit=mailbox.submit,
             access=access,
-            cancel=mailbox.cancel,
+            stopping=stopping,
+            keep_feedback=mailbox,
             admin=Admin(identity=identity, people=people, policy=policy, budgets=budgets),
             usage_of=nothing_used,
             status=status,

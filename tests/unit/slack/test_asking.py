@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from bot.core.outcome import RunStatus
-from bot.core.request import Entry, FileRef, Request
+from bot.core.request import Again, Entry, FileRef, Request
 from bot.local.workspace import ADA, BEN, GUS, NotAnswered
 from bot.slack import modals
 from bot.slack.home import home_view, suggested_prompts
@@ -235,11 +235,29 @@ async def test_a_follow_up_button_asks_its_question_once(rig):
     assert len(rig.mailbox.requests) == 2
 
 
-async def test_feedback_is_thanked_for(rig, caplog):
-    caplog.set_level("INFO")
+@pytest.mark.parametrize(
+    ("action", "how"), [(buttons.REGENERATE, Again.REGENERATE), (buttons.DEEPER, Again.DEEPER)]
+)
+async def test_an_answer_is_made_again_or_deeper_once(rig, action, how):
+    """However often it is pressed; as the person who pressed, in the same thread."""
+    request, ts = await posted_answer(rig)
+    for person in (BEN, BEN, ADA):
+        await rig.ws.click(person, GENERAL, ts, action)
+    assert len(rig.mailbox.requests) == 2
+    again = rig.mailbox.requests[1]
+    assert (again.text, again.thread, again.user) == (request.text, request.thread, BEN)
+    assert again.again is how
+    [told] = await rig.ws.until(
+        lambda: [m for m in rig.ws.messages(GENERAL, request.thread, ADA) if m.get("is_ephemeral")]
+    )
+    assert told["text"] == words.ALREADY_ASKED
+
+
+async def test_who_may_not_ask_may_not_have_an_answer_made_again(rig):
+    """Guests are refused here as everywhere."""
     _, ts = await posted_answer(rig)
-    await rig.ws.click(ADA, GENERAL, ts, buttons.FEEDBACK, value="bad:run_1")
-    assert "Feedback: bad for run_1" in caplog.text
+    await rig.ws.click(GUS, GENERAL, ts, buttons.DEEPER)
+    assert len(rig.mailbox.requests) == 1
 
 
 async def test_retry_asks_the_same_again_once(rig):
@@ -265,7 +283,7 @@ async def test_stop_names_the_thread_and_who_pressed_it(rig):
         channel=GENERAL, text="…", blocks=[buttons.stop_button(f"T1:{GENERAL}:1.2")]
     )
     await rig.ws.click(BEN, GENERAL, posted["ts"], buttons.STOP)
-    assert rig.mailbox.cancelled == [(f"T1:{GENERAL}:1.2", BEN)]
+    assert rig.mailbox.cancelled == [(f"{rig.ws.team_id}:{GENERAL}:1.2", BEN)]
 
 
 async def test_stop_where_nothing_runs_says_so(rig):

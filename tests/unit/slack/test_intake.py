@@ -209,7 +209,7 @@ async def test_an_edit_counts_only_when_it_mentions_the_bot_for_the_first_time(r
 
 
 async def test_who_deletes_a_question_takes_it_back(rig):
-    said = await rig.ws.say(ADA, GENERAL, rig.mention("never mind"))
+    said = await rig.ws.say(ADA, GENERAL, rig.mention("how many?"))
     [request] = await asked(rig)
     await rig.ws.delete(ADA, GENERAL, said["ts"])
     await rig.ws.until(lambda: rig.mailbox.withdrawn)

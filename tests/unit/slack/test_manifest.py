@@ -77,11 +77,17 @@ async def test_everything_listened_to_is_in_the_manifest(app):
     ]
     ours += [
         {"type": "view_submission", "view": {"type": "modal", "callback_id": callback}}
-        for callback in (each["callback_id"] for each in manifest()["features"]["shortcuts"])
+        for callback in (
+            *(each["callback_id"] for each in manifest()["features"]["shortcuts"]),
+            "feedback_comment",
+        )
     ]
     ours += [
         {"type": "block_actions", "actions": [{"action_id": action, "type": "button"}]}
-        for action in ("stop_run", "retry_request", "follow_up_0", "feedback")
+        for action in (
+            *("stop_run", "retry_request", "regenerate_answer", "go_deeper"),
+            *("follow_up_0", "feedback", "raise_budget_half"),
+        )
     ]
     for listener in listened_to(app):
         matched = [await matches(app, listener, body) for body in ours]

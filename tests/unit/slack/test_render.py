@@ -26,7 +26,7 @@ def test_an_answer_reads_from_its_summary_to_what_it_took():
     assert blocks[0] == {"type": "markdown", "text": "Sales rose by **12 %** to 4.2 M€."}
     assert kinds(rendered) == [
         "markdown", "markdown", "markdown", "table", "data_visualization", "markdown", "markdown",
-        "context", "actions", "context_actions", "context",
+        "context", "actions", "actions", "context_actions", "context",
     ]  # fmt: skip
     assert blocks[-1]["elements"][0]["text"] == (
         "gpt-5 · 3 turns · 5 tool calls · 12.3k tokens · $0.0123 · 8.2 s"
@@ -48,8 +48,10 @@ def test_a_source_without_a_permitted_address_is_named_and_not_linked():
 
 def test_a_follow_up_carries_its_question_and_thread():
     rendered = render(outcome(answer(follow_ups=["a", "b", "c", "d", " "])), REQUEST)
-    [actions] = [b for b in rendered.parts[0].blocks if b["type"] == "actions"]
+    actions, again = [b for b in rendered.parts[0].blocks if b["type"] == "actions"]
     assert [e["text"]["text"] for e in actions["elements"]] == ["a", "b", "c"]
+    labels = [e["text"]["text"] for e in again["elements"]]
+    assert labels == [words.GO_DEEPER, words.REGENERATE]
     assert REQUEST.thread in actions["elements"][0]["value"]
 
 
@@ -86,6 +88,25 @@ def test_a_stopped_run_says_whether_it_had_found_something(found):
     expected = words.FOUND_SO_FAR if found else words.NOTHING_FOUND_YET
     assert expected in shown_text(rendered)
     assert ("Sales rose" in shown_text(rendered)) is found
+
+
+def test_a_stopped_run_lists_what_it_had_found_and_written():
+    stopped = outcome(
+        status=RunStatus.CANCELLED,
+        stop_reason=StopReason.CANCELLED_STREAMING,
+        note="Stopped.",
+        found=("Query: sales: 12 rows <!channel>", "Read https://evil.example/x"),
+        draft="Sales rose by **12 %** [so](https://evil.example/y",
+    ).model_copy(update={"result": None})
+    rendered = render(stopped, REQUEST)
+    accept_all(rendered)
+    shown = shown_text(rendered)
+    assert words.FOUND_SO_FAR in shown
+    assert "- Query: sales: 12 rows" in shown
+    assert f"**{words.ANSWER_BEGUN}**\n\nSales rose by **12 %**" in shown
+    assert "https://evil" not in shown
+    assert "<!channel" not in shown
+    assert words.RETRY in shown
 
 
 def test_a_wide_and_long_table_is_shown_in_part_and_attached_whole():

@@ -1,0 +1,36 @@
+"""What a run has brought to light so far, for a person who stops it."""
+
+from __future__ import annotations
+
+from bot.agent.events import Event, ResultDelta, TextWithdrawn, ToolEnded, TurnStarted
+from bot.core.outcome import Outcome, RunStatus
+
+_MOST_STEPS = 20
+_MOST_DRAFT = 4_000  # characters
+
+
+class Findings:
+    """Gathered from the events of one run: no model is asked for them (C6)."""
+
+    def __init__(self) -> None:
+        self._steps: list[str] = []
+        self._draft = ""
+
+    def note(self, event: Event) -> None:
+        """Take in what came out of a step, or was written of the result."""
+        match event:
+            case ToolEnded(ok=True, title=title, detail=detail):
+                self._steps.append(f"{title}: {detail}" if detail else title)
+            case ResultDelta(text=text):
+                self._draft = (self._draft + text)[:_MOST_DRAFT]
+            case TurnStarted() | TextWithdrawn():
+                self._draft = ""
+            case _:
+                pass
+
+    def added_to(self, outcome: Outcome) -> Outcome:
+        """`outcome` with what was found, if a person stopped the run."""
+        if outcome.status is not RunStatus.CANCELLED:
+            return outcome
+        found = tuple(self._steps[-_MOST_STEPS:])
+        return outcome.model_copy(update={"found": found, "draft": self._draft})

@@ -1,0 +1,81 @@
+"""Thumbs under an answer: kept at once; after a thumb down a modal asks what was wrong."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Protocol
+
+from pydantic import ValidationError
+from slack_bolt.async_app import AsyncApp
+from slack_bolt.context.ack.async_ack import AsyncAck
+
+from bot.core.feedback import Feedback
+from bot.slack import modals
+from bot.slack.background import Background
+from bot.slack.client import Clients, Identity
+from bot.slack.listeners.actions import tell
+from bot.slack.listeners.shortcuts import open_modal
+from bot.slack.pressed import Pressed
+from bot.slack.render import buttons, words
+from bot.slack.text import cap, clean
+
+log = logging.getLogger(__name__)
+
+Body = dict[str, Any]
+
+
+class KeepsFeedback(Protocol):
+    """Where it is kept."""
+
+    async def save(self, feedback: Feedback) -> None:
+        """Keep it; what the same person said of the same run before is replaced."""
+
+
+def register(
+    app: AsyncApp,
+    identity: Identity,
+    clients: Clients,
+    keep: KeepsFeedback,
+    background: Background,
+) -> None:
+    """Listen to the thumbs and to the modal."""
+
+    @app.action(buttons.FEEDBACK)
+    async def voted(body: Body, action: Body, ack: AsyncAck) -> None:
+        press = Pressed.of(body, action)
+        feedback = _feedback(press, identity.team)
+        if feedback:
+            await keep.save(feedback)
+            if feedback.verdict == "bad":
+                view = modals.comment_modal(feedback.model_dump_json())
+                await open_modal(clients, press.trigger, view)
+            else:
+                background.start(tell(clients, press, words.THANKS), "thanking somebody")
+        await ack()
+
+    @app.view(modals.COMMENT)
+    async def commented(body: Body, view: Body, ack: AsyncAck) -> None:
+        feedback = Feedback.model_validate_json(view["private_metadata"])
+        said = cap(clean(modals.comment_of(view)), modals.MAX_COMMENT)
+        if said and feedback.user == body["user"]["id"]:
+            await keep.save(feedback.model_copy(update={"comment": said}))
+        await ack()
+
+
+def _feedback(press: Pressed, team: str) -> Feedback | None:
+    """None when the button's value is not ours."""
+    verdict, _, run_id = press.value.partition(":")
+    try:
+        return Feedback.model_validate(
+            {
+                "run_id": run_id,
+                "user": press.user,
+                "verdict": verdict,
+                "team": team,
+                "channel": press.channel,
+                "message": press.message,
+            }
+        )
+    except ValidationError:
+        log.warning("A feedback button came back with a value that is not ours")
+        return None

@@ -1,0 +1,110 @@
+"""Stopping runs: by a button, the word, a reaction, or Slack's own Stop.
+
+Whoever may ask in the channel may stop what runs there; it passes by the queue. What the same
+person asked and still waits is stopped with it; what others asked is not. A reaction counts from
+the person who asked only, as others may mean the question itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from slack_sdk.errors import SlackApiError
+
+from bot.core.errors import NotPermitted
+from bot.runs.channels import Channels
+from bot.runs.policy import Policy
+from bot.slack.client import Clients, Identity
+from bot.slack.people import People
+from bot.slack.render.buttons import STOP
+from bot.slack.render.words import STOP_WORDS
+from bot.slack.text import clean, without_mention
+
+STOP_REACTIONS = frozenset(
+    {"x", "octagonal_sign", "no_entry", "no_entry_sign", "black_square_for_stop"}
+)
+
+
+class Running(Protocol):
+    """What is known of runs, and stops them. Each returns False when there is nothing to stop."""
+
+    async def cancel(self, thread_key: str, by: str) -> bool:
+        """The thread's run, and what `by` asked there and waits."""
+
+    async def cancel_in_channel(self, team: str, channel: str, by: str) -> bool:
+        """The same, in every thread of a conversation."""
+
+    async def cancel_own(self, thread_key: str, by: str) -> bool:
+        """The thread's run, if `by` asked for it."""
+
+    async def cancel_asked(self, team: str, channel: str, ts: str, by: str) -> bool:
+        """What `by` asked with the message `ts`."""
+
+
+def is_stop(text: str, bot: str) -> bool:
+    """True when a message, the mention of the bot left out, says stop and nothing else."""
+    said = " ".join(clean(without_mention(clean(text), bot)).casefold().split())
+    return said.strip(" .!…") in STOP_WORDS
+
+
+class Stopping:
+    """Stops runs for people."""
+
+    def __init__(
+        self,
+        *,
+        identity: Identity,
+        clients: Clients,
+        people: People,
+        policy: Policy,
+        channels: Channels,
+        running: Running,
+    ) -> None:
+        self._identity = identity
+        self._clients = clients
+        self._people = people
+        self._policy = policy
+        self._channels = channels
+        self._running = running
+
+    async def stop(self, channel: str, thread: str | None, user: str) -> bool:
+        """Stop what runs in the thread, or, without one, anywhere in the channel; False when
+        nothing does. Raises NotPermitted with a sentence for the person."""
+        await self._permit(user, channel)
+        team = self._identity.team
+        if thread is None:
+            return await self._running.cancel_in_channel(team, channel, user)
+        return await self._running.cancel(f"{team}:{channel}:{thread}", user)
+
+    async def reacted(self, event: Mapping[str, Any]) -> None:
+        """A reaction that says stop, on a question or on the message of the run."""
+        item, user = event.get("item") or {}, str(event["user"])
+        if event.get("reaction") not in STOP_REACTIONS or item.get("type") != "message":
+            return
+        channel, ts = str(item["channel"]), str(item["ts"])
+        try:
+            await self._permit(user, channel)
+        except NotPermitted:
+            return
+        team = self._identity.team
+        if event.get("item_user") != self._identity.user:
+            await self._running.cancel_asked(team, channel, ts, user)
+        elif thread_key := await self._runs_in(channel, ts):
+            await self._running.cancel_own(thread_key, user)
+
+    async def _permit(self, user: str, channel: str) -> None:
+        person = await self._people.find(user)
+        self._policy.may_ask(person, await self._channels.of(channel))
+
+    async def _runs_in(self, channel: str, ts: str) -> str | None:
+        """The thread whose run shows itself in the message: one under way has a Stop button."""
+        try:
+            found = await self._clients.reads.reactions_get(channel=channel, timestamp=ts)
+        except SlackApiError:
+            return None
+        for block in found["message"].get("blocks") or ():
+            for element in block.get("elements") or ():
+                if element.get("action_id") == STOP:
+                    return str(element.get("value"))
+        return None

@@ -1,0 +1,44 @@
+"""What people said of answers, for whoever runs the bot to read."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from bot.core.errors import CorruptValue
+from bot.core.feedback import Feedback
+from bot.store.connection import Connection, Retention
+from bot.store.values import decode
+
+
+class FeedbackStore:
+    """A verdict for each person and run, and an index of them by time."""
+
+    def __init__(self, redis: Connection, retention: Retention) -> None:
+        self._redis = redis
+        self._seconds = retention.feedback
+        self._index = redis.key("feedback")
+
+    async def save(self, feedback: Feedback) -> None:
+        """Keep it; what the same person said of the same run before is replaced."""
+        name = f"{feedback.run_id}:{feedback.user}"
+        said_at = feedback.at.timestamp()
+        await self._redis.together(
+            ("SET", self._key(name), feedback.model_dump_json(), "EX", self._seconds),
+            ("ZADD", self._index, said_at, name),
+            ("ZREMRANGEBYSCORE", self._index, "-inf", said_at - self._seconds),
+            ("EXPIRE", self._index, self._seconds),
+        )
+
+    async def latest(self, limit: int) -> list[Feedback]:
+        """The newest first; without what cannot be read."""
+        names = await self._redis.call("ZREVRANGE", self._index, 0, limit - 1)
+        keys = [self._key(name.decode()) for name in names]
+        kept = await self._redis.call("MGET", *keys) if keys else []
+        found = []
+        for raw in filter(None, kept):
+            with suppress(CorruptValue):
+                found.append(decode(Feedback, raw))
+        return found
+
+    def _key(self, name: str) -> str:
+        return self._redis.key("feedback", name)

@@ -1,0 +1,89 @@
+"""What people do to requests from outside a run: stop them, ask for more."""
+
+from __future__ import annotations
+
+import asyncio
+
+from bot.core.outcome import RunStatus
+from bot.core.request import Again
+from bot.local.model import ModelRequest, Reply, Script, calls, finish, held
+from bot.runs.engine import open_engine
+from bot.runs.requests import Requests
+from bot.store import Stores
+from tests.support.redis import asked
+from tests.support.runs import answer, bot_with
+
+THREAD = "T1:C1:1.0"
+
+
+async def test_stop_concerns_what_runs_and_what_the_same_person_asked(
+    stores: Stores, redis_url: str
+) -> None:
+    """What others asked and waits behind it is not lost."""
+    async with open_engine(redis_url, stores.mailbox) as engine:
+        requests = Requests(stores, engine)
+        running, own, other = (asked(ts=f"{n}.5") for n in (1, 2, 3))
+        other = other.model_copy(update={"user": "U2"})
+        for request in (running, own, other):
+            await stores.mailbox.submit(request, event_id=request.id)
+        assert await requests.cancel(THREAD, "U1")
+        heard: list[list[str]] = []
+        for request in (running, own, other):
+            told: list[str] = []
+            async with stores.signals.watch(request.id, told.append):
+                heard.append(told)
+        assert heard == [["U1"], ["U1"], []]
+
+
+async def test_each_way_to_stop_says_when_there_is_nothing(stores: Stores, redis_url: str) -> None:
+    """By thread, by conversation, by the question, or only one's own."""
+    async with open_engine(redis_url, stores.mailbox) as engine:
+        requests = Requests(stores, engine)
+        question = asked()
+        assert not await requests.cancel(THREAD, "U1")
+        assert not await requests.cancel_in_channel("T1", "C1", "U1")
+        assert not await requests.cancel_own(THREAD, "U1")
+        assert not await requests.cancel_asked("T1", "C1", question.ts, "U1")
+        await stores.mailbox.submit(question, event_id=question.id)
+        assert not await requests.cancel_own(THREAD, "U2")
+        assert not await requests.cancel_asked("T1", "C1", question.ts, "U2")
+        assert not await requests.cancel_in_channel("T1", "C2", "U1")
+        assert await requests.cancel_own(THREAD, "U1")
+        assert await requests.cancel_asked("T1", "C1", question.ts, "U1")
+        assert await requests.cancel_in_channel("T1", "C1", "U1")
+
+
+async def test_a_stopped_run_tells_what_it_had_found(stores: Stores) -> None:
+    """C6: without a call more: the steps with what came of each; failed ones are no findings."""
+    script = Script(
+        [
+            calls(("calculate", {"expression": "1+1"}), ("calculate", {"expression": "1/0"})),
+            held(finish(answer()), asyncio.Event()),
+        ]
+    )
+    async with bot_with(stores, script) as bot:
+        working = asyncio.create_task(bot.ask("1+1?"))
+        await bot.api.until(lambda: len(bot.api.requests) == 2 and bot.api.requests[1].response_id)
+        await stores.signals.request_cancel(THREAD, None, "U1")
+        outcome = await working
+    assert outcome.status is RunStatus.CANCELLED
+    assert outcome.note == "Stopped."
+    assert outcome.found == ("Calculate 1+1: result: 2",)
+    assert len(bot.api.requests) == 2
+
+
+async def test_going_deeper_sends_the_first_result_back(stores: Stores) -> None:
+    """G5 for one request: more is spent before a result is taken, and the model knows why."""
+    count = iter(range(100))
+
+    def brain(_request: ModelRequest) -> Reply:
+        return finish(answer(f"Answer {next(count)}."))
+
+    async with bot_with(stores, brain, limits={"deeper": 12_000}) as bot:
+        plain = await bot.ask("1+1?")
+        deep = await bot.ask("1+1?", again=Again.DEEPER)
+    assert plain.result is not None
+    assert plain.result["summary"] == "Answer 0."
+    assert deep.result is not None
+    assert deep.result["summary"] not in ("Answer 0.", "Answer 1.")
+    assert "more depth is wanted" in bot.said(1)[-1]
