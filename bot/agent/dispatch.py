@@ -17,6 +17,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
 from bot.agent import checkpoint
+from bot.agent.acquire import acquired
 from bot.agent.complete import NAME as COMPLETE
 from bot.agent.complete import ResponseType, describe_errors
 from bot.agent.events import ToolEnded, ToolsAcquired, ToolStarted
@@ -189,7 +190,9 @@ class Dispatch:
     ) -> CallOutput:
         """One call, from its arguments to its output."""
         if call["name"] == ACQUIRE:
-            output = await self._acquire(call)
+            output = await acquired(
+                call, self.toolbox.catalogue, self.toolbox.services, self.context
+            )
             if output.acquired:
                 events.put_nowait(ToolsAcquired(output.acquired))
             return output
@@ -258,34 +261,6 @@ class Dispatch:
             ) from None
         return tool, given
 
-    async def _acquire(self, call: Item) -> CallOutput:
-        names = _named_tools(call)
-        if not names:
-            text = 'Give {"names": ["…"]} with names from the list in the description.'
-            return CallOutput(call["call_id"], ACQUIRE, text, ok=False)
-        found = tuple(name for name in names if self.toolbox.catalogue.get(name))
-        text = "\n".join([await self._introduced(name) for name in names])
-        return CallOutput(call["call_id"], ACQUIRE, text, ok=bool(found), acquired=found)
-
-    async def _introduced(self, name: str) -> str:
-        """What the model hears of a tool it asked for, with the tool's own context (D2)."""
-        tool = self.toolbox.catalogue.get(name)
-        if tool is None:
-            near = ", ".join(self.toolbox.catalogue.near(name)) or "none"
-            return f"{name}: there is no such tool. Similar: {near}."
-        ready = f"{name}: you can call it now."
-        if tool.on_acquired is None:
-            return ready
-        try:
-            with bound_request(self.context):
-                async with asyncio.timeout(tool.timeout):
-                    return f"{ready}\n{await tool.on_acquired(self.toolbox.services)}"
-        except (ToolError, TimeoutError) as error:
-            return f"{ready}\n(What there is to know of it could not be had: {error})"
-        except Exception:
-            log.exception("on_acquired failed", extra={"tool": name})
-            return ready
-
     def _complete(self, call: Item, done: Mapping[str, CallOutput]) -> CallOutput:
         failed = [output.tool for output in done.values() if not output.ok]
         if failed:
@@ -321,15 +296,3 @@ def _arguments(call: Item, model: type[BaseModel]) -> object:
             f"The arguments of {call['name']} are not JSON. "
             "Send one JSON object that fits its schema."
         ) from None
-
-
-def _named_tools(call: Item) -> list[str]:
-    """The names that an `acquire_tools` call gives; none when it is malformed."""
-    try:
-        return _Acquire.model_validate_json(call["arguments"]).names
-    except ValidationError:
-        return []
-
-
-class _Acquire(BaseModel):
-    names: list[str]

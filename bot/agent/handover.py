@@ -8,12 +8,12 @@ from bot.agent.state import LoopState
 from bot.core.chain import CallerState, Item
 
 
-def first_state(caller: CallerState, asked: Item) -> LoopState:
-    """Where a run begins: on the thread's chain, with the new request."""
+def first_state(caller: CallerState, asked: Item, *notes: Item) -> LoopState:
+    """Where a run begins: on the thread's chain, with the new request and our notes on it."""
     return LoopState(
         parent=caller.previous_response_id,
         task=asked,
-        pending=(*caller.pending, asked),
+        pending=(*caller.pending, asked, *notes),
         acquired=caller.acquired,
         links=caller.links,
         last_usage=caller.last_usage,

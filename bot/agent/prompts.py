@@ -117,6 +117,11 @@ def checkpoint(notes: str) -> str:
     )
 
 
+def suggested(lines: str) -> str:
+    """Names tools that fit a request, where not all are listed (D1)."""
+    return f"Tools that may fit this request, to be had from acquire_tools:\n{lines}"
+
+
 def to_judge(asked: str, result: str) -> Item:
     """What the judge sees."""
     return {"role": "user", "content": f"The request:\n{asked}\n\nThe result:\n{result}"}

@@ -10,6 +10,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from bot.agent import prompts
+from bot.agent.acquire import suggested
 from bot.agent.complete import ResponseType
 from bot.agent.dispatch import Toolbox
 from bot.agent.events import Recorded, RunEnded, SavePoint
@@ -36,6 +37,7 @@ from bot.runs.outcomes import broken, outcome_of
 from bot.runs.spending import Spending
 from bot.runs.surface import OpenSurface, Surface
 from bot.store import Lease, Phase, RunRecord, Stores
+from bot.toolkit.catalogue import Catalogue
 from bot.toolkit.tool import Tool
 
 log = logging.getLogger(__name__)
@@ -136,9 +138,10 @@ class Runner:
         spending = Spending(request, self.budgets, interrupt)
         if _is_unheard(record) and await spending.forbids():
             return spending.refusal(record.run_id), caller
-        state = await self._first_state(request, record, lease, caller)
-        spending.begin(state)
         parts = await self._parts(context, interrupt, bound_to, spending)
+        catalogue = parts.toolbox.catalogue
+        state = await self._first_state(request, record, lease, caller, catalogue)
+        spending.begin(state)
         narrator, findings = Narrator(request, record.run_id), Findings()
         ended: RunEnded | None = None
         with bound_request(context):
@@ -183,15 +186,21 @@ class Runner:
         failpoint("step-kept")
 
     async def _first_state(
-        self, request: Request, record: RunRecord, lease: Lease, caller: CallerState
+        self,
+        request: Request,
+        record: RunRecord,
+        lease: Lease,
+        caller: CallerState,
+        catalogue: Catalogue,
     ) -> LoopState:
         """Where an interrupted run stood, or the thread's chain with the new request (B5)."""
         if record.state is not None:
             return LoopState.model_validate_json(record.state)
         asked = prompts.request_message(request)
-        state = first_state(caller, asked)
+        notes = suggested(request, catalogue, caller.acquired)
+        state = first_state(caller, asked, *notes)
         bound_to = _bound_to(request)
-        entry = LedgerEntry(run_id=record.run_id, items=(asked,), bound_to=bound_to)
+        entry = LedgerEntry(run_id=record.run_id, items=(asked, *notes), bound_to=bound_to)
         await self.stores.runs.save_point(record.run_id, state.model_dump_json(), lease, [entry])
         return state
 
@@ -226,14 +235,16 @@ class Runner:
         request = context.request
         hooks = self.hooks_for(request)
         here = await self.channels.of(request.channel)
+        limits = here.limited(self.limits)
         every = self.toolbox.catalogue.joined_by(await self.more_tools())
+        catalogue = every.only(here.tools).listing(limits.listed_tools)
         return Parts(
             model=self.model,
             models=self.models,
             prices=self.prices,
-            toolbox=replace(self.toolbox, catalogue=every.only(here.tools)),
+            toolbox=replace(self.toolbox, catalogue=catalogue),
             response_type=ResponseType.of(request),
-            limits=here.limited(self.limits),
+            limits=limits,
             interrupt=interrupt,
             context=context,
             history=lambda: self._history(request, bound_to),

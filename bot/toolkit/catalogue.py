@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import groupby
 from typing import Any
 
 from bot.core.errors import ToolDefinitionError
+from bot.toolkit.ranking import Ranking
 from bot.toolkit.tool import Tool
 
 ACQUIRE = "acquire_tools"
@@ -21,14 +23,31 @@ _DESCRIPTION = """\
 Get more tools for this task. Ask for all you will need in one call; they stay available.
 The tools that can be acquired, by group:
 """
+_LONG_DESCRIPTION = """\
+Get more tools for this task. Ask for all you will need in one call; they stay available.
+There are too many to list: search for them, then acquire those you need by name. Some that may fit
+are named after each request. The groups, with how many tools each has:
+"""
+_NAMES = {
+    "type": "array",
+    "items": {"type": "string"},
+    "description": "Names from the list above.",
+}
+_KNOWN_NAMES = _NAMES | {"description": "Names of tools to acquire; may be []."}
+_SEARCH = {
+    "type": ["string", "null"],
+    "description": "What tools should do or be about, in a few words; their lines are returned.",
+}
 
 
 @dataclass(frozen=True)
 class Catalogue:
     """The tools of this deployment. Their order is fixed, so that what a request carries stays
-    the same from turn to turn and the service's prompt cache holds."""
+    the same from turn to turn and the service's prompt cache holds. Of more than `listed` tools
+    that are not always offered, only the groups are shown."""
 
     tools: tuple[Tool, ...]
+    listed: int = 60
 
     @classmethod
     def of(cls, tools: Iterable[Tool]) -> Catalogue:
@@ -58,7 +77,11 @@ class Catalogue:
             for each in self.tools
             if any(fnmatchcase(each.name, p) or fnmatchcase(each.group, p) for p in patterns)
         )
-        return Catalogue(tuple(named))
+        return replace(self, tools=tuple(named))
+
+    def listing(self, most: int) -> Catalogue:
+        """These tools, of which up to `most` are listed."""
+        return self if most == self.listed else replace(self, listed=most)
 
     @property
     def core(self) -> tuple[Tool, ...]:
@@ -66,7 +89,7 @@ class Catalogue:
         return tuple(each for each in self.tools if each.core)
 
     def get(self, name: str) -> Tool | None:
-        return next((each for each in self.tools if each.name == name), None)
+        return self._by_name.get(name)
 
     def near(self, name: str) -> list[str]:
         """Up to three names that `name` may have meant."""
@@ -84,30 +107,57 @@ class Catalogue:
         found = (self.get(name) for name in names)
         return tuple(each.definition() for each in found if each and not each.core)
 
+    @property
+    def is_long(self) -> bool:
+        """Whether there are too many tools for a line of each."""
+        return len(self._others) > self.listed
+
     @cached_property
     def acquire_definition(self) -> dict[str, Any]:
         """The `acquire_tools` tool; its description lists the rest of the catalogue."""
-        others = [each for each in self.tools if not each.core]
-        lines = [
-            line
-            for group, members in groupby(others, key=lambda each: each.group)
-            for line in (f"{group}:", *(f"- {each.name}: {each.summary}" for each in members))
-        ]
-        return {
-            "type": "function",
-            "name": ACQUIRE,
-            "description": _DESCRIPTION + "\n".join(lines),
-            "parameters": {
-                "type": "object",
-                "properties": {
-                    "names": {
-                        "type": "array",
-                        "items": {"type": "string"},
-                        "description": "Names from the list above.",
-                    }
-                },
-                "required": ["names"],
-                "additionalProperties": False,
-            },
-            "strict": True,
-        }
+        if not self.is_long:
+            lines = [
+                line
+                for group, members in groupby(self._others, key=lambda each: each.group)
+                for line in (f"{group}:", *(each.line for each in members))
+            ]
+            return _acquire_tools(_DESCRIPTION + "\n".join(lines), names=_NAMES)
+        sizes = Counter(each.group for each in self._others)
+        groups = ", ".join(f"{name} ({size})" for name, size in sizes.items())
+        return _acquire_tools(_LONG_DESCRIPTION + groups, names=_KNOWN_NAMES, search=_SEARCH)
+
+    def search(self, words: str, most: int) -> list[Tool]:
+        """Up to `most` tools that are not always offered, those that fit `words` best first."""
+        return [self._others[place] for place in self._ranking.best(words, most)]
+
+    @cached_property
+    def _others(self) -> tuple[Tool, ...]:
+        return tuple(each for each in self.tools if not each.core)
+
+    @cached_property
+    def _by_name(self) -> dict[str, Tool]:
+        return {each.name: each for each in self.tools}
+
+    @cached_property
+    def _ranking(self) -> Ranking:
+        return Ranking(
+            [
+                ((each.name, 3), (each.summary, 2), (each.group, 2), (each.description, 1))
+                for each in self._others
+            ]
+        )
+
+
+def _acquire_tools(description: str, **properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "function",
+        "name": ACQUIRE,
+        "description": description,
+        "parameters": {
+            "type": "object",
+            "properties": properties,
+            "required": list(properties),
+            "additionalProperties": False,
+        },
+        "strict": True,
+    }

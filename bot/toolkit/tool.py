@@ -84,6 +84,11 @@ class Tool:
     on_acquired: Callable[[Services], Awaitable[str]] | None = None
     narrowing: tuple[str, ...] = ()
 
+    @property
+    def line(self) -> str:
+        """The tool in a list of tools."""
+        return f"- {self.name}: {self.summary}"
+
     def definition(self) -> dict[str, Any]:
         """The function tool as the Responses API takes it."""
         return {

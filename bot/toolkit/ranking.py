@@ -1,0 +1,84 @@
+"""Which of many short texts fit some words best: BM25F over weighted fields.
+
+S. Robertson and H. Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond, 2009, §3.5 and
+3.6, with their usual constants. Words match when most of their beginning is the same, so that
+"invoices" finds "invoice" in whatever language; no dictionary is needed.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+
+_K1 = 1.2
+_B = 0.5
+_STEM = 4  # letters that must be the same at least
+_ALIKE = 0.6  # of the longer word
+_MOST_TERMS = 64  # of a query: the first ones say what it is about
+_TAIL = 0.3  # of the best score; what is below is noise
+_WORD = re.compile(r"[^\W_]{2,}")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+Fields = Sequence[tuple[str, float]]
+"""The texts of a document, each with its weight."""
+
+
+class Ranking:
+    """An index of documents, named by their places in the sequence."""
+
+    def __init__(self, documents: Sequence[Fields]) -> None:
+        counted = [_weighted(fields) for fields in documents]
+        self._size = len(counted)
+        mean = sum(sum(each.values()) for each in counted) / max(self._size, 1)
+        self._where: defaultdict[str, list[tuple[int, float]]] = defaultdict(list)
+        for place, weights in enumerate(counted):
+            length = 1 - _B + _B * sum(weights.values()) / (mean or 1)
+            for word, weight in weights.items():
+                tf = weight / length
+                self._where[word].append((place, tf * (_K1 + 1) / (tf + _K1)))
+        self._by_stem: defaultdict[str, list[str]] = defaultdict(list)
+        for word in self._where:
+            self._by_stem[word[:_STEM]].append(word)
+
+    def best(self, query: str, most: int) -> list[int]:
+        """Up to `most` places, the best first; none for words that occur nowhere."""
+        scores: defaultdict[int, float] = defaultdict(float)
+        for term in list(dict.fromkeys(_words(query)))[:_MOST_TERMS]:
+            for place, gain in self._gains(term).items():
+                scores[place] += gain
+        ranked = sorted(scores.items(), key=lambda each: (-each[1], each[0]))[:most]
+        return [place for place, score in ranked if score >= _TAIL * ranked[0][1]]
+
+    def _gains(self, term: str) -> dict[int, float]:
+        """What one word adds to the documents: the best of the words there that are like it."""
+        gains: dict[int, float] = {}
+        for word in self._by_stem.get(term[:_STEM], ()):
+            found, alike = self._where[word], _alike(term, word)
+            rarity = math.log(1 + (self._size - len(found) + 0.5) / (len(found) + 0.5))
+            for place, weight in found:
+                gains[place] = max(gains.get(place, 0.0), alike * rarity * weight)
+        return {place: gain for place, gain in gains.items() if gain}
+
+
+def _weighted(fields: Fields) -> dict[str, float]:
+    weights: defaultdict[str, float] = defaultdict(float)
+    for text, weight in fields:
+        for word in _words(text):
+            weights[word] += weight
+    return weights
+
+
+def _words(text: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(_CAMEL.sub(" ", text))]
+
+
+def _alike(one: str, other: str) -> float:
+    """1 for the same word, 0 for another, between them for another form of it."""
+    if one == other:
+        return 1.0
+    same = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
+    same = min(len(one), len(other)) if same is None else same
+    share = same / max(len(one), len(other))
+    return share if same >= _STEM and share >= _ALIKE else 0.0
