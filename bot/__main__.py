@@ -28,6 +28,8 @@ from bot.slack import manifest as manifests
 from bot.slack.client import SlackUnavailable
 from bot.toolkit.given_schema import given_model
 
+log = logging.getLogger("bot")
+
 cli = typer.Typer(
     no_args_is_help=True, add_completion=False, help="A Slack agent you run yourself."
 )
@@ -193,10 +195,12 @@ async def _stay(running: AbstractAsyncContextManager[Any], ready: Callable[[Any]
     async with running as entered:
         ready(entered)
         await stop.wait()
+        log.info("stopping: runs may end, or are handed back")
+    log.info("stopped")
 
 
 def _ready(_entered: None) -> None:
-    logging.getLogger("bot").info("ready")
+    log.info("ready")
 
 
 async def _ask(
