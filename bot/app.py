@@ -56,7 +56,7 @@ from bot.store import Stores, open_stores
 from bot.store.embedded import embedded_redis
 from bot.toolkit import Artifacts, Conversation, Databases, Fetcher, Tool
 from bot.toolkit.catalogue import Catalogue
-from bot.toolkit.mcp import open_mcp_servers
+from bot.toolkit.mcp import McpServers, open_mcp_servers
 
 DRAIN_SECONDS = 25.0
 """Time for runs to reach their end when the process is asked to stop; hosts kill after 30."""
@@ -362,7 +362,13 @@ def _add_listeners(
     )
     budgets = budget_policy(settings, stores)
     admin = Admin(
-        identity=slack.identity, people=slack.people, policy=settings.access, budgets=budgets
+        identity=slack.identity,
+        people=slack.people,
+        policy=settings.access,
+        budgets=budgets,
+        channels=channels,
+        servers=McpServers(settings.mcp_servers, stores.mcp),
+        is_tool=lambda name: name in settings.mcp_servers or bool(catalogue().only([name]).tools),
     )
     register(
         app,

@@ -34,7 +34,7 @@ class ChannelSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     version: int = 1
-    instructions: str = Field(default="", max_length=4_000)
+    instructions: str = Field(default="", max_length=3_000)
     tools: tuple[str, ...] | None = None
     people: tuple[str, ...] | None = None
     allow_guests: bool | None = None
@@ -52,6 +52,15 @@ class ChannelSettings(BaseModel):
         """The bounds on a run here."""
         return Limits.model_validate(everywhere.model_dump() | dict(self.limits))
 
+    def edits_of(self, wanted: ChannelSettings) -> ChannelSettings:
+        """What has to be set beside these so that they become `wanted`."""
+        changed = {
+            name: getattr(wanted, name)
+            for name in type(self).model_fields
+            if getattr(wanted, name) != getattr(self, name)
+        }
+        return ChannelSettings(**changed)
+
     def changed_by(self, edits: ChannelSettings) -> ChannelSettings:
         """These, with what `edits` sets in their place."""
         return self.model_copy(
@@ -65,6 +74,12 @@ class Edits(Protocol):
     async def load(self, channel: str, kind: type[ChannelSettings]) -> ChannelSettings | None:
         """The changes for that channel, if there are any."""
 
+    async def save(self, channel: str, value: ChannelSettings) -> None:
+        """Keep the changes in the place of those before."""
+
+    async def forget(self, channel: str) -> None:
+        """Take them back."""
+
 
 @dataclass(frozen=True, slots=True)
 class Channels:
@@ -75,10 +90,21 @@ class Channels:
 
     async def of(self, channel: str) -> ChannelSettings:
         """How the bot behaves in `channel`. Raises StoreUnavailable."""
-        settings = self.configured.get(channel, ChannelSettings())
+        settings = self._configured(channel)
         try:
             edits = await self.edits.load(channel, ChannelSettings)
         except CorruptValue:
             log.exception("what admins changed is lost", extra={"channel": channel})
             return settings
         return settings.changed_by(edits) if edits else settings
+
+    async def change(self, channel: str, wanted: ChannelSettings) -> None:
+        """Have `channel` be as `wanted`; what is so configured anyway is not kept as a change."""
+        await self.edits.save(channel, self._configured(channel).edits_of(wanted))
+
+    async def reset(self, channel: str) -> None:
+        """Have `channel` be as it is configured."""
+        await self.edits.forget(channel)
+
+    def _configured(self, channel: str) -> ChannelSettings:
+        return self.configured.get(channel, ChannelSettings())

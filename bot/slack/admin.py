@@ -1,4 +1,5 @@
-"""What admins can do from Slack: raise a budget that is used up, pause the bot.
+"""What admins can do from Slack: raise a budget that is used up, pause the bot, say what is
+different in a channel.
 
 Who may is decided here, by code, when the button is pressed or the command is typed.
 """
@@ -7,17 +8,21 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 from bot.core.budgets import Account, OverBudget, Pause
 from bot.core.errors import NotPermitted
 from bot.runs import budget_words
 from bot.runs.budgets import BudgetPolicy
+from bot.runs.channels import Channels, ChannelSettings
 from bot.runs.policy import Person, Policy
 from bot.slack.client import Identity
+from bot.slack.home import Board
 from bot.slack.people import People
 from bot.slack.render import words
 from bot.slack.render.links import escape_mrkdwn, without_broadcasts
+from bot.toolkit.mcp import McpServers
 
 log = logging.getLogger(__name__)
 
@@ -26,12 +31,23 @@ class Admin:
     """Raises NotPermitted with a sentence for the person."""
 
     def __init__(
-        self, *, identity: Identity, people: People, policy: Policy, budgets: BudgetPolicy
+        self,
+        *,
+        identity: Identity,
+        people: People,
+        policy: Policy,
+        budgets: BudgetPolicy,
+        channels: Channels,
+        servers: McpServers,
+        is_tool: Callable[[str], bool],
     ) -> None:
         self._identity = identity
         self._people = people
         self._policy = policy
         self._budgets = budgets
+        self._channels = channels
+        self._servers = servers
+        self.is_tool = is_tool
 
     async def raise_budget(self, user: str, channel: str, over: OverBudget, times: float) -> str:
         """Raise a budget from a button in `channel`; what everybody there is told of it."""
@@ -60,8 +76,34 @@ class Admin:
         log.warning("Resumed by %s", person.id)
         return words.RESUMED
 
+    async def board(self, user: str) -> Board | None:
+        """What admins see in their Home tab; None for everybody else."""
+        try:
+            await self._admin(user)
+        except NotPermitted:
+            return None
+        spent = await self._budgets.of_all()
+        return Board(await self._budgets.paused(), spent, await self._servers.pinned())
+
+    async def channel(self, user: str, channel: str) -> ChannelSettings:
+        """How the bot behaves in a channel, for an admin to change."""
+        await self._admin(user)
+        return await self._channels.of(channel)
+
+    async def change_channel(self, user: str, channel: str, wanted: ChannelSettings) -> None:
+        """Have the bot behave so in the channel."""
+        person = await self._admin(user)
+        await self._channels.change(channel, wanted)
+        log.warning("Settings of channel %s changed by %s: %s", channel, person.id, wanted)
+
+    async def reset_channel(self, user: str, channel: str) -> None:
+        """Have the bot behave in the channel as it is configured."""
+        person = await self._admin(user)
+        await self._channels.reset(channel)
+        log.warning("Settings of channel %s reset by %s", channel, person.id)
+
     async def _admin(self, user: str) -> Person:
-        person = await self._people.find(user)
+        person = await self._people.find_now(user)
         self._policy.may_administer(person)
         return person
 

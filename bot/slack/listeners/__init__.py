@@ -13,6 +13,7 @@ from bot.slack.intake import Intake, Submit
 from bot.slack.listeners import (
     actions,
     administration,
+    channel_settings,
     commands,
     feedback,
     functions,
@@ -52,7 +53,8 @@ def register(
     actions.register(app, clients, asking, stopping, background)
     feedback.register(app, identity, clients, keep_feedback, background)
     functions.register(app, identity, clients, submit, background)
-    home.register(app, identity, clients, access, background, usage_of)
+    home.register(app, identity, clients, access, background, usage_of, admin)
     administration.register(app, clients, admin, background)
+    channel_settings.register(app, clients, access, admin)
     reactions.register(app, stopping)
     sessions.register(app, stopping, status, background)

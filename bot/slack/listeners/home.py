@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import logging
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from slack_bolt.async_app import AsyncApp
+from slack_bolt.context.ack.async_ack import AsyncAck
 
+from bot.core.errors import NotPermitted
 from bot.runs.budgets import Standing
 from bot.slack.access import Access
+from bot.slack.admin import Admin
 from bot.slack.background import Background
 from bot.slack.beside import channel_beside
 from bot.slack.client import Clients, Identity
-from bot.slack.home import home_view, suggested_prompts
+from bot.slack.home import PAUSE, RESUME, home_view, suggested_prompts
+
+log = logging.getLogger(__name__)
 
 UsageOf = Callable[[str, str], Awaitable[Sequence[Standing]]]
 """What a person (team, user) has used of the model service."""
@@ -25,6 +32,7 @@ def register(
     access: Access,
     background: Background,
     usage_of: UsageOf,
+    admin: Admin,
 ) -> None:
     """Listen to the opening of either, and to what is open beside it."""
 
@@ -35,7 +43,8 @@ def register(
         )
 
     async def publish(user: str) -> None:
-        view = home_view(identity.name, await usage_of(identity.team, user))
+        usage = await usage_of(identity.team, user)
+        view = home_view(identity.name, usage, await admin.board(user))
         await clients.writes.views_publish(user_id=user, view=view)
 
     @app.event("app_home_opened")
@@ -44,6 +53,16 @@ def register(
             background.start(publish(event["user"]), "Home tab")
         elif event.get("channel"):
             background.start(suggest(event["channel"], None), "suggested prompts")
+
+    @app.action(re.compile(f"^({PAUSE}|{RESUME})$"))
+    async def switched(body: dict[str, Any], action: dict[str, Any], ack: AsyncAck) -> None:
+        user = body["user"]["id"]
+        try:
+            await (admin.pause(user) if action["action_id"] == PAUSE else admin.resume(user))
+        except NotPermitted:
+            log.warning("%s pressed a button of the Home tab of admins", user)
+        background.start(publish(user), "Home tab")
+        await ack()
 
     @app.event("app_context_changed")
     async def looked_elsewhere(event: dict[str, Any]) -> None:

@@ -136,7 +136,43 @@ RAISE_CONFIRM = "Raise it"
 NOT_OURS = "I don't know that budget."
 PAUSED = "I am paused: I ask no model anything until an admin says `/ask admin resume`."
 RESUMED = "I am at work again."
+HOME_ADMIN = "For admins"
+HOME_SPENT = "Spent, the most first:"
+HOME_NOTHING_SPENT = "Nothing was spent this month."
+HOME_SERVERS = "MCP servers:"
+SERVER_CHANGED = "{names} changed and are off until somebody runs `bot mcp --accept {server}`"
+PAUSE, RESUME = "Pause me", "Let me work again"
+CHANNEL_SETTINGS = "What is different in one channel:"
+CHOOSE_CHANNEL = "Choose a channel"
+SAVE, RESET = "Save", "Reset"
+CHANNEL_INSTRUCTIONS = "What I should know or mind in this channel"
+CHANNEL_TOOLS = "The only tools I may use here"
+TOOLS_HINT = (
+    "Names or groups, with commas between them; * stands for any letters. Empty: all of them."
+)
+CHANNEL_PEOPLE = "The only people who may ask here"
+CHANNEL_FOLLOW = "Replies in my threads that do not mention me"
+FOLLOW = {
+    "alone": "are for me while one person talks with me alone",
+    "always": "are always for me",
+    "never": "are not for me",
+}
+CHANNEL_OTHERS = "May ask here too"
+OTHERS = {"allow_guests": "Guests", "allow_external": "People of other organisations"}
+CHANNEL_TURNS = "Most steps for one question"
+CHANNEL_COST = "Most dollars for one question"
+CHANNEL_RESET = "Back to what is configured"
+CHANNEL_RESET_SURE = "What was changed here is forgotten."
+NO_SUCH_TOOL = "There is no tool or group of tools called {names}."
 HOME_USAGE = "What your questions have cost"
+USED_BY = {
+    "user_day": "today",
+    "user_month": "this month",
+    "channel_day": "today",
+    "channel_month": "this month",
+    "workspace_day": "today",
+    "workspace_month": "this month",
+}
 USED = {"user_day": "Today", "user_month": "This month"}
 
 INVITE = "I am not in that channel. Invite me there first: /invite @{name}"

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from bot.core.background import alongside
@@ -115,16 +115,23 @@ class McpServers:
             await self._pins.save(name, ServerPins())
             return ServerPins()
 
+    async def pinned(self) -> list[Standing]:
+        """How each server stands as far as is known, without asking it."""
+        return [await self._as_pinned(name) for name in self._servers]
+
     async def _standing(self, name: str) -> Standing:
         error = ""
         try:
             await self._connections[name].look()
         except ToolError as failed:
             error = str(failed)
+        return replace(await self._as_pinned(name), error=error)
+
+    async def _as_pinned(self, name: str) -> Standing:
         pins = await self._known(name) or ServerPins()
         usable = tuple(tool for tool, pin in pins.tools.items() if pin.usable)
         changed = tuple(pin.offered for pin in pins.changed.values() if pin.offered)
-        return Standing(name, usable, changed, error)
+        return Standing(name, usable, changed)
 
     def _tool(self, name: str, facts: ToolFacts) -> Tool | None:
         key = (name, facts.digest)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from slack_bolt.async_app import AsyncApp
 
@@ -29,6 +30,7 @@ from bot.slack.socket_mode import socket_mode
 from bot.slack.status import ThreadStatus
 from bot.slack.stopping import Stopping
 from bot.store import Position, open_stores
+from bot.toolkit.mcp import McpServers
 
 
 @dataclass
@@ -100,11 +102,20 @@ async def nothing_used(team: str, user: str) -> list[Standing]:
     return [Standing(Position(each, Spent(), None), None) for each in accounts]
 
 
-class NoEdits:
-    """No admin changed anything."""
+class Decisions:
+    """What people who run the bot decided."""
 
-    async def load(self, _channel: str, _kind: type[ChannelSettings]) -> None:
-        return None
+    def __init__(self) -> None:
+        self.kept: dict[str, Any] = {}
+
+    async def load(self, name: str, _kind: type[Any]) -> Any:
+        return self.kept.get(name)
+
+    async def save(self, name: str, value: Any) -> None:
+        self.kept[name] = value
+
+    async def forget(self, name: str) -> None:
+        self.kept.pop(name, None)
 
 
 @dataclass
@@ -165,7 +176,7 @@ async def wired(
     settings: Mapping[str, ChannelSettings] | None = None,
 ) -> AsyncGenerator[Rig]:
     policy = policy or Policy()
-    channels = Channels(settings or {}, NoEdits())
+    channels = Channels(settings or {}, Decisions())
     mailbox = Mailbox()
     async with (
         slack_clients(ws.bot_token, base_url=ws.api_url) as clients,
@@ -220,7 +231,15 @@ async def wired(
             access=access,
             stopping=stopping,
             keep_feedback=mailbox,
-            admin=Admin(identity=identity, people=people, policy=policy, budgets=budgets),
+            admin=Admin(
+                identity=identity,
+                people=people,
+                policy=policy,
+                budgets=budgets,
+                channels=channels,
+                servers=McpServers({}, Decisions()),
+                is_tool=lambda name: name == "calculate",
+            ),
             usage_of=nothing_used,
             status=status,
             background=background,

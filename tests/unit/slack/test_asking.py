@@ -1,19 +1,24 @@
 """Shortcuts, modals, the command and the buttons: each ends in one request, or in a clear word."""
 
 import asyncio
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from bot.core.budgets import Pause
 from bot.core.outcome import RunStatus
 from bot.core.request import Again, Entry, FileRef, Request
 from bot.local.workspace import ADA, BEN, GUS, NotAnswered
+from bot.runs.channels import ChannelSettings
 from bot.slack import modals
-from bot.slack.home import home_view, suggested_prompts
+from bot.slack.channel_form import channel_form
+from bot.slack.home import Board, home_view, suggested_prompts
 from bot.slack.modals import About, ask_about_modal, ask_anywhere_modal, task_modal
 from bot.slack.render import buttons, words
 from bot.slack.render.outcome import render
 from bot.slack.tasks import DRAFT, EXTRACT, SUMMARISE, TASKS
+from bot.toolkit.mcp import Standing as Server
 from tests.unit.slack.judge import accept_view
 from tests.unit.slack.rig import Rig, nothing_used
 from tests.unit.slack.samples import answer, outcome
@@ -318,5 +323,19 @@ def test_every_modal_is_one_that_slack_takes(quoted):
 
 
 async def test_the_home_tab_is_one_that_slack_takes():
-    accept_view(home_view("Answer Bot", await nothing_used("T1", "U1")), "home")
+    used = await nothing_used("T1", "U1")
+    accept_view(home_view("Answer Bot", used, None), "home")
+    pause = Pause(by="U1", name="Ada", at=datetime.now(UTC))
+    board = Board(pause, used * 50, [Server("clock", ("now",), ()), Server("gone")])
+    accept_view(home_view("Answer Bot", used, board), "home")
+    accept_view(channel_form("C1", "#" + "x" * 80, ChannelSettings()), "modal")
+    every = ChannelSettings(
+        instructions="x" * 3_000,
+        tools=("data", "read_*"),
+        people=("U1",),
+        allow_guests=True,
+        follow="never",
+        limits={"turns": 5, "cost": 0.5},
+    )
+    accept_view(channel_form("C1", "#general", every), "modal")
     assert 1 <= len(suggested_prompts()) <= 4

@@ -79,7 +79,7 @@ async def test_everything_listened_to_is_in_the_manifest(app):
         {"type": "view_submission", "view": {"type": "modal", "callback_id": callback}}
         for callback in (
             *(each["callback_id"] for each in manifest()["features"]["shortcuts"]),
-            "feedback_comment",
+            *("feedback_comment", "channel_settings"),
         )
     ]
     ours += [
@@ -87,6 +87,7 @@ async def test_everything_listened_to_is_in_the_manifest(app):
         for action in (
             *("stop_run", "retry_request", "regenerate_answer", "go_deeper"),
             *("follow_up_0", "feedback", "raise_budget_half"),
+            *("admin_channel", "admin_pause", "channel_reset"),
         )
     ]
     for listener in listened_to(app):

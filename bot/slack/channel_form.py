@@ -1,0 +1,179 @@
+"""The modal in which an admin says what is different in one channel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, get_args
+
+from pydantic import BaseModel
+
+from bot.runs.channels import ChannelSettings, Follow
+from bot.slack.render import words
+from bot.slack.render.parts import Block, shortened
+
+CHANNEL_FORM = "channel_settings"
+RESET = "channel_reset"
+
+_INSTRUCTIONS, _TOOLS, _PEOPLE, _FOLLOW = "instructions", "tools", "people", "follow"
+_OTHERS, _TURNS, _COST = "others", "turns", "cost"
+_GUESTS, _EXTERNAL = "allow_guests", "allow_external"
+_MAX_TITLE = 24
+
+
+class Target(BaseModel):
+    """The channel that a modal is about, carried in its metadata."""
+
+    channel: str
+
+
+class WrongField(Exception):
+    """What somebody typed cannot be: `errors` are shown beside the fields."""
+
+    def __init__(self, errors: dict[str, str]) -> None:
+        super().__init__(str(errors))
+        self.errors = errors
+
+
+def channel_form(channel: str, place: str, here: ChannelSettings) -> Block:
+    """The modal, filled in with what holds in the channel now."""
+    return {
+        "type": "modal",
+        "callback_id": CHANNEL_FORM,
+        "private_metadata": Target(channel=channel).model_dump_json(),
+        "title": _plain(shortened(place, _MAX_TITLE)),
+        "submit": _plain(words.SAVE),
+        "close": _plain(words.CLOSE),
+        "blocks": [
+            _text(_INSTRUCTIONS, words.CHANNEL_INSTRUCTIONS, here.instructions, lines=True),
+            _text(_TOOLS, words.CHANNEL_TOOLS, ", ".join(here.tools or ()), words.TOOLS_HINT),
+            _people(here.people or ()),
+            _follow(here.follow),
+            _others(here),
+            _number(_TURNS, words.CHANNEL_TURNS, here.limits.get("turns"), decimal=False),
+            _number(_COST, words.CHANNEL_COST, here.limits.get("cost"), decimal=True),
+            {"type": "actions", "elements": [_reset()]},
+        ],
+    }
+
+
+def target(view: Mapping[str, Any]) -> str:
+    """The channel that the modal is about. Raises ValidationError when its metadata is not ours."""
+    return Target.model_validate_json(view.get("private_metadata") or "").channel
+
+
+def settings_of(
+    view: Mapping[str, Any], before: ChannelSettings, is_tool: Callable[[str], bool]
+) -> ChannelSettings:
+    """What the channel is to be like: `before`, with what the form says. Raises WrongField."""
+    values = view["state"]["values"]
+    tools = [each.strip() for each in _value(values, _TOOLS).split(",") if each.strip()]
+    if unknown := [each for each in tools if not is_tool(each)]:
+        raise WrongField({_TOOLS: words.NO_SUCH_TOOL.format(names=", ".join(unknown))})
+    people = values[_PEOPLE][_PEOPLE].get("selected_users") or None
+    others = {each["value"] for each in values[_OTHERS][_OTHERS].get("selected_options") or ()}
+    return before.model_copy(
+        update={
+            "instructions": _value(values, _INSTRUCTIONS),
+            "tools": tuple(tools) or None,
+            "people": tuple(people) if people else None,
+            "follow": values[_FOLLOW][_FOLLOW]["selected_option"]["value"],
+            "allow_guests": _GUESTS in others,
+            "allow_external": _EXTERNAL in others,
+            "limits": _limits(values, before.limits),
+        }
+    )
+
+
+def _limits(
+    values: Mapping[str, Any], before: Mapping[str, float | None]
+) -> dict[str, float | None]:
+    limits = {name: each for name, each in before.items() if name not in (_TURNS, _COST)}
+    for name, kind in ((_TURNS, int), (_COST, float)):
+        if given := _value(values, name):
+            limits[name] = kind(given)
+    return limits
+
+
+def _value(values: Mapping[str, Any], name: str) -> str:
+    return str(values[name][name].get("value") or "").strip()
+
+
+def _text(name: str, label: str, value: str, hint: str = "", *, lines: bool = False) -> Block:
+    field: Block = {
+        "type": "plain_text_input",
+        "action_id": name,
+        "multiline": lines,
+        "max_length": 3_000,
+    }
+    if value:
+        field["initial_value"] = value
+    return _optional(name, label, field) | ({"hint": _plain(hint)} if hint else {})
+
+
+def _number(name: str, label: str, value: float | None, *, decimal: bool) -> Block:
+    field: Block = {
+        "type": "number_input",
+        "action_id": name,
+        "is_decimal_allowed": decimal,
+        "min_value": "0.01" if decimal else "1",
+    }
+    if value is not None:
+        field["initial_value"] = str(value)
+    return _optional(name, label, field)
+
+
+def _people(people: tuple[str, ...]) -> Block:
+    field: Block = {"type": "multi_users_select", "action_id": _PEOPLE}
+    if people:
+        field["initial_users"] = list(people)
+    return _optional(_PEOPLE, words.CHANNEL_PEOPLE, field)
+
+
+def _follow(now: Follow) -> Block:
+    options = {value: _option(words.FOLLOW[value], value) for value in get_args(Follow)}
+    field = {
+        "type": "radio_buttons",
+        "action_id": _FOLLOW,
+        "options": list(options.values()),
+        "initial_option": options[now],
+    }
+    return _input(_FOLLOW, words.CHANNEL_FOLLOW, field)
+
+
+def _others(here: ChannelSettings) -> Block:
+    options = {name: _option(words.OTHERS[name], name) for name in (_GUESTS, _EXTERNAL)}
+    chosen = [option for name, option in options.items() if getattr(here, name)]
+    field: Block = {"type": "checkboxes", "action_id": _OTHERS, "options": list(options.values())}
+    if chosen:
+        field["initial_options"] = chosen
+    return _optional(_OTHERS, words.CHANNEL_OTHERS, field)
+
+
+def _reset() -> Block:
+    return {
+        "type": "button",
+        "action_id": RESET,
+        "text": _plain(words.CHANNEL_RESET),
+        "confirm": {
+            "title": _plain(words.CHANNEL_RESET),
+            "text": _plain(words.CHANNEL_RESET_SURE),
+            "confirm": _plain(words.RESET),
+            "deny": _plain(words.CLOSE),
+        },
+    }
+
+
+def _option(text: str, value: str) -> Block:
+    return {"text": _plain(text), "value": value}
+
+
+def _optional(block_id: str, label: str, field: Block) -> Block:
+    return _input(block_id, label, field) | {"optional": True}
+
+
+def _input(block_id: str, label: str, field: Block) -> Block:
+    return {"type": "input", "block_id": block_id, "label": _plain(label), "element": field}
+
+
+def _plain(text: str) -> Block:
+    return {"type": "plain_text", "text": text}

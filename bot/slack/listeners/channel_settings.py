@@ -1,0 +1,70 @@
+"""An admin chooses a channel in the Home tab, and says what is different there."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from slack_bolt.async_app import AsyncApp
+from slack_bolt.context.ack.async_ack import AsyncAck
+
+from bot.core.errors import NotPermitted
+from bot.slack.access import Access
+from bot.slack.admin import Admin
+from bot.slack.channel_form import (
+    CHANNEL_FORM,
+    RESET,
+    WrongField,
+    channel_form,
+    settings_of,
+    target,
+)
+from bot.slack.client import Clients
+from bot.slack.home import CHANNEL
+
+log = logging.getLogger(__name__)
+
+Body = dict[str, Any]
+
+
+def register(app: AsyncApp, clients: Clients, access: Access, admin: Admin) -> None:
+    """Listen to the choice, the modal, and its way back to what is configured."""
+
+    async def form(user: str, channel: str) -> Body:
+        here = await admin.channel(user, channel)
+        return channel_form(channel, await access.place(channel), here)
+
+    @app.action(CHANNEL)
+    async def chosen(body: Body, action: Body, ack: AsyncAck) -> None:
+        channel = action.get("selected_conversation")
+        try:
+            if channel:
+                view = await form(body["user"]["id"], channel)
+                await clients.writes.views_open(trigger_id=body["trigger_id"], view=view)
+        except NotPermitted:  # a forged payload: nobody but admins has the choice
+            log.warning("%s asked for the settings of a channel", body["user"]["id"])
+        await ack()
+
+    @app.view(CHANNEL_FORM)
+    async def sent(body: Body, view: Body, ack: AsyncAck) -> None:
+        user, channel = body["user"]["id"], target(view)
+        try:
+            before = await admin.channel(user, channel)
+            await admin.change_channel(user, channel, settings_of(view, before, admin.is_tool))
+        except WrongField as wrong:
+            await ack(response_action="errors", errors=wrong.errors)
+            return
+        except NotPermitted:
+            log.warning("%s sent the settings of a channel", user)
+        await ack()
+
+    @app.action(RESET)
+    async def reset(body: Body, ack: AsyncAck) -> None:
+        user, view = body["user"]["id"], body["view"]
+        try:
+            await admin.reset_channel(user, target(view))
+            again = await form(user, target(view))
+            await clients.writes.views_update(view_id=view["id"], view=again)
+        except NotPermitted:
+            log.warning("%s reset the settings of a channel", user)
+        await ack()

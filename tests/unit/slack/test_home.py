@@ -1,0 +1,109 @@
+"""The Home tab: what everybody sees there, and what admins change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bot.local.model import Script, finish
+from bot.local.workspace import ADA, BEN
+from bot.slack.channel_form import RESET
+from bot.slack.home import CHANNEL, PAUSE, RESUME
+from tests.support.deployment import Deployment, deployed
+from tests.support.redis import redis_server, redis_url
+from tests.support.runs import answer
+
+__all__ = ["redis_server", "redis_url"]
+
+GENERAL = "C0GENERAL1"
+
+
+def answers(count: int) -> Script:
+    return Script([finish(answer())] * count)
+
+
+async def home(bot: Deployment, user: str, text: str) -> dict[str, Any]:
+    """Somebody's Home tab, once it holds `text`."""
+    await bot.ws.open_home(user)
+    await bot.ws.until(lambda: text in str(bot.ws.home(user)))
+    found = bot.ws.home(user)
+    assert found is not None
+    return found
+
+
+async def form(bot: Deployment) -> dict[str, Any]:
+    """The settings of a channel, opened by an admin."""
+    view = await home(bot, ADA, "For admins")
+    await bot.ws.click_in_view(ADA, view["id"], CHANNEL, value=GENERAL)
+    await bot.ws.until(lambda: bot.ws.views(ADA))
+    return bot.ws.views(ADA)[-1]
+
+
+def filled(**changes: Any) -> dict[str, Any]:
+    values: dict[str, Any] = {"instructions": "Answer in Latin.", "tools": "time, read_*"}
+    return {name: {name: value} for name, value in (values | changes).items()}
+
+
+async def test_only_admins_see_the_board_of_admins(redis_url: str) -> None:
+    """What others spent is nobody else's business."""
+    async with deployed(answers(1), redis_url) as bot:
+        thread = await bot.ask(BEN, GENERAL, "hello?")
+        await bot.answered(GENERAL, thread)
+        board = await home(bot, ADA, f"<#{GENERAL}>")
+        assert f"<@{BEN}>" in str(board)
+        assert "For admins" not in str(await home(bot, BEN, "Hello, I am"))
+
+
+async def test_an_admin_pauses_the_bot_and_lets_it_go_on(redis_url: str) -> None:
+    async with deployed(answers(1), redis_url) as bot:
+        view = await home(bot, ADA, PAUSE)
+        await bot.ws.click_in_view(ADA, view["id"], PAUSE)
+        view = await home(bot, ADA, RESUME)
+        thread = await bot.ask(BEN, GENERAL, "hello?")
+        [refusal] = await bot.answered(GENERAL, thread)
+        assert "paused by Ada" in str(refusal)
+        await bot.ws.click_in_view(ADA, view["id"], RESUME)
+        await home(bot, ADA, PAUSE)
+        thread = await bot.ask(BEN, GENERAL, "hello again?")
+        [message] = await bot.answered(GENERAL, thread)
+        assert "Two." in str(message)
+
+
+async def test_what_an_admin_says_of_a_channel_holds_for_the_next_run(redis_url: str) -> None:
+    """Instructions and tools; another admin finds them in the form."""
+    async with deployed(answers(1), redis_url) as bot:
+        view = await form(bot)
+        assert await bot.ws.submit(ADA, view["id"], filled()) == {}
+        thread = await bot.ask(BEN, GENERAL, "hello?")
+        await bot.answered(GENERAL, thread)
+        request = bot.api.requests[0].body
+        assert request["instructions"].endswith("Answer in Latin.\n")
+        assert "calculate" not in {each["name"] for each in request["tools"]}
+        assert "Answer in Latin." in str(await form(bot))
+
+
+async def test_a_tool_that_does_not_exist_is_said_beside_its_field(redis_url: str) -> None:
+    async with deployed(answers(0), redis_url) as bot:
+        view = await form(bot)
+        answered = await bot.ws.submit(ADA, view["id"], filled(tools="time, teleport"))
+        assert "teleport" in answered["errors"]["tools"]
+
+
+async def test_changes_of_a_channel_are_taken_back(redis_url: str) -> None:
+    """Back to what bot.toml says."""
+    async with deployed(answers(0), redis_url) as bot:
+        view = await form(bot)
+        await bot.ws.submit(ADA, view["id"], filled())
+        view = await form(bot)
+        await bot.ws.click_in_view(ADA, view["id"], RESET)
+        await bot.ws.until(lambda: "Latin" not in str(bot.ws.views(ADA)))
+
+
+async def test_nobody_else_changes_a_channel(redis_url: str) -> None:
+    """A modal sent by somebody who has ceased to be an admin, and forged clicks, change nothing."""
+    async with deployed(answers(1), redis_url) as bot:
+        view = await form(bot)
+        bot.ws.people[ADA].is_admin = False
+        await bot.ws.submit(ADA, view["id"], filled())
+        thread = await bot.ask(BEN, GENERAL, "hello?")
+        await bot.answered(GENERAL, thread)
+        assert "Latin" not in bot.api.requests[0].body["instructions"]
