@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 import sys
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+
+import aiohttp
 
 from bot.local.model import ResponsesServer
 from bot.local.workspace import Workspace
@@ -64,3 +67,19 @@ async def started(
 
 def _said(log: Path, begin: int) -> str:
     return log.read_bytes()[begin:].decode("utf-8", errors="replace")
+
+
+def free_port() -> int:
+    """A port that nobody listened on a moment ago."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+async def metrics_at(port: int) -> dict[str, float]:
+    """What a process counts, by name with labels."""
+    async with (
+        aiohttp.ClientSession() as http,
+        http.get(f"http://127.0.0.1:{port}/metrics") as page,
+    ):
+        lines = [each.rsplit(" ", 1) for each in (await page.text()).splitlines()]
+    return {name: float(value) for name, value in lines if not name.startswith("#")}

@@ -5,20 +5,18 @@ from __future__ import annotations
 import asyncio
 import csv
 import random
-import socket
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-import aiohttp
 from redis.asyncio import Redis
 
 from bot.local.model import ModelRequest, Reply, ResponsesServer, calls, finish
 from bot.local.workspace import ADA, BEN, Workspace
 from bot.store.embedded import embedded_redis
-from tests.faults.processes import environment, started
+from tests.faults.processes import environment, free_port, metrics_at, started
 from tests.support.deployment import Deployment
 from tests.support.proxy import Proxy
 from tests.support.runs import answer
@@ -56,12 +54,11 @@ class Soak:
     bot: Deployment
     redis: Redis
     lines: list[Proxy]
-    metrics: str
+    metrics: int
     began: float
 
     async def sample(self, runs: int) -> Sample:
-        async with aiohttp.ClientSession() as http, http.get(self.metrics) as page:
-            figures = _figures(await page.text())
+        figures = await metrics_at(self.metrics)
         memory = await self.redis.info("memory")
         return Sample(
             runs=runs,
@@ -138,7 +135,8 @@ async def soaking(folder: Path) -> AsyncGenerator[Soak]:
         lines = [
             await stack.enter_async_context(Proxy.open(each)) for each in (url, ws.api_url, api.url)
         ]
-        port = _free_port()
+        port = free_port()
+        (folder / "bot.toml").touch()  # a lease as long as in production
         settings = environment(
             ws,
             api,
@@ -150,8 +148,7 @@ async def soaking(folder: Path) -> AsyncGenerator[Soak]:
         )
         await stack.enter_async_context(started("serve", settings, folder / "log"))
         redis = await stack.enter_async_context(Redis.from_url(url))
-        metrics = f"http://127.0.0.1:{port}/metrics"
-        yield Soak(Deployment(ws, api), redis, lines, metrics, time.monotonic())
+        yield Soak(Deployment(ws, api), redis, lines, port, time.monotonic())
 
 
 async def soak(runs: int, folder: Path, tell: Callable[[Sample], None]) -> list[Sample]:
@@ -200,13 +197,3 @@ def _plot(samples: list[Sample], file: Path) -> None:
         axes.set_ylim(bottom=0)
     axes.set_xlabel("runs")
     figure.savefig(file)
-
-
-def _figures(page: str) -> dict[str, float]:
-    lines = [line.rsplit(" ", 1) for line in page.splitlines() if line and line[0] != "#"]
-    return {name: float(value) for name, value in lines}
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
