@@ -34,6 +34,9 @@ class RunPost(Protocol):
     async def may_write(self) -> None:
         """Raises LeaseLost when this worker no longer holds the thread."""
 
+    async def decided(self) -> Outcome | None:
+        """How the run ends, once that is kept, whoever decided it."""
+
 
 class Surface(Protocol):
     """One run's place. Entered before the run starts; leaving it stops all background writing."""

@@ -23,16 +23,17 @@ def stream_block_id(run_id: str) -> str:
     return f"{_STREAM}{run_id}"
 
 
-def is_part(message: Mapping[str, Any], run_id: str, number: int) -> bool:
-    """True for message `number` of the run."""
-    payload = (message.get("metadata") or {}).get("event_payload")
-    return payload == {"run": run_id, "part": number} or (number == 0 and _streams(message, run_id))
+def part_number(message: Mapping[str, Any], run_id: str) -> int | None:
+    """Which message of the run this is; None for one of no run or another."""
+    payload = (message.get("metadata") or {}).get("event_payload") or {}
+    if payload.get("run") == run_id:
+        return int(payload["part"])
+    return 0 if _streams(message, run_id) else None
 
 
 def is_of_run(message: Mapping[str, Any], run_id: str) -> bool:
     """True for any message of the run."""
-    payload = (message.get("metadata") or {}).get("event_payload") or {}
-    return payload.get("run") == run_id or _streams(message, run_id)
+    return part_number(message, run_id) is not None
 
 
 def _streams(message: Mapping[str, Any], run_id: str) -> bool:

@@ -7,6 +7,7 @@ before one is posted, and after a post that nobody knows the end of, it is looke
 from __future__ import annotations
 
 import logging
+from collections import defaultdict
 from typing import Any
 
 from slack_sdk.errors import SlackApiError
@@ -87,14 +88,7 @@ class Poster:
     async def update(self, ts: str, part: Part) -> None:
         """Make the run's first message say `part`. Safe to repeat."""
         await self._post.may_write()
-        try:
-            await self._rewrite(ts, part)
-        except SlackApiError as error:
-            if error_code(error) != "streaming_state_conflict":
-                raise
-            metadata = marks.metadata(self._post.run_id, 0)
-            await end_stream(self._clients, self._request.channel, ts, metadata)
-            await self._rewrite(ts, part)
+        await self.restore(ts, part)
 
     async def _rewrite(self, ts: str, part: Part) -> None:
         failpoint("message-updating")
@@ -105,6 +99,36 @@ class Poster:
             **_content(part),
         )
         failpoint("message-updated")
+
+    async def restore(self, ts: str, part: Part) -> None:
+        """Make the run's first message say its end again, whoever holds the thread."""
+        try:
+            await self._rewrite(ts, part)
+        except SlackApiError as error:
+            if error_code(error) != "streaming_state_conflict":
+                raise
+            metadata = marks.metadata(self._post.run_id, 0)
+            await end_stream(self._clients, self._request.channel, ts, metadata)
+            await self._rewrite(ts, part)
+
+    async def doubled(self) -> list[list[str]]:
+        """Messages of the run that are there more than once: the ts of each group of equals."""
+        groups: dict[int, list[str]] = defaultdict(list)
+        for message in await self._own_messages():
+            number = marks.part_number(message, self._post.run_id)
+            if number is not None:
+                groups[number].append(str(message["ts"]))
+        return [group for group in groups.values() if len(group) > 1]
+
+    async def take_back(self, ts: str) -> None:
+        """Delete a message of the bot's own. Safe to repeat."""
+        channel = self._request.channel
+        await end_stream(self._clients, channel, ts, marks.metadata(self._post.run_id, 0))
+        try:
+            await self._clients.updates.chat_delete(channel=channel, ts=ts)
+        except SlackApiError as error:
+            if error_code(error) != "message_not_found":
+                raise
 
     async def whisper(self, part: Part) -> None:
         """Show `part` to the person who asked, and to nobody else. Nothing of it can be found
@@ -162,7 +186,7 @@ class Poster:
 
     async def _find(self, number: int) -> str | None:
         for message in await self._own_messages():
-            if marks.is_part(message, self._post.run_id, number):
+            if marks.part_number(message, self._post.run_id) == number:
                 return str(message["ts"])
         return None
 

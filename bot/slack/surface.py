@@ -10,13 +10,14 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from slack_sdk.errors import SlackApiError
 
 from bot.agent.events import Event
-from bot.core.errors import BotError
+from bot.core.errors import BotError, LeaseLost
 from bot.core.failpoints import failpoint
 from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.runs.surface import OpenSurface, RunPost
 from bot.slack.client import TRANSPORT_ERRORS, Clients, Identity, error_code
 from bot.slack.live import LiveMessage
+from bot.slack.overtaken import put_right
 from bot.slack.poster import Poster
 from bot.slack.progress import Progress, advance
 from bot.slack.render import words
@@ -60,7 +61,7 @@ def slack_surfaces(
 
     def open_surface(request: Request, post: RunPost) -> AbstractAsyncContextManager[SlackSurface]:
         poster = Poster(request, post, clients=clients, identity=identity, streams=streams)
-        return _opened(request, post, poster)
+        return _overtaken(request, post, poster)
 
     @asynccontextmanager
     async def _opened(
@@ -72,6 +73,18 @@ def slack_surfaces(
             yield SlackSurface(request, post, poster, live, status, read_artifact)
         finally:
             await live.close()
+
+    @asynccontextmanager
+    async def _overtaken(
+        request: Request, post: RunPost, poster: Poster
+    ) -> AsyncGenerator[SlackSurface]:
+        try:
+            async with _opened(request, post, poster) as surface:
+                yield surface
+        except LeaseLost:
+            if not request.private:
+                await put_right(request, post, poster)
+            raise
 
     return open_surface
 

@@ -190,6 +190,11 @@ class Post:
         """Raises LeaseLost when this worker no longer holds the thread."""
         await self._lease.check()
 
+    async def decided(self) -> Outcome | None:
+        """How the run ends, once that is kept. Raises CorruptValue when it cannot be read."""
+        raw = await self._redis.call("HGET", self._key, "outcome")
+        return decode(Outcome, raw) if raw else None
+
     async def _set(self, field: str, value: str) -> None:
         await self._lease.write(
             ("HSET", self._key, field, value), ("EXPIRE", self._key, self._seconds)

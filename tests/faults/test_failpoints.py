@@ -40,6 +40,7 @@ COURTESIES = {
     "slack/poster.py:Poster._direct_channel": "opening twice is opening once",
     "slack/asking.py:Asking.direct_channel": "opening twice is opening once",
     "slack/conversation.py:SlackConversation._place": "opening twice is opening once",
+    "slack/poster.py:Poster.take_back": "deleting twice is deleting once",
     "agent/compaction.py:_summarised": "a call of the model; made again it costs, no more",
     "agent/evaluate.py:_response": "a call of the model; made again it costs, no more",
     "agent/phases.py:Phases._call": "its failpoints are where it is sent, in model/client.py",

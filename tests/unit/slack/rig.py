@@ -12,6 +12,7 @@ from slack_bolt.async_app import AsyncApp
 from bot.core.budgets import Account, Budget, Spent
 from bot.core.errors import LeaseLost, StoreUnavailable
 from bot.core.feedback import Feedback
+from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.local.workspace import Workspace
 from bot.runs.budgets import BudgetPolicy, Budgets, Standing
@@ -126,6 +127,7 @@ class Post:
     ts: str | None = None
     parts: int = 0
     lost: bool = False
+    outcome: Outcome | None = None
 
     async def message(self) -> str | None:
         return self.ts
@@ -142,6 +144,9 @@ class Post:
     async def may_write(self) -> None:
         if self.lost:
             raise LeaseLost("another worker")
+
+    async def decided(self) -> Outcome | None:
+        return self.outcome
 
 
 @dataclass
