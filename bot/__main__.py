@@ -103,6 +103,17 @@ def ask(
 
 
 @cli.command()
+def doctor() -> None:
+    """Check tokens, scopes, Redis, the model, databases and clocks; says how to mend each. Exit
+    code: 0 the bot can work, 1 it cannot."""
+    from bot.doctor import Level, examine, print_report  # only this command needs them
+
+    findings = asyncio.run(examine(_settings()))
+    print_report(findings)
+    raise typer.Exit(any(each.level is Level.PROBLEM for each in findings))
+
+
+@cli.command()
 def tools() -> None:
     """List the tools, and what a first request carries of them."""
     for line in _tool_lines():

@@ -12,6 +12,30 @@ OTHER_TEAM = "T0OTHER001"
 BOT_USER = "U0BOT00001"
 
 
+BOT_SCOPES = frozenset(
+    {
+        *(
+            "app_mentions:read",
+            "assistant:write",
+            "chat:write",
+            "commands",
+            "im:write",
+            "team:read",
+        ),
+        *(
+            f"{kind}:{right}"
+            for kind in ("channels", "groups", "im", "mpim")
+            for right in ("history", "read")
+        ),
+        *("channels:join", "files:read", "files:write", "reactions:read", "reactions:write"),
+        *("search:read.public", "users:read", "workflow.steps:execute"),
+    }
+)
+"""What was granted to the bot when it was installed here, less `State.missing_scopes`."""
+
+APP_SCOPES = frozenset({"connections:write"})
+
+
 @dataclass
 class Person:
     """Somebody with an account; `team_id` differs from the workspace's for external people."""
@@ -193,6 +217,11 @@ class State:
     beside: dict[str, str] = field(default_factory=dict)
     homes: dict[str, Json] = field(default_factory=dict)
     executions: dict[str, Execution] = field(default_factory=dict)
+
+    def scopes_of(self, token: str) -> frozenset[str]:
+        """What a token was granted; nothing for one that is not ours."""
+        granted = {self.bot_token: BOT_SCOPES, self.app_token: APP_SCOPES}.get(token, frozenset())
+        return granted - self.missing_scopes
 
     def everyone(self) -> dict[str, Person]:
         """People and the bot's own user."""

@@ -47,9 +47,17 @@ class WebApi:
         )
         if outcome.dropped and request.transport is not None:
             request.transport.abort()
-        dated = {"Date": formatdate(self._core.clock.now(), usegmt=True)}
-        headers = dated | (outcome.headers or {})
+        headers = self._headers(name, token) | (outcome.headers or {})
         return web.json_response(outcome.body, status=outcome.status, headers=headers)
+
+    def _headers(self, name: str, token: str) -> dict[str, str]:
+        """Slack's time, what the token was granted, and what the method takes of it."""
+        headers = {"Date": formatdate(self._core.clock.now(), usegmt=True)}
+        if granted := self._core.state.scopes_of(token):
+            headers["x-oauth-scopes"] = ",".join(sorted(granted))
+        if (method := METHODS.get(name)) and method.scope:
+            headers["x-accepted-oauth-scopes"] = method.scope
+        return headers
 
     async def _carry_out(self, name: str, token: str, given: Json) -> _Outcome:
         failure = self._core.faults.failure_of(name)
@@ -86,7 +94,11 @@ class WebApi:
         if method.bearer not in ("any", kind):
             raise SlackFault("not_allowed_token_type")
         if method.scope in state.missing_scopes:
-            raise SlackFault("missing_scope", needed=method.scope, provided="(the others)")
+            raise SlackFault(
+                "missing_scope",
+                needed=method.scope,
+                provided=",".join(sorted(state.scopes_of(token))),
+            )
 
 
 async def _given(request: web.Request) -> tuple[Json, SlackFault | None]:

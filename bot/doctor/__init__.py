@@ -1,0 +1,26 @@
+"""`bot doctor`: could the bot work with these settings, and how to mend what keeps it from it."""
+
+from __future__ import annotations
+
+import asyncio
+
+from bot.doctor.databases import examine_databases
+from bot.doctor.findings import Finding, Level
+from bot.doctor.model import examine_model
+from bot.doctor.redis import examine_redis
+from bot.doctor.report import print_report
+from bot.doctor.slack import examine_slack
+from bot.settings import Settings
+
+__all__ = ["Finding", "Level", "examine", "print_report"]
+
+
+async def examine(settings: Settings) -> list[Finding]:
+    """Everything that was looked at, in the order in which one sets it up. Changes nothing."""
+    parts = await asyncio.gather(
+        examine_slack(settings),
+        examine_redis(settings),
+        examine_model(settings),
+        examine_databases(settings),
+    )
+    return [finding for part in parts for finding in part]

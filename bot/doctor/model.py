@@ -1,0 +1,52 @@
+"""The model service: does it take the key, has it the models, are their prices known."""
+
+from __future__ import annotations
+
+import asyncio
+
+from openai import APIConnectionError, AsyncOpenAI, AuthenticationError, NotFoundError, OpenAIError
+
+from bot.doctor.findings import SECONDS, Finding, ok, problem, warning
+from bot.model import PriceList, sdk_client
+from bot.settings import NO_MODEL, Settings
+
+
+async def examine_model(settings: Settings) -> list[Finding]:
+    """Asks for each model's description, which costs nothing."""
+    if not settings.has_model:
+        return [problem("OPENAI_API_KEY", "is not set", NO_MODEL)]
+    key = settings.openai_api_key
+    async with sdk_client(
+        key.get_secret_value() if key else "none", settings.openai_base_url, max_retries=0
+    ) as client:
+        names = dict.fromkeys((settings.openai_model, *settings.openai_fallback_models))
+        asked = [await _described(client, name) for name in names]
+    prices = PriceList(settings.model.window, settings.model.price)
+    unknown = [name for name in names if not prices.knows(name)]
+    mend = "set [model] price in bot.toml; until then cost is not shown and money not bounded"
+    priced = (
+        warning("prices", f"nobody knows what {', '.join(unknown)} costs", mend)
+        if unknown
+        else ok("prices", "are known for every model")
+    )
+    return [*asked, priced]
+
+
+async def _described(client: AsyncOpenAI, name: str) -> Finding:
+    subject = f"model {name}"
+    try:
+        async with asyncio.timeout(SECONDS):
+            await client.models.retrieve(name)
+    except AuthenticationError:
+        mend = "create a key on the service's page and set OPENAI_API_KEY"
+        return problem(subject, "the service refuses the key", mend)
+    except (APIConnectionError, TimeoutError):
+        mend = "check the network, and OPENAI_BASE_URL if you set it"
+        return problem(subject, "the service cannot be reached", mend)
+    except NotFoundError:
+        mend = "choose one that your key may use: OPENAI_MODEL, OPENAI_FALLBACK_MODELS"
+        return problem(subject, "the service has no such model for this key", mend)
+    except OpenAIError as error:
+        mend = "try `bot ask hello`: some services describe no models"
+        return warning(subject, f"the service does not say: {error}", mend)
+    return ok(subject, "is there")

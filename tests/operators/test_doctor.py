@@ -1,0 +1,187 @@
+"""`bot doctor` finds what keeps the bot from working, and says how to mend it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+from redis.asyncio import Redis
+
+from bot.doctor import Finding, Level, examine
+from bot.local.model import ResponsesServer, Script
+from bot.local.workspace import Workspace
+from bot.settings import Settings
+from bot.toolkit import DatabaseConfig
+from tests.support.deployment import configured
+from tests.support.redis_process import RedisProcess, free_port, redis_process
+
+ROOT = Path(__file__).parents[2]
+
+
+class Practice:
+    """Everything a bot needs, in good order until a test breaks something."""
+
+    def __init__(
+        self, ws: Workspace, api: ResponsesServer, redis: RedisProcess, folder: Path
+    ) -> None:
+        self.ws = ws
+        self.api = api
+        self.redis = redis
+        self.folder = folder
+
+    def settings(self, **changes: Any) -> Settings:
+        return configured(self.ws, self.api, self.redis.url).model_copy(update=changes)
+
+    async def findings(self, **changes: Any) -> list[Finding]:
+        return await examine(self.settings(**changes))
+
+    async def complaint(self, **changes: Any) -> Finding:
+        """The one finding that is not OK."""
+        [found] = [f for f in await self.findings(**changes) if f.level is not Level.OK]
+        assert found.mend
+        return found
+
+
+@pytest.fixture
+async def practice(tmp_path: Path) -> AsyncIterator[Practice]:
+    async with (
+        Workspace.open() as ws,
+        ResponsesServer.open(brain=Script([])) as api,
+        redis_process(tmp_path, **{"maxmemory-policy": "noeviction"}) as redis,
+    ):
+        yield Practice(ws, api, redis, tmp_path)
+
+
+async def test_all_is_well(practice) -> None:
+    """Nothing to mend, nothing posted, nothing written."""
+    findings = await practice.findings()
+    assert {f.level for f in findings} == {Level.OK}, findings
+    assert {e.method for e in practice.ws.effects} == {"auth.test", "apps.connections.open"}
+    assert practice.api.requests == []
+    async with Redis.from_url(practice.redis.url) as redis:
+        assert await redis.dbsize() == 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "subject", "says"),
+    [
+        ({"slack_bot_token": SecretStr("xoxb-wrong")}, "SLACK_BOT_TOKEN", "invalid_auth"),
+        ({"slack_bot_token": None}, "SLACK_BOT_TOKEN", "not set"),
+        ({"slack_app_token": SecretStr("xapp-wrong")}, "SLACK_APP_TOKEN", "invalid_auth"),
+        (
+            {"slack_app_token": None, "slack_signing_secret": None},
+            "SLACK_SIGNING_SECRET",
+            "no event gets in",
+        ),
+        ({"redis_url": f"redis://127.0.0.1:{free_port()}/0"}, "Redis", "127.0.0.1"),
+        ({"redis_url": "nonsense"}, "Redis", "cannot be used"),
+        ({"openai_api_key": SecretStr("sk-wrong")}, "model gpt-5.4-mini", "refuses the key"),
+        ({"openai_base_url": "http://127.0.0.1:9/v1"}, "model gpt-5.4-mini", "reached"),
+        ({"openai_api_key": None, "openai_base_url": None}, "OPENAI_API_KEY", "not set"),
+        (
+            {"databases": {"shop": DatabaseConfig(url=SecretStr("sqlite:////nowhere/x.sqlite"))}},
+            "database shop",
+            "",
+        ),
+    ],
+)
+async def test_what_keeps_the_bot_from_working(practice, changes, subject, says) -> None:
+    found = await practice.complaint(**changes)
+    assert (found.level, found.subject) == (Level.PROBLEM, subject)
+    assert says in found.text
+
+
+@pytest.mark.parametrize(
+    ("scope", "level"),
+    [("chat:write", Level.PROBLEM), ("files:read", Level.WARNING)],
+)
+async def test_scopes_that_were_not_granted(practice, scope, level) -> None:
+    """Somebody added a scope to the manifest and did not install the app again."""
+    practice.ws.state.missing_scopes.add(scope)
+    found = await practice.complaint()
+    assert (found.level, found.subject) == (level, "scopes")
+    assert scope in found.text
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "subject"),
+    [
+        ("maxmemory-policy", "allkeys-lru", "maxmemory-policy"),
+        ("appendonly", "no", "appendonly"),
+        ("maxmemory", "1", "memory"),
+    ],
+)
+async def test_a_redis_that_may_lose_something(practice, option, value, subject) -> None:
+    async with Redis.from_url(practice.redis.url) as redis:
+        await redis.config_set(option, value)
+    found = await practice.complaint()
+    assert (found.level, found.subject) == (Level.WARNING, subject)
+
+
+async def test_a_replica(practice) -> None:
+    async with Redis.from_url(practice.redis.url) as redis:
+        await redis.replicaof("127.0.0.1", free_port())
+    found = await practice.complaint()
+    assert (found.level, found.subject) == (Level.PROBLEM, "role")
+
+
+async def test_a_clock_that_is_wrong(practice) -> None:
+    """By Slack's time, which comes with every answer of its."""
+    practice.ws.clock.advance(600)
+    found = await practice.complaint()
+    assert (found.level, found.subject) == (Level.WARNING, "Slack")
+    assert "behind" in found.text
+
+
+async def test_a_model_without_a_price(practice) -> None:
+    found = await practice.complaint(openai_fallback_models=("my-own-model",))
+    assert (found.level, found.subject) == (Level.WARNING, "prices")
+    assert "my-own-model" in found.text
+
+
+async def test_the_embedded_redis_needs_a_place_to_write(practice, tmp_path) -> None:
+    findings = await practice.findings(redis_url=None, bot_data_dir=tmp_path / "data")
+    assert {f.level for f in findings} == {Level.OK}
+
+
+async def run(practice: Practice, **environment: str) -> tuple[int, str]:
+    settings = {
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": str(ROOT),
+        "COLUMNS": "100",
+        "SLACK_BOT_TOKEN": practice.ws.bot_token,
+        "SLACK_APP_TOKEN": practice.ws.app_token,
+        "SLACK_API_URL": practice.ws.api_url,
+        "OPENAI_API_KEY": practice.api.api_key,
+        "OPENAI_BASE_URL": practice.api.url,
+        "OPENAI_MODEL": "gpt-5.4-mini",
+        "REDIS_URL": practice.redis.url,
+    }
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "bot", "doctor"),
+        env=settings | environment,
+        cwd=practice.folder,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    said, _ = await process.communicate()
+    assert process.returncode is not None
+    return process.returncode, said.decode()
+
+
+async def test_the_command(practice) -> None:
+    """Exit code 0 when the bot can work, 1 when it cannot; secrets are not printed."""
+    code, said = await run(practice)
+    assert code == 0
+    assert "All is well." in said
+    wrong = "xoxb-wrong-token"
+    code, said = await run(practice, SLACK_BOT_TOKEN=wrong)
+    assert code == 1
+    assert "→ copy the Bot User OAuth Token" in said
+    assert wrong not in said
+    assert practice.redis.url not in said
