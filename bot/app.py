@@ -44,6 +44,7 @@ from bot.slack.background import Background
 from bot.slack.catching_up import CatchingUp
 from bot.slack.client import Clients, Identity, identify, slack_clients
 from bot.slack.conversation import SlackConversation
+from bot.slack.edits import Edits
 from bot.slack.intake import Intake, Submit
 from bot.slack.listeners import register
 from bot.slack.people import People
@@ -345,10 +346,17 @@ def _add_listeners(
         access=slack.access,
         threads=stores.threads,
         submit=submit,
-        withdraw=requests.withdraw,
         stopping=stopping,
         status=slack.status,
         background=background,
+    )
+    edits = Edits(
+        identity=slack.identity,
+        people=slack.people,
+        policy=settings.access,
+        channels=channels,
+        intake=intake,
+        asked=requests,
     )
     asking = Asking(
         identity=slack.identity,
@@ -375,6 +383,7 @@ def _add_listeners(
         identity=slack.identity,
         clients=slack.clients,
         intake=intake,
+        edits=edits,
         asking=asking,
         submit=requests.submit,
         access=slack.access,

@@ -80,6 +80,10 @@ _AGAIN = {
         "(You have answered this before, and another answer is wanted. Work it out afresh: look "
         "again instead of repeating what you said.)"
     ),
+    Again.EDITED: (
+        "(This is an edit of what was asked before, which does not count any more. Your answer takes "
+        "the place of the one before, if there was one.)"
+    ),
     Again.DEEPER: (
         "(You have answered this before, and more depth is wanted. Check what was least certain, "
         "look for what was missing, use more sources, and return one better answer.)"

@@ -46,6 +46,13 @@ class StopReason(StrEnum):
     INTERNAL_ERROR = "internal_error"  # a bug of ours, or a worker that died again and again
 
 
+class Silence(StrEnum):
+    """Why a run that was stopped posts nothing."""
+
+    WITHDRAWN = "withdrawn"  # the question was deleted: its message goes as well
+    SUPERSEDED = "superseded"  # the question was edited: another run takes its message over
+
+
 class Totals(BaseModel):
     """What a run took. Tokens as the model service bills them; `cost` in US dollars, None when
     the model's price is unknown; `seconds` from the request's arrival to its end."""
@@ -69,6 +76,7 @@ class Outcome(BaseModel):
     is the type asked for, or `Answer` for words that do not fit into it.
     `error` says how the model service failed, if that ended the run.
     `note` is a clear sentence for the person: why it is partial or failed and what to do next.
+    `silent` says why nothing is posted of it.
     `found` are the steps of a run that somebody stopped, with what came out of each, and `draft` the
     beginning of the answer it was writing.
     `links` are the addresses that may be posted as links: those that people or tools brought in.
@@ -88,6 +96,7 @@ class Outcome(BaseModel):
     result: dict[str, Any] | None = None
     note: str = ""
     found: tuple[str, ...] = ()
+    silent: Silence | None = None
     draft: str = ""
     totals: Totals = Totals()
     links: frozenset[str] = frozenset()

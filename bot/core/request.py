@@ -30,6 +30,7 @@ class Again(StrEnum):
     RETRY = "retry"  # it failed
     REGENERATE = "regenerate"  # somebody wants another answer
     DEEPER = "deeper"  # somebody wants more work put into it
+    EDITED = "edited"  # its author edited the message
 
 
 class FileRef(BaseModel):
@@ -50,7 +51,9 @@ class Request(BaseModel):
     of the message that stands for it) and, with team and channel, what a request is told apart by.
     `author` and `place` are the names that people and the model read ("Ada", "#sales").
     `beside` names the channel that somebody has open while they write to the bot.
-    `again` is set when it repeats another request, and says why. `private` means that only `user` may see the answer. A `late` one was found after nothing had
+    `again` is set when it repeats another request, and says why. After an edit, `message` is
+    the ts of what was edited, `revision` counts the edits, and `replaces` names the run whose message
+    is to be taken over; the request before is then `superseded`. `private` means that only `user` may see the answer. A `late` one was found after nothing had
     listened for a while. `quoted` is the message that a shortcut was used on. `response_type` names
     what is wanted (C3); with a `response_schema`, it is data of that JSON schema.
     """
@@ -73,6 +76,10 @@ class Request(BaseModel):
     files: tuple[FileRef, ...] = ()
     private: bool = False
     again: Again | None = None
+    replaces: str | None = None
+    message: str = ""
+    revision: int = 0
+    superseded: bool = False
     late: bool = False
     response_type: str = "Answer"
     response_schema: dict[str, Any] | None = None

@@ -35,6 +35,26 @@ class Requests:
         await self.stores.signals.request_cancel(thread_key, request_id, by)
         return await self.stores.mailbox.remove(thread_key, request_id)
 
+    async def asked_with(
+        self, team: str, channel: str, ts: str
+    ) -> tuple[Request, str | None] | None:
+        """The request of a message, as it was edited last, and its run, if that has begun."""
+        request_id = await self.stores.mailbox.find(team, channel, ts)
+        request = await self.stores.mailbox.get(request_id) if request_id else None
+        if request is None:
+            return None
+        return request, await self.stores.runs.id_of(request.id)
+
+    async def supersede(self, old: Request, new: Request) -> None:
+        """`new`, which was taken in, takes the place of `old`: taken back while it waits, stopped
+        without a word while it runs. Safe to repeat."""
+        mailbox = self.stores.mailbox
+        await mailbox.claim_again(new, new.message)
+        await mailbox.rewrite(old.model_copy(update={"superseded": True}))
+        await self.stores.signals.request_cancel(old.thread_key, old.id, old.user)
+        if new.replaces is None:
+            await mailbox.remove(old.thread_key, old.id)
+
     async def cancel(self, thread_key: str, by: str) -> bool:
         """Stop the thread's current run, and what `by` asked there and waits; False when nothing
         runs. Each of these requests still ends with a message of its own."""

@@ -26,7 +26,7 @@ from bot.core.context import RequestContext, bound_request
 from bot.core.errors import CorruptValue, LeaseLost, StoreUnavailable
 from bot.core.failpoints import failpoint
 from bot.core.ids import new_id
-from bot.core.outcome import Outcome
+from bot.core.outcome import Outcome, RunStatus, Silence
 from bot.core.request import Request
 from bot.model import Model, PriceList
 from bot.runs.budgets import BudgetPolicy
@@ -36,7 +36,7 @@ from bot.runs.narration import Narrator
 from bot.runs.outcomes import broken, outcome_of
 from bot.runs.spending import Spending
 from bot.runs.surface import OpenSurface, Surface
-from bot.store import Lease, Phase, RunRecord, Stores
+from bot.store import Lease, Phase, Post, RunRecord, Stores
 from bot.toolkit.catalogue import Catalogue
 from bot.toolkit.tool import Tool
 
@@ -92,13 +92,21 @@ class Runner:
         failpoint("run-started")
         if record.outcome and record.phase is Phase.DELIVERED:
             return record.outcome
-        async with self.open_surface(request, runs.post(record.run_id, lease)) as surface:
+        post = runs.post(record.run_id, lease)
+        if request.replaces and not await post.message():
+            await self._take_over(request.replaces, post, lease)
+        async with self.open_surface(request, post) as surface:
             outcome = record.outcome or await self._decide(request, record, lease, surface, attempt)
             await _deliver(surface, outcome)
         failpoint("run-delivered")
         await runs.mark_delivered(record)
         failpoint("run-closed")
         return outcome
+
+    async def _take_over(self, run_id: str, post: Post, lease: Lease) -> None:
+        """The message of a run whose question was edited becomes this one's."""
+        if ts := await self.stores.runs.post(run_id, lease).message():
+            await post.save_message(ts)
 
     async def _decide(
         self, request: Request, record: RunRecord, lease: Lease, surface: Surface, attempt: int
@@ -165,7 +173,17 @@ class Runner:
             outcome = await outcome_of(ended, context, self.toolbox.artifacts)
             outcome = await spending.ending(outcome, ended.done)
         after = caller_after(ended, caller, model=context.model, bound_to=bound_to)
-        return findings.added_to(outcome), after
+        return await self._hushed(findings.added_to(outcome), request), after
+
+    async def _hushed(self, outcome: Outcome, request: Request) -> Outcome:
+        """A run is stopped without a word when its question was deleted or edited."""
+        if outcome.status is not RunStatus.CANCELLED:
+            return outcome
+        kept = await self.stores.mailbox.get(request.id)
+        if kept is not None and not kept.superseded:
+            return outcome
+        silent = Silence.SUPERSEDED if kept else Silence.WITHDRAWN
+        return outcome.model_copy(update={"silent": silent})
 
     async def _keep(
         self,

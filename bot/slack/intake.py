@@ -35,9 +35,6 @@ Submit = Callable[[Request, str], Awaitable[bool]]
 
 Raises when it could not be kept."""
 
-Withdraw = Callable[[str, str, str], Awaitable[bool]]
-"""Takes back the request (thread_key, ts of its message, user): out of the queue, or cancelled."""
-
 _ACCEPTED_SUBTYPES = (None, "file_share", "thread_broadcast")
 _KNOWN_CROWDS = 10_000  # threads remembered to have several people in them
 
@@ -66,7 +63,6 @@ class Intake:
         access: Access,
         threads: Threads,
         submit: Submit,
-        withdraw: Withdraw,
         stopping: Stopping,
         status: ThreadStatus,
         background: Background,
@@ -79,7 +75,6 @@ class Intake:
         self._access = access
         self._threads = threads
         self._submit = submit
-        self._withdraw = withdraw
         self._stopping = stopping
         self._status = status
         self._background = background
@@ -105,7 +100,7 @@ class Intake:
             if speaks and await self._is_first_notice(event):
                 self._tell(event, str(refusal))
             return
-        question = await self._question(str(event.get("text") or ""))
+        question = await self.question(str(event.get("text") or ""))
         if not question and not event.get("files"):
             if speaks and await self._is_first_notice(event):
                 self._help(event)
@@ -129,29 +124,6 @@ class Intake:
         if not stopped and first and await self._entry(event):
             self._tell(event, answer)
 
-    async def changed(self, event: Event, event_id: str) -> None:
-        """An edit counts only when it mentions the bot for the first time; an unfurl is no edit."""
-        now: Event = event.get("message") or {}
-        before: Event = event.get("previous_message") or {}
-        if now.get("subtype") == "tombstone":  # a deleted message that has replies
-            await self.deleted(event)
-            return
-        bot = self._identity.user
-        text, old = str(now.get("text") or ""), str(before.get("text") or "")
-        if "edited" not in now or not mentions(text, bot) or mentions(old, bot):
-            return
-        post = {**now, "channel": event["channel"], "channel_type": event.get("channel_type")}
-        await self.message({**post, "type": "app_mention"}, event_id)
-
-    async def deleted(self, event: Event) -> None:
-        """Who deletes a question takes it back."""
-        before: Event = event.get("previous_message") or {}
-        ts = event.get("deleted_ts") or before.get("ts")
-        if not ts or before.get("bot_id") or not before.get("user"):
-            return
-        thread = before.get("thread_ts") or ts
-        await self._withdraw(self.thread_key(event["channel"], thread), ts, before["user"])
-
     async def accept(self, request: Request, event_id: str) -> bool:
         """Keep the request; then, beside the acknowledgement, show that it was understood."""
         new = await self._submit(request, event_id)
@@ -162,7 +134,7 @@ class Intake:
             self._background.start(begun, "first status")
         return new
 
-    def thread_key(self, channel: str, thread: str) -> str:
+    def _thread_key(self, channel: str, thread: str) -> str:
         """As `Request.thread_key`: the team is the bot's own, in shared channels too."""
         return f"{self._identity.team}:{channel}:{thread}"
 
@@ -186,7 +158,7 @@ class Intake:
         thread = event.get("thread_ts")
         if not thread or thread == event["ts"]:
             return None
-        key = self.thread_key(event["channel"], thread)
+        key = self._thread_key(event["channel"], thread)
         follows = await self._follows(event, key)
         return Entry.THREAD_REPLY if follows else None
 
@@ -220,7 +192,8 @@ class Intake:
     async def _is_first_notice(self, event: Event) -> bool:
         return await self._threads.first_notice(self._identity.team, event["channel"], event["ts"])
 
-    async def _question(self, text: str) -> str:
+    async def question(self, text: str) -> str:
+        """The question in a message's text."""
         return await question_from(text, bot=self._identity.user, name_of=self._people.name)
 
     async def _request(self, event: Event, entry: Entry, person: Person, question: str) -> Request:

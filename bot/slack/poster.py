@@ -130,6 +130,14 @@ class Poster:
             if error_code(error) != "message_not_found":
                 raise
 
+    async def remove_others(self, run_id: str) -> None:
+        """Delete what another run has in the thread: its answer was revised, and this belongs to
+        the old one."""
+        for message in await self._own_messages():
+            if marks.is_of_run(message, run_id):
+                await self._post.may_write()
+                await self.take_back(str(message["ts"]))
+
     async def whisper(self, part: Part) -> None:
         """Show `part` to the person who asked, and to nobody else. Nothing of it can be found
         again: after an ambiguous failure it is shown twice rather than not at all."""

@@ -12,7 +12,7 @@ from slack_sdk.errors import SlackApiError
 from bot.agent.events import Event
 from bot.core.errors import BotError, LeaseLost
 from bot.core.failpoints import failpoint
-from bot.core.outcome import Outcome
+from bot.core.outcome import Outcome, Silence
 from bot.core.request import Request
 from bot.runs.surface import OpenSurface, RunPost
 from bot.slack.client import TRANSPORT_ERRORS, Clients, Identity, error_code
@@ -139,15 +139,29 @@ class SlackSurface:
     async def finish(self, outcome: Outcome) -> None:
         """Put up what is not up yet of the terminal, then clear the status."""
         await self._live.close()
+        if outcome.silent:
+            await self._hush(outcome.silent)
+            return
         # In a thread: parsing 40,000 characters of hostile Markdown takes seconds.
         rendered = await asyncio.to_thread(render, outcome, self._request)
         try:
             await self._put_up(rendered)
+            if self._request.replaces:
+                await self._poster.remove_others(self._request.replaces)
         except SlackApiError as error:
             if error_code(error) not in _GONE:
                 raise
             await self._give_up(error_code(error), rendered)
         await self._status.end(self._request.channel, self._request.thread)
+
+    async def _hush(self, why: Silence) -> None:
+        """Nothing is to be said: the message goes, or is left for the run that takes it over."""
+        ts = await self._post.message()
+        if why is Silence.WITHDRAWN:
+            if ts:
+                await self._post.may_write()
+                await self._poster.take_back(ts)
+            await self._status.end(self._request.channel, self._request.thread)
 
     async def _put_up(self, rendered: Rendered) -> None:
         up = await self._post.posted_parts()

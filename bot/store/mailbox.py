@@ -80,6 +80,17 @@ class Mailbox:
         raw = await self._redis.call("GET", self._message_claim(team, channel, ts))
         return raw.decode() if raw else None
 
+    async def claim_again(self, request: Request, ts: str) -> None:
+        """From now on `find` gives `request` for the message `ts`."""
+        key = self._message_claim(request.team, request.channel, ts)
+        await self._redis.call("SET", key, request.id, "EX", self._retention.claims)
+
+    async def rewrite(self, request: Request) -> None:
+        """Replace what is kept of a request, if it is kept still."""
+        key = request_key(self._redis, request.id)
+        text, seconds = request.model_dump_json(), self._retention.request
+        await self._redis.call("SET", key, text, "XX", "EX", seconds)
+
     async def pop(self, thread_key: str, request_id: str) -> None:
         """Take the request off if it is the head; harmless when it is not."""
         keys = mailbox_keys(self._redis, thread_key)

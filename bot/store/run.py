@@ -75,6 +75,11 @@ class Runs:
             await set_aside(self._redis, self._key(damaged.decode()))
             raise
 
+    async def id_of(self, request_id: str) -> str | None:
+        """The run of a request, None before it began."""
+        raw = await self._redis.call("GET", self._redis.key("run-of", request_id))
+        return raw.decode() if raw else None
+
     async def save_point(
         self,
         run_id: str,

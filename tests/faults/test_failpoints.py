@@ -51,6 +51,8 @@ STORE: dict[str, tuple[str, ...] | str] = {
     "mailbox.py:Mailbox.submit": ("request-submitting", "request-kept"),
     "mailbox.py:Mailbox.head": "sets aside what has expired; again does the same",
     "mailbox.py:Mailbox.pop": ("run-closed",),
+    "mailbox.py:Mailbox.claim_again": "an edit: done again when Slack delivers it again",
+    "mailbox.py:Mailbox.rewrite": "an edit: done again when Slack delivers it again",
     "mailbox.py:Mailbox.remove": "a person takes back what waits; again does nothing",
     "mailbox.py:Mailbox.forget_if_empty": ("sweep-found",),
     "mailbox.py:Mailbox.attempts": ("ticket-taken",),

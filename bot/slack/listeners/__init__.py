@@ -9,6 +9,7 @@ from bot.slack.admin import Admin
 from bot.slack.asking import Asking
 from bot.slack.background import Background
 from bot.slack.client import Clients, Identity
+from bot.slack.edits import Edits
 from bot.slack.intake import Intake, Submit
 from bot.slack.listeners import (
     actions,
@@ -35,6 +36,7 @@ def register(
     identity: Identity,
     clients: Clients,
     intake: Intake,
+    edits: Edits,
     asking: Asking,
     submit: Submit,
     access: Access,
@@ -47,7 +49,7 @@ def register(
 ) -> None:
     """Listen to everything that the manifest subscribes to."""
     mentions.register(app, intake)
-    messages.register(app, intake)
+    messages.register(app, intake, edits)
     shortcuts.register(app, clients, asking)
     commands.register(app, identity, clients, asking, admin)
     actions.register(app, clients, asking, stopping, background)

@@ -6,19 +6,20 @@ from typing import Any
 
 from slack_bolt.async_app import AsyncApp
 
+from bot.slack.edits import Edits
 from bot.slack.intake import Intake
 
 
-def register(app: AsyncApp, intake: Intake) -> None:
+def register(app: AsyncApp, intake: Intake, edits: Edits) -> None:
     """Listen to messages. The first listener that matches wins: edits and deletions come first."""
 
     @app.event({"type": "message", "subtype": "message_changed"})
     async def changed(event: dict[str, Any], body: dict[str, Any]) -> None:
-        await intake.changed(event, body["event_id"])
+        await edits.changed(event, body["event_id"])
 
     @app.event({"type": "message", "subtype": "message_deleted"})
     async def deleted(event: dict[str, Any]) -> None:
-        await intake.deleted(event)
+        await edits.deleted(event)
 
     @app.event("message")
     async def posted(event: dict[str, Any], body: dict[str, Any]) -> None:

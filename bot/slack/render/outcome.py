@@ -137,7 +137,7 @@ def _frame(outcome: Outcome, request: Request, gate: LinkGate) -> Frame:
     below = [*_answer_buttons(outcome, request), *raising, foot]
     match outcome.status:
         case RunStatus.SUCCESS:
-            return Frame([], below)
+            return Frame(_revised(request), below)
         case RunStatus.PARTIAL:
             return Frame([context(f":warning: {words.PARTIAL} {note}".strip())], below)
         case RunStatus.CANCELLED:
@@ -148,6 +148,10 @@ def _frame(outcome: Outcome, request: Request, gate: LinkGate) -> Frame:
         case RunStatus.FAILED:
             sentence = markdown_pieces(outcome.note, gate) or joined([words.FAILED])
             return Frame(sentence, [_bare(retry_button(request.id)), *raising, foot])
+
+
+def _revised(request: Request) -> list[Piece]:
+    return [context(words.REVISED)] if request.replaces else []
 
 
 def _found(outcome: Outcome, gate: LinkGate) -> list[Piece]:

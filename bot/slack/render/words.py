@@ -27,6 +27,7 @@ STOP_WORDS = frozenset(
 """What stops a run when somebody types it and nothing else."""
 FAILED = "Something went wrong on my side and I could not answer. Please try again."
 PARTIAL = "This is not the whole answer."
+REVISED = ":pencil2: Revised: the question was edited."
 NO_TEXT = "I have no text to show for this answer."
 GAPS = "Limits of this answer"
 SOURCES = "Sources"

@@ -24,6 +24,7 @@ from bot.slack.app import slack_app
 from bot.slack.asking import Asking
 from bot.slack.background import Background
 from bot.slack.client import Clients, Identity, identify, slack_clients
+from bot.slack.edits import Edits
 from bot.slack.intake import Intake
 from bot.slack.listeners import register
 from bot.slack.people import People
@@ -43,6 +44,8 @@ class Mailbox:
     withdrawn: list[tuple[str, str, str]] = field(default_factory=list)
     cancelled: list[tuple[str, str]] = field(default_factory=list)
     feedback: list[Feedback] = field(default_factory=list)
+    superseded: list[tuple[str, str]] = field(default_factory=list)
+    begun: str | None = None
     running: bool = True
     down: bool = False
     refused: int = 0
@@ -57,6 +60,15 @@ class Mailbox:
         self.seen |= keys
         self.requests.append(request)
         return True
+
+    async def asked_with(
+        self, team: str, channel: str, ts: str
+    ) -> tuple[Request, str | None] | None:
+        found = [r for r in self.requests if ts in (r.ts, r.message) and r.channel == channel]
+        return (found[-1], self.begun) if found else None
+
+    async def supersede(self, old: Request, new: Request) -> None:
+        self.superseded.append((old.id, new.id))
 
     async def withdraw(self, thread_key: str, ts: str, user: str) -> bool:
         self.withdrawn.append((thread_key, ts, user))
@@ -210,10 +222,17 @@ async def wired(
             access=access,
             threads=mailbox,
             submit=mailbox.submit,
-            withdraw=mailbox.withdraw,
             stopping=stopping,
             status=status,
             background=background,
+        )
+        edits = Edits(
+            identity=identity,
+            people=people,
+            policy=policy,
+            channels=channels,
+            intake=intake,
+            asked=mailbox,
         )
         asking = Asking(
             identity=identity,
@@ -231,6 +250,7 @@ async def wired(
             identity=identity,
             clients=clients,
             intake=intake,
+            edits=edits,
             asking=asking,
             submit=mailbox.submit,
             access=access,

@@ -1,0 +1,128 @@
+"""Edits and deletions of what people wrote.
+
+An edited question that waits is asked in its new words; one that is worked on is begun anew, in the
+same message; one that was answered has its answer revised in place. Within an hour, five times:
+after that people have read the answer. Deleting a question that has no answer yet takes it back, and
+what the bot had posted for it goes as well; an answer that is up stays.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+from bot.core.errors import NotPermitted
+from bot.core.request import Again, Request
+from bot.runs.channels import Channels
+from bot.runs.policy import Policy
+from bot.slack.client import Identity
+from bot.slack.intake import Intake
+from bot.slack.people import People
+from bot.slack.stopping import is_stop
+from bot.slack.text import mentions
+
+Event = Mapping[str, Any]
+
+_SECONDS = 3_600.0
+_TIMES = 5
+
+
+class Asked(Protocol):
+    """What was asked with messages."""
+
+    async def asked_with(
+        self, team: str, channel: str, ts: str
+    ) -> tuple[Request, str | None] | None:
+        """The request of a message, as it was edited last, and the run that began it, if any; None
+        when it asked nothing, or nothing is known of it any more."""
+
+    async def supersede(self, old: Request, new: Request) -> None:
+        """`new`, which was taken in, takes the place of `old`. Safe to repeat."""
+
+    async def withdraw(self, thread_key: str, ts: str, by: str) -> bool:
+        """Take back what a message asked, waiting or running."""
+
+
+class Edits:
+    """Turns them into requests, or takes requests back."""
+
+    def __init__(
+        self,
+        *,
+        identity: Identity,
+        people: People,
+        policy: Policy,
+        channels: Channels,
+        intake: Intake,
+        asked: Asked,
+    ) -> None:
+        self._identity = identity
+        self._people = people
+        self._policy = policy
+        self._channels = channels
+        self._intake = intake
+        self._asked = asked
+
+    async def changed(self, event: Event, event_id: str) -> None:
+        """A message changed. Unfurls change messages as well, and are no edits."""
+        now: Event = event.get("message") or {}
+        before: Event = event.get("previous_message") or {}
+        if now.get("subtype") == "tombstone":  # a deleted message that has replies
+            await self.deleted(event)
+            return
+        text, old = str(now.get("text") or ""), str(before.get("text") or "")
+        if "edited" not in now or text == old or now.get("bot_id"):
+            return
+        team, channel, ts = self._identity.team, str(event["channel"]), str(now["ts"])
+        asked = await self._asked.asked_with(team, channel, ts)
+        if asked:
+            await self._revise(*asked, now, event_id)
+        elif mentions(text, self._identity.user) and not mentions(old, self._identity.user):
+            post = {**now, "channel": channel, "channel_type": event.get("channel_type")}
+            await self._intake.message({**post, "type": "app_mention"}, event_id)
+
+    async def deleted(self, event: Event) -> None:
+        """Who deletes a question takes it back."""
+        before: Event = event.get("previous_message") or {}
+        ts = event.get("deleted_ts") or before.get("ts")
+        if not ts or before.get("bot_id") or not before.get("user"):
+            return
+        thread = before.get("thread_ts") or ts
+        key = f"{self._identity.team}:{event['channel']}:{thread}"
+        await self._asked.withdraw(key, str(ts), str(before["user"]))
+
+    async def _revise(self, old: Request, run_id: str | None, now: Event, event_id: str) -> None:
+        edited, user = str(now["edited"]["ts"]), now.get("user")
+        text = await self._intake.question(str(now.get("text") or ""))
+        if not text or text == old.text or is_stop(text, self._identity.user):
+            return
+        late = time.time() - float(now["ts"]) > _SECONDS or old.revision >= _TIMES
+        if user != old.user or late or not await self._may_still_ask(old):
+            return
+        if old.revision and float(edited) <= float(old.ts):  # an older edit, delivered late
+            return
+        new = old.model_copy(
+            update={
+                "id": f"{old.id.partition('_edit')[0]}_edit{edited.replace('.', '')}",
+                "ts": edited,
+                "text": text,
+                "again": Again.EDITED,
+                "replaces": run_id,
+                "message": str(now["ts"]),
+                "revision": old.revision + 1,
+                "superseded": False,
+                "received_at": datetime.now(UTC),
+            }
+        )
+        await self._intake.accept(new, event_id)
+        await self._asked.supersede(old, new)
+
+    async def _may_still_ask(self, request: Request) -> bool:
+        person = await self._people.find(request.user)
+        try:
+            self._policy.may_ask(person, await self._channels.of(request.channel))
+        except NotPermitted:
+            return False
+        return True
