@@ -16,8 +16,8 @@ from pathlib import Path
 from slack_bolt.async_app import AsyncApp
 
 import tools
+from bot.agent.calls import Toolbox
 from bot.agent.commands import AfterTool
-from bot.agent.dispatch import Toolbox
 from bot.agent.effort import Effort
 from bot.agent.evaluate import Evaluation
 from bot.agent.hooks import HookChain, Hooks

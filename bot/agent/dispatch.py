@@ -6,60 +6,29 @@ Every call gets exactly one output, whatever happens to it (B2).
 from __future__ import annotations
 
 import asyncio
-import logging
-import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 
-from pydantic import BaseModel, ValidationError
-from pydantic_core import from_json
+from pydantic import ValidationError
 
 from bot.agent import checkpoint
-from bot.agent.acquire import acquired
+from bot.agent.calls import MAYBE, Calls, Happening, Happenings, Intent, Toolbox
 from bot.agent.complete import NAME as COMPLETE
 from bot.agent.complete import ResponseType, describe_errors
-from bot.agent.events import ToolEnded, ToolsAcquired, ToolStarted
 from bot.agent.hooks import HookChain
 from bot.agent.interrupt import Interrupt, Interrupted
 from bot.agent.limits import Limits
 from bot.agent.outputs import CallOutput
 from bot.agent.state import OpenResponse
 from bot.core.chain import Item
-from bot.core.context import RequestContext, bound_request
-from bot.core.errors import ToolError
+from bot.core.context import RequestContext
 from bot.core.failpoints import failpoint
-from bot.toolkit.artifacts import Artifacts
-from bot.toolkit.catalogue import ACQUIRE, Catalogue
-from bot.toolkit.schema import without_nulls
-from bot.toolkit.size import limited
-from bot.toolkit.tool import Services, Tool, ToolResult
-
-Happening = ToolStarted | ToolEnded | ToolsAcquired
-
-log = logging.getLogger(__name__)
 
 _CANCELLED = "Cancelled by the user before it finished."
-_MAYBE = "It may have happened or not. Look before you do it again, and say so in the result."
-_UNKNOWN = f"Unknown: the bot was interrupted while this ran. {_MAYBE}"
+_UNKNOWN = f"Unknown: the bot was interrupted while this ran. {MAYBE}"
 _OUT_OF_TIME = "Stopped before it finished: the time for this task is up."
-
-
-@dataclass(frozen=True, slots=True)
-class Toolbox:
-    """The catalogue and what its tools need to run."""
-
-    catalogue: Catalogue
-    services: Services
-    artifacts: Artifacts
-
-
-@dataclass(frozen=True, slots=True)
-class Intent:
-    """A call that changes something is about to run; to be kept before it does."""
-
-    call_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +38,11 @@ class Answered:
     outputs: tuple[CallOutput, ...]
 
 
-class _Refused(Exception):
-    """The model's mistake, told to the model."""
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """These calls cannot be made before somebody has decided about them, nor those behind them."""
+
+    call_ids: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,34 +60,37 @@ class Dispatch:
 
     async def run(
         self, open_response: OpenResponse, offered: frozenset[str]
-    ) -> AsyncGenerator[Happening | Intent | Answered | list[CallOutput]]:
+    ) -> AsyncGenerator[Happening | Intent | Answered | Waiting | list[CallOutput]]:
         """Run the calls of `open_response` that have no output yet, yielding what happens, and last the
-        outputs in the order of the calls. `offered` are the names of the tools that the request
-        carried.
+        outputs in the order of the calls, or `Waiting`. `offered` are the names of the tools that
+        the request carried.
 
         The consumer keeps `Intent` and `Answered` before it goes on: what was begun and changes
         something is never begun again (reliability 3).
 
         Read-only calls next to each other run side by side; one that mutates runs alone;
         `complete_task` comes last and counts only if all beside it went well; a checkpoint counts
-        alone. An interrupt ends it early, with outputs for all.
+        alone. An interrupt ends it early, with outputs for all. What stands behind a call that waits
+        is not begun: it was asked for in the belief that this one would be made before.
         """
         calls, done = open_response.response.calls, self._done_before(open_response)
         last = {COMPLETE, checkpoint.NAME} & offered
         finals = [call for call in calls if call["name"] in last]
         others = [call for call in calls if call["name"] not in last]
         left = [c for c in others[: self.limits.calls_per_turn] if c["call_id"] not in done]
+        made = Calls(self.toolbox, self.hooks, self.context, offered)
         try:
             for number, batch in enumerate(self._batches(left)):
                 if number:
                     yield Answered(tuple(done.values()))
                     failpoint("outputs-kept")
-                if self._mutates(batch[0]):
-                    yield Intent(batch[0]["call_id"])
-                    failpoint("change-intended")
-                async with aclosing(self._run_batch(batch, offered, done)) as events:
+                async with aclosing(self._run_batch(batch, made, done)) as events:
                     async for event in events:
                         yield event
+                if waiting := tuple(c["call_id"] for c in batch if c["call_id"] not in done):
+                    yield Answered(tuple(done.values()))
+                    yield Waiting(waiting)
+                    return
         except (Interrupted, TimeoutError) as stop:
             cancelled = isinstance(stop, Interrupted)
             yield [done.get(call["call_id"]) or _unfinished(call, cancelled) for call in calls]
@@ -152,15 +127,17 @@ class Dispatch:
         return found is not None and found.mutates
 
     async def _run_batch(
-        self, batch: list[Item], offered: frozenset[str], done: dict[str, CallOutput]
-    ) -> AsyncGenerator[Happening]:
-        events: asyncio.Queue[Happening | None] = asyncio.Queue()
+        self, batch: list[Item], calls: Calls, done: dict[str, CallOutput]
+    ) -> AsyncGenerator[Happening | Intent]:
+        """Those that wait have nothing in `done` afterwards."""
+        events: Happenings = asyncio.Queue()
         places = asyncio.Semaphore(self.limits.parallel_calls)
 
         async def one(call: Item) -> None:
             try:
                 async with places:
-                    done[call["call_id"]] = await self._run_call(call, offered, events)
+                    if output := await calls.make(call, events):
+                        done[call["call_id"]] = output
             finally:
                 events.put_nowait(None)
 
@@ -174,6 +151,7 @@ class Dispatch:
                     left -= 1
                 else:
                     yield event
+                events.task_done()
         finally:
             for task in tasks:
                 task.cancel()
@@ -181,85 +159,6 @@ class Dispatch:
         for result in results:
             if isinstance(result, BaseException):
                 raise result
-
-    async def _run_call(
-        self,
-        call: Item,
-        offered: frozenset[str],
-        events: asyncio.Queue[Happening | None],
-    ) -> CallOutput:
-        """One call, from its arguments to its output."""
-        if call["name"] == ACQUIRE:
-            output = await acquired(
-                call, self.toolbox.catalogue, self.toolbox.services, self.context
-            )
-            if output.acquired:
-                events.put_nowait(ToolsAcquired(output.acquired))
-            return output
-        try:
-            tool, arguments = self._checked(call, offered)
-        except _Refused as refused:
-            return CallOutput(call["call_id"], call["name"], str(refused), ok=False)
-        title = tool.title(arguments)
-        events.put_nowait(ToolStarted(call["call_id"], tool.name, title))
-        began = time.monotonic()
-        key = f"{self.context.idempotency_key}:{call['call_id']}"
-        with bound_request(replace(self.context, idempotency_key=key)):
-            output = await self._run_tool(call, tool, arguments)
-        seconds = time.monotonic() - began
-        detail = output.text.split("\n", 1)[0][:200]
-        events.put_nowait(ToolEnded(call["call_id"], tool.name, output.ok, detail, seconds, title))
-        return output
-
-    async def _run_tool(self, call: Item, tool: Tool, arguments: BaseModel) -> CallOutput:
-        try:
-            result = await self._attempted(tool, arguments)
-        except ToolError as error:
-            return CallOutput(call["call_id"], tool.name, str(error), ok=False)
-        except TimeoutError:
-            advice = _MAYBE if tool.mutates else "Ask it for less, or go on without."
-            text = f"{tool.name} was stopped after {tool.timeout:g} s. {advice}"
-            return CallOutput(call["call_id"], tool.name, text, ok=False)
-        except Exception as error:
-            # Ours to mend, so it is logged with its trace; the model only learns that it failed.
-            log.exception("tool failed", extra={"tool": tool.name, "call_id": call["call_id"]})
-            text = f"{tool.name} failed ({type(error).__name__}). Trying again may not help."
-            return CallOutput(call["call_id"], tool.name, text, ok=False)
-        links = tuple(source.url for source in result.sources if source.url)
-        return CallOutput(call["call_id"], tool.name, result.content, links=links)
-
-    async def _attempted(self, tool: Tool, arguments: BaseModel) -> ToolResult:
-        """Run the tool, if it may run. Raises ToolError, TimeoutError, and what the tool raises."""
-        if tool.mutates and self.context.dry_run:
-            return ToolResult(f"Dry run: not done. It would have been: {tool.title(arguments)}")
-        if tool.sensitive:
-            raise ToolError(
-                f"Not done: {tool.name} needs a person's approval, which cannot be given here."
-            )
-        if veto := await self.hooks.before_tool(tool, arguments):
-            raise ToolError(veto)
-        failpoint("tool-running")
-        result = await tool.run(arguments, self.toolbox.services)
-        failpoint("tool-ran")
-        result = await self.hooks.after_tool(tool, arguments, result)
-        return await limited(result, tool, self.context.max_response_size, self.toolbox.artifacts)
-
-    def _checked(self, call: Item, offered: frozenset[str]) -> tuple[Tool, BaseModel]:
-        name = call["name"]
-        tool = self.toolbox.catalogue.get(name)
-        if tool is None:
-            near = ", ".join(self.toolbox.catalogue.near(name)) or "none is similar"
-            raise _Refused(f"There is no tool {name}. Similar names: {near}.")
-        if name not in offered:
-            raise _Refused(f"{name} was not acquired. Call {ACQUIRE} with its name first.")
-        try:
-            given = tool.arguments.model_validate(_arguments(call, tool.arguments))
-        except ValidationError as error:
-            raise _Refused(
-                f"The arguments of {name} are not valid:\n{describe_errors(error)}\n"
-                "Correct them and call it again."
-            ) from None
-        return tool, given
 
     def _complete(self, call: Item, done: Mapping[str, CallOutput]) -> CallOutput:
         failed = [output.tool for output in done.values() if not output.ok]
@@ -286,13 +185,3 @@ class Dispatch:
 def _unfinished(call: Item, cancelled: bool) -> CallOutput:
     why = _CANCELLED if cancelled else _OUT_OF_TIME
     return CallOutput(call["call_id"], call["name"], why, ok=False, cancelled=cancelled)
-
-
-def _arguments(call: Item, model: type[BaseModel]) -> object:
-    try:
-        return without_nulls(model, from_json(call["arguments"]))
-    except ValueError:
-        raise _Refused(
-            f"The arguments of {call['name']} are not JSON. "
-            "Send one JSON object that fits its schema."
-        ) from None

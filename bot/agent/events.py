@@ -102,8 +102,16 @@ class ToolsAcquired:
 
 
 @dataclass(frozen=True, slots=True)
+class Paused:
+    """The last event of a run that waits for people: about these calls somebody must decide. It is
+    not over, and goes on from the state that was kept last."""
+
+    call_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RunEnded:
-    """The last event.
+    """The last event, unless the run is paused.
 
     `result` is None when there is none. `error` is set when the model service ended the run.
     `done` are the titles of the calls that went well, for when there is no result to show.
@@ -131,5 +139,6 @@ Event = (
     | ToolStarted
     | ToolEnded
     | ToolsAcquired
+    | Paused
     | RunEnded
 )

@@ -53,6 +53,22 @@ class Prevent:
 Verdict = Go | Block | Prevent
 
 
+@dataclass(frozen=True, slots=True)
+class Approved:
+    """A call may be made, though it is sensitive: a person said so, or nobody needs to be asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """A call cannot be made before somebody has decided about it; the run pauses, and asks again
+    when it goes on."""
+
+
+Permission = str | Approved | Undecided | None
+"""A text vetoes a call and is its output; None says nothing against it, which is not enough for
+one that is sensitive."""
+
+
 class Hooks:
     """No-ops; each method is one edge."""
 
@@ -72,8 +88,10 @@ class Hooks:
         returns go out with the next request. Cancelled with the run."""
         return ()
 
-    async def before_tool(self, tool: Tool, arguments: BaseModel) -> str | None:
-        """A text vetoes the call and is its output. Runs in the call's own task."""
+    async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
+        """Whether the call may be made. Runs in the call's own task, before anything is kept or
+        shown of it; `current_request().idempotency_key` names the call, also when it is asked for
+        again after a pause or a crash."""
         return None
 
     async def after_tool(self, tool: Tool, arguments: BaseModel, result: ToolResult) -> str:
@@ -118,11 +136,16 @@ class HookChain:
         notes = [await hook.after_response(state, response) for hook in self.hooks]
         return tuple(item for each in notes for item in each)
 
-    async def before_tool(self, tool: Tool, arguments: BaseModel) -> str | None:
+    async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
+        """The first veto; else whether somebody must decide, or has."""
+        said: Permission = None
         for hook in self.hooks:
-            if veto := await hook.before_tool(tool, arguments):
-                return veto
-        return None
+            permission = await hook.before_tool(tool, arguments)
+            if isinstance(permission, str):
+                return permission
+            if not isinstance(said, Undecided):
+                said = permission or said
+        return said
 
     async def after_tool(self, tool: Tool, arguments: BaseModel, result: ToolResult) -> ToolResult:
         """`result` with what the hooks said of it."""

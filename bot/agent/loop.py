@@ -12,7 +12,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from bot.agent.events import Event, RunEnded, RunStarted, TurnStarted
+from bot.agent.events import Event, Paused, RunEnded, RunStarted, TurnStarted
 from bot.agent.hooks import beside
 from bot.agent.observe import judged, observe
 from bot.agent.parts import Parts
@@ -22,7 +22,7 @@ from bot.agent.state import LoopState
 
 
 async def run(state: LoopState, parts: Parts) -> AsyncGenerator[Event]:
-    """Work until the task is done or a guard ends it; the last event is RunEnded.
+    """Work until the task is done or a guard ends it; the last event is RunEnded, or Paused.
 
     `state.pending` holds the request. The consumer keeps what `Recorded` carries before it asks
     for the next event. Leaving early drops the model's stream and cancels running tools; another
@@ -68,6 +68,8 @@ async def _turns(state: LoopState, parts: Parts) -> AsyncGenerator[Event]:
         ):
             async for happening in dispatching:
                 yield happening
+                if isinstance(happening, Paused):
+                    return
             outputs, spent = await judged(state, this.outputs, parts.hooks)
             extra = await more
 

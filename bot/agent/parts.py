@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from bot.agent import prompts
+from bot.agent.calls import Toolbox
 from bot.agent.complete import ResponseType
-from bot.agent.dispatch import Toolbox
 from bot.agent.hooks import HookChain
 from bot.agent.interrupt import Interrupt
 from bot.agent.limits import Limits

@@ -8,11 +8,13 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
 from bot.agent import checkpoint
+from bot.agent.calls import Intent
 from bot.agent.complete import NAME as COMPLETE
 from bot.agent.complete import Draft
-from bot.agent.dispatch import Answered, Dispatch, Intent
+from bot.agent.dispatch import Answered, Dispatch, Waiting
 from bot.agent.events import (
     Event,
+    Paused,
     ReasoningDelta,
     Recorded,
     ResultDelta,
@@ -187,6 +189,8 @@ class Phases:
                 elif isinstance(event, Intent | Answered):
                     open_now = _noted(open_now, event)
                     yield SavePoint(state.go(state.transition, open=open_now))
+                elif isinstance(event, Waiting):
+                    yield Paused(event.call_ids)
                 else:
                     if isinstance(event, ToolEnded) and event.ok:
                         self.done.append(event.title)

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 from bot.agent import prompts
 from bot.agent.acquire import suggested
+from bot.agent.calls import Toolbox
 from bot.agent.complete import ResponseType
-from bot.agent.dispatch import Toolbox
 from bot.agent.events import Recorded, RunEnded, SavePoint
 from bot.agent.handover import caller_after, first_state
 from bot.agent.hooks import HookChain

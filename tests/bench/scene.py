@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from bot.agent.calls import Toolbox
 from bot.agent.complete import ResponseType
-from bot.agent.dispatch import Toolbox
 from bot.agent.interrupt import Interrupt
 from bot.agent.limits import Limits
 from bot.agent.parts import Parts

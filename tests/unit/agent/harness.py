@@ -10,8 +10,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from bot.agent.calls import Toolbox
 from bot.agent.complete import ResponseType
-from bot.agent.dispatch import Toolbox
 from bot.agent.events import Event, Recorded, RunEnded, SavePoint
 from bot.agent.hooks import HookChain, Hooks
 from bot.agent.interrupt import Interrupt

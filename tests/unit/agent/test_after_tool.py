@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from bot.agent.calls import Toolbox
 from bot.agent.commands import AfterTool, Command
-from bot.agent.dispatch import Toolbox
 from bot.agent.events import RunEnded, ToolStarted
 from bot.agent.hooks import HookChain
 from bot.core.outcome import RunStatus

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
+from bot.agent.calls import Toolbox
 from bot.agent.complete import NAME as COMPLETE
-from bot.agent.dispatch import Toolbox
 from bot.core.errors import ToolDefinitionError, ToolError
 from bot.core.outcome import RunStatus, StopReason
 from bot.local.model import Script, call, calls, finish, text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bot.agent.dispatch import Toolbox
+from bot.agent.calls import Toolbox
 from bot.local.model import Script, call, finish
 from tests.unit.agent.harness import ANSWER, Bench, bench, small_tools
 

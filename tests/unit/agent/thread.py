@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pydantic import BaseModel
 
 from bot.agent import prompts
+from bot.agent.calls import Toolbox
 from bot.agent.complete import ResponseType
-from bot.agent.dispatch import Toolbox
 from bot.agent.events import Event, Recorded, RunEnded, SavePoint
 from bot.agent.handover import caller_after, first_state
 from bot.agent.hooks import Block, Go, HookChain, Hooks, Prevent, Verdict

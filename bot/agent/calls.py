@@ -1,0 +1,173 @@
+"""Makes one call: checked, allowed, run, and answered (D3, D6, D7)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from dataclasses import dataclass, replace
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json
+
+from bot.agent.acquire import acquired
+from bot.agent.complete import describe_errors
+from bot.agent.events import ToolEnded, ToolsAcquired, ToolStarted
+from bot.agent.hooks import Approved, HookChain, Undecided
+from bot.agent.outputs import CallOutput
+from bot.core.chain import Item
+from bot.core.context import RequestContext, bound_request
+from bot.core.errors import ToolError
+from bot.core.failpoints import failpoint
+from bot.toolkit.artifacts import Artifacts
+from bot.toolkit.catalogue import ACQUIRE, Catalogue
+from bot.toolkit.schema import without_nulls
+from bot.toolkit.size import limited
+from bot.toolkit.tool import Services, Tool, ToolResult
+
+log = logging.getLogger(__name__)
+
+MAYBE = "It may have happened or not. Look before you do it again, and say so in the result."
+
+
+@dataclass(frozen=True, slots=True)
+class Toolbox:
+    """The catalogue and what its tools need to run."""
+
+    catalogue: Catalogue
+    services: Services
+    artifacts: Artifacts
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """A call that changes something is about to run; to be kept before it does."""
+
+    call_id: str
+
+
+Happening = ToolStarted | ToolEnded | ToolsAcquired
+Happenings = asyncio.Queue[Happening | Intent | None]
+"""What happens while calls are made; None when one of them is over. Whoever takes from it says
+`task_done` for each once it was dealt with."""
+
+
+class _Refused(Exception):
+    """The model's mistake, told to the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Makes calls. `offered` are the names of the tools that the request carried; `context` is
+    bound for each call."""
+
+    toolbox: Toolbox
+    hooks: HookChain
+    context: RequestContext
+    offered: frozenset[str]
+
+    async def make(self, call: Item, happenings: Happenings) -> CallOutput | None:
+        """One call, from its arguments to its output; None while nobody has decided about it."""
+        if call["name"] == ACQUIRE:
+            output = await acquired(
+                call, self.toolbox.catalogue, self.toolbox.services, self.context
+            )
+            if output.acquired:
+                happenings.put_nowait(ToolsAcquired(output.acquired))
+            return output
+        try:
+            tool, arguments = self._checked(call)
+        except _Refused as refused:
+            return CallOutput(call["call_id"], call["name"], str(refused), ok=False)
+        key = f"{self.context.idempotency_key}:{call['call_id']}"
+        with bound_request(replace(self.context, idempotency_key=key)):
+            veto = await self._veto(tool, arguments)
+            if isinstance(veto, Undecided):
+                return None
+            return await self._shown(call, tool, arguments, veto, happenings)
+
+    async def _veto(self, tool: Tool, arguments: BaseModel) -> str | Undecided | None:
+        """Why the call may not be made; None when it may. Whatever is sensitive needs a clear yes."""
+        if self._is_rehearsed(tool):
+            return None
+        verdict = await self.hooks.before_tool(tool, arguments)
+        if verdict is None and tool.sensitive:
+            return f"Not done: {tool.name} needs a person's approval, which cannot be given here."
+        return None if isinstance(verdict, Approved) else verdict
+
+    async def _shown(
+        self, call: Item, tool: Tool, arguments: BaseModel, veto: str | None, happenings: Happenings
+    ) -> CallOutput:
+        """The call between its two events."""
+        call_id, title = call["call_id"], tool.title(arguments)
+        happenings.put_nowait(ToolStarted(call_id, tool.name, title))
+        began = time.monotonic()
+        if veto:
+            output = CallOutput(call_id, tool.name, veto, ok=False)
+        else:
+            if tool.mutates and not self._is_rehearsed(tool):
+                happenings.put_nowait(Intent(call_id))
+                await happenings.join()  # until the intent is kept
+                failpoint("change-intended")
+            output = await self._run(call_id, tool, arguments)
+        seconds = time.monotonic() - began
+        detail = output.text.split("\n", 1)[0][:200]
+        happenings.put_nowait(ToolEnded(call_id, tool.name, output.ok, detail, seconds, title))
+        return output
+
+    async def _run(self, call_id: str, tool: Tool, arguments: BaseModel) -> CallOutput:
+        try:
+            result = await self._attempted(tool, arguments)
+        except ToolError as error:
+            return CallOutput(call_id, tool.name, str(error), ok=False)
+        except TimeoutError:
+            advice = MAYBE if tool.mutates else "Ask it for less, or go on without."
+            text = f"{tool.name} was stopped after {tool.timeout:g} s. {advice}"
+            return CallOutput(call_id, tool.name, text, ok=False)
+        except Exception as error:
+            # Ours to mend, so it is logged with its trace; the model only learns that it failed.
+            log.exception("tool failed", extra={"tool": tool.name, "call_id": call_id})
+            text = f"{tool.name} failed ({type(error).__name__}). Trying again may not help."
+            return CallOutput(call_id, tool.name, text, ok=False)
+        links = tuple(source.url for source in result.sources if source.url)
+        return CallOutput(call_id, tool.name, result.content, links=links)
+
+    async def _attempted(self, tool: Tool, arguments: BaseModel) -> ToolResult:
+        """Run the tool. Raises ToolError, TimeoutError, and what the tool raises."""
+        if self._is_rehearsed(tool):
+            return ToolResult(f"Dry run: not done. It would have been: {tool.title(arguments)}")
+        failpoint("tool-running")
+        result = await tool.run(arguments, self.toolbox.services)
+        failpoint("tool-ran")
+        result = await self.hooks.after_tool(tool, arguments, result)
+        return await limited(result, tool, self.context.max_response_size, self.toolbox.artifacts)
+
+    def _is_rehearsed(self, tool: Tool) -> bool:
+        return tool.mutates and self.context.dry_run
+
+    def _checked(self, call: Item) -> tuple[Tool, BaseModel]:
+        name = call["name"]
+        tool = self.toolbox.catalogue.get(name)
+        if tool is None:
+            near = ", ".join(self.toolbox.catalogue.near(name)) or "none is similar"
+            raise _Refused(f"There is no tool {name}. Similar names: {near}.")
+        if name not in self.offered:
+            raise _Refused(f"{name} was not acquired. Call {ACQUIRE} with its name first.")
+        try:
+            given = tool.arguments.model_validate(_arguments(call, tool.arguments))
+        except ValidationError as error:
+            raise _Refused(
+                f"The arguments of {name} are not valid:\n{describe_errors(error)}\n"
+                "Correct them and call it again."
+            ) from None
+        return tool, given
+
+
+def _arguments(call: Item, model: type[BaseModel]) -> object:
+    try:
+        return without_nulls(model, from_json(call["arguments"]))
+    except ValueError:
+        raise _Refused(
+            f"The arguments of {call['name']} are not JSON. "
+            "Send one JSON object that fits its schema."
+        ) from None
