@@ -31,6 +31,7 @@ from bot.runs.artifacts import ThreadArtifacts
 from bot.runs.budgets import BudgetPolicy
 from bot.runs.channels import Channels
 from bot.runs.engine import Engine, open_engine
+from bot.runs.images import Images
 from bot.runs.requests import Requests
 from bot.runs.runner import Runner
 from bot.runs.surface import OpenSurface
@@ -138,10 +139,11 @@ async def runner(
             limits=settings.limits,
             open_surface=open_surface,
             budgets=budget_policy(settings, stores),
-            hooks_for=lambda request: _hooks(settings, model, artifacts, request),
+            hooks_for=lambda request: _hooks(settings, model, artifacts, conversation, request),
             channels=Channels(settings.channels, stores.channels),
             more_tools=mcp.tools,
             stateless=settings.model.stateless,
+            conversation=conversation if settings.model.images else None,
             dry_run=dry_run,
         )
 
@@ -170,9 +172,15 @@ def _check_prices(settings: Settings, prices: PriceList) -> None:
         )
 
 
-def _hooks(settings: Settings, model: Model, artifacts: Artifacts, request: Request) -> HookChain:
+def _hooks(
+    settings: Settings,
+    model: Model,
+    artifacts: Artifacts,
+    conversation: Conversation,
+    request: Request,
+) -> HookChain:
     """The policies of one run, in the order in which they judge a result."""
-    hooks: list[Hooks] = []
+    hooks: list[Hooks] = [Images(conversation)] if settings.model.images else []
     deeper = settings.limits.deeper if request.again is Again.DEEPER else 0
     if effort := max(settings.limits.effort or 0, deeper):
         hooks.append(Effort(effort))

@@ -46,7 +46,8 @@ SLACK = "https://slack.com/api/"
 
 class ModelSettings(BaseModel):
     """How the model is called; `[model]` in bot.toml. `window` in tokens and `price` in dollars for
-    a million tokens are for models that the price table does not know. `stateless` is for services that keep no responses.
+    a million tokens are for models that the price table does not know. `stateless` is for services that keep no responses,
+    and `images` goes off for models that see none.
     `evaluation` has each result judged by another call: `basic` marks one that falls short as
     partial, `full` sends it back up to twice."""
 
@@ -59,6 +60,7 @@ class ModelSettings(BaseModel):
     window: int = Field(default=128_000, ge=4_000)
     price: Price | None = None
     stateless: bool = False
+    images: bool = True
     evaluation: Literal["off", "basic", "full"] = "off"
 
     @property

@@ -92,6 +92,12 @@ _AGAIN = {
 """What a request says that repeats another one."""
 
 
+IMAGE_REFERENCE = "attached-image:"
+"""Stands before the id of a file where the model is to see the image itself."""
+
+_IMAGES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+
+
 def closing(reason: StopReason) -> str:
     """Asks for what there is, on the last call (C5, C6)."""
     return (
@@ -136,8 +142,16 @@ def note(text: str) -> Item:
     return {"role": "developer", "content": text}
 
 
-def request_message(request: Request) -> Item:
-    """The request as the model reads it: who asks where and when, the words, the files."""
+def is_image(file: FileRef) -> bool:
+    """Whether a file is shown to the model as an image."""
+    return file.media_type in _IMAGES
+
+
+def request_message(
+    request: Request, in_thread: tuple[FileRef, ...] = (), *, images: bool = False
+) -> Item:
+    """The request as the model reads it: who asks where and when, the words, the files. `in_thread`
+    are images that others attached before; with `images` all of these are shown, by reference."""
     verb = "replies" if request.entry is Entry.THREAD_REPLY else "asks"
     beside = f", with {request.beside} open" if request.beside else ""
     where = f"{verb} in {request.place}{beside}"
@@ -150,7 +164,19 @@ def request_message(request: Request) -> Item:
     if request.files:
         listed = "\n".join(_file_line(file) for file in request.files)
         parts.append(f"Attached files:\n{listed}")
-    return {"role": "user", "content": "\n\n".join(parts)}
+    if in_thread:
+        listed = "\n".join(_file_line(file) for file in in_thread)
+        parts.append(f"Images in this thread:\n{listed}")
+    said = "\n\n".join(parts)
+    shown = [file for file in (*in_thread, *request.files) if images and is_image(file)]
+    if not shown:
+        return {"role": "user", "content": said}
+    return {"role": "user", "content": [{"type": "input_text", "text": said}, *map(_image, shown)]}
+
+
+def _image(file: FileRef) -> Item:
+    url = f"{IMAGE_REFERENCE}{file.id}"
+    return {"type": "input_image", "image_url": url, "detail": "auto"}
 
 
 def _local_time(request: Request) -> str:

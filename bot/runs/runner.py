@@ -21,7 +21,7 @@ from bot.agent.limits import Limits
 from bot.agent.loop import run
 from bot.agent.parts import Parts
 from bot.agent.state import LoopState
-from bot.core.chain import CallerState, LedgerEntry
+from bot.core.chain import CallerState, Item, LedgerEntry
 from bot.core.context import RequestContext, bound_request
 from bot.core.errors import CorruptValue, LeaseLost, StoreUnavailable
 from bot.core.failpoints import failpoint
@@ -32,11 +32,13 @@ from bot.model import Model, PriceList
 from bot.runs.budgets import BudgetPolicy
 from bot.runs.channels import Channels
 from bot.runs.findings import Findings
+from bot.runs.images import images_of_thread
 from bot.runs.narration import Narrator
 from bot.runs.outcomes import broken, outcome_of
 from bot.runs.spending import Spending
 from bot.runs.surface import OpenSurface, Surface
 from bot.store import Lease, Phase, Post, RunRecord, Stores
+from bot.toolkit import Conversation
 from bot.toolkit.catalogue import Catalogue
 from bot.toolkit.tool import Tool
 
@@ -58,7 +60,10 @@ _DELIVERY_PAUSES = (1.0, 2.0, 5.0, 10.0, 30.0)
 
 @dataclass(frozen=True, slots=True)
 class Runner:
-    """Works on one request at a time for each thread; the engine sees to the order."""
+    """Works on one request at a time for each thread; the engine sees to the order.
+
+    With a `conversation` the images in it are shown to the model.
+    """
 
     stores: Stores
     toolbox: Toolbox
@@ -71,6 +76,7 @@ class Runner:
     budgets: BudgetPolicy
     channels: Channels
     more_tools: MoreTools
+    conversation: Conversation | None = None
     stateless: bool = False
     dry_run: bool = False
 
@@ -214,13 +220,22 @@ class Runner:
         """Where an interrupted run stood, or the thread's chain with the new request (B5)."""
         if record.state is not None:
             return LoopState.model_validate_json(record.state)
-        asked = prompts.request_message(request)
+        asked = await self._asked(request, record.run_id)
         notes = suggested(request, catalogue, caller.acquired)
         state = first_state(caller, asked, *notes)
         bound_to = _bound_to(request)
         entry = LedgerEntry(run_id=record.run_id, items=(asked, *notes), bound_to=bound_to)
         await self.stores.runs.save_point(record.run_id, state.model_dump_json(), lease, [entry])
         return state
+
+    async def _asked(self, request: Request, run_id: str) -> Item:
+        """The request as the model reads it, with the images that are to be seen with it."""
+        if self.conversation is None:
+            return prompts.request_message(request)
+        entries = await self._history(request, _bound_to(request))
+        with bound_request(RequestContext(request=request, run_id=run_id)):
+            in_thread = await images_of_thread(request, self.conversation, entries)
+        return prompts.request_message(request, in_thread, images=True)
 
     async def _caller_state(self, request: Request) -> CallerState:
         """The thread's state; a fresh one when it cannot be read. What somebody asks in private

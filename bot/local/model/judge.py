@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Iterable
@@ -26,6 +27,12 @@ ADAPTER: TypeAdapter[Any] = TypeAdapter(response_create_params.ResponseCreatePar
 KEYS = {*response_create_params.ResponseCreateParamsBase.__annotations__, "stream"}
 UNSUPPORTED = ("conversation", "prompt")
 MIN_OUTPUT_TOKENS = 16
+IMAGES = {
+    "image/png": b"\x89PNG\r\n\x1a\n",
+    "image/jpeg": b"\xff\xd8\xff",
+    "image/gif": b"GIF8",
+    "image/webp": b"RIFF",
+}
 ITEM_KEYS = {
     "message": {
         *easy_input_message_param.EasyInputMessageParam.__annotations__,
@@ -208,3 +215,22 @@ def _check_items(given: Any) -> None:
             raise errors.missing_parameter(f"input[{index}].call_id")
         if kind == "additional_tools":
             check_tools(json.dumps(item["tools"]))
+        content = item.get("content")
+        for place, part in enumerate(content if isinstance(content, list) else ()):
+            if part.get("type") == "input_image":
+                _check_image(part.get("image_url"), f"input[{index}].content[{place}].image_url")
+
+
+def _check_image(url: Any, name: str) -> None:
+    """An address, or a data URL whose bytes are an image of a kind that the service reads."""
+    if not isinstance(url, str) or not url.startswith(("https://", "http://", "data:")):
+        raise errors.invalid_value(name, "expected a valid URL.")
+    if not url.startswith("data:"):
+        return
+    kind, _, data = url.removeprefix("data:").partition(";base64,")
+    try:
+        begins = base64.b64decode(data, validate=True)[:12]
+    except ValueError:
+        begins = b""
+    if kind not in IMAGES or not begins.startswith(IMAGES[kind]):
+        raise errors.invalid_value(name, "the image data does not represent a valid image.")

@@ -6,6 +6,7 @@ is no key; it understands questions only as far as its rules reach.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from ..replies import Reply, call, reasoning, text
@@ -18,6 +19,7 @@ from .words import has
 
 FILE_WORDS = r"files?|attach(?:ed|ment)s?|spreadsheets?|csv|xlsx|excel|pdf|document|table"
 SMALL_TALK = r"hello|hi|hey|good (?:morning|afternoon|evening)|who are you|what are you|help|what can (?:you|i) (?:do|ask)"
+IMAGE = re.compile(r"\.(?:png|jpe?g|gif|webp)$", re.IGNORECASE)
 SHORT = 60  # characters of a message that is only small talk
 MOST_STEPS = 15
 
@@ -59,7 +61,7 @@ def _work(view: View, found: Findings) -> None:
     elif page.URL.search(text) or (page.URL.search(view.turn.quoted) and not view.turn.files):
         page.answer(view, found)
     elif view.turn.files:
-        data.answer(view, found)
+        _about_files(view, found)
     elif small.CONVERT.search(text) or small.NOW.search(text):
         small.clock(view, found)
     elif small.expression(text) and not has(text, FILE_WORDS):
@@ -87,6 +89,16 @@ def _about_message(view: View, found: Findings) -> None:
         summarise(found, view.turn.quoted, "The message")
     else:
         quote_from(found, view.text, view.turn.quoted, "The message")
+
+
+def _about_files(view: View, found: Findings) -> None:
+    """What is in them; images it is shown as any model is, and can only say so."""
+    if not all(IMAGE.search(file.name) for file in view.turn.files):
+        data.answer(view, found)
+        return
+    names = ", ".join(file.name for file in view.turn.files)
+    found.summary = f"I was shown {names}, but a stand-in cannot tell what is in an image."
+    found.lower("A model that sees images answers this.", "low")
 
 
 def _about_talk(view: View) -> bool:

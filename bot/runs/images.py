@@ -1,0 +1,120 @@
+"""Images that people attached, shown to the model as images.
+
+In the conversation and in the record an image is a reference; its bytes are fetched, as the person
+who asked may see them, when a request goes out. So states stay small, and a chain that is made anew
+has its images again as long as Slack has them.
+"""
+
+from __future__ import annotations
+
+import base64
+import logging
+from collections.abc import Iterable
+from dataclasses import replace
+
+from typing_extensions import override
+
+from bot.agent.hooks import Hooks
+from bot.agent.prompts import IMAGE_REFERENCE, is_image
+from bot.core.chain import Item, LedgerEntry
+from bot.core.errors import ToolError
+from bot.core.request import FileRef, Request
+from bot.model.types import ModelRequest
+from bot.toolkit import Conversation
+
+log = logging.getLogger(__name__)
+
+MAX_BYTES = 5 * 1024 * 1024
+_MOST = 6  # images in one request; of more the latest are shown
+_LOOK_BACK = 50  # messages of the thread
+_MAGIC = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+)
+
+
+async def images_of_thread(
+    request: Request, conversation: Conversation, entries: Iterable[LedgerEntry]
+) -> tuple[FileRef, ...]:
+    """Images that others attached in the thread and the model has not seen: the latest few. None
+    when the thread cannot be read, as for a request that began it."""
+    if request.thread == request.ts or not request.thread:
+        return ()
+    try:
+        messages = await conversation.thread(limit=_LOOK_BACK)
+    except ToolError as error:
+        log.info("The thread's images are not shown: %s", error)
+        return ()
+    seen = {file.id for file in request.files} | set(_shown(entries))
+    found = {f.id: f for m in messages for f in m.files if is_image(f) and f.id not in seen}
+    return tuple(found.values())[-_MOST:]
+
+
+def _shown(entries: Iterable[LedgerEntry]) -> Iterable[str]:
+    items = (item for entry in entries for item in entry.items)
+    return (url.removeprefix(IMAGE_REFERENCE) for item in items for url in _references(item))
+
+
+def _references(item: Item) -> list[str]:
+    content = item.get("content")
+    parts = content if isinstance(content, list) else []
+    urls = (part.get("image_url") for part in parts if part.get("type") == "input_image")
+    return [url for url in urls if isinstance(url, str) and url.startswith(IMAGE_REFERENCE)]
+
+
+class Images(Hooks):
+    """For one run: puts the images themselves where references stand."""
+
+    def __init__(self, conversation: Conversation) -> None:
+        self._conversation = conversation
+        self._parts: dict[str, Item] = {}
+
+    @override
+    async def transform_context(self, request: ModelRequest) -> ModelRequest:
+        wanted = [url for item in request.input for url in _references(item)][-_MOST:]
+        if not any(_references(item) for item in request.input):
+            return request
+        for url in wanted:
+            if url not in self._parts:
+                self._parts[url] = await self._fetched(url.removeprefix(IMAGE_REFERENCE))
+        shown = tuple(self._with_images(item, set(wanted)) for item in request.input)
+        return replace(request, input=shown)
+
+    def _with_images(self, item: Item, wanted: set[str]) -> Item:
+        references = _references(item)
+        if not references:
+            return item
+        parts = [
+            self._part(part["image_url"], wanted) if part.get("image_url") in references else part
+            for part in item["content"]
+        ]
+        return {**item, "content": parts}
+
+    def _part(self, url: str, wanted: set[str]) -> Item:
+        return self._parts[url] if url in wanted else _text("(An earlier image.)")
+
+    async def _fetched(self, file_id: str) -> Item:
+        """The image, or a sentence that says why there is none."""
+        try:
+            download = await self._conversation.download(file_id, max_bytes=MAX_BYTES)
+        except ToolError as error:
+            return _text(f"(An image could not be shown: {error})")
+        kind = _kind(download.data)
+        if kind is None:
+            return _text(f"({download.file.name} is no PNG, JPEG, GIF or WebP image.)")
+        data = base64.b64encode(download.data).decode()
+        url = f"data:{kind};base64,{data}"
+        return {"type": "input_image", "image_url": url, "detail": "auto"}
+
+
+def _kind(data: bytes) -> str | None:
+    """What the bytes are, whatever their name says."""
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return "image/webp"
+    return next((kind for magic, kind in _MAGIC if data.startswith(magic)), None)
+
+
+def _text(said: str) -> Item:
+    return {"type": "input_text", "text": said}
