@@ -32,6 +32,7 @@ from bot.runs.budgets import BudgetPolicy
 from bot.runs.channels import Channels
 from bot.runs.engine import Engine, open_engine
 from bot.runs.images import Images
+from bot.runs.memories import ScopedMemories
 from bot.runs.requests import Requests
 from bot.runs.runner import Runner
 from bot.runs.surface import OpenSurface
@@ -56,7 +57,7 @@ from bot.slack.surface import slack_surfaces
 from bot.slack.workflow import with_steps
 from bot.store import Stores, open_stores
 from bot.store.embedded import embedded_redis
-from bot.toolkit import Artifacts, Conversation, Databases, Fetcher, Tool
+from bot.toolkit import Artifacts, Conversation, Databases, Fetcher, Memories, Tool
 from bot.toolkit.catalogue import Catalogue
 from bot.toolkit.mcp import McpServers, open_mcp_servers
 
@@ -111,11 +112,13 @@ async def runner(
         key = secret(settings.openai_api_key, "OPENAI_API_KEY", NO_MODEL)
     artifacts = ThreadArtifacts(stores.artifacts)
     databases = Databases(settings.databases)
+    memories = ScopedMemories(stores.memories)
     services = {
         Artifacts: artifacts,
         Conversation: conversation,
         Databases: databases,
         Fetcher: Fetcher(),
+        Memories: memories,
     }
     async with (
         open_mcp_servers(settings.mcp_servers, stores.mcp) as mcp,
@@ -142,6 +145,7 @@ async def runner(
             hooks_for=lambda request: _hooks(settings, model, artifacts, conversation, request),
             channels=Channels(settings.channels, stores.channels),
             more_tools=mcp.tools,
+            memories_of=memories.known_to,
             stateless=settings.model.stateless,
             conversation=conversation if settings.model.images else None,
             dry_run=dry_run,
@@ -399,6 +403,7 @@ def _add_listeners(
         keep_feedback=stores.feedback,
         admin=admin,
         usage_of=budgets.of_person,
+        memories=stores.memories,
         status=slack.status,
         background=background,
     )

@@ -88,6 +88,11 @@ class Request(BaseModel):
     received_at: datetime = Field(default_factory=lambda: datetime.now(UTC))
 
     @property
+    def is_for_one(self) -> bool:
+        """Whether nobody but `user` reads the answer: a direct message, or one asked for so."""
+        return self.private or self.channel.startswith("D") or self.entry is Entry.HEADLESS
+
+    @property
     def thread_key(self) -> str:
         """Names the thread everywhere: mailbox, lease, chain, artifacts."""
         return f"{self.team}:{self.channel}:{self.thread}"

@@ -26,6 +26,7 @@ from bot.core.context import RequestContext, bound_request
 from bot.core.errors import CorruptValue, LeaseLost, StoreUnavailable
 from bot.core.failpoints import failpoint
 from bot.core.ids import new_id
+from bot.core.memory import Memory
 from bot.core.outcome import Outcome, RunStatus, Silence
 from bot.core.request import Request
 from bot.model import Model, PriceList
@@ -46,6 +47,9 @@ log = logging.getLogger(__name__)
 
 MoreTools = Callable[[], Awaitable[Sequence[Tool]]]
 """Tools that come and go while the bot runs."""
+
+MemoriesOf = Callable[[Request], Awaitable[Sequence[Memory]]]
+"""What is remembered and may be told where a request was made."""
 
 HooksFor = Callable[[Request], HookChain]
 """The hooks of one run: some keep a count of their own."""
@@ -76,6 +80,7 @@ class Runner:
     budgets: BudgetPolicy
     channels: Channels
     more_tools: MoreTools
+    memories_of: MemoriesOf
     conversation: Conversation | None = None
     stateless: bool = False
     dry_run: bool = False
@@ -221,7 +226,10 @@ class Runner:
         if record.state is not None:
             return LoopState.model_validate_json(record.state)
         asked = await self._asked(request, record.run_id)
-        notes = suggested(request, catalogue, caller.acquired)
+        notes = (
+            *await self._remembered(request, caller),
+            *suggested(request, catalogue, caller.acquired),
+        )
         state = first_state(caller, asked, *notes)
         bound_to = _bound_to(request)
         entry = LedgerEntry(run_id=record.run_id, items=(asked, *notes), bound_to=bound_to)
@@ -236,6 +244,12 @@ class Runner:
         with bound_request(RequestContext(request=request, run_id=run_id)):
             in_thread = await images_of_thread(request, self.conversation, entries)
         return prompts.request_message(request, in_thread, images=True)
+
+    async def _remembered(self, request: Request, caller: CallerState) -> tuple[Item, ...]:
+        """What is remembered where the request was made, at the beginning of a conversation."""
+        if caller.previous_response_id:
+            return ()
+        return prompts.remembered(await self.memories_of(request))
 
     async def _caller_state(self, request: Request) -> CallerState:
         """The thread's state; a fresh one when it cannot be read. What somebody asks in private

@@ -158,8 +158,7 @@ class SlackConversation:
         if channel.id == request.channel:
             return channel.id
         await self._access.may_see(await self._people.find(request.user), channel)
-        told_to_one = request.request.private or request.channel.startswith("D")
-        if not channel.open and not told_to_one:
+        if not channel.open and not request.request.is_for_one:
             raise ToolError(
                 "That conversation is private, and others read this thread. Say that you can look "
                 "into it when asked in a direct message."

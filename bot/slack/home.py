@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.core.budgets import Pause
+from bot.core.memory import Memory
 from bot.runs.budget_words import paused, used_of
 from bot.runs.budgets import Standing
 from bot.slack.render import words
@@ -14,6 +15,8 @@ from bot.slack.render.parts import Block, shortened
 from bot.toolkit.mcp import Standing as Server
 
 CHANNEL, PAUSE, RESUME = "admin_channel", "admin_pause", "admin_resume"
+FORGET = "forget_memory"
+_MOST_MEMORIES = 50  # a Home tab has 100 blocks
 _MOST = 10  # accounts that are listed
 
 
@@ -26,8 +29,11 @@ class Board:
     servers: Sequence[Server]
 
 
-def home_view(name: str, usage: Sequence[Standing], board: Board | None) -> Block:
-    """What I can do, how to ask, examples, what the person has used, and the board of admins."""
+def home_view(
+    name: str, usage: Sequence[Standing], memories: Sequence[Memory], board: Board | None
+) -> Block:
+    """What I can do, how to ask, examples, what the person has used and had me remember, and the
+    board of admins."""
     ways = "\n".join(f"• {way}" for way in words.HOW_TO_ASK)
     examples = "\n".join(f"• _{example}_" for example in words.EXAMPLES)
     used = "\n".join(f"• {words.USED[each.budget]}: {used_of(each)}" for each in usage)
@@ -44,9 +50,32 @@ def home_view(name: str, usage: Sequence[Standing], board: Board | None) -> Bloc
         {"type": "divider"},
         _header(words.HOME_USAGE),
         _section(used),
+        *_memories(memories),
         *(_board(board) if board else ()),
     ]
     return {"type": "home", "blocks": blocks}
+
+
+def _memories(memories: Sequence[Memory]) -> list[Block]:
+    if not memories:
+        return []
+    shown = memories[-_MOST_MEMORIES:]
+    return [{"type": "divider"}, _header(words.HOME_MEMORIES), *(_memory(each) for each in shown)]
+
+
+def _memory(memory: Memory) -> Block:
+    forget = {
+        "type": "button",
+        "action_id": FORGET,
+        "text": _plain(words.FORGET),
+        "value": memory.id,
+    }
+    return {
+        "type": "section",
+        "block_id": memory.id,
+        "text": _plain(memory.text),
+        "accessory": forget,
+    }
 
 
 def _board(board: Board) -> list[Block]:

@@ -21,6 +21,7 @@ from bot.store.feedback import FeedbackStore
 from bot.store.leases import Lease, Leases
 from bot.store.ledger import Ledger
 from bot.store.mailbox import Mailbox
+from bot.store.memory import Memories as MemoryStore
 from bot.store.pause import PauseSwitch
 from bot.store.run import Phase, Post, RunRecord, Runs
 from bot.store.signals import Signals
@@ -39,6 +40,7 @@ __all__ = [
     "Leases",
     "Ledger",
     "Mailbox",
+    "MemoryStore",
     "PauseSwitch",
     "Phase",
     "Position",
@@ -70,6 +72,7 @@ class Stores:
     artifacts: ArtifactStore
     threads: Threads
     channels: Decisions
+    memories: MemoryStore
     mcp: Decisions
     signals: Signals
     budgets: BudgetStore
@@ -131,6 +134,7 @@ async def open_stores(url: str, retention: Retention | None = None) -> AsyncGene
             runs=Runs(redis, keep),
             artifacts=ArtifactStore(redis, keep),
             threads=Threads(redis, keep),
+            memories=MemoryStore(redis, keep),
             channels=Decisions(redis, keep, "channel-edits"),
             mcp=Decisions(redis, keep, "mcp-pins"),
             signals=Signals(redis, keep),

@@ -11,11 +11,13 @@ async def weekday(date: datetime.date) -> str:
 from bot.core.answers import Chart, Series, Source
 from bot.core.context import RequestContext, current_request
 from bot.core.errors import ToolError
+from bot.core.memory import Memory, MemoryScope
 from bot.core.request import FileRef
 from bot.toolkit.artifacts import CHART_TYPE, Artifact, Artifacts, Column
 from bot.toolkit.conversation import Conversation, Download, ThreadMessage
 from bot.toolkit.databases import DatabaseConfig, Databases
 from bot.toolkit.fetching import Fetcher, Page
+from bot.toolkit.memories import Memories
 from bot.toolkit.narrowing import Compact, Fields, Query, TimeRange
 from bot.toolkit.tool import Provided, Tool, ToolResult, tool
 
@@ -33,6 +35,9 @@ __all__ = [
     "Fetcher",
     "Fields",
     "FileRef",
+    "Memories",
+    "Memory",
+    "MemoryScope",
     "Page",
     "Provided",
     "Query",

@@ -25,7 +25,7 @@ from bot.slack.listeners import (
     sessions,
     shortcuts,
 )
-from bot.slack.listeners.home import UsageOf
+from bot.slack.listeners.home import Memories, UsageOf
 from bot.slack.status import ThreadStatus
 from bot.slack.stopping import Stopping
 
@@ -46,6 +46,7 @@ def register(
     background: Background,
     admin: Admin,
     usage_of: UsageOf,
+    memories: Memories,
 ) -> None:
     """Listen to everything that the manifest subscribes to."""
     mentions.register(app, intake)
@@ -55,7 +56,7 @@ def register(
     actions.register(app, clients, asking, stopping, background)
     feedback.register(app, identity, clients, keep_feedback, background)
     functions.register(app, identity, clients, submit, background)
-    home.register(app, identity, clients, access, background, usage_of, admin)
+    home.register(app, identity, clients, access, background, usage_of, admin, memories)
     administration.register(app, clients, admin, background)
     channel_settings.register(app, clients, access, admin)
     reactions.register(app, stopping)

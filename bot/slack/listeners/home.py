@@ -5,19 +5,31 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.context.ack.async_ack import AsyncAck
 
 from bot.core.errors import NotPermitted
+from bot.core.memory import Memory, MemoryScope
 from bot.runs.budgets import Standing
 from bot.slack.access import Access
 from bot.slack.admin import Admin
 from bot.slack.background import Background
 from bot.slack.beside import channel_beside
 from bot.slack.client import Clients, Identity
-from bot.slack.home import PAUSE, RESUME, home_view, suggested_prompts
+from bot.slack.home import FORGET, PAUSE, RESUME, home_view, suggested_prompts
+
+
+class Memories(Protocol):
+    """What is kept of what people had the bot remember."""
+
+    async def all(self, scope: MemoryScope, holder: str) -> Sequence[Memory]:
+        """Everything that is remembered, oldest first."""
+
+    async def forget(self, scope: MemoryScope, holder: str, memory_id: str) -> bool:
+        """Forget one."""
+
 
 log = logging.getLogger(__name__)
 
@@ -33,6 +45,7 @@ def register(
     background: Background,
     usage_of: UsageOf,
     admin: Admin,
+    memories: Memories,
 ) -> None:
     """Listen to the opening of either, and to what is open beside it."""
 
@@ -42,9 +55,13 @@ def register(
             channel_id=direct, prompts=suggested_prompts(place)
         )
 
+    def holder(user: str) -> str:
+        return f"{identity.team}:{user}"
+
     async def publish(user: str) -> None:
         usage = await usage_of(identity.team, user)
-        view = home_view(identity.name, usage, await admin.board(user))
+        known = await memories.all(MemoryScope.USER, holder(user))
+        view = home_view(identity.name, usage, known, await admin.board(user))
         await clients.writes.views_publish(user_id=user, view=view)
 
     @app.event("app_home_opened")
@@ -53,6 +70,13 @@ def register(
             background.start(publish(event["user"]), "Home tab")
         elif event.get("channel"):
             background.start(suggest(event["channel"], None), "suggested prompts")
+
+    @app.action(FORGET)
+    async def forgotten(body: dict[str, Any], action: dict[str, Any], ack: AsyncAck) -> None:
+        user = body["user"]["id"]
+        await memories.forget(MemoryScope.USER, holder(user), str(action["value"]))
+        background.start(publish(user), "Home tab")
+        await ack()
 
     @app.action(re.compile(f"^({PAUSE}|{RESUME})$"))
     async def switched(body: dict[str, Any], action: dict[str, Any], ack: AsyncAck) -> None:

@@ -12,6 +12,7 @@ from slack_bolt.async_app import AsyncApp
 from bot.core.budgets import Account, Budget, Spent
 from bot.core.errors import LeaseLost, StoreUnavailable
 from bot.core.feedback import Feedback
+from bot.core.memory import Memory, MemoryScope
 from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.local.workspace import Workspace
@@ -113,6 +114,16 @@ async def nothing_used(team: str, user: str) -> list[Standing]:
     budgets = (Budget.USER_DAY, Budget.USER_MONTH)
     accounts = [Account(budget=each, holder=f"{team}:{user}", period="") for each in budgets]
     return [Standing(Position(each, Spent(), None), None) for each in accounts]
+
+
+class NoMemories:
+    """Nothing is remembered of anybody."""
+
+    async def all(self, _scope: MemoryScope, _holder: str) -> list[Memory]:
+        return []
+
+    async def forget(self, _scope: MemoryScope, _holder: str, _memory: str) -> bool:
+        return False
 
 
 class Decisions:
@@ -266,6 +277,7 @@ async def wired(
                 is_tool=lambda name: name == "calculate",
             ),
             usage_of=nothing_used,
+            memories=NoMemories(),
             status=status,
             background=background,
         )

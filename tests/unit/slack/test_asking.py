@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from bot.core.budgets import Pause
+from bot.core.memory import Memory, MemoryScope
 from bot.core.outcome import RunStatus
 from bot.core.request import Again, Entry, FileRef, Request
 from bot.local.workspace import ADA, BEN, GUS, NotAnswered
@@ -324,10 +325,11 @@ def test_every_modal_is_one_that_slack_takes(quoted):
 
 async def test_the_home_tab_is_one_that_slack_takes():
     used = await nothing_used("T1", "U1")
-    accept_view(home_view("Answer Bot", used, None), "home")
+    accept_view(home_view("Answer Bot", used, [], None), "home")
     pause = Pause(by="U1", name="Ada", at=datetime.now(UTC))
+    known = [Memory(scope=MemoryScope.USER, text="x" * 500, by="U1") for _ in range(60)]
     board = Board(pause, used * 50, [Server("clock", ("now",), ()), Server("gone")])
-    accept_view(home_view("Answer Bot", used, board), "home")
+    accept_view(home_view("Answer Bot", used, known, board), "home")
     accept_view(channel_form("C1", "#" + "x" * 80, ChannelSettings()), "modal")
     every = ChannelSettings(
         instructions="x" * 3_000,

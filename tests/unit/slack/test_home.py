@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from bot.local.model import Script, finish
+from bot.local.model import Script, call, finish
 from bot.local.workspace import ADA, BEN
 from bot.slack.channel_form import RESET
-from bot.slack.home import CHANNEL, PAUSE, RESUME
+from bot.slack.home import CHANNEL, FORGET, PAUSE, RESUME
 from tests.support.deployment import Deployment, deployed
 from tests.support.redis import redis_server, redis_url
 from tests.support.runs import answer
@@ -107,3 +107,23 @@ async def test_nobody_else_changes_a_channel(redis_url: str) -> None:
         thread = await bot.ask(BEN, GENERAL, "hello?")
         await bot.answered(GENERAL, thread)
         assert "Latin" not in bot.api.requests[0].body["instructions"]
+
+
+async def test_people_have_forgotten_what_was_remembered_of_them(redis_url: str) -> None:
+    """The button is theirs alone: another person's press forgets nothing of theirs."""
+    script = Script(
+        [
+            call("acquire_tools", {"names": ["remember"]}),
+            call("remember", {"text": "Ben likes short answers."}),
+            finish(answer()),
+        ]
+    )
+    async with deployed(script, redis_url) as bot:
+        direct = bot.ws.state.direct(BEN)
+        assert direct is not None
+        await bot.ws.say(BEN, direct.id, "Remember that I like short answers.")
+        await bot.ws.until(lambda: len(bot.api.requests) == 3)
+        view = await home(bot, BEN, "short answers")
+        assert "short answers" not in str(await home(bot, ADA, "For admins"))
+        await bot.ws.click_in_view(BEN, view["id"], FORGET)
+        await bot.ws.until(lambda: "short answers" not in str(bot.ws.home(BEN)))

@@ -87,7 +87,7 @@ async def test_everything_listened_to_is_in_the_manifest(app):
         for action in (
             *("stop_run", "retry_request", "regenerate_answer", "go_deeper"),
             *("follow_up_0", "feedback", "raise_budget_half"),
-            *("admin_channel", "admin_pause", "channel_reset"),
+            *("admin_channel", "admin_pause", "channel_reset", "forget_memory"),
         )
     ]
     for listener in listened_to(app):

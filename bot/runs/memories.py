@@ -1,0 +1,73 @@
+"""Memories within what may be told where a question was asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bot.core.context import current_request
+from bot.core.errors import ToolError
+from bot.core.memory import Memory, MemoryScope
+from bot.core.request import Request
+from bot.store import MemoryStore
+
+_MOST = 100  # of one person, channel or workspace
+_LONGEST = 500  # characters of one
+
+
+@dataclass(frozen=True, slots=True)
+class ScopedMemories:
+    """See `bot.toolkit.memories.Memories`. Whose they are follows from the request alone."""
+
+    store: MemoryStore
+
+    async def remember(self, text: str, scope: MemoryScope) -> Memory:
+        request = current_request().request
+        flat = " ".join(text.split())
+        if not flat or len(flat) > _LONGEST:
+            raise ToolError(f"Give 1 to {_LONGEST} characters; this has {len(flat)}.")
+        holder = holder_of(scope, request)
+        if len(await self.store.all(scope, holder)) >= _MOST:
+            raise ToolError(f"{_MOST} things are remembered there already: forget some first.")
+        memory = Memory(scope=scope, text=flat, by=request.user)
+        await self.store.add(holder, memory)
+        return memory
+
+    async def recall(self) -> list[Memory]:
+        return await self.known_to(current_request().request)
+
+    async def forget(self, memory_id: str) -> Memory:
+        request = current_request().request
+        found = next((m for m in await self._of_asker(request) if m.id == memory_id), None)
+        if found is None:
+            raise ToolError(f"There is no memory {memory_id} here. recall lists them with ids.")
+        if found.by != request.user:
+            raise ToolError("Somebody else had that remembered; only they can have it forgotten.")
+        await self.store.forget(found.scope, holder_of(found.scope, request), memory_id)
+        return found
+
+    async def known_to(self, request: Request) -> list[Memory]:
+        """What may be told where the request was made."""
+        scopes = [MemoryScope.WORKSPACE, MemoryScope.CHANNEL]
+        if request.is_for_one:
+            scopes.append(MemoryScope.USER)
+        return await self._of(request, scopes)
+
+    async def _of_asker(self, request: Request) -> list[Memory]:
+        return await self._of(request, list(MemoryScope))
+
+    async def _of(self, request: Request, scopes: list[MemoryScope]) -> list[Memory]:
+        return [
+            each
+            for scope in scopes
+            for each in await self.store.all(scope, holder_of(scope, request))
+        ]
+
+
+def holder_of(scope: MemoryScope, request: Request) -> str:
+    """Whose memories of that scope a request deals with."""
+    holders = {
+        MemoryScope.USER: f"{request.team}:{request.user}",
+        MemoryScope.CHANNEL: f"{request.team}:{request.channel}",
+        MemoryScope.WORKSPACE: request.team,
+    }
+    return holders[scope]

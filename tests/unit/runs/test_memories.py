@@ -1,0 +1,88 @@
+"""What is remembered, and where it is told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bot.core.memory import Memory, MemoryScope
+from bot.local.model import Script, call, finish
+from bot.runs.memories import ScopedMemories
+from bot.store import Stores
+from tests.support.redis import asked
+from tests.support.runs import Bot, answer, bot_with
+
+DIRECT = {"channel": "D1", "thread": "9.0", "ts": "9.0"}
+
+
+async def kept(stores: Stores, scope: MemoryScope, holder: str, text: str, by: str = "U1") -> str:
+    memory = Memory(scope=scope, text=text, by=by)
+    await stores.memories.add(holder, memory)
+    return memory.id
+
+
+async def told(stores: Stores, **details: Any) -> str:
+    """What the model hears at the beginning of a conversation."""
+    async with bot_with(stores, Script([finish(answer())])) as bot:
+        await bot.ask("Hello?", **details)
+    return "\n".join(bot.said(0))
+
+
+async def using(stores: Stores, *calls: Any, **details: Any) -> Bot:
+    names = [each.items[0]["name"] for each in calls]
+    script = Script([call("acquire_tools", {"names": names}), *calls, finish(answer())])
+    async with bot_with(stores, script) as bot:
+        await bot.ask("Remember!", **details)
+    return bot
+
+
+async def test_what_somebody_has_remembered_is_known_in_their_next_conversation(
+    stores: Stores,
+) -> None:
+    """A new thread, in a direct message."""
+    remember = call("remember", {"text": "Ada's team is Apollo."})
+    bot = await using(stores, remember, **DIRECT)
+    assert bot.outputs()[0].startswith("Remembered as mem_")
+    later = {"channel": "D1", "thread": "10.0", "ts": "10.0"}
+    assert "- Ada's team is Apollo." in await told(stores, **later)
+
+
+async def test_what_is_remembered_of_a_person_is_told_to_nobody_else(stores: Stores) -> None:
+    """Promise 2: not in a channel, where others read the answer, and not to another person."""
+    await kept(stores, MemoryScope.USER, "T1:U1", "Ada looks for a new job.")
+    assert "new job" not in await told(stores)
+    assert "new job" not in await told(stores, user="U2", **DIRECT)
+    bot = await using(stores, call("recall", {"query": None, "limit": None}))
+    assert bot.outputs()[0] == "Nothing is remembered here."
+
+
+async def test_channels_and_the_workspace_have_memories_of_their_own(stores: Stores) -> None:
+    await kept(stores, MemoryScope.CHANNEL, "T1:C1", "Releases are on Tuesdays.")
+    await kept(stores, MemoryScope.CHANNEL, "T1:C2", "Nobody else knows.")
+    await kept(stores, MemoryScope.WORKSPACE, "T1", "The year begins in April.")
+    heard = await told(stores)
+    assert "Tuesdays" in heard
+    assert "April" in heard
+    assert "Nobody else" not in heard
+
+
+async def test_only_who_had_it_remembered_has_it_forgotten(stores: Stores) -> None:
+    mine = await kept(stores, MemoryScope.CHANNEL, "T1:C1", "Mine.")
+    theirs = await kept(stores, MemoryScope.CHANNEL, "T1:C1", "Theirs.", by="U2")
+    bot = await using(stores, call("forget", {"id": mine}), call("forget", {"id": theirs}))
+    assert "Mine." in bot.outputs(2)[0]
+    assert "only they" in bot.outputs(3)[0]
+    left = await ScopedMemories(stores.memories).known_to(asked("?"))
+    assert [each.text for each in left] == ["Theirs."]
+
+
+async def test_too_much_to_remember_is_said_to_the_model(stores: Stores) -> None:
+    bot = await using(stores, call("remember", {"text": "x" * 600}))
+    assert "600" in bot.outputs()[0]
+
+
+async def test_a_damaged_memory_is_passed_over(stores: Stores) -> None:
+    """Reliability 8: the others are still known."""
+    await kept(stores, MemoryScope.WORKSPACE, "T1", "Whole.")
+    key = stores.redis.key("memories", "workspace", "T1")
+    await stores.redis.call("HSET", key, "mem_broken", "{")
+    assert "Whole." in await told(stores)
