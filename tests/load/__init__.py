@@ -1,0 +1,1 @@
+"""What a deployment takes: events, runs, commands of Redis, CPU."""

@@ -1,0 +1,70 @@
+"""`python -m tests.load`: acknowledgements and first signs under bursts, and what a run costs.
+
+tests/load/README.md reads the figures. Measured on a busy machine they say little: repeat.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import platform
+import tempfile
+from pathlib import Path
+
+from tests.load.load import Burst, Work, bursts, engine_cpu, quantile, site, work
+
+
+def say(line: str = "") -> None:
+    print(line, flush=True)  # noqa: T201 - a command prints
+
+
+def tell_bursts(rate: int, found: Burst) -> None:
+    say(f"\n{found.events} events at {rate}/s in bursts")
+    for name, values, goal in (
+        ("acknowledged", found.acks, "p99 ≤ 100 ms"),
+        ("first sign", found.first_status, "p50 ≤ 300 ms"),
+    ):
+        p50, p99 = (1000 * quantile(values, share) for share in (0.5, 0.99))
+        say(f"  {name:<14} p50 {p50:7.1f} ms   p99 {p99:7.1f} ms   (goal: {goal})")
+
+
+def tell_work(found: Work) -> None:
+    cpu = ", ".join(f"{name} {ms:.1f} ms" for name, ms in found.cpu.items())
+    say(f"\n{found.runs} runs at once, two turns and two tools each, a model that answers at once")
+    say(f"  {found.per_second:.1f} runs a second; CPU a run: {cpu}")
+    say(f"  Redis keeps {found.redis_bytes / 1000:.1f} kB a run")
+    calls, spent = (sum(each[index] for each in found.redis.values()) for index in (0, 1))
+    say(f"  Redis commands a run: {calls:.1f}, {spent:.2f} ms in the server")
+    for name, (count, ms) in sorted(found.redis.items(), key=lambda each: -each[1][1]):
+        say(f"    {name:<22} {count:6.2f} calls {1000 * ms:8.1f} µs")
+    say("  Slack calls a run:")
+    for name, count in sorted(found.slack.items(), key=lambda each: -each[1]):
+        say(f"    {name:<32} {count:6.2f}")
+
+
+async def main(options: argparse.Namespace) -> None:
+    load = os.getloadavg()[0]
+    say(f"{os.cpu_count()} CPUs ({platform.machine()}), load before the start {load:.1f}")
+    say(f"the engine alone: {await engine_cpu(options.runs):.2f} ms CPU a run (goal: ≤ 10)")
+    with tempfile.TemporaryDirectory(prefix="bot-load-") as folder:
+        async with site(Path(folder)) as at:
+            await work(at, 20)  # warm
+            found = await bursts(
+                at,
+                events_per_second=options.rate,
+                seconds=options.seconds,
+                count=options.bursts,
+                thinking=options.thinking,
+            )
+            tell_bursts(options.rate, found)
+            tell_work(await work(at, options.runs))
+
+
+parser = argparse.ArgumentParser(prog="python -m tests.load", description=__doc__)
+parser.add_argument("--rate", type=int, default=200, help="events a second")
+parser.add_argument("--seconds", type=float, default=1.0, help="length of a burst")
+parser.add_argument("--bursts", type=int, default=5)
+parser.add_argument("--thinking", type=float, default=2.0, help="of the model, during bursts")
+parser.add_argument("--runs", type=int, default=300)
+asyncio.run(main(parser.parse_args()))
