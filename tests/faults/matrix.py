@@ -1,0 +1,123 @@
+"""Which test shows what happens in which fault: `python -m tests.faults.matrix` writes README.md.
+
+A row names the fault, what is right, and the test, as "file::test" below tests/.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+TESTS = Path(__file__).parents[1]
+PAGE = Path(__file__).with_name("README.md")
+
+ROWS = {
+    "Slack": (
+        ("an event delivered again", "one run", "faults/test_delivery.py::test_the_same_event_again_and_again"),
+        ("one mention as two events", "one run", "unit/slack/test_intake.py::test_a_mention_becomes_one_request_though_slack_sends_two_events"),
+        ("a retry of what was never seen", "it is run", "unit/slack/test_intake.py::test_nothing_is_acknowledged_before_it_is_kept"),
+        ("events out of order", "answered in the order of the messages", "faults/test_matrix.py::test_messages_are_answered_in_the_order_they_were_written"),
+        ("429 with Retry-After", "waits, one message", "faults/test_delivery.py::test_slack_asks_to_slow_down"),
+        ("429 while streaming", "what comes meanwhile goes out together", "unit/slack/test_streams.py::test_under_a_rate_limit_what_comes_meanwhile_goes_out_together"),
+        ("5xx, reset or lost reply of a post", "looked for, never posted again blindly", "faults/test_delivery.py::test_a_failing_call_of_slack"),
+        ("lost replies on the wire", "one message", "faults/test_lines.py::test_slack_acts_and_its_reply_is_lost"),
+        ("all connections cut in mid-run", "one message", "faults/test_lines.py::test_slack_is_cut_off_in_mid_run"),
+        ("a stream grows old", "goes on as an ordinary message", "unit/slack/test_streams.py::test_a_stream_that_grows_old_goes_on_as_an_ordinary_message"),
+        ("Socket Mode drops", "nothing lost", "faults/test_delivery.py::test_sockets_drop_in_mid_run"),
+        ("Slack refuses the token for a while", "the queue is kept, one answer each", "faults/test_matrix.py::test_a_token_that_is_refused_for_a_while"),
+        ("the message, channel or membership is gone", "told directly, once", "faults/test_places.py::test_the_place_is_gone"),
+        ("the answer is too long", "split, then a file", "unit/slack/test_render.py::test_long_answers_are_split_and_longer_ones_attached"),
+        ("invalid_blocks", "plain text", "unit/slack/test_surface.py::test_an_answer_that_slack_refuses_is_posted_as_text"),
+        ("Slack down at the end of a run", "posted later, once", "unit/slack/test_surface.py::test_when_slack_is_down_finishing_raises_and_works_later"),
+    ),
+    "Model": (
+        ("429, 5xx", "bounded retries, next model, notice", "unit/agent/test_loop.py::test_when_every_model_is_overloaded_the_run_ends"),
+        ("quota, policy", "no retry, notice", "unit/agent/test_loop.py::test_quota_and_policy_end_the_run_at_once"),
+        ("cannot be reached", "notice; the next question is answered", "faults/test_lines.py::test_the_model_cannot_be_reached_for_a_while"),
+        ("reset in mid-stream, lost reply", "discarded and redone", "faults/test_lines.py::test_the_model_answers_into_the_void"),
+        ("ends without a terminal event", "a failure, redone", "unit/model/test_client.py::test_a_stream_without_its_end_is_an_interruption"),
+        ("an error inside the stream, broken JSON", "the way of failures", "unit/model/test_client.py::test_errors_inside_a_stream_are_sorted"),
+        ("malformed arguments, unknown tool", "an output that says so", "unit/agent/test_loop.py::test_a_bad_call_is_answered_with_what_to_do"),
+        ("a call id twice", "run once", "unit/agent/test_loop.py::test_a_call_id_given_twice_is_run_once"),
+        ("empty output", "nudged, bounded", "unit/agent/test_loop.py::test_empty_responses_are_bounded"),
+        ("cut off by max tokens", "redone from its parent", "unit/agent/test_loop.py::test_a_response_that_was_cut_off_is_done_again_from_its_parent"),
+        ("content filter", "said, no retry", "unit/agent/test_loop.py::test_a_content_filter_is_said_and_not_tried_again"),
+        ("refusal", "said, no retry", "unit/agent/test_loop.py::test_a_refusal_is_said_and_not_tried_again"),
+        ("the previous response is not found", "rebuilt from our own record", "unit/agent/test_long_conversations.py::test_a_chain_that_the_service_lost_is_rebuilt"),
+        ("context overflow", "shortened once", "unit/agent/test_long_conversations.py::test_an_overflow_is_shortened_once"),
+        ("hangs", "given up", "unit/agent/test_loop.py::test_a_model_that_hangs_is_given_up"),
+        ("a slow trickle", "a deadline for the whole", "unit/agent/test_loop.py::test_a_slow_trickle_is_given_up"),
+        ("garbage", "one end, nothing harmful posted", "security/test_strange_input.py::test_a_model_that_answers_garbage"),
+    ),
+    "Redis": (
+        ("not there", "nothing acknowledged", "unit/runs/test_engine.py::test_without_redis_intake_is_told_in_time"),
+        ("killed in mid-run", "parked, gone on with", "faults/test_redis.py::test_it_is_killed_and_comes_back"),
+        ("stands still for seconds", "waits, one answer", "faults/test_places.py::test_redis_stops_for_seconds_in_mid_run"),
+        ("READONLY", "waits, fenced", "faults/test_redis.py::test_it_becomes_a_replica"),
+        ("out of memory", "no intake, said", "faults/test_redis.py::test_its_memory_is_full"),
+        ("damaged values", "set aside, one thread at most", "faults/test_redis.py::test_values_are_damaged_in_mid_run"),
+        ("values of a newer version", "set aside, the thread starts afresh", "faults/test_windows.py::test_a_format_that_nobody_knows"),
+        ("slow", "no lease is lost", "faults/test_redis.py::test_it_is_slow"),
+        ("replies lost after execution", "no double effect", "faults/test_lines.py::test_redis_acts_and_its_reply_is_lost"),
+        ("replies to the engine lost", "no double run", "faults/test_lines.py::test_replies_to_the_engines_own_commands_are_lost"),
+        ("cut off again and again", "one answer", "faults/test_lines.py::test_redis_is_cut_off_again_and_again"),
+        ("every key", "expires", "faults/test_redis.py::test_every_key_expires"),
+        ("the embedded server crashes", "started again", "faults/test_redis.py::test_the_embedded_one_crashes"),
+    ),
+    "Process": (
+        ("SIGTERM", "no new runs, those under way end", "unit/runs/test_engine.py::test_draining_lets_runs_end_and_takes_no_new_ones"),
+        ("longer than the grace", "elsewhere at once", "unit/runs/test_engine.py::test_what_outlasts_the_grace_goes_on_elsewhere_at_once"),
+        ("kill -9, raise, standstill, lost reply", "`python -m tests.faults`", "faults/test_windows.py::test_nothing_is_lost_and_nothing_doubled"),
+        ("wakes up after its lease", "what it wrote late is put right", "unit/slack/test_overtaken.py::test_a_message_that_was_posted_late_is_taken_back"),
+        ("a request that kills its workers", "given up, said", "unit/runs/test_runner.py::test_what_kills_its_workers_is_given_up"),
+        ("thousands of runs", "nothing grows", "soak/test_soak.py::test_nothing_grows"),
+    ),
+    "Tool": (
+        ("hangs", "stopped", "unit/agent/test_bad_tools.py::test_a_tool_that_hangs_is_stopped"),
+        ("huge output", "a preview and a handle", "unit/agent/test_loop.py::test_a_large_output_becomes_a_preview_and_a_handle"),
+        ("bytes for text", "refused", "unit/agent/test_bad_tools.py::test_bytes_are_no_output"),
+        ("raises", "a short error, no trace", "unit/agent/test_loop.py::test_a_bug_in_a_tool_is_logged_and_its_words_stay_inside"),
+        ("changes something", "at most once", "unit/runs/test_runner.py::test_a_change_that_was_begun_is_not_made_again"),
+        ("never yields", "named in the log", "unit/agent/test_bad_tools.py::test_a_tool_that_never_yields_is_named"),
+    ),
+    "People": (
+        ("a burst in one thread", "one at a time, in order", "faults/test_delivery.py::test_a_burst_in_one_thread"),
+        ("strange and long text", "cleaned, capped", "security/test_strange_input.py::test_in_everything_that_a_person_sets"),
+        ("an edit in mid-run", "begun anew, once", "faults/test_edits.py::test_while_it_runs_it_begins_anew_in_the_same_message"),
+        ("the question is deleted", "cancelled, cleaned up", "faults/test_edits.py::test_a_question_deleted_in_mid_run_leaves_nothing"),
+        ("other bots", "ignored", "unit/slack/test_intake.py::test_bots_and_unknown_kinds_of_messages_are_ignored"),
+        ("guests, people of other organisations", "told no, once", "unit/slack/test_intake.py::test_guests_and_people_of_other_organisations_are_told_no_once"),
+    ),
+}  # fmt: skip
+
+_HEAD = """\
+# What happens when things go wrong
+
+Written by `python -m tests.faults.matrix`; a test sees that every test named here exists.
+
+- `python -m tests.faults`: real processes (web, two workers, Redis) crash in every window, in every
+  way: a table of what was lost, doubled, out of order, and how long it took. `--only hang` takes a
+  part, `--random 50` kills at random afterwards. `pytest tests/faults/test_windows.py` is the short form.
+- `python -m tests.soak`: 10,000 runs with faults among them; soak.csv and soak.png.
+- `python -m tests.load`: acknowledgements under bursts, and what a run costs: tests/load/README.md.
+
+Known and open: a worker whose clock is wrong by more than its lease takes over threads that are
+served (the engine's library compares clocks of workers; run NTP): nothing doubles, it costs time.
+What only one person sees cannot be looked for, so after a lost reply it may be shown to them twice.
+"""
+
+
+def page() -> str:
+    """The page, as it should stand."""
+    parts = [_HEAD]
+    for area, rows in ROWS.items():
+        lines = [f"| {fault} | {right} | `{test}` |" for fault, right, test in rows]
+        parts.append(
+            f"\n## {area}\n\n| fault | what happens | test |\n|---|---|---|\n"
+            + "\n".join(lines)
+            + "\n"
+        )
+    return "".join(parts)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), "utf-8")

@@ -1,0 +1,66 @@
+"""The page of faults is true, and the faults that are tested nowhere else."""
+
+from __future__ import annotations
+
+import asyncio
+
+from bot.local.model import ModelRequest, Reply, finish, held
+from bot.local.workspace import ADA
+from bot.local.workspace.record import Effect
+from tests.faults.matrix import PAGE, ROWS, TESTS, page
+from tests.support.deployment import deployed
+from tests.support.runs import answer
+
+SALES = "C0SALES001"
+
+
+def test_the_page_is_up_to_date() -> None:
+    """`python -m tests.faults.matrix` writes it; every test that it names is there."""
+    tests = [test for rows in ROWS.values() for _, _, test in rows]
+    assert len(tests) >= 40
+    missing = [test for test in tests if not _exists(*test.split("::"))]
+    assert missing == []
+    assert PAGE.read_text("utf-8") == page()
+
+
+def _exists(file: str, name: str) -> bool:
+    path = TESTS / file
+    return path.is_file() and f"def {name}(" in path.read_text("utf-8")
+
+
+def is_begun(effect: Effect) -> bool:
+    """A request was kept: the first status follows it."""
+    return effect.method == "agents.sessions.setStatus" and effect.args["status"] == "processing"
+
+
+async def test_messages_are_answered_in_the_order_they_were_written(redis_url) -> None:
+    """Slack promises no order of events: what came late but was written before is answered before."""
+    go = asyncio.Event()
+
+    def brain(request: ModelRequest) -> Reply:
+        words = request.input[-1]["content"]
+        return held(finish(answer(f"Answer to {words.split('Number ')[-1]}")), go)
+
+    async with deployed(brain, redis_url) as bot:
+        root = await bot.ask(ADA, SALES, "Number 0")
+        await bot.ws.until(lambda: bot.api.requests)
+        said = {**bot.ws.messages(SALES)[-1], "type": "app_mention", "channel": SALES}
+        for number in (3, 2, 1):
+            text = f"<@{bot.ws.bot_user_id}> Number {number}"
+            ts = f"{float(root) + number:.6f}"
+            bot.ws.emit({**said, "ts": ts, "thread_ts": root, "text": text})
+        await bot.ws.until(lambda: sum(map(is_begun, bot.ws.effects)) == 4)
+        go.set()
+        await bot.answered(SALES, root, 4, seconds=40)
+        texts = [m["text"].split("Answer to ")[1].split()[0] for m in bot.terminals(SALES, root)]
+        assert texts == sorted(texts)
+
+
+async def test_a_token_that_is_refused_for_a_while(redis_url) -> None:
+    """Nothing is given up: when the token is good again each question has its one answer."""
+    async with deployed(lambda _: finish(answer("Two.")), redis_url) as bot:
+        for method in ("chat.postMessage", "chat.startStream", "chat.update"):
+            bot.ws.faults.fail(method, "token_revoked", times=2)
+        first = await bot.ask(ADA, SALES, "How many?")
+        await bot.answered(SALES, first, seconds=40)
+        assert len(bot.own(SALES, first)) == 1
