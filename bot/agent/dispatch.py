@@ -161,6 +161,10 @@ class Dispatch:
                 raise result
 
     def _complete(self, call: Item, done: Mapping[str, CallOutput]) -> CallOutput:
+        if any(output.result is not None for output in done.values()):
+            # Two results would be judged as one, and the second end a run whose first was sent back.
+            text = "Not read: another result was given before it, at once. Give one."
+            return CallOutput(call["call_id"], COMPLETE, text)
         failed = [output.tool for output in done.values() if not output.ok]
         if failed:
             text = (

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 from tests.bench.measure import cpu_ratio
-from tests.bench.memory import per_waiting_run
+from tests.bench.memory import growth, per_waiting_run
 
 _IMPORT = "import time; t = time.process_time(); import {}; print(time.process_time() - t)"
 
@@ -21,22 +21,31 @@ def import_seconds(module: str) -> float:
 
 async def main() -> None:
     rows = []
-    for name, concurrency, stream, stateless in (
-        ("chained, one at a time", 1, False, False),
-        ("chained, 50 at once", 50, False, False),
-        ("streamed, 50 at once", 50, True, False),
-        ("whole history, one at a time", 1, False, True),
+    for name, concurrency, stream, stateless, goal in (
+        ("chained, one at a time", 1, False, False, 0.5),
+        ("chained, 50 at once", 50, False, False, 0.5),
+        ("streamed, 50 at once", 50, True, False, 0.5),
+        ("whole history, one at a time", 1, False, True, 0.15),
     ):
         ratio, turn = await cpu_ratio(
             concurrency=concurrency, stream=stream, stateless=stateless, rounds=5, runs=100
         )
-        rows.append((f"CPU per turn, {name}", f"{turn:.2f} ms", f"{ratio:.2f} of the bare loop"))
+        rows.append(
+            (
+                f"CPU per turn, {name}",
+                f"{turn:.2f} ms",
+                f"{ratio:.2f} of the bare loop (goal {goal})",
+            )
+        )
     worker, sdk = import_seconds("bot.app"), import_seconds("openai")
     rows.append(
         ("import of a worker", f"{worker:.2f} s CPU", f"{worker / sdk:.2f} of `import openai`")
     )
-    waiting = await per_waiting_run(200)
-    rows.append(("memory of a waiting run", f"{waiting / 1e6:.3f} MB", ""))
+    waiting = await per_waiting_run(1_000)
+    rows.append(("memory of one of 1,000 waiting runs", f"{waiting / 1e6:.3f} MB", "(goal 0.5 MB)"))
+    more, objects = await growth(2_000)
+    left = f"{objects:.2f} objects a run left (goal: flat)"
+    rows.append(("memory that 2,000 runs add", f"{more / 1e6:.1f} MB", left))
     for name, value, compared in rows:
         sys.stdout.write(f"{name:<40} {value:>14}   {compared}\n")
 

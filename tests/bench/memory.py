@@ -1,9 +1,11 @@
-"""What a run costs that waits for its model."""
+"""What a run costs that waits for its model, and what thousands of runs leave behind."""
 
 from __future__ import annotations
 
 import asyncio
 import gc
+import resource
+import sys
 import tracemalloc
 from collections.abc import AsyncGenerator
 
@@ -11,6 +13,10 @@ from bot.agent.loop import run
 from bot.model import ModelRequest
 from bot.model.types import Progress
 from tests.bench import scene
+from tests.bench.measure import Run, ours, served
+
+_AT_ONCE = 20
+_PEAK_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
 class _Waiting:
@@ -42,3 +48,28 @@ async def per_waiting_run(count: int) -> float:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
     return (after - before) / count
+
+
+async def growth(runs: int) -> tuple[float, float]:
+    """What `runs` whole runs against a service in another process add after a tenth of them: to the
+    most memory that the process ever had, in bytes, and to its objects, for each run."""
+    async with served() as (client, _):
+        once = ours(client, stream=True)
+        await _many(once, runs // 10)
+        memory, objects = _peak(), _objects()
+        await _many(once, runs)
+        return _peak() - memory, (_objects() - objects) / runs
+
+
+async def _many(once: Run, runs: int) -> None:
+    for _ in range(runs // _AT_ONCE):
+        await asyncio.gather(*(once() for _ in range(_AT_ONCE)))
+
+
+def _peak() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _PEAK_UNIT
+
+
+def _objects() -> int:
+    gc.collect()
+    return len(gc.get_objects())

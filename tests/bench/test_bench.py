@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.bench.measure import cpu_ratio
-from tests.bench.memory import per_waiting_run
+from tests.bench.memory import growth, per_waiting_run
 
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(300)]
 
@@ -25,4 +25,11 @@ async def test_a_turn_with_the_whole_history_costs_a_seventh_of_a_bare_loop() ->
 
 async def test_a_waiting_run_is_small() -> None:
     """Goal: a thousand waiting runs fit in half a gigabyte, with room."""
-    assert await per_waiting_run(200) < 500_000
+    assert await per_waiting_run(1_000) < 500_000
+
+
+async def test_memory_is_flat_over_two_thousand_runs() -> None:
+    """Goal: runs leave nothing behind; what little a process takes more is the allocator's."""
+    more, objects = await growth(2_000)
+    assert more < 20_000_000
+    assert objects < 0.1

@@ -15,7 +15,7 @@ from bot.agent.hooks import Block, Go, Hooks, Prevent, Verdict
 from bot.agent.state import LoopState
 from bot.core.chain import Item
 from bot.core.outcome import RunStatus, StopReason
-from bot.local.model import Script, call, finish, text
+from bot.local.model import Script, call, calls, finish, text
 from bot.model.types import ModelRequest, ModelResponse
 from bot.toolkit.tool import Tool, ToolResult
 from tests.unit.agent.harness import ANSWER, bench
@@ -99,6 +99,19 @@ async def test_a_stop_hook_sends_a_result_back_without_costing_a_turn() -> None:
     assert list(place.outputs().values()) == ["Name a source first."]
     assert ended.status is RunStatus.SUCCESS
     assert ended.state.turn == 1
+
+
+async def test_a_second_result_in_one_response_does_not_get_round_a_stop_hook() -> None:
+    """H4 C1: what was sent back stays so, however often the model gave it at once."""
+    hook = Objecting(1, Block("Name a source first."))
+    twice = calls(("complete_task", ANSWER), ("complete_task", ANSWER))
+    async with bench(Script([twice, finish(ANSWER)]), hooks=(hook,)) as place:
+        ended = await place.run()
+    first, second = place.outputs().values()
+    assert first == "Name a source first."
+    assert second.startswith("Not read:")
+    assert ended.status is RunStatus.SUCCESS
+    assert len(place.api.requests) == 2
 
 
 async def test_a_stop_hook_that_never_agrees_is_bounded() -> None:
