@@ -1,0 +1,91 @@
+"""An answer as it comes about, and what people do to it: watch, stop, edit, repeat, judge."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.e2e.conftest import SAMPLE
+from tests.e2e.test_first_answer import finished, last_answer, reply, say
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
+
+
+def ask_of_sample(page: Page, text: str, channel: str = "general") -> None:
+    page.get_by_test_id(f"channel-{channel}").click()
+    expect(page.get_by_role("heading", name=f"#{channel}", level=1)).to_be_visible()
+    page.get_by_test_id("file-input").set_input_files(SAMPLE)
+    say(page, text, channel=channel)
+
+
+def question(page: Page) -> Locator:
+    """The message that the open thread begins with."""
+    return page.get_by_test_id("thread-panel").get_by_test_id("message").first
+
+
+def test_cards_and_text_come_in_while_it_works(page: Page) -> None:
+    """The plan fills in, the answer is written before one's eyes, and then takes its place."""
+    ask_of_sample(page, "what is the total revenue by region?")
+    answer = last_answer(page)
+    expect(answer).to_have_class(re.compile("streaming"))
+    expect(answer.locator(".plan")).to_contain_text("Read sales.csv")
+    expect(answer.locator(".plan")).to_be_visible()
+    expect(answer).to_contain_text("has the highest total revenue")
+    expect(answer.locator(".plan")).to_be_visible()  # so it was shown before the end
+    finished(page)
+    expect(answer.locator(".plan")).to_have_count(0)
+    expect(answer).not_to_have_class(re.compile("streaming"))
+
+
+def test_the_word_stop_stops_it_with_what_was_found(page: Page) -> None:
+    """Typed in the thread; it is no question of its own, and Retry is at hand."""
+    ask_of_sample(page, "what is the total revenue by month? Show a chart.", channel="sales")
+    expect(last_answer(page).locator(".plan")).to_contain_text("Query")
+    stopped = page.get_by_test_id("thread-panel").get_by_text("What I had found so far")
+    reply(page, "stop")
+    expect(stopped).to_be_visible()
+    panel = page.get_by_test_id("thread-panel")
+    expect(panel).to_contain_text("Read sales.csv")
+    expect(panel.get_by_role("button", name="Retry")).to_be_visible()
+
+
+def test_a_cross_on_the_question_stops_it(page: Page) -> None:
+    """The quickest way, with a reaction."""
+    ask_of_sample(page, "what is the total revenue by month? Show a chart.", channel="sales")
+    expect(last_answer(page).locator(".plan")).to_be_visible()
+    question(page).hover()
+    question(page).locator("[data-name=x]").click()
+    expect(last_answer(page)).to_contain_text("Stopped")
+
+
+def test_an_edited_question_has_its_answer_revised_in_place(page: Page) -> None:
+    """No second answer: the one that is there changes, and says so."""
+    say(page, "what is 6 * 7?")
+    expect(finished(page)).to_contain_text("42")
+    question(page).hover()
+    question(page).get_by_test_id("message-menu").click()
+    page.get_by_role("menuitem", name=re.compile("Edit")).click()
+    box = question(page).get_by_role("textbox", name="Edit message")
+    box.fill("@Bot what is 6 * 8?")
+    box.press("Enter")
+    expect(last_answer(page)).to_contain_text("Revised: the question was edited")
+    expect(last_answer(page)).to_contain_text("48")
+    expect(page.get_by_test_id("thread-panel").get_by_test_id("message")).to_have_count(2)
+
+
+def test_an_answer_is_made_again_and_judged(page: Page) -> None:
+    """Regenerate answers below; a thumb down asks what was wrong."""
+    say(page, "what is 9 * 9?")
+    answer = finished(page)
+    answer.get_by_role("button", name="Bad answer").click()
+    modal = page.get_by_test_id("modal")
+    expect(modal).to_contain_text("What was wrong, or missing?")
+    modal.locator("textarea").fill("It should be in words.")
+    page.get_by_test_id("modal-submit").click()
+    expect(modal).to_have_count(0)
+    answer.get_by_role("button", name="Regenerate").click()
+    messages = page.get_by_test_id("thread-panel").get_by_test_id("message")
+    expect(messages).to_have_count(3)
+    expect(finished(page)).to_contain_text("81")
