@@ -154,8 +154,10 @@ async def garble(redis: Any, key: bytes) -> None:
             await redis.hset(key, mapping=dict.fromkeys(await redis.hkeys(key), broken))
         case "list":
             await redis.lset(key, 0, broken)
-        case _:
+        case "set":
             await redis.sadd(key, broken)
+        case _:
+            pass  # gone meanwhile
 
 
 async def from_the_future(redis: Any, key: bytes) -> None:
