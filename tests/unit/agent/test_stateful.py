@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from bot.agent.events import RunEnded
+from bot.agent.events import Paused, RunEnded
 from bot.core.answers import Answer
 from bot.core.chain import Item
 from bot.core.outcome import RunStatus, StopReason
@@ -98,7 +98,7 @@ class Conversation(RuleBasedStateMachine):
         check_order(thread)
         check_budgets(thread)
         check_hooks(thread, piece)
-        changed = [key for each in thread.pieces for key in each.changed]
+        changed = [key for each in thread.pieces for key in (*each.changed, *each.launched)]
         assert len(set(changed)) == len(changed), "a change was made twice"
         for recorded in piece.kept:
             check_chain(thread, recorded.state.parent, recorded.state.pending)
@@ -156,10 +156,19 @@ def check_budgets(thread: Thread) -> None:
 
 
 def check_hooks(thread: Thread, piece: Piece) -> None:
-    """H4 D6: an end is told once; only valid results are judged; what was vetoed is not done."""
+    """H4 D6: an end is told once; only valid results are judged; what was vetoed, or not decided
+    about, is not done; a run that asks is paused, and that is all that comes of it."""
     assert piece.closed == (piece.ended is not None)
     assert all(isinstance(result, Answer) for result in piece.judged)
-    assert not set(piece.vetoed) & set(piece.changed)
+    assert not set(piece.vetoed) & {*piece.changed, *piece.launched}
+    assert not set(piece.asked) & {*piece.changed, *piece.launched}
+    asked = [key for each in thread.pieces for key in each.asked]
+    assert set(piece.launched) <= set(asked), "launched without a yes"
+    pauses = [event for event in piece.events if isinstance(event, Paused)]
+    assert len(pauses) <= 1
+    if pauses:
+        assert isinstance(piece.events[-1], Paused)
+        assert {key.split(":")[-1] for key in piece.asked} >= set(pauses[0].call_ids)
     if piece.ended and piece.ended.stop_reason is StopReason.COMPLETED:
         assert len(piece.judged) > thread.plan.policy.blocks
         assert not thread.plan.policy.prevents

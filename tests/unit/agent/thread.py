@@ -14,7 +14,17 @@ from bot.agent.calls import Toolbox
 from bot.agent.complete import ResponseType
 from bot.agent.events import Event, Recorded, RunEnded, SavePoint
 from bot.agent.handover import caller_after, first_state
-from bot.agent.hooks import Block, Go, HookChain, Hooks, Prevent, Verdict
+from bot.agent.hooks import (
+    Approved,
+    Block,
+    Go,
+    HookChain,
+    Hooks,
+    Permission,
+    Prevent,
+    Undecided,
+    Verdict,
+)
 from bot.agent.interrupt import Interrupt
 from bot.agent.limits import Limits
 from bot.agent.loop import run
@@ -53,14 +63,16 @@ class Window:
 
 @dataclass
 class Piece:
-    """What one worker did of a run, up to its end or its death: what was kept, changed, vetoed,
-    judged and sent back, and how often its end was told. `began` and `stopped` are numbers of
+    """What one worker did of a run, up to its end, a pause or its death: what was kept, changed,
+    vetoed, asked about, launched, judged and sent back, and how often its end was told. `began` and `stopped` are numbers of
     requests that the service had received, when the worker began and when a person pressed Stop."""
 
     events: list[Event] = field(default_factory=list)
     kept: list[Recorded] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
     vetoed: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+    launched: list[str] = field(default_factory=list)
     judged: list[BaseModel] = field(default_factory=list)
     blocked: int = 0
     closed: int = 0
@@ -79,6 +91,7 @@ class Planned(Hooks):
 
     policy: Policy
     piece: Piece
+    decided: frozenset[str]
     responses: int = 0
 
     async def after_response(self, state: LoopState, response: ModelResponse) -> Sequence[Item]:
@@ -88,10 +101,20 @@ class Planned(Hooks):
         await asyncio.sleep(0)
         return (prompts.note("Noticed on the side."),)
 
-    async def before_tool(self, tool: Tool, arguments: BaseModel) -> str | None:
-        if tool.name not in self.policy.vetoes:
-            return None
-        self.piece.vetoed.append(current_request().idempotency_key)
+    async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
+        key = current_request().idempotency_key
+        if tool.name in self.policy.asks:
+            return self._decided(tool, key)
+        return self._vetoed(tool, key) if tool.name in self.policy.vetoes else None
+
+    def _decided(self, tool: Tool, key: str) -> Permission:
+        if key not in self.decided:
+            self.piece.asked.append(key)
+            return Undecided()
+        return Approved() if self.policy.allows else self._vetoed(tool, key)
+
+    def _vetoed(self, tool: Tool, key: str) -> str:
+        self.piece.vetoed.append(key)
         return f"{tool.name} is not wanted here."
 
     async def should_stop_after_turn(self, state: LoopState) -> StopReason | None:
@@ -238,13 +261,18 @@ class Thread:
             interrupt=self.interrupt,
             context=self._context(),
             history=history,
-            hooks=HookChain((Planned(self.plan.policy, self.pieces[-1]),)),
+            hooks=HookChain((self._hook(),)),
             stateless=self.stateless,
             parent_pause=0.0,
         )
 
+    def _hook(self) -> Planned:
+        """By now, somebody has decided about all that a former worker asked for."""
+        asked = frozenset(key for piece in self.pieces[:-1] for key in piece.asked)
+        return Planned(self.plan.policy, self.pieces[-1], asked)
+
     def _tools(self) -> Catalogue:
-        changed = self.pieces[-1].changed
+        changed, launched = self.pieces[-1].changed, self.pieces[-1].launched
 
         @tool(group="g", summary="Adds", core=True, title="{a} + {b}")
         async def add(a: int, b: int = 1) -> int:
@@ -278,7 +306,8 @@ class Thread:
         @tool(group="g", summary="Launches", core=True, mutates=True, sensitive=True)
         async def launch() -> str:
             "Launches."
-            raise AssertionError("nobody gave their approval")
+            launched.append(current_request().idempotency_key)
+            return "launched"
 
         @tool(group="g", summary="Where trouble comes", core=True, timeout=5)
         async def meddle() -> str:

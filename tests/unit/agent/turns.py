@@ -173,13 +173,16 @@ LIMITS = st.fixed_dictionaries(
 @dataclass(frozen=True, slots=True)
 class Policy:
     """What the hooks of a run do: send back so many results, end it with the next one, veto calls
-    of these tools, add a note to these responses, and end it after so many turns."""
+    of these tools, add a note to these responses, end it after so many turns, and ask a person
+    about calls of these tools, who says yes or no while the run is paused."""
 
     blocks: int = 0
     prevents: bool = False
     vetoes: frozenset[str] = frozenset()
     notes: frozenset[int] = frozenset()
     turns: int | None = None
+    asks: frozenset[str] = frozenset()
+    allows: bool = True
 
 
 POLICIES = st.builds(
@@ -189,6 +192,8 @@ POLICIES = st.builds(
     st.frozensets(st.sampled_from(["add", "change", "meddle", "extra"]), max_size=2),
     st.frozensets(st.integers(1, 5)),
     st.one_of(st.none(), st.integers(1, 5)),
+    st.frozensets(st.sampled_from(["launch", "launch", "change", "add"]), max_size=2),
+    st.booleans(),
 )
 
 
