@@ -20,8 +20,8 @@ def say(line: str = "") -> None:
     print(line, flush=True)  # noqa: T201 - a command prints
 
 
-def tell_bursts(rate: int, found: Burst) -> None:
-    say(f"\n{found.events} events at {rate}/s in bursts, to one web process")
+def tell_bursts(state: str, found: Burst) -> None:
+    say(f"\n{found.events} events in bursts, to one web process, {state}")
     for name, values, goal in (
         ("acknowledged", found.acks, "p99 ≤ 100 ms"),
         ("first sign", found.first_status, "p50 ≤ 300 ms"),
@@ -53,7 +53,8 @@ async def main(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory(prefix="bot-load-") as folder:
         async with site(Path(folder)) as at:
             shape = {"events_per_second": options.rate, "seconds": options.seconds}
-            tell_bursts(options.rate, await bursts(at, **shape, count=options.bursts))
+            tell_bursts("just started", await bursts(at, **shape, count=1))
+            tell_bursts("warm", await bursts(at, **shape, count=options.bursts))
             async with started("worker", at.worker, Path(folder) / "worker"):
                 await at.rest(300)
                 tell_work(await work(at, options.runs))
