@@ -39,7 +39,7 @@ async def put_right(request: Request, post: RunPost, poster: Poster) -> None:
             await poster.take_back(late)
         outcome = await post.decided()
         ts = await post.message()
-        if outcome and ts:
+        if outcome and ts and await poster.stands(ts):
             rendered = await asyncio.to_thread(render, outcome, request)
             await poster.restore(ts, rendered.parts[0])
     except (SlackApiError, StoreError, *TRANSPORT_ERRORS) as error:

@@ -111,6 +111,14 @@ class Poster:
             await end_stream(self._clients, self._request.channel, ts, metadata)
             await self._rewrite(ts, part)
 
+    async def stands(self, ts: str) -> bool:
+        """Whether that message is the run's first one still: an edited question's next run writes
+        its answer over it."""
+        return any(
+            message["ts"] == ts and marks.part_number(message, self._post.run_id) == 0
+            for message in await self._own_messages()
+        )
+
     async def doubled(self) -> list[list[str]]:
         """Messages of the run that are there more than once: the ts of each group of equals."""
         groups: dict[int, list[str]] = defaultdict(list)

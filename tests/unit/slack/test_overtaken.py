@@ -10,7 +10,7 @@ import pytest
 from bot.agent.events import ToolStarted
 from bot.core.errors import LeaseLost
 from tests.unit.slack.rig import Post
-from tests.unit.slack.samples import outcome
+from tests.unit.slack.samples import answer, outcome
 from tests.unit.slack.scene import Thread, refuse_streams
 
 
@@ -67,3 +67,19 @@ async def test_progress_that_came_late_does_not_stay_over_the_answer(thread):
     [message] = thread.replies()
     assert "Sales rose" in str(message["blocks"])
     assert "Query sales.csv" not in str(message["blocks"])
+
+
+async def test_what_a_later_run_wrote_over_the_answer_stays(thread):
+    """The question was edited meanwhile, and its new answer stands in the same message."""
+    refuse_streams(thread.ws)
+    async with thread.open() as surface:
+        await surface.finish(outcome())
+    revised = Post(run_id="run_2", ts=thread.post.ts)
+    async with thread.surfaces()(thread.request, revised) as surface:
+        await surface.finish(outcome(answer(summary="Revised.")))
+    late = Post(ts=thread.post.ts, outcome=outcome(), lost=True)
+    with pytest.raises(LeaseLost):
+        async with thread.surfaces()(thread.request, late) as surface:
+            await surface.finish(outcome())
+    [message] = thread.replies()
+    assert "Revised." in str(message["blocks"])
