@@ -23,6 +23,7 @@ from tests.faults.windows import (
     all_cases,
     judge,
     run_case,
+    run_once,
     settled,
 )
 
@@ -49,7 +50,7 @@ async def random_kills(running: Fleet, brain: Brain, count: int) -> list[tuple[V
     for number in range(count):
         name = random.choice(list(COMMANDS))
         case = Case(0, f"{name}, any moment", "kill -9")
-        asking = asyncio.create_task(run_case(running, brain, case))
+        asking = asyncio.create_task(run_once(running, brain, case))
         for _ in range(1 + number % 3):
             await asyncio.sleep(random.uniform(0.05, 3.0))
             running.signal(random.choice(list(COMMANDS)), signal.SIGKILL)

@@ -140,16 +140,17 @@ def script(name: str) -> str:
 async def run_case(fleet: Fleet, brain: Brain, case: Case) -> tuple[Verdict, Asked]:
     """Ask, crash, wait for the answers; again when the place was not come by (a worker begins some
     streams a minute and no more)."""
-    verdict, asked = await _run_once(fleet, brain, case)
+    verdict, asked = await run_once(fleet, brain, case)
     while not verdict.reached and verdict.tries < TRIES:
         await asyncio.sleep(PAUSE)
         tries = verdict.tries + 1
-        verdict, asked = await _run_once(fleet, brain, case)
+        verdict, asked = await run_once(fleet, brain, case)
         verdict.tries = tries
     return verdict, asked
 
 
-async def _run_once(fleet: Fleet, brain: Brain, case: Case) -> tuple[Verdict, Asked]:
+async def run_once(fleet: Fleet, brain: Brain, case: Case) -> tuple[Verdict, Asked]:
+    """As `run_case`, whether the place was come by or not."""
     await fleet.ws.until(lambda: fleet.up, 90)
     fleet.withdraw()
     tag = f"c{secrets.token_hex(3)}"

@@ -1,12 +1,9 @@
-"""A real server for tests, requests to keep in it, and a line to it that can lose replies."""
+"""A real server for tests, and requests to keep in it."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator
 from itertools import count
-from pathlib import Path
 
 import pytest_asyncio
 from redis.asyncio import Redis
@@ -62,32 +59,3 @@ def asked(text: str = "How many?", *, thread: str = "1.0", ts: str = "") -> Requ
         user="U1",
         text=text,
     )
-
-
-class LossyLine:
-    """Passes on to the server; with `lose_next_reply` the server acts, but nobody hears of it."""
-
-    def __init__(self, url: str, path: Path) -> None:
-        self.url = f"unix://{path}"
-        self.lose_next_reply = False
-        self._server = url.removeprefix("unix://")
-        self._path = path
-
-    @asynccontextmanager
-    async def open(self) -> AsyncGenerator[None]:
-        async with await asyncio.start_unix_server(self._carry, self._path):
-            yield
-
-    async def _carry(self, near: asyncio.StreamReader, back: asyncio.StreamWriter) -> None:
-        far, onward = await asyncio.open_unix_connection(self._server)
-        try:
-            while request := await near.read(65_536):
-                onward.write(request)
-                reply = await far.read(65_536)
-                if self.lose_next_reply:
-                    self.lose_next_reply = False
-                    return
-                back.write(reply)
-        finally:
-            onward.close()
-            back.close()

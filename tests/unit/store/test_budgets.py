@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from redis.asyncio import Redis
@@ -12,7 +11,8 @@ from bot.core.budgets import Account, Budget, Charge, Pause, Raise, Spent, accou
 from bot.core.chain import Usage
 from bot.core.errors import LeaseLost
 from bot.store import Stores, open_stores
-from tests.support.redis import LossyLine, asked
+from tests.support.proxy import Proxy
+from tests.support.redis import asked
 
 NOW = datetime(2026, 11, 30, 23, 59, 59, tzinfo=UTC)
 SPENT = Spent(tokens=1_200, nanodollars=7_500_000)
@@ -63,17 +63,14 @@ def test_budgets_renew_at_the_next_midnight_or_the_first_of_the_month() -> None:
     assert Budget.THREAD.renews(now) is None
 
 
-async def test_a_charge_whose_reply_was_lost_is_counted_once(
-    redis_url: str, tmp_path: Path
-) -> None:
+async def test_a_charge_whose_reply_was_lost_is_counted_once(redis_url: str) -> None:
     """G6, reliability 3: the write is sent again, and does nothing the second time."""
-    line = LossyLine(redis_url, tmp_path / "line")
-    async with line.open(), open_stores(line.url) as stores:
+    async with Proxy.open(redis_url) as line, open_stores(line.url) as stores:
         lease = await stores.leases.take("T1:C1:1.0")
-        line.lose_next_reply = True
+        line.lose_reply()
         charge = Charge(accounts=accounts_of(asked(), NOW), spent=SPENT)
         await stores.runs.save_point("run_1", "{}", lease, charge=charge)
-        assert not line.lose_next_reply
+        assert line.lost == 1
         assert await spent(stores) == dict.fromkeys(Budget, SPENT)
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 
 import pytest
 from redis.asyncio import Redis
 
 from bot.core.errors import CorruptValue
 from bot.store import Stores, open_stores
-from tests.support.redis import LossyLine, asked
+from tests.support.proxy import Proxy
+from tests.support.redis import asked
 
 
 async def test_an_event_that_is_delivered_twice_is_one_request(stores: Stores) -> None:
@@ -106,13 +106,12 @@ async def test_a_request_that_expired_is_passed_over(stores: Stores, redis: Redi
     assert await stores.mailbox.head(gone.thread_key) == there
 
 
-async def test_a_submit_whose_reply_was_lost_is_still_new(redis_url: str, tmp_path: Path) -> None:
+async def test_a_submit_whose_reply_was_lost_is_still_new(redis_url: str) -> None:
     """Redis acted, the line broke, we asked again: taken in once, and known to be ours."""
     request = asked()
-    line = LossyLine(redis_url, tmp_path / "line")
-    async with line.open(), open_stores(line.url) as stores:
+    async with Proxy.open(redis_url) as line, open_stores(line.url) as stores:
         await stores.mailbox.waiting(request.thread_key)
-        line.lose_next_reply = True
+        line.lose_reply()
         assert await stores.mailbox.submit(request, event_id="Ev1")
-        assert not line.lose_next_reply
+        assert line.lost == 1
         assert await stores.mailbox.waiting(request.thread_key) == 1

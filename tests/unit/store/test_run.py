@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from redis.asyncio import Redis
 
@@ -12,7 +10,8 @@ from bot.core.errors import CorruptValue
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.request import Request
 from bot.store import Lease, Phase, Stores, open_stores
-from tests.support.redis import LossyLine, asked
+from tests.support.proxy import Proxy
+from tests.support.redis import asked
 
 
 def entry(number: int) -> LedgerEntry:
@@ -94,17 +93,14 @@ async def test_what_was_posted_is_kept_with_the_run(stores: Stores) -> None:
     await elsewhere.may_write()
 
 
-async def test_a_save_point_whose_reply_was_lost_is_kept_once(
-    redis_url: str, tmp_path: Path
-) -> None:
+async def test_a_save_point_whose_reply_was_lost_is_kept_once(redis_url: str) -> None:
     """A ledger with an item twice would be refused by the model service."""
-    line = LossyLine(redis_url, tmp_path / "line")
-    async with line.open(), open_stores(line.url) as stores:
+    async with Proxy.open(redis_url) as line, open_stores(line.url) as stores:
         request, lease = await started(stores)
         await stores.runs.save_point("run_1", "{}", lease, [entry(1)])
-        line.lose_next_reply = True
+        line.lose_reply()
         await stores.runs.save_point("run_1", "{}", lease, [entry(2)])
-        assert not line.lose_next_reply
+        assert line.lost == 1
         assert await stores.ledger.entries(request.thread_key) == [entry(1), entry(2)]
 
 
