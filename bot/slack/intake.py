@@ -25,6 +25,7 @@ from bot.slack.render import words
 from bot.slack.status import ThreadStatus
 from bot.slack.stopping import Stopping, is_stop
 from bot.slack.text import mentions, one_line, question_from
+from bot.slack.turns import Turns
 
 log = logging.getLogger(__name__)
 
@@ -79,6 +80,7 @@ class Intake:
         self._status = status
         self._background = background
         self._crowds: OrderedDict[str, None] = OrderedDict()
+        self._turns = Turns()
 
     async def message(self, event: Event, event_id: str, *, late: bool = False) -> None:
         """A post, as `message` or `app_mention`: Slack sends both for one mention. A `late` one
@@ -88,6 +90,11 @@ class Intake:
         if is_stop(str(event.get("text") or ""), self._identity.user) and not event.get("files"):
             await self._stop(event)
             return
+        thread = event.get("thread_ts") or event["ts"]
+        async with self._turns.of(self._thread_key(event["channel"], thread)):
+            await self._take_in(event, event_id, late=late)
+
+    async def _take_in(self, event: Event, event_id: str, *, late: bool) -> None:
         entry = await self._entry(event)
         if entry is None:
             return
