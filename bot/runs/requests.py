@@ -27,13 +27,12 @@ class Requests:
         return new
 
     async def withdraw(self, thread_key: str, ts: str, by: str) -> bool:
-        """Take back what the message `ts` asked, waiting or running; False when it does not wait."""
+        """Take back what the message `ts` asked, waiting or running; False when it does neither."""
         team, channel, _ = thread_key.split(":", 2)
         request_id = await self.stores.mailbox.find(team, channel, ts)
         if request_id is None:
             return False
-        await self.stores.signals.request_cancel(thread_key, request_id, by)
-        return await self.stores.mailbox.remove(thread_key, request_id)
+        return await self.stores.signals.withdraw(thread_key, request_id, by)
 
     async def asked_with(
         self, team: str, channel: str, ts: str
@@ -51,9 +50,11 @@ class Requests:
         mailbox = self.stores.mailbox
         await mailbox.claim_again(new, new.message)
         await mailbox.rewrite(old.model_copy(update={"superseded": True}))
-        await self.stores.signals.request_cancel(old.thread_key, old.id, old.user)
-        if new.replaces is None:
-            await mailbox.remove(old.thread_key, old.id)
+        signals = self.stores.signals
+        if new.replaces:
+            await signals.request_cancel(old.thread_key, old.id, old.user)
+        else:
+            await signals.withdraw(old.thread_key, old.id, old.user)
 
     async def cancel(self, thread_key: str, by: str) -> bool:
         """Stop the thread's current run, and what `by` asked there and waits; False when nothing

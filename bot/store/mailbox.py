@@ -96,14 +96,6 @@ class Mailbox:
         keys = mailbox_keys(self._redis, thread_key)
         await self._redis.script("pop", keys, request_id, thread_key)
 
-    async def remove(self, thread_key: str, request_id: str) -> bool:
-        """Take back a request that waits (its message was deleted); False when it does not wait.
-
-        The head may be running already: to stop that, cancel it as well.
-        """
-        keys = [*mailbox_keys(self._redis, thread_key), request_key(self._redis, request_id)]
-        return bool(await self._redis.script("remove", keys, request_id, thread_key))
-
     async def all_of(self, thread_key: str) -> list[Request]:
         """The requests of the thread in their order, the one that runs first; without those that
         cannot be read."""

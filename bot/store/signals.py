@@ -14,7 +14,7 @@ from redis.exceptions import RedisError
 from bot.core.background import alongside
 from bot.core.errors import StoreUnavailable
 from bot.store.connection import Connection, Retention
-from bot.store.mailbox import mailbox_keys
+from bot.store.mailbox import mailbox_keys, request_key
 
 log = logging.getLogger(__name__)
 
@@ -47,6 +47,19 @@ class Signals:
             "request_cancel", keys, request_id or "", by, self._seconds, self._channel
         )
         return found.decode() if found else None
+
+    async def withdraw(self, thread_key: str, request_id: str, by: str) -> bool:
+        """Take a request off its mailbox and stop it in case it runs already; False when it neither
+        waits nor runs."""
+        keys = [
+            *mailbox_keys(self._redis, thread_key),
+            request_key(self._redis, request_id),
+            self._redis.key("cancelled", request_id),
+        ]
+        found = await self._redis.script(
+            "withdraw", keys, request_id, thread_key, by, self._seconds, self._channel
+        )
+        return bool(found)
 
     @asynccontextmanager
     async def watch(self, request_id: str, on_cancel: OnCancel) -> AsyncGenerator[None]:

@@ -48,7 +48,8 @@ async def test_one_answer_for_each_question_whenever_the_process_is_killed(tmp_p
         bot = Deployment(ws, api)
         settings, log = environment(ws, api, tmp_path), tmp_path / "log"
         ws.delivery.ack_timeout = 1.0
-        ws.delivery.retry_delays = (1.0, 4.0, 8.0)
+        # The last attempt comes when the last process is there to stay, however slowly they start.
+        ws.delivery.retry_delays = (1.0, 4.0, 20.0)
         asked: dict[str, str] = {}
         for name, moment in MOMENTS.items():
             async with started("serve", settings, log) as process:
@@ -59,7 +60,7 @@ async def test_one_answer_for_each_question_whenever_the_process_is_killed(tmp_p
                 process.kill()
         async with started("serve", settings, log):
             for ts in asked.values():
-                await bot.answered(SALES, ts, seconds=30)
+                await bot.answered(SALES, ts, seconds=60)
         assert {name: len(bot.own(SALES, ts)) for name, ts in asked.items()} == dict.fromkeys(
             asked, 1
         )
