@@ -112,7 +112,7 @@ async def test_redis_is_slow(redis_url):
 async def test_redis_is_cut_off_again_and_again(redis_url):
     async with lines(redis_url) as line:
         asked = asyncio.create_task(line.one_answer_each())
-        for method in ("users.info", "chat.postMessage", "chat.update"):
+        for method in ("users.info", "chat.startStream", "chat.update"):
             await line.bot.ws.until(partial(called, line, method), 20)
             await line.redis.cut()
         await asked
@@ -120,13 +120,31 @@ async def test_redis_is_cut_off_again_and_again(redis_url):
 
 @pytest.mark.parametrize(
     "method",
-    ["chat.postMessage", "chat.update", "conversations.replies", "users.info", "setStatus"],
+    [
+        "chat.startStream",
+        "chat.stopStream",
+        "chat.update",
+        "conversations.replies",
+        "users.info",
+        "setStatus",
+    ],
 )
 async def test_slack_acts_and_its_reply_is_lost(redis_url, method):
     async with lines(redis_url) as line:
         line.slack.lose_reply(method.encode())
         await line.one_answer_each()
-        assert line.slack.lost == 1
+        await line.bot.ws.until(lambda: line.slack.lost == 1)
+
+
+async def test_slack_posts_and_its_reply_is_lost(redis_url):
+    """Where nothing streams, messages are posted: looked for, never posted again blindly."""
+    async with lines(redis_url) as line:
+        line.bot.ws.faults.fail(
+            "chat.startStream", "method_not_supported_for_channel_type", times=9
+        )
+        line.slack.lose_reply(b"chat.postMessage")
+        await line.one_answer_each()
+        await line.bot.ws.until(lambda: line.slack.lost == 1)
 
 
 async def test_slack_is_cut_off_in_mid_run(redis_url):
