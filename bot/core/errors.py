@@ -6,6 +6,7 @@
     ├─ ToolError               the model's to repair: becomes that call's output
     ├─ NotPermitted            the person may not do this; the text is shown to them
     ├─ ModelError              the model service failed; `kind` says how
+    ├─ SlackUnavailable        Slack did not answer; the event will come again
     └─ StoreError
        ├─ StoreUnavailable     Redis cannot be reached
        ├─ CorruptValue         a kept value cannot be read; it was set aside
@@ -68,6 +69,10 @@ class ModelError(BotError):
         super().__init__(message)
         self.kind = kind
         self.request_id = request_id
+
+
+class SlackUnavailable(BotError):
+    """Slack did not answer. Nothing was acknowledged, so it will be delivered again."""
 
 
 class StoreError(BotError):

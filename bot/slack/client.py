@@ -23,7 +23,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from typing_extensions import override
 
-from bot.core.errors import BotError, ConfigurationError
+from bot.core.errors import ConfigurationError, SlackUnavailable
 
 log = logging.getLogger(__name__)
 
@@ -31,10 +31,6 @@ _WRONG_TOKEN = {"invalid_auth", "not_authed", "account_inactive", "token_revoked
 
 TRANSPORT_ERRORS = (aiohttp.ClientError, TimeoutError)
 """What a call raises when nobody can say whether Slack did what was asked."""
-
-
-class SlackUnavailable(BotError):
-    """Slack did not answer. Nothing was acknowledged, so it will be delivered again."""
 
 
 class DeadlineClient(AsyncWebClient):

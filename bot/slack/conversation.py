@@ -11,12 +11,12 @@ from typing import Any
 from slack_sdk.errors import SlackApiError
 
 from bot.core.context import RequestContext, current_request
-from bot.core.errors import NotPermitted, ToolError
+from bot.core.errors import NotPermitted, SlackUnavailable, ToolError
 from bot.core.failpoints import failpoint
 from bot.core.request import FileRef
 from bot.slack import files
 from bot.slack.access import Access, Channel
-from bot.slack.client import TRANSPORT_ERRORS, Clients, Identity, SlackUnavailable, error_code
+from bot.slack.client import TRANSPORT_ERRORS, Clients, Identity, error_code
 from bot.slack.intake import file_refs
 from bot.slack.marks import is_of_run
 from bot.slack.people import People

@@ -12,14 +12,14 @@ from typing import Any, Protocol
 
 from slack_sdk.errors import SlackApiError
 
-from bot.core.errors import NotPermitted
+from bot.core.errors import NotPermitted, SlackUnavailable
 from bot.core.request import Entry, FileRef, Request
 from bot.runs.channels import Channels
 from bot.runs.policy import Person, Policy
 from bot.slack.access import Access
 from bot.slack.background import Background
 from bot.slack.beside import channel_beside
-from bot.slack.client import TRANSPORT_ERRORS, Clients, Identity, SlackUnavailable
+from bot.slack.client import TRANSPORT_ERRORS, Clients, Identity
 from bot.slack.people import People
 from bot.slack.render import words
 from bot.slack.status import ThreadStatus

@@ -11,8 +11,9 @@ from typing import Any
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.core.errors import SlackUnavailable
 from bot.runs.policy import Person, PersonKind
-from bot.slack.client import TRANSPORT_ERRORS, Identity, SlackUnavailable, error_code
+from bot.slack.client import TRANSPORT_ERRORS, Identity, error_code
 from bot.slack.text import one_line
 
 log = logging.getLogger(__name__)

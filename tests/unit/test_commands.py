@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -17,7 +18,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from bot.__main__ import cli
+from bot.commands import cli
 from bot.core.answers import Answer
 from bot.local.model import ResponsesServer, Script, call, finish, held, respond, text
 from bot.local.model.request import ModelRequest
@@ -250,3 +251,11 @@ def test_every_command_explains_itself(name: str) -> None:
     assert helped.exit_code == 0
     assert "Usage:" in helped.output
     assert f" {name} " in runner.invoke(cli, ["--help"]).output
+
+
+def test_help_is_there_at_once() -> None:
+    """Looking something up loads neither the bot nor what it stands on."""
+    heavy = ["bot.app", "bot.settings", "openai", "slack_sdk", "docket", "redis", "mcp"]
+    code = f"import sys, bot.__main__; print([each for each in {heavy} if each in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"

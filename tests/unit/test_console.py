@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from bot.__main__ import ask
+from bot.commands.asking import ask
 from bot.console import as_text, console_surface
 from bot.core.answers import GIVEN
 from bot.core.errors import ConfigurationError

@@ -11,7 +11,7 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from bot.__main__ import cli
+from bot.commands import cli
 from bot.settings import load_settings
 
 README = Path(__file__).parents[2] / "README.md"

@@ -1,0 +1,45 @@
+"""The commands for whoever looks after a bot that runs."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+import typer
+
+from bot.commands.start import configured
+
+
+def usage() -> None:
+    """Print what was spent in this day and month (UTC), by workspace, channel and user."""
+    from bot.operating import usage_lines
+
+    for line in asyncio.run(usage_lines(configured())):
+        print(line)
+
+
+def feedback(
+    limit: Annotated[int, typer.Option(min=1, help="How many, the newest first.")] = 50,
+    as_json: Annotated[bool, typer.Option("--json", help="A JSON object a line.")] = False,
+) -> None:
+    """List what people said of answers: thumbs and comments."""
+    from bot.operating import feedback_lines
+
+    for line in asyncio.run(feedback_lines(configured(), limit, as_json=as_json)):
+        print(line)
+
+
+def pause() -> None:
+    """Stop all work: whoever asks is told so, and no model is called until `bot resume`."""
+    from bot import operating
+
+    asyncio.run(operating.pause(configured()))
+    print("Paused. `bot resume` lets it work again.")
+
+
+def resume() -> None:
+    """Take a pause back, whoever began it."""
+    from bot import operating
+
+    asyncio.run(operating.resume(configured()))
+    print("At work again.")

@@ -1,0 +1,95 @@
+"""The commands that say what the bot is made of, and what it lacks."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bot.commands.start import configured
+
+if TYPE_CHECKING:
+    from bot.toolkit.catalogue import Catalogue
+
+
+class Form(StrEnum):
+    """How `bot manifest` prints."""
+
+    YAML = "yaml"
+    JSON = "json"
+    LINK = "link"
+
+
+def doctor() -> None:
+    """Check tokens, scopes, Redis, the model, databases and clocks, and say how to mend each.
+
+    Exit code: 0 the bot can work, 1 it cannot.
+    """
+    from bot.doctor import Level, examine, print_report
+
+    findings = asyncio.run(examine(configured()))
+    print_report(findings)
+    raise typer.Exit(any(each.level is Level.PROBLEM for each in findings))
+
+
+def manifest(
+    form: Annotated[Form, typer.Option(help="How to print it.")] = Form.YAML,
+    name: Annotated[str | None, typer.Option(help="The app's name.")] = None,
+    request_url: Annotated[
+        str | None, typer.Option(help="Public address for HTTP events; without it Socket Mode.")
+    ] = None,
+) -> None:
+    """Print the Slack app's manifest, or a link that creates the app."""
+    from bot.slack import manifest as manifests
+
+    content = manifests.manifest(
+        name=name, socket_mode=request_url is None, request_url=request_url
+    )
+    match form:
+        case Form.YAML:
+            print(manifests.as_yaml(content))
+        case Form.JSON:
+            print(json.dumps(content, indent=2, ensure_ascii=False))
+        case Form.LINK:
+            print(manifests.create_app_link(content))
+
+
+def tools() -> None:
+    """List the tools, and what a first request carries of them."""
+    from bot.app import catalogue
+
+    for line in _tool_lines(catalogue()):
+        print(line)
+
+
+def mcp(
+    accept: Annotated[
+        str | None, typer.Option(help="Accept what this server offers now, after reading it here.")
+    ] = None,
+) -> None:
+    """List the MCP servers with their tools, and what changed since it was accepted."""
+    from bot.operating import mcp_lines
+
+    for line in asyncio.run(mcp_lines(configured(), accept=accept)):
+        print(line)
+
+
+def _tool_lines(catalogue: Catalogue) -> list[str]:
+    sizes = {each.name: len(json.dumps(each.definition())) for each in catalogue.tools}
+    lines = [f"{'name':<18} {'group':<12} {'kind':<9} {'bytes':>6}  summary"]
+    for each in catalogue.tools:
+        kind = "core" if each.core else "on demand"
+        change = "; changes something" if each.mutates else ""
+        lines.append(
+            f"{each.name:<18} {each.group:<12} {kind:<9} {sizes[each.name]:>6}  "
+            f"{each.summary}{change}"
+        )
+    first = sum(len(json.dumps(each)) for each in catalogue.always)
+    total = sum(sizes.values())
+    lines.append(
+        f"\nA first request carries {first:,} bytes of definitions; all of them: {total:,}."
+    )
+    return lines

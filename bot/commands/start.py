@@ -1,0 +1,18 @@
+"""What every command that does something begins with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bot.settings import Settings
+
+
+def configured() -> Settings:
+    """The settings, with logging set up as they say. Raises ConfigurationError."""
+    from bot import logs
+    from bot.settings import load_settings
+
+    settings = load_settings()
+    logs.configure(settings.bot_log_format)
+    return settings
