@@ -225,8 +225,8 @@ async def test_the_native_stop_button_cancels_the_run(rig):
 
 
 async def test_opening_the_home_tab_shows_what_it_can_do(rig):
-    await rig.ws.open_home(ADA)
-    home = await rig.ws.until(lambda: rig.ws.home(ADA))
+    await rig.ws.open_home(BEN)
+    home = await rig.ws.until(lambda: rig.ws.home(BEN))
     assert words.CAN_DO in str(home["blocks"])
 
 

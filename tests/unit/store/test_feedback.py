@@ -46,7 +46,7 @@ async def test_what_cannot_be_read_is_left_out(stores: Stores, redis: Redis) -> 
 
 async def test_feedback_is_listed(tmp_path: Path, stores: Stores, redis_url: str) -> None:
     """What people said of answers, for whoever runs the bot: as a table, or as JSON."""
-    await stores.feedback.save(said("run_1", verdict="good"))
+    await stores.feedback.save(said("run_1", verdict="good", at=NOW))
     await stores.feedback.save(
         said("run_2", comment="Old\nfigures.", at=NOW + timedelta(minutes=1))
     )

@@ -22,6 +22,9 @@ from bot.toolkit import (
     DatabaseConfig,
     Databases,
     Fetcher,
+    Memories,
+    Memory,
+    MemoryScope,
     Page,
     ThreadMessage,
     Tool,
@@ -36,7 +39,8 @@ from tests.support.conversation import MemoryConversation
 
 ALLOWED = 3_000
 SMALL = {
-    "calculate", "convert_time", "current_time", "make_chart", "share_file", "write_file",
+    "calculate", "convert_time", "current_time", "forget", "make_chart", "remember",
+    "remember_for_others", "share_file", "write_file",
 }  # fmt: skip
 """Tools whose outputs are small whatever they are asked."""
 
@@ -55,6 +59,14 @@ class OnePage(Fetcher):
 
     async def fetch(self, url: str) -> Page:
         return Page(url=url, media_type="text/plain", data=TEXT.encode())
+
+
+class ManyMemories:
+    """What is remembered, as far as it goes here."""
+
+    async def recall(self) -> list[Memory]:
+        facts = [f"{'budget' if n == 5 else 'talk'} " * 20 for n in range(60)]
+        return [Memory(scope=MemoryScope.CHANNEL, text=each, by="U1") for each in facts]
 
 
 @pytest.fixture
@@ -88,6 +100,7 @@ def services(
         Conversation: conversation,
         Databases: databases,
         Fetcher: OnePage(),
+        Memories: ManyMemories(),
     }  # fmt: skip
 
 
@@ -122,6 +135,8 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("describe_table", {"handle": "{table}"}, {"compact": True}, "columns: c0 VARCHAR, c1"),
     ("read_artifact", {"handle": "{table}"}, {"fields": ["c3"]}, "rows 1–100 of 100"),
     ("read_artifact", {"handle": "{text}"}, {"limit": 10}, "lines 1–10 of 599"),
+    ("recall", {}, {"query": "budget"}, "budget budget"),
+    ("recall", {}, {"limit": 5}, "talk talk"),
     ("search_artifact", {"handle": "{text}", "pattern": "other", "limit": 100}, {"limit": 3}, "3 shown"),
     ("search_artifact", {"handle": "{text}", "pattern": "other", "limit": 100}, {"pattern": "turtles"}, "1 of"),
 ]  # fmt: skip
