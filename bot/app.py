@@ -5,6 +5,7 @@ Contexts nest: what is entered first is left last, so that leaving drains before
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import pkgutil
 from collections.abc import AsyncGenerator
@@ -61,10 +62,6 @@ from bot.toolkit import Artifacts, Conversation, Databases, Fetcher, Memories, T
 from bot.toolkit.catalogue import Catalogue
 from bot.toolkit.mcp import McpServers, open_mcp_servers
 
-DRAIN_SECONDS = 25.0
-"""Time for runs to reach their end when the process is asked to stop; hosts kill after 30."""
-
-
 REDIS_SECONDS = 30.0
 """How long a Redis may be away when the process starts; hosts start it again after that."""
 
@@ -100,8 +97,9 @@ async def runner(
     stream: bool = True,
     dry_run: bool = False,
     metrics: Metrics | None = None,
+    draining: asyncio.Event | None = None,
 ) -> AsyncGenerator[Runner]:
-    """All that a run needs, counted in `metrics` if any.
+    """All that a run needs, counted in `metrics` if any. Runs are handed back once `draining` is set.
 
     Raises ConfigurationError when no model service is named.
     """
@@ -146,6 +144,7 @@ async def runner(
             channels=Channels(settings.channels, stores.channels),
             more_tools=mcp.tools,
             memories_of=memories.known_to,
+            draining=draining or asyncio.Event(),
             stateless=settings.model.stateless,
             conversation=conversation if settings.model.images else None,
             dry_run=dry_run,
@@ -230,7 +229,8 @@ async def bot(
 ) -> AsyncGenerator[None]:
     """The bot for the length of the context: what takes requests in, what works on them, or both.
 
-    Leaving it stops the intake first, then lets runs end, and hands back those that do not.
+    Leaving it stops the intake, lets runs come to a save point, and hands them back; by way of a
+    cancellation it hands them back as they are.
     """
     _arm_failpoints(settings)
     async with AsyncExitStack() as stack:
@@ -246,6 +246,7 @@ async def bot(
         if intake:
             await stack.enter_async_context(_listening(settings, stores, slack, engine, told))
         await stack.enter_async_context(alongside(told.metrics.watch_loop(), name="loop lag"))
+        stack.callback(engine.take_no_more)  # runs look for a save point while the intake closes
         stack.enter_context(told.health.serving())
         yield
 
@@ -282,17 +283,22 @@ async def _working(
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(stores.signals.listening())
         works = await stack.enter_async_context(
-            runner(settings, stores, conversation, surfaces, metrics=metrics)
+            runner(
+                settings,
+                stores,
+                conversation,
+                surfaces,
+                metrics=metrics,
+                draining=engine.draining,
+            )
         )
 
         async def handle(request: Request, attempt: int) -> None:
             await works.answer(request, attempt)
 
         await stack.enter_async_context(engine.work(handle))
-        try:
-            yield
-        finally:
-            await engine.drain(DRAIN_SECONDS)
+        yield
+        await engine.drain(settings.engine.grace)  # not when cancelled: then there is no grace
 
 
 @asynccontextmanager

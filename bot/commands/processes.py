@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from bot.settings import Settings
 
 log = logging.getLogger(__name__)
+
+_LAST_SECONDS = 3.0
+_ENDED_BY_SIGNAL = 130
 
 
 def dev(
@@ -54,7 +58,8 @@ def worker() -> None:
 
 
 async def _stay(running: AbstractAsyncContextManager[Any], ready: Callable[[Any], None]) -> None:
-    """Run until the first SIGINT or SIGTERM, then leave in good order; a second one ends at once."""
+    """Run until the first SIGINT or SIGTERM, then leave in good order; a second one ends it at once,
+    handing back what can be handed back in a few seconds."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     main = asyncio.current_task()
@@ -63,6 +68,7 @@ async def _stay(running: AbstractAsyncContextManager[Any], ready: Callable[[Any]
     def asked() -> None:
         if stop.is_set():
             main.cancel()
+            loop.call_later(_LAST_SECONDS, os._exit, _ENDED_BY_SIGNAL)  # a thread may never end
         stop.set()
 
     for each in (signal.SIGINT, signal.SIGTERM):
@@ -70,7 +76,7 @@ async def _stay(running: AbstractAsyncContextManager[Any], ready: Callable[[Any]
     async with running as entered:
         ready(entered)
         await stop.wait()
-        log.info("stopping: runs may end, or are handed back")
+        log.info("stopping: runs are handed back")
     log.info("stopped")
 
 

@@ -27,6 +27,7 @@ from bot.core.background import alongside
 from bot.core.errors import CorruptValue, LeaseLost, StoreUnavailable
 from bot.core.failpoints import failpoint
 from bot.core.request import Request
+from bot.runs.handing_back import HandBack
 from bot.store import Mailbox
 
 log = logging.getLogger(__name__)
@@ -39,17 +40,6 @@ STORE_TROUBLE_SECONDS = 1.0  # before a ticket is tried again when Redis failed 
 LAST_ATTEMPT = 20  # with the pauses of `_pause`, about an hour
 LONGEST_PAUSE = 300.0
 UNWIND_SECONDS = 5.0  # for cancelled runs to close what they hold
-
-
-class HandBack(Exception):
-    """Raised by a handler to leave its request at the head of the mailbox for another worker.
-
-    The attempt is not counted, nor is one that ended in StoreUnavailable. `delay` is in seconds.
-    """
-
-    def __init__(self, delay: float = 0.0) -> None:
-        super().__init__("handed back")
-        self.delay = delay
 
 
 Handle = Callable[[Request, int], Awaitable[None]]
@@ -66,11 +56,14 @@ the handler must only say that it failed.
 class EngineOptions:
     """`[engine]` in bot.toml. `concurrency` is runs at once in a worker. `lease` is how long a
     killed worker's requests rest, in seconds; a live worker whose event loop stands still for as
-    long loses its own. `sweep` is the time between looks for requests that nobody serves."""
+    long loses its own. `sweep` is the time between looks for requests that nobody serves. `grace`
+    is how long runs may take to a save point when their process is asked to stop: with it and the
+    ten seconds that closing may take, the process ends before a host kills it, mostly after 30."""
 
     concurrency: int = 200
     lease: float = 20.0
     sweep: float = 30.0
+    grace: float = 20.0
 
 
 class Engine:
@@ -81,7 +74,7 @@ class Engine:
 
     def __init__(self, docket: Docket, mailbox: Mailbox, options: EngineOptions) -> None:
         self.draining = asyncio.Event()
-        """Set when this process is about to stop: runs hand back at their next save point."""
+        """Set when this process is about to stop: runs are handed back at their next save point."""
 
         self._docket = docket
         self._mailbox = mailbox
@@ -142,15 +135,20 @@ class Engine:
                 finally:
                     await self.drain(0)
 
+    def take_no_more(self) -> None:
+        """Start no runs, and have those under way stop at their next save point."""
+        self.draining.set()
+        if self._worker is not None:
+            self._worker.concurrency = 0
+
     async def drain(self, grace: float) -> None:
-        """Take nothing more, let runs go on for `grace` seconds, and hand back the rest at once.
+        """Take nothing more, let runs come to a save point within `grace` seconds, and hand back the
+        rest where they are.
 
         Leases are renewed until the last run has ended.
         """
-        self.draining.set()
+        self.take_no_more()
         failpoint("drain-begun")
-        if self._worker is not None:
-            self._worker.concurrency = 0
         await self._until_idle(grace)
         self._stopping = True
         for task in self._running:

@@ -33,6 +33,7 @@ from bot.model import Model, PriceList
 from bot.runs.budgets import BudgetPolicy
 from bot.runs.channels import Channels
 from bot.runs.findings import Findings
+from bot.runs.handing_back import HandBack, can_rest
 from bot.runs.images import images_of_thread
 from bot.runs.narration import Narrator
 from bot.runs.outcomes import broken, outcome_of
@@ -66,7 +67,8 @@ _DELIVERY_PAUSES = (1.0, 2.0, 5.0, 10.0, 30.0)
 class Runner:
     """Works on one request at a time for each thread; the engine sees to the order.
 
-    With a `conversation` the images in it are shown to the model.
+    With a `conversation` the images in it are shown to the model. Once `draining` is set, runs stop
+    at their next save point.
     """
 
     stores: Stores
@@ -81,6 +83,7 @@ class Runner:
     channels: Channels
     more_tools: MoreTools
     memories_of: MemoriesOf
+    draining: asyncio.Event
     conversation: Conversation | None = None
     stateless: bool = False
     dry_run: bool = False
@@ -90,7 +93,7 @@ class Runner:
 
         Safe to repeat: goes on from the last save point, and delivers what was decided before.
         Raises LeaseLost when another worker has taken the thread, StoreUnavailable when nothing
-        can be kept: then it is to be called again.
+        can be kept, and HandBack while draining: then it is to be called again, there or elsewhere.
         """
         runs = self.stores.runs
         lease = await self.stores.leases.take(request.thread_key)
@@ -129,7 +132,7 @@ class Runner:
                 outcome, after = broken(request, record.run_id), caller
             else:
                 outcome, after = await self._work(request, record, lease, surface, caller)
-        except (LeaseLost, StoreUnavailable):
+        except (LeaseLost, StoreUnavailable, HandBack):
             raise
         except Exception:
             # A bug of ours. It is logged with its trace; the person still gets an end.
@@ -173,6 +176,9 @@ class Runner:
                         await self._keep(event, record, lease, bound_to, spending)
                     elif isinstance(event, RunEnded):
                         ended = event
+                    if self.draining.is_set() and can_rest(event):
+                        log.info("run %s is handed back: this process stops", record.run_id)
+                        raise HandBack
                     narrator.tell(event)
                     findings.note(event)
                     await surface.show(event)

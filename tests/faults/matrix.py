@@ -64,7 +64,9 @@ ROWS = {
         ("the embedded server crashes", "started again", "faults/test_redis.py::test_the_embedded_one_crashes"),
     ),
     "Process": (
-        ("SIGTERM", "no new runs, those under way end", "unit/runs/test_engine.py::test_draining_lets_runs_end_and_takes_no_new_ones"),
+        ("SIGTERM", "no new runs, those that end do", "unit/runs/test_engine.py::test_draining_lets_runs_end_and_takes_no_new_ones"),
+        ("SIGTERM in mid-run", "stops at a save point, elsewhere at once", "faults/test_draining.py::test_another_worker_goes_on_at_once"),
+        ("SIGTERM while something is changed", "that is ended, the rest elsewhere", "unit/runs/test_runner.py::test_a_process_that_stops_ends_what_it_is_changing"),
         ("longer than the grace", "elsewhere at once", "unit/runs/test_engine.py::test_what_outlasts_the_grace_goes_on_elsewhere_at_once"),
         ("kill -9, raise, standstill, lost reply", "`python -m tests.faults`", "faults/test_windows.py::test_nothing_is_lost_and_nothing_doubled"),
         ("wakes up after its lease", "what it wrote late is put right", "unit/slack/test_overtaken.py::test_a_message_that_was_posted_late_is_taken_back"),

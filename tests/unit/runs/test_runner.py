@@ -17,11 +17,13 @@ from bot.local.model import (
     ResponsesServer,
     Script,
     call,
+    calls,
     finish,
     held,
     respond,
     text,
 )
+from bot.runs.handing_back import HandBack
 from bot.store import Stores
 from bot.toolkit import tool
 from tests.support.redis import asked
@@ -150,6 +152,30 @@ async def test_a_change_that_was_begun_is_not_made_again(stores: Stores) -> None
             outcome = await second.ask(question, attempt=2)
     assert begun == ["Ada"]
     assert second.outputs()[0].startswith("Unknown: the bot was interrupted while this ran.")
+    assert outcome.status is RunStatus.SUCCESS
+
+
+async def test_a_process_that_stops_ends_what_it_is_changing(stores: Stores) -> None:
+    """Reliability 7: nothing is left half done, or begun, that nobody would know the outcome of."""
+    paid: list[str] = []
+
+    @tool(group="test", summary="Pay", core=True, mutates=True)
+    async def pay(whom: str) -> str:
+        """Pays."""
+        first.runner.draining.set()
+        paid.append(whom)
+        return f"paid {whom}"
+
+    question = asked("Pay Ada and Ben.")
+    both = calls(("pay", {"whom": "Ada"}), ("pay", {"whom": "Ben"}))
+    async with ResponsesServer.open(brain=Script([both, finish(answer())])) as api:
+        async with bot_on(stores, api, pay.tool) as first:
+            with pytest.raises(HandBack):
+                await first.ask(question)
+            assert paid == ["Ada"]
+        async with bot_on(stores, api, pay.tool) as second:
+            outcome = await second.ask(question)
+    assert second.outputs() == ["paid Ada", "paid Ben"]
     assert outcome.status is RunStatus.SUCCESS
 
 
