@@ -384,7 +384,7 @@ def _add_listeners(
         channels=channels,
         access=slack.access,
         intake=intake,
-        load=stores.mailbox.get,
+        load=requests.whole,
     )
     budgets = budget_policy(settings, stores)
     admin = Admin(

@@ -102,6 +102,13 @@ class ToolsAcquired:
 
 
 @dataclass(frozen=True, slots=True)
+class MessagesJoined:
+    """People wrote more, and it was taken into the run; told by whoever brought it in."""
+
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Paused:
     """The last event of a run that waits for people: about these calls somebody must decide. It is
     not over, and goes on from the state that was kept last."""
@@ -139,6 +146,7 @@ Event = (
     | ToolStarted
     | ToolEnded
     | ToolsAcquired
+    | MessagesJoined
     | Paused
     | RunEnded
 )

@@ -80,8 +80,10 @@ class Hooks:
         `function_call_output` of the input."""
         return request
 
-    async def on_turn_start(self, state: LoopState) -> None:
-        """Before each call, after the guards."""
+    async def on_turn_start(self, state: LoopState) -> Sequence[Item]:
+        """Before each call, after the guards. The messages that it returns go out with the call,
+        and are kept before it, all in one entry."""
+        return ()
 
     async def after_response(self, state: LoopState, response: ModelResponse) -> Sequence[Item]:
         """Starts when a response is recorded and runs beside its tools (H5). The messages that it
@@ -128,9 +130,9 @@ class HookChain:
             request = await hook.transform_context(request)
         return request
 
-    async def on_turn_start(self, state: LoopState) -> None:
-        for hook in self.hooks:
-            await hook.on_turn_start(state)
+    async def on_turn_start(self, state: LoopState) -> tuple[Item, ...]:
+        said = [await hook.on_turn_start(state) for hook in self.hooks]
+        return tuple(item for each in said for item in each)
 
     async def after_response(self, state: LoopState, response: ModelResponse) -> tuple[Item, ...]:
         notes = [await hook.after_response(state, response) for hook in self.hooks]

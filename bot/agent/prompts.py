@@ -31,6 +31,8 @@ How to work
 
 How to answer
 - Always end with `complete_task`. Lead with the answer itself. Plain words, short sentences.
+- People may write several messages, or more while you work: take all of them into the one answer.
+  Where they differ, the latest counts.
 - Every statement needs a source that you have seen in this thread; give its URL only as a tool
   gave it. Say in `gaps` what you could not find or left out, and why.
 - Answer in the language of the question.
@@ -86,7 +88,7 @@ _AGAIN = {
     ),
     Again.EDITED: (
         "(This is an edit of what was asked before, which does not count any more. Your answer takes "
-        "the place of the one before, if there was one.)"
+        "the place of the one before, if there was one; what else that one answered still counts.)"
     ),
     Again.DEEPER: (
         "(You have answered this before, and more depth is wanted. Check what was least certain, "
@@ -144,6 +146,13 @@ def remembered(memories: Sequence[Memory]) -> tuple[Item, ...]:
 def suggested(lines: str) -> str:
     """Names tools that fit a request, where not all are listed (D1)."""
     return f"Tools that may fit this request, to be had from acquire_tools:\n{lines}"
+
+
+def taken_back(text: str) -> Item:
+    """Says that one of several messages was deleted or edited."""
+    return note(
+        "The person took this message back; leave out what only it asked for:\n" + _quote(text)
+    )
 
 
 def to_judge(asked: str, result: str) -> Item:

@@ -23,7 +23,7 @@ from bot.core.errors import ModelErrorKind
 
 async def prepared(this: Phases, state: LoopState) -> list[Recorded]:
     """What is to be kept before the next call: a shorter conversation (E2, E3), what the model is told
-    of a limit that comes near, or that this call is the last (C5, G1)."""
+    of a limit that comes near, or that this call is the last (C5, G1), and what hooks have to say."""
     steps: list[Recorded] = []
     if state.restart:
         steps.append(await _restarted(this, state))
@@ -34,7 +34,9 @@ async def prepared(this: Phases, state: LoopState) -> list[Recorded]:
     noted, notes = await _guarded(this, state)
     if notes:
         steps.append(this.recorded(noted, notes))
-    await this.parts.hooks.on_turn_start(noted)
+    if said := await this.parts.hooks.on_turn_start(noted):
+        told = noted.go(Transition.TOLD_MORE, pending=(*noted.pending, *said))
+        steps.append(this.recorded(told, said))
     return steps
 
 

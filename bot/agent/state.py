@@ -29,6 +29,7 @@ class Transition(StrEnum):
     CHECKPOINTED = "checkpointed"  # a fresh chain with what the model itself wrote down
     PARENT_MISSED = "parent_missed"  # the service does not find the chain: asked once more
     FELL_BACK = "fell_back"  # the next model of the list
+    TOLD_MORE = "told_more"  # a hook had something to say before the call
 
 
 class OpenResponse(BaseModel):

@@ -18,9 +18,16 @@ from bot.core.errors import CorruptValue
 
 log = logging.getLogger(__name__)
 
+DEFAULT = "default"
+
 Follow = Literal["alone", "always", "never"]
 """When the bot takes a reply in its thread for a question without being mentioned: while one person
 talks with it alone, always, or never."""
+
+
+DuringRun = Literal["steer", "queue"]
+"""What becomes of what somebody writes while their question is worked on: it is taken into the run
+at its next turn, or waits and is answered by itself."""
 
 
 class ChannelSettings(BaseModel):
@@ -40,6 +47,7 @@ class ChannelSettings(BaseModel):
     allow_guests: bool | None = None
     allow_external: bool | None = None
     follow: Follow = "alone"
+    during_run: DuringRun = "steer"
     limits: Mapping[str, float | None] = {}
 
     @field_validator("limits")
@@ -83,7 +91,7 @@ class Edits(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Channels:
-    """The settings of every channel."""
+    """The settings of every channel; under `default` what holds where a channel sets nothing."""
 
     configured: Mapping[str, ChannelSettings]
     edits: Edits
@@ -107,4 +115,6 @@ class Channels:
         await self.edits.forget(channel)
 
     def _configured(self, channel: str) -> ChannelSettings:
-        return self.configured.get(channel, ChannelSettings())
+        everywhere = self.configured.get(DEFAULT, ChannelSettings())
+        here = self.configured.get(channel)
+        return everywhere.changed_by(here) if here else everywhere

@@ -11,6 +11,7 @@ import logging
 
 from bot.agent.events import (
     Event,
+    MessagesJoined,
     Recorded,
     RunEnded,
     RunStarted,
@@ -62,6 +63,8 @@ def _line(event: Event) -> str:  # noqa: PLR0911 - a line for each kind
         case Recorded(state=state):
             why = f", {state.closing}" if state.closing else ""
             return f"goes on: {state.transition}{why}"
+        case MessagesJoined(texts=texts):
+            return f"took in {len(texts)} more of the person's messages"
         case ToolsAcquired(names=names):
             return f"acquired {', '.join(names)}"
         case ToolStarted(tool=tool, title=title):

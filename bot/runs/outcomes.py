@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from pydantic import BaseModel, ValidationError
@@ -22,8 +23,10 @@ log = logging.getLogger(__name__)
 _LINK = re.compile(r"https?://[^\s<>\"'`|)\]]+")
 
 
-async def outcome_of(ended: RunEnded, context: RequestContext, artifacts: Artifacts) -> Outcome:
-    """What is posted and kept of a run that ended in the loop."""
+async def outcome_of(
+    ended: RunEnded, context: RequestContext, artifacts: Artifacts, joined: Sequence[Request] = ()
+) -> Outcome:
+    """What is posted and kept of a run that ended in the loop, and that `joined` became part of."""
     request, state = context.request, ended.state
     # What a person stopped is listed step by step instead (see `findings`).
     done = () if ended.status is RunStatus.CANCELLED else ended.done
@@ -45,7 +48,7 @@ async def outcome_of(ended: RunEnded, context: RequestContext, artifacts: Artifa
             cost=state.cost,
             seconds=_seconds(request),
         ),
-        links=frozenset((*state.links, *_links(request.text), *_links(request.quoted))),
+        links=frozenset((*state.links, *_written_links(request, *joined))),
         charts=await _charts(ended.result, artifacts),
     )
 
@@ -80,6 +83,10 @@ def _seconds(request: Request) -> float:
 def _links(text: str) -> list[str]:
     """Addresses that a person wrote; they may be posted again."""
     return [found.rstrip(".,;:!?") for found in _LINK.findall(text)]
+
+
+def _written_links(*requests: Request) -> list[str]:
+    return [link for each in requests for link in (*_links(each.text), *_links(each.quoted))]
 
 
 async def _charts(result: BaseModel | None, artifacts: Artifacts) -> dict[str, Chart]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from bot.core.request import Request
 from bot.runs.engine import Engine
-from bot.store import Stores
+from bot.store import Phase, Stores
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +37,32 @@ class Requests:
     async def asked_with(
         self, team: str, channel: str, ts: str
     ) -> tuple[Request, str | None] | None:
-        """The request of a message, as it was edited last, and its run, if that has begun."""
+        """The request of a message, as it was edited last, and its run, if that has begun. None in
+        the place of a run that it has joined: that goes on, and is told."""
         request_id = await self.stores.mailbox.find(team, channel, ts)
         request = await self.stores.mailbox.get(request_id) if request_id else None
         if request is None:
             return None
-        return request, await self.stores.runs.id_of(request.id)
+        run_id = await self.stores.runs.id_of(request.id)
+        begun = await self.stores.runs.begun_by(run_id) if run_id else None
+        if begun and begun[0] != request.id and begun[1] is Phase.RUNNING:
+            return request, None
+        return request, run_id
+
+    async def whole(self, request_id: str) -> Request | None:
+        """A request with what was asked together with it, to be asked again; None when it has
+        expired."""
+        mailbox = self.stores.mailbox
+        request = await mailbox.get(request_id)
+        if request is None:
+            return None
+        every = (request, *await mailbox.kept(await self.stores.runs.joined(request_id)))
+        return request.model_copy(
+            update={
+                "text": "\n\n".join(each.text for each in every),
+                "files": tuple(file for each in every for file in each.files),
+            }
+        )
 
     async def supersede(self, old: Request, new: Request) -> None:
         """`new`, which was taken in, takes the place of `old`: taken back while it waits, stopped
@@ -78,10 +98,12 @@ class Requests:
         return bool(waiting) and waiting[0].user == by and await self.cancel(thread_key, by)
 
     async def cancel_asked(self, team: str, channel: str, ts: str, by: str) -> bool:
-        """Stop what `by` asked with the message `ts`."""
+        """Stop what `by` asked with the message `ts`, with the run that it has joined."""
         request_id = await self.stores.mailbox.find(team, channel, ts)
         request = await self.stores.mailbox.get(request_id) if request_id else None
         if request is None or request.user != by:
             return False
-        signals = self.stores.signals
-        return await signals.request_cancel(request.thread_key, request.id, by) is not None
+        run_id = await self.stores.runs.id_of(request.id)
+        begun = await self.stores.runs.begun_by(run_id) if run_id else None
+        signals, stopped = self.stores.signals, begun[0] if begun else request.id
+        return await signals.request_cancel(request.thread_key, stopped, by) is not None

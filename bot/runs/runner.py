@@ -15,7 +15,7 @@ from bot.agent.calls import Toolbox
 from bot.agent.complete import ResponseType
 from bot.agent.events import Recorded, RunEnded, SavePoint
 from bot.agent.handover import caller_after, first_state
-from bot.agent.hooks import HookChain
+from bot.agent.hooks import HookChain, Hooks
 from bot.agent.interrupt import Interrupt
 from bot.agent.limits import Limits
 from bot.agent.loop import run
@@ -31,13 +31,14 @@ from bot.core.outcome import Outcome, RunStatus, Silence
 from bot.core.request import Request
 from bot.model import Model, PriceList
 from bot.runs.budgets import BudgetPolicy
-from bot.runs.channels import Channels
+from bot.runs.channels import Channels, ChannelSettings
 from bot.runs.findings import Findings
 from bot.runs.handing_back import HandBack, can_rest
 from bot.runs.images import images_of_thread
 from bot.runs.narration import Narrator
 from bot.runs.outcomes import broken, outcome_of
 from bot.runs.spending import Spending
+from bot.runs.steering import Steering
 from bot.runs.surface import OpenSurface, Surface
 from bot.store import Lease, Phase, Post, RunRecord, Stores
 from bot.toolkit import Conversation
@@ -138,8 +139,10 @@ class Runner:
             # A bug of ours. It is logged with its trace; the person still gets an end.
             log.exception("run failed", extra={"run_id": record.run_id, "request_id": request.id})
             outcome, after = broken(request, record.run_id), caller
+        # Stopped without a word, it owes an answer to what was asked besides.
+        back = await self.stores.runs.joined(request.id) if outcome.silent else ()
         failpoint("run-finishing")
-        await self.stores.runs.finish(record.run_id, outcome, after, lease)
+        await self.stores.runs.finish(record.run_id, outcome, after, lease, back=back)
         failpoint("run-finished")
         return outcome
 
@@ -160,7 +163,9 @@ class Runner:
         spending = Spending(request, self.budgets, interrupt)
         if _is_unheard(record) and await spending.forbids():
             return spending.refusal(record.run_id), caller
-        parts = await self._parts(context, interrupt, bound_to, spending)
+        here = await self.channels.of(request.channel)
+        steering = await self._steering(request, record, here, interrupt)
+        parts = await self._parts(context, interrupt, bound_to, here, (spending, steering))
         catalogue = parts.toolbox.catalogue
         state = await self._first_state(request, record, lease, caller, catalogue)
         spending.begin(state)
@@ -173,21 +178,22 @@ class Runner:
             ):
                 async for event in events:
                     if isinstance(event, Recorded | SavePoint):
-                        await self._keep(event, record, lease, bound_to, spending)
+                        await self._keep(event, record, lease, bound_to, spending, steering)
                     elif isinstance(event, RunEnded):
                         ended = event
                     if self.draining.is_set() and can_rest(event):
                         log.info("run %s is handed back: this process stops", record.run_id)
                         raise HandBack
-                    narrator.tell(event)
-                    findings.note(event)
-                    await surface.show(event)
+                    for each in (event, *steering.news()):
+                        narrator.tell(each)
+                        findings.note(each)
+                        await surface.show(each)
             if ended is None:
                 raise RuntimeError("the loop ended without RunEnded")
             if ended.error:
                 ids = {"run_id": record.run_id, "model_request": ended.error.request_id}
                 log.error("the model service ended a run: %s", ended.error, extra=ids)
-            outcome = await outcome_of(ended, context, self.toolbox.artifacts)
+            outcome = await outcome_of(ended, context, self.toolbox.artifacts, steering.joined)
             outcome = await spending.ending(outcome, ended.done)
         after = caller_after(ended, caller, model=context.model, bound_to=bound_to)
         return await self._hushed(findings.added_to(outcome), request), after
@@ -209,6 +215,7 @@ class Runner:
         lease: Lease,
         bound_to: str | None,
         spending: Spending,
+        steering: Steering,
     ) -> None:
         """What the loop may not go on without: its state, what it added to the conversation, and
         what that took."""
@@ -216,9 +223,15 @@ class Runner:
         bound = [entry.model_copy(update={"bound_to": bound_to}) for entry in entries]
         state = event.state.model_dump_json()
         charge = spending.charge(event.state)
+        joining = steering.joining(event.state)
         failpoint("step-keeping")
-        await self.stores.runs.save_point(record.run_id, state, lease, bound, charge)
+        await self.stores.runs.save_point(
+            *(record.run_id, state, lease, bound, charge),
+            joining=[each.id for each in joining],
+            joined=[each.id for each in steering.joined],
+        )
         failpoint("step-kept")
+        steering.taken(joining)
 
     async def _first_state(
         self,
@@ -278,16 +291,29 @@ class Runner:
             log.exception("the ledger is lost", extra={"thread_key": request.thread_key})
             return []
 
+    async def _steering(
+        self, request: Request, record: RunRecord, here: ChannelSettings, interrupt: Interrupt
+    ) -> Steering:
+        mailbox = self.stores.mailbox
+        return Steering(
+            request,
+            await mailbox.kept(record.joined),
+            mailbox,
+            interrupt,
+            steers=here.during_run == "steer",
+            images=self.conversation is not None,
+        )
+
     async def _parts(
         self,
         context: RequestContext,
         interrupt: Interrupt,
         bound_to: str | None,
-        spending: Spending,
+        here: ChannelSettings,
+        first: tuple[Hooks, ...],
     ) -> Parts:
         request = context.request
         hooks = self.hooks_for(request)
-        here = await self.channels.of(request.channel)
         limits = here.limited(self.limits)
         every = self.toolbox.catalogue.joined_by(await self.more_tools())
         catalogue = every.only(here.tools).listing(limits.listed_tools)
@@ -302,7 +328,7 @@ class Runner:
             context=context,
             history=lambda: self._history(request, bound_to),
             instructions=prompts.instructions(here.instructions),
-            hooks=replace(hooks, hooks=(spending, *hooks.hooks)),
+            hooks=replace(hooks, hooks=(*first, *hooks.hooks)),
             stateless=self.stateless,
             user_hash=hashlib.sha256(f"{request.team}:{request.user}".encode()).hexdigest(),
         )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from typing_extensions import override
 
 from bot.agent.hooks import Hooks
 from bot.agent.interrupt import Interrupt
 from bot.agent.state import LoopState
 from bot.core.budgets import Charge, OverBudget, Pause, Spent, accounts_of
+from bot.core.chain import Item
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.request import Request
 from bot.runs import budget_words
@@ -49,10 +52,11 @@ class Spending(Hooks):
         return bool(self._paused or self._over)
 
     @override
-    async def on_turn_start(self, state: LoopState) -> None:
+    async def on_turn_start(self, state: LoopState) -> Sequence[Item]:
         self._paused = await self._policy.paused()
         if self._paused:
             self._interrupt.request()
+        return ()
 
     @override
     async def should_stop_after_turn(self, state: LoopState) -> StopReason | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, get_args
 
 from pydantic import BaseModel
 
-from bot.runs.channels import ChannelSettings, Follow
+from bot.runs.channels import ChannelSettings, DuringRun, Follow
 from bot.slack.render import words
 from bot.slack.render.parts import Block, shortened
 
@@ -15,6 +15,7 @@ CHANNEL_FORM = "channel_settings"
 RESET = "channel_reset"
 
 _INSTRUCTIONS, _TOOLS, _PEOPLE, _FOLLOW = "instructions", "tools", "people", "follow"
+_DURING_RUN = "during_run"
 _OTHERS, _TURNS, _COST = "others", "turns", "cost"
 _GUESTS, _EXTERNAL = "allow_guests", "allow_external"
 _MAX_TITLE = 24
@@ -47,7 +48,11 @@ def channel_form(channel: str, place: str, here: ChannelSettings) -> Block:
             _text(_INSTRUCTIONS, words.CHANNEL_INSTRUCTIONS, here.instructions, lines=True),
             _text(_TOOLS, words.CHANNEL_TOOLS, ", ".join(here.tools or ()), words.TOOLS_HINT),
             _people(here.people or ()),
-            _follow(here.follow),
+            _choice(_FOLLOW, words.CHANNEL_FOLLOW, words.FOLLOW, get_args(Follow), here.follow),
+            _choice(
+                *(_DURING_RUN, words.CHANNEL_DURING_RUN, words.DURING_RUN),
+                *(get_args(DuringRun), here.during_run),
+            ),
             _others(here),
             _number(_TURNS, words.CHANNEL_TURNS, here.limits.get("turns"), decimal=False),
             _number(_COST, words.CHANNEL_COST, here.limits.get("cost"), decimal=True),
@@ -77,6 +82,7 @@ def settings_of(
             "tools": tuple(tools) or None,
             "people": tuple(people) if people else None,
             "follow": values[_FOLLOW][_FOLLOW]["selected_option"]["value"],
+            "during_run": values[_DURING_RUN][_DURING_RUN]["selected_option"]["value"],
             "allow_guests": _GUESTS in others,
             "allow_external": _EXTERNAL in others,
             "limits": _limits(values, before.limits),
@@ -129,15 +135,17 @@ def _people(people: tuple[str, ...]) -> Block:
     return _optional(_PEOPLE, words.CHANNEL_PEOPLE, field)
 
 
-def _follow(now: Follow) -> Block:
-    options = {value: _option(words.FOLLOW[value], value) for value in get_args(Follow)}
+def _choice(
+    name: str, label: str, said: Mapping[str, str], values: Iterable[str], now: str
+) -> Block:
+    options = {value: _option(said[value], value) for value in values}
     field = {
         "type": "radio_buttons",
-        "action_id": _FOLLOW,
+        "action_id": name,
         "options": list(options.values()),
         "initial_option": options[now],
     }
-    return _input(_FOLLOW, words.CHANNEL_FOLLOW, field)
+    return _input(name, label, field)
 
 
 def _others(here: ChannelSettings) -> Block:

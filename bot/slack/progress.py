@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from bot.agent.events import (
     Event,
+    MessagesJoined,
     ReasoningDelta,
     ResultDelta,
     RunEnded,
@@ -16,6 +17,7 @@ from bot.agent.events import (
     ToolStarted,
     TurnStarted,
 )
+from bot.slack.render import words
 
 _KEPT = 6_000  # characters of each text: more is not shown before it is whole
 
@@ -73,6 +75,9 @@ def advance(progress: Progress, event: Event) -> Progress:
             progress = replace(progress, draft=(progress.draft + text)[:_KEPT])
         case TextWithdrawn():
             progress = replace(progress, thought="", draft="")
+        case MessagesJoined(texts=texts):
+            joined = Step("", words.also(texts), StepStatus.DONE)
+            progress = replace(progress, steps=(*progress.steps, joined))
         case ToolStarted(call_id=call_id, title=title):
             progress = replace(progress, steps=(*progress.steps, Step(call_id, title)))
         case ToolEnded():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
+from typing import Any
 
 from redis.exceptions import ResponseError
 
@@ -23,6 +25,37 @@ def request_key(redis: Connection, request_id: str) -> str:
 def mailbox_keys(redis: Connection, thread_key: str) -> list[str]:
     """The thread's list of request ids, and the set of threads that have one."""
     return [redis.key("mailbox", thread_key), redis.key("threads")]
+
+
+def run_of_key(redis: Connection, request_id: str) -> str:
+    """Where it is kept which run works on a request."""
+    return redis.key("run-of", request_id)
+
+
+def taking(
+    redis: Connection, thread_key: str, run_id: str, ids: Sequence[str], seconds: int
+) -> list[tuple[Any, ...]]:
+    """The commands that make waiting requests part of a run, for `Lease.write`."""
+    mailbox, _ = mailbox_keys(redis, thread_key)
+    removed = [("LREM", mailbox, 1, each) for each in ids]
+    named = [("SET", run_of_key(redis, each), run_id, "EX", seconds) for each in ids]
+    return [*removed, *named]
+
+
+def returning(
+    redis: Connection, thread_key: str, ids: Sequence[str], seconds: int
+) -> list[tuple[Any, ...]]:
+    """The commands that let the requests of a run wait again, for `Lease.write`."""
+    if not ids:
+        return []
+    mailbox, threads = mailbox_keys(redis, thread_key)
+    return [
+        ("DEL", *(run_of_key(redis, each) for each in ids)),
+        ("RPUSH", mailbox, *ids),
+        ("EXPIRE", mailbox, seconds),
+        ("SADD", threads, thread_key),
+        ("EXPIRE", threads, seconds),
+    ]
 
 
 class Mailbox:
@@ -100,13 +133,44 @@ class Mailbox:
         """The requests of the thread in their order, the one that runs first; without those that
         cannot be read."""
         ids = await self._redis.call("LRANGE", mailbox_keys(self._redis, thread_key)[0], 0, -1)
-        keys = [request_key(self._redis, each.decode()) for each in ids]
+        return await self.kept([each.decode() for each in ids])
+
+    async def kept(self, ids: Sequence[str]) -> list[Request]:
+        """The requests of these ids, without those that have expired or cannot be read."""
+        keys = [request_key(self._redis, each) for each in ids]
         found = await self._redis.call("MGET", *keys) if keys else []
         requests = []
         for raw in filter(None, found):
             with suppress(CorruptValue):
                 requests.append(decode(Request, raw))
         return requests
+
+    async def behind(self, request: Request, most: int) -> list[Request]:
+        """The first `most` requests that wait behind `request` while it is the head, in their order,
+        up to one that cannot be read or is to be stopped."""
+        mailbox = mailbox_keys(self._redis, request.thread_key)[0]
+        head, *ids = await self._redis.call("LRANGE", mailbox, 0, most) or [b""]
+        if head.decode() != request.id or not ids:
+            return []
+        names = [each.decode() for each in ids]
+        keys = [request_key(self._redis, each) for each in names]
+        stops = [self._redis.key("cancelled", each) for each in names]
+        found = await self._redis.call("MGET", *keys, *stops)
+        waiting = []
+        for raw, stop in zip(found[: len(ids)], found[len(ids) :], strict=True):
+            try:
+                waiting.append(decode(Request, raw if raw and not stop else b""))
+            except CorruptValue:
+                break
+        return waiting
+
+    async def gone(self, requests: Sequence[Request]) -> list[Request]:
+        """Those that were taken back since, or have expired."""
+        if not requests:
+            return []
+        looks = [("EXISTS", request_key(self._redis, each.id)) for each in requests]
+        found = await self._redis.together(*looks)
+        return [each for each, there in zip(requests, found, strict=True) if not there]
 
     async def waiting(self, thread_key: str) -> int:
         """How many requests the thread has, the one that runs included."""

@@ -19,7 +19,7 @@ from bot.store.caller_state import caller_state_key
 from bot.store.connection import Connection, Retention
 from bot.store.leases import Lease
 from bot.store.ledger import appending
-from bot.store.mailbox import mailbox_keys
+from bot.store.mailbox import mailbox_keys, returning, run_of_key, taking
 from bot.store.values import decode, set_aside
 
 _TS = re.compile(rb"\d+\.\d+")
@@ -35,7 +35,8 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """A run as kept. `state` is what the last save point gave, None before the first."""
+    """A run as kept. `state` is what the last save point gave, None before the first. `joined` are
+    ids of the requests that were taken in beside the one that began it."""
 
     run_id: str
     request_id: str
@@ -43,6 +44,7 @@ class RunRecord:
     phase: Phase
     state: str | None = None
     outcome: Outcome | None = None
+    joined: tuple[str, ...] = ()
 
 
 class Runs:
@@ -63,7 +65,7 @@ class Runs:
         Raises CorruptValue for one that cannot be read; it is set aside, and the next call begins
         a new one.
         """
-        run_of = self._redis.key("run-of", request.id)
+        run_of = run_of_key(self._redis, request.id)
         keys = [lease.key, run_of, self._redis.key("run", "")]
         fields = await self._redis.script(
             "run_start", keys, lease.token, run_id, request.id, request.thread_key, self._seconds
@@ -77,8 +79,19 @@ class Runs:
 
     async def id_of(self, request_id: str) -> str | None:
         """The run of a request, None before it began."""
-        raw = await self._redis.call("GET", self._redis.key("run-of", request_id))
+        raw = await self._redis.call("GET", run_of_key(self._redis, request_id))
         return raw.decode() if raw else None
+
+    async def begun_by(self, run_id: str) -> tuple[str, Phase] | None:
+        """The request that began a run, and how far the run is; None when nothing is kept of it."""
+        wanted = ("HMGET", self._key(run_id), "request_id", "phase")
+        request_id, phase = await self._redis.call(*wanted)
+        return (request_id.decode(), Phase(phase.decode())) if request_id and phase else None
+
+    async def joined(self, request_id: str) -> tuple[str, ...]:
+        """The requests that were answered together with the one that began the run."""
+        run_id = await self.id_of(request_id)
+        return _ids(await self._redis.call("HGET", self._key(run_id), "joined")) if run_id else ()
 
     async def save_point(
         self,
@@ -87,12 +100,18 @@ class Runs:
         lease: Lease,
         entries: Sequence[LedgerEntry] = (),
         charge: Charge | None = None,
+        joining: Sequence[str] = (),
+        joined: Sequence[str] = (),
     ) -> None:
         """Keep where the loop stands, and what it appended and spent since the last time, as one:
-        whoever goes on from that state has nothing to count again (G6)."""
+        whoever goes on from that state has nothing to count again (G6). The requests `joining` leave
+        the mailbox in the same step; `joined` are those that did so before."""
         key = self._key(run_id)
+        members = [("HSET", key, "joined", " ".join([*joined, *joining]))] if joining else []
         await lease.write(
             ("HSET", key, "state", state),
+            *members,
+            *taking(self._redis, lease.thread_key, run_id, joining, self._seconds),
             ("EXPIRE", key, self._seconds),
             *appending(self._redis, lease.thread_key, entries, self._seconds),
             *charging(self._redis, charge, self._retention),
@@ -105,8 +124,11 @@ class Runs:
         caller_state: CallerState,
         lease: Lease,
         entries: Sequence[LedgerEntry] = (),
+        *,
+        back: Sequence[str] = (),
     ) -> None:
-        """The end of a run in one step: outcome to the outbox, state of the thread, ledger."""
+        """The end of a run in one step: outcome to the outbox, state of the thread, ledger. The
+        requests `back`, which had joined it, wait again."""
         key = self._key(run_id)
         undelivered = self._redis.key("undelivered")
         state = caller_state_key(self._redis, lease.thread_key, caller_state.bound_to)
@@ -117,6 +139,7 @@ class Runs:
             ("SET", state, caller_state.model_dump_json(), "EX", self._seconds),
             ("ZADD", undelivered, time.time(), run_id),
             ("EXPIRE", undelivered, self._seconds),
+            *returning(self._redis, lease.thread_key, back, self._retention.request),
             *appending(self._redis, lease.thread_key, entries, self._seconds),
         )
 
@@ -156,9 +179,14 @@ def _decoded(fields: dict[bytes, bytes]) -> RunRecord:
             phase=Phase(fields[b"phase"].decode()),
             state=state.decode() if state else None,
             outcome=decode(Outcome, outcome) if outcome else None,
+            joined=_ids(fields.get(b"joined")),
         )
     except (KeyError, ValueError) as error:
         raise CorruptValue("The record of a run cannot be read.") from error
+
+
+def _ids(raw: bytes | None) -> tuple[str, ...]:
+    return tuple((raw or b"").decode(errors="replace").split())
 
 
 class Post:

@@ -227,7 +227,7 @@ async def _ask(fleet: Fleet, asked: Asked, *, refuse: bool) -> None:
     what = "refuse this" if refuse else "how many?"
     root = await fleet.bot.ask(ADA, SALES, f"[{asked.tag}-1] {what}")
     asked.threads[SALES, root] = [f"{asked.tag}-1", f"{asked.tag}-2"]
-    await fleet.bot.ask(ADA, SALES, f"[{asked.tag}-2] and how few?", root)
+    await fleet.bot.ask(BEN, SALES, f"[{asked.tag}-2] and how few?", root)
     other = await fleet.bot.ask(BEN, GENERAL, f"[{asked.tag}-3] and elsewhere?")
     asked.threads[GENERAL, other] = [f"{asked.tag}-3"]
 

@@ -50,6 +50,11 @@ class Delivery:
         """Send an Events API event in the background, with Slack's retries."""
         self.spawn(self._deliver(self._wrap(event, shared) | (extra or {})))
 
+    @property
+    def under_way(self) -> int:
+        """Events that nobody has acknowledged yet, and that are not lost."""
+        return len(self._tasks)
+
     async def ask(self, kind: str, payload: Json) -> Json:
         """Send an interaction or a slash command once and wait for its acknowledgement.
 

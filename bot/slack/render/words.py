@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 WORKING = "Working on it…"
 THINKING = "Thinking"
 READING = "Read the question"
+ALSO = "Also: {text}"
+ALSO_MORE = "Also: {text} (and {count} more)"
 STATUS_STARTING = "is reading your question…"
 STATUS_THINKING = "is thinking…"
 STATUS_WRITING = "is writing the answer…"
@@ -160,6 +164,11 @@ FOLLOW = {
     "always": "are always for me",
     "never": "are not for me",
 }
+CHANNEL_DURING_RUN = "What somebody writes while I work on their question"
+DURING_RUN = {
+    "steer": "is taken into the same answer",
+    "queue": "waits, and is answered by itself",
+}
 CHANNEL_OTHERS = "May ask here too"
 OTHERS = {"allow_guests": "Guests", "allow_external": "People of other organisations"}
 CHANNEL_TURNS = "Most steps for one question"
@@ -181,6 +190,12 @@ USED = {"user_day": "Today", "user_month": "This month"}
 INVITE = "I am not in that channel. Invite me there first: /invite @{name}"
 NOT_YOUR_CHANNEL = "You are not in that channel."
 TRY_AGAIN = "Slack did not take that. Please try again."
+
+
+def also(texts: Sequence[str]) -> str:
+    """The card of what somebody wrote while their question is worked on."""
+    first, *more = texts
+    return ALSO_MORE.format(text=first, count=len(more)) if more else ALSO.format(text=first)
 
 
 def help_text(name: str) -> str:

@@ -30,8 +30,9 @@ class Noting(Hooks):
     async def on_run_start(self, state: LoopState) -> None:
         self.passed.append("run_start")
 
-    async def on_turn_start(self, state: LoopState) -> None:
+    async def on_turn_start(self, state: LoopState) -> Sequence[Item]:
         self.passed.append(f"turn_start {state.turn}")
+        return ()
 
     async def after_response(self, state: LoopState, response: ModelResponse) -> Sequence[Item]:
         self.passed.append("after_response")

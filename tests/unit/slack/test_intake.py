@@ -24,13 +24,9 @@ async def asked(rig: Rig, count: int = 1) -> list[Request]:
 
 
 async def settled(rig: Rig) -> list[Request]:
-    """Everything sent before this has been handled: a question in a DM, which is always taken."""
-    done = len(rig.mailbox.requests)
-    direct = rig.direct(BEN)
-    await rig.ws.say(BEN, direct, "are you there?")
-    await rig.ws.until(lambda: any(r.channel == direct for r in rig.mailbox.requests[done:]))
-    await asyncio.sleep(0.05)  # two connections: what came before may be a step behind
-    return [r for r in rig.mailbox.requests if r.channel != direct]
+    """Everything sent before this has been handled, which is when it is acknowledged."""
+    await rig.ws.until(lambda: not rig.ws.delivery.under_way)
+    return rig.mailbox.requests
 
 
 async def test_a_mention_becomes_one_request_though_slack_sends_two_events(rig):

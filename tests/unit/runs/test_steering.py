@@ -1,0 +1,161 @@
+"""What people write while a run works is taken into it, or waits, and is answered once (H5)."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from bot.agent.events import MessagesJoined
+from bot.core.request import Again, Entry, Request
+from bot.local.model import ModelRequest, Reply, call, finish, held
+from bot.runs.channels import ChannelSettings
+from bot.runs.steering import MOST_CHARACTERS
+from bot.store import Stores
+from tests.support.redis import asked
+from tests.support.runs import Bot, answer, bot_with
+
+ADD = call("calculate", {"expression": "1+1"})
+THREAD = "T1:C1:1.0"
+
+
+async def said(stores: Stores, text: str, **details: Any) -> Request:
+    """Somebody writes in the thread."""
+    request = asked(text).model_copy(update=details)
+    await stores.mailbox.submit(request, event_id=request.id)
+    return request
+
+
+async def waiting(stores: Stores) -> list[str]:
+    return [each.text for each in await stores.mailbox.all_of(THREAD)]
+
+
+def heard(bot: Bot) -> list[str]:
+    """All that people said, as the model got it."""
+    every = [
+        item["content"]
+        for request in bot.api.requests
+        for item in request.body["input"]
+        if item.get("role") == "user"
+    ]
+    return [each.partition("\n\n")[2] for each in every]
+
+
+class Meanwhile:
+    """A model that calculates, then answers; before its nth reply somebody does something."""
+
+    def __init__(self, **acts: Any) -> None:
+        self.turn = 0
+        self._acts = acts
+
+    async def __call__(self, request: ModelRequest) -> Reply:
+        self.turn += 1
+        if act := self._acts.get(f"at_{self.turn}"):
+            await act()
+        return ADD if self.turn % 2 else finish(answer("Two. See https://example.com/b"))
+
+
+async def test_a_message_during_a_run_goes_out_with_its_next_call(stores: Stores) -> None:
+    """It is answered with the rest, once; it waits no longer, and its links may be posted."""
+    later = "And b, from https://example.com/b?"
+    model = Meanwhile(at_1=lambda: said(stores, later))
+    async with bot_with(stores, model) as bot:
+        outcome = await bot.ask("And a?")
+    assert heard(bot) == ["And a?", later]
+    assert "function_call_output" in str(bot.api.requests[1].body["input"][0])
+    assert await waiting(stores) == []
+    assert "https://example.com/b" in outcome.links
+    assert bot.board.of(MessagesJoined) == [MessagesJoined((later,))]
+    entries = await stores.ledger.entries(THREAD)
+    assert str(entries).count(later) == 1
+
+
+async def test_what_waits_when_a_run_begins_is_taken_into_its_first_call(stores: Stores) -> None:
+    """Issue 4: a burst is one question; its messages keep their order."""
+    texts = [f"Number {number}" for number in range(200)]
+    requests = [await said(stores, text) for text in texts]
+    async with bot_with(stores, lambda _: finish(answer())) as bot:
+        await bot.runner.answer(requests[0], 1)
+    assert heard(bot) == texts
+    assert len(bot.api.requests) == 1
+    assert len(bot.board.finished) == 1
+    assert await waiting(stores) == []
+
+
+async def test_a_message_that_comes_too_late_for_another_call_is_asked_next(stores: Stores) -> None:
+    """It is neither swallowed by the run that ends nor shown to the model twice."""
+    model = Meanwhile(at_2=lambda: said(stores, "And b?"))
+    async with bot_with(stores, model) as bot:
+        await bot.ask("And a?")
+        assert heard(bot) == ["And a?"]
+        assert await waiting(stores) == ["And b?"]
+        [late] = await stores.mailbox.all_of(THREAD)
+        await bot.runner.answer(late, 1)
+    assert heard(bot) == ["And a?", "And b?"]
+
+
+OTHERS = {
+    "somebody else's": {"user": "U2"},
+    "a private one": {"private": True},
+    "another kind of answer": {"response_type": "ThreadSummary"},
+    "a workflow's": {"entry": Entry.WORKFLOW_STEP},
+    "once more": {"again": Again.REGENERATE},
+    "a revision": {"again": Again.EDITED, "replaces": "run_1"},
+}
+
+
+@pytest.mark.parametrize("details", OTHERS.values(), ids=OTHERS)
+async def test_what_wants_an_answer_of_its_own_waits(stores: Stores, details: Any) -> None:
+    """And what comes behind it waits as well: the thread keeps its order (reliability 2)."""
+
+    async def both() -> None:
+        await said(stores, "Other?", **details)
+        await said(stores, "Behind?")
+
+    async with bot_with(stores, Meanwhile(at_1=both)) as bot:
+        await bot.ask("And a?")
+    assert heard(bot) == ["And a?"]
+    assert await waiting(stores) == ["Other?", "Behind?"]
+
+
+async def test_where_messages_are_to_queue_each_is_answered_by_itself(stores: Stores) -> None:
+    """The setting, for all channels that do not say otherwise."""
+    model = Meanwhile(at_1=lambda: said(stores, "And b?"))
+    rules = {"default": ChannelSettings(during_run="queue"), "C2": ChannelSettings()}
+    async with bot_with(stores, model, channels=rules) as bot:
+        await bot.ask("And a?")
+    assert heard(bot) == ["And a?"]
+    assert await waiting(stores) == ["And b?"]
+
+
+async def test_a_run_takes_in_so_much_and_no_more(stores: Stores) -> None:
+    half = "x" * (MOST_CHARACTERS // 2)
+    requests = [await said(stores, text) for text in ("And a?", half, half, "And b?")]
+    async with bot_with(stores, lambda _: finish(answer())) as bot:
+        await bot.runner.answer(requests[0], 1)
+    assert heard(bot) == ["And a?", half]
+    assert await waiting(stores) == [half, "And b?"]
+
+
+async def test_another_worker_goes_on_with_what_was_taken_in(stores: Stores) -> None:
+    """Reliability 3: the message is in the state and out of the mailbox, and is told of again."""
+    first, _ = await said(stores, "And a?"), await said(stores, "And b?")
+    asked_of, go = asyncio.Event(), asyncio.Event()
+
+    def brain(request: ModelRequest) -> Reply:
+        asked_of.set()
+        return held(finish(answer()), go)
+
+    async with bot_with(stores, brain) as bot:
+        dying = asyncio.create_task(bot.runner.answer(first, 1))
+        await asked_of.wait()
+        dying.cancel()
+        await asyncio.gather(dying, return_exceptions=True)
+        go.set()
+        assert await waiting(stores) == ["And a?"]
+        await bot.runner.answer(first, 2)
+    assert heard(bot) == ["And a?", "And b?"] * 2  # the same call, made again
+    assert await waiting(stores) == []
+    assert str(await stores.ledger.entries(THREAD)).count("And b?") == 1
+    assert bot.board.of(MessagesJoined) == [MessagesJoined(("And b?",))] * 2
