@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import logging
 import logging.config
-from typing import Literal
+from typing import Literal, TextIO
+
+from typing_extensions import override
+
+from bot.core.redaction import redacted
 
 Format = Literal["text", "json"]
 
 _QUIET = ("docket", "httpx2", "httpcore2", "slack_bolt", "slack_sdk", "aiohttp.access")
 """Libraries whose INFO is of no use to an operator; slack_sdk's would even hold text and tickets."""
+
+
+class Handler(logging.StreamHandler[TextIO]):
+    """Writes to stderr, without the secrets that an error or a library may have named."""
+
+    @override
+    def format(self, record: logging.LogRecord) -> str:
+        return redacted(super().format(record))
 
 
 def configure(form: Format) -> None:
@@ -26,7 +38,7 @@ def configure(form: Format) -> None:
             "version": 1,
             "disable_existing_loggers": False,
             "formatters": formatters,
-            "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": form}},
+            "handlers": {"stderr": {"class": "bot.logs.Handler", "formatter": form}},
             "root": {"level": "INFO", "handlers": ["stderr"]},
             "loggers": {name: {"level": "WARNING"} for name in _QUIET},
         }

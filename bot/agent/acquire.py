@@ -13,6 +13,7 @@ from bot.agent.outputs import CallOutput
 from bot.core.chain import Item
 from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
+from bot.core.redaction import redacted
 from bot.core.request import Request
 from bot.toolkit.catalogue import ACQUIRE, Catalogue
 from bot.toolkit.tool import Services
@@ -81,7 +82,7 @@ async def _introduced(
     try:
         with bound_request(context):
             async with asyncio.timeout(tool.timeout):
-                return f"{ready}\n{await tool.on_acquired(services)}"
+                return f"{ready}\n{redacted(await tool.on_acquired(services))}"
     except (ToolError, TimeoutError) as error:
         return f"{ready}\n(What there is to know of it could not be had: {error})"
     except Exception:

@@ -19,6 +19,7 @@ from bot.core.chain import Item
 from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
 from bot.core.failpoints import failpoint
+from bot.core.redaction import redacted
 from bot.toolkit.artifacts import Artifacts
 from bot.toolkit.catalogue import ACQUIRE, Catalogue
 from bot.toolkit.schema import without_nulls
@@ -99,7 +100,7 @@ class Calls:
         self, call: Item, tool: Tool, arguments: BaseModel, veto: str | None, happenings: Happenings
     ) -> CallOutput:
         """The call between its two events."""
-        call_id, title = call["call_id"], tool.title(arguments)
+        call_id, title = call["call_id"], redacted(tool.title(arguments))
         happenings.put_nowait(ToolStarted(call_id, tool.name, title))
         began = time.monotonic()
         if veto:
@@ -119,7 +120,7 @@ class Calls:
         try:
             result = await self._attempted(tool, arguments)
         except ToolError as error:
-            return CallOutput(call_id, tool.name, str(error), ok=False)
+            return CallOutput(call_id, tool.name, redacted(str(error)), ok=False)
         except TimeoutError:
             advice = MAYBE if tool.mutates else "Ask it for less, or go on without."
             text = f"{tool.name} was stopped after {tool.timeout:g} s. {advice}"
@@ -140,6 +141,7 @@ class Calls:
         result = await tool.run(arguments, self.toolbox.services)
         failpoint("tool-ran")
         result = await self.hooks.after_tool(tool, arguments, result)
+        result = replace(result, content=redacted(result.content))
         return await limited(result, tool, self.context.max_response_size, self.toolbox.artifacts)
 
     def _is_rehearsed(self, tool: Tool) -> bool:

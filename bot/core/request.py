@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from bot.core.ids import new_id
+from bot.core.redaction import redacted
+
+Redacted = Annotated[str, AfterValidator(redacted)]
+"""What a person wrote, without the secrets in it."""
 
 
 class Entry(StrEnum):
@@ -71,8 +75,8 @@ class Request(BaseModel):
     author: str = "Someone"
     place: str = "Slack"
     beside: str = ""
-    text: str
-    quoted: str = ""
+    text: Redacted
+    quoted: Redacted = ""
     files: tuple[FileRef, ...] = ()
     private: bool = False
     again: Again | None = None

@@ -14,6 +14,7 @@ from bot.core.answers import Chart
 from bot.core.context import RequestContext
 from bot.core.errors import ToolError
 from bot.core.outcome import Outcome, RunStatus, StopReason, Totals
+from bot.core.redaction import redacted, redacted_all
 from bot.core.request import Request
 from bot.runs.endings import explain
 from bot.toolkit.artifacts import Artifacts
@@ -51,6 +52,17 @@ async def outcome_of(
         links=frozenset((*state.links, *_written_links(request, *joined))),
         charts=await _charts(ended.result, artifacts),
     )
+
+
+def without_secrets(outcome: Outcome) -> Outcome:
+    """`outcome` as it may be kept and shown, whoever wrote what stands in it."""
+    changes = {
+        "result": redacted_all(outcome.result),
+        "note": redacted(outcome.note),
+        "found": tuple(map(redacted, outcome.found)),
+        "draft": redacted(outcome.draft),
+    }
+    return outcome.model_copy(update=changes)
 
 
 def broken(request: Request, run_id: str) -> Outcome:

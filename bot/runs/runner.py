@@ -36,7 +36,7 @@ from bot.runs.findings import Findings
 from bot.runs.handing_back import HandBack, can_rest
 from bot.runs.images import images_of_thread
 from bot.runs.narration import Narrator
-from bot.runs.outcomes import broken, outcome_of
+from bot.runs.outcomes import broken, outcome_of, without_secrets
 from bot.runs.spending import Spending
 from bot.runs.steering import Steering
 from bot.runs.surface import OpenSurface, Surface
@@ -196,7 +196,8 @@ class Runner:
             outcome = await outcome_of(ended, context, self.toolbox.artifacts, steering.joined)
             outcome = await spending.ending(outcome, ended.done)
         after = caller_after(ended, caller, model=context.model, bound_to=bound_to)
-        return await self._hushed(findings.added_to(outcome), request), after
+        outcome = without_secrets(findings.added_to(outcome))
+        return await self._hushed(outcome, request), after
 
     async def _hushed(self, outcome: Outcome, request: Request) -> Outcome:
         """A run is stopped without a word when its question was deleted or edited."""

@@ -45,9 +45,14 @@ def _plan(request: ModelRequest) -> tuple[dict[str, Any], int]:
 def _filled(template: str, request: ModelRequest) -> str:
     outputs = _outputs(request)
     handle = next((found for o in outputs[::-1] for found in _HANDLE.findall(o)[-1:]), "none")
-    file = re.search(r"\(file_id (\w+)", request.text)
-    filled = template.replace("$last", handle).replace("$file", file[1] if file else "none")
+    filled = template.replace("$last", handle).replace("$file", file_id(request))
     return filled.replace("$output", json.dumps(outputs[-1] if outputs else "")[1:-1])
+
+
+def file_id(request: ModelRequest) -> str:
+    """The id of the attached file, as the request names it."""
+    file = re.search(r"\(file_id (\w+)", request.text)
+    return file[1] if file else "none"
 
 
 def _outputs(request: ModelRequest) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.core.redaction import redacted
 from bot.slack.progress import Progress, Step
 from bot.slack.render import words
 from bot.slack.render.buttons import stop_button
@@ -23,7 +24,7 @@ _MAX_PARAGRAPHS = 10
 def progress_part(progress: Progress, *, thread_key: str) -> Part:
     """The message of a run that is under way."""
     blocks: list[Block] = [_plan(progress)]
-    thought = "" if progress.draft else _latest(clean(progress.thought))
+    thought = "" if progress.draft else _latest(redacted(clean(progress.thought)))
     if thought:
         blocks.append(context(f"_{LinkGate().mrkdwn(thought).replace('_', ' ')}_").block)
     blocks += [written(block).block for block in safe_blocks(_draft(progress), LinkGate())]
@@ -86,7 +87,7 @@ def _rich_text(text: str) -> Block:
 
 def _draft(progress: Progress) -> str:
     """The beginning of the result that is being written, in few enough blocks."""
-    paragraphs = clean(progress.draft[:_MAX_DRAFT]).split("\n\n")
+    paragraphs = redacted(clean(progress.draft[:_MAX_DRAFT])).split("\n\n")
     return "\n\n".join(paragraphs[:_MAX_PARAGRAPHS])
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from bot.core.redaction import redacted
 from bot.slack.progress import Progress, Step
 from bot.slack.render import words
 from bot.slack.render.links import Code, Link, LinkGate, Piece, Text
@@ -70,7 +71,7 @@ def added(before: View, after: View) -> list[Block] | None:
 def streamable(text: str) -> str:
     """`text` up to its last whole word, as Markdown without links."""
     # The full stop keeps `clean` from stripping the space that says the last word is whole.
-    whole = _HALF_WORD.sub("", clean(f"{text}."))
+    whole = redacted(_HALF_WORD.sub("", clean(f"{text}.")))
     return side_by_side(_written(piece) for piece in LinkGate().pieces(whole))
 
 
