@@ -26,6 +26,7 @@ from bot.core import failpoints
 from bot.core.background import alongside
 from bot.core.errors import ConfigurationError, ToolError
 from bot.core.request import Again, Request
+from bot.loop_watch import LoopWatch
 from bot.metrics import Metrics
 from bot.model import Model, PriceList, ResponsesModel, sdk_client
 from bot.runs.artifacts import ThreadArtifacts
@@ -235,6 +236,8 @@ async def bot(
     _arm_failpoints(settings)
     async with AsyncExitStack() as stack:
         told = await stack.enter_async_context(serving(settings, intake=intake, work=work))
+        watch = LoopWatch(told.metrics.loop_lag)
+        told.health.needs("event_loop", watch.keeps_up)
         data_dir = settings.bot_data_dir / "redis"
         url, stores = await stack.enter_async_context(redis_and_stores(settings, data_dir=data_dir))
         told.looks_into(stores)
@@ -245,7 +248,7 @@ async def bot(
             await stack.enter_async_context(_working(settings, stores, slack, engine, told.metrics))
         if intake:
             await stack.enter_async_context(_listening(settings, stores, slack, engine, told))
-        await stack.enter_async_context(alongside(told.metrics.watch_loop(), name="loop lag"))
+        await stack.enter_async_context(alongside(watch.run(), name="loop watch"))
         stack.callback(engine.take_no_more)  # runs look for a save point while the intake closes
         stack.enter_context(told.health.serving())
         yield

@@ -31,7 +31,6 @@ Submit = Callable[[Request, str], Awaitable[bool]]
 _RUN_SECONDS = (1, 2.5, 5, 10, 20, 40, 60, 120, 300, 600)
 _CALL_SECONDS = (0.5, 1, 2.5, 5, 10, 20, 40, 60, 120, 300)
 _LAG_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
-_LAG_EVERY = 1.0  # seconds between two looks at the event loop
 
 
 class Metrics:
@@ -122,13 +121,9 @@ class Metrics:
         self._waiting.set(waiting)
         self._undelivered.set(undelivered)
 
-    async def watch_loop(self) -> None:
-        """Measure how late the event loop is, until cancelled."""
-        clock = asyncio.get_running_loop().time
-        while True:
-            due = clock() + _LAG_EVERY
-            await asyncio.sleep(_LAG_EVERY)
-            self._lag.observe(max(0.0, clock() - due))
+    def loop_lag(self, seconds: float) -> None:
+        """How late the event loop was."""
+        self._lag.observe(seconds)
 
     def submits(self, submit: Submit) -> Submit:
         """`submit`, counted."""

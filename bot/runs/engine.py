@@ -228,9 +228,11 @@ class Engine:
                 await self._add_ticket(thread_key)
 
     async def _is_served(self, thread_key: str) -> bool:
+        """Whether a worker holds the thread's slot and renews it: one that died leaves its own."""
+        alive = datetime.now(UTC).timestamp() - self._options.lease
         async with self._docket.redis() as redis:
             slot = self._docket.key(f"concurrency:thread_key:{thread_key}")
-            return bool(await redis.exists(slot))
+            return bool(await redis.zrangebyscore(slot, alive, "+inf"))
 
 
 @asynccontextmanager

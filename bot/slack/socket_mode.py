@@ -7,6 +7,7 @@ import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
+from aiohttp import ClientWebSocketResponse, WSMessage
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.errors import SlackApiError
@@ -32,8 +33,19 @@ class _Connection(AsyncSocketModeHandler):
     def __init__(self, app: AsyncApp, app_token: str, web_client: AsyncWebClient) -> None:
         super().__init__(app, app_token, web_client=web_client, ping_interval=_PING)
         self.client.proxy = None
+        self.client.on_message_listeners.append(self._hear)
         self._handling: set[asyncio.Task[object]] = set()
         self._draining = False
+        self._heard: ClientWebSocketResponse | None = None
+
+    async def is_up(self) -> bool:
+        """Whether Slack has greeted us since we connected, and answers pings: what opens and then
+        says nothing brings no events either."""
+        heard = self._heard is not None and self._heard is self.client.current_session
+        return heard and await self.client.is_connected()
+
+    async def _hear(self, _message: WSMessage) -> None:
+        self._heard = self.client.current_session
 
     @override
     async def handle(self, client: SocketModeClient, req: SocketModeRequest) -> None:  # type: ignore[override]  # bolt's own signature
@@ -99,7 +111,7 @@ class SocketMode:
         loop = asyncio.get_running_loop()
         last_up = loop.time()
         while loop.time() - last_up < patience:
-            up = await connection.client.is_connected()
+            up = await connection.is_up()
             if up:
                 last_up = loop.time()
             if up != (slot in self._up):

@@ -22,6 +22,7 @@ ROWS = {
         ("lost replies on the wire", "one message", "faults/test_lines.py::test_slack_acts_and_its_reply_is_lost"),
         ("all connections cut in mid-run", "one message", "faults/test_lines.py::test_slack_is_cut_off_in_mid_run"),
         ("a stream grows old", "goes on as an ordinary message", "unit/slack/test_streams.py::test_a_stream_that_grows_old_goes_on_as_an_ordinary_message"),
+        ("Socket Mode connects and stays silent", "rebuilt", "unit/slack/test_socket_mode.py::test_a_connection_that_says_nothing_is_rebuilt"),
         ("Socket Mode drops", "nothing lost", "faults/test_delivery.py::test_sockets_drop_in_mid_run"),
         ("Slack refuses the token for a while", "the queue is kept, one answer each", "faults/test_matrix.py::test_a_token_that_is_refused_for_a_while"),
         ("the message, channel or membership is gone", "told directly, once", "faults/test_places.py::test_the_place_is_gone"),
@@ -71,6 +72,8 @@ ROWS = {
         ("kill -9, raise, standstill, lost reply", "`python -m tests.faults`", "faults/test_windows.py::test_nothing_is_lost_and_nothing_doubled"),
         ("wakes up after its lease", "what it wrote late is put right", "unit/slack/test_overtaken.py::test_a_message_that_was_posted_late_is_taken_back"),
         ("a request that kills its workers", "given up, said", "unit/runs/test_runner.py::test_what_kills_its_workers_is_given_up"),
+        ("its slot outlives it", "the sweep looks for a heartbeat", "unit/runs/test_engine.py::test_the_slot_of_a_dead_worker_hides_no_request"),
+        ("something holds the event loop", "logged, measured, not ready", "operators/test_loop_watch.py::test_a_loop_that_was_held_is_logged_measured_and_not_ready"),
         ("thousands of runs", "nothing grows", "soak/test_soak.py::test_nothing_grows"),
     ),
     "Tool": (

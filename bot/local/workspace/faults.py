@@ -54,6 +54,10 @@ class Faults:
         """Refuse the next Socket Mode handshakes with HTTP 503."""
         self._sockets.to_refuse += count
 
+    def mute_connections(self, count: int) -> None:
+        """Accept the next Socket Mode handshakes, and say nothing on them but pongs."""
+        self._sockets.to_mute += count
+
     def drop_sockets(self) -> None:
         """Cut every Socket Mode connection without a word."""
         self._sockets.drop()

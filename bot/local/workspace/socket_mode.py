@@ -53,6 +53,7 @@ class SocketMode:
         self._state = state
         self._clock = clock
         self.to_refuse = 0
+        self.to_mute = 0
         self.grace = GRACE
         self._tickets: dict[str, float] = {}
         self._connections: list[_Connection] = []
@@ -79,6 +80,10 @@ class SocketMode:
             raise web.HTTPUnauthorized(text="stale ticket")
         socket = web.WebSocketResponse()
         await socket.prepare(request)
+        if self.to_mute:
+            self.to_mute -= 1
+            await _Connection(socket, request).receive()
+            return socket
         if self.count >= MAX_CONNECTIONS:
             await socket.send_json(
                 {"type": "disconnect", "reason": "too_many_websockets", "debug_info": {}}

@@ -143,6 +143,19 @@ async def test_a_request_kept_without_a_ticket_is_found(redis_url: str, stores: 
         await emptied(stores)
 
 
+async def test_the_slot_of_a_dead_worker_hides_no_request(
+    redis_url: str, stores: Stores, redis: Redis
+) -> None:
+    """Its ticket was lost with it; the slot stays for four leases and is renewed by nobody."""
+    handler, request = Handler(), asked("orphan")
+    slot = f"bot:engine:concurrency:thread_key:{request.thread_key}"
+    await redis.zadd(slot, {"ticket of the dead": time.time() - 60})
+    await stores.mailbox.submit(request, event_id="Ev1")
+    async with engine_on(redis_url, stores) as engine, engine.work(handler):
+        assert await handler.next() == ("orphan", 1)
+        await emptied(stores)
+
+
 async def test_what_is_handed_back_goes_first_and_is_not_blamed(
     redis_url: str, stores: Stores
 ) -> None:

@@ -27,6 +27,18 @@ async def test_a_connection_that_stays_down_is_rebuilt(ws):
             await ws.until(lambda: rig.mailbox.requests)
 
 
+async def test_a_connection_that_says_nothing_is_rebuilt(ws):
+    """It opens and answers pings, but Slack never greets it: no event would ever come."""
+    async with wired(ws) as rig:
+        ws.faults.mute_connections(1)
+        async with socket_mode(
+            rig.app, ws.app_token, web_client=rig.clients.reads, connections=1, patience=0.5
+        ) as sockets:
+            await asyncio.wait_for(sockets.wait_connected(1), 10)
+            await ws.say(ADA, GENERAL, rig.mention("anybody there?"))
+            await ws.until(lambda: rig.mailbox.requests)
+
+
 async def test_both_connections_come_up(ws):
     async with (
         wired(ws) as rig,
