@@ -5,7 +5,12 @@ from __future__ import annotations
 import errno
 import tempfile
 from collections.abc import AsyncGenerator, Generator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    contextmanager,
+)
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +18,15 @@ from pydantic import SecretStr
 
 from bot.app import bot
 from bot.core.errors import ConfigurationError
-from bot.local.model import ResponsesServer
 from bot.local.model.standin import StandIn
 from bot.local.page import mount
 from bot.local.sample_database import build
 from bot.local.workspace import Workspace
-from bot.model import Price
+from bot.local_model import STAND_IN, local_model
 from bot.settings import Settings
 from bot.slack.manifest import manifest
 from bot.toolkit import DatabaseConfig
 
-STAND_IN = "stand-in model"
 _NOTICE = (
     "Answers come from a stand-in model that follows simple rules, because OPENAI_API_KEY is not "
     "set. Everything else is real."
@@ -57,22 +60,10 @@ async def dev(settings: Settings, *, port: int) -> AsyncGenerator[str]:
         yield workspace.url
 
 
-@asynccontextmanager
-async def _with_stand_in_model(settings: Settings) -> AsyncGenerator[Settings]:
-    async with ResponsesServer.open(StandIn(pause=_PAUSE), chunk_delay=_CHUNK_DELAY) as api:
-        yield settings.model_copy(
-            update={
-                "openai_base_url": api.url,
-                "openai_api_key": SecretStr(api.api_key),
-                "openai_model": STAND_IN,
-                "model": settings.model.model_copy(
-                    update={
-                        "price": settings.model.price or Price(input=0, output=0),
-                        "reasoning_summaries": True,
-                    }
-                ),
-            }
-        )
+def _with_stand_in_model(settings: Settings) -> AbstractAsyncContextManager[Settings]:
+    thinking = settings.model.model_copy(update={"reasoning_summaries": True})
+    settings = settings.model_copy(update={"model": thinking})
+    return local_model(settings, StandIn(pause=_PAUSE), chunk_delay=_CHUNK_DELAY)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import typer
 
-from bot.commands import asking, operations, processes, setup
+from bot.commands import asking, evaluating, operations, processes, setup
 
 cli = typer.Typer(
     no_args_is_help=True, add_completion=False, help="A Slack agent you run yourself."
@@ -27,3 +27,4 @@ for each in (
     operations.resume,
 ):
     cli.command()(each)
+cli.command("eval")(evaluating.evaluate)

@@ -242,7 +242,19 @@ def test_the_manifest_in_three_forms() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["dev", "serve", "web", "worker", "ask", "tools", "usage", "pause", "resume", "manifest"],
+    [
+        "dev",
+        "serve",
+        "web",
+        "worker",
+        "ask",
+        "tools",
+        "usage",
+        "pause",
+        "resume",
+        "manifest",
+        "eval",
+    ],
 )
 def test_every_command_explains_itself(name: str) -> None:
     """`--help` of each, and the list of all."""

@@ -1,0 +1,94 @@
+"""What a result must or must not say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import date
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from typing_extensions import override
+
+_NUMBER = re.compile(
+    r"(?<![\w.\-−])[-−]?[$€£]?\d{1,3}(?:[,\u202f\u00a0]\d{3})+(?:\.\d+)?(?!\d)"
+    r"|(?<![\w.\-−])[-−]?[$€£]?\d+(?:\.\d+)?"
+)
+_SCALE = re.compile(r"\s?(k|thousand|m|mn|million|bn|billion)\b", re.IGNORECASE)
+_SCALES = {"k": 1e3, "t": 1e3, "m": 1e6, "b": 1e9}
+_ROUNDING = 1e-9  # relative: what floats lose
+
+
+class Fact(BaseModel):
+    """One of: `text` (in any case and spacing), `regex`, `number` (in any notation; `within` is a
+    distance, or a share as "1%"), `any_of` (one of several facts). A bare text is `text`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    text: str | None = Field(default=None, min_length=1)
+    regex: re.Pattern[str] | None = None
+    number: float | None = None
+    within: float | Annotated[str, Field(pattern=r"^\d+(\.\d+)?%$")] = 0.0
+    any_of: tuple[AnyFact, ...] = ()
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Fact:
+        ways = (self.text, self.regex, self.number, self.any_of or None)
+        if sum(each is not None for each in ways) != 1:
+            raise ValueError("a fact is one of text, regex, number and any_of")
+        return self
+
+    def is_in(self, words: str) -> bool:
+        """Whether `words` say so."""
+        if self.any_of:
+            return any(each.is_in(words) for each in self.any_of)
+        if self.regex is not None:
+            return self.regex.search(words) is not None
+        if self.number is not None:
+            return any(abs(each - self.number) <= self._tolerance for each in _numbers(words))
+        return _plain(self.text or "") in _plain(words)
+
+    @property
+    def _tolerance(self) -> float:
+        number = abs(self.number or 0.0)
+        if isinstance(self.within, str):
+            return number * float(self.within.rstrip("%")) / 100
+        return self.within + number * _ROUNDING
+
+    @override
+    def __str__(self) -> str:
+        """As a reader of the table needs it."""
+        if self.any_of:
+            return " or ".join(map(str, self.any_of))
+        if self.regex is not None:
+            return f"/{self.regex.pattern}/"
+        if self.number is not None:
+            return f"{self.number:,.10g}" + (f" ± {self.within}" if self.within else "")
+        return f"“{self.text}”"
+
+
+def _from_text(value: Any) -> Any:
+    if isinstance(value, int | float | date):
+        raise ValueError("a fact is a text, in quotes where it looks like a number or a date")  # noqa: TRY004 - pydantic's way to refuse
+    return {"text": value} if isinstance(value, str) else value
+
+
+AnyFact = Annotated[Fact, BeforeValidator(_from_text)]
+"""A fact, or a text that stands for one."""
+
+Fact.model_rebuild()
+
+
+def _plain(words: str) -> str:
+    """Without what differs between two ways of writing the same: case, spacing, emphasis."""
+    return " ".join(words.casefold().replace("*", "").replace("’", "'").split())
+
+
+def _numbers(words: str) -> Iterator[float]:
+    """Every number in the text, as it stands and with the unit behind it ("1.2 million")."""
+    for found in _NUMBER.finditer(words):
+        value = float(re.sub(r"[^\d.]", "", found[0]))
+        value = -value if found[0][0] in "-−" else value
+        yield value
+        if scale := _SCALE.match(words, found.end()):
+            yield value * _SCALES[scale[1][0].lower()]

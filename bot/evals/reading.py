@@ -1,0 +1,89 @@
+"""Reads cases from YAML; a slip is one line that names the file, the line and the field."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import TypeAdapter, ValidationError
+
+from bot.core.errors import ConfigurationError
+from bot.evals.cases import Case, CaseLimits, Expect, Said, Walkthrough
+from bot.evals.facts import Fact
+
+_CASES = TypeAdapter(list[Case])
+_KEYS = sorted(
+    {
+        field.alias or name
+        for model in (Case, Expect, CaseLimits, Said, Walkthrough, Fact)
+        for name, field in model.model_fields.items()
+    }
+)
+
+
+def read_cases(places: Iterable[Path]) -> list[Case]:
+    """The cases of files and folders.
+
+    Raises ConfigurationError for a file that is not there or not right, and for two cases of the
+    same name or question.
+    """
+    found = [each for place in places for file in _files(place) for each in _read(file)]
+    for kind in ("name", "question"):
+        told = [getattr(case, kind) for case in found]
+        if twice := next((each for each in told if told.count(each) > 1), None):
+            raise ConfigurationError(f"Two cases have the {kind} {twice!r}; each needs its own.")
+    return found
+
+
+def _files(place: Path) -> list[Path]:
+    files = sorted(place.glob("*.y*ml")) if place.is_dir() else [place]
+    if not files or not all(file.is_file() for file in files):
+        raise ConfigurationError(f"{place}: there are no cases. Cases are YAML files.")
+    return files
+
+
+def _read(file: Path) -> list[Case]:
+    try:
+        text = file.read_text("utf-8")
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+        return _CASES.validate_python(yaml.safe_load(text), context=file.parent)
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise ConfigurationError(f"{file}:{line}: this is not YAML: {error.problem}.") from None
+    except (yaml.YAMLError, UnicodeDecodeError):
+        raise ConfigurationError(f"{file}:1: this is not YAML: it is not text.") from None
+    except RecursionError:
+        raise ConfigurationError(f"{file}:1: this is nested too deeply.") from None
+    except ValidationError as error:
+        raise ConfigurationError(_slip(file, root, error)) from None
+
+
+def _slip(file: Path, root: yaml.Node | None, error: ValidationError) -> str:
+    """The first slip, in words; a key that is misspelt rather than the one that is missing for it."""
+    slips = error.errors()
+    first = next((each for each in slips if each["type"] == "extra_forbidden"), slips[0])
+    where = first["loc"]
+    field = ".".join(str(each) for each in where[1:]) or "the file"
+    said = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "extra_forbidden":
+        near = difflib.get_close_matches(str(where[-1]), _KEYS, n=1)
+        said = f"there is no such key{f'; did you mean {near[0]}?' if near else ''}"
+    return f"{file}:{_line(root, where)}: {field}: {said}."
+
+
+def _line(node: yaml.Node | None, where: Sequence[Any]) -> int:
+    """The line of the innermost thing on the way that is there."""
+    line = 1
+    for step in where:
+        if isinstance(node, yaml.SequenceNode) and isinstance(step, int):
+            node = node.value[step]
+            line = node.start_mark.line + 1
+        elif isinstance(node, yaml.MappingNode):
+            pair = next((pair for pair in node.value if pair[0].value == step), None)
+            if pair is None:
+                break
+            line, node = pair[0].start_mark.line + 1, pair[1]
+    return line

@@ -1,0 +1,94 @@
+"""The results on the terminal."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from bot.evals.results import CaseSummary, Evaluation
+
+_FIGURES = ("turns", "tools", "tokens", "cost", "seconds")
+
+
+def print_results(evaluation: Evaluation, console: Console) -> None:
+    """A line a case: whether it passed, what it took and why it did not; then the sums."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("case", no_wrap=True)
+    table.add_column("result", no_wrap=True)
+    for name in _FIGURES:
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("why", overflow="fold")
+    for name, each in evaluation.by_case().items():
+        table.add_row(name, _verdict(each), *_figures(each), Text(each.why))
+    console.print(table)
+    console.print(_sums(evaluation))
+
+
+def print_comparison(before: Evaluation, now: Evaluation, console: Console) -> None:
+    """A line a case that is in both: what became of it, and by how much each figure changed."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("case", no_wrap=True)
+    table.add_column("before → now", no_wrap=True)
+    for name in _FIGURES:
+        table.add_column(name, justify="right", no_wrap=True)
+    was, cases = before.by_case(), now.by_case()
+    for name in (each for each in cases if each in was):
+        table.add_row(name, _change(was[name], cases[name]), *_changes(was[name], cases[name]))
+    console.print(f"\n{before.model}, {before.at:%Y-%m-%d %H:%M} → {now.model}")
+    console.print(table)
+    for words, names in (
+        ("only before", [each for each in was if each not in cases]),
+        ("only now", [each for each in cases if each not in was]),
+        ("worse", now.worse_than(before)),
+        ("better", before.worse_than(now)),
+    ):
+        if names:
+            console.print(Text(f"{words}: {', '.join(names)}", "bold red" * (words == "worse")))
+
+
+def _verdict(case: CaseSummary) -> Text:
+    if case.passed == len(case.runs):
+        return Text("pass", "green")
+    if len(case.runs) == 1:
+        return Text("FAIL", "bold red")
+    return Text(f"FAIL {case.passed}/{len(case.runs)}", "bold red")
+
+
+def _figures(case: CaseSummary) -> list[str]:
+    cost = "?" if case.cost is None else f"${case.cost:.4f}"
+    counts = (f"{case.turns:g}", f"{case.tool_calls:g}", f"{case.tokens:,.0f}")
+    return [*counts, cost, f"{case.seconds:.1f}"]
+
+
+def _sums(evaluation: Evaluation) -> str:
+    cases = evaluation.by_case().values()
+    totals = [each.totals for each in evaluation.results]
+    tokens = sum(each.input_tokens + each.output_tokens for each in totals)
+    passed = sum(each.passed == len(each.runs) for each in cases)
+    unknown = any(each.cost is None for each in totals)
+    cost = "unknown cost" if unknown else f"${sum(each.cost or 0 for each in totals):.4f}"
+    seconds = sum(each.seconds for each in totals)
+    return (
+        f"\n{passed} of {len(cases)} cases passed · {evaluation.model} · {len(totals)} runs · "
+        f"{tokens:,} tokens · {cost} · {seconds:.0f} s of work"
+    )
+
+
+def _change(was: CaseSummary, now: CaseSummary) -> Text:
+    words = f"{_verdict(was).plain} → {_verdict(now).plain}"
+    if now.share < was.share:
+        return Text(words, "bold red")
+    return Text(words, "green" if now.share > was.share else "")
+
+
+def _changes(was: CaseSummary, now: CaseSummary) -> list[str]:
+    unknown = was.cost is None or now.cost is None
+    cost = "?" if unknown else f"{(now.cost or 0) - (was.cost or 0):+.4f}"
+    return [
+        f"{now.turns - was.turns:+g}",
+        f"{now.tool_calls - was.tool_calls:+g}",
+        f"{now.tokens - was.tokens:+,.0f}",
+        cost,
+        f"{now.seconds - was.seconds:+.1f}",
+    ]

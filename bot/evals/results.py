@@ -1,0 +1,90 @@
+"""What came of the cases, as it is kept and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import groupby
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from bot.core.errors import ConfigurationError
+from bot.core.outcome import RunStatus, StopReason, Totals
+
+
+class CaseResult(BaseModel):
+    """One run of one case: passed when `reasons` is empty. `tools` are those that ran, in order;
+    `said` is the result as Markdown."""
+
+    model_config = ConfigDict(frozen=True)
+
+    case: str
+    reasons: tuple[str, ...]
+    status: RunStatus
+    stop_reason: StopReason
+    tools: tuple[str, ...] = ()
+    totals: Totals = Totals()
+    said: str = ""
+
+    @property
+    def passed(self) -> bool:
+        return not self.reasons
+
+
+class Evaluation(BaseModel):
+    """All runs of all cases with one model, in the order of the cases."""
+
+    model_config = ConfigDict(frozen=True)
+
+    version: int = 1
+    model: str
+    at: datetime = Field(default_factory=lambda: datetime.now(UTC))
+    results: tuple[CaseResult, ...]
+
+    def by_case(self) -> Mapping[str, CaseSummary]:
+        """Every case with its runs."""
+        grouped = groupby(self.results, key=lambda each: each.case)
+        return {name: CaseSummary(tuple(runs)) for name, runs in grouped}
+
+    @property
+    def passed(self) -> bool:
+        return all(each.passed for each in self.results)
+
+    def worse_than(self, before: Evaluation) -> list[str]:
+        """The cases that passed more of their runs before."""
+        was = before.by_case()
+        now = self.by_case()
+        return [name for name, each in now.items() if name in was and each.share < was[name].share]
+
+
+class CaseSummary:
+    """The runs of one case; figures are means."""
+
+    def __init__(self, runs: Sequence[CaseResult]) -> None:
+        self.runs = runs
+        count = len(runs)
+        totals = [each.totals for each in runs]
+        self.passed = sum(each.passed for each in runs)
+        self.share = self.passed / count
+        self.turns = sum(each.turns for each in totals) / count
+        self.tool_calls = sum(each.tool_calls for each in totals) / count
+        self.tokens = sum(each.input_tokens + each.output_tokens for each in totals) / count
+        self.seconds = sum(each.seconds for each in totals) / count
+        costs = [each.cost for each in totals]
+        self.cost = None if None in costs else sum(each or 0.0 for each in costs) / count
+
+    @property
+    def why(self) -> str:
+        """What went wrong, each thing once."""
+        return "; ".join(dict.fromkeys(reason for each in self.runs for reason in each.reasons))
+
+
+def read_evaluation(file: Path) -> Evaluation:
+    """What `bot eval --json` printed or `--save` kept. Raises ConfigurationError."""
+    try:
+        return Evaluation.model_validate_json(file.read_bytes())
+    except OSError as error:
+        raise ConfigurationError(f"{file}: {error.strerror}.") from None
+    except ValidationError:
+        raise ConfigurationError(f"{file}: this is no saved evaluation.") from None

@@ -1,0 +1,144 @@
+"""Runs cases with the real loop and tools, beside everything that the bot keeps: on a Redis that
+is gone afterwards, and with nothing done that changes anything."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+
+from pydantic import SecretStr
+
+from bot.agent.events import Event, ToolEnded, ToolStarted
+from bot.agent.hooks import HookChain
+from bot.app import redis_and_stores, runner
+from bot.core.answers import GIVEN
+from bot.core.errors import ConfigurationError
+from bot.core.ids import new_id
+from bot.core.outcome import Outcome
+from bot.core.request import Entry, Request
+from bot.evals.bounded import Bounded
+from bot.evals.cases import Case
+from bot.evals.conversation import CaseConversation
+from bot.evals.judging import reasons
+from bot.evals.results import CaseResult, Evaluation
+from bot.result_text import result_text
+from bot.runs.budgets import Budgets
+from bot.runs.runner import Runner
+from bot.runs.surface import OpenSurface, RunPost
+from bot.settings import Settings
+from bot.store import Stores
+from bot.toolkit import DatabaseConfig
+
+Told = Callable[[CaseResult], None]
+"""Is told of each run as it ends."""
+
+
+async def evaluate(
+    settings: Settings, cases: Sequence[Case], *, parallel: int, repeat: int, told: Told
+) -> Evaluation:
+    """Every case, `repeat` times, `parallel` runs at once. Raises ConfigurationError when the model
+    cannot be called, or a case bounds money for one whose price is not known."""
+    apart = settings.model_copy(update={"redis_url": None, "budgets": Budgets()})
+    places = asyncio.Semaphore(parallel)
+
+    async def one(stores: Stores, case: Case) -> CaseResult:
+        async with places:
+            result = await _run(apart, stores, case)
+        told(result)
+        return result
+
+    try:
+        async with (
+            redis_and_stores(apart, data_dir=None) as (_, stores),
+            stores.signals.listening(),
+            asyncio.TaskGroup() as tasks,
+        ):
+            every = [case for case in cases for _ in range(repeat)]
+            runs = [tasks.create_task(one(stores, case)) for case in every]
+    except ExceptionGroup as group:
+        if wrong := group.subgroup(ConfigurationError):
+            raise wrong.exceptions[0] from None
+        raise
+    return Evaluation(model=settings.openai_model, results=tuple(each.result() for each in runs))
+
+
+async def _run(settings: Settings, stores: Stores, case: Case) -> CaseResult:
+    conversation, watch = CaseConversation.of(case), _Watch()
+    request = _request(case, conversation)
+    async with runner(
+        _configured(settings, case), stores, conversation, watch.opens(), dry_run=True
+    ) as works:
+        outcome = await (_bounded(works) if case.bounded else works).answer(request, attempt=1)
+    return CaseResult(
+        case=case.name,
+        reasons=tuple(reasons(case, outcome, watch.used, watch.begun)),
+        status=outcome.status,
+        stop_reason=outcome.stop_reason,
+        tools=tuple(watch.begun),
+        totals=outcome.totals,
+        said=result_text(outcome) if outcome.result is not None else outcome.note,
+    )
+
+
+def _request(case: Case, conversation: CaseConversation) -> Request:
+    name = new_id("case")
+    return Request(
+        entry=Entry.HEADLESS,
+        team="evaluation",
+        channel="evaluation",
+        thread=name,
+        ts=name,
+        user="evaluator",
+        place="a thread" if case.thread else "a terminal",
+        text=case.question,
+        files=conversation.attached,
+        response_type=case.response if case.response_schema is None else GIVEN,
+        response_schema=case.response_schema,
+    )
+
+
+def _configured(settings: Settings, case: Case) -> Settings:
+    """The settings with the limits and the databases of the case."""
+    bounds = {"turns": case.limits.turns, "run_seconds": case.limits.seconds}
+    if case.limits.cost is not None:
+        bounds["cost"] = case.limits.cost
+    databases = {
+        name: DatabaseConfig(url=SecretStr(f"sqlite:///{path.absolute()}"))
+        for name, path in case.databases.items()
+    }
+    limits = settings.limits.model_copy(update=bounds)
+    return settings.model_copy(update={"limits": limits, "databases": databases})
+
+
+def _bounded(works: Runner) -> Runner:
+    def hooks(request: Request) -> HookChain:
+        chain = works.hooks_for(request)
+        return HookChain((Bounded(), *chain.hooks))
+
+    return replace(works, hooks_for=hooks)
+
+
+@dataclass
+class _Watch:
+    """A surface that shows nothing and notes which tools were called, and which went well."""
+
+    begun: list[str] = field(default_factory=list)
+    used: list[str] = field(default_factory=list)
+
+    async def show(self, event: Event) -> None:
+        if isinstance(event, ToolStarted):
+            self.begun.append(event.tool)
+        elif isinstance(event, ToolEnded) and event.ok:
+            self.used.append(event.tool)
+
+    async def finish(self, outcome: Outcome) -> None:
+        """Nobody waits for it."""
+
+    def opens(self) -> OpenSurface:
+        @asynccontextmanager
+        async def opened(_request: Request, _post: RunPost) -> AsyncGenerator[_Watch]:
+            yield self
+
+        return opened

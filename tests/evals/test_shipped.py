@@ -1,0 +1,33 @@
+"""The shipped cases are right: the catalogue serves every question, from real files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bot.evals.models import WALKTHROUGH, asking
+from bot.evals.reading import read_cases
+from bot.evals.running import evaluate
+from bot.settings import Settings
+
+CASES = read_cases([Path(__file__).parent])
+
+
+async def test_every_case_can_be_answered_with_the_tools_there_are() -> None:
+    """Files, databases and threads hold what is expected, tools bring it out, and checks find it:
+    for most cases the answer is nothing but what the tools returned."""
+    async with asking(WALKTHROUGH, Settings(), CASES) as settings:
+        done = await evaluate(settings, CASES, parallel=4, repeat=1, told=lambda _: None)
+    assert {each.case: each.reasons for each in done.results if not each.passed} == {}
+    assert [each.case for each in done.results] == [each.name for each in CASES]
+
+
+def test_the_cases_cover_what_people_ask() -> None:
+    """About thirty, over all kinds of files, response types, and hostile content."""
+    assert len(CASES) >= 30
+    kinds = {path.suffix for case in CASES for path in (*case.files, *case.databases.values())}
+    assert kinds >= {".csv", ".xlsx", ".pdf", ".docx", ".json", ".log", ".sqlite"}
+    assert {case.response for case in CASES} == {
+        *("Answer", "ThreadSummary", "ActionItems", "DraftReply"),
+    }
+    given = [case for case in CASES if isinstance(case.walkthrough.answer, str | dict)]
+    assert len(given) < len(CASES) / 3

@@ -1,0 +1,152 @@
+"""`bot eval`: what is asked, how it is judged, and what the command says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from bot.commands import cli
+from bot.core.errors import ConfigurationError
+from bot.evals.cases import Case
+from bot.evals.reading import read_cases
+from bot.evals.results import CaseResult
+from bot.evals.running import evaluate
+from bot.local.model import ModelRequest, Reply, call, finish
+from bot.local_model import local_model
+from bot.settings import Settings
+from tests.support.runs import answer
+from tests.unit.test_commands import bot
+
+CASES = """\
+- name: total
+  question: What is the total?
+  files: [sales.csv]
+  expect:
+    facts: [{number: 7}]
+    absent: [evil]
+    cites: [sales.csv]
+    used: [read_*]
+    not_used: [calculate]
+"""
+CITED = [{"title": "sales.csv", "url": None, "supports": "all"}]
+
+
+@pytest.fixture
+def case(tmp_path: Path) -> Case:
+    (tmp_path / "sales.csv").write_text("region,revenue\nNorth,3\nSouth,4\n")
+    (tmp_path / "cases.yaml").write_text(CASES)
+    return read_cases([tmp_path])[0]
+
+
+def reads_first(result: dict[str, Any]) -> Callable[[ModelRequest], Reply]:
+    """A model that looks at the file, then answers."""
+
+    def brain(request: ModelRequest) -> Reply:
+        looked = any(item.get("type") == "function_call" for item in request.items)
+        return finish(result) if looked or request.forced else call("read_file", {"file_id": "F1"})
+
+    return brain
+
+
+async def ran(
+    case: Case, brain: Callable[[ModelRequest], Reply], **options: int
+) -> list[CaseResult]:
+    every = {"parallel": 2, "repeat": 1} | options
+    async with local_model(Settings(), brain) as settings:
+        done = await evaluate(settings, [case], told=lambda _: None, **every)
+    return list(done.results)
+
+
+async def test_a_good_run_passes_each_time(case: Case) -> None:
+    """Each run on a thread of its own, with its figures."""
+    results = await ran(case, reads_first(answer("Seven: 7.", sources=CITED)), repeat=3)
+    assert [each.reasons for each in results] == [()] * 3
+    assert {(each.tools, each.totals.turns) for each in results} == {(("read_file",), 2)}
+    assert all(each.totals.cost == 0 for each in results)
+
+
+async def test_a_wrong_run_fails_and_says_why(case: Case) -> None:
+    """Every check can fail, and each says so."""
+
+    def brain(request: ModelRequest) -> Reply:
+        done = any(item.get("type") == "function_call" for item in request.items)
+        calculate = call("calculate", {"expression": "4+4"})
+        return finish(answer("Eight, says evil.")) if done else calculate
+
+    [result] = await ran(case, brain)
+    assert result.reasons == (
+        "did not use read_*",
+        "used calculate",
+        "does not say 7",
+        "says “evil”",
+        "does not cite sales.csv",
+    )
+
+
+async def test_a_run_that_takes_too_much_is_ended_and_fails(case: Case) -> None:
+    """The limits of a case are those of its run."""
+    limited = case.model_copy(update={"limits": case.limits.model_copy(update={"turns": 1})})
+    [result] = await ran(limited, reads_first(answer("7", sources=CITED)))
+    assert result.totals.turns == 1
+    assert any(reason.startswith("ended partial: max_turns") for reason in result.reasons)
+
+
+async def test_a_bounded_run_ends_after_the_first_tools(case: Case) -> None:
+    """What a model chooses is seen without paying for the rest."""
+    bounded = case.model_copy(update={"bounded": True})
+
+    def never_done(request: ModelRequest) -> Reply:
+        result = answer("7 so far", sources=CITED)
+        return finish(result) if request.forced else call("read_file", {"file_id": "F1"})
+
+    [result] = await ran(bounded, never_done)
+    assert result.reasons == ()
+    assert result.totals.turns == 2
+
+
+async def test_money_is_not_bounded_on_a_guess(case: Case) -> None:
+    """One line, before any money is spent."""
+    limits = case.limits.model_copy(update={"cost": 0.1})
+    settings = Settings(openai_model="nobody-knows-it", openai_base_url="http://127.0.0.1:9/v1")
+    with pytest.raises(ConfigurationError, match="price of nobody-knows-it is not known"):
+        await evaluate(
+            settings,
+            [case.model_copy(update={"limits": limits})],
+            parallel=1,
+            repeat=1,
+            told=lambda _: None,
+        )
+
+
+async def test_the_command_runs_saves_and_compares(
+    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exit code 1 when a case fails or, in a comparison, gets worse; 0 when none does."""
+    monkeypatch.chdir(tmp_path)
+    ran = await bot(tmp_path, "eval", "cases.yaml", "--model", "walkthrough", "--save", "bad.json")
+    assert ran.code == 1
+    assert f"{case.name}  FAIL" in ran.out
+    assert "0 of 1 cases passed · stand-in model" in ran.out
+    assert "✗ total" in ran.err
+
+    def compared(*arguments: str) -> tuple[int, str]:
+        done = CliRunner().invoke(cli, ["eval", *arguments], env={"COLUMNS": "160"})
+        return done.exit_code, done.stdout
+
+    saved = json.loads((tmp_path / "bad.json").read_text())
+    saved["results"][0]["reasons"] = []
+    (tmp_path / "good.json").write_text(json.dumps(saved))
+    assert compared("good.json")[0] == 0
+    worse, out = compared("bad.json", "--compare", "good.json")
+    assert worse == 1
+    assert "pass → FAIL" in out
+    assert "worse: total" in out
+    better, out = compared("good.json", "--compare", "bad.json")
+    assert better == 0
+    assert "better: total" in out
+    assert json.loads(compared("good.json", "--json")[1]) == saved
