@@ -11,6 +11,8 @@ from bot.agent.events import MessagesJoined
 from bot.core.request import Again, Entry, Request
 from bot.local.model import ModelRequest, Reply, call, finish, held
 from bot.runs.channels import ChannelSettings
+from bot.runs.engine import open_engine
+from bot.runs.requests import Requests
 from bot.runs.steering import MOST_CHARACTERS
 from bot.store import Stores
 from tests.support.redis import asked
@@ -159,3 +161,18 @@ async def test_another_worker_goes_on_with_what_was_taken_in(stores: Stores) -> 
     assert await waiting(stores) == []
     assert str(await stores.ledger.entries(THREAD)).count("And b?") == 1
     assert bot.board.of(MessagesJoined) == [MessagesJoined(("And b?",))] * 2
+
+
+async def test_what_was_asked_together_is_asked_again_together(
+    stores: Stores, redis_url: str
+) -> None:
+    """Retry, Regenerate and Go deeper concern the whole answer."""
+    first, _ = await said(stores, "And a?"), await said(stores, "And b?")
+    async with (
+        bot_with(stores, lambda _: finish(answer())) as bot,
+        open_engine(redis_url, stores.mailbox) as engine,
+    ):
+        await bot.runner.answer(first, 1)
+        whole = await Requests(stores, engine).whole(first.id)
+    assert whole is not None
+    assert whole.text == "And a?\n\nAnd b?"

@@ -1,0 +1,141 @@
+"""Several messages of one run of which one is deleted, edited or stopped: nothing stays unanswered."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from bot.local.model import ModelRequest, Reply, call, finish, held
+from bot.local.workspace import ADA
+from tests.support.deployment import Deployment, deployed
+from tests.support.runs import answer
+
+SALES = "C0SALES001"
+MOST_TURNS = 5
+
+
+class Paced:
+    """A model that calculates so many times, then answers; each reply comes when it is let go."""
+
+    def __init__(self, sums: int) -> None:
+        self.sums = sums
+        self.asked = 0
+        self.replies = [asyncio.Event() for _ in range(MOST_TURNS)]
+
+    def __call__(self, request: ModelRequest) -> Reply:
+        self.asked += 1
+        works = self.asked <= self.sums
+        reply = call("calculate", {"expression": "1+1"}) if works else finish(answer("Two."))
+        return held(reply, self.replies[self.asked - 1])
+
+    def let(self, *numbers: int) -> None:
+        for number in numbers:
+            self.replies[number - 1].set()
+
+
+@dataclass
+class Scene:
+    """A run that has taken a second message in, and has its second call to the model out."""
+
+    bot: Deployment
+    model: Paced
+    root: str
+    first: str
+    second: str
+
+    def heard(self, number: int) -> str:
+        """What the nth call to the model brought it."""
+        return str(self.bot.api.requests[number - 1].body["input"])
+
+    async def calls(self, count: int) -> None:
+        await self.bot.ws.until(lambda: len(self.bot.api.requests) >= count)
+
+    async def taken_in(self) -> None:
+        """Everything that happened in Slack has reached the bot."""
+        await self.bot.ws.until(lambda: not self.bot.ws.delivery.under_way)
+
+    async def told(self, text: str, count: int = 1) -> None:
+        """So many ends stand in the thread, and nothing else; one says this."""
+
+        def says() -> bool:
+            own, ends = self.bot.own(SALES, self.root), self.bot.terminals(SALES, self.root)
+            return len(own) == len(ends) == count and text in str(ends)
+
+        await self.bot.ws.until(says)
+
+
+@asynccontextmanager
+async def joined(redis_url: str, sums: int) -> AsyncGenerator[Scene]:
+    model = Paced(sums)
+    async with deployed(model, redis_url) as bot:
+        root = str((await bot.ws.say(ADA, SALES, "A thread of people."))["ts"])
+        first = await bot.ask(ADA, SALES, "First?", root)
+        await bot.ws.until(lambda: bot.api.requests)
+        second = await bot.ask(ADA, SALES, "Second?", root)
+        scene = Scene(bot, model, root, first, second)
+        await scene.taken_in()
+        model.let(1)
+        await scene.calls(2)
+        assert "Second?" in scene.heard(2)
+        yield scene
+
+
+async def test_it_is_shown_and_answered_with_the_rest(redis_url: str) -> None:
+    """The card says what was taken in; one message ends it."""
+    async with joined(redis_url, sums=1) as scene:
+        await scene.bot.ws.until(lambda: "Also: Second?" in str(scene.bot.own(SALES, scene.root)))
+        scene.model.let(2)
+        await scene.told("Two.")
+    assert len(scene.bot.api.requests) == 2
+
+
+async def test_a_deleted_one_is_left_out_and_the_run_goes_on(redis_url: str) -> None:
+    async with joined(redis_url, sums=2) as scene:
+        await scene.bot.ws.delete(ADA, SALES, scene.second)
+        await scene.taken_in()
+        scene.model.let(2, 3)
+        await scene.told("Two.")
+    assert "took this message back" in scene.heard(3)
+
+
+async def test_an_edited_one_counts_in_its_new_words(redis_url: str) -> None:
+    async with joined(redis_url, sums=2) as scene:
+        mention = f"<@{scene.bot.ws.bot_user_id}>"
+        await scene.bot.ws.edit(ADA, SALES, scene.second, f"{mention} Third?")
+        await scene.taken_in()
+        scene.model.let(2, 3)
+        await scene.told("Two.")
+    assert "took this message back" in scene.heard(3)
+    assert "Third?" in scene.heard(3)
+    assert len(scene.bot.api.requests) == 3
+
+
+async def test_when_the_first_is_deleted_the_others_are_asked_by_themselves(redis_url: str) -> None:
+    """The run stops without a word and its message goes; what was asked besides is answered."""
+    async with joined(redis_url, sums=1) as scene:
+        await scene.bot.ws.delete(ADA, SALES, scene.first)
+        await scene.calls(3)
+        scene.model.let(3)
+        await scene.told("Two.")
+    assert "Second?" in scene.heard(3)
+    assert "First?" not in scene.heard(3)
+
+
+async def test_when_the_first_is_edited_both_are_answered(redis_url: str) -> None:
+    """The edit in the place of the first, the other below."""
+    async with joined(redis_url, sums=1) as scene:
+        mention = f"<@{scene.bot.ws.bot_user_id}>"
+        await scene.bot.ws.edit(ADA, SALES, scene.first, f"{mention} Third?")
+        scene.model.let(3, 4)
+        await scene.told("Two.", 2)
+    assert "Third?" in scene.heard(3)
+    assert "Second?" in scene.heard(4)
+
+
+async def test_a_cross_on_either_stops_them_together(redis_url: str) -> None:
+    async with joined(redis_url, sums=1) as scene:
+        await scene.bot.ws.react(ADA, SALES, scene.second, "x")
+        await scene.told("Stopped")
+    assert len(scene.bot.api.requests) == 2
