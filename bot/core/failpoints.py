@@ -49,6 +49,8 @@ FAILPOINTS = MappingProxyType(
         "model-answered": (7,),
         "step-keeping": (7, 9, 10, 11, 19),
         "step-kept": (8, 11, 12),
+        "messages-joining": (12,),
+        "messages-joined": (12,),
         "change-intended": (8, 10),
         "tool-running": (8, 9, 10),
         "tool-ran": (9, 10, 11),

@@ -19,6 +19,7 @@ from bot.agent.hooks import Hooks
 from bot.agent.interrupt import Interrupt
 from bot.agent.state import LoopState
 from bot.core.chain import Item
+from bot.core.failpoints import failpoint
 from bot.core.request import Again, Entry, Request
 
 MOST_MESSAGES = 200
@@ -79,11 +80,15 @@ class Steering(Hooks):
     def joining(self, state: LoopState) -> list[Request]:
         """Those whose messages are in what is about to be kept."""
         kept = {id(item) for item in state.pending}
-        return [each for each, item in self._offered if id(item) in kept]
+        joining = [each for each, item in self._offered if id(item) in kept]
+        if joining:
+            failpoint("messages-joining")
+        return joining
 
     def taken(self, requests: Sequence[Request]) -> None:
         """They were kept."""
         if requests:
+            failpoint("messages-joined")
             self.joined += requests
             self._watched += requests
             self._untold += requests

@@ -84,8 +84,8 @@ class Runs:
 
     async def begun_by(self, run_id: str) -> tuple[str, Phase] | None:
         """The request that began a run, and how far the run is; None when nothing is kept of it."""
-        wanted = ("HMGET", self._key(run_id), "request_id", "phase")
-        request_id, phase = await self._redis.call(*wanted)
+        key = self._key(run_id)
+        request_id, phase = await self._redis.call("HMGET", key, "request_id", "phase")
         return (request_id.decode(), Phase(phase.decode())) if request_id and phase else None
 
     async def joined(self, request_id: str) -> tuple[str, ...]:

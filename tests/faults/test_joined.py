@@ -6,9 +6,13 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
-from bot.local.model import ModelRequest, Reply, call, finish, held
-from bot.local.workspace import ADA
+import pytest
+
+from bot.local.model import ModelRequest, Reply, ResponsesServer, call, finish, held
+from bot.local.workspace import ADA, Workspace
+from tests.faults.processes import environment, started
 from tests.support.deployment import Deployment, deployed
 from tests.support.runs import answer
 
@@ -33,6 +37,47 @@ class Paced:
     def let(self, *numbers: int) -> None:
         for number in numbers:
             self.replies[number - 1].set()
+
+
+PLACES = ("messages-joining", "messages-joined", "run-finished", "message-updated")
+
+
+@pytest.mark.timeout(120)
+async def test_a_process_killed_with_two_messages_in_hand_loses_and_doubles_none(
+    tmp_path: Path,
+) -> None:
+    """Reliability, promise: each message reaches the model once, and both have one answer, whether
+    the process dies around the step that takes the second in, or with the answer decided."""
+    both_said = asyncio.Event()
+
+    def brain(request: ModelRequest) -> Reply:
+        if any(item.get("type") == "function_call_output" for item in request.input):
+            return finish(answer("Two."))
+        return held(call("calculate", {"expression": "1+1"}), both_said)
+
+    orders = tmp_path / "orders"
+    orders.mkdir()
+    async with Workspace.open() as ws, ResponsesServer.open(brain=brain) as api:
+        bot, log, roots = Deployment(ws, api), tmp_path / "log", dict[str, str]()
+        settings = environment(ws, api, tmp_path, bot_failpoints=str(orders))
+        for place in PLACES:
+            both_said.clear()
+            async with started("serve", settings, log) as process:
+                before = len(api.requests)
+                roots[place] = await bot.ask(ADA, SALES, f"First, {place}?")
+                await ws.until(lambda: str(api.requests[before:]).count("First"))  # noqa: B023
+                await bot.ask(ADA, SALES, f"Second, {place}?", roots[place])
+                await ws.until(lambda: not ws.delivery.under_way)
+                (orders / place).write_text("kill")
+                both_said.set()
+                await process.wait()
+        async with started("serve", settings, log):
+            for place, root in roots.items():
+                await bot.answered(SALES, root, seconds=30)
+                assert len(bot.own(SALES, root)) == 1, place
+        heard = str([each.body["input"] for each in api.requests])
+        for place in PLACES:
+            assert heard.count(f"Second, {place}?") == heard.count(f"First, {place}?") == 1
 
 
 @dataclass

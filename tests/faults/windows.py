@@ -280,6 +280,8 @@ NOT_RUN = {
     "step-returning": "tests/unit/slack/test_workflow.py",
     "step-returned": "as above",
     "message-saved": "the same instant as the save point after it",
+    "messages-joining": "tests/faults/test_joined.py",
+    "messages-joined": "as above",
     "sweep-found": "below, in a scene of its own",
     "drain-begun": "as above",
     "ticket-returning": "by chance only: tests/unit/runs/test_engine.py hands back on purpose",
