@@ -39,7 +39,7 @@ class Serving:
     def looks_into(self, stores: Stores) -> None:
         """Readiness needs this Redis from now on, and the figures say what waits there."""
         self._stores = stores
-        self.health.needs("redis", stores.reachable)
+        self.health.needs("redis", stores.takes_writes)
 
     async def figures(self) -> bytes:
         """All metrics."""

@@ -199,8 +199,9 @@ class Engine:
             raise
         except LeaseLost:
             return
-        except StoreUnavailable:
-            log.warning("Redis failed under request %s; it stays where it is", request.id)
+        except StoreUnavailable as error:
+            why = error.__cause__ or error
+            log.warning("Redis failed under request %s; it stays where it is: %s", request.id, why)
             await self._add_ticket(thread_key, STORE_TROUBLE_SECONDS)  # waits until Redis is back
             await self._mailbox.forgive(request.id)
             return

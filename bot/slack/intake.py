@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from slack_sdk.errors import SlackApiError
 
-from bot.core.errors import NotPermitted, SlackUnavailable
+from bot.core.errors import NotPermitted, SlackUnavailable, StoreUnavailable
 from bot.core.request import Entry, FileRef, Request
 from bot.runs.channels import Channels
 from bot.runs.policy import Person, Policy
@@ -91,8 +91,14 @@ class Intake:
             await self._stop(event)
             return
         thread = event.get("thread_ts") or event["ts"]
-        async with self._turns.of(self._thread_key(event["channel"], thread)):
-            await self._take_in(event, event_id, late=late)
+        try:
+            async with self._turns.of(self._thread_key(event["channel"], thread)):
+                await self._take_in(event, event_id, late=late)
+        except StoreUnavailable:
+            if event["type"] == "app_mention" or _is_direct(event):
+                shown = self._status.show(event["channel"], thread, words.STATUS_WAITING)
+                self._background.start(shown, "saying that nothing can be kept")
+            raise
 
     async def _take_in(self, event: Event, event_id: str, *, late: bool) -> None:
         entry = await self._entry(event)

@@ -7,7 +7,7 @@ import logging
 
 from slack_sdk.errors import SlackApiError
 
-from bot.core.errors import LeaseLost
+from bot.core.errors import LeaseLost, StoreError, StoreUnavailable
 from bot.core.request import Request
 from bot.runs.surface import RunPost
 from bot.slack.client import TRANSPORT_ERRORS, Clients, error_code, retry_after
@@ -77,7 +77,7 @@ class LiveMessage:
         try:
             await self._post.may_write()
             await stream.end()
-        except (LeaseLost, *TRANSPORT_ERRORS) as error:
+        except (StoreError, *TRANSPORT_ERRORS) as error:
             log.info("Stream %s was left open: %s", stream.ts, type(error).__name__)
 
     async def _run(self) -> None:
@@ -102,15 +102,15 @@ class LiveMessage:
     async def _show(self) -> None:
         if self._ts is None:
             return
-        await self._post.may_write()
         try:
+            await self._post.may_write()
             if self._stream and not await self._stream.show(self._progress):
                 self._stream = None
             if self._stream is None:
                 await self._update(self._ts)
         except SlackApiError as error:
             await self._refused(error)
-        except TRANSPORT_ERRORS as error:
+        except (StoreUnavailable, *TRANSPORT_ERRORS) as error:
             log.info("Progress was not shown: %s", type(error).__name__)
 
     async def _update(self, ts: str) -> None:

@@ -10,7 +10,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from slack_sdk.errors import SlackApiError
 
 from bot.agent.events import Event
-from bot.core.errors import BotError, LeaseLost
+from bot.core.errors import BotError, LeaseLost, StoreUnavailable
 from bot.core.failpoints import failpoint
 from bot.core.outcome import Outcome, Silence
 from bot.core.request import Request
@@ -23,7 +23,7 @@ from bot.slack.progress import Progress, advance
 from bot.slack.render import words
 from bot.slack.render.outcome import DOCUMENT, render
 from bot.slack.render.parts import Part, Rendered, Upload
-from bot.slack.render.progress import progress_part
+from bot.slack.render.progress import progress_part, waiting_part
 from bot.slack.status import ThreadStatus
 from bot.slack.streams import LIFETIME, Stream, Streams
 
@@ -69,8 +69,12 @@ def slack_surfaces(
     ) -> AsyncGenerator[SlackSurface]:
         ts, stream = (None, None) if request.private else await _opening(request, post, poster)
         live = LiveMessage(request, post, ts, stream, clients=clients, status=status, pace=pace)
+        surface = SlackSurface(request, post, poster, live, status, read_artifact)
         try:
-            yield SlackSurface(request, post, poster, live, status, read_artifact)
+            yield surface
+        except StoreUnavailable:
+            await surface.wait_for_store()
+            raise
         finally:
             await live.close()
 
@@ -153,6 +157,19 @@ class SlackSurface:
                 raise
             await self._give_up(error_code(error), rendered)
         await self._status.end(self._request.channel, self._request.thread)
+
+    async def wait_for_store(self) -> None:
+        """Say that the run goes on once it can be saved again, by whichever worker."""
+        await self._live.close()
+        channel, thread = self._request.channel, self._request.thread
+        await self._status.show(channel, thread, words.STATUS_WAITING)
+        try:
+            ts = None if self._request.private else await self._post.message()
+            if ts and await self._post.decided() is None:
+                part = waiting_part(self._progress, thread_key=self._request.thread_key)
+                await self._poster.update(ts, part)
+        except (BotError, SlackApiError, *TRANSPORT_ERRORS) as error:
+            log.info("Run %s waits without a word: %s", self._post.run_id, type(error).__name__)
 
     async def _hush(self, why: Silence) -> None:
         """Nothing is to be said: the message goes, or is left for the run that takes it over."""

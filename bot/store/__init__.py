@@ -81,10 +81,10 @@ class Stores:
     catch_ups: CatchUps
     redis: Connection
 
-    async def reachable(self) -> bool:
-        """Whether Redis answers now."""
+    async def takes_writes(self) -> bool:
+        """Whether Redis keeps things now: it may answer, and be full or a replica."""
         try:
-            await self.redis.call("PING")
+            await self.redis.call("SET", self.redis.key("probe"), "1", "EX", 60)
         except StoreUnavailable:
             return False
         return True

@@ -18,6 +18,7 @@ from redis.asyncio import Redis
 from bot.local.model import ModelRequest, Reply, call, finish, held
 from bot.local.workspace import ADA
 from bot.runs.engine import EngineOptions
+from bot.slack.render import words
 from bot.store.embedded import embedded_redis
 from tests.support.deployment import Deployment, deployed
 from tests.support.redis_process import RedisProcess, free_port, redis_process
@@ -63,6 +64,12 @@ async def ends_once(bot: Deployment, *questions: str) -> None:
         assert len(bot.own(SALES, ts)) == 1
 
 
+async def both_are_told(bot: Deployment, running: str, meanwhile: str) -> None:
+    """Nobody is left with silence: the run says that it waits, and so does the question's status."""
+    await bot.ws.until(lambda: words.WAITING in str(bot.own(SALES, running)), 20)
+    await bot.ws.until(lambda: bot.ws.status(SALES, meanwhile).text == words.STATUS_WAITING)
+
+
 async def test_it_is_killed_and_comes_back(server) -> None:
     """The run goes on; what was asked meanwhile was not acknowledged, and comes again."""
     async with in_mid_run(server.url) as (bot, asked, brain):
@@ -90,7 +97,7 @@ async def test_it_becomes_a_replica(server) -> None:
         await redis.replicaof("127.0.0.1", free_port())
         meanwhile = await bot.ask(ADA, SALES, "How few?")
         brain.go.set()
-        await asyncio.sleep(AWAY)
+        await both_are_told(bot, asked, meanwhile)
         assert bot.own(SALES, meanwhile) == []
         await redis.replicaof("NO", "ONE")
         await ends_once(bot, asked, meanwhile)
@@ -103,7 +110,7 @@ async def test_its_memory_is_full(server) -> None:
         await redis.config_set("maxmemory", 1)
         meanwhile = await bot.ask(ADA, SALES, "How few?")
         brain.go.set()
-        await asyncio.sleep(AWAY)
+        await both_are_told(bot, asked, meanwhile)
         assert bot.own(SALES, meanwhile) == []
         await redis.config_set("maxmemory", 0)
         await ends_once(bot, asked, meanwhile)

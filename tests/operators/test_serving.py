@@ -125,7 +125,8 @@ async def test_the_figures_say_what_is_going_on(redis_url: str) -> None:
 
 
 async def test_ready_means_that_redis_and_slack_are_there(tmp_path: Path) -> None:
-    """Alive throughout: a process that waits for Redis must not be killed for it."""
+    """Alive throughout: a process that waits for Redis, or for room there, must not be killed for
+    it."""
     port = free_port()
     async with (
         redis_process(tmp_path) as redis,
@@ -139,6 +140,11 @@ async def test_ready_means_that_redis_and_slack_are_there(tmp_path: Path) -> Non
         assert report["slack"]
         assert (await probe.get("/healthz"))[0] == 200
         redis.thaw()
+        await probe.until_ready_is(ready=True)
+        async with Redis.from_url(redis.url) as full:
+            await full.config_set("maxmemory", 1)
+            await probe.until_ready_is(ready=False, because="redis")
+            await full.config_set("maxmemory", 0)
         await probe.until_ready_is(ready=True)
         bot.ws.faults.refuse_connections(2)
         bot.ws.faults.drop_sockets()

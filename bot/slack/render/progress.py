@@ -32,6 +32,12 @@ def progress_part(progress: Progress, *, thread_key: str) -> Part:
     return Part(blocks, words.WORKING)
 
 
+def waiting_part(progress: Progress, *, thread_key: str) -> Part:
+    """The message of a run that waits until it can be saved again."""
+    so_far = progress_part(progress, thread_key=thread_key)
+    return Part([*so_far.blocks, context(words.WAITING).block], words.WAITING)
+
+
 def plan_title(progress: Progress) -> str:
     """What stands over the cards."""
     return words.WORKING if progress.turn <= 1 else f"{words.WORKING} (turn {progress.turn})"
