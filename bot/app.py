@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import pkgutil
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -141,7 +141,9 @@ async def runner(
             limits=settings.limits,
             open_surface=open_surface,
             budgets=budget_policy(settings, stores),
-            hooks_for=lambda request: _hooks(settings, model, artifacts, conversation, request),
+            hooks_for=lambda request, asked: _hooks(
+                *(settings, model, artifacts, conversation, request, asked)
+            ),
             channels=Channels(settings.channels, stores.channels),
             more_tools=mcp.tools,
             memories_of=memories.known_to,
@@ -182,6 +184,7 @@ def _hooks(
     artifacts: Artifacts,
     conversation: Conversation,
     request: Request,
+    asked: Callable[[], str],
 ) -> HookChain:
     """The policies of one run, in the order in which they judge a result."""
     hooks: list[Hooks] = [Images(conversation)] if settings.model.images else []
@@ -190,7 +193,7 @@ def _hooks(
         hooks.append(Effort(effort))
     if settings.model.evaluation != "off":
         tries = 2 if settings.model.evaluation == "full" else 0
-        hooks.append(Evaluation(request, model, settings.openai_model, tries=tries))
+        hooks.append(Evaluation(asked, model, settings.openai_model, tries=tries))
     if settings.hooks.after_tool:
         hooks.append(AfterTool(settings.hooks.after_tool, artifacts))
     return HookChain(tuple(hooks))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from contextlib import aclosing
 from typing import Literal
 
@@ -15,7 +16,6 @@ from bot.agent.hooks import Block, Go, Hooks, Prevent, Verdict
 from bot.agent.state import LoopState
 from bot.core.chain import NO_USAGE, Usage
 from bot.core.errors import ModelError
-from bot.core.request import Request
 from bot.model.types import Model, ModelRequest, ModelResponse
 from bot.toolkit.schema import strict_schema
 
@@ -44,12 +44,14 @@ class Judgement(BaseModel):
 
 
 class Evaluation(Hooks):
-    """For one run. With `tries` 0 an incomplete result is marked partial (basic); otherwise its
+    """For one run, in which people have `asked` something so far. With `tries` 0 an incomplete result is marked partial (basic); otherwise its
     issues are sent back up to that many times, and the best result is kept (full). A judge that
     fails judges nothing."""
 
-    def __init__(self, request: Request, model: Model, name: str, *, tries: int = 0) -> None:
-        self._request = request
+    def __init__(
+        self, asked: Callable[[], str], model: Model, name: str, *, tries: int = 0
+    ) -> None:
+        self._asked = asked
         self._model = model
         self._name = name
         self._tries = tries
@@ -73,7 +75,7 @@ class Evaluation(Hooks):
         request = ModelRequest(
             model=self._name,
             instructions=prompts.JUDGE,
-            input=(prompts.to_judge(self._request.text, result.model_dump_json()),),
+            input=(prompts.to_judge(self._asked(), result.model_dump_json()),),
             tools=(_TOOL,),
             forced_tool=_NAME,
         )

@@ -113,8 +113,8 @@ def _configured(settings: Settings, case: Case) -> Settings:
 
 
 def _bounded(works: Runner) -> Runner:
-    def hooks(request: Request) -> HookChain:
-        chain = works.hooks_for(request)
+    def hooks(request: Request, asked: Callable[[], str]) -> HookChain:
+        chain = works.hooks_for(request, asked)
         return HookChain((Bounded(), *chain.hooks))
 
     return replace(works, hooks_for=hooks)

@@ -45,7 +45,7 @@ class Requests:
             return None
         run_id = await self.stores.runs.id_of(request.id)
         begun = await self.stores.runs.begun_by(run_id) if run_id else None
-        if begun and begun[0] != request.id and begun[1] is Phase.RUNNING:
+        if begun and begun[0] != request.id and begun[1] not in (Phase.FINISHED, Phase.DELIVERED):
             return request, None
         return request, run_id
 

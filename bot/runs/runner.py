@@ -15,7 +15,7 @@ from bot.agent.calls import Toolbox
 from bot.agent.complete import ResponseType
 from bot.agent.events import Recorded, RunEnded, SavePoint
 from bot.agent.handover import caller_after, first_state
-from bot.agent.hooks import HookChain, Hooks
+from bot.agent.hooks import HookChain
 from bot.agent.interrupt import Interrupt
 from bot.agent.limits import Limits
 from bot.agent.loop import run
@@ -53,8 +53,8 @@ MoreTools = Callable[[], Awaitable[Sequence[Tool]]]
 MemoriesOf = Callable[[Request], Awaitable[Sequence[Memory]]]
 """What is remembered and may be told where a request was made."""
 
-HooksFor = Callable[[Request], HookChain]
-"""The hooks of one run: some keep a count of their own."""
+HooksFor = Callable[[Request, Callable[[], str]], HookChain]
+"""The hooks of one run: some keep a count of their own, or look at all that was asked so far."""
 
 _MOST_ATTEMPTS = 4
 """Runs that a worker did not survive are given up after this many: one that kills its worker
@@ -165,7 +165,7 @@ class Runner:
             return spending.refusal(record.run_id), caller
         here = await self.channels.of(request.channel)
         steering = await self._steering(request, record, here, interrupt)
-        parts = await self._parts(context, interrupt, bound_to, here, (spending, steering))
+        parts = await self._parts(context, interrupt, bound_to, here, spending, steering)
         catalogue = parts.toolbox.catalogue
         state = await self._first_state(request, record, lease, caller, catalogue)
         spending.begin(state)
@@ -311,10 +311,11 @@ class Runner:
         interrupt: Interrupt,
         bound_to: str | None,
         here: ChannelSettings,
-        first: tuple[Hooks, ...],
+        spending: Spending,
+        steering: Steering,
     ) -> Parts:
         request = context.request
-        hooks = self.hooks_for(request)
+        hooks = self.hooks_for(request, steering.asked)
         limits = here.limited(self.limits)
         every = self.toolbox.catalogue.joined_by(await self.more_tools())
         catalogue = every.only(here.tools).listing(limits.listed_tools)
@@ -329,7 +330,7 @@ class Runner:
             context=context,
             history=lambda: self._history(request, bound_to),
             instructions=prompts.instructions(here.instructions),
-            hooks=replace(hooks, hooks=(*first, *hooks.hooks)),
+            hooks=replace(hooks, hooks=(spending, steering, *hooks.hooks)),
             stateless=self.stateless,
             user_hash=hashlib.sha256(f"{request.team}:{request.user}".encode()).hexdigest(),
         )

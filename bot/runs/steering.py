@@ -77,6 +77,10 @@ class Steering(Hooks):
         taken_back = (prompts.taken_back(each.text) for each in gone)
         return (*taken_back, *(item for _, item in self._offered))
 
+    def asked(self) -> str:
+        """All that the run is to answer."""
+        return "\n\n".join(each.text for each in (self._request, *self.joined))
+
     def joining(self, state: LoopState) -> list[Request]:
         """Those whose messages are in what is about to be kept."""
         kept = {id(item) for item in state.pending}

@@ -26,7 +26,7 @@ def evaluating(place: Bench, tries: int) -> None:
     from bot.agent.hooks import HookChain
 
     request = place.parts.context.request
-    hook = Evaluation(request, place.parts.model, "gpt-5.4-mini", tries=tries)
+    hook = Evaluation(lambda: request.text, place.parts.model, "gpt-5.4-mini", tries=tries)
     place.parts = replace(place.parts, hooks=HookChain((hook,)))
 
 

@@ -14,6 +14,7 @@ from bot.runs.channels import ChannelSettings
 from bot.runs.engine import open_engine
 from bot.runs.requests import Requests
 from bot.runs.steering import MOST_CHARACTERS
+from bot.settings import ModelSettings
 from bot.store import Stores
 from tests.support.redis import asked
 from tests.support.runs import Bot, answer, bot_with
@@ -176,3 +177,18 @@ async def test_what_was_asked_together_is_asked_again_together(
         whole = await Requests(stores, engine).whole(first.id)
     assert whole is not None
     assert whole.text == "And a?\n\nAnd b?"
+
+
+async def test_who_judges_the_result_sees_all_that_was_asked(stores: Stores) -> None:
+    """I2: an answer to both is not taken for one that misses the first."""
+
+    def brain(request: ModelRequest) -> Reply:
+        good = {"completed": True, "confidence": "high", "issues": [], "suggestion": ""}
+        judges = [tool["name"] for tool in request.body["tools"]] == ["judge"]
+        return call("judge", good) if judges else finish(answer())
+
+    first, _ = await said(stores, "And a?"), await said(stores, "And b?")
+    settings = ModelSettings(evaluation="basic")
+    async with bot_with(stores, brain, model=settings) as bot:
+        await bot.runner.answer(first, 1)
+    assert "And a?\n\nAnd b?" in bot.said(1)[0]
