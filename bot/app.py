@@ -11,7 +11,7 @@ import pkgutil
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from slack_bolt.async_app import AsyncApp
@@ -32,6 +32,7 @@ from bot.model import Model, PriceList, ResponsesModel, sdk_client
 from bot.runs.artifacts import ThreadArtifacts
 from bot.runs.budgets import BudgetPolicy
 from bot.runs.channels import Channels
+from bot.runs.confirming import MayDecide
 from bot.runs.engine import Engine, open_engine
 from bot.runs.images import Images
 from bot.runs.memories import ScopedMemories
@@ -48,6 +49,7 @@ from bot.slack.background import Background
 from bot.slack.catching_up import CatchingUp
 from bot.slack.client import Clients, Identity, identify, slack_clients
 from bot.slack.conversation import SlackConversation
+from bot.slack.deciding import Deciding, may_decide
 from bot.slack.edits import Edits
 from bot.slack.intake import Intake, Submit
 from bot.slack.listeners import register
@@ -99,8 +101,10 @@ async def runner(
     dry_run: bool = False,
     metrics: Metrics | None = None,
     draining: asyncio.Event | None = None,
+    may_decide: MayDecide,
 ) -> AsyncGenerator[Runner]:
     """All that a run needs, counted in `metrics` if any. Runs are handed back once `draining` is set.
+    `may_decide` says who may approve anything.
 
     Raises ConfigurationError when no model service is named.
     """
@@ -148,6 +152,8 @@ async def runner(
             more_tools=mcp.tools,
             memories_of=memories.known_to,
             draining=draining or asyncio.Event(),
+            policy=settings.access,
+            may_decide=may_decide,
             stateless=settings.model.stateless,
             conversation=conversation if settings.model.images else None,
             dry_run=dry_run,
@@ -285,7 +291,7 @@ async def _working(
         status=slack.status,
         read_artifact=read_artifact,
     )
-    surfaces = with_steps(surfaces, slack.clients)
+    surfaces = with_steps(surfaces, slack.clients, slack.identity)
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(stores.signals.listening())
         works = await stack.enter_async_context(
@@ -296,6 +302,7 @@ async def _working(
                 surfaces,
                 metrics=metrics,
                 draining=engine.draining,
+                may_decide=partial(may_decide, slack.people),
             )
         )
 
@@ -414,6 +421,7 @@ def _add_listeners(
         stopping=stopping,
         keep_feedback=stores.feedback,
         admin=admin,
+        deciding=Deciding(slack.people, requests.asked, requests.decide),
         usage_of=budgets.of_person,
         memories=stores.memories,
         status=slack.status,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import mimetypes
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,6 +14,7 @@ from pathlib import Path
 
 from bot.agent.events import Event, TextDelta, ToolEnded, ToolsAcquired, ToolStarted
 from bot.core.answers import GIVEN
+from bot.core.approvals import Approval, Asked, Decision, Verdict
 from bot.core.errors import ModelErrorKind, ToolError
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.request import FileRef, Request
@@ -26,6 +29,9 @@ _EXIT = {
     RunStatus.CANCELLED: 130,
 }
 _TIMEOUTS = frozenset({StopReason.RUN_TIMEOUT, StopReason.TURN_TIMEOUT})
+
+
+_NOBODY_THERE = "it needs a person's approval, and nobody sits at this terminal to give it"
 
 
 def exit_code(outcome: Outcome) -> int:
@@ -56,6 +62,13 @@ class ConsoleSurface:
             sys.stderr.write(line)
             sys.stderr.flush()
 
+    async def ask(self, approvals: Sequence[Approval]) -> Sequence[tuple[Approval, Decision]]:
+        """Ask whoever sits in front of the terminal; where nobody does, nothing is approved."""
+        return [(approval, await _answer(approval)) for approval in approvals]
+
+    async def settle(self, asked: Sequence[Asked]) -> None:
+        """The terminal shows what was typed."""
+
     async def finish(self, outcome: Outcome) -> None:
         """See `Surface.finish`."""
         if self.as_json:
@@ -67,6 +80,38 @@ class ConsoleSurface:
             sys.stderr.write(as_text(outcome.model_copy(update={"result": None})) + "\n")
         else:
             sys.stderr.write(as_text(outcome) + "\n")
+
+
+async def anybody(_user: str) -> bool:
+    """Whoever can type may decide."""
+    return True
+
+
+async def _answer(approval: Approval) -> Decision:
+    """What is typed for one question; y is yes, all else no. Cancelling it leaves nothing behind."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return Decision(verdict=Verdict.DENIED, comment=_NOBODY_THERE)
+    shown = json.dumps(json.loads(approval.arguments), ensure_ascii=True, indent=2)
+    sys.stderr.write(f"\n{approval.title}\n{approval.tool} {shown}\nApprove? [y/N] ")
+    sys.stderr.flush()
+    typed = await _typed_line()
+    yes = typed.strip().lower() in ("y", "yes")
+    return Decision(verdict=Verdict.APPROVED if yes else Verdict.DENIED, by=approval.requester)
+
+
+async def _typed_line() -> str:
+    loop = asyncio.get_running_loop()
+    line: asyncio.Future[str] = loop.create_future()
+
+    def read() -> None:
+        loop.remove_reader(sys.stdin)
+        line.set_result(sys.stdin.readline())
+
+    loop.add_reader(sys.stdin, read)
+    try:
+        return await line
+    finally:
+        loop.remove_reader(sys.stdin)
 
 
 def console_surface(*, as_json: bool, stream: bool) -> OpenSurface:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from types import SimpleNamespace
 
@@ -18,6 +18,7 @@ from prometheus_client import (
 )
 
 from bot.agent.events import Event, ToolEnded
+from bot.core.approvals import Approval, Asked, Decision
 from bot.core.errors import ModelError
 from bot.core.outcome import Outcome
 from bot.core.request import Request
@@ -221,6 +222,12 @@ class _CountedSurface:
         if isinstance(event, ToolEnded):
             self._metrics.tool_ended(event)
         await self._surface.show(event)
+
+    async def ask(self, approvals: Sequence[Approval]) -> Sequence[tuple[Approval, Decision]]:
+        return await self._surface.ask(approvals)
+
+    async def settle(self, asked: Sequence[Asked]) -> None:
+        await self._surface.settle(asked)
 
     async def finish(self, outcome: Outcome) -> None:
         await self._surface.finish(outcome)

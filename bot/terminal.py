@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bot.app import redis_and_stores, runner
-from bot.console import ConsoleConversation, console_surface
+from bot.console import ConsoleConversation, anybody, console_surface
 from bot.core.answers import GIVEN, Answer
 from bot.core.errors import ConfigurationError, ToolDefinitionError
 from bot.core.ids import new_id
@@ -48,7 +48,15 @@ async def ask_once(
     surface = console_surface(as_json=as_json, stream=stream)
     async with (
         redis_and_stores(settings, data_dir=None) as (_, stores),
-        runner(settings, stores, conversation, surface, stream=stream, dry_run=dry_run) as works,
+        runner(
+            settings,
+            stores,
+            conversation,
+            surface,
+            stream=stream,
+            dry_run=dry_run,
+            may_decide=anybody,
+        ) as works,
         stores.signals.listening(),
     ):
         loop = asyncio.get_running_loop()

@@ -57,7 +57,7 @@ class Request(BaseModel):
     `beside` names the channel that somebody has open while they write to the bot.
     `again` is set when it repeats another request, and says why. After an edit, `message` is
     the ts of what was edited, `revision` counts the edits, and `replaces` names the run whose message
-    is to be taken over; the request before is then `superseded`. `private` means that only `user` may see the answer. A `late` one was found after nothing had
+    is to be taken over; the request before is then `superseded`. One that was taken back while it waited for a person is `withdrawn`. `private` means that only `user` may see the answer. A `late` one was found after nothing had
     listened for a while. `quoted` is the message that a shortcut was used on. `response_type` names
     what is wanted (C3); with a `response_schema`, it is data of that JSON schema.
     """
@@ -84,6 +84,7 @@ class Request(BaseModel):
     message: str = ""
     revision: int = 0
     superseded: bool = False
+    withdrawn: bool = False
     late: bool = False
     response_type: str = "Answer"
     response_schema: dict[str, Any] | None = None

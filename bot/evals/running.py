@@ -14,6 +14,7 @@ from bot.agent.events import Event, ToolEnded, ToolStarted
 from bot.agent.hooks import HookChain
 from bot.app import redis_and_stores, runner
 from bot.core.answers import GIVEN
+from bot.core.approvals import Approval, Asked, Decision, Verdict
 from bot.core.errors import ConfigurationError
 from bot.core.ids import new_id
 from bot.core.outcome import Outcome
@@ -68,7 +69,12 @@ async def _run(settings: Settings, stores: Stores, case: Case) -> CaseResult:
     conversation, watch = CaseConversation.of(case), _Watch()
     request = _request(case, conversation)
     async with runner(
-        _configured(settings, case), stores, conversation, watch.opens(), dry_run=True
+        _configured(settings, case),
+        stores,
+        conversation,
+        watch.opens(),
+        dry_run=True,
+        may_decide=_nobody,
     ) as works:
         outcome = await (_bounded(works) if case.bounded else works).answer(request, attempt=1)
     return CaseResult(
@@ -120,6 +126,11 @@ def _bounded(works: Runner) -> Runner:
     return replace(works, hooks_for=hooks)
 
 
+async def _nobody(_user: str) -> bool:
+    """No person takes part, so nothing is approved."""
+    return False
+
+
 @dataclass
 class _Watch:
     """A surface that shows nothing and notes which tools were called, and which went well."""
@@ -132,6 +143,13 @@ class _Watch:
             self.begun.append(event.tool)
         elif isinstance(event, ToolEnded) and event.ok:
             self.used.append(event.tool)
+
+    async def ask(self, approvals: Sequence[Approval]) -> Sequence[tuple[Approval, Decision]]:
+        gone = Decision(verdict=Verdict.DENIED, comment="nobody decides in an evaluation")
+        return [(approval, gone) for approval in approvals]
+
+    async def settle(self, asked: Sequence[Asked]) -> None:
+        """Nobody looks."""
 
     async def finish(self, outcome: Outcome) -> None:
         """Nobody waits for it."""

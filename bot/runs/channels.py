@@ -29,6 +29,9 @@ DuringRun = Literal["steer", "queue"]
 """What becomes of what somebody writes while their question is worked on: it is taken into the run
 at its next turn, or waits and is answered by itself."""
 
+Confirm = Literal["never", "sensitive", "always"]
+"""Which calls wait for a person's yes: none, those of sensitive tools, or every change as well."""
+
 
 class ChannelSettings(BaseModel):
     """What differs in a channel; what is not set is as everywhere.
@@ -48,6 +51,7 @@ class ChannelSettings(BaseModel):
     allow_external: bool | None = None
     follow: Follow = "alone"
     during_run: DuringRun = "steer"
+    confirm: Confirm | None = None
     limits: Mapping[str, float | None] = {}
 
     @field_validator("limits")

@@ -3,7 +3,8 @@
 The mailbox of a thread is the truth; a job of the engine is a *ticket* that carries nothing but
 the thread. Whoever serves a ticket holds the thread's slot and runs the head of its mailbox. There
 are never fewer tickets than requests, and one too many does nothing, so order and liveness survive
-crashes; a sweep gives a ticket to mailboxes that have none.
+crashes; a sweep gives tickets to mailboxes that have none. A thread whose head waits for people
+rests: its tickets do nothing, and `wake`, or the sweep when the time is up, brings new ones.
 
 Pinned to 0.27: `_harden` touches two private attributes, for which there is no public option.
 """
@@ -28,6 +29,7 @@ from bot.core.errors import CorruptValue, LeaseLost, StoreUnavailable
 from bot.core.failpoints import failpoint
 from bot.core.request import Request
 from bot.runs.handing_back import HandBack
+from bot.runs.questions import Parked
 from bot.store import Mailbox
 
 log = logging.getLogger(__name__)
@@ -46,9 +48,9 @@ Handle = Callable[[Request, int], Awaitable[None]]
 """Runs a request; the second argument is which attempt this is, from 1 on.
 
 To return means that the request is done. `HandBack` leaves it to another worker, `LeaseLost` to
-the one that holds it, and `StoreUnavailable` to whoever is there when Redis is back. After anything
-else it is tried again, later and later, and after `LAST_ATTEMPT` dropped: so from some attempt on
-the handler must only say that it failed.
+the one that holds it, `StoreUnavailable` to whoever is there when Redis is back, and `Parked` to
+nobody while its thread rests. After anything else it is tried again, later and later, and after
+`LAST_ATTEMPT` dropped: so from some attempt on the handler must only say that it failed.
 """
 
 
@@ -119,6 +121,14 @@ class Engine:
         failpoint("request-queued")
         return new
 
+    async def wake(self, thread_key: str) -> None:
+        """Have a thread looked at that rested. Raises StoreUnavailable when that is not certain."""
+        try:
+            async with asyncio.timeout(SUBMIT_SECONDS):
+                await self._add_tickets(thread_key)
+        except (TimeoutError, exceptions.RedisError) as error:
+            raise StoreUnavailable("Redis did not take the ticket in time.") from error
+
     @asynccontextmanager
     async def work(self, handle: Handle) -> AsyncGenerator[None]:
         """Run requests in this process for the length of the context; what still runs at its end
@@ -164,6 +174,11 @@ class Engine:
         when = datetime.now(UTC) + timedelta(seconds=delay) if delay else None
         await self._docket.add("ticket", when=when)(thread_key=thread_key)
 
+    async def _add_tickets(self, thread_key: str) -> None:
+        """For each of its requests: those that came while the thread rested brought it nothing."""
+        for _ in range(await self._mailbox.waiting(thread_key)):
+            await self._add_ticket(thread_key)
+
     async def _serve(self, thread_key: str) -> None:
         """Run the oldest request of the thread, whichever one brought this ticket."""
         task = asyncio.current_task()
@@ -174,6 +189,8 @@ class Engine:
         except HandBack as back:
             failpoint("ticket-returning")
             await self._add_ticket(thread_key, back.delay)
+        except Parked:
+            pass
         except StoreUnavailable:
             await self._add_ticket(thread_key, STORE_TROUBLE_SECONDS)
         except asyncio.CancelledError:
@@ -186,6 +203,8 @@ class Engine:
 
     async def _run_head(self, thread_key: str) -> None:
         failpoint("ticket-taken")
+        if await self._mailbox.is_parked(thread_key):
+            return
         request = await self._head(thread_key)
         if request is None or self._handle is None:
             return
@@ -194,7 +213,7 @@ class Engine:
         attempt = await self._mailbox.attempts(request.id)
         try:
             await self._handle(request, attempt)
-        except (HandBack, asyncio.CancelledError):
+        except (HandBack, Parked, asyncio.CancelledError):
             await self._mailbox.forgive(request.id)
             raise
         except LeaseLost:
@@ -224,9 +243,10 @@ class Engine:
         for thread_key in await self._mailbox.threads():
             if await self._mailbox.forget_if_empty(thread_key):
                 continue
-            if not await self._is_served(thread_key):
+            resting = await self._mailbox.is_parked(thread_key)
+            if not resting and not await self._is_served(thread_key):
                 failpoint("sweep-found")
-                await self._add_ticket(thread_key)
+                await self._add_tickets(thread_key)
 
     async def _is_served(self, thread_key: str) -> bool:
         """Whether a worker holds the thread's slot and renews it: one that died leaves its own."""

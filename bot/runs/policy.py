@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bot.core.errors import NotPermitted
-from bot.runs.channels import ChannelSettings
+from bot.core.request import Entry, Request
+from bot.runs.channels import ChannelSettings, Confirm
 
 
 class PersonKind(StrEnum):
@@ -49,11 +50,16 @@ _NOT_LISTED = "In this channel I only take questions from the people that an adm
 @dataclass(frozen=True, slots=True)
 class Policy:
     """Refuses everybody but full members, unless a setting lets them in. `admins` are ids of
-    members who count as admins of the bot, beside those of the workspace."""
+    members who count as admins of the bot, beside those of the workspace. `confirm` says which calls
+    wait for a person's yes, for up to `approval_hours`; only `approvers` may give it, by default
+    whoever asked."""
 
     allow_guests: bool = False
     allow_external: bool = False
     admins: tuple[str, ...] = ()
+    confirm: Confirm = "sensitive"
+    approvers: tuple[str, ...] = ()
+    approval_hours: float = 24.0
 
     def may_ask(self, person: Person, channel: ChannelSettings) -> None:
         """Raises NotPermitted with a sentence for that person when they may not ask there."""
@@ -68,6 +74,22 @@ class Policy:
         is_admin = person.is_admin or person.id in self.admins
         if not (is_admin and person.kind is PersonKind.MEMBER):
             raise NotPermitted("Only admins can do that. Please ask one of them.")
+
+    def confirms(self, channel: ChannelSettings, *, mutates: bool, sensitive: bool) -> bool:
+        """Whether such a call waits for a person's yes there."""
+        match channel.confirm or self.confirm:
+            case "never":
+                return False
+            case "sensitive":
+                return sensitive
+            case "always":
+                return sensitive or mutates
+
+    def approvers_of(self, request: Request) -> tuple[str, ...]:
+        """Who may give it: decided from who asked, never by the model. At a terminal that is
+        whoever sits there."""
+        at_terminal = request.entry is Entry.HEADLESS
+        return (request.user,) if at_terminal or not self.approvers else self.approvers
 
     def _allowed(self, channel: ChannelSettings) -> set[PersonKind]:
         allowed = {PersonKind.MEMBER}

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bot.core.approvals import Approval, Asked, Decision, Verdict
+from bot.core.failpoints import failpoint
 from bot.core.request import Request
 from bot.runs.engine import Engine
-from bot.store import Phase, Stores
+from bot.store import Phase, Refusal, Stores
+
+WROTE_INSTEAD = Decision(
+    verdict=Verdict.DENIED,
+    comment="instead of deciding, the person wrote something new, which comes next",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +29,27 @@ class Requests:
         Raises StoreUnavailable when that is not certain: do not acknowledge it then.
         """
         new = await self.engine.submit(request, event_id)
+        if await self.stores.approvals.supersede(request, WROTE_INSTEAD):
+            await self.engine.wake(request.thread_key)
         if not request.private:  # what only one person saw makes nobody's reply meant for us
             await self.stores.threads.join(request.thread_key, request.user)
         return new
+
+    async def asked(self, approval_id: str) -> Asked | None:
+        """A question that was put to people, and its answer if it has one."""
+        return await self.stores.approvals.get(approval_id)
+
+    async def decide(
+        self, approval: Approval, decision: Decision, *, sha256: str
+    ) -> Refusal | None:
+        """Answer a question, as it was shown (`sha256`), and have its run go on; None when this
+        answer counts. Raises StoreUnavailable when that is not certain."""
+        refusal = await self.stores.approvals.decide(approval, decision, sha256=sha256)
+        failpoint("approval-decided")
+        # Also for one decided before: whoever did may have died before this line.
+        if refusal in (None, Refusal.DECIDED):
+            await self.engine.wake(approval.thread_key)
+        return refusal
 
     async def withdraw(self, thread_key: str, ts: str, by: str) -> bool:
         """Take back what the message `ts` asked, waiting or running; False when it does neither."""
@@ -32,6 +57,12 @@ class Requests:
         request_id = await self.stores.mailbox.find(team, channel, ts)
         if request_id is None:
             return False
+        mailbox = self.stores.mailbox
+        if await mailbox.is_parked(thread_key) and await self._is_head(thread_key, request_id):
+            request = await mailbox.get(request_id)
+            if request is not None:  # it ends as a run does, and takes back what it showed
+                await mailbox.rewrite(request.model_copy(update={"withdrawn": True}))
+                return await self._stop(thread_key, request_id, by) is not None
         return await self.stores.signals.withdraw(thread_key, request_id, by)
 
     async def asked_with(
@@ -70,20 +101,18 @@ class Requests:
         mailbox = self.stores.mailbox
         await mailbox.claim_again(new, new.message)
         await mailbox.rewrite(old.model_copy(update={"superseded": True}))
-        signals = self.stores.signals
         if new.replaces:
-            await signals.request_cancel(old.thread_key, old.id, old.user)
+            await self._stop(old.thread_key, old.id, old.user)
         else:
-            await signals.withdraw(old.thread_key, old.id, old.user)
+            await self.stores.signals.withdraw(old.thread_key, old.id, old.user)
 
     async def cancel(self, thread_key: str, by: str) -> bool:
         """Stop the thread's current run, and what `by` asked there and waits; False when nothing
         runs. Each of these requests still ends with a message of its own."""
-        signals = self.stores.signals
-        stopped = await signals.request_cancel(thread_key, None, by)
+        stopped = await self._stop(thread_key, None, by)
         for request in await self.stores.mailbox.all_of(thread_key):
             if request.user == by and request.id != stopped:
-                await signals.request_cancel(thread_key, request.id, by)
+                await self._stop(thread_key, request.id, by)
         return stopped is not None
 
     async def cancel_in_channel(self, team: str, channel: str, by: str) -> bool:
@@ -105,5 +134,16 @@ class Requests:
             return False
         run_id = await self.stores.runs.id_of(request.id)
         begun = await self.stores.runs.begun_by(run_id) if run_id else None
-        signals, stopped = self.stores.signals, begun[0] if begun else request.id
-        return await signals.request_cancel(request.thread_key, stopped, by) is not None
+        stopped = begun[0] if begun else request.id
+        return await self._stop(request.thread_key, stopped, by) is not None
+
+    async def _stop(self, thread_key: str, request_id: str | None, by: str) -> str | None:
+        """Ask to stop a request, by default the thread's current one, also one that is parked."""
+        stopped = await self.stores.signals.request_cancel(thread_key, request_id, by)
+        if stopped is not None:
+            await self.engine.wake(thread_key)
+        return stopped
+
+    async def _is_head(self, thread_key: str, request_id: str) -> bool:
+        head = await self.stores.mailbox.head(thread_key)
+        return head is not None and head.id == request_id

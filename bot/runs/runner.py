@@ -6,52 +6,47 @@ import asyncio
 import hashlib
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from bot.agent import prompts
-from bot.agent.acquire import suggested
 from bot.agent.calls import Toolbox
 from bot.agent.complete import ResponseType
-from bot.agent.events import Recorded, RunEnded, SavePoint
-from bot.agent.handover import caller_after, first_state
+from bot.agent.events import Event, Recorded, SavePoint
+from bot.agent.handover import caller_after
 from bot.agent.hooks import HookChain
 from bot.agent.interrupt import Interrupt
 from bot.agent.limits import Limits
-from bot.agent.loop import run
 from bot.agent.parts import Parts
 from bot.agent.state import LoopState
-from bot.core.chain import CallerState, Item, LedgerEntry
+from bot.core.chain import CallerState
 from bot.core.context import RequestContext, bound_request
 from bot.core.errors import CorruptValue, LeaseLost, StoreUnavailable
 from bot.core.failpoints import failpoint
 from bot.core.ids import new_id
-from bot.core.memory import Memory
 from bot.core.outcome import Outcome, RunStatus, Silence
 from bot.core.request import Request
 from bot.model import Model, PriceList
+from bot.runs.beginnings import Beginnings, MemoriesOf, bound_to
 from bot.runs.budgets import BudgetPolicy
 from bot.runs.channels import Channels, ChannelSettings
+from bot.runs.confirming import Confirming, MayDecide
 from bot.runs.findings import Findings
 from bot.runs.handing_back import HandBack, can_rest
-from bot.runs.images import images_of_thread
 from bot.runs.narration import Narrator
 from bot.runs.outcomes import broken, outcome_of, without_secrets
+from bot.runs.policy import Policy
+from bot.runs.questions import Parked, Questions, through
 from bot.runs.spending import Spending
 from bot.runs.steering import Steering
 from bot.runs.surface import OpenSurface, Surface
 from bot.store import Lease, Phase, Post, RunRecord, Stores
 from bot.toolkit import Conversation
-from bot.toolkit.catalogue import Catalogue
 from bot.toolkit.tool import Tool
 
 log = logging.getLogger(__name__)
 
 MoreTools = Callable[[], Awaitable[Sequence[Tool]]]
 """Tools that come and go while the bot runs."""
-
-MemoriesOf = Callable[[Request], Awaitable[Sequence[Memory]]]
-"""What is remembered and may be told where a request was made."""
 
 HooksFor = Callable[[Request, Callable[[], str]], HookChain]
 """The hooks of one run: some keep a count of their own, or look at all that was asked so far."""
@@ -83,6 +78,8 @@ class Runner:
     budgets: BudgetPolicy
     channels: Channels
     more_tools: MoreTools
+    policy: Policy
+    may_decide: MayDecide
     memories_of: MemoriesOf
     draining: asyncio.Event
     conversation: Conversation | None = None
@@ -95,6 +92,7 @@ class Runner:
         Safe to repeat: goes on from the last save point, and delivers what was decided before.
         Raises LeaseLost when another worker has taken the thread, StoreUnavailable when nothing
         can be kept, and HandBack while draining: then it is to be called again, there or elsewhere.
+        Raises Parked while people have to decide.
         """
         runs = self.stores.runs
         lease = await self.stores.leases.take(request.thread_key)
@@ -111,8 +109,10 @@ class Runner:
         if request.replaces and not await post.message():
             await self._take_over(request.replaces, post, lease)
         async with self.open_surface(request, post) as surface:
-            outcome = record.outcome or await self._decide(request, record, lease, surface, attempt)
+            asking = Questions(request, record.run_id, self.stores.approvals, surface, lease)
+            outcome = record.outcome or await self._decide(request, record, lease, asking, attempt)
             await _deliver(surface, outcome)
+            await asking.close()
         failpoint("run-delivered")
         await runs.mark_delivered(record)
         failpoint("run-closed")
@@ -123,17 +123,21 @@ class Runner:
         if ts := await self.stores.runs.post(run_id, lease).message():
             await post.save_message(ts)
 
+    @property
+    def _beginnings(self) -> Beginnings:
+        return Beginnings(self.stores, self.conversation, self.memories_of)
+
     async def _decide(
-        self, request: Request, record: RunRecord, lease: Lease, surface: Surface, attempt: int
+        self, request: Request, record: RunRecord, lease: Lease, asking: Questions, attempt: int
     ) -> Outcome:
         """Work out how the run ends, and keep that together with where the thread now stands."""
-        caller = await self._caller_state(request)
+        caller = await self._beginnings.caller_state(request)
         try:
             if attempt > _MOST_ATTEMPTS:
                 outcome, after = broken(request, record.run_id), caller
             else:
-                outcome, after = await self._work(request, record, lease, surface, caller)
-        except (LeaseLost, StoreUnavailable, HandBack):
+                outcome, after = await self._work(request, record, lease, asking, caller)
+        except (LeaseLost, StoreUnavailable, HandBack, Parked):
             raise
         except Exception:
             # A bug of ours. It is logged with its trace; the person still gets an end.
@@ -151,51 +155,46 @@ class Runner:
         request: Request,
         record: RunRecord,
         lease: Lease,
-        surface: Surface,
+        asking: Questions,
         caller: CallerState,
     ) -> tuple[Outcome, CallerState]:
         """The loop, with everything kept as it happens."""
         context = RequestContext(
             request=request, run_id=record.run_id, model=self.models[0], dry_run=self.dry_run
         )
-        bound_to = _bound_to(request)
         interrupt = Interrupt()
         spending = Spending(request, self.budgets, interrupt)
         if _is_unheard(record) and await spending.forbids():
             return spending.refusal(record.run_id), caller
         here = await self.channels.of(request.channel)
         steering = await self._steering(request, record, here, interrupt)
-        parts = await self._parts(context, interrupt, bound_to, here, spending, steering)
+        parts = await self._parts(context, interrupt, here, spending, steering)
         catalogue = parts.toolbox.catalogue
-        state = await self._first_state(request, record, lease, caller, catalogue)
+        state = await self._beginnings.first_state(request, record, lease, caller, catalogue)
         spending.begin(state)
         narrator, findings = Narrator(request, record.run_id), Findings()
-        ended: RunEnded | None = None
+        await asking.settle()
+
+        async def note(event: Event) -> None:
+            if isinstance(event, Recorded | SavePoint):
+                await self._keep(event, request, record, lease, spending, steering)
+            if self.draining.is_set() and can_rest(event):
+                log.info("run %s is handed back: this process stops", record.run_id)
+                raise HandBack
+            for each in (event, *steering.news()):
+                narrator.tell(each)
+                findings.note(each)
+                await asking.surface.show(each)
+
         with bound_request(context):
-            async with (
-                self.stores.signals.watch(request.id, lambda _by: interrupt.request()),
-                aclosing(run(state, parts)) as events,
-            ):
-                async for event in events:
-                    if isinstance(event, Recorded | SavePoint):
-                        await self._keep(event, record, lease, bound_to, spending, steering)
-                    elif isinstance(event, RunEnded):
-                        ended = event
-                    if self.draining.is_set() and can_rest(event):
-                        log.info("run %s is handed back: this process stops", record.run_id)
-                        raise HandBack
-                    for each in (event, *steering.news()):
-                        narrator.tell(each)
-                        findings.note(each)
-                        await surface.show(each)
-            if ended is None:
-                raise RuntimeError("the loop ended without RunEnded")
+            async with self.stores.signals.watch(request.id, lambda _by: interrupt.request()):
+                ended = await through(state, parts, asking, note)
             if ended.error:
                 ids = {"run_id": record.run_id, "model_request": ended.error.request_id}
                 log.error("the model service ended a run: %s", ended.error, extra=ids)
             outcome = await outcome_of(ended, context, self.toolbox.artifacts, steering.joined)
             outcome = await spending.ending(outcome, ended.done)
-        after = caller_after(ended, caller, model=context.model, bound_to=bound_to)
+        after = caller_after(ended, caller, model=context.model, bound_to=bound_to(request))
         outcome = without_secrets(findings.added_to(outcome))
         return await self._hushed(outcome, request), after
 
@@ -204,24 +203,25 @@ class Runner:
         if outcome.status is not RunStatus.CANCELLED:
             return outcome
         kept = await self.stores.mailbox.get(request.id)
-        if kept is not None and not kept.superseded:
+        if kept is not None and not (kept.superseded or kept.withdrawn):
             return outcome
-        silent = Silence.SUPERSEDED if kept else Silence.WITHDRAWN
+        gone = kept is None or kept.withdrawn
+        silent = Silence.WITHDRAWN if gone else Silence.SUPERSEDED
         return outcome.model_copy(update={"silent": silent})
 
     async def _keep(
         self,
         event: Recorded | SavePoint,
+        request: Request,
         record: RunRecord,
         lease: Lease,
-        bound_to: str | None,
         spending: Spending,
         steering: Steering,
     ) -> None:
         """What the loop may not go on without: its state, what it added to the conversation, and
         what that took."""
         entries = [event.entry] if isinstance(event, Recorded) else []
-        bound = [entry.model_copy(update={"bound_to": bound_to}) for entry in entries]
+        bound = [entry.model_copy(update={"bound_to": bound_to(request)}) for entry in entries]
         state = event.state.model_dump_json()
         charge = spending.charge(event.state)
         joining = steering.joining(event.state)
@@ -233,64 +233,6 @@ class Runner:
         )
         failpoint("step-kept")
         steering.taken(joining)
-
-    async def _first_state(
-        self,
-        request: Request,
-        record: RunRecord,
-        lease: Lease,
-        caller: CallerState,
-        catalogue: Catalogue,
-    ) -> LoopState:
-        """Where an interrupted run stood, or the thread's chain with the new request (B5)."""
-        if record.state is not None:
-            return LoopState.model_validate_json(record.state)
-        asked = await self._asked(request, record.run_id)
-        notes = (
-            *await self._remembered(request, caller),
-            *suggested(request, catalogue, caller.acquired),
-        )
-        state = first_state(caller, asked, *notes)
-        bound_to = _bound_to(request)
-        entry = LedgerEntry(run_id=record.run_id, items=(asked, *notes), bound_to=bound_to)
-        await self.stores.runs.save_point(record.run_id, state.model_dump_json(), lease, [entry])
-        return state
-
-    async def _asked(self, request: Request, run_id: str) -> Item:
-        """The request as the model reads it, with the images that are to be seen with it."""
-        if self.conversation is None:
-            return prompts.request_message(request)
-        entries = await self._history(request, _bound_to(request))
-        with bound_request(RequestContext(request=request, run_id=run_id)):
-            in_thread = await images_of_thread(request, self.conversation, entries)
-        return prompts.request_message(request, in_thread, images=True)
-
-    async def _remembered(self, request: Request, caller: CallerState) -> tuple[Item, ...]:
-        """What is remembered where the request was made, at the beginning of a conversation."""
-        if caller.previous_response_id:
-            return ()
-        return prompts.remembered(await self.memories_of(request))
-
-    async def _caller_state(self, request: Request) -> CallerState:
-        """The thread's state; a fresh one when it cannot be read. What somebody asks in private
-        begins where the thread stands and goes on by itself: nothing of it comes back."""
-        states, thread_key = self.stores.caller_states, request.thread_key
-        try:
-            own = await states.load(thread_key, request.user) if request.private else CallerState()
-            return own if own.bound_to else await states.load(thread_key)
-        except CorruptValue:
-            log.exception("thread starts afresh", extra={"thread_key": thread_key})
-            return CallerState()
-
-    async def _history(self, request: Request, bound_to: str | None) -> list[LedgerEntry]:
-        """What was kept of the thread, and of private chains only what is on this one; nothing when
-        it cannot be read any more."""
-        try:
-            entries = await self.stores.ledger.entries(request.thread_key)
-            return [entry for entry in entries if entry.bound_to in (None, bound_to)]
-        except CorruptValue:
-            log.exception("the ledger is lost", extra={"thread_key": request.thread_key})
-            return []
 
     async def _steering(
         self, request: Request, record: RunRecord, here: ChannelSettings, interrupt: Interrupt
@@ -309,13 +251,13 @@ class Runner:
         self,
         context: RequestContext,
         interrupt: Interrupt,
-        bound_to: str | None,
         here: ChannelSettings,
         spending: Spending,
         steering: Steering,
     ) -> Parts:
         request = context.request
         hooks = self.hooks_for(request, steering.asked)
+        confirming = Confirming(request, self.policy, here, self.stores.approvals, self.may_decide)
         limits = here.limited(self.limits)
         every = self.toolbox.catalogue.joined_by(await self.more_tools())
         catalogue = every.only(here.tools).listing(limits.listed_tools)
@@ -328,9 +270,9 @@ class Runner:
             limits=limits,
             interrupt=interrupt,
             context=context,
-            history=lambda: self._history(request, bound_to),
+            history=lambda: self._beginnings.history(request),
             instructions=prompts.instructions(here.instructions),
-            hooks=replace(hooks, hooks=(spending, steering, *hooks.hooks)),
+            hooks=replace(hooks, hooks=(spending, steering, *hooks.hooks, confirming)),
             stateless=self.stateless,
             user_hash=hashlib.sha256(f"{request.team}:{request.user}".encode()).hexdigest(),
         )
@@ -340,11 +282,6 @@ def _is_unheard(record: RunRecord) -> bool:
     """Whether no model has answered this run yet: it can still end as if it had not begun."""
     state = LoopState.model_validate_json(record.state) if record.state is not None else None
     return state is None or (not state.turn and state.open is None)
-
-
-def _bound_to(request: Request) -> str | None:
-    """The one person who may see what this run adds to the conversation, None for everybody."""
-    return request.user if request.private else None
 
 
 async def _deliver(surface: Surface, outcome: Outcome) -> None:

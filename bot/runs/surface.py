@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
 from bot.agent.events import Event
+from bot.core.approvals import Approval, Asked, Decision
 from bot.core.outcome import Outcome
 from bot.core.request import Request
 
@@ -31,6 +32,12 @@ class RunPost(Protocol):
     async def save_part(self, count: int) -> None:
         """Remember that the first `count` parts are up."""
 
+    async def card(self, name: str) -> str | None:
+        """The ts of the card of that name, if it is up and still to be changed."""
+
+    async def save_card(self, name: str, ts: str) -> None:
+        """Remember a card; with an empty ts, that it will not be changed any more."""
+
     async def may_write(self) -> None:
         """Raises LeaseLost when this worker no longer holds the thread."""
 
@@ -43,6 +50,16 @@ class Surface(Protocol):
 
     async def show(self, event: Event) -> None:
         """Take note of an event. Returns at once, never raises: showing must not slow a run."""
+
+    async def ask(self, approvals: Sequence[Approval]) -> Sequence[tuple[Approval, Decision]]:
+        """Put these questions to people, each exactly once however often it is called.
+
+        Returns what was decided there and then, where somebody sits in front of it; elsewhere the
+        answers come through the store. Raises when a question could not be put.
+        """
+
+    async def settle(self, asked: Sequence[Asked]) -> None:
+        """Show what became of questions, as well as can be: never fails a run but with LeaseLost."""
 
     async def finish(self, outcome: Outcome) -> None:
         """Put up the terminal message, exactly once however often it is called.

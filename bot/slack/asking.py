@@ -31,7 +31,7 @@ from bot.slack.text import cap, clean, decode
 LoadRequest = Callable[[str], Awaitable[Request | None]]
 """A request that was made before, by its id; None when it is not kept any more."""
 
-_AS_NEW = {"replaces": None, "message": "", "revision": 0, "superseded": False}
+_AS_NEW = {"replaces": None, "message": "", "revision": 0, "superseded": False, "withdrawn": False}
 """What edits said of a request says nothing of its repetition."""
 _MAX_ALOUD = 2_500  # characters of the question that are shown
 _UNREACHABLE = {"not_in_channel", "channel_not_found", "is_archived", "restricted_action"}

@@ -113,6 +113,7 @@ class Edits:
                 "message": str(now["ts"]),
                 "revision": old.revision + 1,
                 "superseded": False,
+                "withdrawn": False,
                 "received_at": datetime.now(UTC),
             }
         )

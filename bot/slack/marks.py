@@ -18,6 +18,11 @@ def metadata(run_id: str, number: int) -> dict[str, Any]:
     return {"event_type": EVENT_TYPE, "event_payload": {"run": run_id, "part": number}}
 
 
+def card_metadata(run_id: str, approval_id: str) -> dict[str, Any]:
+    """What the card of a run's question carries."""
+    return {"event_type": EVENT_TYPE, "event_payload": {"run": run_id, "card": approval_id}}
+
+
 def stream_block_id(run_id: str) -> str:
     """The id of a block in the first message of a run while it is streamed."""
     return f"{_STREAM}{run_id}"

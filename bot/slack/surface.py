@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from slack_sdk.errors import SlackApiError
 
 from bot.agent.events import Event
+from bot.core.approvals import Approval, Asked
 from bot.core.errors import BotError, LeaseLost, StoreUnavailable
 from bot.core.failpoints import failpoint
 from bot.core.outcome import Outcome, Silence
 from bot.core.request import Request
 from bot.runs.surface import OpenSurface, RunPost
+from bot.slack.cards import Cards
 from bot.slack.client import TRANSPORT_ERRORS, Clients, Identity, error_code
 from bot.slack.live import LiveMessage
 from bot.slack.overtaken import put_right
 from bot.slack.poster import Poster
 from bot.slack.progress import Progress, advance
 from bot.slack.render import words
+from bot.slack.render.approval import parked_part
 from bot.slack.render.outcome import DOCUMENT, render
 from bot.slack.render.parts import Part, Rendered, Upload
 from bot.slack.render.progress import progress_part, waiting_part
@@ -61,15 +64,16 @@ def slack_surfaces(
 
     def open_surface(request: Request, post: RunPost) -> AbstractAsyncContextManager[SlackSurface]:
         poster = Poster(request, post, clients=clients, identity=identity, streams=streams)
-        return _overtaken(request, post, poster)
+        cards = Cards(request, post, clients=clients, identity=identity)
+        return _overtaken(request, post, poster, cards)
 
     @asynccontextmanager
     async def _opened(
-        request: Request, post: RunPost, poster: Poster
+        request: Request, post: RunPost, poster: Poster, cards: Cards
     ) -> AsyncGenerator[SlackSurface]:
         ts, stream = (None, None) if request.private else await _opening(request, post, poster)
         live = LiveMessage(request, post, ts, stream, clients=clients, status=status, pace=pace)
-        surface = SlackSurface(request, post, poster, live, status, read_artifact)
+        surface = SlackSurface(request, post, poster, live, status, read_artifact, cards)
         try:
             yield surface
         except StoreUnavailable:
@@ -80,10 +84,10 @@ def slack_surfaces(
 
     @asynccontextmanager
     async def _overtaken(
-        request: Request, post: RunPost, poster: Poster
+        request: Request, post: RunPost, poster: Poster, cards: Cards
     ) -> AsyncGenerator[SlackSurface]:
         try:
-            async with _opened(request, post, poster) as surface:
+            async with _opened(request, post, poster, cards) as surface:
                 yield surface
         except LeaseLost:
             if not request.private:
@@ -124,6 +128,7 @@ class SlackSurface:
         live: LiveMessage,
         status: ThreadStatus,
         read_artifact: ReadArtifact,
+        cards: Cards,
     ) -> None:
         self._request = request
         self._post = post
@@ -131,6 +136,7 @@ class SlackSurface:
         self._live = live
         self._status = status
         self._read_artifact = read_artifact
+        self._cards = cards
         self._progress = Progress()
 
     async def show(self, event: Event) -> None:
@@ -139,6 +145,23 @@ class SlackSurface:
         if progress is not self._progress:
             self._progress = progress
             self._live.note(progress)
+
+    async def ask(self, approvals: Sequence[Approval]) -> tuple[()]:
+        """Put up the cards, and say in the run's message that it waits."""
+        await self._live.close()
+        await self._cards.put_up(approvals)
+        part = parked_part(self._progress, approvals, thread_key=self._request.thread_key)
+        try:
+            if not self._request.private and (ts := await self._post.message()):
+                await self._poster.update(ts, part)
+        except (SlackApiError, *TRANSPORT_ERRORS) as error:
+            log.warning("Run %s does not say that it waits: %s", self._post.run_id, error)
+        await self._status.show(self._request.channel, self._request.thread, words.STATUS_PARKED)
+        return ()
+
+    async def settle(self, asked: Sequence[Asked]) -> None:
+        """Show on each card who decided, and what."""
+        await self._cards.settle(asked)
 
     async def finish(self, outcome: Outcome) -> None:
         """Put up what is not up yet of the terminal, then clear the status."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -16,12 +16,14 @@ from slack_sdk.errors import SlackApiError
 
 from bot.agent.events import Event
 from bot.core.answers import GIVEN, Answer
+from bot.core.approvals import Approval, Asked
 from bot.core.errors import BotError, ToolDefinitionError
 from bot.core.failpoints import failpoint
 from bot.core.outcome import Outcome, RunStatus
 from bot.core.request import Entry, Request
 from bot.runs.surface import OpenSurface, RunPost
-from bot.slack.client import Clients, error_code
+from bot.slack.cards import Cards
+from bot.slack.client import Clients, Identity, error_code
 from bot.slack.render import words
 from bot.slack.render.links import LinkGate
 from bot.slack.render.outcome import render
@@ -78,12 +80,13 @@ def _schema(text: str) -> dict[str, Any] | None:
     return dict(schema)
 
 
-def with_steps(surfaces: OpenSurface, clients: Clients) -> OpenSurface:
+def with_steps(surfaces: OpenSurface, clients: Clients, identity: Identity) -> OpenSurface:
     """`surfaces`, and for requests of workflows one that returns outputs."""
 
     @asynccontextmanager
     async def opened(request: Request, post: RunPost) -> AsyncGenerator[StepSurface]:
-        yield StepSurface(request, post, clients)
+        cards = Cards(request, post, clients=clients, identity=identity)
+        yield StepSurface(request, post, clients, cards)
 
     return lambda request, post: (
         opened(request, post) if request.entry is Entry.WORKFLOW_STEP else surfaces(request, post)
@@ -93,13 +96,23 @@ def with_steps(surfaces: OpenSurface, clients: Clients) -> OpenSurface:
 class StepSurface:
     """See `bot.runs.surface.Surface`. Slack shows nothing of a step while it runs."""
 
-    def __init__(self, request: Request, post: RunPost, clients: Clients) -> None:
+    def __init__(self, request: Request, post: RunPost, clients: Clients, cards: Cards) -> None:
+        self._cards = cards
         self._request = request
         self._post = post
         self._clients = clients
 
     async def show(self, event: Event) -> None:
         """Nobody is looking."""
+
+    async def ask(self, approvals: Sequence[Approval]) -> tuple[()]:
+        """Put the cards to those who may decide, directly: a step has no thread."""
+        await self._cards.put_up(approvals)
+        return ()
+
+    async def settle(self, asked: Sequence[Asked]) -> None:
+        """Show on each card who decided, and what."""
+        await self._cards.settle(asked)
 
     async def finish(self, outcome: Outcome) -> None:
         """Return the outputs, or the sentence that says why there are none. Slack takes it once."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from redis.exceptions import AuthenticationError
 
 from bot.core.errors import ConfigurationError, StoreUnavailable
+from bot.store.approvals import Approvals, Refusal
 from bot.store.artifacts import ArtifactStore
 from bot.store.budgets import BudgetStore, Position
 from bot.store.caller_state import CallerStates
@@ -28,6 +29,7 @@ from bot.store.signals import Signals
 from bot.store.threads import Threads
 
 __all__ = [
+    "Approvals",
     "ArtifactStore",
     "BudgetStore",
     "CallerStates",
@@ -45,6 +47,7 @@ __all__ = [
     "Phase",
     "Position",
     "Post",
+    "Refusal",
     "Retention",
     "RunRecord",
     "Runs",
@@ -69,6 +72,7 @@ class Stores:
     caller_states: CallerStates
     ledger: Ledger
     runs: Runs
+    approvals: Approvals
     artifacts: ArtifactStore
     threads: Threads
     channels: Decisions
@@ -132,6 +136,7 @@ async def open_stores(url: str, retention: Retention | None = None) -> AsyncGene
             caller_states=CallerStates(redis, keep),
             ledger=Ledger(redis, keep),
             runs=Runs(redis, keep),
+            approvals=Approvals(redis, keep),
             artifacts=ArtifactStore(redis, keep),
             threads=Threads(redis, keep),
             memories=MemoryStore(redis, keep),

@@ -58,6 +58,16 @@ def returning(
     ]
 
 
+def message_claim(redis: Connection, team: str, channel: str, ts: str) -> str:
+    """Where it is kept which request a message asked."""
+    return redis.key("claim", "message", team, channel, ts)
+
+
+def parked_key(redis: Connection, thread_key: str) -> str:
+    """Set while the thread's head waits for a person and needs no ticket."""
+    return redis.key("parked", thread_key)
+
+
 class Mailbox:
     """Per thread in the order of the messages; the head stays until its run is delivered."""
 
@@ -72,7 +82,7 @@ class Mailbox:
         """
         keys = [
             self._redis.key("claim", "event", request.team, event_id),
-            self._message_claim(request.team, request.channel, request.ts),
+            message_claim(self._redis, request.team, request.channel, request.ts),
             request_key(self._redis, request.id),
             *mailbox_keys(self._redis, request.thread_key),
         ]
@@ -110,12 +120,12 @@ class Mailbox:
 
     async def find(self, team: str, channel: str, ts: str) -> str | None:
         """The id of the request that the message asked, None when it asked none."""
-        raw = await self._redis.call("GET", self._message_claim(team, channel, ts))
+        raw = await self._redis.call("GET", message_claim(self._redis, team, channel, ts))
         return raw.decode() if raw else None
 
     async def claim_again(self, request: Request, ts: str) -> None:
         """From now on `find` gives `request` for the message `ts`."""
-        key = self._message_claim(request.team, request.channel, ts)
+        key = message_claim(self._redis, request.team, request.channel, ts)
         await self._redis.call("SET", key, request.id, "EX", self._retention.claims)
 
     async def rewrite(self, request: Request) -> None:
@@ -191,6 +201,10 @@ class Mailbox:
             key.decode() for key in await self._redis.call("SMEMBERS", self._redis.key("threads"))
         ]
 
+    async def is_parked(self, thread_key: str) -> bool:
+        """Whether the thread's head waits for a person."""
+        return bool(await self._redis.call("EXISTS", parked_key(self._redis, thread_key)))
+
     async def forget_if_empty(self, thread_key: str) -> bool:
         """Take the thread off `threads` if nothing waits there any more."""
         return bool(
@@ -214,6 +228,3 @@ class Mailbox:
         """Do not count the last attempt: it was given back, it did not fail."""
         key = self._redis.key("attempts", request_id)
         await self._redis.together(("DECR", key), ("EXPIRE", key, self._retention.request))
-
-    def _message_claim(self, team: str, channel: str, ts: str) -> str:
-        return self._redis.key("claim", "message", team, channel, ts)

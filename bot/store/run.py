@@ -19,7 +19,7 @@ from bot.store.caller_state import caller_state_key
 from bot.store.connection import Connection, Retention
 from bot.store.leases import Lease
 from bot.store.ledger import appending
-from bot.store.mailbox import mailbox_keys, returning, run_of_key, taking
+from bot.store.mailbox import mailbox_keys, parked_key, returning, run_of_key, taking
 from bot.store.values import decode, set_aside
 
 _TS = re.compile(rb"\d+\.\d+")
@@ -29,6 +29,7 @@ class Phase(StrEnum):
     """How far a run is."""
 
     RUNNING = "running"
+    WAITING = "waiting"  # for a person to decide
     FINISHED = "finished"  # its outcome waits in the outbox
     DELIVERED = "delivered"  # its terminal message is up
 
@@ -66,7 +67,8 @@ class Runs:
         a new one.
         """
         run_of = run_of_key(self._redis, request.id)
-        keys = [lease.key, run_of, self._redis.key("run", "")]
+        parked = parked_key(self._redis, request.thread_key)
+        keys = [lease.key, run_of, self._redis.key("run", ""), parked]
         fields = await self._redis.script(
             "run_start", keys, lease.token, run_id, request.id, request.thread_key, self._seconds
         )
@@ -218,6 +220,15 @@ class Post:
     async def save_part(self, count: int) -> None:
         """Remember that the first `count` parts are up."""
         await self._set("parts", str(count))
+
+    async def card(self, name: str) -> str | None:
+        """The ts of the card of that name, if it is up and still to be changed."""
+        ts = await self._redis.call("HGET", self._key, f"card:{name}")
+        return ts.decode() if ts else None
+
+    async def save_card(self, name: str, ts: str) -> None:
+        """Remember a card; with an empty ts, that it will not be changed any more."""
+        await self._set(f"card:{name}", ts)
 
     async def may_write(self) -> None:
         """Raises LeaseLost when this worker no longer holds the thread."""

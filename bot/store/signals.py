@@ -14,7 +14,7 @@ from redis.exceptions import RedisError
 from bot.core.background import alongside
 from bot.core.errors import StoreUnavailable
 from bot.store.connection import Connection, Retention
-from bot.store.mailbox import mailbox_keys, request_key
+from bot.store.mailbox import mailbox_keys, parked_key, request_key
 
 log = logging.getLogger(__name__)
 
@@ -40,9 +40,13 @@ class Signals:
         """Ask to stop a request, by default the thread's current one.
 
         Returns the request's id, None when the thread has nothing to stop. One that waits still is
-        stopped when it is its turn.
+        stopped when it is its turn; one that waits for a person needs a ticket for that.
         """
-        keys = [mailbox_keys(self._redis, thread_key)[0], self._redis.key("cancelled", "")]
+        keys = [
+            mailbox_keys(self._redis, thread_key)[0],
+            self._redis.key("cancelled", ""),
+            parked_key(self._redis, thread_key),
+        ]
         found = await self._redis.script(
             "request_cancel", keys, request_id or "", by, self._seconds, self._channel
         )

@@ -83,6 +83,7 @@ class Tool:
     title: Callable[[BaseModel], str]
     on_acquired: Callable[[Services], Awaitable[str]] | None = None
     narrowing: tuple[str, ...] = ()
+    standing: tuple[str, ...] | None = None
 
     @property
     def line(self) -> str:
@@ -143,6 +144,7 @@ def tool(
     title: str | Callable[[Any], str] = "",
     on_acquired: Callable[[Services], Awaitable[str]] | None = None,
     narrowing: tuple[str, ...] = (),
+    standing: tuple[str, ...] | None = None,
 ) -> Callable[[Callable[..., R_co]], _Decorated[R_co]]:
     """Make a tool of a typed function; its docstring is the description that the model reads.
 
@@ -152,7 +154,7 @@ def tool(
     characters.
 
     Raises ToolDefinitionError, naming the tool, when strict mode cannot express a parameter, and
-    when `title` or `narrowing` name one that is not there.
+    when `title`, `narrowing` or `standing` name one that is not there.
     """
 
     def decorate(function: Callable[..., R_co]) -> _Decorated[R_co]:
@@ -167,7 +169,7 @@ def tool(
             raise ToolDefinitionError(f"Tool {name} needs a return annotation and a docstring.")
         services = {key: get_args(hint)[0] for key, hint in hints.items() if _is_provided(hint)}
         arguments = _arguments_model(function, hints, services)
-        _check_names(name, arguments, title, narrowing)
+        _check_names(name, arguments, title, (*narrowing, *(standing or ())))
         made = Tool(
             name=name,
             group=group,
@@ -185,6 +187,7 @@ def tool(
             title=_title_maker(name, title),
             on_acquired=on_acquired,
             narrowing=narrowing,
+            standing=standing,
         )
         return _Decorated(function, made)
 
@@ -227,15 +230,15 @@ def _check_names(
     tool: str,
     arguments: type[BaseModel],
     title: str | Callable[[Any], str],
-    narrowing: tuple[str, ...],
+    further: tuple[str, ...],
 ) -> None:
-    named = set(narrowing)
+    named = set(further)
     if isinstance(title, str):
         fields = [field for _, field, _, _ in Formatter().parse(title) if field is not None]
         named |= {re.split(r"[.\[]", field)[0] for field in fields}
     if unknown := named - arguments.model_fields.keys():
         raise ToolDefinitionError(
-            f"Tool {tool}: title or narrowing name {', '.join(sorted(unknown))}, "
+            f"Tool {tool}: title, narrowing or standing name {', '.join(sorted(unknown))}, "
             "which is none of its parameters."
         )
 

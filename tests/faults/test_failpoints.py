@@ -22,7 +22,6 @@ from bot.settings import load_settings
 BOT = Path(__file__).parents[2] / "bot"
 WINDOWS = set(range(1, 23))
 ELSEWHERE = {
-    13: "approvals: a single-use compare-and-set in Redis, tests/unit/store",
     22: "tests/faults/test_windows.py::test_a_format_that_nobody_knows",
 }
 """Windows that no failpoint lies in, and what shows them instead."""
@@ -39,6 +38,7 @@ COURTESIES = {
     "slack/listeners/administration.py:register.tell": "who raised a budget is kept with it",
     "slack/listeners/actions.py:tell": "seen by one person, and lost without harm",
     "slack/listeners/shortcuts.py:open_modal": "the person presses again",
+    "slack/cards.py:Cards._direct": "opening twice is opening once",
     "slack/poster.py:Poster._direct_channel": "opening twice is opening once",
     "slack/asking.py:Asking.direct_channel": "opening twice is opening once",
     "slack/conversation.py:SlackConversation._place": "opening twice is opening once",
@@ -74,8 +74,13 @@ STORE: dict[str, tuple[str, ...] | str] = {
     "feedback.py:FeedbackStore.save": "saving it again is saving it once",
     "threads.py:Threads.join": ("request-queued",),
     "threads.py:Threads.first_notice": "claims a notice; a lost one is a courtesy",
-    "signals.py:Signals.withdraw": "a person takes back what waits; again does nothing",
     "signals.py:Signals.request_cancel": "setting it again is setting it once",
+    "signals.py:Signals.withdraw": "a person takes back what waits; again does nothing",
+    "approvals.py:Approvals.ask": "asked again, the first question is kept",
+    "approvals.py:Approvals.decide": ("approval-decided",),
+    "approvals.py:Approvals.claim": "by the same call again does the same; its intent guards it",
+    "approvals.py:Approvals.supersede": "done again when Slack delivers the message again",
+    "approvals.py:Approvals.park": ("card-posted", "run-parked"),
     "artifacts.py:ArtifactStore.put": ("tool-running", "tool-ran"),
     "artifacts.py:ArtifactStore.description": "renews a term",
     "artifacts.py:ArtifactStore.data": "renews a term",

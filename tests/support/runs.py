@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -11,6 +11,8 @@ from pydantic import SecretStr
 
 from bot.agent.events import Event
 from bot.app import runner
+from bot.console import anybody
+from bot.core.approvals import Approval, Asked, Decision
 from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.local.model import ResponsesServer
@@ -42,15 +44,26 @@ def answer(summary: str = "Two.", **changes: Any) -> dict[str, Any]:
 
 @dataclass
 class Board:
-    """A surface: all that was shown, and each terminal that was put up. `broken` attempts fail."""
+    """A surface: all that was shown, and each terminal that was put up. `broken` attempts fail.
+    `asked` are questions to people; with `answers` they are decided at once."""
 
     shown: list[Event] = field(default_factory=list)
     finished: list[Outcome] = field(default_factory=list)
     attempts: int = 0
+    asked: list[Approval] = field(default_factory=list)
+    settled: list[Asked] = field(default_factory=list)
+    answers: Callable[[Approval], Decision] | None = None
     broken: int = 0
 
     async def show(self, event: Event) -> None:
         self.shown.append(event)
+
+    async def ask(self, approvals: Sequence[Approval]) -> Sequence[tuple[Approval, Decision]]:
+        self.asked += approvals
+        return [(each, self.answers(each)) for each in approvals] if self.answers else []
+
+    async def settle(self, asked: Sequence[Asked]) -> None:
+        self.settled += asked
 
     async def finish(self, outcome: Outcome) -> None:
         self.attempts += 1
@@ -119,7 +132,9 @@ async def bot_on(
     )
     async with (
         stores.signals.listening(),
-        runner(configured, stores, conversation, board.opens(), dry_run=dry_run) as works,
+        runner(
+            configured, stores, conversation, board.opens(), dry_run=dry_run, may_decide=anybody
+        ) as works,
     ):
         if tools:
             toolbox = replace(works.toolbox, catalogue=Catalogue.of(tools))

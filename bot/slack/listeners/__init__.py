@@ -9,11 +9,13 @@ from bot.slack.admin import Admin
 from bot.slack.asking import Asking
 from bot.slack.background import Background
 from bot.slack.client import Clients, Identity
+from bot.slack.deciding import Deciding
 from bot.slack.edits import Edits
 from bot.slack.intake import Intake, Submit
 from bot.slack.listeners import (
     actions,
     administration,
+    approvals,
     channel_settings,
     commands,
     feedback,
@@ -45,6 +47,7 @@ def register(
     status: ThreadStatus,
     background: Background,
     admin: Admin,
+    deciding: Deciding,
     usage_of: UsageOf,
     memories: Memories,
 ) -> None:
@@ -54,6 +57,7 @@ def register(
     shortcuts.register(app, clients, asking)
     commands.register(app, identity, clients, asking, admin)
     actions.register(app, clients, asking, stopping, background)
+    approvals.register(app, clients, deciding, background)
     feedback.register(app, identity, clients, keep_feedback, background)
     functions.register(app, identity, clients, submit, background)
     home.register(app, identity, clients, access, background, usage_of, admin, memories)

@@ -11,6 +11,10 @@ from bot.slack.render.parts import Block, shortened
 
 STOP = "stop_run"
 RETRY = "retry_request"
+APPROVE = "approve_call"
+APPROVE_THREAD = "approve_calls_in_thread"
+DENY = "deny_call"
+SHOW_ALL = "show_call"
 REGENERATE = "regenerate_answer"
 DEEPER = "go_deeper"
 FOLLOW_UP = "follow_up"

@@ -23,7 +23,7 @@ _MAX_PARAGRAPHS = 10
 
 def progress_part(progress: Progress, *, thread_key: str) -> Part:
     """The message of a run that is under way."""
-    blocks: list[Block] = [_plan(progress)]
+    blocks: list[Block] = [plan(progress, plan_title(progress))]
     thought = "" if progress.draft else _latest(redacted(clean(progress.thought)))
     if thought:
         blocks.append(context(f"_{LinkGate().mrkdwn(thought).replace('_', ' ')}_").block)
@@ -53,10 +53,10 @@ def status_line(progress: Progress) -> str:
     return f"is working: {shortened(_plain(step.title), _MAX_STATUS)}"
 
 
-def _plan(progress: Progress) -> Block:
+def plan(progress: Progress, title: str) -> Block:
+    """The latest steps as cards."""
     shown = progress.steps[-MAX_CARDS:]
     hidden = len(progress.steps) - len(shown)
-    title = plan_title(progress)
     if hidden:
         title = f"{title} · {words.EARLIER_STEPS.format(count=hidden)}"
     cards = [_card(index, step) for index, step in enumerate(shown, hidden)]

@@ -141,6 +141,39 @@ RAISE_TITLE = "Raise this budget?"
 RAISE_TEXT = "Only admins can. Everybody here will see who did; it holds until the budget renews."
 RAISE_CONFIRM = "Raise it"
 NOT_OURS = "I don't know that budget."
+OR = " or "
+PARKED = "Waiting for approval"
+WAITS_FOR = ":hourglass_flowing_sand: I need the approval of {people} to go on; see below."
+STATUS_PARKED = "waits for an approval"
+APPROVAL_NEEDED = "Approval needed: {title}"
+APPROVAL_ASKED = "{people}, may I do this?\n{title}"
+APPROVE, APPROVE_THREAD, DENY = "Approve", "Approve for this thread", "Deny"
+SHOW_ALL, SHOW_ALL_TITLE, SHOW_ALL_CLOSE = "Show all", "What would be done", "Close"
+NO_ARGUMENTS = "It takes no details."
+EMPTY_VALUE = "(empty)"
+CUT_AT = " (beginning; {count:,} characters in all)"
+HAS_HIDDEN = " (also holds characters that cannot be seen)"
+ONLY_MAY = "Only {people} may decide, until {until}. Nothing happens before."
+STANDING = "“Approve for this thread” also covers {tool} {same} when {person} asks for it here, for {hours} hours."
+STANDING_SAME = "with the same {fields}"
+STANDING_ANY = "whatever the details"
+VERDICTS = {
+    "approved": ":white_check_mark: Approved by {by}",
+    "standing": ":white_check_mark: Approved for this thread by {by}",
+    "denied": ":no_entry: Denied by {by}",
+    "expired": ":hourglass: Nobody decided in time, so it was not done",
+    "withdrawn": ":black_square_for_stop: Withdrawn: the run has ended",
+}
+DENIED_BY_ITSELF = ":no_entry: Not done: {why}"
+ONLY_THEY_MAY = "Only {people} may decide about this."
+ALREADY_DECIDED = "That was decided already{by}."
+DECISION_REFUSED = {
+    "unknown": "I don't know that question, or not any more.",
+    "forbidden": "You may not decide about this.",
+    "changed": "This is not what you were shown, so your press does not count.",
+    "decided": "That was decided already.",
+    "expired": "It is too late for that: the time to decide is up.",
+}
 PAUSED = "I am paused: I ask no model anything until an admin says `/ask admin resume`."
 RESUMED = "I am at work again."
 HOME_MEMORIES = "What I remember of you"

@@ -1,10 +1,17 @@
--- KEYS: lease, run of the request, prefix of runs. ARGV: token, run, request, thread, seconds.
--- Returns the fields of the request's run, which is a new one unless it has one.
+-- KEYS: lease, run of the request, prefix of runs, parked. ARGV: token, run, request, thread, seconds.
+-- Returns the fields of the request's run, which is a new one unless it has one, as they were: one
+-- that waited runs from now on.
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return redis.error_reply('LEASELOST') end
 local existing = redis.call('GET', KEYS[2])
 if existing then
   local fields = redis.call('HGETALL', KEYS[3] .. existing)
-  if #fields > 0 then return fields end
+  if #fields > 0 then
+    if redis.call('HGET', KEYS[3] .. existing, 'phase') == 'waiting' then
+      redis.call('HSET', KEYS[3] .. existing, 'phase', 'running')
+    end
+    redis.call('DEL', KEYS[4])
+    return fields
+  end
 end
 local run = KEYS[3] .. ARGV[2]
 redis.call('SET', KEYS[2], ARGV[2], 'EX', ARGV[5])

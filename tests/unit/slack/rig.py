@@ -9,6 +9,7 @@ from typing import Any
 
 from slack_bolt.async_app import AsyncApp
 
+from bot.core.approvals import Approval, Asked, Decision
 from bot.core.budgets import Account, Budget, Spent
 from bot.core.errors import LeaseLost, StoreUnavailable
 from bot.core.feedback import Feedback
@@ -25,6 +26,7 @@ from bot.slack.app import slack_app
 from bot.slack.asking import Asking
 from bot.slack.background import Background
 from bot.slack.client import Clients, Identity, identify, slack_clients
+from bot.slack.deciding import Deciding
 from bot.slack.edits import Edits
 from bot.slack.intake import Intake
 from bot.slack.listeners import register
@@ -32,7 +34,7 @@ from bot.slack.people import People
 from bot.slack.socket_mode import socket_mode
 from bot.slack.status import ThreadStatus
 from bot.slack.stopping import Stopping
-from bot.store import Position, open_stores
+from bot.store import Position, Refusal, open_stores
 from bot.toolkit.mcp import McpServers
 
 
@@ -50,6 +52,19 @@ class Mailbox:
     running: bool = True
     down: bool = False
     refused: int = 0
+    questions: dict[str, Asked] = field(default_factory=dict)
+    decisions: list[tuple[str, Decision]] = field(default_factory=list)
+    refusal: Refusal | None = None
+
+    async def asked(self, approval_id: str) -> Asked | None:
+        return self.questions.get(approval_id)
+
+    async def decide(
+        self, approval: Approval, decision: Decision, *, sha256: str
+    ) -> Refusal | None:
+        if self.refusal is None:
+            self.decisions.append((approval.id, decision))
+        return self.refusal
 
     async def submit(self, request: Request, event_id: str) -> bool:
         if self.down:
@@ -150,6 +165,7 @@ class Post:
     ts: str | None = None
     parts: int = 0
     lost: bool = False
+    cards: dict[str, str] = field(default_factory=dict)
     outcome: Outcome | None = None
 
     async def message(self) -> str | None:
@@ -163,6 +179,12 @@ class Post:
 
     async def save_part(self, count: int) -> None:
         self.parts = count
+
+    async def card(self, name: str) -> str | None:
+        return self.cards.get(name) or None
+
+    async def save_card(self, name: str, ts: str) -> None:
+        self.cards[name] = ts
 
     async def may_write(self) -> None:
         if self.lost:
@@ -280,6 +302,7 @@ async def wired(
             memories=NoMemories(),
             status=status,
             background=background,
+            deciding=Deciding(people, mailbox.asked, mailbox.decide),
         )
         yield Rig(ws, mailbox, clients, identity, people, access, status, intake, asking, app)
 

@@ -87,6 +87,7 @@ async def test_everything_listened_to_is_in_the_manifest(app):
         for action in (
             *("stop_run", "retry_request", "regenerate_answer", "go_deeper"),
             *("follow_up_0", "feedback", "raise_budget_half"),
+            *("approve_call", "approve_calls_in_thread", "deny_call", "show_call"),
             *("admin_channel", "admin_pause", "channel_reset", "forget_memory"),
         )
     ]

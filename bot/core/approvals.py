@@ -1,0 +1,88 @@
+"""What a person must decide about before it is done, and what they decided (D6, reliability 10)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Verdict(StrEnum):
+    """What became of a question."""
+
+    APPROVED = "approved"
+    STANDING = "standing"  # approved, and so is the like of it in this thread for a while
+    DENIED = "denied"
+    EXPIRED = "expired"  # nobody decided in time, or nobody acted on it in time
+    WITHDRAWN = "withdrawn"  # the run ended first
+
+
+class Approval(BaseModel):
+    """A question put to people: may this call be made?
+
+    `id` is the call's idempotency key, which begins with the run. `arguments` is the canonical JSON
+    of exactly what will be done, and `sha256` that of tool and arguments: what is approved is
+    nothing else. `requester` asked for it; only `approvers` may decide; `expires` is in seconds
+    since the epoch. `standing` names what an approval for the thread would cover: this tool with
+    the same values of the arguments `fixed`, for `standing_hours`; "" when none is offered.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    version: int = 1
+    id: str
+    thread_key: str
+    tool: str
+    title: str
+    arguments: str
+    sha256: str
+    requester: str
+    approvers: tuple[str, ...]
+    expires: int
+    standing: str = ""
+    fixed: tuple[str, ...] = ()
+    standing_hours: float = 24.0
+
+    @property
+    def run_id(self) -> str:
+        return self.id.partition(":")[0]
+
+
+class Decision(BaseModel):
+    """What was decided: by whom (a user's id, "" when by nobody), and when, in seconds since the
+    epoch. `name` is what people call them; `comment` says why, if somebody or something did."""
+
+    model_config = ConfigDict(frozen=True)
+
+    version: int = 1
+    verdict: Verdict
+    by: str = ""
+    name: str = ""
+    comment: str = ""
+    at: int = Field(default_factory=lambda: int(time.time()))
+
+    @property
+    def allows(self) -> bool:
+        return self.verdict in (Verdict.APPROVED, Verdict.STANDING)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question, and its answer once there is one."""
+
+    approval: Approval
+    decision: Decision | None = None
+
+
+def canonical(arguments: BaseModel) -> str:
+    """Arguments as JSON, the same for the same values."""
+    return json.dumps(arguments.model_dump(mode="json"), sort_keys=True, ensure_ascii=False)
+
+
+def digest(tool: str, arguments: str) -> str:
+    """What an approval is bound to; `arguments` are canonical."""
+    return hashlib.sha256(f"{tool}\n{arguments}".encode("utf-8", "surrogatepass")).hexdigest()

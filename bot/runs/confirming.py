@@ -1,0 +1,121 @@
+"""Calls that wait for a person's yes: asked, answered, and made on exactly that (D6, reliability 10).
+
+Code decides whether somebody is asked, and who: from the request, never from what the model says.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Awaitable, Callable
+
+from pydantic import BaseModel
+from typing_extensions import override
+
+from bot.agent.hooks import Approved, Hooks, Permission, Undecided
+from bot.core.approvals import Approval, Decision, Verdict, canonical, digest
+from bot.core.context import current_request
+from bot.core.errors import CorruptValue
+from bot.core.request import Request
+from bot.runs.channels import ChannelSettings
+from bot.runs.policy import Policy
+from bot.store import Approvals
+from bot.toolkit import Tool
+
+MayDecide = Callable[[str], Awaitable[bool]]
+"""Whether a user is somebody who may approve anything at all: no guest, nobody from outside."""
+
+_LONGEST = 50_000
+"""Characters of arguments that somebody can be asked to look at."""
+
+_NO_OTHER_WAY = "Do not try to do it in another way; say in the result that it was not done."
+_TOO_LONG = (
+    f"Not done: this needs a person's approval, and nobody can check more than {_LONGEST:,} "
+    "characters. Do it in smaller pieces."
+)
+_NOBODY = f"Not done: it needs the approval of somebody who cannot give it. {_NO_OTHER_WAY}"
+
+
+class Confirming(Hooks):
+    """Of one run: has people decide about calls that the policy does not leave to the model."""
+
+    def __init__(
+        self,
+        request: Request,
+        policy: Policy,
+        channel: ChannelSettings,
+        approvals: Approvals,
+        may_decide: MayDecide,
+    ) -> None:
+        self._request = request
+        self._policy = policy
+        self._channel = channel
+        self._approvals = approvals
+        self._may_decide = may_decide
+
+    @override
+    async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
+        if not self._policy.confirms(self._channel, mutates=tool.mutates, sensitive=tool.sensitive):
+            return Approved()
+        wanted = self._approval(tool, arguments)
+        if len(wanted.arguments) > _LONGEST:
+            return _TOO_LONG
+        if not [user for user in wanted.approvers if await self._may_decide(user)]:
+            return _NOBODY
+        if await self._still_allowed(await self._approvals.standing(wanted)):
+            return Approved()
+        try:
+            await self._approvals.ask(wanted)
+            decision = await self._approvals.claim(wanted)
+        except CorruptValue:
+            return "Not done: nobody knows any more what was decided about it. Ask for it again."
+        return await self._permission(decision)
+
+    async def _permission(self, decision: Decision | None) -> Permission:
+        if decision is None:
+            return Undecided()
+        if await self._still_allowed(decision):
+            return Approved()
+        return f"Not done: {_why(decision)}. {_NO_OTHER_WAY}"
+
+    async def _still_allowed(self, decision: Decision | None) -> bool:
+        """Whether it is a yes of somebody who may still say it: settings and people change."""
+        return (
+            decision is not None
+            and decision.allows
+            and decision.by in self._policy.approvers_of(self._request)
+            and await self._may_decide(decision.by)
+        )
+
+    def _approval(self, tool: Tool, arguments: BaseModel) -> Approval:
+        given = canonical(arguments)
+        fixed = tool.standing if tool.standing is not None or tool.sensitive else ()
+        values = {name: json.loads(given)[name] for name in fixed or ()}
+        return Approval(
+            id=current_request().idempotency_key,
+            thread_key=self._request.thread_key,
+            tool=tool.name,
+            title=tool.title(arguments),
+            arguments=given,
+            sha256=digest(tool.name, given),
+            requester=self._request.user,
+            approvers=self._policy.approvers_of(self._request),
+            expires=int(time.time() + self._policy.approval_hours * 3_600),
+            standing="" if fixed is None else digest(tool.name, json.dumps(values)),
+            fixed=fixed or (),
+        )
+
+
+def _why(decision: Decision) -> str:
+    match decision.verdict:
+        case Verdict.EXPIRED:
+            return "nobody approved it in time"
+        case Verdict.DENIED if not decision.by:
+            return decision.comment
+        case Verdict.DENIED:
+            said = f" and said: {decision.comment}" if decision.comment else ""
+            return f"{decision.name or decision.by} denied it{said}"
+        case Verdict.WITHDRAWN:
+            return "it was withdrawn"
+        case Verdict.APPROVED | Verdict.STANDING:
+            return f"{decision.name or decision.by} approved it, but may not approve it any more"

@@ -1,0 +1,118 @@
+"""A run that pauses for people: what it asks them, how it waits, and how it goes on (D6)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from bot.agent.events import Event, Paused, Recorded, RunEnded, SavePoint
+from bot.agent.interrupt import Interrupt, Interrupted
+from bot.agent.loop import run
+from bot.agent.parts import Parts
+from bot.agent.state import LoopState
+from bot.core.approvals import Approval, Asked, Decision, Verdict
+from bot.core.errors import CorruptValue, StoreError
+from bot.core.failpoints import failpoint
+from bot.core.request import Request
+from bot.runs.surface import Surface
+from bot.store import Approvals, Lease
+
+log = logging.getLogger(__name__)
+
+_PAUSES = (1.0, 5.0)
+"""Seconds between attempts to put a question to people."""
+
+_UNASKED = Decision(verdict=Verdict.DENIED, comment="nobody could be asked about it now")
+
+
+class Parked(Exception):
+    """The request waits for people and stays at the head of its mailbox, without a worker or a
+    ticket: whoever decides brings one, and the sweep does when the time is up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """What one run asks people, in its thread and in the store."""
+
+    request: Request
+    run_id: str
+    approvals: Approvals
+    surface: Surface
+    lease: Lease
+
+    async def settle(self) -> None:
+        """Show what became of the questions that were answered."""
+        if answered := [each for each in await self._all() if each.decision]:
+            await self.surface.settle(answered)
+
+    async def wait(self, ids: Sequence[str], interrupt: Interrupt) -> None:
+        """Put up the questions; return when there is something to go on with.
+
+        Raises Parked when the answers come later, LeaseLost and StoreUnavailable.
+        """
+        open_ones = [each.approval for each in await self._all() if each.decision is None]
+        waiting = [each for each in open_ones if each.id.rpartition(":")[2] in ids]
+        if not waiting:
+            return
+        try:
+            async with interrupt.within(float("inf")):
+                answers = await self._put(waiting)
+        except Interrupted:
+            return
+        for approval, decision in answers:
+            await self.approvals.answer(approval, decision)
+        if answers:
+            return
+        if await self.approvals.park(self.request, self.run_id, waiting, self.lease):
+            failpoint("run-parked")
+            raise Parked
+
+    async def _put(self, waiting: Sequence[Approval]) -> Sequence[tuple[Approval, Decision]]:
+        """Put the questions, patiently; what cannot be asked is refused."""
+        for pause in (*_PAUSES, None):
+            try:
+                return await self.surface.ask(waiting)
+            except StoreError:
+                raise
+            except Exception:
+                log.exception("a question was not put up", extra={"run_id": self.run_id})
+                if pause is not None:
+                    await asyncio.sleep(pause)
+        return [(approval, _UNASKED) for approval in waiting]
+
+    async def close(self) -> None:
+        """The run is over: what nobody has decided needs no decision any more."""
+        for each in await self._all():
+            if each.decision is None:
+                gone = Decision(verdict=Verdict.WITHDRAWN)
+                await self.approvals.answer(each.approval, gone)
+        await self.settle()
+
+    async def _all(self) -> list[Asked]:
+        try:
+            return await self.approvals.of_run(self.run_id)
+        except CorruptValue:
+            return []
+
+
+async def through(
+    state: LoopState, parts: Parts, asking: Questions, note: Callable[[Event], Awaitable[None]]
+) -> RunEnded:
+    """The loop to its end, each event noted. Raises Parked while people have to decide."""
+    while True:
+        event: Event | None = None
+        async with aclosing(run(state, parts)) as events:
+            async for event in events:
+                if isinstance(event, Recorded | SavePoint):
+                    state = event.state
+                await note(event)
+        match event:
+            case RunEnded():
+                return event
+            case Paused(call_ids=ids):
+                await asking.wait(ids, parts.interrupt)
+            case _:
+                raise RuntimeError("the loop ended without RunEnded")

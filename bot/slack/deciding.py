@@ -1,0 +1,92 @@
+"""Who presses Approve or Deny: whether they may, and what they are told."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from pydantic import ValidationError
+
+from bot.core.approvals import Approval, Asked, Decision, Verdict
+from bot.core.errors import NotPermitted, SlackUnavailable
+from bot.runs.policy import PersonKind
+from bot.slack.people import People
+from bot.slack.pressed import Pressed
+from bot.slack.render import buttons, words
+from bot.slack.render.approval import Shown
+from bot.store import Refusal
+
+VERDICTS = {
+    buttons.APPROVE: Verdict.APPROVED,
+    buttons.APPROVE_THREAD: Verdict.STANDING,
+    buttons.DENY: Verdict.DENIED,
+}
+
+
+class Decides(Protocol):
+    """What keeps a decision and has the run go on."""
+
+    async def __call__(
+        self, approval: Approval, decision: Decision, *, sha256: str
+    ) -> Refusal | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Deciding:
+    """`asked` finds a question by its id, and `decide` answers it."""
+
+    people: People
+    asked: Callable[[str], Awaitable[Asked | None]]
+    decide: Decides
+
+    async def press(self, press: Pressed) -> None:
+        """Decide as the button says. Raises NotPermitted with a sentence for who pressed."""
+        shown, approval = await self.question(press)
+        if press.user not in approval.approvers or not await may_decide(self.people, press.user):
+            raise NotPermitted(_only(approval))
+        decision = Decision(
+            verdict=VERDICTS[press.action],
+            by=press.user,
+            name=await self.people.name(press.user),
+            at=int(float(press.at)),  # so that the same press is the same decision
+        )
+        refusal = await self.decide(approval, decision, sha256=shown.sha256)
+        if refusal is Refusal.DECIDED:
+            raise NotPermitted(await self._decided(approval))
+        if refusal is not None:
+            raise NotPermitted(words.DECISION_REFUSED[refusal])
+
+    async def question(self, press: Pressed) -> tuple[Shown, Approval]:
+        """What the button is about. Raises NotPermitted when it is nothing of ours here."""
+        try:
+            shown = Shown.model_validate_json(press.value)
+        except ValidationError:
+            raise NotPermitted(words.DECISION_REFUSED[Refusal.UNKNOWN]) from None
+        asked = await self.asked(shown.id)
+        if asked is None or not _stands_in(asked.approval, press.channel):
+            raise NotPermitted(words.DECISION_REFUSED[Refusal.UNKNOWN])
+        return shown, asked.approval
+
+    async def _decided(self, approval: Approval) -> str:
+        asked = await self.asked(approval.id)
+        decision = asked.decision if asked else None
+        by = f" by <@{decision.by}>" if decision and decision.by else ""
+        return words.ALREADY_DECIDED.format(by=by)
+
+
+async def may_decide(people: People, user: str) -> bool:
+    """Whether `user` is a full member, asked of Slack; nobody is let in on a guess."""
+    try:
+        return (await people.find(user)).kind is PersonKind.MEMBER
+    except SlackUnavailable:
+        return False
+
+
+def _stands_in(approval: Approval, channel: str) -> bool:
+    """Cards stand in the question's channel, or in direct messages."""
+    return channel.startswith("D") or approval.thread_key.split(":")[1] == channel
+
+
+def _only(approval: Approval) -> str:
+    return words.ONLY_THEY_MAY.format(people=words.OR.join(f"<@{u}>" for u in approval.approvers))
