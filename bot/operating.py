@@ -1,5 +1,5 @@
 """What an operator does from the command line beside a running bot: look at spending, at servers and
-at what people say of answers, pause it.
+at what people say of answers, pause it, erase what it holds.
 
 On the Redis of REDIS_URL; without one on the bot's own, which only one process at a time can use.
 """
@@ -13,8 +13,10 @@ from datetime import UTC, datetime
 from bot.app import budget_policy, redis_and_stores
 from bot.core.budgets import Pause
 from bot.core.errors import ConfigurationError
+from bot.model import delete_responses, sdk_client
 from bot.runs.budget_words import since, used_of
 from bot.runs.budgets import BudgetPolicy
+from bot.runs.erasing import erase_person, erase_thread
 from bot.settings import Settings
 from bot.store import Stores
 from bot.toolkit.mcp import Standing, open_mcp_servers
@@ -88,6 +90,28 @@ async def feedback_lines(settings: Settings, limit: int, *, as_json: bool) -> li
         what = f"{each.at:%Y-%m-%d %H:%M}  {each.verdict:<8} {each.user:<12} {each.channel:<12}"
         lines.append(f"{what} {each.run_id:<21} {' '.join(each.comment.split())}".rstrip())
     return [*lines, f"{good} good, {len(said) - good} bad."]
+
+
+async def erase_lines(settings: Settings, *, user: str = "", thread: str = "") -> list[str]:
+    """Erase all that is held about a person, or of a thread, and say what went. The last
+    lines name what could not go."""
+    async with _stores(settings) as stores:
+        erased = await (erase_person(stores, user) if user else erase_thread(stores, thread))
+    left = sorted(erased.responses)
+    if left and (settings.openai_api_key or settings.openai_base_url):
+        key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else "none"
+        async with sdk_client(key, settings.openai_base_url) as client:
+            left = await delete_responses(client, left)
+    lines = [
+        f"Erased {erased.keys:,} keys in Redis, {len(erased.threads):,} threads among them, and "
+        f"{len(erased.responses) - len(left):,} responses at the model service."
+    ]
+    if left:
+        lines.append(f"The model service still has {len(left):,}: {', '.join(left)}")
+    if erased.busy:
+        busy = ", ".join(sorted(erased.busy))
+        lines.append(f"Others are being answered in {busy}: erase again when that is over.")
+    return lines
 
 
 @asynccontextmanager

@@ -25,6 +25,7 @@ for each in (
     operations.feedback,
     operations.pause,
     operations.resume,
+    operations.erase,
 ):
     cli.command()(each)
 cli.command("eval")(evaluating.evaluate)

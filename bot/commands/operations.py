@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import Annotated
 
 import typer
 
 from bot.commands.start import configured
+
+_USER = re.compile(r"[UW][A-Z0-9]{2,20}")
+_THREAD = re.compile(r"[A-Za-z0-9]+:[A-Za-z0-9]+:[0-9.]+")
 
 
 def usage() -> None:
@@ -43,3 +47,17 @@ def resume() -> None:
 
     asyncio.run(operating.resume(configured()))
     print("At work again.")
+
+
+def erase(
+    user: Annotated[str, typer.Option(help="A person's id in Slack, like U0123ABCD.")] = "",
+    thread: Annotated[str, typer.Option(help="A thread: team:channel:ts of its root.")] = "",
+) -> None:
+    """Erase all that is kept about a person, or of a thread, the model's stored responses included."""
+    from bot.operating import erase_lines
+
+    is_user, is_thread = _USER.fullmatch(user), _THREAD.fullmatch(thread)
+    if bool(is_user) == bool(is_thread):
+        raise typer.BadParameter("give --user U0123ABCD or --thread T0123:C0123:1763712000.123456")
+    for line in asyncio.run(erase_lines(configured(), user=user, thread=thread)):
+        print(line)

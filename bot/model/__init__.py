@@ -1,6 +1,6 @@
 """The Responses API client: what is asked, what comes back, what it costs."""
 
-from bot.model.client import ResponsesModel, sdk_client
+from bot.model.client import ResponsesModel, delete_responses, sdk_client
 from bot.model.prices import Price, PriceList
 from bot.model.types import (
     ArgumentsPart,
@@ -23,5 +23,6 @@ __all__ = [
     "ReasoningPart",
     "ResponsesModel",
     "TextPart",
+    "delete_responses",
     "sdk_client",
 ]

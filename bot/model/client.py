@@ -6,13 +6,14 @@ and the typed events would cost more than all the rest of a turn (see tests/benc
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+import asyncio
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing
 from http import HTTPStatus
 from typing import Any, cast
 
 from httpx2 import EventSource, HTTPError, Response, ServerSentEvent
-from openai import AsyncOpenAI, AsyncStream, DefaultAioHttpClient, OpenAIError
+from openai import AsyncOpenAI, AsyncStream, DefaultAioHttpClient, NotFoundError, OpenAIError
 from pydantic_core import from_json
 
 from bot.core.chain import Usage
@@ -29,6 +30,7 @@ from bot.model.types import (
 )
 
 _PATH = "/responses"
+_DELETIONS = 8  # at a time
 _TERMINAL = frozenset({"response.completed", "response.incomplete", "response.failed"})
 
 
@@ -53,6 +55,26 @@ async def _spare_retries(response: Response) -> None:
         return
     if kind in (ModelErrorKind.QUOTA, ModelErrorKind.CONTEXT_OVERFLOW):
         response.headers["x-should-retry"] = "false"
+
+
+async def delete_responses(client: AsyncOpenAI, ids: Iterable[str]) -> list[str]:
+    """Have the service forget stored responses; those that it could not be brought to. One that it
+    does not know is forgotten."""
+    places = asyncio.Semaphore(_DELETIONS)
+
+    async def deleted(each: str) -> bool:
+        async with places:
+            try:
+                await client.responses.delete(each)
+            except NotFoundError:
+                return True
+            except OpenAIError:
+                return False
+        return True
+
+    names = sorted(ids)
+    done = await asyncio.gather(*map(deleted, names))
+    return [name for name, was_deleted in zip(names, done, strict=True) if not was_deleted]
 
 
 class ResponsesModel:

@@ -18,6 +18,7 @@ from bot.store.caller_state import CallerStates
 from bot.store.catch_up import CatchUps, CatchUpTurn
 from bot.store.connection import Connection, Retention, connect
 from bot.store.decisions import Decisions
+from bot.store.erase import Erased, Erasure
 from bot.store.feedback import FeedbackStore
 from bot.store.leases import Lease, Leases
 from bot.store.ledger import Ledger
@@ -37,6 +38,8 @@ __all__ = [
     "CatchUps",
     "Connection",
     "Decisions",
+    "Erased",
+    "Erasure",
     "FeedbackStore",
     "Lease",
     "Leases",
@@ -83,6 +86,7 @@ class Stores:
     pause: PauseSwitch
     feedback: FeedbackStore
     catch_ups: CatchUps
+    erasure: Erasure
     redis: Connection
 
     async def takes_writes(self) -> bool:
@@ -147,5 +151,6 @@ async def open_stores(url: str, retention: Retention | None = None) -> AsyncGene
             pause=PauseSwitch(redis, keep),
             feedback=FeedbackStore(redis, keep),
             catch_ups=CatchUps(redis, keep),
+            erasure=Erasure(redis, Leases(redis, keep)),
             redis=redis,
         )

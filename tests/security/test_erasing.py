@@ -1,0 +1,148 @@
+"""What is held about a person can be erased whole, and nothing of anybody else's (reliability 15)."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from redis.asyncio import Redis
+
+from bot.core.context import RequestContext, bound_request
+from bot.core.memory import MemoryScope
+from bot.local.model import ModelRequest, Reply, finish
+from bot.local.workspace import ADA, BEN
+from bot.operating import erase_lines
+from bot.runs.memories import ScopedMemories
+from bot.store import open_stores
+from bot.store.connection import connect
+from tests.security.model import question, won_over
+from tests.security.test_boundaries import private_question
+from tests.support.deployment import Deployment, configured, deployed
+from tests.support.redis import asked
+from tests.support.runs import answer
+
+SALES, DIRECT = "C0SALES001", "D0ADA00001"
+HERS, HIS = "ADAS-WORDS", "BENS-WORDS"
+READ = ("read_file", {"file_id": "$file", "sheet": None, "pages": None})
+
+
+async def everything(redis_url: str) -> dict[str, bytes]:
+    """All that Redis holds, by key; of the engine's, too."""
+    reads: dict[str, tuple[Any, ...]] = {
+        "string": ("GET",),
+        "hash": ("HGETALL",),
+        "list": ("LRANGE", 0, -1),
+        "set": ("SMEMBERS",),
+        "zset": ("ZRANGE", 0, -1),
+        "stream": ("XRANGE", "-", "+"),
+    }
+    found = {}
+    async with Redis.from_url(redis_url) as plain, connect(redis_url) as redis:
+        async for key in plain.scan_iter("*"):
+            command, *rest = reads[(await redis.call("TYPE", key)).decode()]
+            found[key.decode()] = str(await redis.call(command, key, *rest)).encode()
+    return found
+
+
+async def used_by(bot: Deployment, user: str, words: str, direct: str) -> str:
+    """Someone asks in a channel with a file, has something remembered, says what they think of the
+    answer, asks in private and directly; the ts of the first."""
+    remember = ("remember", {"text": words})
+    first = await bot.ask(
+        user,
+        SALES,
+        question(READ, remember, say=answer(words, follow_ups=["?"])),
+        files=[("a.csv", f"{words}\n1\n".encode())],
+    )
+    [said] = await bot.answered(SALES, first)
+    run = said["metadata"]["event_payload"]["run"]
+    await bot.ws.click(user, SALES, said["ts"], "feedback", value=f"good:{run}")
+    await private_question(bot, user, first, question(say=answer(words)))
+    ts = await bot.ask(user, direct, question(say=answer(words)))
+    await bot.answered(direct, ts)
+    return first
+
+
+async def test_of_a_person_nothing_is_left(redis_url):
+    """Requests, runs, conversation, files, memories, feedback, spending, states and what the model
+    service stores go; another's thread goes on where it stood."""
+    async with deployed(won_over, redis_url) as bot:
+        await used_by(bot, ADA, HERS, DIRECT)
+        his = await used_by(bot, BEN, HIS, "D0BEN00001")
+        async with open_stores(redis_url) as stores:
+            context = RequestContext(
+                request=asked().model_copy(update={"user": ADA}), run_id="run_1"
+            )
+            with bound_request(context):
+                await ScopedMemories(stores.memories).remember(HERS, MemoryScope.WORKSPACE)
+        before = await everything(redis_url)
+        families = {
+            key.split(":")[2]
+            for key, value in before.items()
+            if ADA in key or HERS.encode() in value
+        }
+        assert {"memories", "ledger", "run", "caller-state", "request", "feedback"} <= families
+        stored = len(bot.api.chains.responses)
+
+        lines = await erase_lines(configured(bot.ws, bot.api, redis_url), user=ADA)
+
+        after = await everything(redis_url)
+        left = [k for k, v in after.items() if ADA in k or ADA.encode() in v or HERS.encode() in v]
+        assert left == []
+        kept = [node for node in bot.api.chains.responses.values() if node.kept]
+        assert HERS not in str([(n.input, n.response) for n in kept])
+        assert 0 < len(kept) < stored
+        assert lines[0].startswith("Erased ")
+        assert len(lines) == 1
+        for key, value in before.items():
+            if HIS.encode() in value:
+                assert after.get(key) == value, key
+        await bot.ask(BEN, SALES, question(say=answer("Still here.")), his)
+        await bot.answered(SALES, his, 2)
+        assert bot.api.requests[-1].body["previous_response_id"]
+
+
+async def test_of_a_workspace_nothing_is_left(redis_url):
+    """For one that took the bot out; another's on the same Redis stays."""
+    async with deployed(won_over, redis_url) as bot:
+        await used_by(bot, ADA, HERS, DIRECT)
+        team = bot.ws.team_id
+    async with open_stores(redis_url) as stores:
+        other = asked(HIS).model_copy(update={"team": "T0OTHER001"})
+        await stores.mailbox.submit(other, event_id="Ev1")
+        await stores.erasure.workspace(team)
+        after = await everything(redis_url)
+        ours = {k: v for k, v in after.items() if k.startswith("bot:v1:")}
+        left = [k for k, v in ours.items() if team in k or team.encode() in v or HERS.encode() in v]
+        assert [key for key in left if ":lease:" not in key] == []  # which fence, and expire
+        assert await stores.mailbox.head(other.thread_key) == other
+
+
+async def test_a_run_under_way_is_stopped(redis_url):
+    """Erased is also what is being worked on: it is taken back, and writes nothing afterwards."""
+    never = asyncio.Event()
+
+    async def waits(_request: ModelRequest) -> Reply:
+        await never.wait()
+        return finish(answer())
+
+    async with deployed(waits, redis_url) as bot:
+        ts = await bot.ask(ADA, SALES, question(say=answer(HERS)))
+        await bot.ws.until(lambda: bot.api.requests)
+        await erase_lines(configured(bot.ws, bot.api, redis_url), user=ADA)
+        # What it said is taken back, or says that it was stopped.
+        await bot.ws.until(lambda: bot.terminals(SALES, ts) or not bot.own(SALES, ts))
+    left = [k for k, v in (await everything(redis_url)).items() if ADA.encode() in v or ADA in k]
+    assert left == []
+
+
+async def test_others_are_answered_first(redis_url):
+    """A thread in which somebody else waits for an answer is left as it is, and said so."""
+    async with open_stores(redis_url) as stores:
+        mine = asked(HERS).model_copy(update={"user": ADA})
+        his = asked(HIS).model_copy(update={"user": BEN})
+        await stores.threads.join(mine.thread_key, ADA)
+        await stores.mailbox.submit(his, event_id="Ev1")
+        erased = await stores.erasure.person(ADA)
+        assert erased.busy == {mine.thread_key}
+        assert await stores.mailbox.head(his.thread_key) == his
