@@ -94,6 +94,7 @@ STORE: dict[str, tuple[str, ...] | str] = {
     "pause.py:PauseSwitch.set": "an admin's; setting it again is setting it once",
     "pause.py:PauseSwitch.clear": "an admin's; clearing it again does nothing",
     "mailbox.py:Mailbox.waiting_anywhere": "reads only",
+    "__init__.py:Stores.takes_writes": "a mark that says nothing",
     "values.py:set_aside": "a second time there is nothing to set aside",
 }
 """Every function of the store that writes, with the failpoints at its callers, or why none."""

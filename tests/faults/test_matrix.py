@@ -7,6 +7,7 @@ import asyncio
 from bot.local.model import ModelRequest, Reply, finish, held
 from bot.local.workspace import ADA
 from bot.local.workspace.record import Effect
+from bot.runs.channels import ChannelSettings
 from tests.faults.matrix import PAGE, ROWS, TESTS, page
 from tests.support.deployment import deployed
 from tests.support.runs import answer
@@ -41,7 +42,8 @@ async def test_messages_are_answered_in_the_order_they_were_written(redis_url) -
         words = request.input[-1]["content"]
         return held(finish(answer(f"Answer to {words.split('Number ')[-1]}")), go)
 
-    async with deployed(brain, redis_url) as bot:
+    each_by_itself = {"default": ChannelSettings(during_run="queue")}
+    async with deployed(brain, redis_url, channels=each_by_itself) as bot:
         root = await bot.ask(ADA, SALES, "Number 0")
         await bot.ws.until(lambda: bot.api.requests)
         said = {**bot.ws.messages(SALES)[-1], "type": "app_mention", "channel": SALES}
