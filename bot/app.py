@@ -22,6 +22,7 @@ from bot.agent.commands import AfterTool
 from bot.agent.effort import Effort
 from bot.agent.evaluate import Evaluation
 from bot.agent.hooks import HookChain, Hooks
+from bot.agent.subagents import dispatch_subagent
 from bot.core import failpoints
 from bot.core.background import alongside
 from bot.core.errors import ConfigurationError, ToolError
@@ -71,11 +72,12 @@ REDIS_SECONDS = 30.0
 
 @cache
 def catalogue() -> Catalogue:
-    """All tools: whatever `@tool` made in the modules of `tools/`."""
+    """All tools: whatever `@tool` made in the modules of `tools/`, and the agent's own."""
     names = [each.name for each in pkgutil.iter_modules(tools.__path__)]
     modules = [importlib.import_module(f"tools.{name}") for name in names]
     made = (getattr(value, "tool", None) for module in modules for value in vars(module).values())
-    return Catalogue.of(each for each in made if isinstance(each, Tool))
+    named = Catalogue.of(each for each in made if isinstance(each, Tool))
+    return named.with_own(dispatch_subagent.tool)
 
 
 @asynccontextmanager

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from bot.agent.events import Event, TextDelta, ToolEnded, ToolsAcquired, ToolStarted
+from bot.agent.events import Event, FromSubagent, TextDelta, ToolEnded, ToolsAcquired, ToolStarted
 from bot.core.answers import GIVEN
 from bot.core.approvals import Approval, Asked, Decision, Verdict
 from bot.core.errors import ModelErrorKind, ToolError
@@ -125,7 +125,7 @@ def console_surface(*, as_json: bool, stream: bool) -> OpenSurface:
     return open_surface
 
 
-def _progress(event: Event) -> str:
+def _progress(event: Event) -> str:  # noqa: PLR0911 - a line for each kind
     match event:
         case TextDelta(text=text):
             return text
@@ -137,6 +137,8 @@ def _progress(event: Event) -> str:
             return f"✓ {detail} ({seconds:.1f} s)\n"
         case ToolsAcquired(names=names):
             return f"+ {', '.join(names)}\n"
+        case FromSubagent(event=ToolStarted() | ToolEnded() | ToolsAcquired() as inner):
+            return f"  ↳ {_progress(inner)}"
         case _:
             return ""
 

@@ -17,7 +17,7 @@ from prometheus_client import (
     generate_latest,
 )
 
-from bot.agent.events import Event, ToolEnded
+from bot.agent.events import Event, FromSubagent, ToolEnded
 from bot.core.approvals import Approval, Asked, Decision
 from bot.core.errors import ModelError
 from bot.core.outcome import Outcome
@@ -219,8 +219,9 @@ class _CountedSurface:
         self._metrics = metrics
 
     async def show(self, event: Event) -> None:
-        if isinstance(event, ToolEnded):
-            self._metrics.tool_ended(event)
+        ended = event.event if isinstance(event, FromSubagent) else event
+        if isinstance(ended, ToolEnded):
+            self._metrics.tool_ended(ended)
         await self._surface.show(event)
 
     async def ask(self, approvals: Sequence[Approval]) -> Sequence[tuple[Approval, Decision]]:

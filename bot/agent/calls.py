@@ -12,9 +12,10 @@ from pydantic_core import from_json
 
 from bot.agent.acquire import acquired
 from bot.agent.complete import describe_errors
-from bot.agent.events import ToolEnded, ToolsAcquired, ToolStarted
+from bot.agent.events import FromSubagent, ToolEnded, ToolsAcquired, ToolStarted
 from bot.agent.hooks import Approved, HookChain, Undecided
 from bot.agent.outputs import CallOutput
+from bot.agent.pool import Parent, Pool
 from bot.core.chain import Item
 from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
@@ -47,7 +48,7 @@ class Intent:
     call_id: str
 
 
-Happening = ToolStarted | ToolEnded | ToolsAcquired
+Happening = ToolStarted | ToolEnded | ToolsAcquired | FromSubagent
 Happenings = asyncio.Queue[Happening | Intent | None]
 """What happens while calls are made; None when one of them is over. Whoever takes from it says
 `task_done` for each once it was dealt with."""
@@ -60,11 +61,12 @@ class _Refused(Exception):
 @dataclass(frozen=True, slots=True)
 class Calls:
     """Makes calls. `offered` are the names of the tools that the request carried; `context` is
-    bound for each call."""
+    bound for each call; `pool` is what sub-agents may spend."""
 
     toolbox: Toolbox
     hooks: HookChain
     context: RequestContext
+    pool: Pool
     offered: frozenset[str]
 
     async def make(self, call: Item, happenings: Happenings) -> CallOutput | None:
@@ -110,15 +112,17 @@ class Calls:
                 happenings.put_nowait(Intent(call_id))
                 await happenings.join()  # until the intent is kept
                 failpoint("change-intended")
-            output = await self._run(call_id, tool, arguments)
+            parent = Parent(call_id, self.pool, happenings.put_nowait)
+            output = await self._run(tool, arguments, parent)
         seconds = time.monotonic() - began
         detail = output.text.split("\n", 1)[0][:200]
         happenings.put_nowait(ToolEnded(call_id, tool.name, output.ok, detail, seconds, title))
         return output
 
-    async def _run(self, call_id: str, tool: Tool, arguments: BaseModel) -> CallOutput:
+    async def _run(self, tool: Tool, arguments: BaseModel, parent: Parent) -> CallOutput:
+        call_id = parent.call_id
         try:
-            result = await self._attempted(tool, arguments)
+            result = await self._attempted(tool, arguments, parent)
         except ToolError as error:
             return CallOutput(call_id, tool.name, redacted(str(error)), ok=False)
         except TimeoutError:
@@ -133,12 +137,12 @@ class Calls:
         links = tuple(source.url for source in result.sources if source.url)
         return CallOutput(call_id, tool.name, result.content, links=links)
 
-    async def _attempted(self, tool: Tool, arguments: BaseModel) -> ToolResult:
+    async def _attempted(self, tool: Tool, arguments: BaseModel, parent: Parent) -> ToolResult:
         """Run the tool. Raises ToolError, TimeoutError, and what the tool raises."""
         if self._is_rehearsed(tool):
             return ToolResult(f"Dry run: not done. It would have been: {tool.title(arguments)}")
         failpoint("tool-running")
-        result = await tool.run(arguments, self.toolbox.services)
+        result = await tool.run(arguments, {**self.toolbox.services, Parent: parent})
         failpoint("tool-ran")
         result = await self.hooks.after_tool(tool, arguments, result)
         result = replace(result, content=redacted(result.content))

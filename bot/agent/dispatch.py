@@ -21,6 +21,7 @@ from bot.agent.hooks import HookChain
 from bot.agent.interrupt import Interrupt, Interrupted
 from bot.agent.limits import Limits
 from bot.agent.outputs import CallOutput
+from bot.agent.pool import Pool
 from bot.agent.state import OpenResponse
 from bot.core.chain import Item
 from bot.core.context import RequestContext
@@ -48,7 +49,7 @@ class Waiting:
 @dataclass(frozen=True, slots=True)
 class Dispatch:
     """Runs the calls of one response. `context` is bound for each call; `deadline` is that of
-    the run, on the event loop's clock in seconds."""
+    the run, on the event loop's clock in seconds; `pool` is what its sub-agents may spend."""
 
     toolbox: Toolbox
     limits: Limits
@@ -57,6 +58,7 @@ class Dispatch:
     hooks: HookChain
     context: RequestContext
     deadline: float
+    pool: Pool
 
     async def run(
         self, open_response: OpenResponse, offered: frozenset[str]
@@ -78,7 +80,7 @@ class Dispatch:
         finals = [call for call in calls if call["name"] in last]
         others = [call for call in calls if call["name"] not in last]
         left = [c for c in others[: self.limits.calls_per_turn] if c["call_id"] not in done]
-        made = Calls(self.toolbox, self.hooks, self.context, offered)
+        made = Calls(self.toolbox, self.hooks, self.context, self.pool, offered)
         try:
             for number, batch in enumerate(self._batches(left)):
                 if number:

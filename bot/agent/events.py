@@ -117,6 +117,15 @@ class Paused:
 
 
 @dataclass(frozen=True, slots=True)
+class FromSubagent:
+    """Something that happened in the run of a sub-agent (I1); `agent` is the id of the call that
+    dispatched it. What it recorded is its own, and not to be kept."""
+
+    agent: str
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
 class RunEnded:
     """The last event, unless the run is paused.
 
@@ -148,5 +157,6 @@ Event = (
     | ToolsAcquired
     | MessagesJoined
     | Paused
+    | FromSubagent
     | RunEnded
 )

@@ -12,7 +12,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from bot.agent.events import Event, Paused, RunEnded, RunStarted, TurnStarted
+from bot.agent.events import Event, Paused, RunEnded, RunStarted, SavePoint, TurnStarted
 from bot.agent.hooks import beside
 from bot.agent.observe import judged, observe
 from bot.agent.parts import Parts
@@ -67,6 +67,8 @@ async def _turns(state: LoopState, parts: Parts) -> AsyncGenerator[Event]:
             aclosing(this.dispatch(request, state)) as dispatching,
         ):
             async for happening in dispatching:
+                if isinstance(happening, SavePoint):
+                    state = happening.state
                 yield happening
                 if isinstance(happening, Paused):
                     return

@@ -14,6 +14,7 @@ from bot.agent.complete import Draft
 from bot.agent.dispatch import Answered, Dispatch, Waiting
 from bot.agent.events import (
     Event,
+    FromSubagent,
     Paused,
     ReasoningDelta,
     Recorded,
@@ -29,6 +30,7 @@ from bot.agent.interrupt import Interrupted
 from bot.agent.observe import Ending, Notes
 from bot.agent.outputs import CallOutput
 from bot.agent.parts import Parts
+from bot.agent.pool import Pool
 from bot.agent.state import LoopState, OpenResponse
 from bot.agent.window import active, reasoned
 from bot.core.chain import NO_USAGE, Item, LedgerEntry, Usage
@@ -180,23 +182,29 @@ class Phases:
         if open_now is None or open_now.response.incomplete:
             return
         offered = frozenset(tool["name"] for tool in request.tools)
-        async with aclosing(
-            self._dispatch(state, open_now.response.id).run(open_now, offered)
-        ) as happenings:
+        kept, pool = state, Pool(self.parts.limits, state)
+        dispatch = self._dispatch(state, open_now.response.id, pool)
+        async with aclosing(dispatch.run(open_now, offered)) as happenings:
             async for event in happenings:
                 if isinstance(event, list):
                     self.outputs = event
                 elif isinstance(event, Intent | Answered):
                     open_now = _noted(open_now, event)
-                    yield SavePoint(state.go(state.transition, open=open_now))
+                    kept = pool.charged(state.go(state.transition, open=open_now))
+                    yield SavePoint(kept)
                 elif isinstance(event, Waiting):
                     yield Paused(event.call_ids)
                 else:
                     if isinstance(event, ToolEnded) and event.ok:
                         self.done.append(event.title)
                     yield event
+                    if isinstance(event, FromSubagent) and isinstance(event.event, Recorded):
+                        kept = pool.charged(state.go(state.transition, open=open_now))
+                        yield SavePoint(kept)
+        if pool.charged(state).usage != kept.usage:  # what was cancelled has cost something too
+            yield SavePoint(pool.charged(state.go(state.transition, open=open_now)))
 
-    def _dispatch(self, state: LoopState, response_id: str) -> Dispatch:
+    def _dispatch(self, state: LoopState, response_id: str, pool: Pool) -> Dispatch:
         return Dispatch(
             toolbox=self.parts.toolbox,
             limits=self.parts.limits,
@@ -205,6 +213,7 @@ class Phases:
             hooks=self.parts.hooks,
             context=self._context(state, response_id),
             deadline=self.began + self.parts.limits.run_seconds,
+            pool=pool,
         )
 
     def count(self, state: LoopState, response: ModelResponse) -> LoopState:

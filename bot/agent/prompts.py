@@ -46,6 +46,17 @@ def instructions(channel: str) -> str:
     return f"{INSTRUCTIONS}\nIn this channel\n{channel}\n"
 
 
+def subagent_instructions(instructions: str) -> str:
+    """What a sub-agent is told in every call; `instructions` are those of its parent."""
+    return f"{instructions}\n{_SUBAGENT}"
+
+
+_SUBAGENT = """\
+You are a helper of that assistant and work on one goal for it. No person reads your report: it goes
+to the assistant, which has your findings and nothing else of what you see. Be complete and short,
+name the source of each finding, and do no more than the goal asks.
+"""
+
 NUDGE = (
     "Your text was not delivered: people see only what you return with complete_task. "
     "If the work is done, call complete_task with it now; otherwise go on with tools."
@@ -200,6 +211,12 @@ def request_message(
 def _image(file: FileRef) -> Item:
     url = f"{IMAGE_REFERENCE}{file.id}"
     return {"type": "input_image", "image_url": url, "detail": "auto"}
+
+
+def subtask(request: Request, goal: str) -> Item:
+    """The goal of a sub-agent, with who wants it in the end, where and when."""
+    asker = f"[For {request.author} in {request.place}, {_local_time(request)}]"
+    return {"role": "user", "content": f"{asker}\n\n{goal}"}
 
 
 def _local_time(request: Request) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.agent.events import Event, ResultDelta, TextWithdrawn, ToolEnded, TurnStarted
+from bot.agent.events import Event, FromSubagent, ResultDelta, TextWithdrawn, ToolEnded, TurnStarted
 from bot.core.outcome import Outcome, RunStatus
 
 _MOST_STEPS = 20
@@ -21,6 +21,8 @@ class Findings:
         match event:
             case ToolEnded(ok=True, title=title, detail=detail):
                 self._steps.append(f"{title}: {detail}" if detail else title)
+            case FromSubagent(event=ToolEnded() as inner):
+                self.note(inner)
             case ResultDelta(text=text):
                 self._draft = (self._draft + text)[:_MOST_DRAFT]
             case TurnStarted() | TextWithdrawn():

@@ -11,6 +11,7 @@ import logging
 
 from bot.agent.events import (
     Event,
+    FromSubagent,
     MessagesJoined,
     Recorded,
     RunEnded,
@@ -71,6 +72,8 @@ def _line(event: Event) -> str:  # noqa: PLR0911 - a line for each kind
             return f"{tool} · {title} · started"
         case ToolEnded(tool=tool, title=title, ok=ok, seconds=seconds):
             return f"{tool} · {title} · {'ok' if ok else 'failed'}, {seconds:.1f} s"
+        case FromSubagent(agent=agent, event=inner):
+            return f"↳ {agent} · {line}" if (line := _line(inner)) else ""
         case TextWithdrawn():
             return "the model's stream broke; calling again"
         case RunEnded(status=status, stop_reason=reason, state=state):

@@ -18,6 +18,7 @@ from bot.agent.interrupt import Interrupt
 from bot.agent.limits import Limits
 from bot.agent.parts import Parts
 from bot.agent.state import LoopState
+from bot.agent.subagents import with_subagents
 from bot.core.chain import CallerState
 from bot.core.context import RequestContext, bound_request
 from bot.core.errors import CorruptValue, LeaseLost, StoreUnavailable
@@ -261,7 +262,7 @@ class Runner:
         limits = here.limited(self.limits)
         every = self.toolbox.catalogue.joined_by(await self.more_tools())
         catalogue = every.only(here.tools).listing(limits.listed_tools)
-        return Parts(
+        parts = Parts(
             model=self.model,
             models=self.models,
             prices=self.prices,
@@ -276,6 +277,7 @@ class Runner:
             stateless=self.stateless,
             user_hash=hashlib.sha256(f"{request.team}:{request.user}".encode()).hexdigest(),
         )
+        return with_subagents(parts)
 
 
 def _is_unheard(record: RunRecord) -> bool:

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from bot.agent.events import (
     Event,
+    FromSubagent,
     MessagesJoined,
     ReasoningDelta,
     ResultDelta,
@@ -32,12 +33,13 @@ class StepStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One tool call."""
+    """One tool call; `under` are those of the sub-agent that it dispatched."""
 
     call_id: str
     title: str
     status: StepStatus = StepStatus.RUNNING
     detail: str = ""
+    under: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +80,30 @@ def advance(progress: Progress, event: Event) -> Progress:
         case MessagesJoined(texts=texts):
             joined = Step("", words.also(texts), StepStatus.DONE)
             progress = replace(progress, steps=(*progress.steps, joined))
-        case ToolStarted(call_id=call_id, title=title):
-            progress = replace(progress, steps=(*progress.steps, Step(call_id, title)))
-        case ToolEnded():
-            steps = tuple(_ended(step, event) for step in progress.steps)
-            progress = replace(progress, steps=steps)
+        case ToolStarted() | ToolEnded():
+            progress = replace(progress, steps=_after(progress.steps, event))
+        case FromSubagent(agent=agent, event=ToolStarted() | ToolEnded() as inner):
+            progress = replace(progress, steps=_beneath(progress.steps, agent, inner))
         case RunEnded():
             progress = replace(progress, ended=True)
         case _:  # nothing of it is shown
             pass
     return progress
+
+
+def _after(steps: tuple[Step, ...], event: ToolStarted | ToolEnded) -> tuple[Step, ...]:
+    if isinstance(event, ToolStarted):
+        return (*steps, Step(event.call_id, event.title))
+    return tuple(_ended(step, event) for step in steps)
+
+
+def _beneath(
+    steps: tuple[Step, ...], agent: str, event: ToolStarted | ToolEnded
+) -> tuple[Step, ...]:
+    return tuple(
+        replace(step, under=_after(step.under, event)) if step.call_id == agent else step
+        for step in steps
+    )
 
 
 def _ended(step: Step, event: ToolEnded) -> Step:

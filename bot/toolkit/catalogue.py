@@ -52,7 +52,7 @@ class Catalogue:
     @classmethod
     def of(cls, tools: Iterable[Tool]) -> Catalogue:
         """Raises ToolDefinitionError when two tools share a name, or one takes a name of ours."""
-        ordered = tuple(sorted(tools, key=lambda each: (each.group, each.name)))
+        ordered = _ordered(tools)
         names = [each.name for each in ordered]
         if doubled := {name for name in names if names.count(name) > 1}:
             raise ToolDefinitionError(f"More than one tool is named {', '.join(sorted(doubled))}.")
@@ -64,7 +64,14 @@ class Catalogue:
         """With `others`, as far as their names are free."""
         names = {each.name for each in self.tools}
         new = {each.name: each for each in others if each.name not in names}
-        return Catalogue.of((*self.tools, *new.values())) if new else self
+        return self._with(Catalogue.of(new.values()).tools) if new else self
+
+    def with_own(self, *tools: Tool) -> Catalogue:
+        """With `tools` of the agent itself, whose names no other may have."""
+        return self._with(tools)
+
+    def _with(self, tools: Iterable[Tool]) -> Catalogue:
+        return replace(self, tools=_ordered((*self.tools, *tools)))
 
     def only(self, allowed: Iterable[str] | None) -> Catalogue:
         """The tools whose name or group is `allowed`, `*` standing for any letters; None allows
@@ -146,6 +153,10 @@ class Catalogue:
                 for each in self._others
             ]
         )
+
+
+def _ordered(tools: Iterable[Tool]) -> tuple[Tool, ...]:
+    return tuple(sorted(tools, key=lambda each: (each.group, each.name)))
 
 
 def _acquire_tools(description: str, **properties: dict[str, Any]) -> dict[str, Any]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from bot.core.redaction import redacted
-from bot.slack.progress import Progress, Step
+from bot.slack.progress import Progress, Step, StepStatus
 from bot.slack.render import words
 from bot.slack.render.buttons import stop_button
 from bot.slack.render.links import LinkGate
 from bot.slack.render.markdown import safe_blocks
 from bot.slack.render.parts import Block, Part, context, shortened, written
-from bot.slack.text import clean
+from bot.slack.text import clean, one_line
 
 MAX_CARDS = 12
 """The latest steps; a longer plan is harder to read than to count."""
@@ -19,6 +19,9 @@ _MAX_THOUGHT = 280
 _MAX_STATUS = 90
 _MAX_DRAFT = 2_500
 _MAX_PARAGRAPHS = 10
+_MAX_LINES = 4
+_MAX_LINE = 80
+_MARKS = {StepStatus.RUNNING: "…", StepStatus.DONE: "✓", StepStatus.FAILED: "✗"}
 
 
 def progress_part(progress: Progress, *, thread_key: str) -> Part:
@@ -79,10 +82,18 @@ def _card(index: int, step: Step) -> Block:
         "title": shortened(_plain(step.title), _MAX_TITLE) or "…",
         "status": step.status.value,
     }
-    detail = shortened(_plain(step.detail), _MAX_DETAIL)
-    if detail:
-        card["details"] = _rich_text(detail)
+    details = (shortened(_plain(step.detail), _MAX_DETAIL), *lines_under(step))
+    if text := "\n".join(filter(None, details)):
+        card["details"] = _rich_text(text)
     return card
+
+
+def lines_under(step: Step) -> list[str]:
+    """The latest that the step's sub-agent does, a line each."""
+    return [
+        f"↳ {_MARKS[each.status]} {one_line(each.title, _MAX_LINE)}"
+        for each in step.under[-_MAX_LINES:]
+    ]
 
 
 def _rich_text(text: str) -> Block:

@@ -10,12 +10,12 @@ import re
 from dataclasses import dataclass
 
 from bot.core.redaction import redacted
-from bot.slack.progress import Progress, Step
+from bot.slack.progress import Progress, Step, StepStatus
 from bot.slack.render import words
 from bot.slack.render.links import Code, Link, LinkGate, Piece, Text
 from bot.slack.render.markdown import code_span, side_by_side
 from bot.slack.render.parts import Block
-from bot.slack.render.progress import plan_title
+from bot.slack.render.progress import lines_under, plan_title
 from bot.slack.text import clean, one_line
 
 _MAX_NARRATION = 2_500
@@ -86,9 +86,14 @@ def _written(piece: Piece) -> str:
 
 
 def _step(number: int, step: Step) -> Block:
-    task = _task(f"step_{number}", one_line(step.title, _MAX_TITLE) or "…", step.status.value)
-    output = one_line(step.detail, _MAX_OUTPUT)
-    return task | ({"output": output} if output else {})
+    """While it runs, what its sub-agent does stands in the title: of the fields of a card, only
+    that is sure to be replaced when it is sent again."""
+    running = step.status is StepStatus.RUNNING
+    title = " ".join([step.title, *lines_under(step)[-1:]]) if running else step.title
+    task = _task(f"step_{number}", one_line(title, _MAX_TITLE) or "…", step.status.value)
+    details = "" if running else "\n".join(lines_under(step))
+    texts = {"output": one_line(step.detail, _MAX_OUTPUT), "details": details}
+    return task | {key: text for key, text in texts.items() if text}
 
 
 def _task(key: str, title: str, status: str) -> Block:
