@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel
 
@@ -70,7 +70,10 @@ one that is sensitive."""
 
 
 class Hooks:
-    """No-ops; each method is one edge."""
+    """No-ops; each method is one edge. One that is not `inherited` is for the run alone, and its
+    sub-agents do without."""
+
+    inherited: ClassVar[bool] = True
 
     async def on_run_start(self, state: LoopState) -> None:
         """Before the first call."""

@@ -86,7 +86,8 @@ class Pool:
     def _cost_of_a_call(self, state: LoopState) -> float:
         if not state.turn:
             state = self._state
-        return (state.cost or 0.0) / max(state.turn, 1)
+        share = self._tokens_of_a_call(state) / max(billed_tokens(state.usage), 1)
+        return (state.cost or 0.0) * share
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ from bot.agent.parts import Parts
 from bot.agent.pool import Parent, Pool
 from bot.agent.state import LoopState
 from bot.core.answers import Result, Source
-from bot.core.chain import LedgerEntry
+from bot.core.chain import Item, LedgerEntry
 from bot.core.context import RequestContext, bound_request, current_request
 from bot.core.errors import ToolError
 from bot.core.outcome import RunStatus, StopReason
@@ -133,6 +133,8 @@ class Subagents:
         async def history() -> list[LedgerEntry]:
             return entries
 
+        inherited = (_Inherited(each) for each in parts.hooks.hooks if each.inherited)
+
         return replace(
             parts,
             models=parts.models[pool.fallback :],
@@ -142,7 +144,7 @@ class Subagents:
             context=context,
             history=history,
             instructions=prompts.subagent_instructions(parts.instructions),
-            hooks=HookChain((_Shared(pool), *map(_Inherited, parts.hooks.hooks))),
+            hooks=HookChain((_Shared(pool), *inherited)),
         )
 
 
@@ -204,8 +206,8 @@ class _Inherited(Hooks):
         return await self._hook.transform_context(request)
 
     @override
-    async def on_turn_start(self, state: LoopState) -> None:
-        await self._hook.on_turn_start(state)
+    async def on_turn_start(self, state: LoopState) -> Sequence[Item]:
+        return await self._hook.on_turn_start(state)
 
     @override
     async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:

@@ -46,6 +46,8 @@ class Steering(Hooks):
     longer (`joining`), so that none is lost or asked twice; and then says so (`taken`).
     """
 
+    inherited = False
+
     def __init__(
         self,
         request: Request,
