@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import pkgutil
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import cache, partial
@@ -40,6 +40,7 @@ from bot.runs.memories import ScopedMemories
 from bot.runs.requests import Requests
 from bot.runs.runner import Runner
 from bot.runs.surface import OpenSurface
+from bot.runs.watching import Submit, Watch
 from bot.serving import Serving, serving
 from bot.settings import NO_MODEL, SLACK, Settings, secret
 from bot.slack.access import Access
@@ -52,7 +53,7 @@ from bot.slack.client import Clients, Identity, identify, slack_clients
 from bot.slack.conversation import SlackConversation
 from bot.slack.deciding import Deciding, may_decide
 from bot.slack.edits import Edits
-from bot.slack.intake import Intake, Submit
+from bot.slack.intake import Intake
 from bot.slack.listeners import register
 from bot.slack.people import People
 from bot.slack.socket_mode import socket_mode
@@ -101,11 +102,11 @@ async def runner(
     *,
     stream: bool = True,
     dry_run: bool = False,
-    metrics: Metrics | None = None,
+    watches: Sequence[Watch] = (),
     draining: asyncio.Event | None = None,
     may_decide: MayDecide,
 ) -> AsyncGenerator[Runner]:
-    """All that a run needs, counted in `metrics` if any. Runs are handed back once `draining` is set.
+    """All that a run needs, looked on by `watches`. Runs are handed back once `draining` is set.
     `may_decide` says who may approve anything.
 
     Raises ConfigurationError when no model service is named.
@@ -136,8 +137,8 @@ async def runner(
             temperature=settings.model.temperature,
             max_output_tokens=settings.model.max_output_tokens,
         )
-        if metrics:
-            model, open_surface = metrics.model(model, prices), metrics.surfaces(open_surface)
+        for each in watches:
+            model, open_surface = each.model(model, prices), each.surfaces(open_surface)
         yield Runner(
             stores=stores,
             toolbox=Toolbox(catalogue(), services, artifacts),
@@ -256,7 +257,7 @@ async def bot(
         slack = await stack.enter_async_context(slack_workspace(settings, told.metrics))
         engine = await stack.enter_async_context(open_engine(url, stores.mailbox, settings.engine))
         if work:
-            await stack.enter_async_context(_working(settings, stores, slack, engine, told.metrics))
+            await stack.enter_async_context(_working(settings, stores, slack, engine, told.watches))
         if intake:
             await stack.enter_async_context(_listening(settings, stores, slack, engine, told))
         await stack.enter_async_context(alongside(watch.run(), name="loop watch"))
@@ -276,7 +277,7 @@ def _arm_failpoints(settings: Settings) -> None:
 
 @asynccontextmanager
 async def _working(
-    settings: Settings, stores: Stores, slack: Slack, engine: Engine, metrics: Metrics
+    settings: Settings, stores: Stores, slack: Slack, engine: Engine, watches: Sequence[Watch]
 ) -> AsyncGenerator[None]:
     artifacts = ThreadArtifacts(stores.artifacts)
 
@@ -302,7 +303,7 @@ async def _working(
                 stores,
                 conversation,
                 surfaces,
-                metrics=metrics,
+                watches=watches,
                 draining=engine.draining,
                 may_decide=partial(may_decide, slack.people),
             )
@@ -327,7 +328,9 @@ async def _listening(
     async with AsyncExitStack() as stack:
         background = await stack.enter_async_context(Background())
         requests = Requests(stores, engine)
-        submit = told.metrics.submits(requests.submit)
+        submit: Submit = requests.submit
+        for each in told.watches:
+            submit = each.submits(submit)
         intake = _add_listeners(app, settings, stores, slack, requests, submit, background)
         if settings.slack_app_token:
             token = settings.slack_app_token.get_secret_value()

@@ -1,13 +1,19 @@
-"""How the process logs: lines for people, or JSON with the ids as fields."""
+"""How the process logs: lines for people, or JSON with the ids as fields.
+
+What is logged in a run carries `request_id`, `run_id` and `thread_key`, whoever logs it, and
+`trace_id` and `span_id` where there is telemetry.
+"""
 
 from __future__ import annotations
 
 import logging
 import logging.config
+from contextlib import suppress
 from typing import Literal, TextIO
 
 from typing_extensions import override
 
+from bot.core.context import current_request
 from bot.core.redaction import redacted
 
 Format = Literal["text", "json"]
@@ -24,13 +30,29 @@ class Handler(logging.StreamHandler[TextIO]):
         return redacted(super().format(record))
 
 
+class _Ids(logging.Filter):
+    """Adds the ids of the request that is being worked for; lets everything pass."""
+
+    @override
+    def filter(self, record: logging.LogRecord) -> bool:
+        with suppress(LookupError):
+            context = current_request()
+            record.request_id = context.request_id
+            record.run_id = context.run_id
+            record.thread_key = context.request.thread_key
+        return True
+
+
 def configure(form: Format) -> None:
     """Log to stderr from INFO on, libraries from WARNING on."""
     formatters = {
         "text": {"format": "%(asctime)s %(levelname)-7s %(message)s", "datefmt": "%H:%M:%S"},
         "json": {
             "()": "pythonjsonlogger.json.JsonFormatter",
-            "fmt": "%(asctime)s %(levelname)s %(name)s %(message)s",
+            "fmt": "%(levelname)s %(name)s %(message)s",
+            "timestamp": True,
+            "json_ensure_ascii": False,
+            "rename_fields": {"levelname": "level", "name": "logger"},
         },
     }
     logging.config.dictConfig(
@@ -38,7 +60,10 @@ def configure(form: Format) -> None:
             "version": 1,
             "disable_existing_loggers": False,
             "formatters": formatters,
-            "handlers": {"stderr": {"class": "bot.logs.Handler", "formatter": form}},
+            "filters": {"ids": {"()": _Ids}},
+            "handlers": {
+                "stderr": {"class": "bot.logs.Handler", "formatter": form, "filters": ["ids"]}
+            },
             "root": {"level": "INFO", "handlers": ["stderr"]},
             "loggers": {name: {"level": "WARNING"} for name in _QUIET},
         }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from types import SimpleNamespace
 
@@ -25,9 +25,7 @@ from bot.core.request import Request
 from bot.model import Model, PriceList
 from bot.model.types import ModelRequest, ModelResponse, Progress
 from bot.runs.surface import OpenSurface, RunPost, Surface
-
-Submit = Callable[[Request, str], Awaitable[bool]]
-"""Takes a request in; False when it was taken in before."""
+from bot.runs.watching import Submit
 
 _RUN_SECONDS = (1, 2.5, 5, 10, 20, 40, 60, 120, 300, 600)
 _CALL_SECONDS = (0.5, 1, 2.5, 5, 10, 20, 40, 60, 120, 300)

@@ -1,4 +1,4 @@
-"""What the process answers over HTTP, and on which port.
+"""What the process says of itself: over HTTP, and on which port; and to a collector.
 
 PORT carries Slack's events where they come over HTTP, and the probes of the host. `bot web` always
 listens there, since hosts expect that of it; `bot serve` when it takes events there, or PORT is
@@ -19,19 +19,22 @@ from aiohttp import web
 from bot.core.errors import StoreUnavailable
 from bot.health import CHECK_SECONDS, Health, health_routes, http_server, metrics_route
 from bot.metrics import Metrics
+from bot.runs.watching import Watch
 from bot.settings import Settings
 from bot.slack.http import MAX_BODY, SlackRequests
 from bot.store import Stores
+from bot.telemetry import telemetry
 
 DEFAULT_PORT = 8080
 
 
 class Serving:
-    """What is told over HTTP. `health` gets its needs, and `slack_requests` its app, as the
-    process starts."""
+    """What is told of the process, and who watches for that. `health` gets its needs, and
+    `slack_requests` its app, as the process starts."""
 
     def __init__(self) -> None:
         self.metrics = Metrics()
+        self.watches: tuple[Watch, ...] = (self.metrics,)
         self.health = Health()
         self.slack_requests = SlackRequests()
         self._stores: Stores | None = None
@@ -61,6 +64,8 @@ async def serving(settings: Settings, *, intake: bool, work: bool) -> AsyncGener
     told = Serving()
     port, metrics_port = _port(settings, intake=intake, work=work), settings.bot_metrics_port
     async with AsyncExitStack() as stack:
+        collected = telemetry(settings.otel_exporter_otlp_endpoint)
+        told.watches += await stack.enter_async_context(collected)
         if port is not None:
             routes: list[web.RouteDef] = [*health_routes(told.health), told.slack_requests.route]
             if metrics_port in (None, port):

@@ -59,7 +59,8 @@ class Request(BaseModel):
     the ts of what was edited, `revision` counts the edits, and `replaces` names the run whose message
     is to be taken over; the request before is then `superseded`. One that was taken back while it waited for a person is `withdrawn`. `private` means that only `user` may see the answer. A `late` one was found after nothing had
     listened for a while. `quoted` is the message that a shortcut was used on. `response_type` names
-    what is wanted (C3); with a `response_schema`, it is data of that JSON schema.
+    what is wanted (C3); with a `response_schema`, it is data of that JSON schema. `trace` is the W3C traceparent of the span
+    that took it in, if any.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -90,6 +91,7 @@ class Request(BaseModel):
     response_schema: dict[str, Any] | None = None
     locale: str = "en-US"
     time_zone: str = "UTC"
+    trace: str = ""
     received_at: datetime = Field(default_factory=lambda: datetime.now(UTC))
 
     @property

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from slack_sdk.errors import SlackApiError
@@ -16,6 +16,7 @@ from bot.core.errors import NotPermitted, SlackUnavailable, StoreUnavailable
 from bot.core.request import Entry, FileRef, Request
 from bot.runs.channels import Channels
 from bot.runs.policy import Person, Policy
+from bot.runs.watching import Submit
 from bot.slack.access import Access
 from bot.slack.background import Background
 from bot.slack.beside import channel_beside
@@ -30,11 +31,6 @@ from bot.slack.turns import Turns
 log = logging.getLogger(__name__)
 
 Event = Mapping[str, Any]
-
-Submit = Callable[[Request, str], Awaitable[bool]]
-"""Keeps a request and its event id, at once and for good; False when either was seen before.
-
-Raises when it could not be kept."""
 
 _ACCEPTED_SUBTYPES = (None, "file_share", "thread_broadcast")
 _KNOWN_CROWDS = 10_000  # threads remembered to have several people in them

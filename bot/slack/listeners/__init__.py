@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from slack_bolt.async_app import AsyncApp
 
+from bot.runs.watching import Submit
 from bot.slack.access import Access
 from bot.slack.admin import Admin
 from bot.slack.asking import Asking
@@ -11,7 +12,7 @@ from bot.slack.background import Background
 from bot.slack.client import Clients, Identity
 from bot.slack.deciding import Deciding
 from bot.slack.edits import Edits
-from bot.slack.intake import Intake, Submit
+from bot.slack.intake import Intake
 from bot.slack.listeners import (
     actions,
     administration,

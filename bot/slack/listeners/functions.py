@@ -7,9 +7,9 @@ from typing import Any
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.context.ack.async_ack import AsyncAck
 
+from bot.runs.watching import Submit
 from bot.slack.background import Background
 from bot.slack.client import Clients, Identity
-from bot.slack.intake import Submit
 from bot.slack.workflow import ANSWER_QUESTION, WrongInput, fail, step_request
 
 

@@ -85,9 +85,27 @@ def test_json_logs_carry_the_ids() -> None:
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
     line = json.loads(done.stderr)
-    assert line["levelname"] == "NOTICE"
+    assert line["level"] == "NOTICE"
     assert line["message"] == "run_1 turn 0 · started with gpt"
     assert {"run_id", "request_id", "thread_key", "user"} <= line.keys()
+
+
+def test_whatever_is_logged_in_a_run_carries_its_ids() -> None:
+    """Libraries and tools know nothing of runs; what they log is found with the run all the same."""
+    code = (
+        "import logging; from bot.logs import configure; configure('json')\n"
+        "from bot.core.context import RequestContext, bound_request\n"
+        "from tests.support.redis import asked\n"
+        "with bound_request(RequestContext(request=asked('?'), run_id='run_1')):\n"
+        "    logging.getLogger('somebody').warning('Straße')\n"
+        "logging.getLogger('somebody').warning('outside')"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    inside, outside = map(json.loads, done.stderr.splitlines())
+    assert (inside["message"], inside["run_id"]) == ("Straße", "run_1")
+    assert inside.keys() - outside.keys() == {"request_id", "run_id", "thread_key"}
+    assert {"timestamp", "level", "logger"} <= outside.keys()
 
 
 def test_every_transition_reads_as_a_word() -> None:

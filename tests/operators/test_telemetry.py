@@ -1,0 +1,152 @@
+"""OpenTelemetry: off by default; with an endpoint, traces and figures of what happens, and no words."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import logging
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from aiohttp import web
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
+    ExportMetricsServiceRequest,
+)
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from bot.app import bot
+from bot.core.errors import ConfigurationError
+from bot.health import http_server
+from bot.local.model import ResponsesServer, Script, calls, finish
+from bot.local.workspace import ADA, Workspace
+from bot.telemetry import telemetry
+from tests.support.deployment import MODEL, Deployment, configured
+from tests.support.runs import answer
+from tests.support.slack import GENERAL
+
+SECRET_WORDS = "the merger with Halden"
+
+
+@dataclass
+class Collector:
+    """An OTLP/HTTP receiver."""
+
+    url: str = ""
+    raw: list[bytes] = field(default_factory=list)
+    spans: list[Any] = field(default_factory=list)
+    histograms: dict[str, Any] = field(default_factory=dict)
+    services: set[str] = field(default_factory=set)
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls) -> AsyncGenerator[Collector]:
+        own = cls()
+        routes = [web.post("/v1/traces", own.take_spans), web.post("/v1/metrics", own.take_figures)]
+        async with http_server(routes, port=0, host="127.0.0.1") as port:
+            own.url = f"http://127.0.0.1:{port}"
+            yield own
+
+    def named(self, name: str) -> list[Any]:
+        """In the order in which they ended."""
+        return [span for span in self.spans if span.name == name]
+
+    async def take_spans(self, request: web.Request) -> web.Response:
+        for resource in ExportTraceServiceRequest.FromString(
+            await self._body(request)
+        ).resource_spans:
+            self.services.add(attributes(resource.resource)["service.name"])
+            for scope in resource.scope_spans:
+                self.spans += scope.spans
+        return web.Response()
+
+    async def take_figures(self, request: web.Request) -> web.Response:
+        message = ExportMetricsServiceRequest.FromString(await self._body(request))
+        for resource in message.resource_metrics:
+            for scope in resource.scope_metrics:
+                for each in scope.metrics:
+                    self.histograms[each.name] = list(each.histogram.data_points)
+        return web.Response()
+
+    async def _body(self, request: web.Request) -> bytes:
+        data = await request.read()
+        if request.headers.get("Content-Encoding") == "gzip" and data[:2] == b"\x1f\x8b":
+            data = gzip.decompress(data)
+        self.raw.append(data)
+        return data
+
+
+def attributes(owner: Any) -> dict[str, Any]:
+    def value(any_value: Any) -> Any:
+        return getattr(any_value, any_value.WhichOneof("value"))
+
+    return {each.key: value(each.value) for each in owner.attributes}
+
+
+def said_once() -> Script:
+    sums = ("calculate", {"expression": "1+1"}), ("calculate", {"expression": "1/0"})
+    return Script([calls(*sums), finish(answer(f"About {SECRET_WORDS}."))])
+
+
+async def test_a_run_is_one_trace_from_the_web_process_to_the_worker(
+    redis_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Names of the GenAI conventions; the trace goes through the queue, and into the logs; nothing
+    that people, tools or models said is sent."""
+    caplog.set_level(logging.INFO, "bot.run")
+    async with (
+        Collector.open() as collector,
+        Workspace.open() as ws,
+        ResponsesServer.open(brain=said_once()) as api,
+    ):
+        settings = configured(ws, api, redis_url, otel_exporter_otlp_endpoint=f"{collector.url}/")
+        async with bot(settings, intake=False), bot(settings, work=False):
+            place = Deployment(ws, api)
+            thread = await place.ask(ADA, GENERAL, f"What of {SECRET_WORDS}?")
+            await place.answered(GENERAL, thread)
+    [run] = collector.named("invoke_agent answer bot")
+    [taken_in] = (s for s in collector.named("receive mention") if attributes(s)["bot.request.new"])
+    [chat, _] = chats = collector.named(f"chat {MODEL}")
+    [_, tool] = executed = collector.named("execute_tool calculate")
+    assert run.parent_span_id == taken_in.span_id
+    assert {span.parent_span_id for span in (*chats, *executed)} == {run.span_id}
+    assert {span.trace_id for span in (taken_in, *chats, *executed)} == {run.trace_id}
+    assert attributes(chat)["gen_ai.operation.name"] == "chat"
+    assert attributes(chat)["gen_ai.usage.input_tokens"] > 0
+    assert attributes(tool)["gen_ai.tool.name"] == "calculate"
+    assert attributes(tool)["error.type"] == "tool_error"
+    assert attributes(run)["bot.run.status"] == "success"
+    assert collector.services == {"slack-answer-bot"}
+    kinds = {
+        attributes(p)["gen_ai.token.type"]
+        for p in collector.histograms["gen_ai.client.token.usage"]
+    }
+    assert kinds == {"input", "output"}
+    [duration] = collector.histograms["gen_ai.client.operation.duration"]
+    assert duration.count == 2
+    assert not any(SECRET_WORDS.encode() in each for each in collector.raw)
+    told = [record for record in caplog.records if record.name == "bot.run"]
+    assert {getattr(record, "trace_id", "") for record in told} == {run.trace_id.hex()}
+
+
+async def test_a_collector_that_is_not_there_holds_nobody_up(redis_url: str) -> None:
+    """People get their answers, and the process ends in time."""
+    async with Workspace.open() as ws, ResponsesServer.open(brain=said_once()) as api:
+        settings = configured(ws, api, redis_url, otel_exporter_otlp_endpoint="http://127.0.0.1:9")
+        async with asyncio.timeout(20), bot(settings):
+            place = Deployment(ws, api)
+            thread = await place.ask(ADA, GENERAL, "?")
+            await place.answered(GENERAL, thread)
+
+
+async def test_what_it_needs_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The libraries are an extra; nothing else needs them."""
+    monkeypatch.setitem(sys.modules, "bot.telemetry.sending", None)
+    async with telemetry(None) as watches:
+        assert watches == ()
+    with pytest.raises(ConfigurationError, match=r"pip install 'slack-answer-bot\[otel\]'"):
+        async with telemetry("http://127.0.0.1:4318"):
+            pass
