@@ -300,3 +300,12 @@ async def test_through_the_server() -> None:
             model="stand-in", input=[output], tools=tools, previous_response_id=first.id
         )
     assert "2 + 2 = **4**" in second.output_text
+
+
+async def test_several_messages_have_one_answer(thread: Thread) -> None:
+    """What is asked while it works is answered with the rest."""
+    thread.items.append({"role": "user", "content": "[Ada asks in #sales, now]\n\nwhat is 6 * 7?"})
+    told = await thread.ask("and what is 8 * 8?")
+    assert [arguments["expression"] for _, arguments in told.calls] == ["6 * 7", "8 * 8"]
+    assert "**42**" in told.answer["summary"]
+    assert "**64**" in told.answer["summary"]

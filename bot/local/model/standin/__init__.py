@@ -14,7 +14,7 @@ from ..request import ModelRequest
 from . import data, database, page, small, talk, threads
 from .findings import HONEST, Findings
 from .passages import quote_from, summarise
-from .view import COMPLETE, Missing, Need, OutOfTurns, View
+from .view import COMPLETE, Missing, Need, OutOfTurns, Turn, View
 from .words import has
 
 FILE_WORDS = r"files?|attach(?:ed|ment)s?|spreadsheets?|csv|xlsx|excel|pdf|document|table"
@@ -37,20 +37,30 @@ class StandIn:
 
 def decide(view: View) -> Reply:
     """Go on with the skill that fits the question until it needs a call or is done."""
-    found = Findings()
+    first, *more = view.open
     try:
-        if len(view.turn.steps) < MOST_STEPS:
+        found = _found(view, first)
+        for turn in more:
+            found.add(_found(view, turn))
+    except Need as need:
+        return reasoning(need.thought, call(need.tool, need.arguments))
+    return _finish(view, found)
+
+
+def _found(view: View, turn: Turn) -> Findings:
+    """What there is to say of one turn. Raises Need."""
+    view.turn, found = turn, Findings()
+    try:
+        if len(turn.steps) < MOST_STEPS * len(view.open):
             _work(view, found)
         else:
             found.lower("I stopped after many steps.", "low")
-    except Need as need:
-        return reasoning(need.thought, call(need.tool, need.arguments))
     except Missing as missing:
         found.summary = found.summary or "I have no tool for this here."
         found.lower(f"No tool does what {missing} would do.", "low")
     except OutOfTurns:
         found.lower("The limit of this task was reached before all was done.", "low")
-    return _finish(view, found)
+    return found
 
 
 def _work(view: View, found: Findings) -> None:

@@ -45,6 +45,16 @@ class Findings:
     title: str = ""
     fields: dict[str, Any] = field(default_factory=dict)
 
+    def add(self, other: Findings) -> None:
+        """What was found for another question that the same answer is for."""
+        self.summary = "\n\n".join(filter(None, (self.summary, other.summary)))
+        if not self.columns:
+            self.caption, self.columns, self.rows = other.caption, other.columns, other.rows
+        for name in ("points", "charts", "sources", "gaps", "follow_ups"):
+            mine, more = getattr(self, name), getattr(other, name)
+            mine += [each for each in more if each not in mine]
+        self.confidence = max(self.confidence, other.confidence, key=CONFIDENCE.index)
+
     def lower(self, gap: str, confidence: str = "medium") -> None:
         """Admit a gap; confidence never rises again."""
         self.gaps.append(gap)

@@ -23,6 +23,8 @@ FILE = re.compile(r"^- (?P<name>.+?) \(file_id (?P<id>[^,)]+)(?:, (?P<type>[^,)]
 QUOTED = re.compile(r"^About this message:\n((?:>.*\n?)+)", re.M)
 CUT = re.compile(r"\[The message was [\d,]+ characters long; [^\]]*\]\s*$")
 CATALOGUE = re.compile(r"^[-*] (?P<name>\w+): (?P<summary>.+)$", re.M)
+REMEMBERED = "[Remembered from other conversations"
+EDITED = "(This is an edit of what was asked before"
 ALSO_ACQUIRED = 1.5
 MOST_ACQUIRED = 4
 
@@ -54,6 +56,12 @@ class Turn:
     steps: list[Step] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
+    @property
+    def is_over(self) -> bool:
+        """Whether it was answered, or stopped."""
+        stopped = any("cancelled" in (step.output or "") for step in self.steps)
+        return stopped or bool(self.steps and self.steps[-1].tool == COMPLETE)
+
 
 class Need(Exception):
     """The next call to make."""
@@ -74,20 +82,23 @@ class OutOfTurns(Exception):
 
 
 class View:
-    """One request, read."""
+    """One request, read. `open` are the turns that wait for an answer, `turn` the one looked at."""
 
     def __init__(self, request: ModelRequest) -> None:
         self.request = request
-        self.turns = _turns(request)
+        self._turns = _turns(request)
+        self.open = _open(self._turns)
+        self.turn = self.open[-1]
         self.offered = {tool["name"]: tool for tool in request.tools if "name" in tool}
         acquire = self.offered.get(ACQUIRE, {})
         listed = CATALOGUE.findall(acquire.get("description", ""))
         self.catalogue = {name: summary for name, summary in listed if name not in self.offered}
 
     @property
-    def turn(self) -> Turn:
-        """The turn that waits for an answer."""
-        return self.turns[-1]
+    def turns(self) -> list[Turn]:
+        """The conversation up to the turn that is looked at."""
+        last = next(n for n, turn in enumerate(self._turns) if turn is self.turn)
+        return self._turns[: last + 1]
 
     @property
     def text(self) -> str:
@@ -187,7 +198,8 @@ def _turns(request: ModelRequest) -> list[Turn]:
     for item in request.items:
         kind, role = item.get("type", "message"), item.get("role")
         if kind == "message" and role == "user":
-            turns.append(_read(item_text(item)))
+            if not item_text(item).startswith(REMEMBERED):
+                turns.append(_read(item_text(item)))
         elif not turns:
             turns.append(Turn(""))
         if kind == "message" and role in ("developer", "system"):
@@ -199,6 +211,19 @@ def _turns(request: ModelRequest) -> list[Turn]:
         elif kind == "function_call_output" and item["call_id"] in calls:
             calls[item["call_id"]].output = item_text(item)
     return turns or [Turn("")]
+
+
+def _open(turns: list[Turn]) -> list[Turn]:
+    """What was said since the last answer, or since it was edited: with the steps in common."""
+    first = len(turns) - 1
+    while first and not turns[first - 1].is_over and EDITED not in turns[first].text:
+        first -= 1
+    waiting = turns[first:]
+    steps = [step for turn in waiting for step in turn.steps]
+    notes = [note for turn in waiting for note in turn.notes]
+    for turn in waiting:
+        turn.steps, turn.notes = steps, notes
+    return waiting
 
 
 def _arguments(text: str) -> dict[str, Any]:

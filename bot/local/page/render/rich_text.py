@@ -21,7 +21,8 @@ def rich_text(block: object, scene: Scene) -> Markup:
 
 def _parts(holder: object) -> Sequence[Part]:
     found = holder.get("elements") if isinstance(holder, Mapping) else None
-    return [part for part in found or [] if isinstance(part, Mapping)]
+    listed = found if isinstance(found, list) else []
+    return [part for part in listed if isinstance(part, Mapping)]
 
 
 def _container(part: Part, scene: Scene) -> Markup:
