@@ -95,6 +95,10 @@ STORE: dict[str, tuple[str, ...] | str] = {
     "pause.py:PauseSwitch.clear": "an admin's; clearing it again does nothing",
     "mailbox.py:Mailbox.waiting_anywhere": "reads only",
     "__init__.py:Stores.takes_writes": "a mark that says nothing",
+    **{
+        f"erase.py:Erasure.{name}": "an operator's; begun again it erases what is left"
+        for name in ("_names", "_sweep", "_threads", "_without")
+    },
     "values.py:set_aside": "a second time there is nothing to set aside",
 }
 """Every function of the store that writes, with the failpoints at its callers, or why none."""
@@ -157,7 +161,8 @@ def writes(call: ast.Call) -> bool:
     """Whether a call in the store may change what is kept."""
     name = dotted(call)
     if name.endswith("edis.call"):
-        return ast.literal_eval(call.args[0]) in ("SET", "DEL", "EXPIRE")
+        command = call.args[0]
+        return not isinstance(command, ast.Constant) or command.value in ("SET", "DEL", "EXPIRE")
     return name.endswith((".script", ".together", "ease.write"))
 
 
