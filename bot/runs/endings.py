@@ -36,7 +36,6 @@ _BY_REASON = {
     StopReason.STOP_HOOK: "A check found this answer incomplete, so take it with care.",
     StopReason.CANCELLED_STREAMING: "Stopped.",
     StopReason.CANCELLED_TOOLS: "Stopped.",
-    StopReason.HANDED_BACK: "I was restarted in the middle of this. Please retry.",
     StopReason.REFUSED: "The model declined to answer this. Put the question another way.",
     StopReason.CONTENT_FILTER: "The model's content filter stopped this answer. Put the question another way.",
     StopReason.INTERNAL_ERROR: "Something went wrong on my side and has been logged. Please retry; if it happens again, tell whoever runs me.",

@@ -23,6 +23,7 @@ from bot.agent.events import (
     TurnStarted,
 )
 from bot.core.chain import NO_USAGE, LedgerEntry, Usage
+from bot.core.outcome import StopReason
 from bot.core.request import Request
 
 NOTICE = 25
@@ -51,6 +52,11 @@ class Narrator:
             self._turn = event.turn
         if line := _line(event):
             log.log(NOTICE, "%s turn %d · %s", self._run, self._turn, line, extra=self._ids)
+
+    def handed_back(self) -> None:
+        """Log that another worker is to go on, because this one is about to stop."""
+        ids = self._ids | {"stop_reason": StopReason.HANDED_BACK}
+        log.log(NOTICE, "%s turn %d · handed back", self._run, self._turn, extra=ids)
 
 
 def _line(event: Event) -> str:  # noqa: PLR0911 - a line for each kind

@@ -180,7 +180,7 @@ class Runner:
             if isinstance(event, Recorded | SavePoint):
                 await self._keep(event, request, record, lease, spending, steering)
             if self.draining.is_set() and can_rest(event):
-                log.info("run %s is handed back: this process stops", record.run_id)
+                narrator.handed_back()
                 raise HandBack
             for each in (event, *steering.news()):
                 narrator.tell(each)

@@ -137,8 +137,8 @@ async def open_stores(url: str, retention: Retention | None = None) -> AsyncGene
         yield Stores(
             mailbox=Mailbox(redis, keep),
             leases=Leases(redis, keep),
-            caller_states=CallerStates(redis, keep),
-            ledger=Ledger(redis, keep),
+            caller_states=CallerStates(redis),
+            ledger=Ledger(redis),
             runs=Runs(redis, keep),
             approvals=Approvals(redis, keep),
             artifacts=ArtifactStore(redis, keep),

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from bot.core.chain import CallerState
-from bot.store.connection import Connection, Retention
-from bot.store.leases import Lease
+from bot.store.connection import Connection
 from bot.store.values import load
 
 
@@ -14,11 +13,11 @@ def caller_state_key(redis: Connection, thread_key: str, bound_to: str | None) -
 
 
 class CallerStates:
-    """A CallerState per thread, and one for each person who asked something there in private."""
+    """A CallerState per thread, and one for each person who asked something there in private;
+    `Runs.finish` replaces them."""
 
-    def __init__(self, redis: Connection, retention: Retention) -> None:
+    def __init__(self, redis: Connection) -> None:
         self._redis = redis
-        self._seconds = retention.thread
 
     async def load(self, thread_key: str, bound_to: str | None = None) -> CallerState:
         """The thread's state, or one person's own; a fresh one when there is none.
@@ -27,8 +26,3 @@ class CallerStates:
         """
         key = caller_state_key(self._redis, thread_key, bound_to)
         return await load(self._redis, key, CallerState) or CallerState()
-
-    async def save(self, thread_key: str, state: CallerState, lease: Lease) -> None:
-        """Replace the state outside the end of a run (`Runs.finish` saves it there)."""
-        key = caller_state_key(self._redis, thread_key, state.bound_to)
-        await lease.write(("SET", key, state.model_dump_json(), "EX", self._seconds))

@@ -7,8 +7,7 @@ from typing import Any
 
 from bot.core.chain import LedgerEntry
 from bot.core.errors import CorruptValue
-from bot.store.connection import Connection, Retention
-from bot.store.leases import Lease
+from bot.store.connection import Connection
 from bot.store.values import decode, set_aside
 
 MAX_ENTRIES = 2_000
@@ -31,15 +30,10 @@ def appending(
 
 
 class Ledger:
-    """One list per thread, oldest first."""
+    """One list per thread, oldest first; `Runs.save_point` adds to it."""
 
-    def __init__(self, redis: Connection, retention: Retention) -> None:
+    def __init__(self, redis: Connection) -> None:
         self._redis = redis
-        self._seconds = retention.thread
-
-    async def append(self, thread_key: str, entry: LedgerEntry, lease: Lease) -> None:
-        """Append outside a save point (`Runs.save_point` appends there)."""
-        await lease.write(*appending(self._redis, thread_key, [entry], self._seconds))
 
     async def entries(self, thread_key: str) -> list[LedgerEntry]:
         """All that is kept. Raises CorruptValue when part of it cannot be read: half a

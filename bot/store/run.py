@@ -125,11 +125,10 @@ class Runs:
         outcome: Outcome,
         caller_state: CallerState,
         lease: Lease,
-        entries: Sequence[LedgerEntry] = (),
         *,
         back: Sequence[str] = (),
     ) -> None:
-        """The end of a run in one step: outcome to the outbox, state of the thread, ledger. The
+        """The end of a run in one step: outcome to the outbox, and state of the thread. The
         requests `back`, which had joined it, wait again."""
         key = self._key(run_id)
         undelivered = self._redis.key("undelivered")
@@ -142,7 +141,6 @@ class Runs:
             ("ZADD", undelivered, time.time(), run_id),
             ("EXPIRE", undelivered, self._seconds),
             *returning(self._redis, lease.thread_key, back, self._retention.request),
-            *appending(self._redis, lease.thread_key, entries, self._seconds),
         )
 
     async def mark_delivered(self, record: RunRecord) -> None:

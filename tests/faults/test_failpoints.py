@@ -66,8 +66,6 @@ STORE: dict[str, tuple[str, ...] | str] = {
     "run.py:Runs.finish": ("run-finishing", "run-finished"),
     "run.py:Runs.mark_delivered": ("run-delivered", "run-closed"),
     "run.py:Post._set": ("message-posted", "message-saved", "part-saved"),
-    "ledger.py:Ledger.append": ("step-keeping", "step-kept"),
-    "caller_state.py:CallerStates.save": ("run-finishing", "run-finished"),
     "catch_up.py:CatchUps.turn": "a turn that is lost is taken again a minute later",
     "catch_up.py:CatchUpTurn.hold": "renews a turn",
     "catch_up.py:CatchUpTurn.mark": "a channel without its mark is looked through again",

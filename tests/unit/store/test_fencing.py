@@ -18,8 +18,6 @@ ENTRY = LedgerEntry(run_id="run_1", items=({"type": "message"},))
 OUTCOME = Outcome(run_id="run_1", status=RunStatus.SUCCESS, stop_reason=StopReason.COMPLETED)
 
 WRITES: dict[str, Callable[[Stores, Lease], Awaitable[object]]] = {
-    "caller state": lambda stores, lease: stores.caller_states.save(THREAD, CallerState(), lease),
-    "ledger": lambda stores, lease: stores.ledger.append(THREAD, ENTRY, lease),
     "start": lambda stores, lease: stores.runs.start(asked(), "run_2", lease),
     "save point": lambda stores, lease: stores.runs.save_point("run_1", "{}", lease, [ENTRY]),
     "finish": lambda stores, lease: stores.runs.finish("run_1", OUTCOME, CallerState(), lease),
@@ -47,7 +45,7 @@ async def test_the_newest_lease_holds(stores: Stores) -> None:
     lease = await stores.leases.take(THREAD)
     await stores.leases.take("T1:C1:2.0")
     await lease.check()
-    await stores.ledger.append(THREAD, ENTRY, lease)
+    await stores.runs.save_point("run_1", "{}", lease, [ENTRY])
 
 
 async def test_tokens_grow_even_when_redis_forgot_the_last_one(

@@ -42,16 +42,15 @@ async def test_an_interrupted_run_goes_on_under_its_own_name(stores: Stores) -> 
 
 
 async def test_the_end_of_a_run_is_one_step(stores: Stores) -> None:
-    """Outcome, the thread's state and the ledger are there together, the save point is gone (B7)."""
+    """Outcome and the thread's state are there together, the save point is gone (B7)."""
     request, lease = await started(stores)
     await stores.runs.save_point("run_1", '{"turn": 1}', lease, [entry(1)])
     state = CallerState(previous_response_id="resp_1", pending=({"type": "message"},))
-    await stores.runs.finish("run_1", outcome(), state, lease, [entry(2)])
+    await stores.runs.finish("run_1", outcome(), state, lease)
 
     record = await stores.runs.start(request, "run_2", lease)
     assert record.outcome == outcome()
     assert await stores.caller_states.load(request.thread_key) == state
-    assert await stores.ledger.entries(request.thread_key) == [entry(1), entry(2)]
     assert await stores.runs.undelivered() == ["run_1"]
     assert (record.phase, record.state) == (Phase.FINISHED, None)
 
@@ -107,8 +106,7 @@ async def test_a_save_point_whose_reply_was_lost_is_kept_once(redis_url: str) ->
 async def test_equal_entries_are_all_kept(stores: Stores) -> None:
     """Two nudges in a row are two items of the conversation."""
     request, lease = await started(stores)
-    await stores.ledger.append(request.thread_key, entry(1), lease)
-    await stores.ledger.append(request.thread_key, entry(1), lease)
+    await stores.runs.save_point("run_1", "{}", lease, [entry(1), entry(1)])
     assert await stores.ledger.entries(request.thread_key) == [entry(1), entry(1)]
 
 
@@ -117,7 +115,7 @@ async def test_damaged_state_is_set_aside_and_the_thread_starts_afresh(
 ) -> None:
     """One bad key harms one thread, once (reliability 8)."""
     request, lease = await started(stores)
-    await stores.caller_states.save(request.thread_key, CallerState(model="m"), lease)
+    await stores.runs.finish("run_1", outcome(), CallerState(model="m"), lease)
     key = f"caller-state:{request.thread_key}"
     newer = CallerState(version=CallerState().version + 1).model_dump_json()
     await redis.set(f"bot:v1:{key}", newer, keepttl=True)
@@ -131,7 +129,7 @@ async def test_damaged_state_is_set_aside_and_the_thread_starts_afresh(
 async def test_a_ledger_with_a_hole_is_set_aside_whole(stores: Stores, redis: Redis) -> None:
     """Calls without their outputs are worse than no record."""
     request, lease = await started(stores)
-    await stores.ledger.append(request.thread_key, entry(1), lease)
+    await stores.runs.save_point("run_1", "{}", lease, [entry(1)])
     await redis.rpush(f"bot:v1:ledger:{request.thread_key}", "{")
     with pytest.raises(CorruptValue):
         await stores.ledger.entries(request.thread_key)
