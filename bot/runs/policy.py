@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
 
 from bot.core.errors import NotPermitted
 from bot.core.request import Entry, Request
@@ -47,6 +50,10 @@ _REFUSALS = {
 _NOT_LISTED = "In this channel I only take questions from the people that an admin has listed."
 
 
+_LONGEST_WAIT = 14 * 24.0
+"""Hours: runs are kept for longer than that."""
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
     """Refuses everybody but full members, unless a setting lets them in. `admins` are ids of
@@ -59,7 +66,7 @@ class Policy:
     admins: tuple[str, ...] = ()
     confirm: Confirm = "sensitive"
     approvers: tuple[str, ...] = ()
-    approval_hours: float = 24.0
+    approval_hours: Annotated[float, Field(gt=0, le=_LONGEST_WAIT)] = 24.0
 
     def may_ask(self, person: Person, channel: ChannelSettings) -> None:
         """Raises NotPermitted with a sentence for that person when they may not ask there."""

@@ -16,6 +16,7 @@ RESET = "channel_reset"
 
 _INSTRUCTIONS, _TOOLS, _PEOPLE, _FOLLOW = "instructions", "tools", "people", "follow"
 _DURING_RUN = "during_run"
+_CONFIRM, _EVERYWHERE = "confirm", "everywhere"
 _OTHERS, _TURNS, _COST = "others", "turns", "cost"
 _GUESTS, _EXTERNAL = "allow_guests", "allow_external"
 _MAX_TITLE = 24
@@ -53,6 +54,10 @@ def channel_form(channel: str, place: str, here: ChannelSettings) -> Block:
                 *(_DURING_RUN, words.CHANNEL_DURING_RUN, words.DURING_RUN),
                 *(get_args(DuringRun), here.during_run),
             ),
+            _choice(
+                *(_CONFIRM, words.CHANNEL_CONFIRM, words.CONFIRM),
+                *(tuple(words.CONFIRM), here.confirm or _EVERYWHERE),
+            ),
             _others(here),
             _number(_TURNS, words.CHANNEL_TURNS, here.limits.get("turns"), decimal=False),
             _number(_COST, words.CHANNEL_COST, here.limits.get("cost"), decimal=True),
@@ -83,11 +88,17 @@ def settings_of(
             "people": tuple(people) if people else None,
             "follow": values[_FOLLOW][_FOLLOW]["selected_option"]["value"],
             "during_run": values[_DURING_RUN][_DURING_RUN]["selected_option"]["value"],
+            "confirm": _confirm(values),
             "allow_guests": _GUESTS in others,
             "allow_external": _EXTERNAL in others,
             "limits": _limits(values, before.limits),
         }
     )
+
+
+def _confirm(values: Mapping[str, Any]) -> str | None:
+    chosen = str(values[_CONFIRM][_CONFIRM]["selected_option"]["value"])
+    return None if chosen == _EVERYWHERE else chosen
 
 
 def _limits(

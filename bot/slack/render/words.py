@@ -204,6 +204,13 @@ DURING_RUN = {
     "steer": "is taken into the same answer",
     "queue": "waits, and is answered by itself",
 }
+CHANNEL_CONFIRM = "What I ask somebody about before I do it"
+CONFIRM = {
+    "everywhere": "As everywhere",
+    "never": "Nothing",
+    "sensitive": "What is sensitive, such as posting in another channel",
+    "always": "Everything that changes something",
+}
 CHANNEL_OTHERS = "May ask here too"
 OTHERS = {"allow_guests": "Guests", "allow_external": "People of other organisations"}
 CHANNEL_TURNS = "Most steps for one question"
