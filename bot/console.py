@@ -31,6 +31,7 @@ _EXIT = {
 _TIMEOUTS = frozenset({StopReason.RUN_TIMEOUT, StopReason.TURN_TIMEOUT})
 
 
+_NO_CHANNELS = "There are no channels here: this request came from a terminal."
 _NOBODY_THERE = "it needs a person's approval, and nobody sits at this terminal to give it"
 
 
@@ -190,7 +191,7 @@ class ConsoleConversation:
         latest: datetime | None = None,  # noqa: ARG002
     ) -> list[ThreadMessage]:
         """There are no channels in a terminal."""
-        raise ToolError("There are no channels here: this request came from a terminal.")
+        raise ToolError(_NO_CHANNELS)
 
     async def download(self, file_id: str, *, max_bytes: int) -> Download:
         """See `Conversation.download`."""
@@ -213,6 +214,21 @@ class ConsoleConversation:
         except FileExistsError:
             raise ToolError(f"{target.name} is there already. Choose another name.") from None
         return target.absolute().as_uri()
+
+    async def post(self, text: str, *, channel: str, thread: str | None = None) -> str:  # noqa: ARG002 - the protocol's
+        """There are no channels in a terminal."""
+        raise ToolError(_NO_CHANNELS)
+
+    async def schedule(
+        self,
+        text: str,  # noqa: ARG002 - the protocol's, as below
+        *,
+        channel: str,  # noqa: ARG002
+        at: datetime,  # noqa: ARG002
+        thread: str | None = None,  # noqa: ARG002
+    ) -> str:
+        """There are no channels in a terminal."""
+        raise ToolError(_NO_CHANNELS)
 
 
 def _media_type(path: Path) -> str:

@@ -39,6 +39,8 @@ FAILPOINTS = MappingProxyType(
         "whisper-posted": (16,),
         "file-sharing": (10, 15),
         "file-shared": (10, 15),
+        "elsewhere-posting": (10,),
+        "elsewhere-posted": (10,),
         "person-telling": (21,),
         "person-told": (21,),
         "step-returning": (14,),

@@ -13,6 +13,7 @@ from bot.core.request import FileRef
 from bot.evals.cases import Case, Said
 from bot.toolkit.conversation import Download, ThreadMessage
 
+_NOTHING_POSTED = "Nothing is posted here: these are cases for an evaluation."
 _FIRST = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
 
 
@@ -78,6 +79,21 @@ class CaseConversation:
     async def share(self, data: bytes, *, name: str, comment: str = "") -> str | None:  # noqa: ARG002 - the protocol's
         """Nobody is there to be shown anything."""
         return None
+
+    async def post(self, text: str, *, channel: str, thread: str | None = None) -> str:  # noqa: ARG002 - the protocol's
+        """Cases run dry."""
+        raise ToolError(_NOTHING_POSTED)
+
+    async def schedule(
+        self,
+        text: str,  # noqa: ARG002 - the protocol's, as below
+        *,
+        channel: str,  # noqa: ARG002
+        at: datetime,  # noqa: ARG002
+        thread: str | None = None,  # noqa: ARG002
+    ) -> str:
+        """Cases run dry."""
+        raise ToolError(_NOTHING_POSTED)
 
 
 def _ref(path: Path, number: int) -> FileRef:

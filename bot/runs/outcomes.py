@@ -49,7 +49,7 @@ async def outcome_of(
             cost=state.cost,
             seconds=_seconds(request),
         ),
-        links=frozenset((*state.links, *_written_links(request, *joined))),
+        links=frozenset((*state.links, *written_links(request, *joined))),
         charts=await _charts(ended.result, artifacts),
     )
 
@@ -93,11 +93,11 @@ def _seconds(request: Request) -> float:
 
 
 def _links(text: str) -> list[str]:
-    """Addresses that a person wrote; they may be posted again."""
     return [found.rstrip(".,;:!?") for found in _LINK.findall(text)]
 
 
-def _written_links(*requests: Request) -> list[str]:
+def written_links(*requests: Request) -> list[str]:
+    """The addresses that requests hold; they may be posted again."""
     return [link for each in requests for link in (*_links(each.text), *_links(each.quoted))]
 
 

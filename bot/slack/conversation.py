@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from slack_sdk.errors import SlackApiError
-
 from bot.core.context import RequestContext, current_request
-from bot.core.errors import NotPermitted, SlackUnavailable, ToolError
+from bot.core.errors import ToolError
 from bot.core.failpoints import failpoint
 from bot.core.request import FileRef
+from bot.runs.outcomes import written_links
 from bot.slack import files
 from bot.slack.access import Access, Channel
-from bot.slack.client import TRANSPORT_ERRORS, Clients, Identity, error_code
+from bot.slack.client import Clients, Identity
 from bot.slack.intake import file_refs
 from bot.slack.marks import is_of_run
 from bot.slack.people import People
+from bot.slack.refusals import for_the_model, only_once
 from bot.slack.render.links import LinkGate
+from bot.slack.render.parts import Part, markdown_pieces
 from bot.slack.text import clean, decode, one_line
 from bot.toolkit.conversation import Download, ThreadMessage
 
@@ -47,7 +47,7 @@ class SlackConversation:
     async def thread(self, *, limit: int, before: str | None = None) -> list[ThreadMessage]:
         """The last `limit` messages of the thread, oldest first, without the bot's progress."""
         request = current_request()
-        async with _for_the_model():
+        async with for_the_model():
             found = await self._thread_messages(request)
         kept = [m for m in found if before is None or float(m["ts"]) < float(before)]
         shown = [m for m in kept if not is_of_run(m, request.run_id)]
@@ -63,7 +63,7 @@ class SlackConversation:
     ) -> list[ThreadMessage]:
         """The last `limit` messages of a channel, oldest first."""
         request = current_request()
-        async with _for_the_model():
+        async with for_the_model():
             target = await self._readable_channel(channel, request)
             found = await self._channel_messages(target, limit, oldest, latest)
         shown = [m for m in found if not is_of_run(m, request.run_id)]
@@ -72,7 +72,7 @@ class SlackConversation:
     async def download(self, file_id: str, *, max_bytes: int) -> Download:
         """A file of the current thread or request, and of no other place."""
         request = current_request()
-        async with _for_the_model():
+        async with for_the_model():
             refs = {f.id: f for f in await self._known_files(request)}
             if file_id not in refs:
                 names = ", ".join(f"{f.id} ({f.name})" for f in refs.values()) or "none"
@@ -84,7 +84,7 @@ class SlackConversation:
     async def share(self, data: bytes, *, name: str, comment: str = "") -> str | None:
         """Post a file to the thread; for a private request, to the person directly."""
         request = current_request()
-        async with _for_the_model():
+        async with for_the_model():
             channel, thread = await self._place(request)
             failpoint("file-sharing")
             shared = await self._clients.writes.files_upload_v2(
@@ -98,6 +98,30 @@ class SlackConversation:
         failpoint("file-shared")
         link = (shared.get("file") or {}).get("permalink")
         return str(link) if link else None
+
+    async def post(self, text: str, *, channel: str, thread: str | None = None) -> str:
+        """Post in a channel where the person who asked could, too."""
+        async with for_the_model(), only_once():
+            target = await self._writable_channel(channel)
+            failpoint("elsewhere-posting")
+            posted = await self._clients.writes.chat_postMessage(
+                channel=target, thread_ts=thread, **_message(text)
+            )
+        failpoint("elsewhere-posted")
+        return self._permalink(target, str(posted["ts"]), thread)
+
+    async def schedule(
+        self, text: str, *, channel: str, at: datetime, thread: str | None = None
+    ) -> str:
+        """Have Slack post it later; what it may hold is decided now."""
+        async with for_the_model(), only_once():
+            target = await self._writable_channel(channel)
+            failpoint("elsewhere-posting")
+            kept = await self._clients.writes.chat_scheduleMessage(
+                channel=target, thread_ts=thread, post_at=int(at.timestamp()), **_message(text)
+            )
+        failpoint("elsewhere-posted")
+        return str(kept["scheduled_message_id"])
 
     async def _place(self, request: RequestContext) -> tuple[str, str | None]:
         if not request.request.private:
@@ -165,6 +189,16 @@ class SlackConversation:
             )
         return channel.id
 
+    async def _writable_channel(self, wanted: str) -> str:
+        """The id of a channel that the person who asked may see; bots post where they are in."""
+        channel = await self._find_channel(wanted)
+        if channel is None:
+            raise ToolError(_NO_SUCH_CHANNEL.format(name=wanted))
+        if channel.archived:
+            raise ToolError(f"{wanted} is archived: nobody can post there.")
+        await self._access.may_see(await self._people.find(current_request().user), channel)
+        return channel.id
+
     async def _find_channel(self, wanted: str) -> Channel | None:
         name = wanted.strip().removeprefix("<#").removesuffix(">").partition("|")[0].lstrip("#")
         if re.fullmatch(r"[CGD][A-Z0-9]{6,}", name):
@@ -213,30 +247,16 @@ def _ts(at: datetime | None) -> str | None:
     return None if at is None else f"{at.timestamp():.6f}"
 
 
-@asynccontextmanager
-async def _for_the_model() -> AsyncGenerator[None]:
-    """Slack's refusals as sentences that the model can act on."""
-    try:
-        yield
-    except SlackApiError as error:
-        raise ToolError(_sentence(error)) from error
-    except NotPermitted as refusal:
-        raise ToolError(f"{refusal} Do not try again; say that you may not look there.") from None
-    except (SlackUnavailable, *TRANSPORT_ERRORS):
-        raise ToolError("Slack did not answer. Try again once, then go on without.") from None
-
-
-def _sentence(error: SlackApiError) -> str:
-    code = error_code(error)
-    match code:
-        case "missing_scope":
-            needed = error.response.get("needed")
-            return f"The bot lacks the permission {needed}; an admin has to grant it in Slack."
-        case "not_in_channel" | "channel_not_found":
-            return "The bot is not in that channel. Somebody can invite it with /invite."
-        case "thread_not_found" | "message_not_found" | "file_not_found" | "file_deleted":
-            return "That was deleted in Slack."
-        case "ratelimited":
-            return "Slack asks to slow down. Ask for less at once, or go on without."
-        case _:
-            return f"Slack refused: {code or 'no reason given'}."
+def _message(text: str) -> dict[str, Any]:
+    """A message that somebody else wrote, safe to post: the addresses that the person who asked
+    wrote are links in it, others are shown."""
+    gate = LinkGate(frozenset(written_links(current_request().request)))
+    part = Part([piece.block for piece in markdown_pieces(clean(text), gate)], clean(text))
+    if not part.blocks:
+        raise ToolError("The text is empty; there is nothing to post.")
+    return {
+        "text": part.text,
+        "blocks": part.blocks,
+        "unfurl_links": False,
+        "unfurl_media": False,
+    }

@@ -32,7 +32,7 @@ class Download:
 
 
 class Conversation(Protocol):
-    """Reads and shares on behalf of the current request's user, within what that person and the
+    """Reads, shares and posts on behalf of the current request's user, within what that person and the
     bot may both see. Every method raises ToolError with a sentence the model can act on."""
 
     async def thread(self, *, limit: int, before: str | None = None) -> list[ThreadMessage]:
@@ -53,3 +53,11 @@ class Conversation(Protocol):
 
     async def share(self, data: bytes, *, name: str, comment: str = "") -> str | None:
         """Post a file to the current thread; returns a link to it, if it has one."""
+
+    async def post(self, text: str, *, channel: str, thread: str | None = None) -> str:
+        """Post Markdown in a channel (name or id), or in a thread there; returns a link to it."""
+
+    async def schedule(
+        self, text: str, *, channel: str, at: datetime, thread: str | None = None
+    ) -> str:
+        """Have it posted at `at`, which has a time zone; returns Slack's id of it."""

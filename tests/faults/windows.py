@@ -279,6 +279,8 @@ NOT_RUN = {
     "person-told": "as above",
     "step-returning": "tests/unit/slack/test_workflow.py",
     "step-returned": "as above",
+    "elsewhere-posting": "a change by a tool as any other; nothing of the scene posts elsewhere",
+    "elsewhere-posted": "as above",
     "card-posting": "tests/faults/test_approvals.py, in a scene of its own",
     "card-posted": "as above",
     "run-parked": "as above",

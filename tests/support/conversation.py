@@ -23,6 +23,7 @@ class MemoryConversation:
     files: dict[str, tuple[FileRef, bytes]] = field(default_factory=dict)
     shared: list[tuple[str, bytes, str]] = field(default_factory=list)
     fetched: list[str] = field(default_factory=list)
+    posted: list[tuple[str, str | None, str, datetime | None]] = field(default_factory=list)
 
     def attach(self, name: str, data: bytes, media_type: str = "application/octet-stream") -> str:
         file = FileRef(
@@ -62,6 +63,16 @@ class MemoryConversation:
     async def share(self, data: bytes, *, name: str, comment: str = "") -> str | None:
         self.shared.append((name, data, comment))
         return f"https://files.example/shared/{len(self.shared)}"
+
+    async def post(self, text: str, *, channel: str, thread: str | None = None) -> str:
+        self.posted.append((channel, thread, text, None))
+        return f"https://slack.example/{len(self.posted)}"
+
+    async def schedule(
+        self, text: str, *, channel: str, at: datetime, thread: str | None = None
+    ) -> str:
+        self.posted.append((channel, thread, text, at))
+        return f"Q{len(self.posted)}"
 
 
 @contextmanager

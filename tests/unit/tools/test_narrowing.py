@@ -39,8 +39,8 @@ from tests.support.conversation import MemoryConversation
 
 ALLOWED = 3_000
 SMALL = {
-    "calculate", "convert_time", "current_time", "forget", "make_chart", "remember",
-    "remember_for_others", "share_file", "write_file",
+    "calculate", "convert_time", "current_time", "forget", "make_chart", "post_message", "remember",
+    "remember_for_others", "schedule_message", "share_file", "write_file",
 }  # fmt: skip
 """Tools whose outputs are small whatever they are asked."""
 
