@@ -413,6 +413,7 @@ def _add_listeners(
         channels=channels,
         servers=McpServers(settings.mcp_servers, stores.mcp),
         is_tool=lambda name: name in settings.mcp_servers or bool(catalogue().only([name]).tools),
+        record=stores.audit.append,
     )
     register(
         app,

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from bot.app import budget_policy, redis_and_stores
+from bot.core.audit import AuditEntry, AuditKind
 from bot.core.budgets import Pause
 from bot.core.errors import ConfigurationError
 from bot.model import delete_responses, sdk_client
@@ -70,12 +71,14 @@ async def pause(settings: Settings) -> None:
     """Let no run ask a model any more."""
     async with _policy(settings) as policy:
         await policy.switch.set(Pause(by="", name=OPERATOR, at=datetime.now(UTC)))
+    await _record(settings, "paused")
 
 
 async def resume(settings: Settings) -> None:
     """Take that back."""
     async with _policy(settings) as policy:
         await policy.switch.clear()
+    await _record(settings, "resumed")
 
 
 async def feedback_lines(settings: Settings, limit: int, *, as_json: bool) -> list[str]:
@@ -102,6 +105,7 @@ async def erase_lines(settings: Settings, *, user: str = "", thread: str = "") -
         key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else "none"
         async with sdk_client(key, settings.openai_base_url) as client:
             left = await delete_responses(client, left)
+    await _record(settings, "erased a person" if user else "erased a thread")
     lines = [
         f"Erased {erased.keys:,} keys in Redis, {len(erased.threads):,} threads among them, and "
         f"{len(erased.responses) - len(left):,} responses at the model service."
@@ -112,6 +116,42 @@ async def erase_lines(settings: Settings, *, user: str = "", thread: str = "") -
         busy = ", ".join(sorted(erased.busy))
         lines.append(f"Others are being answered in {busy}: erase again when that is over.")
     return lines
+
+
+async def audit_lines(
+    settings: Settings, *, user: str, kind: str, days: int, as_json: bool
+) -> list[str]:
+    """The audit log of all workspaces: a table, or a JSON object a line; a line that begins with !
+    stands where a log does not go on from the entry before it."""
+    since = datetime.now(UTC) - timedelta(days=days)
+    lines = []
+    async with _stores(settings) as stores:
+        for team in await stores.audit.teams():
+            async for kept in stores.audit.read(team):
+                if not kept.whole:
+                    lines.append(f"! {team}: changed or taken out before the next entry")
+                entry = kept.entry
+                if entry is None or entry.at < since or kind not in ("", entry.kind):
+                    continue
+                if user in ("", entry.who):
+                    lines.append(entry.model_dump_json() if as_json else _audit_line(entry))
+    return lines
+
+
+def _audit_line(entry: AuditEntry) -> str:
+    cost = "" if entry.cost is None else f"${entry.cost:.4f}"
+    when, ok = f"{entry.at:%Y-%m-%d %H:%M:%S}", "" if entry.ok else "no"
+    where = entry.channel or "-"
+    run = entry.run_id or "-"
+    digest = entry.arguments[:12]
+    line = f"{when} {entry.kind:<12} {entry.who:<12} {where:<12} {run:<21} {entry.what}"
+    return " ".join(filter(None, (line, ok, cost, digest)))
+
+
+async def _record(settings: Settings, what: str) -> None:
+    async with _stores(settings) as stores:
+        entry = AuditEntry(kind=AuditKind.ADMINISTERED, team="operator", who="operator", what=what)
+        await stores.audit.append([entry])
 
 
 @asynccontextmanager

@@ -16,6 +16,7 @@ from bot.agent.events import FromSubagent, ToolEnded, ToolsAcquired, ToolStarted
 from bot.agent.hooks import Approved, HookChain, Undecided
 from bot.agent.outputs import CallOutput
 from bot.agent.pool import Parent, Pool
+from bot.core.approvals import canonical, digest
 from bot.core.chain import Item
 from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
@@ -103,7 +104,8 @@ class Calls:
     ) -> CallOutput:
         """The call between its two events."""
         call_id, title = call["call_id"], redacted(tool.title(arguments))
-        happenings.put_nowait(ToolStarted(call_id, tool.name, title))
+        exactly = digest(tool.name, canonical(arguments))
+        happenings.put_nowait(ToolStarted(call_id, tool.name, title, exactly))
         began = time.monotonic()
         if veto:
             output = CallOutput(call_id, tool.name, veto, ok=False)

@@ -74,11 +74,13 @@ class SavePoint:
 
 @dataclass(frozen=True, slots=True)
 class ToolStarted:
-    """A call is about to run. `title` is its one-line summary for people."""
+    """A call is about to run. `title` is its one-line summary for people, `arguments` the digest of
+    what exactly is called (`bot.core.approvals.digest`)."""
 
     call_id: str
     tool: str
     title: str
+    arguments: str = ""
 
 
 @dataclass(frozen=True, slots=True)

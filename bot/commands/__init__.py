@@ -26,6 +26,7 @@ for each in (
     operations.pause,
     operations.resume,
     operations.erase,
+    operations.audit,
 ):
     cli.command()(each)
 cli.command("eval")(evaluating.evaluate)

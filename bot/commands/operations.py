@@ -61,3 +61,21 @@ def erase(
         raise typer.BadParameter("give --user U0123ABCD or --thread T0123:C0123:1763712000.123456")
     for line in asyncio.run(erase_lines(configured(), user=user, thread=thread)):
         print(line)
+
+
+def audit(
+    user: Annotated[str, typer.Option(help="Only of this person, by id.")] = "",
+    kind: Annotated[
+        str, typer.Option(help="Only asked, called, decided, ended or administered.")
+    ] = "",
+    days: Annotated[int, typer.Option(min=1, help="How far back.")] = 30,
+    as_json: Annotated[bool, typer.Option("--json", help="A JSON object a line.")] = False,
+) -> None:
+    """Print the audit log, oldest first: who asked, what was called, decided, spent and changed."""
+    from bot.operating import audit_lines
+
+    given = asyncio.run(audit_lines(configured(), user=user, kind=kind, days=days, as_json=as_json))
+    for line in given:
+        print(line)
+    if any(line.startswith("!") for line in given):
+        raise typer.Exit(1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bot.core.approvals import Approval, Asked, Decision, Verdict
+from bot.core.audit import AuditEntry, AuditKind
 from bot.core.failpoints import failpoint
 from bot.core.request import Request
 from bot.runs.engine import Engine
@@ -47,6 +48,8 @@ class Requests:
         refusal = await self.stores.approvals.decide(approval, decision, sha256=sha256)
         failpoint("approval-decided")
         # Also for one decided before: whoever did may have died before this line.
+        if refusal is None:
+            await self.stores.audit.append([_on_record(approval, decision)])
         if refusal in (None, Refusal.DECIDED):
             await self.engine.wake(approval.thread_key)
         return refusal
@@ -147,3 +150,17 @@ class Requests:
     async def _is_head(self, thread_key: str, request_id: str) -> bool:
         head = await self.stores.mailbox.head(thread_key)
         return head is not None and head.id == request_id
+
+
+def _on_record(approval: Approval, decision: Decision) -> AuditEntry:
+    team, channel, _ = approval.thread_key.split(":", 2)
+    return AuditEntry(
+        kind=AuditKind.DECIDED,
+        team=team,
+        who=decision.by,
+        channel="" if channel.startswith("D") else channel,
+        run_id=approval.run_id,
+        what=f"{decision.verdict} {approval.tool}",
+        ok=decision.allows,
+        arguments=approval.sha256,
+    )

@@ -27,6 +27,7 @@ from bot.core.ids import new_id
 from bot.core.outcome import Outcome, RunStatus, Silence
 from bot.core.request import Request
 from bot.model import Model, PriceList
+from bot.runs.auditing import RunAudit
 from bot.runs.beginnings import Beginnings, MemoriesOf, bound_to
 from bot.runs.budgets import BudgetPolicy
 from bot.runs.channels import Channels, ChannelSettings
@@ -133,11 +134,14 @@ class Runner:
     ) -> Outcome:
         """Work out how the run ends, and keep that together with where the thread now stands."""
         caller = await self._beginnings.caller_state(request)
+        audit = RunAudit(self.stores.audit, request, record.run_id)
+        if record.state is None:
+            await audit.begin()
         try:
             if attempt > _MOST_ATTEMPTS:
                 outcome, after = broken(request, record.run_id), caller
             else:
-                outcome, after = await self._work(request, record, lease, asking, caller)
+                outcome, after = await self._work(request, record, lease, asking, caller, audit)
         except (LeaseLost, StoreUnavailable, HandBack, Parked):
             raise
         except Exception:
@@ -146,6 +150,7 @@ class Runner:
             outcome, after = broken(request, record.run_id), caller
         # Stopped without a word, it owes an answer to what was asked besides.
         back = await self.stores.runs.joined(request.id) if outcome.silent else ()
+        await audit.end(outcome)
         failpoint("run-finishing")
         await self.stores.runs.finish(record.run_id, outcome, after, lease, back=back)
         failpoint("run-finished")
@@ -158,6 +163,7 @@ class Runner:
         lease: Lease,
         asking: Questions,
         caller: CallerState,
+        audit: RunAudit,
     ) -> tuple[Outcome, CallerState]:
         """The loop, with everything kept as it happens."""
         context = RequestContext(
@@ -179,11 +185,13 @@ class Runner:
         async def note(event: Event) -> None:
             if isinstance(event, Recorded | SavePoint):
                 await self._keep(event, request, record, lease, spending, steering)
+                await audit.keep()
             if self.draining.is_set() and can_rest(event):
                 narrator.handed_back()
                 raise HandBack
             for each in (event, *steering.news()):
                 narrator.tell(each)
+                audit.note(each)
                 findings.note(each)
                 await asking.surface.show(each)
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 
+from bot.core.audit import AuditEntry, AuditKind
 from bot.core.budgets import Account, OverBudget, Pause
 from bot.core.errors import NotPermitted
 from bot.runs import budget_words
@@ -27,6 +28,10 @@ from bot.toolkit.mcp import McpServers
 log = logging.getLogger(__name__)
 
 
+Record = Callable[[Sequence[AuditEntry]], Awaitable[None]]
+"""Puts on record what was changed."""
+
+
 class Admin:
     """Raises NotPermitted with a sentence for the person."""
 
@@ -40,6 +45,7 @@ class Admin:
         channels: Channels,
         servers: McpServers,
         is_tool: Callable[[str], bool],
+        record: Record,
     ) -> None:
         self._identity = identity
         self._people = people
@@ -48,6 +54,7 @@ class Admin:
         self._channels = channels
         self._servers = servers
         self.is_tool = is_tool
+        self._record = record
 
     async def raise_budget(self, user: str, channel: str, over: OverBudget, times: float) -> str:
         """Raise a budget from a button in `channel`; what everybody there is told of it."""
@@ -59,6 +66,7 @@ class Admin:
         log.info(
             "Budget raised: %s to %s times by %s", over.account, standing.position.factor, user
         )
+        await self._changed(person, f"raised {over.account.budget}", channel)
         name = escape_mrkdwn(without_broadcasts(person.name))
         return budget_words.raised(standing, name, _whose(over.account))
 
@@ -66,6 +74,7 @@ class Admin:
         """Let no run ask a model any more; what the admin is told."""
         person = await self._admin(user)
         await self._budgets.switch.set(Pause(by=person.id, name=person.name, at=datetime.now(UTC)))
+        await self._changed(person, "paused")
         log.warning("Paused by %s", person.id)
         return words.PAUSED
 
@@ -73,6 +82,7 @@ class Admin:
         """Take the pause back; what the admin is told."""
         person = await self._admin(user)
         await self._budgets.switch.clear()
+        await self._changed(person, "resumed")
         log.warning("Resumed by %s", person.id)
         return words.RESUMED
 
@@ -94,13 +104,25 @@ class Admin:
         """Have the bot behave so in the channel."""
         person = await self._admin(user)
         await self._channels.change(channel, wanted)
+        await self._changed(person, "channel settings", channel)
         log.warning("Settings of channel %s changed by %s: %s", channel, person.id, wanted)
 
     async def reset_channel(self, user: str, channel: str) -> None:
         """Have the bot behave in the channel as it is configured."""
         person = await self._admin(user)
         await self._channels.reset(channel)
+        await self._changed(person, "channel settings reset", channel)
         log.warning("Settings of channel %s reset by %s", channel, person.id)
+
+    async def _changed(self, person: Person, what: str, channel: str = "") -> None:
+        entry = AuditEntry(
+            kind=AuditKind.ADMINISTERED,
+            team=self._identity.team,
+            who=person.id,
+            channel=channel,
+            what=what,
+        )
+        await self._record([entry])
 
     async def _admin(self, user: str) -> Person:
         person = await self._people.find_now(user)

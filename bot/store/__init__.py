@@ -13,6 +13,7 @@ from redis.exceptions import AuthenticationError
 from bot.core.errors import ConfigurationError, StoreUnavailable
 from bot.store.approvals import Approvals, Refusal
 from bot.store.artifacts import ArtifactStore
+from bot.store.audit import AuditLog
 from bot.store.budgets import BudgetStore, Position
 from bot.store.caller_state import CallerStates
 from bot.store.catch_up import CatchUps, CatchUpTurn
@@ -32,6 +33,7 @@ from bot.store.threads import Threads
 __all__ = [
     "Approvals",
     "ArtifactStore",
+    "AuditLog",
     "BudgetStore",
     "CallerStates",
     "CatchUpTurn",
@@ -87,6 +89,7 @@ class Stores:
     feedback: FeedbackStore
     catch_ups: CatchUps
     erasure: Erasure
+    audit: AuditLog
     redis: Connection
 
     async def takes_writes(self) -> bool:
@@ -151,6 +154,7 @@ async def open_stores(url: str, retention: Retention | None = None) -> AsyncGene
             pause=PauseSwitch(redis, keep),
             feedback=FeedbackStore(redis, keep),
             catch_ups=CatchUps(redis, keep),
+            audit=AuditLog(redis, keep),
             erasure=Erasure(redis, Leases(redis, keep)),
             redis=redis,
         )

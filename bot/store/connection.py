@@ -39,6 +39,7 @@ class Retention:
     claims_hours: int = 48
     settings_days: int = 400
     feedback_days: int = 180
+    audit_days: int = 365
 
     @property
     def thread(self) -> int:
@@ -60,6 +61,10 @@ class Retention:
     @property
     def feedback(self) -> int:
         return self.feedback_days * 86_400
+
+    @property
+    def audit(self) -> int:
+        return self.audit_days * 86_400
 
     @property
     def settings(self) -> int:

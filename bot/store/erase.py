@@ -22,7 +22,7 @@ _AT_ONCE = 500
 _PARTS = re.compile(r"[:\s]")
 _OF_THREADS = {"ledger", "caller-state", "run", "request", "mailbox", "artifact", "artifacts"}
 """Families that go by thread: elsewhere they only quote somebody."""
-_DECISIONS = {"lease", "paused", "channel-edits", "mcp-pins", "raise", "audit"}
+_DECISIONS = {"lease", "paused", "channel-edits", "mcp-pins", "raise", "audit", "audit-head"}
 """What holds for everybody, and must not end because of who once decided it; of the audit log it is
 enough that nobody knows any more who its pseudonyms are."""
 
@@ -113,7 +113,7 @@ class Erasure:
         """Everything that has one of the words as a part of its name, or names `mentioned`."""
         who = re.compile(rf'(?<!\\)[":]{re.escape(mentioned or "-")}[":]'.encode())
         async for name in self._names():
-            if words.intersection(name.parts) and name.family not in {"lease", "audit"}:
+            if words.intersection(name.parts) and name.family != "lease":
                 erased.keys += await self._redis.call("DEL", name.key)
             elif name.family not in _DECISIONS | _OF_THREADS:
                 erased.keys += await self._without(name.key, words, who)

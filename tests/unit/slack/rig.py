@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from slack_bolt.async_app import AsyncApp
 
 from bot.core.approvals import Approval, Asked, Decision
+from bot.core.audit import AuditEntry
 from bot.core.budgets import Account, Budget, Spent
 from bot.core.errors import LeaseLost, StoreUnavailable
 from bot.core.feedback import Feedback
@@ -55,6 +56,10 @@ class Mailbox:
     questions: dict[str, Asked] = field(default_factory=dict)
     decisions: list[tuple[str, Decision]] = field(default_factory=list)
     refusal: Refusal | None = None
+    recorded: list[AuditEntry] = field(default_factory=list)
+
+    async def record(self, entries: Sequence[AuditEntry]) -> None:
+        self.recorded += entries
 
     async def asked(self, approval_id: str) -> Asked | None:
         return self.questions.get(approval_id)
@@ -297,6 +302,7 @@ async def wired(
                 channels=channels,
                 servers=McpServers({}, Decisions()),
                 is_tool=lambda name: name == "calculate",
+                record=mailbox.record,
             ),
             usage_of=nothing_used,
             memories=NoMemories(),

@@ -1,0 +1,65 @@
+"""Puts a run on record: who asked, what was called, how it ended and what that took."""
+
+from __future__ import annotations
+
+from bot.agent.events import Event, FromSubagent, ToolEnded, ToolStarted
+from bot.core.audit import AuditEntry, AuditKind
+from bot.core.outcome import Outcome, RunStatus
+from bot.core.request import Request
+from bot.store import AuditLog
+
+
+def audited(request: Request, kind: AuditKind, what: str, **more: object) -> AuditEntry:
+    """An entry about a request."""
+    facts = {
+        "team": request.team,
+        "who": request.user,
+        "channel": "" if request.is_for_one else request.channel,
+        "request_id": request.id,
+    }
+    return AuditEntry.model_validate(facts | {"kind": kind, "what": what, **more})
+
+
+class RunAudit:
+    """Of one run. Calls are written down with the step they belong to: what is made again after a
+    crash is there again."""
+
+    def __init__(self, log: AuditLog, request: Request, run_id: str) -> None:
+        self._log = log
+        self._request = request
+        self._run_id = run_id
+        self._waiting: list[AuditEntry] = []
+        self._arguments: dict[str, str] = {}
+
+    async def begin(self) -> None:
+        """It is worked on."""
+        self._note(AuditKind.ASKED, self._request.entry)
+        await self.keep()
+
+    def note(self, event: Event) -> None:
+        """Remember what must be on record."""
+        match event:
+            case ToolStarted(call_id=call_id, arguments=arguments):
+                self._arguments[call_id] = arguments
+            case ToolEnded(call_id=call_id, tool=tool, ok=ok):
+                arguments = self._arguments.pop(call_id, "")
+                self._note(AuditKind.CALLED, tool, ok=ok, arguments=arguments)
+            case FromSubagent(event=inner):
+                self.note(inner)
+            case _:
+                pass
+
+    async def keep(self) -> None:
+        """Write down what was noted. Raises StoreUnavailable."""
+        waiting, self._waiting = self._waiting, []
+        await self._log.append(waiting)
+
+    async def end(self, outcome: Outcome) -> None:
+        """It is over."""
+        ok = outcome.status is RunStatus.SUCCESS
+        self._note(AuditKind.ENDED, outcome.stop_reason, ok=ok, cost=outcome.totals.cost)
+        await self.keep()
+
+    def _note(self, kind: AuditKind, what: str, **more: object) -> None:
+        entry = audited(self._request, kind, what, run_id=self._run_id, **more)
+        self._waiting.append(entry)

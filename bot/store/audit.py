@@ -1,0 +1,114 @@
+"""The audit log: one stream a workspace, only ever added to, each entry bound to the one before.
+
+People stand in it under pseudonyms, so that erasing somebody does not rewrite it: then nobody knows
+any more whose they were.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+
+from bot.core.audit import AuditEntry, chained
+from bot.core.errors import CorruptValue
+from bot.core.ids import new_id
+from bot.store.connection import Connection, Retention
+from bot.store.values import decode
+
+MOST = 1_000_000  # entries of a workspace
+_PAGE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """An entry as it is kept; None when it cannot be read. `whole` is False where the log does not
+    go on from the entry before: something was changed or taken out."""
+
+    entry: AuditEntry | None
+    whole: bool
+
+
+class AuditLog:
+    """Raises StoreUnavailable: what cannot be put on record is not done."""
+
+    def __init__(self, redis: Connection, retention: Retention) -> None:
+        self._redis = redis
+        self._seconds = retention.audit
+        self._heads: dict[str, str] = {}
+
+    async def append(self, entries: Sequence[AuditEntry]) -> None:
+        """Keep entries of one workspace, in their order."""
+        if not entries:
+            return
+        who = {each: await self._pseudonym(each) for each in {entry.who for entry in entries}}
+        kept = [each.model_copy(update={"who": who[each.who]}) for each in entries]
+        texts = [each.model_dump_json(exclude_defaults=True) for each in kept]
+        team = entries[0].team
+        while (now := await self._add(team, self._heads.get(team, ""), texts)) is not None:
+            self._heads[team] = now  # others write as well
+
+    async def teams(self) -> list[str]:
+        """The workspaces that have a log."""
+        start, cursor, found = self._redis.key("audit", ""), -1, set[str]()
+        while cursor:
+            cursor, keys = await self._redis.call("SCAN", max(cursor, 0), "MATCH", f"{start}*")
+            found |= {key.decode().removeprefix(start) for key in keys}
+        return sorted(found)
+
+    async def read(self, team: str) -> AsyncGenerator[Kept]:
+        """A workspace's log, oldest first, with people's ids where they are still known."""
+        names, last, after = await self._names(), None, "-"
+        while True:
+            page = await self._redis.call(
+                "XRANGE", self._redis.key("audit", team), after, "+", "COUNT", _PAGE
+            )
+            for entry_id, fields in page:
+                after = f"({entry_id.decode()}"
+                text, previous = fields[b"entry"].decode(), fields[b"previous"].decode()
+                own = chained(previous, text)
+                whole = own == fields[b"hash"].decode() and last in (None, previous)
+                last = own
+                yield Kept(_named(fields[b"entry"], names), whole)
+            if len(page) < _PAGE:
+                return
+
+    async def _add(self, team: str, head: str, texts: Sequence[str]) -> str | None:
+        """None when they are kept; else what is the head, to try again with."""
+        pairs, before = list[str](), head
+        for text in texts:
+            before = chained(before, text)
+            pairs += [before, text]
+        oldest = int((time.time() - self._seconds) * 1000)
+        keys = [self._redis.key("audit", team), self._redis.key("audit-head", team)]
+        now = await self._redis.script(
+            "audit_append", keys, head, self._seconds, MOST, f"{oldest}-0", *pairs
+        )
+        if now:
+            return str(now.decode())
+        self._heads[team] = before
+        return None
+
+    async def _pseudonym(self, who: str) -> str:
+        key = self._redis.key("audit-person", who)
+        new = ("SET", key, new_id("person"), "NX", "EX", self._seconds)
+        *_, name = await self._redis.together(new, ("GETEX", key, "EX", self._seconds))
+        return str(name.decode())
+
+    async def _names(self) -> dict[str, str]:
+        """Who is behind each pseudonym."""
+        start, cursor, found = self._redis.key("audit-person", ""), -1, dict[str, str]()
+        while cursor:
+            cursor, keys = await self._redis.call("SCAN", max(cursor, 0), "MATCH", f"{start}*")
+            names = await self._redis.call("MGET", *keys) if keys else []
+            pairs = zip(names, keys, strict=True)
+            found |= {n.decode(): k.decode().removeprefix(start) for n, k in pairs if n}
+        return found
+
+
+def _named(raw: bytes, names: dict[str, str]) -> AuditEntry | None:
+    try:
+        entry = decode(AuditEntry, raw)
+    except CorruptValue:
+        return None
+    return entry.model_copy(update={"who": names.get(entry.who, entry.who)})
