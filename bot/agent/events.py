@@ -105,9 +105,11 @@ class ToolsAcquired:
 
 @dataclass(frozen=True, slots=True)
 class MessagesJoined:
-    """People wrote more, and it was taken into the run; told by whoever brought it in."""
+    """People wrote more, and it was taken into the run; told by whoever brought it in. `last` names
+    the last of these messages where they were written."""
 
     texts: tuple[str, ...]
+    last: str
 
 
 @dataclass(frozen=True, slots=True)

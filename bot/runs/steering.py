@@ -102,9 +102,10 @@ class Steering(Hooks):
 
     def news(self) -> list[Event]:
         """What is to be told of those that joined since the last time."""
-        texts = tuple(each.text for each in self._untold)
-        self._untold = []
-        return [MessagesJoined(texts)] if texts else []
+        new, self._untold = self._untold, []
+        if not new:
+            return []
+        return [MessagesJoined(tuple(each.text for each in new), new[-1].message or new[-1].ts)]
 
     async def _new(self) -> list[Request]:
         room = MOST_MESSAGES - len(self.joined)

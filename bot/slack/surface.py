@@ -29,6 +29,7 @@ from bot.slack.render.parts import Part, Rendered, Upload
 from bot.slack.render.progress import progress_part, waiting_part
 from bot.slack.status import ThreadStatus
 from bot.slack.streams import LIFETIME, Stream, Streams
+from bot.slack.ticks import Ticks
 
 log = logging.getLogger(__name__)
 
@@ -73,7 +74,8 @@ def slack_surfaces(
     ) -> AsyncGenerator[SlackSurface]:
         ts, stream = (None, None) if request.private else await _opening(request, post, poster)
         live = LiveMessage(request, post, ts, stream, clients=clients, status=status, pace=pace)
-        surface = SlackSurface(request, post, poster, live, status, read_artifact, cards)
+        ticks = Ticks(clients.live, request.channel)
+        surface = SlackSurface(request, post, poster, live, status, read_artifact, cards, ticks)
         try:
             yield surface
         except StoreUnavailable:
@@ -129,6 +131,7 @@ class SlackSurface:
         status: ThreadStatus,
         read_artifact: ReadArtifact,
         cards: Cards,
+        ticks: Ticks,
     ) -> None:
         self._request = request
         self._post = post
@@ -137,10 +140,12 @@ class SlackSurface:
         self._status = status
         self._read_artifact = read_artifact
         self._cards = cards
+        self._ticks = ticks
         self._progress = Progress()
 
     async def show(self, event: Event) -> None:
         """Fold the event in; the writer shows it when its turn comes."""
+        self._ticks.note(event)
         progress = advance(self._progress, event)
         if progress is not self._progress:
             self._progress = progress
@@ -179,6 +184,7 @@ class SlackSurface:
             if error_code(error) not in _GONE:
                 raise
             await self._give_up(error_code(error), rendered)
+        await self._ticks.put(outcome)
         await self._status.end(self._request.channel, self._request.thread)
 
     async def wait_for_store(self) -> None:

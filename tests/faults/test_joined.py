@@ -94,6 +94,12 @@ class Scene:
         """What the nth call to the model brought it."""
         return str(self.bot.api.requests[number - 1].body["input"])
 
+    def reactions(self, ts: str) -> list[str]:
+        """The emoji on a message of the thread."""
+        messages = self.bot.ws.messages(SALES, self.root)
+        [message] = [each for each in messages if each["ts"] == ts]
+        return [each["name"] for each in message.get("reactions", ())]
+
     async def calls(self, count: int) -> None:
         await self.bot.ws.until(lambda: len(self.bot.api.requests) >= count)
 
@@ -128,11 +134,14 @@ async def joined(redis_url: str, sums: int) -> AsyncGenerator[Scene]:
 
 
 async def test_it_is_shown_and_answered_with_the_rest(redis_url: str) -> None:
-    """The card says what was taken in; one message ends it."""
+    """The card says what was taken in; one message ends it; the other, which stands below that, is
+    ticked off."""
     async with joined(redis_url, sums=1) as scene:
         await scene.bot.ws.until(lambda: "Also: Second?" in str(scene.bot.own(SALES, scene.root)))
         scene.model.let(2)
         await scene.told("Two.")
+        await scene.bot.ws.until(lambda: scene.reactions(scene.second) == ["white_check_mark"])
+        assert scene.reactions(scene.first) == []
     assert len(scene.bot.api.requests) == 2
 
 
