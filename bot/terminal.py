@@ -16,6 +16,7 @@ from bot.core.ids import new_id
 from bot.core.outcome import Outcome
 from bot.core.request import Entry, Request
 from bot.settings import Settings
+from bot.telemetry import telemetry
 from bot.toolkit.given_schema import given_model
 
 
@@ -47,6 +48,7 @@ async def ask_once(
     )
     surface = console_surface(as_json=as_json, stream=stream)
     async with (
+        telemetry(settings.otel_exporter_otlp_endpoint) as watches,
         redis_and_stores(settings, data_dir=None) as (_, stores),
         runner(
             settings,
@@ -55,6 +57,7 @@ async def ask_once(
             surface,
             stream=stream,
             dry_run=dry_run,
+            watches=watches,
             may_decide=anybody,
         ) as works,
         stores.signals.listening(),

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from bot.evals.results import CaseResult, Evaluation
     from bot.settings import Settings
 
+_PIPED = 160  # columns where there is no terminal
 _SHIPPED = Path(__file__).parents[2] / "tests" / "evals"
 
 
@@ -62,7 +63,7 @@ def evaluate(
         now = _evaluated(places, model, only, repeat, parallel)
     if save:
         save.write_text(now.model_dump_json(indent=2) + "\n", "utf-8")
-    console = Console(highlight=False)
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else _PIPED)
     if as_json:
         print(now.model_dump_json(indent=2))
     else:

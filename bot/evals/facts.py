@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from datetime import date
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 from typing_extensions import override
 
 _NUMBER = re.compile(
     r"(?<![\w.\-−])[-−]?[$€£]?\d{1,3}(?:[,\u202f\u00a0]\d{3})+(?:\.\d+)?(?!\d)"
     r"|(?<![\w.\-−])[-−]?[$€£]?\d+(?:\.\d+)?"
 )
+_SHARE = re.compile(r"\d+(\.\d+)? ?%")
 _SCALE = re.compile(r"\s?(k|thousand|m|mn|million|bn|billion)\b", re.IGNORECASE)
 _SCALES = {"k": 1e3, "t": 1e3, "m": 1e6, "b": 1e9}
 _ROUNDING = 1e-9  # relative: what floats lose
@@ -28,8 +29,17 @@ class Fact(BaseModel):
     text: str | None = Field(default=None, min_length=1)
     regex: re.Pattern[str] | None = None
     number: float | None = None
-    within: float | Annotated[str, Field(pattern=r"^\d+(\.\d+)?%$")] = 0.0
+    within: float | str = 0.0
     any_of: tuple[AnyFact, ...] = ()
+
+    @field_validator("within", mode="plain")
+    @classmethod
+    def _is_distance_or_share(cls, value: Any) -> float | str:
+        if isinstance(value, str) and _SHARE.fullmatch(value):
+            return value
+        if isinstance(value, int | float) and value >= 0:
+            return value
+        raise ValueError('this is a distance such as 0.5, or a share such as "5%"')
 
     @model_validator(mode="after")
     def _is_one(self) -> Fact:
@@ -52,7 +62,7 @@ class Fact(BaseModel):
     def _tolerance(self) -> float:
         number = abs(self.number or 0.0)
         if isinstance(self.within, str):
-            return number * float(self.within.rstrip("%")) / 100
+            return number * float(self.within.rstrip(" %")) / 100
         return self.within + number * _ROUNDING
 
     @override

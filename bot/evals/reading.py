@@ -8,20 +8,23 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from bot.core.errors import ConfigurationError
 from bot.evals.cases import Case, CaseLimits, Expect, Said, Walkthrough
 from bot.evals.facts import Fact
 
 _CASES = TypeAdapter(list[Case])
-_KEYS = sorted(
-    {
-        field.alias or name
-        for model in (Case, Expect, CaseLimits, Said, Walkthrough, Fact)
-        for name, field in model.model_fields.items()
-    }
-)
+_PARTS: dict[str, type[BaseModel]] = {
+    "expect": Expect,
+    "limits": CaseLimits,
+    "walkthrough": Walkthrough,
+    "thread": Said,
+    "channels": Said,
+    "facts": Fact,
+    "absent": Fact,
+    "any_of": Fact,
+}
 
 
 def read_cases(places: Iterable[Path]) -> list[Case]:
@@ -69,9 +72,17 @@ def _slip(file: Path, root: yaml.Node | None, error: ValidationError) -> str:
     field = ".".join(str(each) for each in where[1:]) or "the file"
     said = first["msg"].removeprefix("Value error, ")
     if first["type"] == "extra_forbidden":
-        near = difflib.get_close_matches(str(where[-1]), _KEYS, n=1)
-        said = f"there is no such key{f'; did you mean {near[0]}?' if near else ''}"
-    return f"{file}:{_line(root, where)}: {field}: {said}."
+        keys = _keys(where[:-1])
+        near = difflib.get_close_matches(str(where[-1]), keys, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"keys: {', '.join(keys)}"
+        said = f"there is no such key; {hint}"
+    return f"{file}:{_line(root, where)}: {field}: {said}"
+
+
+def _keys(where: Sequence[Any]) -> list[str]:
+    """The keys that can stand at a place."""
+    part = next((_PARTS[each] for each in reversed(where) if each in _PARTS), Case)
+    return [field.alias or name for name, field in part.model_fields.items()]
 
 
 def _line(node: yaml.Node | None, where: Sequence[Any]) -> int:

@@ -22,7 +22,7 @@ def print_results(evaluation: Evaluation, console: Console) -> None:
     for name, each in evaluation.by_case().items():
         table.add_row(name, _verdict(each), *_figures(each), Text(each.why))
     console.print(table)
-    console.print(_sums(evaluation))
+    console.print(_sums(evaluation), soft_wrap=True)
 
 
 def print_comparison(before: Evaluation, now: Evaluation, console: Console) -> None:
@@ -44,7 +44,10 @@ def print_comparison(before: Evaluation, now: Evaluation, console: Console) -> N
         ("better", before.worse_than(now)),
     ):
         if names:
-            console.print(Text(f"{words}: {', '.join(names)}", "bold red" * (words == "worse")))
+            console.print(
+                Text(f"{words}: {', '.join(names)}", "bold red" * (words == "worse")),
+                soft_wrap=True,
+            )
 
 
 def _verdict(case: CaseSummary) -> Text:

@@ -52,6 +52,8 @@ def test_a_fact_is_found_however_it_is_written(fact, says, does_not_say):
         ('["2"]', "[{number: two}]", "5: expect.facts.0.number: "),
         ('["2"]', "[{number: 2, text: two}]", "5: expect.facts.0: a fact is one of text, regex"),
         ('["2"]', "[{regex: '('}]", "5: expect.facts.0.regex: "),
+        ('["2"]', "[{number: 2, within: wide}]", "5: expect.facts.0.within: this is a distance"),
+        ('facts: ["2"]', "x: 1", "5: expect.x: there is no such key; keys: status, facts, absent"),
         ('["2"]', "[]", "4: expect: expects nothing"),
         ("one", "One!", "1: name: "),
         ('["2"]', '["2"', "6: this is not YAML: "),
