@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from pydantic import SecretStr
 
-from bot.agent.events import Event, ToolEnded, ToolStarted
+from bot.agent.events import Event, FromSubagent, ToolEnded, ToolStarted
 from bot.agent.hooks import HookChain
 from bot.app import redis_and_stores, runner
 from bot.core.answers import GIVEN
@@ -139,10 +139,11 @@ class _Watch:
     used: list[str] = field(default_factory=list)
 
     async def show(self, event: Event) -> None:
-        if isinstance(event, ToolStarted):
-            self.begun.append(event.tool)
-        elif isinstance(event, ToolEnded) and event.ok:
-            self.used.append(event.tool)
+        happened = event.event if isinstance(event, FromSubagent) else event
+        if isinstance(happened, ToolStarted):
+            self.begun.append(happened.tool)
+        elif isinstance(happened, ToolEnded) and happened.ok:
+            self.used.append(happened.tool)
 
     async def ask(self, approvals: Sequence[Approval]) -> Sequence[tuple[Approval, Decision]]:
         gone = Decision(verdict=Verdict.DENIED, comment="nobody decides in an evaluation")

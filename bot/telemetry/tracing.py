@@ -29,10 +29,11 @@ from opentelemetry.trace import (
     StatusCode,
     TracerProvider,
     get_current_span,
+    set_span_in_context,
 )
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from bot.agent.events import Event, ToolEnded, ToolStarted
+from bot.agent.events import Event, FromSubagent, ToolEnded, ToolStarted
 from bot.core.approvals import Approval, Asked, Decision
 from bot.core.errors import ModelError
 from bot.core.outcome import Outcome, RunStatus
@@ -120,6 +121,19 @@ class Tracing:
                 _failed(span, type(error).__name__)
                 raise
 
+    def tool(self, name: str, call_id: str, parent: Span) -> Span:
+        """A span for the call of a tool, to be ended by whoever asked for it."""
+        return self.tracer.start_span(
+            f"execute_tool {name}",
+            context=set_span_in_context(parent),
+            attributes={
+                gen_ai.GEN_AI_OPERATION_NAME: "execute_tool",
+                gen_ai.GEN_AI_TOOL_NAME: name,
+                gen_ai.GEN_AI_TOOL_CALL_ID: call_id,
+                gen_ai.GEN_AI_TOOL_TYPE: "function",
+            },
+        )
+
     def model(self, model: Model, _prices: PriceList) -> Model:
         """`model`, each call in a span."""
         return _TracedModel(model, self)
@@ -135,24 +149,22 @@ class _TracedSurface:
         self._tools: dict[str, Span] = {}
 
     async def show(self, event: Event) -> None:
+        self._note(event, self._run)
+        await self._surface.show(event)
+
+    def _note(self, event: Event, parent: Span) -> None:
+        """What a sub-agent does hangs below the call that dispatched it."""
         match event:
+            case FromSubagent(agent=agent, event=inner):
+                self._note(inner, self._tools.get(agent, parent))
             case ToolStarted(call_id=call_id, tool=tool):
-                self._tools[call_id] = self._tracing.tracer.start_span(
-                    f"execute_tool {tool}",
-                    attributes={
-                        gen_ai.GEN_AI_OPERATION_NAME: "execute_tool",
-                        gen_ai.GEN_AI_TOOL_NAME: tool,
-                        gen_ai.GEN_AI_TOOL_CALL_ID: call_id,
-                        gen_ai.GEN_AI_TOOL_TYPE: "function",
-                    },
-                )
+                self._tools[call_id] = self._tracing.tool(tool, call_id, parent)
             case ToolEnded(call_id=call_id, ok=ok) if span := self._tools.pop(call_id, None):
                 if not ok:
                     _failed(span, "tool_error")
                 span.end()
             case _:
                 pass
-        await self._surface.show(event)
 
     async def ask(self, approvals: Sequence[Approval]) -> Sequence[tuple[Approval, Decision]]:
         return await self._surface.ask(approvals)

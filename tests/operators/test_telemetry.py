@@ -21,7 +21,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from bot.app import bot
 from bot.core.errors import ConfigurationError
 from bot.health import http_server
-from bot.local.model import ResponsesServer, Script, calls, finish
+from bot.local.model import ResponsesServer, Script, ScriptBook, call, calls, finish
 from bot.local.workspace import ADA, Workspace
 from bot.telemetry import telemetry
 from tests.support.deployment import MODEL, Deployment, configured
@@ -86,9 +86,18 @@ def attributes(owner: Any) -> dict[str, Any]:
     return {each.key: value(each.value) for each in owner.attributes}
 
 
-def said_once() -> Script:
+QUESTION = f"What of {SECRET_WORDS}?"
+GOAL = "Add it up."
+
+
+def with_a_helper() -> ScriptBook:
+    """A model that dispatches a sub-agent, which calls two tools, one of them in vain."""
     sums = ("calculate", {"expression": "1+1"}), ("calculate", {"expression": "1/0"})
-    return Script([calls(*sums), finish(answer(f"About {SECRET_WORDS}."))])
+    report = {"summary": "Two.", "findings": [], "gaps": []}
+    dispatched = call("dispatch_subagent", {"goal": GOAL, "tools": ["calculate"]})
+    acquired = call("acquire_tools", {"names": ["dispatch_subagent"]})
+    own = [acquired, dispatched, finish(answer(f"About {SECRET_WORDS}."))]
+    return ScriptBook({QUESTION: own, GOAL: [calls(*sums), finish(report)]})
 
 
 async def test_a_run_is_one_trace_from_the_web_process_to_the_worker(
@@ -100,24 +109,26 @@ async def test_a_run_is_one_trace_from_the_web_process_to_the_worker(
     async with (
         Collector.open() as collector,
         Workspace.open() as ws,
-        ResponsesServer.open(brain=said_once()) as api,
+        ResponsesServer.open(brain=with_a_helper()) as api,
     ):
         settings = configured(ws, api, redis_url, otel_exporter_otlp_endpoint=f"{collector.url}/")
         async with bot(settings, intake=False), bot(settings, work=False):
             place = Deployment(ws, api)
-            thread = await place.ask(ADA, GENERAL, f"What of {SECRET_WORDS}?")
+            thread = await place.ask(ADA, GENERAL, QUESTION)
             await place.answered(GENERAL, thread)
     [run] = collector.named("invoke_agent answer bot")
     [taken_in] = (s for s in collector.named("receive mention") if attributes(s)["bot.request.new"])
-    [chat, _] = chats = collector.named(f"chat {MODEL}")
-    [_, tool] = executed = collector.named("execute_tool calculate")
+    [chat, *_] = chats = collector.named(f"chat {MODEL}")
+    [helper] = collector.named("execute_tool dispatch_subagent")
+    executed = collector.named("execute_tool calculate")
     assert run.parent_span_id == taken_in.span_id
-    assert {span.parent_span_id for span in (*chats, *executed)} == {run.span_id}
+    assert {span.parent_span_id for span in (*chats, helper)} == {run.span_id}
+    assert {span.parent_span_id for span in executed} == {helper.span_id}
     assert {span.trace_id for span in (taken_in, *chats, *executed)} == {run.trace_id}
     assert attributes(chat)["gen_ai.operation.name"] == "chat"
     assert attributes(chat)["gen_ai.usage.input_tokens"] > 0
-    assert attributes(tool)["gen_ai.tool.name"] == "calculate"
-    assert attributes(tool)["error.type"] == "tool_error"
+    assert attributes(helper)["gen_ai.tool.name"] == "dispatch_subagent"
+    assert [attributes(span).get("error.type") for span in executed].count("tool_error") == 1
     assert attributes(run)["bot.run.status"] == "success"
     assert collector.services == {"slack-answer-bot"}
     kinds = {
@@ -126,7 +137,7 @@ async def test_a_run_is_one_trace_from_the_web_process_to_the_worker(
     }
     assert kinds == {"input", "output"}
     [duration] = collector.histograms["gen_ai.client.operation.duration"]
-    assert duration.count == 2
+    assert duration.count == len(chats) == 5
     assert not any(SECRET_WORDS.encode() in each for each in collector.raw)
     told = [record for record in caplog.records if record.name == "bot.run"]
     assert {getattr(record, "trace_id", "") for record in told} == {run.trace_id.hex()}
@@ -134,7 +145,7 @@ async def test_a_run_is_one_trace_from_the_web_process_to_the_worker(
 
 async def test_a_collector_that_is_not_there_holds_nobody_up(redis_url: str) -> None:
     """People get their answers, and the process ends in time."""
-    async with Workspace.open() as ws, ResponsesServer.open(brain=said_once()) as api:
+    async with Workspace.open() as ws, ResponsesServer.open(Script([finish(answer())])) as api:
         settings = configured(ws, api, redis_url, otel_exporter_otlp_endpoint="http://127.0.0.1:9")
         async with asyncio.timeout(20), bot(settings):
             place = Deployment(ws, api)
