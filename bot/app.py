@@ -157,6 +157,7 @@ async def runner(
             draining=draining or asyncio.Event(),
             policy=settings.access,
             may_decide=may_decide,
+            temperature=settings.model.temperature,
             stateless=settings.model.stateless,
             conversation=conversation if settings.model.images else None,
             dry_run=dry_run,

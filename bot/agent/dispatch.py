@@ -20,14 +20,13 @@ from bot.agent.complete import ResponseType, describe_errors
 from bot.agent.hooks import HookChain
 from bot.agent.interrupt import Interrupt, Interrupted
 from bot.agent.limits import Limits
-from bot.agent.outputs import CallOutput
+from bot.agent.outputs import CallOutput, cancelled
 from bot.agent.pool import Pool
 from bot.agent.state import OpenResponse
 from bot.core.chain import Item
 from bot.core.context import RequestContext
 from bot.core.failpoints import failpoint
 
-_CANCELLED = "Cancelled by the user before it finished."
 _UNKNOWN = f"Unknown: the bot was interrupted while this ran. {MAYBE}"
 _OUT_OF_TIME = "Stopped before it finished: the time for this task is up."
 
@@ -94,8 +93,8 @@ class Dispatch:
                     yield Waiting(waiting)
                     return
         except (Interrupted, TimeoutError) as stop:
-            cancelled = isinstance(stop, Interrupted)
-            yield [done.get(call["call_id"]) or _unfinished(call, cancelled) for call in calls]
+            unfinished = cancelled if isinstance(stop, Interrupted) else _out_of_time
+            yield [done.get(call["call_id"]) or unfinished(call) for call in calls]
             return
         for call in others[self.limits.calls_per_turn :]:
             done[call["call_id"]] = self._too_many(call)
@@ -188,6 +187,5 @@ class Dispatch:
         return CallOutput(call["call_id"], call["name"], text, ok=False)
 
 
-def _unfinished(call: Item, cancelled: bool) -> CallOutput:
-    why = _CANCELLED if cancelled else _OUT_OF_TIME
-    return CallOutput(call["call_id"], call["name"], why, ok=False, cancelled=cancelled)
+def _out_of_time(call: Item) -> CallOutput:
+    return CallOutput(call["call_id"], call["name"], _OUT_OF_TIME, ok=False)

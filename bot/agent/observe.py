@@ -11,7 +11,7 @@ from bot.agent import prompts
 from bot.agent.complete import NAME as COMPLETE
 from bot.agent.complete import ResponseType
 from bot.agent.hooks import Block, Go, HookChain, Prevent
-from bot.agent.outputs import CallOutput
+from bot.agent.outputs import CallOutput, cancelled
 from bot.agent.state import LoopState, Transition
 from bot.core.chain import NO_USAGE, Item, Usage
 from bot.core.outcome import RunStatus, StopReason
@@ -95,6 +95,10 @@ def observe(
         state, notes = _cut_off(state)
     elif outputs:
         state, notes = _answered(state, response, outputs)
+    elif response.calls:
+        # Stopped before any of them was begun: the chain stays at its parent (H1b).
+        notes = tuple(cancelled(call).item() for call in response.calls)
+        return state, notes, Ending(StopReason.CANCELLED_TOOLS)
     elif state.force_finish and response.text:
         # Forced, and still only text: nothing that the model said is lost (C4).
         result = response_type.from_text(response.text)

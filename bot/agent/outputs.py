@@ -31,3 +31,9 @@ class CallOutput:
     def item(self) -> Item:
         """The output as the service takes it."""
         return {"type": "function_call_output", "call_id": self.call_id, "output": self.text}
+
+
+def cancelled(call: Item) -> CallOutput:
+    """The output of a call that a person stopped before it was done (H1)."""
+    text = "Cancelled by the user before it finished."
+    return CallOutput(call["call_id"], call["name"], text, ok=False, cancelled=True)

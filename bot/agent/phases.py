@@ -179,7 +179,7 @@ class Phases:
         self.outputs = []
         open_now = state.open
         # Of a response that was cut off or refused nothing is run: its calls may be halves.
-        if open_now is None or open_now.response.incomplete:
+        if open_now is None or open_now.response.incomplete or self._is_left(open_now.response):
             return
         offered = frozenset(tool["name"] for tool in request.tools)
         kept, pool = state, Pool(self.parts.limits, state)
@@ -203,6 +203,13 @@ class Phases:
                         yield SavePoint(kept)
         if pool.charged(state).usage != kept.usage:  # what was cancelled has cost something too
             yield SavePoint(pool.charged(state.go(state.transition, open=open_now)))
+
+    def _is_left(self, response: ModelResponse) -> bool:
+        """Whether the person stopped the run when `response` had just come, before any of its calls
+        was begun (H1b). A result alone is taken all the same: it is what they asked for."""
+        is_new = self.heard.response is not None
+        has_calls = any(call["name"] != COMPLETE for call in response.calls)
+        return is_new and has_calls and self.parts.interrupt.requested
 
     def _dispatch(self, state: LoopState, response_id: str, pool: Pool) -> Dispatch:
         return Dispatch(

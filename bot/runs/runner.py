@@ -85,6 +85,7 @@ class Runner:
     memories_of: MemoriesOf
     draining: asyncio.Event
     conversation: Conversation | None = None
+    temperature: float | None = None
     stateless: bool = False
     dry_run: bool = False
 
@@ -167,7 +168,11 @@ class Runner:
     ) -> tuple[Outcome, CallerState]:
         """The loop, with everything kept as it happens."""
         context = RequestContext(
-            request=request, run_id=record.run_id, model=self.models[0], dry_run=self.dry_run
+            request=request,
+            run_id=record.run_id,
+            model=self.models[0],
+            temperature=self.temperature,
+            dry_run=self.dry_run,
         )
         interrupt = Interrupt()
         spending = Spending(request, self.budgets, interrupt)

@@ -587,7 +587,8 @@ async def test_stop_while_the_model_streams() -> None:
 
 
 async def test_stop_before_any_tool_ran() -> None:
-    """H1b: nothing is begun any more, not even a change; the next message works."""
+    """H1b: nothing is begun any more, not even a change; the chain stays at its parent, and the next
+    message works. The record says what became of the calls (B4)."""
     script = Script([calls(("add", {"a": 1, "b": 1}), ("change", {"name": "x"})), finish(ANSWER)])
     async with bench(script) as place:
         async for event in place.stream("First"):
@@ -596,11 +597,16 @@ async def test_stop_before_any_tool_ran() -> None:
         ended = place.events[-1]
         assert isinstance(ended, RunEnded)
         assert ended.status is RunStatus.CANCELLED
+        assert ended.stop_reason is StopReason.CANCELLED_TOOLS
         assert place.gate.log == []
         assert len(place.api.requests) == 1
+        assert len([i for i in ended.new_items if i.get("type") == "function_call_output"]) == 2
         with_interrupt(place)
         again = await place.run("Second", ended.state)
     assert again.status is RunStatus.SUCCESS
+    body = place.api.requests[-1].body
+    assert "previous_response_id" not in body
+    assert [item["content"] for item in body["input"]] == ["First", "Second"]
 
 
 async def test_stop_while_tools_run() -> None:

@@ -25,9 +25,9 @@ from bot.local.model import (
 )
 from bot.runs.handing_back import HandBack
 from bot.store import Stores
-from bot.toolkit import tool
+from bot.toolkit import current_request, tool
 from tests.support.redis import asked
-from tests.support.runs import answer, bot_on, bot_with
+from tests.support.runs import MODEL, answer, bot_on, bot_with
 
 THREAD = "T1:C1:1.0"
 ADD = call("calculate", {"expression": "1+1"})
@@ -105,6 +105,26 @@ async def test_the_thread_goes_on_with_its_chain_and_its_tools(stores: Stores) -
     assert kept.acquired == ("query_table",)
     assert "query_table" in bot.offered()
     assert "query_table" not in bot.offered(0)
+
+
+async def test_tools_know_what_they_work_for(stores: Stores) -> None:
+    """D9: who asks where, in which run and with which model, warm as it is called, and until when."""
+
+    @tool(group="test", summary="Look round", core=True)
+    async def look_round() -> str:
+        """Look round."""
+        here = current_request()
+        asker = (here.team, here.channel, here.thread, here.user, here.request_id)
+        room = here.turns_left > 0 and here.context_window > 0 and 0 < here.usage_ratio < 1
+        return f"{asker} {here.model} {here.temperature} {room} {here.deadline < float('inf')}"
+
+    script = Script([call("look_round", {}), finish(answer())])
+    async with bot_with(stores, script, look_round.tool, model={"temperature": 0.3}) as bot:
+        question = asked("Where am I?")
+        await bot.ask(question)
+        assert bot.api.requests[0].body["temperature"] == 0.3
+    asker = ("T1", "C1", "1.0", question.user, question.id)
+    assert bot.outputs() == [f"{asker} {MODEL} 0.3 True True"]
 
 
 async def test_a_run_goes_on_where_the_process_died(stores: Stores) -> None:
