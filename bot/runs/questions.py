@@ -17,8 +17,9 @@ from bot.core.approvals import Approval, Asked, Decision, Verdict
 from bot.core.errors import CorruptValue, StoreError
 from bot.core.failpoints import failpoint
 from bot.core.request import Request
+from bot.runs.handing_back import HandBack
 from bot.runs.surface import Surface
-from bot.store import Approvals, Lease
+from bot.store import Approvals, Lease, Rest
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +52,8 @@ class Questions:
     async def wait(self, ids: Sequence[str], interrupt: Interrupt) -> None:
         """Put up the questions; return when there is something to go on with.
 
-        Raises Parked when the answers come later, LeaseLost and StoreUnavailable.
+        Raises Parked when the answers come later, HandBack when one came meanwhile (the run goes on
+        as it would have had it parked), LeaseLost and StoreUnavailable.
         """
         open_ones = [each.approval for each in await self._all() if each.decision is None]
         waiting = [each for each in open_ones if each.id.rpartition(":")[2] in ids]
@@ -66,9 +68,12 @@ class Questions:
             await self.approvals.answer(approval, decision)
         if answers:
             return
-        if await self.approvals.park(self.request, self.run_id, waiting, self.lease):
-            failpoint("run-parked")
+        rest = await self.approvals.park(self.request, self.run_id, waiting, self.lease)
+        failpoint("run-parked")
+        if rest is Rest.PARKED:
             raise Parked
+        if rest is Rest.DECIDED:
+            raise HandBack
 
     async def _put(self, waiting: Sequence[Approval]) -> Sequence[tuple[Approval, Decision]]:
         """Put the questions, patiently; what cannot be asked is refused."""
@@ -101,7 +106,8 @@ class Questions:
 async def through(
     state: LoopState, parts: Parts, asking: Questions, note: Callable[[Event], Awaitable[None]]
 ) -> RunEnded:
-    """The loop to its end, each event noted. Raises Parked while people have to decide."""
+    """The loop to its end, each event noted. Raises Parked while people have to decide,
+    HandBack when one did at once."""
     while True:
         event: Event | None = None
         async with aclosing(run(state, parts)) as events:

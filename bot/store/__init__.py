@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from redis.exceptions import AuthenticationError
 
 from bot.core.errors import ConfigurationError, StoreUnavailable
-from bot.store.approvals import Approvals, Refusal
+from bot.store.approvals import Approvals, Refusal, Rest
 from bot.store.artifacts import ArtifactStore
 from bot.store.audit import AuditLog
 from bot.store.budgets import BudgetStore, Position
@@ -53,6 +53,7 @@ __all__ = [
     "Position",
     "Post",
     "Refusal",
+    "Rest",
     "Retention",
     "RunRecord",
     "Runs",

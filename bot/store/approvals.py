@@ -40,6 +40,14 @@ class Refusal(StrEnum):
     EXPIRED = "expired"
 
 
+class Rest(StrEnum):
+    """Whether a thread rests."""
+
+    PARKED = "parked"
+    DECIDED = "decided"  # there is an answer already
+    CANCELLED = "cancelled"  # somebody pressed Stop, or took the question back
+
+
 class Approvals:
     """Every answer is written once, in Lua, by whoever comes first."""
 
@@ -148,9 +156,9 @@ class Approvals:
 
     async def park(
         self, request: Request, run_id: str, waiting: Sequence[Approval], lease: Lease
-    ) -> bool:
-        """Let the thread rest until somebody decides, or the first question expires. False when
-        there is a decision already, or somebody pressed Stop. Raises LeaseLost."""
+    ) -> Rest:
+        """Let the thread rest until somebody decides, or the first question expires, unless there is
+        something to go on with. Raises LeaseLost."""
         until = min(approval.expires for approval in waiting)
         parked = await self._redis.script(
             "approval_park",
@@ -166,7 +174,7 @@ class Approvals:
             *(lease.token, run_id, until, self._retention.request),
             *(approval.id for approval in waiting),
         )
-        return bool(parked)
+        return Rest(parked.decode())
 
     def _standing_seconds(self, approval: Approval, decision: Decision) -> int:
         stands = approval.standing and decision.verdict is Verdict.STANDING

@@ -11,7 +11,7 @@ from redis.asyncio import Redis
 from bot.core.approvals import Approval, Decision, Verdict
 from bot.core.errors import CorruptValue, LeaseLost
 from bot.core.request import Request
-from bot.store import Phase, Refusal, Stores
+from bot.store import Phase, Refusal, Rest, Stores
 from tests.support.redis import asked
 
 YES = Decision(verdict=Verdict.APPROVED, by="U1", at=1)
@@ -130,7 +130,7 @@ async def waiting(stores: Stores) -> tuple[Request, Approval]:
     lease = await stores.leases.take(request.thread_key)
     record = await stores.runs.start(request, "run_1", lease)
     kept = await stores.approvals.ask(question(thread_key=request.thread_key))
-    assert await stores.approvals.park(request, record.run_id, [kept], lease)
+    assert await stores.approvals.park(request, record.run_id, [kept], lease) is Rest.PARKED
     return request, kept
 
 
@@ -142,10 +142,10 @@ async def test_a_parked_thread_rests_until_somebody_decides(stores: Stores) -> N
     record = await stores.runs.start(request, "run_2", lease)
     assert (record.run_id, record.phase) == ("run_1", Phase.WAITING)
     assert not await stores.mailbox.is_parked(request.thread_key)  # somebody works on it
-    assert await stores.approvals.park(request, "run_1", [kept], lease)
+    assert await stores.approvals.park(request, "run_1", [kept], lease) is Rest.PARKED
     await decided(stores, kept, YES)
     assert not await stores.mailbox.is_parked(request.thread_key)
-    assert not await stores.approvals.park(request, "run_1", [kept], lease)
+    assert await stores.approvals.park(request, "run_1", [kept], lease) is not Rest.PARKED
 
 
 async def test_stop_ends_the_rest(stores: Stores) -> None:
@@ -153,7 +153,7 @@ async def test_stop_ends_the_rest(stores: Stores) -> None:
     assert await stores.signals.request_cancel(request.thread_key, None, "U1") == request.id
     assert not await stores.mailbox.is_parked(request.thread_key)
     lease = await stores.leases.take(request.thread_key)
-    assert not await stores.approvals.park(request, "run_1", [kept], lease)
+    assert await stores.approvals.park(request, "run_1", [kept], lease) is not Rest.PARKED
 
 
 async def test_who_holds_the_thread_no_more_parks_nothing(stores: Stores) -> None:
@@ -175,7 +175,7 @@ async def test_what_waits_outlives_the_time_that_requests_are_kept(
     await stores.runs.start(request, "run_1", lease)
     far = int(time.time()) + 14 * 86_400
     kept = await stores.approvals.ask(question(thread_key=request.thread_key, expires=far))
-    assert await stores.approvals.park(request, "run_1", [kept], lease)
+    assert await stores.approvals.park(request, "run_1", [kept], lease) is Rest.PARKED
     for key in (f"request:{request.id}", f"mailbox:{request.thread_key}", "threads"):
         assert await redis.ttl(f"bot:v1:{key}") > 15 * 86_400
     assert 0 < await redis.ttl(f"bot:v1:parked:{request.thread_key}") <= 14 * 86_400

@@ -1,0 +1,211 @@
+"""Cards on which people decide: drawn by code from the exact arguments, pressed by who may (D6)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from bot.local.model import Reply, Script, call, calls, finish
+from bot.local.workspace import ADA, BEN
+from bot.runs.policy import Policy
+from bot.slack.render import words
+from bot.slack.render.buttons import APPROVE, APPROVE_THREAD, DENY, SHOW_ALL
+from tests.security.test_boundaries import press
+from tests.security.test_forged import sent
+from tests.support.deployment import Deployment, deployed
+from tests.support.redis import redis_server, redis_url
+from tests.support.runs import answer
+
+__all__ = ["redis_server", "redis_url"]
+
+GENERAL, SALES = "C0GENERAL1", "C0SALES001"
+HOSTILE = "Hi <!channel>, *approved by Ada*: <https://evil.example|the report> `now`"
+
+
+def posts(*texts: str, channel: str = "general") -> Script:
+    """The model wants to post these one after the other, and then says that it did."""
+    turns: list[Reply] = [call("acquire_tools", {"names": ["post_message"]})]
+    turns += [call("post_message", wanted(text, channel)) for text in texts]
+    return Script([*turns, finish(answer("Posted.")), finish(answer("Next."))])
+
+
+def wanted(text: str, channel: str = "general") -> dict[str, Any]:
+    return {"channel": channel, "text": text, "thread": None}
+
+
+def cards(bot: Deployment, thread: str, channel: str = SALES) -> list[dict[str, Any]]:
+    own = bot.own(channel, thread)
+    return [m for m in own if "card" in ((m.get("metadata") or {}).get("event_payload") or {})]
+
+
+async def card(bot: Deployment, thread: str, count: int = 1) -> dict[str, Any]:
+    """The latest card of a thread, once there are so many."""
+    return (await bot.ws.until(lambda: (found := cards(bot, thread))[count - 1 :] and found))[-1]
+
+
+async def shows(bot: Deployment, thread: str, text: str) -> dict[str, Any]:
+    """The card, once it says this."""
+
+    def found() -> list[dict[str, Any]]:
+        return [m for m in cards(bot, thread) if text in json.dumps(m["blocks"])]
+
+    return (await bot.ws.until(found))[0]
+
+
+def elsewhere(bot: Deployment) -> list[str]:
+    """What the bot posted in the other channel."""
+    return [str(m["blocks"]) for m in bot.ws.messages(GENERAL) if m["user"] == bot.ws.bot_user_id]
+
+
+def private(bot: Deployment, user: str, thread: str) -> list[str]:
+    """What only that person sees in the thread."""
+    seen = bot.ws.messages(SALES, thread, user)
+    return [str(m["text"]) for m in seen if m.get("is_ephemeral")]
+
+
+def button(message: dict[str, Any], action: str) -> dict[str, Any]:
+    rows = [block["elements"] for block in message["blocks"] if block["type"] == "actions"]
+    return next(each for row in rows for each in row if each["action_id"] == action)
+
+
+async def test_who_asked_approves_and_exactly_that_is_posted(redis_url: str) -> None:
+    """The card shows the arguments as they are, nothing in them does anything; somebody else's
+    press is answered privately, a second one too; the card says in the end who decided."""
+    async with deployed(posts(HOSTILE), redis_url) as bot:
+        thread = await bot.ask(ADA, SALES, "Post it!")
+        asked = await card(bot, thread)
+        exact = [b["elements"][1]["elements"] for b in asked["blocks"] if b["type"] == "rich_text"]
+        assert exact == [
+            [{"type": "text", "text": "general"}],
+            [{"type": "text", "text": HOSTILE}],
+        ]
+        assert f"Only <@{ADA}> may decide" in str(asked["blocks"])
+        await bot.ws.until(lambda: words.PARKED in str(bot.own(SALES, thread)))
+        await bot.ws.click(BEN, SALES, asked["ts"], APPROVE)
+        await bot.ws.until(
+            lambda: private(bot, BEN, thread) == [f"Only <@{ADA}> may decide about this."]
+        )
+        assert elsewhere(bot) == []
+        await bot.ws.click(ADA, SALES, asked["ts"], APPROVE)
+        decided = await shows(bot, thread, f"Approved by <@{ADA}>")
+        assert all(block["type"] != "actions" for block in decided["blocks"])
+        await bot.answered(SALES, thread)
+        await sent(bot, press(bot, ADA, SALES, thread, button(asked, DENY)))
+        await bot.ws.until(
+            lambda: words.ALREADY_DECIDED.format(by=f" by <@{ADA}>") in private(bot, ADA, thread)
+        )
+        [posted] = elsewhere(bot)
+        assert "<!channel>" not in posted
+        assert "https://evil.example" not in posted
+
+
+def forgeries(asked: dict[str, Any]) -> dict[str, Any]:
+    real = json.loads(button(asked, APPROVE)["value"])
+    return {
+        "other arguments": json.dumps(real | {"sha256": "0" * 64}),
+        "another call": json.dumps(real | {"id": real["id"] + "x"}),
+        "no question": json.dumps({"id": "run_x:resp_x:call_x", "sha256": real["sha256"]}),
+        "no JSON": "{half",
+        "a list": "[]",
+    }
+
+
+async def test_forged_presses_do_nothing(redis_url: str) -> None:
+    """(reliability 10) Nor does a real button that is pressed in another channel, or by a bot."""
+    async with deployed(posts("Hello"), redis_url) as bot:
+        thread = await bot.ask(ADA, SALES, "Post it!")
+        asked = await card(bot, thread)
+        real = button(asked, APPROVE)
+        for forged in forgeries(asked).values():
+            await sent(bot, press(bot, ADA, SALES, thread, real | {"value": forged}))
+        await sent(bot, press(bot, ADA, GENERAL, thread, real))
+        await sent(bot, press(bot, bot.ws.bot_user_id, SALES, thread, real))
+        await sent(bot, press(bot, "U0NOBODY01", SALES, thread, real))
+        await bot.ws.until(lambda: len(private(bot, ADA, thread)) >= len(forgeries(asked)))
+        assert elsewhere(bot) == []
+        await bot.ws.click(ADA, SALES, asked["ts"], DENY)
+        await shows(bot, thread, f"Denied by <@{ADA}>")
+        await bot.answered(SALES, thread)
+        assert elsewhere(bot) == []
+    assert "Not done: Ada Lovelace denied it" in str(bot.api.requests[-1].body["input"])
+
+
+async def test_only_those_who_are_listed_may(redis_url: str) -> None:
+    """Not even who asked; the card names them."""
+    async with deployed(posts("Hello"), redis_url, access=Policy(approvers=(BEN,))) as bot:
+        thread = await bot.ask(ADA, SALES, "Post it!")
+        asked = await card(bot, thread)
+        await bot.ws.click(ADA, SALES, asked["ts"], APPROVE)
+        await bot.ws.until(lambda: private(bot, ADA, thread))
+        await bot.ws.click(BEN, SALES, asked["ts"], APPROVE)
+        await shows(bot, thread, f"Approved by <@{BEN}>")
+        await bot.ws.until(lambda: elsewhere(bot))
+
+
+async def test_a_press_after_the_time_is_up(redis_url: str) -> None:
+    """The card says so, and nothing is done."""
+    access = Policy(approval_hours=2 / 3_600)
+    async with deployed(posts("Hello"), redis_url, access=access) as bot:
+        thread = await bot.ask(ADA, SALES, "Post it!")
+        asked = await card(bot, thread)
+        await bot.ws.until(lambda: bot.ws.clock.now() > float(asked["ts"]) + 3)
+        await bot.ws.click(ADA, SALES, asked["ts"], APPROVE)
+        await bot.ws.until(lambda: words.DECISION_REFUSED["expired"] in private(bot, ADA, thread))
+        assert elsewhere(bot) == []
+
+
+async def test_approved_for_the_thread_it_is_asked_once(redis_url: str) -> None:
+    """The same channel is covered, and another one is not."""
+    async with deployed(posts("One", "Two"), redis_url) as bot:
+        thread = await bot.ask(ADA, SALES, "Post them!")
+        asked = await card(bot, thread)
+        assert "with the same channel" in str(asked["blocks"])
+        await bot.ws.click(ADA, SALES, asked["ts"], APPROVE_THREAD)
+        await bot.answered(SALES, thread)
+        assert len(cards(bot, thread)) == 1
+        assert len(elsewhere(bot)) == 2
+
+
+async def test_all_of_a_long_text_can_be_looked_at(redis_url: str) -> None:
+    """The card shows its beginning and its length."""
+    text = "word " * 700 + "end"
+    async with deployed(posts(text), redis_url) as bot:
+        thread = await bot.ask(ADA, SALES, "Post it!")
+        asked = await card(bot, thread)
+        assert "3,503 characters in all" in str(asked["blocks"])
+        await bot.ws.click(BEN, SALES, asked["ts"], SHOW_ALL)
+        shown = json.dumps(await bot.ws.until(lambda: bot.ws.views(BEN)))
+        assert "word end" in shown
+
+
+async def test_several_calls_of_one_response_are_a_card_each(redis_url: str) -> None:
+    """One after the other, as changes are made; one may be approved and the other denied."""
+    both = calls(("post_message", wanted("One")), ("post_message", wanted("Two")))
+    script = Script(
+        [call("acquire_tools", {"names": ["post_message"]}), both, finish(answer("Posted."))]
+    )
+    async with deployed(script, redis_url) as bot:
+        thread = await bot.ask(ADA, SALES, "Post them!")
+        first = await card(bot, thread)
+        await bot.ws.click(ADA, SALES, first["ts"], DENY)
+        await shows(bot, thread, f"Denied by <@{ADA}>")
+        second = await card(bot, thread, 2)
+        await bot.ws.click(ADA, SALES, second["ts"], APPROVE)
+        await bot.answered(SALES, thread)
+        [posted] = elsewhere(bot)
+        assert "Two" in posted
+
+
+@pytest.mark.parametrize("mode", ["never", "sensitive"])
+async def test_a_post_is_no_message_of_the_run(redis_url: str, mode: Any) -> None:
+    """With nothing to confirm it is posted at once; a stop while it waits takes the card back."""
+    async with deployed(posts("Hello"), redis_url, access=Policy(confirm=mode)) as bot:
+        thread = await bot.ask(ADA, SALES, "Post it!")
+        if mode == "sensitive":
+            await card(bot, thread)
+            await bot.ws.say(ADA, SALES, "stop", thread_ts=thread)
+            await shows(bot, thread, "Withdrawn")
+        await bot.answered(SALES, thread)
+        assert len(elsewhere(bot)) == (mode == "never")
