@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from bot.core.answers import GIVEN
-from bot.core.outcome import Outcome, RunStatus, StopReason
+from bot.core.outcome import Outcome, StopReason
 from bot.evals.cases import Case
 from bot.result_text import result_text
 
@@ -14,7 +14,10 @@ from bot.result_text import result_text
 def reasons(case: Case, outcome: Outcome, used: Sequence[str], begun: Sequence[str]) -> list[str]:
     """Why the run is no good; empty when it is. `used` are the tools that went well, `begun` those
     that were called at all."""
-    return [*_ending(case, outcome), *_tools(case, used, begun), *_words(case, outcome)]
+    ended = list(_ending(case, outcome))
+    if ended and outcome.result is None:  # all else follows from that
+        return ended
+    return [*ended, *_tools(case, used, begun), *_words(case, outcome)]
 
 
 def _ending(case: Case, outcome: Outcome) -> Iterator[str]:
@@ -25,8 +28,6 @@ def _ending(case: Case, outcome: Outcome) -> Iterator[str]:
     wanted = GIVEN if case.response_schema is not None else case.response
     if outcome.result is not None and outcome.response_type != wanted:
         yield f"returned {outcome.response_type}, not {wanted}"
-    if outcome.result is None and case.expect.status is RunStatus.SUCCESS:
-        yield "returned nothing"
 
 
 def _tools(case: Case, used: Sequence[str], begun: Sequence[str]) -> Iterator[str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from bot.evals.models import WALKTHROUGH, asking
 from bot.evals.reading import read_cases
 from bot.evals.running import evaluate
@@ -12,6 +14,7 @@ from bot.settings import Settings
 CASES = read_cases([Path(__file__).parent])
 
 
+@pytest.mark.timeout(180)  # dozens of runs, each with processes that read files
 async def test_every_case_can_be_answered_with_the_tools_there_are() -> None:
     """Files, databases and threads hold what is expected, tools bring it out, and checks find it:
     for most cases the answer is nothing but what the tools returned."""

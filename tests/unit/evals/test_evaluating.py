@@ -16,7 +16,7 @@ from bot.evals.cases import Case
 from bot.evals.reading import read_cases
 from bot.evals.results import CaseResult
 from bot.evals.running import evaluate
-from bot.local.model import ModelRequest, Reply, call, finish
+from bot.local.model import ApiError, ModelRequest, Reply, call, finish
 from bot.local_model import local_model
 from bot.settings import Settings
 from tests.support.runs import answer
@@ -86,6 +86,17 @@ async def test_a_wrong_run_fails_and_says_why(case: Case) -> None:
         "says “evil”",
         "does not cite sales.csv",
     )
+
+
+async def test_a_service_that_refuses_is_one_reason(case: Case) -> None:
+    """And not a list of all that was not said."""
+
+    def broken(_request: ModelRequest) -> Reply:
+        raise ApiError(401, "Incorrect API key provided", code="invalid_api_key")
+
+    [result] = await ran(case, broken)
+    [reason] = result.reasons
+    assert reason.startswith("ended failed: model_error (")
 
 
 async def test_a_run_that_takes_too_much_is_ended_and_fails(case: Case) -> None:
