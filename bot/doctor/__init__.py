@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from bot.doctor.collector import examine_collector
 from bot.doctor.databases import examine_databases
 from bot.doctor.findings import Finding, Level
 from bot.doctor.model import examine_model
@@ -22,5 +23,6 @@ async def examine(settings: Settings) -> list[Finding]:
         examine_redis(settings),
         examine_model(settings),
         examine_databases(settings),
+        examine_collector(settings),
     )
     return [finding for part in parts for finding in part]

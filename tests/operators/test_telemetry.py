@@ -20,9 +20,12 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from bot.app import bot
 from bot.core.errors import ConfigurationError
+from bot.doctor.collector import examine_collector
+from bot.doctor.findings import Level
 from bot.health import http_server
 from bot.local.model import ResponsesServer, Script, ScriptBook, call, calls, finish
 from bot.local.workspace import ADA, Workspace
+from bot.settings import Settings
 from bot.telemetry import telemetry
 from tests.support.deployment import MODEL, Deployment, configured
 from tests.support.runs import answer
@@ -161,3 +164,16 @@ async def test_what_it_needs_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(ConfigurationError, match=r"pip install 'slack-answer-bot\[otel\]'"):
         async with telemetry("http://127.0.0.1:4318"):
             pass
+
+
+async def test_the_doctor_asks_the_collector() -> None:
+    """Telemetry that goes nowhere is said before somebody misses it."""
+    assert await examine_collector(Settings()) == []
+    async with Collector.open() as collector:
+        [fine] = await examine_collector(Settings(otel_exporter_otlp_endpoint=collector.url))
+        wrong = Settings(otel_exporter_otlp_endpoint=f"{collector.url}/elsewhere")
+        [lost] = await examine_collector(wrong)
+    [gone] = await examine_collector(Settings(otel_exporter_otlp_endpoint=collector.url))
+    assert fine.level is Level.OK
+    assert (lost.level, lost.text) == (Level.WARNING, "the collector answers with 404")
+    assert (gone.level, gone.text) == (Level.WARNING, "the collector cannot be reached")
