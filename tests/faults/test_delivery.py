@@ -122,6 +122,8 @@ async def test_a_burst_in_one_thread(redis_url) -> None:
         root = await bot.ask(ADA, SALES, "Number 0")
         for number in range(1, 200):
             await bot.ask(ADA, SALES, f"Number {number}", root)
+            # As fast as they are taken: what is not acknowledged in time comes again, and later.
+            await bot.ws.until(lambda: bot.ws.delivery.under_way < 20, 30)
         await bot.ws.until(lambda: not bot.ws.delivery.under_way, 30)
         go.set()
         await bot.ws.until(lambda: len(numbers_heard(bot)) >= 200, 30)
