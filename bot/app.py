@@ -423,7 +423,7 @@ def _add_listeners(
         intake=intake,
         edits=edits,
         asking=asking,
-        submit=requests.submit,
+        submit=submit,
         access=slack.access,
         stopping=stopping,
         keep_feedback=stores.feedback,

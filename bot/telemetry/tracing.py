@@ -76,14 +76,18 @@ class Tracing:
 
         async def traced(request: Request, event_id: str) -> bool:
             with self.tracer.start_as_current_span(
-                f"receive {request.entry}", kind=SpanKind.PRODUCER, attributes=_ids(request)
+                f"receive {request.entry}",
+                kind=SpanKind.PRODUCER,
+                attributes=_ids(request),
+                end_on_exit=False,  # Slack sends most things twice; one that is repeated leaves none
             ) as span:
                 carrier: dict[str, str] = {}
                 _TRACE_CONTEXT.inject(carrier)
                 trace = carrier.get(_CARRIER, "")
                 new = await submit(request.model_copy(update={"trace": trace}), event_id)
-                span.set_attribute("bot.request.new", new)
-                return new
+            if new:
+                span.end()
+            return new
 
         return traced
 
