@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import logging
 import pkgutil
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
+from openai import AsyncOpenAI
 from slack_bolt.async_app import AsyncApp
 
 import tools
@@ -43,29 +45,29 @@ from bot.runs.surface import OpenSurface
 from bot.runs.watching import Submit, Watch
 from bot.serving import Serving, serving
 from bot.settings import NO_MODEL, SLACK, Settings, secret
-from bot.slack.access import Access
 from bot.slack.admin import Admin
-from bot.slack.app import slack_app
+from bot.slack.app import Listener, front_door, slack_app
 from bot.slack.asking import Asking
 from bot.slack.background import Background
 from bot.slack.catching_up import CatchingUp
-from bot.slack.client import Clients, Identity, identify, slack_clients
+from bot.slack.client import DeadlineClient, clients_on, fixed, identify, slack_session
 from bot.slack.conversation import SlackConversation
 from bot.slack.deciding import Deciding, may_decide
 from bot.slack.edits import Edits
 from bot.slack.intake import Intake
 from bot.slack.listeners import register
-from bot.slack.people import People
 from bot.slack.socket_mode import socket_mode
-from bot.slack.status import ThreadStatus
 from bot.slack.stopping import Stopping
 from bot.slack.surface import slack_surfaces
 from bot.slack.workflow import with_steps
+from bot.slack.workspaces import OneWorkspace, PerWorkspace, Slack, Workspaces, in_each
 from bot.store import Stores, open_stores
 from bot.store.embedded import embedded_redis
 from bot.toolkit import Artifacts, Conversation, Databases, Fetcher, Memories, Tool
 from bot.toolkit.catalogue import Catalogue
 from bot.toolkit.mcp import McpServers, open_mcp_servers
+
+log = logging.getLogger(__name__)
 
 REDIS_SECONDS = 30.0
 """How long a Redis may be away when the process starts; hosts start it again after that."""
@@ -100,14 +102,26 @@ async def runner(
     conversation: Conversation,
     open_surface: OpenSurface,
     *,
+    may_decide: MayDecide,
+    **options: Any,
+) -> AsyncGenerator[Runner]:
+    """The runner of one place; see `runners`."""
+    async with runners(settings, stores, **options) as make:
+        yield make(conversation, open_surface, may_decide)
+
+
+@asynccontextmanager
+async def runners(
+    settings: Settings,
+    stores: Stores,
+    *,
     stream: bool = True,
     dry_run: bool = False,
     watches: Sequence[Watch] = (),
     draining: asyncio.Event | None = None,
-    may_decide: MayDecide,
-) -> AsyncGenerator[Runner]:
-    """All that a run needs, looked on by `watches`. Runs are handed back once `draining` is set.
-    `may_decide` says who may approve anything.
+) -> AsyncGenerator[Callable[[Conversation, OpenSurface, MayDecide], Runner]]:
+    """Makes a runner for each place where runs are shown, looked on by `watches`. Runs are handed
+    back once `draining` is set. `MayDecide` says who may approve anything there.
 
     Raises ConfigurationError when no model service is named.
     """
@@ -119,49 +133,56 @@ async def runner(
     artifacts = ThreadArtifacts(stores.artifacts)
     databases = Databases(settings.databases)
     memories = ScopedMemories(stores.memories)
-    services = {
-        Artifacts: artifacts,
-        Conversation: conversation,
-        Databases: databases,
-        Fetcher: Fetcher(),
-        Memories: memories,
-    }
+    shared = {Artifacts: artifacts, Databases: databases, Fetcher: Fetcher(), Memories: memories}
     async with (
         open_mcp_servers(settings.mcp_servers, stores.mcp) as mcp,
         sdk_client(key, settings.openai_base_url) as client,
     ):
-        model: Model = ResponsesModel(
-            client,
-            stream=stream,
-            reasoning=settings.model.reasoning_parameter,
-            temperature=settings.model.temperature,
-            max_output_tokens=settings.model.max_output_tokens,
-        )
+        model: Model = _service(settings, client, stream=stream)
         for each in watches:
-            model, open_surface = each.model(model, prices), each.surfaces(open_surface)
-        yield Runner(
-            stores=stores,
-            toolbox=Toolbox(catalogue(), services, artifacts),
-            model=model,
-            models=(settings.openai_model, *settings.openai_fallback_models),
-            prices=prices,
-            limits=settings.limits,
-            open_surface=open_surface,
-            budgets=budget_policy(settings, stores),
-            hooks_for=lambda request, asked: _hooks(
-                *(settings, model, artifacts, conversation, request, asked)
-            ),
-            channels=Channels(settings.channels, stores.channels),
-            more_tools=mcp.tools,
-            memories_of=memories.known_to,
-            draining=draining or asyncio.Event(),
-            policy=settings.access,
-            may_decide=may_decide,
-            temperature=settings.model.temperature,
-            stateless=settings.model.stateless,
-            conversation=conversation if settings.model.images else None,
-            dry_run=dry_run,
-        )
+            model = each.model(model, prices)
+
+        def make(
+            conversation: Conversation, open_surface: OpenSurface, may_decide: MayDecide
+        ) -> Runner:
+            for each in watches:
+                open_surface = each.surfaces(open_surface)
+            services = {**shared, Conversation: conversation}
+            return Runner(
+                stores=stores,
+                toolbox=Toolbox(catalogue(), services, artifacts),
+                model=model,
+                models=(settings.openai_model, *settings.openai_fallback_models),
+                prices=prices,
+                limits=settings.limits,
+                open_surface=open_surface,
+                budgets=budget_policy(settings, stores),
+                hooks_for=lambda request, asked: _hooks(
+                    *(settings, model, artifacts, conversation, request, asked)
+                ),
+                channels=Channels(settings.channels, stores.channels),
+                more_tools=mcp.tools,
+                memories_of=memories.known_to,
+                draining=draining or asyncio.Event(),
+                policy=settings.access,
+                may_decide=may_decide,
+                temperature=settings.model.temperature,
+                stateless=settings.model.stateless,
+                conversation=conversation if settings.model.images else None,
+                dry_run=dry_run,
+            )
+
+        yield make
+
+
+def _service(settings: Settings, client: AsyncOpenAI, *, stream: bool) -> ResponsesModel:
+    return ResponsesModel(
+        client,
+        stream=stream,
+        reasoning=settings.model.reasoning_parameter,
+        temperature=settings.model.temperature,
+        max_output_tokens=settings.model.max_output_tokens,
+    )
 
 
 def budget_policy(settings: Settings, stores: Stores) -> BudgetPolicy:
@@ -209,32 +230,14 @@ def _hooks(
     return HookChain(tuple(hooks))
 
 
-@dataclass(frozen=True, slots=True)
-class Slack:
-    """The workspace as the bot reaches it, shared by intake and runs."""
-
-    clients: Clients
-    identity: Identity
-    people: People
-    access: Access
-    status: ThreadStatus
-
-
 @asynccontextmanager
-async def slack_workspace(settings: Settings, metrics: Metrics) -> AsyncGenerator[Slack]:
-    """Raises ConfigurationError when the token is missing or wrong."""
-    why = "copy the Bot User OAuth Token from your app's Install App page"
-    token = secret(settings.slack_bot_token, "SLACK_BOT_TOKEN", why)
-    tracing = metrics.slack_calls(settings.slack_api_url)
-    async with slack_clients(token, base_url=settings.slack_api_url, tracing=tracing) as clients:
-        identity = await identify(clients.reads)
-        yield Slack(
-            clients=clients,
-            identity=identity,
-            people=People(clients.reads, identity),
-            access=Access(clients.reads),
-            status=ThreadStatus(clients.live),
-        )
+async def workspaces(settings: Settings, metrics: Metrics) -> AsyncGenerator[Workspaces]:
+    """Those that the bot works in. Raises ConfigurationError when the token is missing or wrong."""
+    async with slack_session(metrics.slack_calls(settings.slack_api_url)) as session:
+        why = "copy the Bot User OAuth Token from your app's Install App page"
+        token = secret(settings.slack_bot_token, "SLACK_BOT_TOKEN", why)
+        clients = clients_on(session, fixed(token), base_url=settings.slack_api_url)
+        yield OneWorkspace(Slack.reached_by(clients, await identify(clients.reads)))
 
 
 @asynccontextmanager
@@ -255,12 +258,12 @@ async def bot(
         url, stores = await stack.enter_async_context(redis_and_stores(settings, data_dir=data_dir))
         told.looks_into(stores)
         await stores.wait_reachable(REDIS_SECONDS)
-        slack = await stack.enter_async_context(slack_workspace(settings, told.metrics))
+        there = await stack.enter_async_context(workspaces(settings, told.metrics))
         engine = await stack.enter_async_context(open_engine(url, stores.mailbox, settings.engine))
         if work:
-            await stack.enter_async_context(_working(settings, stores, slack, engine, told.watches))
+            await stack.enter_async_context(_working(settings, stores, there, engine, told.watches))
         if intake:
-            await stack.enter_async_context(_listening(settings, stores, slack, engine, told))
+            await stack.enter_async_context(_listening(settings, stores, there, engine, told))
         await stack.enter_async_context(alongside(watch.run(), name="loop watch"))
         stack.callback(engine.take_no_more)  # runs look for a save point while the intake closes
         stack.enter_context(told.health.serving())
@@ -278,39 +281,25 @@ def _arm_failpoints(settings: Settings) -> None:
 
 @asynccontextmanager
 async def _working(
-    settings: Settings, stores: Stores, slack: Slack, engine: Engine, watches: Sequence[Watch]
+    settings: Settings,
+    stores: Stores,
+    there: Workspaces,
+    engine: Engine,
+    watches: Sequence[Watch],
 ) -> AsyncGenerator[None]:
-    artifacts = ThreadArtifacts(stores.artifacts)
-
-    async def read_artifact(request: Request, handle: str) -> bytes:
-        data = await artifacts.of(request, handle)
-        if data is None:
-            raise ToolError(f"{handle} is not kept any more.")
-        return data
-
-    conversation = SlackConversation(slack.clients, slack.identity, slack.people, slack.access)
-    surfaces = slack_surfaces(
-        clients=slack.clients,
-        identity=slack.identity,
-        status=slack.status,
-        read_artifact=read_artifact,
-    )
-    surfaces = with_steps(surfaces, slack.clients, slack.identity)
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(stores.signals.listening())
-        works = await stack.enter_async_context(
-            runner(
-                settings,
-                stores,
-                conversation,
-                surfaces,
-                watches=watches,
-                draining=engine.draining,
-                may_decide=partial(may_decide, slack.people),
-            )
+        make = await stack.enter_async_context(
+            runners(settings, stores, watches=watches, draining=engine.draining)
         )
+        artifacts = ThreadArtifacts(stores.artifacts)
+        in_workspace = PerWorkspace(there, lambda slack: _runner_in(slack, artifacts, make))
 
         async def handle(request: Request, attempt: int) -> None:
+            works = await in_workspace.of(request.team)
+            if works is None:
+                log.warning("Dropped: the bot is not in %s any more", request.team)
+                return
             await works.answer(request, attempt)
 
         await stack.enter_async_context(engine.work(handle))
@@ -318,42 +307,79 @@ async def _working(
         await engine.drain(settings.engine.grace)  # not when cancelled: then there is no grace
 
 
+def _runner_in(
+    slack: Slack,
+    artifacts: ThreadArtifacts,
+    make: Callable[[Conversation, OpenSurface, MayDecide], Runner],
+) -> Runner:
+    async def read_artifact(request: Request, handle: str) -> bytes:
+        data = await artifacts.of(request, handle)
+        if data is None:
+            raise ToolError(f"{handle} is not kept any more.")
+        return data
+
+    surfaces = slack_surfaces(
+        clients=slack.clients,
+        identity=slack.identity,
+        status=slack.status,
+        read_artifact=read_artifact,
+    )
+    return make(
+        SlackConversation(slack.clients, slack.identity, slack.people, slack.access),
+        with_steps(surfaces, slack.clients, slack.identity),
+        partial(may_decide, slack.people),
+    )
+
+
 @asynccontextmanager
 async def _listening(
-    settings: Settings, stores: Stores, slack: Slack, engine: Engine, told: Serving
+    settings: Settings, stores: Stores, there: Workspaces, engine: Engine, told: Serving
 ) -> AsyncGenerator[None]:
     signing = settings.slack_signing_secret
-    app = slack_app(
-        slack.clients, slack.identity, signing_secret=signing.get_secret_value() if signing else ""
-    )
+    signing_secret = signing.get_secret_value() if signing else ""
     async with AsyncExitStack() as stack:
         background = await stack.enter_async_context(Background())
         requests = Requests(stores, engine)
         submit: Submit = requests.submit
         for each in told.watches:
             submit = each.submits(submit)
-        intake = _add_listeners(app, settings, stores, slack, requests, submit, background)
+
+        def listener(slack: Slack) -> Listener:
+            app = slack_app(slack.clients, slack.identity, signing_secret=signing_secret)
+            intake = _add_listeners(app, settings, stores, slack, requests, submit, background)
+            return Listener(slack, app, intake)
+
+        listeners = PerWorkspace(there, listener)
+        app = front_door(listeners, signing_secret=signing_secret)
         if settings.slack_app_token:
             token = settings.slack_app_token.get_secret_value()
-            sockets = await stack.enter_async_context(
-                socket_mode(app, token, web_client=slack.clients.reads)
-            )
+            client = DeadlineClient(deadline=20, base_url=settings.slack_api_url)
+            sockets = await stack.enter_async_context(socket_mode(app, token, web_client=client))
             told.health.needs("slack", sockets.is_connected)
         else:
             why = "without SLACK_APP_TOKEN events come over HTTP and must be signed"
             secret(signing, "SLACK_SIGNING_SECRET", why)
             await stack.enter_async_context(told.slack_requests.taken_by(app))
         if settings.catch_up.every_minutes:
-            catching_up = CatchingUp(
-                settings.catch_up,
-                client=slack.clients.reads,
-                identity=slack.identity,
-                intake=intake,
-                turns=stores.catch_ups,
-                find=stores.mailbox.find,
-            )
-            await stack.enter_async_context(alongside(catching_up.run(), name="catching up"))
+
+            async def catch_up(team: str) -> None:
+                if listener := await listeners.of(team):
+                    await _catching_up(settings, stores, listener).run()
+
+            watching = in_each(there.teams, catch_up)
+            await stack.enter_async_context(alongside(watching, name="catching up"))
         yield
+
+
+def _catching_up(settings: Settings, stores: Stores, listener: Listener) -> CatchingUp:
+    return CatchingUp(
+        settings.catch_up,
+        client=listener.slack.clients.reads,
+        identity=listener.slack.identity,
+        intake=listener.intake,
+        turns=stores.catch_ups,
+        find=stores.mailbox.find,
+    )
 
 
 def _add_listeners(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
@@ -33,20 +33,28 @@ TRANSPORT_ERRORS = (aiohttp.ClientError, TimeoutError)
 """What a call raises when nobody can say whether Slack did what was asked."""
 
 
+Token = Callable[[], Awaitable[str]]
+"""The bot's token as it is now; where Slack rotates tokens it changes. Raises SlackApiError, as a
+call with it would, when there is none any more."""
+
+
 class DeadlineClient(AsyncWebClient):
     """An AsyncWebClient whose every call, its retries included, ends within `deadline` seconds.
 
     It uses no proxy: the SDK would take one from the environment.
     """
 
-    def __init__(self, *, deadline: float, **options: Any) -> None:
+    def __init__(self, *, deadline: float, bot_token: Token | None = None, **options: Any) -> None:
         super().__init__(**options)
         self.deadline = deadline
         self.proxy = None
+        self._bot_token = bot_token
 
     @override
     async def api_call(self, api_method: str, **options: Any) -> AsyncSlackResponse:
         async with asyncio.timeout(self.deadline):
+            if self._bot_token is not None:
+                self.token = await self._bot_token()
             return await super().api_call(api_method, **options)
 
 
@@ -61,8 +69,58 @@ class Clients:
     updates: DeadlineClient
     live: DeadlineClient
     session: aiohttp.ClientSession
-    token: str
+    token: Token
     base_url: str
+
+
+@asynccontextmanager
+async def slack_session(
+    tracing: aiohttp.TraceConfig | None = None,
+) -> AsyncGenerator[aiohttp.ClientSession]:
+    """What all calls go through; `tracing` is told of each of its requests."""
+    timeout = aiohttp.ClientTimeout(total=30, sock_connect=5)
+    traced = [tracing] if tracing else None
+    async with aiohttp.ClientSession(timeout=timeout, trace_configs=traced) as session:
+        yield session
+
+
+def clients_on(
+    session: aiohttp.ClientSession, token: Token, *, base_url: str, team: str | None = None
+) -> Clients:
+    """The clients of one workspace. `team` names it to Slack in every call, for tokens that are
+    good for many."""
+
+    def client(deadline: float, *handlers: AsyncRetryHandler) -> DeadlineClient:
+        return DeadlineClient(
+            deadline=deadline,
+            bot_token=token,
+            base_url=base_url,
+            session=session,
+            team_id=team,
+            retry_handlers=list(handlers),
+        )
+
+    limited = AsyncRateLimitErrorRetryHandler(max_retry_count=3)
+    server = AsyncServerErrorRetryHandler(max_retry_count=2)
+    connection = AsyncConnectionErrorRetryHandler(max_retry_count=2)
+    return Clients(
+        reads=client(20, limited, server, connection),
+        writes=client(60, limited),
+        updates=client(60, limited, server, connection),
+        live=client(10),
+        session=session,
+        token=token,
+        base_url=base_url,
+    )
+
+
+def fixed(token: str) -> Token:
+    """A token that stays as it is."""
+
+    async def same() -> str:
+        return token
+
+    return same
 
 
 @asynccontextmanager
@@ -72,32 +130,9 @@ async def slack_clients(
     base_url: str = AsyncWebClient.BASE_URL,
     tracing: aiohttp.TraceConfig | None = None,
 ) -> AsyncGenerator[Clients]:
-    """The clients of one workspace, on one session; `tracing` is told of each of its requests."""
-    timeout = aiohttp.ClientTimeout(total=30, sock_connect=5)
-    traced = [tracing] if tracing else None
-    async with aiohttp.ClientSession(timeout=timeout, trace_configs=traced) as session:
-
-        def client(deadline: float, *handlers: AsyncRetryHandler) -> DeadlineClient:
-            return DeadlineClient(
-                deadline=deadline,
-                token=token,
-                base_url=base_url,
-                session=session,
-                retry_handlers=list(handlers),
-            )
-
-        limited = AsyncRateLimitErrorRetryHandler(max_retry_count=3)
-        server = AsyncServerErrorRetryHandler(max_retry_count=2)
-        connection = AsyncConnectionErrorRetryHandler(max_retry_count=2)
-        yield Clients(
-            reads=client(20, limited, server, connection),
-            writes=client(60, limited),
-            updates=client(60, limited, server, connection),
-            live=client(10),
-            session=session,
-            token=token,
-            base_url=base_url,
-        )
+    """The clients of the one workspace that a token is for, on a session of their own."""
+    async with slack_session(tracing) as session:
+        yield clients_on(session, fixed(token), base_url=base_url)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,17 +148,21 @@ class Identity:
     url: str
 
 
+class TokenRefused(ConfigurationError):
+    """Slack knows no such token, or not any more."""
+
+
 async def identify(client: AsyncWebClient) -> Identity:
     """Ask Slack who the token's owner is, once, before anything starts.
 
-    Raises ConfigurationError for a wrong token, SlackUnavailable when Slack does not answer.
+    Raises TokenRefused for a wrong token, SlackUnavailable when Slack does not answer.
     """
     try:
         found = await client.auth_test()
         shown = await _shown_name(client, str(found["user_id"]))
     except SlackApiError as error:
         if error_code(error) in _WRONG_TOKEN:
-            raise ConfigurationError(
+            raise TokenRefused(
                 f"SLACK_BOT_TOKEN: Slack refuses this token ({error_code(error)}). "
                 "Copy the Bot User OAuth Token from the app's Install App page."
             ) from None

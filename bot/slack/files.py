@@ -40,7 +40,7 @@ async def download(clients: Clients, file: Mapping[str, Any], *, max_bytes: int)
 async def _fetch(
     clients: Clients, url: str, file: Mapping[str, Any], name: str, max_bytes: int
 ) -> bytes:
-    headers = {"Authorization": f"Bearer {clients.token}"}
+    headers = {"Authorization": f"Bearer {await clients.token()}"}
     async with clients.session.get(url, headers=headers, allow_redirects=False) as response:
         if response.status != 200:
             raise ToolError(f"{name} could not be downloaded: Slack answered {response.status}.")

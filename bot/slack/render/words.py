@@ -81,6 +81,7 @@ GONE_REASONS = {
     "not_in_channel": "I am not in that channel any more.",
     "is_archived": "the channel was archived.",
 }
+NOT_INSTALLED = "I am not installed in this workspace any more. An admin can install me again."
 GONE_OTHERWISE = "Slack would not let me post there."
 ATTACHED_ONLY = "(No text; see what is attached.)"
 
