@@ -1,0 +1,63 @@
+"""A question to people, killed -9 at every step: one card, one decision, one change, one answer."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from bot.local.model import ModelRequest, Reply, ResponsesServer, call, finish
+from bot.local.workspace import ADA, NotAnswered, Workspace
+from bot.slack.render.buttons import APPROVE, DENY
+from tests.faults.processes import environment, started
+from tests.support.deployment import Deployment
+from tests.support.runs import answer
+
+SALES, GENERAL = "C0SALES001", "C0GENERAL1"
+STEPS = ("card-posted", "run-parked", "approval-decided", "tool-ran")
+
+
+def posts(request: ModelRequest) -> Reply:
+    done = [item for item in request.input if item.get("type") == "function_call_output"]
+    if not any(tool.get("name") == "post_message" for tool in request.tools) and not done:
+        return call("acquire_tools", {"names": ["post_message"]})
+    if not done or "acquire" in str(done[-1].get("output", "")) or "post_message" in str(done[-1]):
+        return call("post_message", {"channel": "general", "text": "Hello", "thread": None})
+    return finish(answer("Posted."))
+
+
+def cards(bot: Deployment, thread: str) -> list[dict[str, object]]:
+    own = bot.own(SALES, thread)
+    return [m for m in own if "card" in ((m.get("metadata") or {}).get("event_payload") or {})]
+
+
+def posted(bot: Deployment) -> int:
+    return len([m for m in bot.ws.messages(GENERAL) if m["user"] == bot.ws.bot_user_id])
+
+
+@pytest.mark.timeout(180)
+async def test_killed_at_every_step_of_a_question_to_people(tmp_path: Path) -> None:
+    """(reliability 3, 10, window 13) The wait outlives the process; what was approved is done once, and
+    when nobody knows whether it was done, it is not done again."""
+    orders, log = tmp_path / "orders", tmp_path / "log"
+    orders.mkdir()
+    async with Workspace.open() as ws, ResponsesServer.open(brain=posts) as api:
+        bot = Deployment(ws, api)
+        settings = environment(ws, api, tmp_path, bot_failpoints=str(orders))
+        thread = ""
+        for place in STEPS:
+            (orders / place).write_text("kill")
+            async with started("serve", settings, log) as process:
+                thread = thread or await bot.ask(ADA, SALES, "Post it!")
+                if place == "approval-decided":
+                    with suppress(NotAnswered):
+                        await ws.click(ADA, SALES, str(cards(bot, thread)[0]["ts"]), APPROVE)
+                await process.wait()
+        assert posted(bot) == 1
+        async with started("serve", settings, log):
+            await bot.answered(SALES, thread, seconds=30)
+            [card] = cards(bot, thread)
+            assert f"Approved by <@{ADA}>" in str(card["blocks"])
+            assert DENY not in str(card["blocks"])
+            assert len(bot.terminals(SALES, thread)) == posted(bot) == 1
