@@ -27,6 +27,8 @@ MOST_CHARACTERS = 60_000
 """Of all messages of a run together; further ones wait for the next."""
 
 _TYPED = frozenset({Entry.MENTION, Entry.DIRECT_MESSAGE, Entry.THREAD_REPLY})
+_ELSEWHERE = frozenset({Entry.WORKFLOW_STEP, Entry.HEADLESS})
+"""Something waits for their answers that is no reader of the thread."""
 
 
 class Waiting(Protocol):
@@ -62,7 +64,7 @@ class Steering(Hooks):
         self._request = request
         self._waiting = waiting
         self._interrupt = interrupt
-        self._steers = steers and _is_plain(request)
+        self._steers = steers and _takes_more(request)
         self._images = images
         self._watched = list(joined)
         self._untold = list(joined)
@@ -122,9 +124,14 @@ class Steering(Hooks):
         return _is_plain(request) and request.user == self._request.user
 
 
+def _takes_more(request: Request) -> bool:
+    """Whether it has an ordinary answer that everybody sees, below all that was said before."""
+    ordinary = request.response_type == "Answer" and request.response_schema is None
+    below = request.replaces is None and request.entry not in _ELSEWHERE
+    return ordinary and below and not request.private and not request.superseded
+
+
 def _is_plain(request: Request) -> bool:
-    """Whether somebody typed it into a thread and expects an ordinary answer below it."""
-    asks = request.response_type == "Answer" and request.response_schema is None
-    in_place = request.replaces is None and request.again in (None, Again.EDITED)
-    seen = not request.private and not request.superseded
-    return request.entry in _TYPED and asks and in_place and seen
+    """Whether somebody typed it into the thread, and no more is wanted than such an answer."""
+    typed = request.entry in _TYPED and request.again in (None, Again.EDITED)
+    return typed and _takes_more(request)

@@ -122,6 +122,15 @@ async def test_what_wants_an_answer_of_its_own_waits(stores: Stores, details: An
     assert await waiting(stores) == ["Other?", "Behind?"]
 
 
+@pytest.mark.parametrize(("entry", "takes"), [("command", True), ("workflow_step", False)])
+async def test_which_runs_take_more_in(stores: Stores, entry: str, takes: bool) -> None:
+    """All that answer in the thread, however they were asked for; not what a workflow waits for."""
+    model = Meanwhile(at_1=lambda: said(stores, "And b?"))
+    async with bot_with(stores, model) as bot:
+        await bot.ask("And a?", entry=Entry(entry))
+    assert heard(bot) == (["And a?", "And b?"] if takes else ["And a?"])
+
+
 async def test_where_messages_are_to_queue_each_is_answered_by_itself(stores: Stores) -> None:
     """The setting, for all channels that do not say otherwise."""
     model = Meanwhile(at_1=lambda: said(stores, "And b?"))
