@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.faults.libraries import DEFECTS, GONE
+
 TESTS = Path(__file__).parents[1]
 PAGE = Path(__file__).with_name("README.md")
 
@@ -118,6 +120,14 @@ def page() -> str:
         lines = [f"| {fault} | {right} | `{test}` |" for fault, right, test in rows]
         parts.append(
             f"\n## {area}\n\n| fault | what happens | test |\n|---|---|---|\n"
+            + "\n".join(lines)
+            + "\n"
+        )
+    parts.append(f"\n# Defects of libraries\n\n{GONE}")
+    for library, defects in DEFECTS.items():
+        lines = [f"| {defect} | {ours} | `{test}` |" for defect, ours, test in defects]
+        parts.append(
+            f"\n## {library}\n\n| defect | what we do | test |\n|---|---|---|\n"
             + "\n".join(lines)
             + "\n"
         )

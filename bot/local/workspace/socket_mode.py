@@ -72,10 +72,10 @@ class SocketMode:
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """Serve one connection for as long as it lasts."""
+        born = self._tickets.pop(request.query.get("ticket", ""), None)
         if self.to_refuse:
             self.to_refuse -= 1
             raise web.HTTPServiceUnavailable
-        born = self._tickets.pop(request.query.get("ticket", ""), None)
         if born is None or self._clock.now() > born + TICKET_LIFETIME:
             raise web.HTTPUnauthorized(text="stale ticket")
         socket = web.WebSocketResponse()

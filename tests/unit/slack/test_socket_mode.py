@@ -63,6 +63,8 @@ async def test_what_was_received_is_kept_and_acknowledged_before_it_closes(ws):
         await ws.say(ADA, GENERAL, rig.mention("hold on"))
         await held.wait()
         closing = asyncio.create_task(connection.__aexit__(None, None, None))
+        _, waiting = await asyncio.wait({closing}, timeout=0.3)
+        assert waiting
         release.set()
         await closing
         assert [r.text for r in rig.mailbox.requests] == ["hold on"]
@@ -75,7 +77,7 @@ async def test_what_nobody_listens_to_is_acknowledged(ws):
         wired(ws) as rig,
         socket_mode(rig.app, ws.app_token, web_client=rig.clients.reads),
     ):
-        event = {"type": "reaction_added", "user": ADA}
+        event = {"type": "pin_added", "user": ADA}
         payload = {"type": "event_callback", "team_id": ws.team_id, "event": event}
         assert await ws.delivery.transport.send("events_api", payload, within=2) == {}
 

@@ -1,0 +1,175 @@
+"""Defects of the libraries, met by ours: each test fails when its workaround is taken away.
+
+`libraries.py` names them all, and the tests of those that are tested elsewhere.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import io
+import logging
+import weakref
+from pathlib import Path
+
+import pytest
+
+from bot.core.chain import LedgerEntry
+from bot.core.request import Request
+from bot.local.workspace import ADA, Workspace
+from bot.logs import Handler
+from bot.runs.engine import EngineOptions, open_engine
+from bot.slack.client import DeadlineClient
+from bot.slack.socket_mode import socket_mode
+from bot.store import Stores
+from bot.store.connection import connect
+from tests.faults.libraries import DEFECTS
+from tests.support.redis import asked
+from tests.unit.slack.rig import wired
+
+GENERAL = "C0GENERAL1"
+TESTS = Path(__file__).parents[1]
+
+
+def test_every_defect_has_a_test_that_is_there() -> None:
+    """The page is written from this table."""
+    for defects in DEFECTS.values():
+        for _, _, test in defects:
+            file, name = test.split("::")
+            assert f"def {name}(" in (TESTS / file).read_text("utf-8"), test
+
+
+async def test_an_event_is_taken_in_though_slack_will_not_say_who_we_are() -> None:
+    """bolt: when auth.test fails, the event is acknowledged and no listener runs."""
+    async with (
+        Workspace.open() as ws,
+        wired(ws) as rig,
+        socket_mode(rig.app, ws.app_token, web_client=rig.clients.reads),
+    ):
+        ws.faults.fail("auth.test", "internal_error", times=50)
+        await ws.say(ADA, GENERAL, rig.mention("who am I?"))
+        await ws.until(lambda: rig.mailbox.requests)
+
+
+async def test_an_event_that_is_worked_on_is_not_collected() -> None:
+    """slack_sdk keeps no reference to the task that handles an event: Python may collect it while
+    it waits for something that nobody else refers to either."""
+    async with Workspace.open() as ws, wired(ws) as rig:
+        waiting: list[weakref.ref[asyncio.Future[bool]]] = []
+
+        async def wait_once(_request: Request, _event_id: str) -> bool:
+            if waiting:  # Slack sends a mention twice
+                return False
+            reply: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+            waiting.append(weakref.ref(reply))
+            return await reply
+
+        rig.intake._submit = wait_once
+        async with socket_mode(rig.app, ws.app_token, web_client=rig.clients.reads):
+            await ws.say(ADA, GENERAL, rig.mention("hold on"))
+            await ws.until(lambda: waiting)
+            gc.collect()
+            reply = waiting[0]()
+            assert reply is not None
+            reply.set_result(True)
+            await ws.until(lambda: not ws.delivery.under_way)
+            assert ws.delivery.lost == []
+
+
+async def test_a_socket_modes_address_is_not_logged() -> None:
+    """slack_sdk logs the address with its ticket, which opens a connection in our name."""
+    written = io.StringIO()
+    handler = Handler(written)
+    logging.getLogger().addHandler(handler)
+    try:
+        async with Workspace.open() as ws, wired(ws) as rig:
+            ws.faults.refuse_connections(1)
+            async with socket_mode(
+                rig.app, ws.app_token, web_client=rig.clients.reads, connections=1, patience=0.5
+            ) as sockets:
+                await asyncio.wait_for(sockets.wait_connected(1), 10)
+    finally:
+        logging.getLogger().removeHandler(handler)
+    assert "Failed to connect" in written.getvalue()
+    assert "ticket=[redacted" in written.getvalue()
+
+
+async def test_a_call_of_slack_ends_by_its_deadline() -> None:
+    """slack_sdk ignores its timeout once it is given a session, and retries take their own time."""
+    async with Workspace.open() as ws, wired(ws) as rig:
+        client = DeadlineClient(
+            deadline=0.2, token=ws.bot_token, base_url=ws.api_url, session=rig.clients.session
+        )
+        ws.faults.delay("users.info", 5)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(3) as test:
+                await client.users_info(user=ADA)
+        assert not test.expired()
+
+
+async def test_a_call_that_slack_puts_off_is_made_again() -> None:
+    """slack_sdk raises on the first 429."""
+    async with Workspace.open() as ws, wired(ws) as rig:
+        for client in (rig.clients.reads, rig.clients.writes, rig.clients.updates):
+            ws.faults.fail("users.info", 429, retry_after=0)
+            assert (await client.users_info(user=ADA))["ok"]
+
+
+async def test_more_commands_than_connections_wait_their_turn(redis_url: str) -> None:
+    """redis-py's pool refuses at once when it is full."""
+    async with connect(redis_url) as redis:
+        replies = await asyncio.gather(*(redis.call("PING") for _ in range(300)))
+    assert all(replies)
+
+
+async def test_more_than_a_hundred_tickets_at_once(redis_url: str, stores: Stores) -> None:
+    """docket's pool stops at 100 connections."""
+    async with open_engine(redis_url, stores.mailbox) as engine:
+        requests = [asked(thread=f"{number}.0") for number in range(300)]
+        taken = await asyncio.gather(*(engine.submit(each, each.id) for each in requests))
+    assert all(taken)
+
+
+async def test_a_drain_longer_than_the_lease_loses_none(redis_url: str, stores: Stores) -> None:
+    """docket renews no lease while it stops: others would begin what runs still."""
+    options = EngineOptions(lease=0.5, sweep=0.2)
+    begun: list[str] = []
+    go = asyncio.Event()
+
+    async def slow(request: Request, _attempt: int) -> None:
+        begun.append(request.text)
+        await go.wait()
+
+    async with (
+        open_engine(redis_url, stores.mailbox, options) as one,
+        open_engine(redis_url, stores.mailbox, options) as two,
+        one.work(slow),
+    ):
+        await one.submit(asked("slow"), "Ev1")
+        async with asyncio.timeout(10):
+            while not begun:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        async with two.work(slow):
+            draining = asyncio.create_task(one.drain(10))
+            await asyncio.sleep(4 * options.lease)  # longer than any lease
+            assert begun == ["slow"]
+            go.set()
+            await draining
+
+
+@pytest.mark.parametrize("steps", [0, 2, 4, 6, 8, 12, 20])
+async def test_a_save_point_that_is_cancelled_is_whole_or_nothing(
+    stores: Stores, steps: int
+) -> None:
+    """redis-py: a command that was cancelled may be carried out all the same."""
+    request = asked()
+    lease = await stores.leases.take(request.thread_key)
+    await stores.runs.start(request, "run_1", lease)
+    entry = LedgerEntry(run_id="run_1", items=({"type": "message"},))
+    saving = asyncio.create_task(stores.runs.save_point("run_1", "{}", lease, [entry]))
+    for _ in range(steps):
+        await asyncio.sleep(0)
+    saving.cancel()
+    await asyncio.wait({saving})
+    state = (await stores.runs.start(request, "run_1", lease)).state
+    assert (state is None) == (await stores.ledger.entries(request.thread_key) == [])
