@@ -80,11 +80,13 @@ class Walkthrough(_Part):
 
 
 class Case(_Part):
-    """One question. Files stand beside the file of the case. With `bounded` the run is stopped after
+    """One question; those of `before` are asked first, in the same thread, and only the last answer is
+    judged. Files stand beside the file of the case. With `bounded` the run is stopped after
     the first turn in which tools ran: cheap, and enough to see what a model chooses."""
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$")
     question: str = Field(min_length=1)
+    before: tuple[str, ...] = ()
     files: tuple[Beside, ...] = ()
     databases: dict[str, Beside] = {}
     thread: tuple[Said, ...] = ()

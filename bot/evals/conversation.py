@@ -38,6 +38,9 @@ class CaseConversation:
 
         attached = named(case.files)
         thread = [_message(each, n, named(each.files)) for n, each in enumerate(case.thread)]
+        for n, text in enumerate(case.before):  # questions stand in their thread, as in Slack
+            said = Said(author="Someone", text=text)
+            thread.append(_message(said, len(thread), () if n else attached))
         channels = {
             name.removeprefix("#"): [
                 _message(each, n, named(each.files)) for n, each in enumerate(said)

@@ -34,8 +34,9 @@ def read_cases(places: Iterable[Path]) -> list[Case]:
     same name or question.
     """
     found = [each for place in places for file in _files(place) for each in _read(file)]
-    for kind in ("name", "question"):
-        told = [getattr(case, kind) for case in found]
+    names = [case.name for case in found]
+    questions = [text for case in found for text in (*case.before, case.question)]
+    for kind, told in (("name", names), ("question", questions)):
         if twice := next((each for each in told if told.count(each) > 1), None):
             raise ConfigurationError(f"Two cases have the {kind} {twice!r}; each needs its own.")
     return found

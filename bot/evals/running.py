@@ -67,7 +67,6 @@ async def evaluate(
 
 async def _run(settings: Settings, stores: Stores, case: Case) -> CaseResult:
     conversation, watch = CaseConversation.of(case), _Watch()
-    request = _request(case, conversation)
     async with runner(
         _configured(settings, case),
         stores,
@@ -76,7 +75,10 @@ async def _run(settings: Settings, stores: Stores, case: Case) -> CaseResult:
         dry_run=True,
         may_decide=_nobody,
     ) as works:
-        outcome = await (_bounded(works) if case.bounded else works).answer(request, attempt=1)
+        *before, last = _requests(case, conversation)
+        for request in before:
+            await works.answer(request, attempt=1)
+        outcome = await (_bounded(works) if case.bounded else works).answer(last, attempt=1)
     return CaseResult(
         case=case.name,
         reasons=tuple(reasons(case, outcome, watch.used, watch.begun)),
@@ -88,21 +90,26 @@ async def _run(settings: Settings, stores: Stores, case: Case) -> CaseResult:
     )
 
 
-def _request(case: Case, conversation: CaseConversation) -> Request:
-    name = new_id("case")
-    return Request(
-        entry=Entry.HEADLESS,
-        team="evaluation",
-        channel="evaluation",
-        thread=name,
-        ts=name,
-        user="evaluator",
-        place="a thread" if case.thread else "a terminal",
-        text=case.question,
-        files=conversation.attached,
-        response_type=case.response if case.response_schema is None else GIVEN,
-        response_schema=case.response_schema,
-    )
+def _requests(case: Case, conversation: CaseConversation) -> list[Request]:
+    """In the order in which they are asked, in one thread; files are attached to the first."""
+    thread = new_id("case")
+    asked = [
+        Request(
+            entry=Entry.HEADLESS,
+            team="evaluation",
+            channel="evaluation",
+            thread=thread,
+            ts=f"{thread}.{number}",
+            user="evaluator",
+            place="a thread" if case.thread else "a terminal",
+            text=text,
+            files=() if number else conversation.attached,
+        )
+        for number, text in enumerate((*case.before, case.question))
+    ]
+    given = case.response_schema
+    wanted = {"response_type": case.response if given is None else GIVEN, "response_schema": given}
+    return [*asked[:-1], asked[-1].model_copy(update=wanted)]
 
 
 def _configured(settings: Settings, case: Case) -> Settings:
@@ -133,7 +140,7 @@ async def _nobody(_user: str) -> bool:
 
 @dataclass
 class _Watch:
-    """A surface that shows nothing and notes which tools were called, and which went well."""
+    """A surface that shows nothing, and notes which tools the last run called, and which went well."""
 
     begun: list[str] = field(default_factory=list)
     used: list[str] = field(default_factory=list)
@@ -158,6 +165,8 @@ class _Watch:
     def opens(self) -> OpenSurface:
         @asynccontextmanager
         async def opened(_request: Request, _post: RunPost) -> AsyncGenerator[_Watch]:
+            self.begun.clear()
+            self.used.clear()
             yield self
 
         return opened
