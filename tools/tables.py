@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from bot.toolkit import Artifacts, Compact, Fields, Provided, Source, ToolResult, tables, tool
+from bot.toolkit import Artifacts, Compact, Fields, Provided, ToolResult, tables, tool
 
 
 def _query_title(arguments: Any) -> str:
@@ -46,16 +46,8 @@ async def query_table(
     """
     result = await tables.query(artifacts, sql, handles)
     asked = [await artifacts.find(handle) for handle in dict.fromkeys(handles)]
-    sources = tuple(
-        Source(
-            title=each.source_title or each.name,
-            url=each.source_url,
-            supports="The figures queried from it.",
-        )
-        for each in asked
-    )
     text = await tables.shown(artifacts, result, limit=limit, compact=compact)
-    return ToolResult(text, sources, (result.handle,))
+    return ToolResult(text, tables.sources(asked), (result.handle,))
 
 
 @tool(

@@ -65,6 +65,10 @@ class ThreadArtifacts:
                 return decode(Artifact, description)
         raise await self._unknown(handle)
 
+    async def all(self) -> list[Artifact]:
+        found = [await self.find(handle) for handle in await self._handles()]
+        return sorted(found, key=lambda each: each.created, reverse=True)
+
     async def read(self, handle: str) -> bytes:
         data = await self.of(current_request().request, handle)
         if data is None:
@@ -80,14 +84,17 @@ class ThreadArtifacts:
         return None
 
     async def _unknown(self, handle: str) -> ToolError:
-        places = _places(current_request().request)
-        handles = [each for place in places for each in await self._store.handles(place)]
+        handles = await self._handles()
         near = difflib.get_close_matches(handle, handles, n=3, cutoff=0.5) or handles[-3:]
         if not near:
             return ToolError(f"There is no artifact {handle}: this thread has none.")
         return ToolError(
             f"There is no artifact {handle}, or it has expired. Nearest: {', '.join(near)}."
         )
+
+    async def _handles(self) -> list[str]:
+        places = _places(current_request().request)
+        return [each for place in places for each in await self._store.handles(place)]
 
 
 def _places(request: Request) -> list[str]:

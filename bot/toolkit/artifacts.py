@@ -64,5 +64,8 @@ class Artifacts(Protocol):
     async def find(self, handle: str) -> Artifact:
         """What is known of `handle`. Raises ToolError, naming near matches, when there is none."""
 
+    async def all(self) -> list[Artifact]:
+        """All of them, the newest first."""
+
     async def read(self, handle: str) -> bytes:
         """The whole content. Raises ToolError when there is none, or when it has expired."""

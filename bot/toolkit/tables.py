@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bot.core.answers import Source
 from bot.core.context import current_request
 from bot.core.errors import ToolError
 from bot.parsing.results import Sheet
@@ -22,7 +23,8 @@ from bot.parsing.text import clean as clean
 from bot.toolkit.artifacts import Artifact, Artifacts, Column
 from bot.toolkit.table_session import PARQUET as PARQUET
 from bot.toolkit.table_session import columns_line as columns_line
-from bot.toolkit.table_session import opened, quoted_name
+from bot.toolkit.table_session import opened
+from bot.toolkit.table_session import quoted_name as quoted_name
 
 _MAX_ROWS = 200_000
 _SHOWN_ROWS = 50
@@ -144,6 +146,26 @@ def _whole_numbers(connection: Any, source: str) -> str:
         if kind == "HUGEINT"
     ]
     return f"REPLACE ({', '.join(casts)})" if casts else ""
+
+
+async def rows_of_query(
+    artifacts: Artifacts, sql: str, handles: Sequence[str]
+) -> list[tuple[Any, ...]]:
+    """All rows of a statement of ours, which is not kept."""
+    async with opened(artifacts, handles) as session:
+        return await session.run(lambda connection: list(connection.execute(sql).fetchall()))
+
+
+def sources(asked: Sequence[Artifact]) -> tuple[Source, ...]:
+    """Where the figures of a query come from."""
+    return tuple(
+        Source(
+            title=each.source_title or each.name,
+            url=each.source_url,
+            supports="The figures queried from it.",
+        )
+        for each in asked
+    )
 
 
 async def rows_of(

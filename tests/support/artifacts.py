@@ -46,6 +46,9 @@ class MemoryArtifacts:
             )
         return self.kept[handle][0]
 
+    async def all(self) -> list[Artifact]:
+        return [artifact for artifact, _ in reversed(self.kept.values())]
+
     async def read(self, handle: str) -> bytes:
         await self.find(handle)
         return self.kept[handle][1]

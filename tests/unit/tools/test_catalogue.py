@@ -37,7 +37,7 @@ def catalogue() -> Catalogue:
 def test_every_tool_can_be_offered(catalogue: Catalogue) -> None:
     """Names are unique, schemas strict, and the core is small (D1)."""
     assert {each.name for each in catalogue.core} == CORE
-    assert len(catalogue.tools) == 22
+    assert len(catalogue.tools) == 36
     for each in catalogue.tools:
         assert each.definition()["parameters"]["additionalProperties"] is False
         for name, argument in each.parameters["properties"].items():
@@ -76,7 +76,17 @@ def test_the_readme_lists_every_tool(catalogue: Catalogue) -> None:
 
 def test_heavy_libraries_wait_until_they_are_needed() -> None:
     """A worker's start pays for none of them."""
-    heavy = ["matplotlib", "duckdb", "sqlalchemy", "sqlglot", "openpyxl", "pypdf", "aiohttp"]
+    heavy = [
+        "matplotlib",
+        "duckdb",
+        "sqlalchemy",
+        "sqlglot",
+        "openpyxl",
+        "pypdf",
+        "aiohttp",
+        "pint",
+        "holidays",
+    ]
     code = f"import sys, {', '.join(MODULES)}; print([m for m in {heavy} if m in sys.modules])"
     command = [sys.executable, "-c", code]
     run = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)

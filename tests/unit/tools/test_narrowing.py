@@ -39,8 +39,10 @@ from tests.support.conversation import MemoryConversation
 
 ALLOWED = 3_000
 SMALL = {
-    "calculate", "convert_time", "current_time", "forget", "make_chart", "post_message", "remember",
-    "remember_for_others", "schedule_message", "share_file", "write_file",
+    "calculate", "convert_time", "convert_units", "count_days", "count_words", "current_time",
+    "draw_lots", "find_meeting_times", "forget", "list_holidays", "make_chart", "make_table",
+    "post_message", "remember", "remember_for_others", "schedule_message", "share_file",
+    "shift_date", "totals_over_time", "write_file",
 }  # fmt: skip
 """Tools whose outputs are small whatever they are asked."""
 
@@ -114,6 +116,9 @@ async def called(tool: Tool, given: dict[str, Any], services: Services) -> ToolR
 
 
 SQL = {"sql": "SELECT * FROM {table}", "handles": ["{table}"]}
+CROSS = {"handle": "{table}", "rows": ["c0", "c1"], "across": "odd", "value": "c2", "how": "min"}
+JOINED = {"left": "{table}", "right": "{table}", "left_key": "c0", "right_key": "c0"}
+TWO = {"before": "{table}", "after": "{other}", "key": "c0"}
 CASES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("read_thread", {}, {"query": "BUDGET"}, "1 messages with “BUDGET” among the last 40"),
     ("read_thread", {}, {"compact": True, "limit": 20}, "talk talk"),
@@ -135,6 +140,12 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("describe_table", {"handle": "{table}"}, {"compact": True}, "columns: c0 VARCHAR, c1"),
     ("read_artifact", {"handle": "{table}"}, {"fields": ["c3"]}, "rows 1–100 of 100"),
     ("read_artifact", {"handle": "{text}"}, {"limit": 10}, "lines 1–10 of 599"),
+    ("pivot_table", CROSS, {"limit": 3}, "c0,c1,False,True,total"),
+    ("pivot_table", CROSS, {"compact": True}, "100 rows × 5 columns"),
+    ("join_tables", JOINED, {"limit": 1}, "0 of the first, 0 of the second"),
+    ("compare_tables", TWO, {"limit": 2}, "value 0 of column 0,changed,c1,value 0 of column 1,new 0"),
+    ("combine_tables", {"handles": ["{table}", "{other}"]}, {"limit": 2}, "200 rows × 32 columns"),
+    ("find_duplicates", {"handle": "{double}", "columns": ["c0", "c1", "c2"]}, {"limit": 2}, "column 2,2"),
     ("recall", {}, {"query": "budget"}, "budget budget"),
     ("recall", {}, {"limit": 5}, "talk talk"),
     ("search_artifact", {"handle": "{text}", "pattern": "other", "limit": 100}, {"limit": 3}, "3 shown"),
@@ -153,10 +164,7 @@ async def test_what_is_too_large_says_how_to_ask_for_less_and_that_works(
     """D7: the error names this tool's own arguments; called again with them, it gets through."""
     made, artifacts = TOOLS[name], services[Artifacts]
     assert isinstance(artifacts, MemoryArtifacts)
-    rows = [[f"value {n} of column {c}" for c in range(30)] for n in range(100)]
-    table = await tables.save_rows(artifacts, [f"c{c}" for c in range(30)], rows, name="wide")
-    text = await artifacts.save(TEXT.encode(), name="t", media_type="text/plain", prefix="doc")
-    wide = _filled(wide, {"{table}": table.handle, "{text}": text.handle})
+    wide = _filled(wide, await _kept(artifacts))
     large = await called(made, wide, services)
     assert large.content.startswith("The output is too large")
     assert f"Ask for less with {', '.join(made.narrowing)}." in large.content
@@ -164,6 +172,23 @@ async def test_what_is_too_large_says_how_to_ask_for_less_and_that_works(
     through = await called(made, wide | less, services)
     assert not through.content.startswith("The output is too large")
     assert found in through.content
+
+
+async def _kept(artifacts: MemoryArtifacts) -> dict[str, str]:
+    """Handles of a long text, a wide table, one that differs from it, and one with each row twice."""
+    names = [*(f"c{c}" for c in range(30)), "odd"]
+    rows = [[*(f"value {n} of column {c}" for c in range(30)), n % 2 == 1] for n in range(100)]
+    changed = [[row[0], *(f"new {n}" for _ in range(29)), row[-1]] for n, row in enumerate(rows)]
+    table = await tables.save_rows(artifacts, names, rows, name="wide")
+    other = await tables.save_rows(artifacts, names, changed, name="newer")
+    double = await tables.save_rows(artifacts, names, rows * 2, name="double")
+    text = await artifacts.save(TEXT.encode(), name="t", media_type="text/plain", prefix="doc")
+    return {
+        "{table}": table.handle,
+        "{other}": other.handle,
+        "{double}": double.handle,
+        "{text}": text.handle,
+    }
 
 
 def _filled(given: Any, handles: dict[str, str]) -> Any:

@@ -1,0 +1,49 @@
+"""Units, lots and counts that a model gets wrong by itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.core.errors import ToolError
+from tools.measures import convert_units, count_words, draw_lots
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "to", "found"),
+    [
+        (26.2, "mile", "km", "42.1648128 km"),
+        (100, "degF", "°C", "37.7777777778 °C"),
+        (1, "GiB", "MB", "1,073.741824 MB"),
+        (90, "km/h", "m/s", "25 m/s"),
+    ],
+)
+def test_units_are_converted(value: float, unit: str, to: str, found: str) -> None:
+    assert convert_units(value, unit, to).endswith(f"= {found}")
+
+
+@pytest.mark.parametrize(
+    ("unit", "to"),
+    [("kg", "m"), ("furrow", "m"), ("m^99999", "km"), ("__import__('os')", "m"), ("m**9**9", "m")],
+)
+def test_what_is_no_unit_is_explained(unit: str, to: str) -> None:
+    """D3: a slip of the model, not a crash; and no arithmetic that never ends."""
+    with pytest.raises(ToolError):
+        convert_units(1, unit, to)
+
+
+def test_lots_draw_each_once() -> None:
+    names = [f"person {n}" for n in range(7)]
+    assert sorted(line.split(". ")[1] for line in draw_lots(names).splitlines()) == names
+    assert len(draw_lots(names, 2).splitlines()) == 2
+    grouped = draw_lots(names, group_size=3)
+    assert (
+        sorted(grouped.replace("group 1: ", "").replace("\ngroup 2: ", ", ").split(", ")) == names
+    )
+    with pytest.raises(ToolError):
+        draw_lots(names, 8)
+
+
+def test_words_are_counted() -> None:
+    assert count_words("It's a well-known fact. Is it?").startswith(
+        "words: 6 · characters: 30 · without spaces: 25 · sentences: 2 · lines: 1"
+    )

@@ -1,0 +1,318 @@
+"""Tables brought into another shape: what SQL can do as well, with the checks that people forget."""
+
+# ruff: noqa: S608 - the names in these statements are quoted, the values our own or escaped
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from bot.toolkit import (
+    Artifact,
+    Artifacts,
+    Compact,
+    Provided,
+    ToolError,
+    ToolResult,
+    documents,
+    tables,
+    tool,
+)
+from bot.toolkit.tables import quoted_name
+
+_MOST_COLUMNS = 60
+_MOST_TABLES = 20
+
+_Handle = Annotated[str, Field(description="Handle tbl_… of a table.")]
+_Limit = Annotated[int | None, Field(ge=1, le=200, description="Rows to show.")]
+_How = Annotated[
+    Literal["sum", "avg", "count", "min", "max", "median"],
+    Field(description="How values that fall together are made one."),
+]
+
+
+@tool(
+    group="data",
+    summary="Pivot a table: one row for each group, one column for each value of another column",
+    title="Pivot {handle} by {across}",
+    narrowing=("compact", "limit"),
+)
+async def pivot_table(
+    handle: _Handle,
+    rows: Annotated[list[str], Field(min_length=1, description="Columns whose values name rows.")],
+    across: Annotated[str, Field(description="Column whose values become columns; 60 at most.")],
+    value: Annotated[str, Field(description="Column with the values of the cells.")],
+    artifacts: Provided[Artifacts],
+    how: _How = "sum",
+    limit: _Limit = None,
+    compact: Compact = False,
+) -> ToolResult:
+    """Make a cross table, with a column `total`. The result has a handle of its own."""
+    table = await _with(artifacts, handle, *rows, across, value)
+    values = await _values(artifacts, table, across)
+    if len(values) > _MOST_COLUMNS:
+        raise ToolError(
+            f"{across} has more than {_MOST_COLUMNS} different values. Group them first, with "
+            "query_table, or pivot by another column."
+        )
+    names = ", ".join(map(quoted_name, rows))
+    cells = [
+        f"{how}({quoted_name(value)}) FILTER (WHERE {quoted_name(across)}::VARCHAR = {_text(each)})"
+        f" AS {quoted_name(each)}"
+        for each in values
+    ]
+    total = f"{how}({quoted_name(value)}) AS total"
+    sql = (
+        f"SELECT {', '.join([names, *cells, total])} FROM {quoted_name(handle)} "
+        f"GROUP BY {names} ORDER BY {names}"
+    )
+    return await _answered(artifacts, sql, [handle], limit=limit, compact=compact)
+
+
+@tool(
+    group="data",
+    summary="Join two tables by a key, and say what did not match",
+    title="Join {left} and {right}",
+    narrowing=("compact", "limit"),
+)
+async def join_tables(
+    left: Annotated[str, Field(description="Handle tbl_… of the first table.")],
+    right: Annotated[str, Field(description="Handle tbl_… of the second table.")],
+    left_key: Annotated[str, Field(description="Key column of the first table.")],
+    right_key: Annotated[str, Field(description="Key column of the second table.")],
+    artifacts: Provided[Artifacts],
+    kind: Annotated[
+        Literal["inner", "left", "full"], Field(description="Which rows without a match stay.")
+    ] = "left",
+    limit: _Limit = None,
+    compact: Compact = False,
+) -> ToolResult:
+    """Join on equal keys, compared as text without spaces around and in any case. Says how many rows
+    of either side have no partner, and whether keys occur twice, which multiplies rows."""
+    await _with(artifacts, left, left_key)
+    await _with(artifacts, right, right_key)
+    keys = _key("l", left_key), _key("r", right_key)
+    both = f"{quoted_name(left)} l {{kind}} JOIN {quoted_name(right)} r ON {keys[0]} = {keys[1]}"
+    checks = await tables.rows_of_query(
+        artifacts,
+        f"SELECT (SELECT count(*) FROM {both.format(kind='ANTI')}), "
+        f"(SELECT count(*) FROM {quoted_name(right)} r ANTI JOIN {quoted_name(left)} l "
+        f"ON {keys[0]} = {keys[1]}), "
+        f"(SELECT count(*) - count(DISTINCT {keys[0]}) FROM {quoted_name(left)} l), "
+        f"(SELECT count(*) - count(DISTINCT {keys[1]}) FROM {quoted_name(right)} r)",
+        [left, right],
+    )
+    sql = f"SELECT l.*, r.* FROM {both.format(kind=kind.upper())}"
+    unmatched_left, unmatched_right, twice_left, twice_right = checks[0]
+    notes = [
+        f"rows without a partner: {unmatched_left:,} of the first, {unmatched_right:,} of the second",
+        f"rows whose key is there already or empty: {twice_left:,} of the first, "
+        f"{twice_right:,} of the second",
+    ]
+    return await _answered(artifacts, sql, [left, right], notes=notes, limit=limit, compact=compact)
+
+
+@tool(
+    group="data",
+    summary="Compare two versions of a table: rows that came, went and changed",
+    title="Compare {before} with {after}",
+    narrowing=("compact", "limit"),
+)
+async def compare_tables(
+    before: Annotated[str, Field(description="Handle tbl_… of the older version.")],
+    after: Annotated[str, Field(description="Handle tbl_… of the newer version.")],
+    key: Annotated[str, Field(description="Column that names a row in both; without repetitions.")],
+    artifacts: Provided[Artifacts],
+    limit: _Limit = None,
+    compact: Compact = False,
+) -> ToolResult:
+    """List each difference: key, what happened (added, removed, changed), column, old and new value.
+    Columns that only one version has are named, not compared."""
+    old, new = await _with(artifacts, before, key), await _with(artifacts, after, key)
+    for each in (before, after):
+        await _unique(artifacts, each, key)
+    names = {each.name for each in old.columns}, {each.name for each in new.columns}
+    common = [each.name for each in old.columns if each.name in names[1] and each.name != key]
+    joined = (
+        f"{quoted_name(before)} b FULL JOIN {quoted_name(after)} a "
+        f"ON b.{quoted_name(key)}::VARCHAR = a.{quoted_name(key)}::VARCHAR"
+    )
+    shown_key = f"coalesce(b.{quoted_name(key)}, a.{quoted_name(key)})::VARCHAR AS key"
+    parts = [
+        f"SELECT {shown_key}, CASE WHEN b.{quoted_name(key)} IS NULL THEN 'added' ELSE 'removed' END "
+        f"AS what, NULL::VARCHAR AS field, NULL::VARCHAR AS old, NULL::VARCHAR AS new FROM {joined} "
+        f"WHERE b.{quoted_name(key)} IS NULL OR a.{quoted_name(key)} IS NULL"
+    ]
+    parts += [
+        f"SELECT {shown_key}, 'changed', {_text(name)}, b.{quoted_name(name)}::VARCHAR, "
+        f"a.{quoted_name(name)}::VARCHAR FROM {joined} WHERE b.{quoted_name(key)} IS NOT NULL AND "
+        f"a.{quoted_name(key)} IS NOT NULL AND b.{quoted_name(name)}::VARCHAR IS DISTINCT FROM "
+        f"a.{quoted_name(name)}::VARCHAR"
+        for name in common
+    ]
+    only = _only_in(old, names[1]) + _only_in(new, names[0])
+    sql = f"{' UNION ALL '.join(parts)} ORDER BY 2, 1, 3"
+    handles = [before, after]
+    return await _answered(artifacts, sql, handles, notes=only, limit=limit, compact=compact)
+
+
+@tool(
+    group="data",
+    summary="Put tables of the same kind below each other (files of several months)",
+    title="Combine {handles}",
+    narrowing=("compact", "limit"),
+)
+async def combine_tables(
+    handles: Annotated[
+        list[str], Field(min_length=2, max_length=_MOST_TABLES, description="Handles tbl_….")
+    ],
+    artifacts: Provided[Artifacts],
+    limit: _Limit = None,
+    compact: Compact = False,
+) -> ToolResult:
+    """Stack tables; columns are matched by name, and `from_table` says where a row came from."""
+    found = [await artifacts.find(handle) for handle in dict.fromkeys(handles)]
+    parts = [
+        f"SELECT {_text(each.name)} AS from_table, * FROM {quoted_name(each.handle)}"
+        for each in found
+    ]
+    everywhere = set.intersection(*({c.name for c in each.columns} for each in found))
+    missing = sorted({c.name for each in found for c in each.columns} - everywhere)
+    notes = [f"not in every table, empty there: {', '.join(missing)}"] if missing else []
+    sql = " UNION ALL BY NAME ".join(parts)
+    return await _answered(artifacts, sql, handles, notes=notes, limit=limit, compact=compact)
+
+
+@tool(
+    group="data",
+    summary="Find rows of a table that occur more than once",
+    title="Find duplicates in {handle}",
+    narrowing=("compact", "limit"),
+)
+async def find_duplicates(
+    handle: _Handle,
+    columns: Annotated[
+        list[str], Field(min_length=1, description="Columns that must be equal, as an email.")
+    ],
+    artifacts: Provided[Artifacts],
+    limit: _Limit = None,
+    compact: Compact = False,
+) -> ToolResult:
+    """List values that several rows share, with how many, the most frequent first. Text is compared
+    without spaces around and in any case."""
+    await _with(artifacts, handle, *columns)
+    keys = ", ".join(f"{_key('t', each)} AS {quoted_name(each)}" for each in columns)
+    sql = (
+        f"SELECT {keys}, count(*) AS n FROM {quoted_name(handle)} t GROUP BY ALL "
+        "HAVING count(*) > 1 ORDER BY n DESC, 1"
+    )
+    return await _answered(artifacts, sql, [handle], limit=limit, compact=compact)
+
+
+@tool(
+    group="data",
+    summary="Totals of a table by day, week, month, quarter or year, with the change",
+    title="Totals of {value} by {every}",
+)
+async def totals_over_time(
+    handle: _Handle,
+    time: Annotated[str, Field(description="Column with a date or time.")],
+    value: Annotated[str, Field(description="Column with numbers; with how = count any column.")],
+    every: Annotated[
+        Literal["day", "week", "month", "quarter", "year"], Field(description="Length of a period.")
+    ],
+    artifacts: Provided[Artifacts],
+    how: _How = "sum",
+) -> ToolResult:
+    """One row for each period, also for those without data, with the change to the one before in
+    percent. Weeks begin on Monday; the first and the last period may not be whole."""
+    await _with(artifacts, handle, time, value)
+    moment = f"date_trunc('{every}', try_cast({quoted_name(time)} AS TIMESTAMP))"
+    step = "INTERVAL 3 MONTH" if every == "quarter" else f"INTERVAL 1 {every.upper()}"
+    sql = (
+        f"WITH found AS (SELECT {moment} AS period, {how}({quoted_name(value)}) AS value "
+        f"FROM {quoted_name(handle)} WHERE {moment} IS NOT NULL GROUP BY 1), "
+        "periods AS (SELECT unnest(generate_series(min(period), max(period), "
+        f"{step})) AS period FROM found) "
+        "SELECT period::DATE AS period, value, round((value - lag(value) OVER (ORDER BY period)) "
+        "* 100.0 / abs(nullif(lag(value) OVER (ORDER BY period), 0)), 1) AS change_percent "
+        "FROM periods LEFT JOIN found USING (period) ORDER BY period"
+    )
+    return await _answered(artifacts, sql, [handle])
+
+
+@tool(
+    group="data",
+    summary="Make a table of figures that stand in the conversation, to query or chart them",
+    title="Make a table: {name}",
+)
+async def make_table(
+    name: Annotated[str, Field(min_length=1, max_length=100, description="What it holds.")],
+    content: Annotated[
+        str,
+        Field(min_length=1, max_length=100_000, description="CSV with commas and a header line."),
+    ],
+    artifacts: Provided[Artifacts],
+) -> ToolResult:
+    """Keep rows as a table under a handle tbl_…. Only figures that a person or a tool gave: never
+    make them up."""
+    found = await documents.read(content.encode(), "csv", name=name)
+    return await documents.keep(found, artifacts, name=name)
+
+
+async def _values(artifacts: Artifacts, table: Artifact, column: str) -> list[str]:
+    """The different values of a column as text, in order, one more than can be columns at most."""
+    name = quoted_name(column)
+    sql = (
+        f"SELECT DISTINCT {name}::VARCHAR FROM {quoted_name(table.handle)} "
+        f"WHERE {name} IS NOT NULL ORDER BY 1 LIMIT {_MOST_COLUMNS + 1}"
+    )
+    return [each for (each,) in await tables.rows_of_query(artifacts, sql, [table.handle])]
+
+
+def _only_in(table: Artifact, others: set[str]) -> list[str]:
+    missing = [each.name for each in table.columns if each.name not in others]
+    return [f"columns only in {table.handle}: {', '.join(missing)}"] if missing else []
+
+
+async def _with(artifacts: Artifacts, handle: str, *columns: str) -> Artifact:
+    """The table, if it has these columns; raises ToolError with those that there are."""
+    table = await artifacts.find(handle)
+    tables.with_columns(table, columns)
+    return table
+
+
+async def _unique(artifacts: Artifacts, handle: str, key: str) -> None:
+    name = quoted_name(key)
+    sql = f"SELECT count(*) - count(DISTINCT {name}::VARCHAR) FROM {quoted_name(handle)}"
+    [(others,)] = await tables.rows_of_query(artifacts, sql, [handle])
+    if others:
+        raise ToolError(
+            f"{key} does not name one row in {handle}: {others:,} rows repeat a value or have none. "
+            "Use another column, or make a key of several with query_table."
+        )
+
+
+async def _answered(
+    artifacts: Artifacts,
+    sql: str,
+    handles: list[str],
+    *,
+    notes: list[str] | None = None,
+    limit: int | None = None,
+    compact: bool = False,
+) -> ToolResult:
+    result = await tables.query(artifacts, sql, handles)
+    text = await tables.shown(artifacts, result, limit=limit, compact=compact)
+    said = "\n".join(f"note: {each}" for each in notes or ())
+    sources = tables.sources([await artifacts.find(each) for each in dict.fromkeys(handles)])
+    return ToolResult(f"{said}\n{text}" if said else text, sources, (result.handle,))
+
+
+def _key(table: str, column: str) -> str:
+    return f"lower(trim({table}.{quoted_name(column)}::VARCHAR))"
+
+
+def _text(value: Any) -> str:
+    return "'" + str(value).replace("'", "''") + "'"

@@ -1,0 +1,215 @@
+"""Saved texts: listed, changed, compared, searched for values, and asked as JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import json
+from typing import Annotated, Any
+
+import regex
+from pydantic import Field
+
+from bot.toolkit import Artifact, Artifacts, Provided, Query, ToolError, ToolResult, tables, tool
+from bot.toolkit.narrowing import has_words
+
+_SECONDS = 5.0
+_MOST_MATCHES = 20_000
+
+_Handle = Annotated[str, Field(description="A handle as a tool gave it: doc_…, file_…, out_….")]
+
+
+@tool(
+    group="artifacts",
+    summary="List what is saved in this thread, with handles",
+    title="List what is saved",
+    narrowing=("query", "limit"),
+)
+async def list_artifacts(
+    artifacts: Provided[Artifacts],
+    query: Query = None,
+    limit: Annotated[int, Field(ge=1, le=200, description="The newest so many.")] = 50,
+) -> ToolResult:
+    """List saved tables, documents, files and charts of this thread, the newest first."""
+    kept = await artifacts.all()
+    found = [each for each in kept if has_words(f"{each.name} {each.source_title}", query)]
+    lines = [_about(each) for each in found[:limit]]
+    head = f"{len(found):,} saved" + (f" · the newest {limit} shown" if len(found) > limit else "")
+    return ToolResult("\n".join([head, *lines]))
+
+
+def _about(artifact: Artifact) -> str:
+    size = f"{artifact.rows:,} rows or lines" if artifact.rows is not None else ""
+    facts = (artifact.handle, artifact.name, size or f"{artifact.size:,} bytes")
+    return " · ".join((*facts, f"{artifact.created:%Y-%m-%d %H:%M} UTC"))
+
+
+@tool(group="artifacts", summary="Change a passage of a written file", title="Edit {handle}")
+async def edit_file(
+    handle: Annotated[str, Field(description="Handle file_… or doc_… of a text.")],
+    old: Annotated[
+        str, Field(min_length=1, description="The passage as it stands, word for word.")
+    ],
+    new: Annotated[str, Field(description="What stands there instead; empty to take it out.")],
+    artifacts: Provided[Artifacts],
+    everywhere: Annotated[bool, Field(description="Each time it occurs, not once.")] = False,
+) -> ToolResult:
+    """Replace a passage. The changed text is kept under a new handle; the old one stays as it was."""
+    artifact, text = await _text(handle, artifacts)
+    times = text.count(old)
+    if not times:
+        near = difflib.get_close_matches(old, text.splitlines(), n=1, cutoff=0.5)
+        raise ToolError(
+            f"That passage is not in {handle}. "
+            + (f"The nearest line: {near[0][:300]}" if near else "Read it with read_artifact.")
+        )
+    if times > 1 and not everywhere:
+        raise ToolError(f"That passage occurs {times} times. Give more of it, or set everywhere.")
+    changed = tables.clean(text.replace(old, new))
+    kept = await artifacts.save(
+        changed.encode(),
+        name=artifact.name,
+        media_type=artifact.media_type,
+        prefix="file",
+        rows=len(changed.splitlines()),
+    )
+    return ToolResult(
+        f"handle: {kept.handle} · {kept.name} · {kept.rows:,} lines · replaced {times} ×",
+        handles=(kept.handle,),
+    )
+
+
+@tool(
+    group="artifacts",
+    summary="Compare two saved texts line by line",
+    title="Compare {before} with {after}",
+    narrowing=("limit",),
+)
+async def compare_texts(
+    before: _Handle,
+    after: _Handle,
+    artifacts: Provided[Artifacts],
+    limit: Annotated[int, Field(ge=1, le=2000, description="Lines of the difference.")] = 300,
+) -> ToolResult:
+    """Show the difference as a unified diff: lines with - are only in the first, with + only in the
+    second."""
+    (old, first), (new, second) = await _text(before, artifacts), await _text(after, artifacts)
+
+    def differences() -> list[str]:
+        names = f"{before} {old.name}", f"{after} {new.name}"
+        lines = first.splitlines(), second.splitlines()
+        return list(difflib.unified_diff(*lines, *names, lineterm="", n=1))
+
+    found = await asyncio.to_thread(differences)
+    if not found:
+        return ToolResult("The texts are equal, line by line.")
+    added = sum(line.startswith("+") for line in found) - 1
+    removed = sum(line.startswith("-") for line in found) - 1
+    head = f"{removed:,} lines went, {added:,} came"
+    cut = [f"[{len(found) - limit:,} more lines]"] if len(found) > limit else []
+    return ToolResult("\n".join([head, *found[:limit], *cut]))
+
+
+@tool(
+    group="artifacts",
+    summary="Collect every match of a pattern in a saved text as a table",
+    title="Collect {pattern} from {handle}",
+    narrowing=("limit",),
+)
+async def extract_matches(
+    handle: _Handle,
+    pattern: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=500,
+            description="Regular expression; named groups (?P<amount>…) become columns.",
+        ),
+    ],
+    artifacts: Provided[Artifacts],
+    limit: Annotated[int, Field(ge=1, le=200, description="Rows to show; all are kept.")] = 20,
+) -> ToolResult:
+    """Turn what a log or document repeats into a table tbl_… with the line of each match."""
+    artifact, text = await _text(handle, artifacts)
+    columns, rows = await asyncio.to_thread(_matches, pattern, text.splitlines())
+    if not rows:
+        return ToolResult(f"Nothing in {handle} matches {pattern}.")
+    table = await tables.save_rows(artifacts, columns, rows, name=f"matches in {artifact.name}")
+    return ToolResult(await tables.shown(artifacts, table, limit=limit), handles=(table.handle,))
+
+
+def _matches(pattern: str, lines: list[str]) -> tuple[list[str], list[list[object]]]:
+    try:
+        compiled = regex.compile(pattern, regex.IGNORECASE)
+        columns = ["line", *(compiled.groupindex or ["match"])]
+        rows: list[list[object]] = []
+        for number, line in enumerate(lines, 1):
+            for match in compiled.finditer(line, timeout=_SECONDS, concurrent=True):
+                named = match.groupdict()
+                rows.append([number, *(named.values() if named else [match[0]])])
+            if len(rows) > _MOST_MATCHES:
+                raise ToolError(f"More than {_MOST_MATCHES:,} matches. Make the pattern narrower.")
+    except regex.error as error:
+        raise ToolError(f"The pattern is not a valid regular expression: {error}.") from None
+    except TimeoutError:
+        raise ToolError("The pattern takes too long. Use a simpler one.") from None
+    return columns, rows
+
+
+@tool(
+    group="artifacts",
+    summary="Ask a saved JSON text with a JMESPath expression",
+    title="Ask {handle}: {expression}",
+    narrowing=("expression",),
+)
+async def query_json(
+    handle: _Handle,
+    expression: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=1_000,
+            description="JMESPath, as items[?price > `10`].{id: id, price: price}; @ is the whole.",
+        ),
+    ],
+    artifacts: Provided[Artifacts],
+) -> ToolResult:
+    """Pick values out of nested JSON. A list of objects with plain values also becomes a table."""
+    artifact, text = await _text(handle, artifacts)
+    found = await asyncio.to_thread(_picked, handle, text, expression)
+    shown = json.dumps(found, ensure_ascii=False, indent=1)
+    if not _is_table(found):
+        return ToolResult(shown)
+    columns = list(dict.fromkeys(name for each in found for name in each))
+    rows = [[each.get(name) for name in columns] for each in found]
+    table = await tables.save_rows(artifacts, columns, rows, name=f"from {artifact.name}")
+    return ToolResult(f"{tables.head_line(table)}\n{shown}", handles=(table.handle,))
+
+
+def _picked(handle: str, text: str, expression: str) -> Any:
+    import jmespath
+
+    try:
+        return jmespath.search(expression, json.loads(text))
+    except json.JSONDecodeError:
+        raise ToolError(f"{handle} is not JSON. search_artifact finds text in it.") from None
+    except (jmespath.exceptions.JMESPathError, ValueError, RecursionError) as error:
+        first = str(error).splitlines()[0]
+        raise ToolError(f"The expression cannot be used: {first}. @ shows the whole.") from None
+
+
+def _is_table(found: Any) -> bool:
+    plain = (str, int, float, bool, type(None))
+    return (
+        isinstance(found, list)
+        and len(found) > 1
+        and all(isinstance(each, dict) and each for each in found)
+        and all(isinstance(value, plain) for each in found for value in each.values())
+    )
+
+
+async def _text(handle: str, artifacts: Artifacts) -> tuple[Artifact, str]:
+    artifact = await artifacts.find(handle)
+    if not artifact.media_type.startswith(("text/", "application/json")):
+        raise ToolError(f"{handle} ({artifact.name}) is {artifact.media_type}, not text.")
+    return artifact, (await artifacts.read(handle)).decode("utf-8", "replace")
