@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import pkgutil
 import zoneinfo
 from dataclasses import replace
@@ -39,8 +40,8 @@ from tests.support.conversation import MemoryConversation
 
 ALLOWED = 3_000
 SMALL = {
-    "calculate", "convert_time", "convert_units", "count_days", "count_words", "current_time",
-    "draw_lots", "find_meeting_times", "forget", "list_holidays", "make_chart", "make_table",
+    "calculate", "check_quote", "convert_time", "convert_units", "count_days", "count_words", "current_time",
+    "draw_lots", "edit_file", "find_meeting_times", "forget", "list_holidays", "make_chart", "make_table",
     "post_message", "remember", "remember_for_others", "schedule_message", "share_file",
     "shift_date", "totals_over_time", "write_file",
 }  # fmt: skip
@@ -140,12 +141,20 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("describe_table", {"handle": "{table}"}, {"compact": True}, "columns: c0 VARCHAR, c1"),
     ("read_artifact", {"handle": "{table}"}, {"fields": ["c3"]}, "rows 1–100 of 100"),
     ("read_artifact", {"handle": "{text}"}, {"limit": 10}, "lines 1–10 of 599"),
-    ("pivot_table", CROSS, {"limit": 3}, "c0,c1,False,True,total"),
+    ("pivot_table", CROSS, {"limit": 3}, "c0,c1,false,true,total"),
     ("pivot_table", CROSS, {"compact": True}, "100 rows × 5 columns"),
     ("join_tables", JOINED, {"limit": 1}, "0 of the first, 0 of the second"),
     ("compare_tables", TWO, {"limit": 2}, "value 0 of column 0,changed,c1,value 0 of column 1,new 0"),
     ("combine_tables", {"handles": ["{table}", "{other}"]}, {"limit": 2}, "200 rows × 32 columns"),
     ("find_duplicates", {"handle": "{double}", "columns": ["c0", "c1", "c2"]}, {"limit": 2}, "column 2,2"),
+    ("search_document", {"handle": "{text}", "query": "about"}, {"query": "turtles"}, "1 of 300 passages"),
+    ("search_document", {"handle": "{doc}", "query": "about"}, {"limit": 2}, "[page 1, line 3]"),
+    ("outline_document", {"handle": "{doc}"}, {"limit": 3}, "page 1, line 2: # Chapter 0"),
+    ("list_artifacts", {}, {"query": "double"}, "1 saved"),
+    ("list_artifacts", {}, {"limit": 2}, "64 saved · the newest 2 shown"),
+    ("compare_texts", {"before": "{text}", "after": "{doc}"}, {"limit": 3}, "more lines]"),
+    ("extract_matches", {"handle": "{doc}", "pattern": ".{30,}", "limit": 200}, {"limit": 2}, "60 rows × 2 columns"),
+    ("query_json", {"handle": "{json}", "expression": "@"}, {"expression": "[7].name"}, '"value 7'),
     ("recall", {}, {"query": "budget"}, "budget budget"),
     ("recall", {}, {"limit": 5}, "talk talk"),
     ("search_artifact", {"handle": "{text}", "pattern": "other", "limit": 100}, {"limit": 3}, "3 shown"),
@@ -183,7 +192,18 @@ async def _kept(artifacts: MemoryArtifacts) -> dict[str, str]:
     other = await tables.save_rows(artifacts, names, changed, name="newer")
     double = await tables.save_rows(artifacts, names, rows * 2, name="double")
     text = await artifacts.save(TEXT.encode(), name="t", media_type="text/plain", prefix="doc")
+    pages = [
+        f"[page {n + 1} of 60]\n# Chapter {n}, {'which goes on ' * 5}\nIt is about {n}, {'again ' * 30}"
+        for n in range(60)
+    ]
+    doc = await artifacts.save("\n\n".join(pages).encode(), name="book", media_type="text/plain")
+    items = json.dumps([{"name": f"value {n} {'x' * 30}"} for n in range(100)])
+    data = await artifacts.save(items.encode(), name="items", media_type="application/json")
+    for n in range(58):
+        await artifacts.save(b"", name=f"note {n}, {'of many ' * 6}", media_type="text/plain")
     return {
+        "{doc}": doc.handle,
+        "{json}": data.handle,
         "{table}": table.handle,
         "{other}": other.handle,
         "{double}": double.handle,

@@ -1,107 +1,89 @@
-"""Saved texts and documents: listed, changed, compared, picked from, quoted."""
+"""Saved texts and long documents: what is found is where it is said to be."""
 
 from __future__ import annotations
 
 import pytest
 
 from bot.core.errors import ToolError
-from bot.toolkit import Artifact
+from bot.toolkit import tables
 from tests.support.artifacts import MemoryArtifacts
-from tools import documents, texts
+from tools.documents import check_quote, outline_document, search_document
+from tools.texts import compare_texts, edit_file, extract_matches, list_artifacts, query_json
 
-POLICY = """\
+BOOK = """\
 [page 1 of 2]
-# Leave policy
+# 1 Scope
 
-Every employee has 30 days
-of leave each year.
+The supplier delivers within thirty days of the or-
+der, unless both agree otherwise.
 
 [page 2 of 2]
-2.1 Sick leave
+# 2 Penalties
 
-A doctor's note is needed from the third day on."""
-
-
-async def kept(artifacts: MemoryArtifacts, text: str, name: str = "policy.pdf.txt") -> Artifact:
-    return await artifacts.save(text.encode(), name=name, media_type="text/plain", prefix="doc")
+For each day of delay one per cent is due.
+"""
 
 
-async def test_what_is_saved_is_listed_the_newest_first(artifacts: MemoryArtifacts) -> None:
-    first, second = await kept(artifacts, "a", "a.md"), await kept(artifacts, "b", "b.md")
-    listed = (await texts.list_artifacts(artifacts)).content.splitlines()
-    assert listed[0] == "2 saved"
-    assert [line.split()[0] for line in listed[1:]] == [second.handle, first.handle]
+async def kept(artifacts: MemoryArtifacts, text: str, media_type: str = "text/plain") -> str:
+    saved = await artifacts.save(text.encode(), name="book", media_type=media_type, prefix="doc")
+    return saved.handle
 
 
-async def test_a_passage_is_replaced_and_the_old_text_stays(artifacts: MemoryArtifacts) -> None:
-    old = await kept(artifacts, "one\ntwo\none", "plan.md")
-    result = await texts.edit_file(old.handle, "two", "2", artifacts)
-    assert await artifacts.read(result.handles[0]) == b"one\n2\none"
-    assert await artifacts.read(old.handle) == b"one\ntwo\none"
+async def test_a_passage_is_found_with_its_page(artifacts: MemoryArtifacts) -> None:
+    found = await search_document(await kept(artifacts, BOOK), "delay penalty", artifacts)
+    assert "[page 2, line 10]\nFor each day of delay" in found.content
+    outline = await outline_document(await kept(artifacts, BOOK), artifacts)
+    assert outline.content.splitlines()[1:] == [
+        "page 1, line 2: # 1 Scope",
+        "page 2, line 8: # 2 Penalties",
+    ]
+
+
+async def test_a_quote_is_checked_over_line_breaks_and_a_wrong_one_is_not_passed(
+    artifacts: MemoryArtifacts,
+) -> None:
+    """What the model made of a passage from memory does not become a quote."""
+    book = await kept(artifacts, BOOK)
+    right = await check_quote(book, "within thirty days of the order", artifacts)
+    assert right.content == "exact: it stands in book, page 1, line 4."
+    wrong = await check_quote(book, "For each day of delay two per cent is due", artifacts)
+    assert wrong.content.startswith("not word for word. Most alike")
+    assert "page 2, line 10" in wrong.content
+    other = await check_quote(book, "The moon is made of green cheese", artifacts)
+    assert other.content.startswith("not found")
+
+
+async def test_an_edited_file_is_a_new_one(artifacts: MemoryArtifacts) -> None:
+    book = await kept(artifacts, BOOK)
+    made = await edit_file(book, "one per cent", "2 %", artifacts)
+    diff = await compare_texts(book, made.handles[0], artifacts)
+    assert "1 lines went, 1 came" in diff.content
+    assert "+For each day of delay 2 % is due." in diff.content
     with pytest.raises(ToolError, match="occurs 2 times"):
-        await texts.edit_file(old.handle, "one", "1", artifacts)
-    with pytest.raises(ToolError, match="nearest line: two"):
-        await texts.edit_file(old.handle, "twoo", "2", artifacts)
-
-
-async def test_texts_are_compared(artifacts: MemoryArtifacts) -> None:
-    old, new = await kept(artifacts, "a\nb\nc"), await kept(artifacts, "a\nB\nc")
-    shown = (await texts.compare_texts(old.handle, new.handle, artifacts)).content
-    assert shown.startswith("1 lines went, 1 came")
-    assert "-b\n+B" in shown
-    same = await texts.compare_texts(old.handle, old.handle, artifacts)
-    assert same.content == "The texts are equal, line by line."
+        await edit_file(book, "# ", "## ", artifacts)
+    with pytest.raises(ToolError, match="nearest line: # 2 Penalties"):
+        await edit_file(book, "# 2 Penaltys", "x", artifacts)
+    listed = await list_artifacts(artifacts)
+    assert listed.content.startswith("2 saved")
 
 
 async def test_matches_become_a_table(artifacts: MemoryArtifacts) -> None:
-    log = await kept(artifacts, "start\n2026-01-01 12.50 EUR\n2026-01-02 3 EUR")
-    pattern = r"(?P<day>\S+) (?P<sum>[\d.]+) EUR"
-    shown = (await texts.extract_matches(log.handle, pattern, artifacts)).content
-    assert "columns: line BIGINT, day DATE" in shown
-    assert shown.endswith("2,2026-01-01,12.50\n3,2026-01-02,3")
-    with pytest.raises(ToolError, match="not a valid regular expression"):
-        await texts.extract_matches(log.handle, "(", artifacts)
+    log = await kept(artifacts, "10:01 GET /a 12ms\nnothing\n10:02 GET /b 8ms\n")
+    made = await extract_matches(log, r"(?P<path>/\w+) (?P<ms>\d+)ms", artifacts)
+    assert made.content.splitlines()[-3:] == ["line,path,ms", "1,/a,12", "3,/b,8"]
+    with pytest.raises(ToolError, match="not a valid"):
+        await extract_matches(log, "(", artifacts)
 
 
-async def test_nested_json_is_asked(artifacts: MemoryArtifacts) -> None:
-    given = await kept(artifacts, '{"a": {"items": [{"id": 1, "p": 2}, {"id": 2, "p": 30}]}}')
-    found = await texts.query_json(given.handle, "a.items[?p > `10`].id", artifacts)
-    assert found.content == "[\n 2\n]"
-    assert (await texts.query_json(given.handle, "a.items", artifacts)).handles
+async def test_json_is_asked_and_lists_become_tables(artifacts: MemoryArtifacts) -> None:
+    text = '{"items": [{"id": 1, "price": 5}, {"id": 2, "price": 20}, {"id": 3, "price": 30}]}'
+    data = await kept(artifacts, text, "application/json")
+    made = await query_json(data, "items[?price > `10`]", artifacts)
+    [table] = made.handles
+    total = await tables.query(artifacts, f"SELECT sum(price) FROM {table}", [table])
+    assert (await tables.shown(artifacts, total)).endswith("50")
+    assert (await query_json(data, "items[0].id", artifacts)).content == "1"
     with pytest.raises(ToolError, match="cannot be used"):
-        await texts.query_json(given.handle, "a[", artifacts)
-    with pytest.raises(ToolError, match="is not JSON"):
-        await texts.query_json((await kept(artifacts, "no")).handle, "@", artifacts)
-
-
-async def test_passages_are_found_with_their_page(artifacts: MemoryArtifacts) -> None:
-    document = await kept(artifacts, POLICY)
-    shown = (await documents.search_document(document.handle, "doctor note", artifacts)).content
-    assert "[page 2, line 10]\nA doctor's note" in shown
-
-
-@pytest.mark.parametrize(
-    ("quote", "said"),
-    [
-        (
-            "every employee has 30 days of leave",
-            "exact: it stands in policy.pdf.txt, page 1, line 4.",
-        ),
-        ("of leave each year. 2.1 Sick", "exact: it stands in policy.pdf.txt, page 1, line 4."),
-        ("A doctors note is needed from third day", "not word for word. Most alike"),
-        ("unicorns fly at midnight in Paris", "not found"),
-    ],
-)
-async def test_a_quote_is_checked(artifacts: MemoryArtifacts, quote: str, said: str) -> None:
-    """Line breaks, pages and quote marks do not matter; other words do."""
-    document = await kept(artifacts, POLICY)
-    assert said in (await documents.check_quote(document.handle, quote, artifacts)).content
-
-
-async def test_a_document_has_an_outline(artifacts: MemoryArtifacts) -> None:
-    document = await kept(artifacts, POLICY)
-    shown = (await documents.outline_document(document.handle, artifacts)).content
-    assert shown.splitlines()[1:] == [
-        "page 1, line 2: # Leave policy",
-        "page 2, line 8: 2.1 Sick leave",
-    ]
+        await query_json(data, "items[", artifacts)
+    with pytest.raises(ToolError, match="not JSON"):
+        await query_json(await kept(artifacts, "hello"), "@", artifacts)
