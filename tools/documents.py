@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import Field
-from rapidfuzz import fuzz
 
 from bot.toolkit import Artifacts, Provided, Source, ToolError, ToolResult, tool
 
@@ -163,6 +162,8 @@ def _compared(
     passages: list[_Passage], quote: str
 ) -> tuple[_Passage | None, tuple[_Passage, float] | None]:
     """Where the quote stands, over the ends of paragraphs and pages too; else what is most alike."""
+    from rapidfuzz import fuzz
+
     joined, starts = "", list[int]()
     for each in passages:
         starts.append(len(joined))
