@@ -26,6 +26,7 @@ _KEPT = 6_000  # characters of each text: more is not shown before it is whole
 class StepStatus(StrEnum):
     """A task card's state, in Slack's words."""
 
+    WAITING = "pending"
     RUNNING = "in_progress"
     DONE = "complete"
     FAILED = "error"

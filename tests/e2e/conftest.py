@@ -44,7 +44,7 @@ def browser() -> Generator[Browser]:
 @pytest.fixture(scope="session")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
     """The page of a `bot dev` started as the README says, in a folder without settings."""
-    keep = ("PATH", "HOME", "LANG", "VIRTUAL_ENV")
+    keep = ("PATH", "HOME", "LANG", "VIRTUAL_ENV", "PYTHONPATH")
     with subprocess.Popen(
         [sys.executable, "-m", "bot", "dev", "--port", "0"],
         stdout=subprocess.PIPE,

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from pydantic import BaseModel, ConfigDict
 
 from bot.core.approvals import Approval, Asked, Decision, Verdict
 from bot.core.redaction import redacted
-from bot.slack.progress import Progress
+from bot.slack.progress import Progress, Step, StepStatus
 from bot.slack.render import words
 from bot.slack.render.buttons import APPROVE, APPROVE_THREAD, DENY, SHOW_ALL, stop_button
 from bot.slack.render.links import LinkGate
@@ -18,6 +20,7 @@ from bot.slack.render.parts import Block, Part, context, shortened
 from bot.slack.render.progress import plan
 from bot.slack.text import clean
 
+_CHANNEL = re.compile(r"#?\b(C[A-Z0-9]{8,})\b")
 _SHOWN = 1_200  # characters of one argument on the card
 _MOST_FIELDS = 12
 _MODAL_TEXT = 2_900
@@ -65,8 +68,9 @@ def parked_part(progress: Progress, approvals: Sequence[Approval], *, thread_key
     """The message of a run that waits for people."""
     people = _people(dict.fromkeys(user for each in approvals for user in each.approvers))
     waits = words.WAITS_FOR.format(people=people)
+    asked = (Step(each.id, redacted(each.title), StepStatus.WAITING) for each in approvals)
     blocks = [
-        plan(progress, words.PARKED),
+        plan(replace(progress, steps=(*progress.steps, *asked)), words.PARKED),
         context(waits).block,
         stop_button(thread_key),
     ]
@@ -89,7 +93,8 @@ def _is_cut(values: Sequence[tuple[str, str]]) -> bool:
 
 
 def _headline(approval: Approval, decision: Decision | None) -> str:
-    title = f"*{_plain(redacted(approval.title))}*"
+    named = _CHANNEL.sub(r"<#\1>", _plain(redacted(approval.title)))
+    title = f"*{named}*"
     if decision is not None:
         return title
     return words.APPROVAL_ASKED.format(people=_people(approval.approvers), title=title)
@@ -105,10 +110,12 @@ def _rich(name: str, value: str) -> Block:
     is left out, and that is said."""
     seen = clean(value)
     hidden = words.HAS_HIDDEN if len(seen) < len(value.strip()) else ""
-    label = {"type": "text", "text": f"{name}{hidden}" or " ", "style": {"bold": True}}
+    label: list[Block] = [{"type": "text", "text": f"{name}{hidden} ", "style": {"bold": True}}]
+    if channel := _CHANNEL.fullmatch(value):  # people know it by its name
+        label.append({"type": "channel", "channel_id": channel[1]})
     text = {"type": "text", "text": seen or words.EMPTY_VALUE}
     elements = [
-        {"type": "rich_text_section", "elements": [label]},
+        {"type": "rich_text_section", "elements": label},
         {"type": "rich_text_preformatted", "elements": [text]},
     ]
     return {"type": "rich_text", "elements": elements}

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from ..replies import Reply, call, reasoning, text
 from ..request import ModelRequest
-from . import data, database, page, small, talk, threads
+from . import data, database, page, posting, small, talk, threads
 from .findings import HONEST, Findings
 from .passages import quote_from, summarise
 from .view import COMPLETE, Missing, Need, OutOfTurns, Turn, View
@@ -68,6 +68,8 @@ def _work(view: View, found: Findings) -> None:
     text = view.text
     if kind := threads.wanted(view):
         threads.answer(view, found, kind)
+    elif post := posting.wanted(view):
+        posting.answer(view, found, post)
     elif page.URL.search(text) or (page.URL.search(view.turn.quoted) and not view.turn.files):
         page.answer(view, found)
     elif view.turn.files:
@@ -84,9 +86,15 @@ def _work(view: View, found: Findings) -> None:
         _about_message(view, found)
     elif data.speaks_of_data(view) or has(text, FILE_WORDS):
         data.answer(view, found)
-    elif tool := small.fitting_tool(view):
+    else:
+        _otherwise(view, found)
+
+
+def _otherwise(view: View, found: Findings) -> None:
+    """A tool whose words fit, small talk, or nothing."""
+    if tool := small.fitting_tool(view):
         small.generic(view, found, tool)
-    elif has(text, SMALL_TALK) and len(text) < SHORT:
+    elif has(view.text, SMALL_TALK) and len(view.text) < SHORT:
         found.introduced()
     else:
         found.puzzled()
