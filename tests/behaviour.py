@@ -82,6 +82,8 @@ CASES = (
     Case("connection dropped always", (), ("cut", 9)),
     Case("stream truncated once", (finish(ANSWER),), ("clean_eof", 1)),
     Case("stream truncated always", (), ("clean_eof", 9)),
+    Case("broken events once", (finish(ANSWER),), ("bad_json", 1)),
+    Case("broken events always", (), ("bad_json", 9)),
     Case(
         "context overflow once",
         (_ADD, text("They added."), finish(ANSWER)),
@@ -94,9 +96,11 @@ CASES = (
     Case("over budget", (_ADD, finish(ANSWER)), limits={"tokens": 100}),
     Case("over budget, and the last call fails", (_ADD,), ("cut", 9), 1, {"tokens": 100}),
     Case("finishes on the last turn", (*(_ADD,) * 3, finish(ANSWER)), limits={"turns": 4}),
-    Case("model hangs", (), ("hang", 9), limits={"turn_seconds": 1.5}),
+    Case("slow trickle", (finish(ANSWER),), ("trickle", 1), limits={"turn_seconds": 3}),
+    Case("model hangs", (), ("hang", 9), limits={"turn_seconds": 3}),
     Case("refusal", (refusal("I can't."),)),
     Case("content filter", (), ("content_filter", 1)),
+    Case("content filter in mid-answer", (incomplete("content_filter", "Tw"),)),
     Case("prompt refused", (), ("invalid_prompt", 1)),
     Case("missing parent", (finish(ANSWER),), parent="resp_gone"),
     Case(

@@ -18,6 +18,9 @@ TOOLS = "My tools kept failing, so this is not everything. Retry, or put the que
 LONG = "This is more than I can read at once. Start a new thread, or ask about a smaller part."
 SLOW = "The model took too long to respond, so I have no answer yet. Retry, or ask a narrower question."
 
+TRICKLE = "The model took too long to respond, so this is not everything. Retry, or ask a narrower question."
+FILTER = "The model's content filter stopped this answer. Put the question another way."
+
 EXPECTED = [
     ("malformed arguments", "success", "completed", 2, ""),
     ("unknown tool", "success", "completed", 2, ""),
@@ -53,6 +56,8 @@ EXPECTED = [
     ("connection dropped always", "failed", "model_error", 3, BROKE),
     ("stream truncated once", "success", "completed", 2, ""),
     ("stream truncated always", "failed", "model_error", 3, BROKE),
+    ("broken events once", "success", "completed", 2, ""),
+    ("broken events always", "failed", "model_error", 3, BROKE),
     ("context overflow once", "success", "completed", 4, ""),
     ("context overflow at once", "failed", "prompt_too_long", 1, LONG),
     ("never finishes", "partial", "max_turns", 4, f"{NO_STEPS} What I had done: 1 + 1."),
@@ -66,6 +71,7 @@ EXPECTED = [
         f"{NO_TOKENS} What I had done: 1 + 1.",
     ),
     ("finishes on the last turn", "partial", "max_turns", 4, STEPS),
+    ("slow trickle", "partial", "turn_timeout", 2, TRICKLE),
     ("model hangs", "failed", "turn_timeout", 2, SLOW),
     (
         "refusal",
@@ -74,13 +80,8 @@ EXPECTED = [
         1,
         "The model declined to answer this. Put the question another way.",
     ),
-    (
-        "content filter",
-        "failed",
-        "content_filter",
-        1,
-        "The model's content filter stopped this answer. Put the question another way.",
-    ),
+    ("content filter", "failed", "content_filter", 1, FILTER),
+    ("content filter in mid-answer", "failed", "content_filter", 1, FILTER),
     (
         "prompt refused",
         "failed",

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from bot.agent import prompts
 from bot.agent.events import (
     Recorded,
     ResultDelta,
@@ -22,6 +23,7 @@ from bot.agent.events import (
 from bot.agent.state import LoopState
 from bot.core.outcome import RunStatus, StopReason
 from bot.local.model import (
+    Reply,
     Script,
     call,
     calls,
@@ -452,32 +454,37 @@ async def test_a_slow_trickle_is_given_up() -> None:
     assert ended.status is RunStatus.PARTIAL
 
 
-async def test_empty_responses_are_bounded() -> None:
-    """G3 A6: no text, no calls, whatever the status says: no endless loop."""
-    async with bench(Script([empty(), empty(), empty(), empty()])) as place:
+CUT = incomplete("max_output_tokens", then=call("change", {"name": "half"}))
+
+
+@pytest.mark.parametrize("trouble", [empty(), CUT])
+async def test_responses_of_no_use_are_bounded(trouble: Reply) -> None:
+    """G3 G4 A6: no text, no calls, or cut off; whatever the status says: no endless loop."""
+    async with bench(Script([trouble] * 4)) as place:
         ended = await place.run()
     assert ended.stop_reason is StopReason.MALFORMED_OUTPUT
     assert ended.status is RunStatus.FAILED
     assert len(place.api.requests) == 4
 
 
-async def test_one_good_turn_resets_the_count_of_trouble() -> None:
-    """G3: trouble must be consecutive to end a run."""
-    script = Script(
-        [empty(), empty(), call("add", {"a": 1, "b": 1}), empty(), empty(), finish(ANSWER)]
-    )
+@pytest.mark.parametrize("trouble", [empty(), CUT])
+async def test_one_good_turn_resets_the_count_of_trouble(trouble: Reply) -> None:
+    """G3 G4: trouble must be consecutive to end a run."""
+    twice = [trouble] * 2
+    script = Script([*twice, call("add", {"a": 1, "b": 1}), *twice, finish(ANSWER)])
     async with bench(script) as place:
         ended = await place.run()
     assert ended.status is RunStatus.SUCCESS
 
 
 async def test_a_response_that_was_cut_off_is_done_again_from_its_parent() -> None:
-    """A6 B2: half a call is never run, nor chained to."""
-    cut = incomplete("max_output_tokens", then=call("change", {"name": "half"}))
-    async with bench(Script([cut, finish(ANSWER)])) as place:
+    """A6 B2 G4: half a call is never run, nor chained to; the model is asked for it again, shorter."""
+    async with bench(Script([CUT, finish(ANSWER)])) as place:
         ended = await place.run()
     assert place.gate.log == []
-    assert "previous_response_id" not in place.api.requests[1].body
+    again = place.api.requests[1].body
+    assert "previous_response_id" not in again
+    assert prompts.CUT_OFF in str(again["input"])
     assert place.of(Recorded)[0].entry.abandoned
     assert ended.status is RunStatus.SUCCESS
 
