@@ -93,7 +93,8 @@ async def _answer(approval: Approval) -> Decision:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return Decision(verdict=Verdict.DENIED, comment=_NOBODY_THERE)
     shown = json.dumps(json.loads(approval.arguments), ensure_ascii=True, indent=2)
-    sys.stderr.write(f"\n{approval.title}\n{approval.tool} {shown}\nApprove? [y/N] ")
+    title = "".join(filter(str.isprintable, approval.title))
+    sys.stderr.write(f"\n{title}\n{approval.tool} {shown}\nApprove? [y/N] ")
     sys.stderr.flush()
     typed = await _typed_line()
     yes = typed.strip().lower() in ("y", "yes")
