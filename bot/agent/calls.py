@@ -22,6 +22,7 @@ from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
 from bot.core.failpoints import failpoint
 from bot.core.redaction import redacted
+from bot.core.unseen import without_unseen
 from bot.toolkit.artifacts import Artifacts
 from bot.toolkit.catalogue import ACQUIRE, Catalogue
 from bot.toolkit.schema import without_nulls
@@ -126,7 +127,7 @@ class Calls:
         try:
             result = await self._attempted(tool, arguments, parent)
         except ToolError as error:
-            return CallOutput(call_id, tool.name, redacted(str(error)), ok=False)
+            return CallOutput(call_id, tool.name, redacted(without_unseen(str(error))), ok=False)
         except TimeoutError:
             advice = MAYBE if tool.mutates else "Ask it for less, or go on without."
             text = f"{tool.name} was stopped after {tool.timeout:g} s. {advice}"
@@ -147,7 +148,7 @@ class Calls:
         result = await tool.run(arguments, {**self.toolbox.services, Parent: parent})
         failpoint("tool-ran")
         result = await self.hooks.after_tool(tool, arguments, result)
-        result = replace(result, content=redacted(result.content))
+        result = replace(result, content=redacted(without_unseen(result.content)))
         return await limited(result, tool, self.context.max_response_size, self.toolbox.artifacts)
 
     def _is_rehearsed(self, tool: Tool) -> bool:

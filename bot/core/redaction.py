@@ -9,6 +9,7 @@ that is the better mistake.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 _ASSIGNED = r"(?:passwo?r?d|passwd|pwd|secret|(?:auth|access|api|bearer|refresh)[_-]?token|api[_-]?key|access[_-]?key|private[_-]?key|account[_-]?key)"
@@ -62,13 +63,18 @@ def redacted(text: str) -> str:
 
 def redacted_all(value: Any) -> Any:
     """JSON `value` with all of its texts redacted, keys excepted."""
+    return each_text(value, redacted)
+
+
+def each_text(value: Any, change: Callable[[str], str]) -> Any:
+    """JSON `value` with all of its texts changed, keys excepted."""
     match value:
         case str():
-            return redacted(value)
+            return change(value)
         case list() | tuple():
-            return [redacted_all(item) for item in value]
+            return [each_text(item, change) for item in value]
         case dict():
-            return {key: redacted_all(item) for key, item in value.items()}
+            return {key: each_text(item, change) for key, item in value.items()}
         case _:
             return value
 

@@ -18,6 +18,7 @@ from bot.core.context import current_request
 from bot.core.errors import CorruptValue
 from bot.core.request import Request
 from bot.runs.channels import ChannelSettings
+from bot.runs.outgoing import Outgoing
 from bot.runs.policy import Policy
 from bot.store import Approvals
 from bot.toolkit import Tool
@@ -46,16 +47,19 @@ class Confirming(Hooks):
         channel: ChannelSettings,
         approvals: Approvals,
         may_decide: MayDecide,
+        outgoing: Outgoing,
     ) -> None:
         self._request = request
         self._policy = policy
         self._channel = channel
         self._approvals = approvals
         self._may_decide = may_decide
+        self._outgoing = outgoing
 
     @override
     async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
-        if not self._policy.confirms(self._channel, mutates=tool.mutates, sensitive=tool.sensitive):
+        sensitive = tool.sensitive or self._outgoing.may_carry(tool, arguments)
+        if not self._policy.confirms(self._channel, mutates=tool.mutates, sensitive=sensitive):
             return Approved()
         wanted = self._approval(tool, arguments)
         if len(wanted.arguments) > _LONGEST:
@@ -90,6 +94,8 @@ class Confirming(Hooks):
     def _approval(self, tool: Tool, arguments: BaseModel) -> Approval:
         given = canonical(arguments)
         fixed = tool.standing if tool.standing is not None or tool.sensitive else ()
+        if self._outgoing.may_carry(tool, arguments):
+            fixed = None  # each address is another question
         values = {name: json.loads(given)[name] for name in fixed or ()}
         return Approval(
             id=current_request().idempotency_key,

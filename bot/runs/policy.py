@@ -59,13 +59,15 @@ class Policy:
     """Refuses everybody but full members, unless a setting lets them in. `admins` are ids of
     members who count as admins of the bot, beside those of the workspace. `confirm` says which calls
     wait for a person's yes, for up to `approval_hours`; only `approvers` may give it, by default
-    whoever asked."""
+    whoever asked. Pages of `open_hosts` (`*` stands for any letters) are fetched without anybody's
+    yes, whatever the run has read before."""
 
     allow_guests: bool = False
     allow_external: bool = False
     admins: tuple[str, ...] = ()
     confirm: Confirm = "sensitive"
     approvers: tuple[str, ...] = ()
+    open_hosts: tuple[str, ...] = ()
     approval_hours: Annotated[float, Field(gt=0, le=_LONGEST_WAIT)] = 24.0
 
     def may_ask(self, person: Person, channel: ChannelSettings) -> None:

@@ -36,6 +36,7 @@ from bot.runs.findings import Findings
 from bot.runs.handing_back import HandBack, can_rest
 from bot.runs.narration import Narrator
 from bot.runs.outcomes import broken, outcome_of, without_secrets
+from bot.runs.outgoing import Outgoing
 from bot.runs.policy import Policy
 from bot.runs.questions import Parked, Questions, through
 from bot.runs.spending import Spending
@@ -271,7 +272,10 @@ class Runner:
     ) -> Parts:
         request = context.request
         hooks = self.hooks_for(request, steering.asked)
-        confirming = Confirming(request, self.policy, here, self.stores.approvals, self.may_decide)
+        outgoing = Outgoing(request, steering.asked, self.policy.open_hosts)
+        confirming = Confirming(
+            *(request, self.policy, here, self.stores.approvals, self.may_decide, outgoing)
+        )
         limits = here.limited(self.limits)
         every = self.toolbox.catalogue.joined_by(await self.more_tools())
         catalogue = every.only(here.tools).listing(limits.listed_tools)
@@ -286,7 +290,7 @@ class Runner:
             context=context,
             history=lambda: self._beginnings.history(request),
             instructions=prompts.instructions(here.instructions),
-            hooks=replace(hooks, hooks=(spending, steering, *hooks.hooks, confirming)),
+            hooks=replace(hooks, hooks=(spending, steering, *hooks.hooks, outgoing, confirming)),
             stateless=self.stateless,
             user_hash=hashlib.sha256(f"{request.team}:{request.user}".encode()).hexdigest(),
         )

@@ -8,18 +8,14 @@ from collections.abc import Awaitable, Callable
 
 import regex
 
+from bot.core.unseen import without_unseen
+
 MAX_QUESTION = 40_000
 """Characters of one question that reach the model: the most Slack keeps of a message."""
 
 NameOf = Callable[[str], Awaitable[str]]
 """The display name of a user id."""
 
-# Embeddings, overrides and isolates (U+202A–202E, U+2066–2069) reorder what is shown; U+200B,
-# U+2060–2064, U+FEFF and the tag characters (U+E0000–E007F) hide text from people. Joiners, and
-# the left-to-right and right-to-left marks, belong to ordinary Arabic, Hebrew, Indic and emoji.
-_INVISIBLE = re.compile(
-    "[\u202a-\u202e\u2066-\u2069\u200b\u2060-\u2064\ufeff\u00ad\u180e\U000e0000-\U000e007f]"
-)
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # Looked at from its first joiner on and never given back: a long run of them takes no long time.
@@ -27,8 +23,6 @@ _STRAY_JOINER = re.compile(r"(?<![^\s])[\u200c\u200d]++|(?<![\u200c\u200d])[\u20
 # No writing stacks more marks (UAX #15, Stream-Safe Text); normalising them takes quadratic time.
 _MARKS = regex.compile(r"(?<=\p{M}{30})\p{M}+")
 _LINE_ENDS = re.compile("\r\n?|[\u2028\u2029\x85]")
-# Tag characters spell the flags of England, Scotland and Wales; there they follow U+1F3F4.
-_TAG_FLAG = re.compile("\U0001f3f4[\U000e0020-\U000e007e]{2,6}\U000e007f")
 
 _ENTITY = re.compile(r"<([^<>\n]{1,4000})>")
 
@@ -39,9 +33,7 @@ def clean(text: str) -> str:
     text = _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
     text = _LINE_ENDS.sub("\n", text)
     text = _CONTROL.sub("", text)
-    flags = _TAG_FLAG.findall(text)
-    pieces = [_INVISIBLE.sub("", piece) for piece in _TAG_FLAG.split(text)]
-    text = pieces[0] + "".join(flag + piece for flag, piece in zip(flags, pieces[1:], strict=True))
+    text = without_unseen(text)
     text = _MARKS.sub("", _STRAY_JOINER.sub("", text))
     return unicodedata.normalize("NFC", text).strip()
 

@@ -18,6 +18,7 @@ from bot.core.answers import (
     ThreadSummary,
 )
 from bot.core.outcome import Outcome, RunStatus
+from bot.core.redaction import each_text
 from bot.core.request import Request
 from bot.slack.render import words
 from bot.slack.render.action_items import action_pieces
@@ -93,29 +94,17 @@ def render(outcome: Outcome, request: Request, *, size: int = PART_SIZE) -> Rend
 def _cleaned(outcome: Outcome) -> Outcome:
     """What a model or a tool wrote may hold anything; nothing unseen is passed on."""
     charts = {
-        handle: Chart.model_validate(_clean_all(chart.model_dump()))
+        handle: Chart.model_validate(each_text(chart.model_dump(), clean))
         for handle, chart in outcome.charts.items()
     }
     changes = {
-        "result": _clean_all(outcome.result),
+        "result": each_text(outcome.result, clean),
         "note": clean(outcome.note),
         "found": tuple(map(clean, outcome.found)),
         "draft": clean(outcome.draft),
         "charts": charts,
     }
     return outcome.model_copy(update=changes)
-
-
-def _clean_all(value: Any) -> Any:
-    match value:
-        case str():
-            return clean(value)
-        case list() | tuple():
-            return [_clean_all(item) for item in value]
-        case dict():
-            return {key: _clean_all(item) for key, item in value.items()}
-        case _:
-            return value
 
 
 def _with_document(

@@ -18,6 +18,8 @@ from mcp.types import CONNECTION_CLOSED, CallToolResult, Tool
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
 from bot.core.errors import ToolError
+from bot.core.redaction import each_text
+from bot.core.unseen import without_unseen
 from bot.toolkit.mcp.pins import ToolFacts
 
 log = logging.getLogger(__name__)
@@ -62,8 +64,8 @@ class McpServer(BaseModel):
         claims = bool(tool.annotations and tool.annotations.read_only_hint)
         return ToolFacts(
             name=tool.name,
-            description=tool.description or tool.title or "",
-            input_schema=tool.input_schema,
+            description=without_unseen(tool.description or tool.title or ""),
+            input_schema=each_text(tool.input_schema, without_unseen),
             read_only=claims if self.read_only is None else _matches(tool.name, self.read_only),
         )
 
