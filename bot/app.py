@@ -53,9 +53,11 @@ from bot.slack.catching_up import CatchingUp
 from bot.slack.client import DeadlineClient, clients_on, fixed, identify, slack_session
 from bot.slack.conversation import SlackConversation
 from bot.slack.deciding import Deciding, may_decide
+from bot.slack.directory import SlackDirectory
 from bot.slack.edits import Edits
 from bot.slack.intake import Intake
 from bot.slack.listeners import register
+from bot.slack.reachable import ReachableChannels
 from bot.slack.socket_mode import socket_mode
 from bot.slack.stopping import Stopping
 from bot.slack.surface import slack_surfaces
@@ -63,8 +65,9 @@ from bot.slack.workflow import with_steps
 from bot.slack.workspaces import OneWorkspace, PerWorkspace, Slack, Workspaces, in_each
 from bot.store import Stores, open_stores
 from bot.store.embedded import embedded_redis
-from bot.toolkit import Artifacts, Conversation, Databases, Fetcher, Memories, Tool
+from bot.toolkit import Artifacts, Conversation, Databases, Directory, Fetcher, Memories, Tool
 from bot.toolkit.catalogue import Catalogue
+from bot.toolkit.directory import NoDirectory
 from bot.toolkit.mcp import McpServers, open_mcp_servers
 
 log = logging.getLogger(__name__)
@@ -95,6 +98,9 @@ async def redis_and_stores(
         yield url, await stack.enter_async_context(open_stores(url, settings.retention))
 
 
+MakeRunner = Callable[[Conversation, Directory, OpenSurface, MayDecide], Runner]
+
+
 @asynccontextmanager
 async def runner(
     settings: Settings,
@@ -105,9 +111,9 @@ async def runner(
     may_decide: MayDecide,
     **options: Any,
 ) -> AsyncGenerator[Runner]:
-    """The runner of one place; see `runners`."""
+    """The runner of a place that is no workspace; see `runners`."""
     async with runners(settings, stores, **options) as make:
-        yield make(conversation, open_surface, may_decide)
+        yield make(conversation, NoDirectory(), open_surface, may_decide)
 
 
 @asynccontextmanager
@@ -119,7 +125,7 @@ async def runners(
     dry_run: bool = False,
     watches: Sequence[Watch] = (),
     draining: asyncio.Event | None = None,
-) -> AsyncGenerator[Callable[[Conversation, OpenSurface, MayDecide], Runner]]:
+) -> AsyncGenerator[MakeRunner]:
     """Makes a runner for each place where runs are shown, looked on by `watches`. Runs are handed
     back once `draining` is set. `MayDecide` says who may approve anything there.
 
@@ -143,11 +149,14 @@ async def runners(
             model = each.model(model, prices)
 
         def make(
-            conversation: Conversation, open_surface: OpenSurface, may_decide: MayDecide
+            conversation: Conversation,
+            directory: Directory,
+            open_surface: OpenSurface,
+            may_decide: MayDecide,
         ) -> Runner:
             for each in watches:
                 open_surface = each.surfaces(open_surface)
-            services = {**shared, Conversation: conversation}
+            services = {**shared, Conversation: conversation, Directory: directory}
             return Runner(
                 stores=stores,
                 toolbox=Toolbox(catalogue(), services, artifacts),
@@ -310,7 +319,7 @@ async def _working(
 def _runner_in(
     slack: Slack,
     artifacts: ThreadArtifacts,
-    make: Callable[[Conversation, OpenSurface, MayDecide], Runner],
+    make: MakeRunner,
 ) -> Runner:
     async def read_artifact(request: Request, handle: str) -> bytes:
         data = await artifacts.of(request, handle)
@@ -324,8 +333,10 @@ def _runner_in(
         status=slack.status,
         read_artifact=read_artifact,
     )
+    channels = ReachableChannels(slack.clients, slack.people, slack.access)
     return make(
-        SlackConversation(slack.clients, slack.identity, slack.people, slack.access),
+        SlackConversation(slack.clients, slack.identity, slack.people, channels),
+        SlackDirectory(slack.clients, slack.identity, slack.people, channels),
         with_steps(surfaces, slack.clients, slack.identity),
         partial(may_decide, slack.people),
     )

@@ -206,6 +206,14 @@ class ConsoleConversation:
         ref = FileRef(id=file_id, name=path.name, media_type=_media_type(path), size=size)
         return Download(ref, path.read_bytes())
 
+    async def linked(self, url: str, *, limit: int) -> list[ThreadMessage]:  # noqa: ARG002 - the protocol's
+        """There is nothing behind a link here."""
+        raise ToolError(_NO_CHANNELS)
+
+    async def react(self, url: str, emoji: str) -> None:  # noqa: ARG002 - the protocol's
+        """There is nothing to react to."""
+        raise ToolError(_NO_CHANNELS)
+
     async def share(self, data: bytes, *, name: str, comment: str = "") -> str | None:  # noqa: ARG002 - the protocol's
         """Writes the file; never over one that is there."""
         target = self.folder / Path(name).name

@@ -79,6 +79,14 @@ class CaseConversation:
             raise ToolError(f"{ref.name} has {ref.size:,} bytes; at most {max_bytes:,} are read.")
         return Download(ref, path.read_bytes())
 
+    async def linked(self, url: str, *, limit: int) -> list[ThreadMessage]:  # noqa: ARG002 - the protocol's
+        """There is nothing behind a link here."""
+        raise ToolError(_NOTHING_POSTED)
+
+    async def react(self, url: str, emoji: str) -> None:  # noqa: ARG002 - the protocol's
+        """There is nothing to react to."""
+        raise ToolError(_NOTHING_POSTED)
+
     async def share(self, data: bytes, *, name: str, comment: str = "") -> str | None:  # noqa: ARG002 - the protocol's
         """Nobody is there to be shown anything."""
         return None

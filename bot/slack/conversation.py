@@ -6,6 +6,9 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from slack_sdk.errors import SlackApiError
 
 from bot.core.context import RequestContext, current_request
 from bot.core.errors import ToolError
@@ -13,11 +16,11 @@ from bot.core.failpoints import failpoint
 from bot.core.request import FileRef
 from bot.runs.outcomes import written_links
 from bot.slack import files
-from bot.slack.access import Access, Channel
-from bot.slack.client import Clients, Identity
+from bot.slack.client import Clients, Identity, error_code
 from bot.slack.intake import file_refs
 from bot.slack.marks import is_of_run
 from bot.slack.people import People
+from bot.slack.reachable import ReachableChannels
 from bot.slack.refusals import for_the_model, only_once
 from bot.slack.render.links import LinkGate
 from bot.slack.render.parts import Part, markdown_pieces
@@ -26,10 +29,7 @@ from bot.toolkit.conversation import Download, ThreadMessage
 
 _PAGE = 200
 _MAX_PAGES = 10
-_NO_SUCH_CHANNEL = (
-    "There is no channel {name} that the bot can see. It must be in the channel: "
-    "somebody can invite it with /invite."
-)
+_LINK = re.compile(r"/archives/(?P<channel>[CGD][A-Z0-9]{6,})/p(?P<ts>\d{10})(?P<micro>\d{6})")
 
 
 class SlackConversation:
@@ -37,12 +37,12 @@ class SlackConversation:
     who asks is never taken from an argument."""
 
     def __init__(
-        self, clients: Clients, identity: Identity, people: People, access: Access
+        self, clients: Clients, identity: Identity, people: People, channels: ReachableChannels
     ) -> None:
         self._clients = clients
         self._identity = identity
         self._people = people
-        self._access = access
+        self._channels = channels
 
     async def thread(self, *, limit: int, before: str | None = None) -> list[ThreadMessage]:
         """The last `limit` messages of the thread, oldest first, without the bot's progress."""
@@ -64,7 +64,7 @@ class SlackConversation:
         """The last `limit` messages of a channel, oldest first."""
         request = current_request()
         async with for_the_model():
-            target = await self._readable_channel(channel, request)
+            target = await self._channels.readable(channel)
             found = await self._channel_messages(target, limit, oldest, latest)
         shown = [m for m in found if not is_of_run(m, request.run_id)]
         return [await self._readable(m, target) for m in reversed(shown)]
@@ -102,7 +102,7 @@ class SlackConversation:
     async def post(self, text: str, *, channel: str, thread: str | None = None) -> str:
         """Post in a channel where the person who asked could, too."""
         async with for_the_model(), only_once():
-            target = await self._writable_channel(channel)
+            target = await self._channels.writable(channel)
             failpoint("elsewhere-posting")
             posted = await self._clients.writes.chat_postMessage(
                 channel=target, thread_ts=thread, **_message(text)
@@ -115,13 +115,47 @@ class SlackConversation:
     ) -> str:
         """Have Slack post it later; what it may hold is decided now."""
         async with for_the_model(), only_once():
-            target = await self._writable_channel(channel)
+            target = await self._channels.writable(channel)
             failpoint("elsewhere-posting")
             kept = await self._clients.writes.chat_scheduleMessage(
                 channel=target, thread_ts=thread, post_at=int(at.timestamp()), **_message(text)
             )
         failpoint("elsewhere-posted")
         return str(kept["scheduled_message_id"])
+
+    async def linked(self, url: str, *, limit: int) -> list[ThreadMessage]:
+        """The first `limit` messages of the thread that a link to a message leads to."""
+        async with for_the_model():
+            channel, ts = await self._linked(url)
+            thread = parse_qs(urlsplit(url).query).get("thread_ts", [ts])[0]
+            page = await self._clients.reads.conversations_replies(
+                channel=channel, ts=thread, limit=limit, include_all_metadata=True
+            )
+        request = current_request()
+        shown = [m for m in page["messages"] if not is_of_run(m, request.run_id)]
+        return [await self._readable(m, channel) for m in shown]
+
+    async def react(self, url: str, emoji: str) -> None:
+        """Add a reaction to the message that the link leads to; there already, it stays."""
+        async with for_the_model(), only_once():
+            channel, ts = await self._linked(url)
+            failpoint("elsewhere-posting")
+            try:
+                await self._clients.writes.reactions_add(channel=channel, timestamp=ts, name=emoji)
+            except SlackApiError as error:
+                if error_code(error) != "already_reacted":
+                    raise
+        failpoint("elsewhere-posted")
+
+    async def _linked(self, url: str) -> tuple[str, str]:
+        """Channel and ts of a message by a link to it."""
+        found = _LINK.search(url)
+        if found is None or not url.startswith(self._identity.url):
+            raise ToolError(
+                f"{url[:200]} is no link to a message of this workspace. They look like "
+                f"{self._identity.url}archives/C0123ABCD/p1700000000000000."
+            )
+        return await self._channels.readable(found["channel"]), f"{found['ts']}.{found['micro']}"
 
     async def _place(self, request: RequestContext) -> tuple[str, str | None]:
         if not request.request.private:
@@ -171,52 +205,6 @@ class SlackConversation:
             if not cursor:
                 break
         return found[:limit]
-
-    async def _readable_channel(self, wanted: str | None, request: RequestContext) -> str:
-        """The id of a channel that the person who asked may see, and that may be told of here."""
-        if wanted is None:
-            return request.channel
-        channel = await self._find_channel(wanted)
-        if channel is None:
-            raise ToolError(_NO_SUCH_CHANNEL.format(name=wanted))
-        if channel.id == request.channel:
-            return channel.id
-        await self._access.may_see(await self._people.find(request.user), channel)
-        if not channel.open and not request.request.is_for_one:
-            raise ToolError(
-                "That conversation is private, and others read this thread. Say that you can look "
-                "into it when asked in a direct message."
-            )
-        return channel.id
-
-    async def _writable_channel(self, wanted: str) -> str:
-        """The id of a channel that the person who asked may see; bots post where they are in."""
-        channel = await self._find_channel(wanted)
-        if channel is None:
-            raise ToolError(_NO_SUCH_CHANNEL.format(name=wanted))
-        if channel.archived:
-            raise ToolError(f"{wanted} is archived: nobody can post there.")
-        await self._access.may_see(await self._people.find(current_request().user), channel)
-        return channel.id
-
-    async def _find_channel(self, wanted: str) -> Channel | None:
-        name = wanted.strip().removeprefix("<#").removesuffix(">").partition("|")[0].lstrip("#")
-        if re.fullmatch(r"[CGD][A-Z0-9]{6,}", name):
-            return await self._access.channel(name)
-        cursor: str | None = None
-        while True:
-            page = await self._clients.reads.users_conversations(
-                types="public_channel,private_channel",
-                exclude_archived=False,
-                limit=_PAGE,
-                cursor=cursor,
-            )
-            for channel in page["channels"]:
-                if channel.get("name") == name.lower():
-                    return await self._access.channel(channel["id"])
-            cursor = (page.get("response_metadata") or {}).get("next_cursor")
-            if not cursor:
-                return None
 
     async def _readable(self, message: Mapping[str, Any], channel: str) -> ThreadMessage:
         ts = str(message["ts"])

@@ -16,6 +16,7 @@ from bot.core.request import FileRef
 from bot.toolkit.artifacts import CHART_TYPE, Artifact, Artifacts, Column
 from bot.toolkit.conversation import Conversation, Download, ThreadMessage
 from bot.toolkit.databases import DatabaseConfig, Databases
+from bot.toolkit.directory import ChannelEntry, Directory, PersonEntry
 from bot.toolkit.fetching import Fetcher, Page
 from bot.toolkit.memories import Memories
 from bot.toolkit.narrowing import Compact, Fields, Query, TimeRange
@@ -25,12 +26,14 @@ __all__ = [
     "CHART_TYPE",
     "Artifact",
     "Artifacts",
+    "ChannelEntry",
     "Chart",
     "Column",
     "Compact",
     "Conversation",
     "DatabaseConfig",
     "Databases",
+    "Directory",
     "Download",
     "Fetcher",
     "Fields",
@@ -39,6 +42,7 @@ __all__ = [
     "Memory",
     "MemoryScope",
     "Page",
+    "PersonEntry",
     "Provided",
     "Query",
     "RequestContext",

@@ -61,3 +61,9 @@ class Conversation(Protocol):
         self, text: str, *, channel: str, at: datetime, thread: str | None = None
     ) -> str:
         """Have it posted at `at`, which has a time zone; returns Slack's id of it."""
+
+    async def linked(self, url: str, *, limit: int) -> list[ThreadMessage]:
+        """The first `limit` messages of the thread that a link to a message leads to."""
+
+    async def react(self, url: str, emoji: str) -> None:
+        """Put a reaction on the message that a link leads to."""

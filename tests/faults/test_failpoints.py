@@ -97,6 +97,8 @@ STORE: dict[str, tuple[str, ...] | str] = {
         f"erase.py:Erasure.{name}": "an operator's; begun again it erases what is left"
         for name in ("_names", "_sweep", "_threads", "_without")
     },
+    "audit.py:AuditLog._add": "written after what it tells of; a lost line is logged",
+    "audit.py:AuditLog._pseudonym": "made once and kept",
     "values.py:set_aside": "a second time there is nothing to set aside",
 }
 """Every function of the store that writes, with the failpoints at its callers, or why none."""

@@ -64,6 +64,12 @@ class MemoryConversation:
         self.shared.append((name, data, comment))
         return f"https://files.example/shared/{len(self.shared)}"
 
+    async def linked(self, url: str, *, limit: int) -> list[ThreadMessage]:
+        return self.messages[:limit]
+
+    async def react(self, url: str, emoji: str) -> None:
+        self.posted.append((url, None, emoji, None))
+
     async def post(self, text: str, *, channel: str, thread: str | None = None) -> str:
         self.posted.append((channel, thread, text, None))
         return f"https://slack.example/{len(self.posted)}"

@@ -8,6 +8,7 @@ from bot.core.request import Entry, Request
 from bot.local.workspace import ADA, BEN, CHLOE, GUS, ExternalFile, FakeFile, Workspace
 from bot.slack.conversation import SlackConversation
 from bot.slack.files import download
+from bot.slack.reachable import ReachableChannels
 from tests.unit.slack.rig import Rig, wired
 
 GENERAL = "C0GENERAL1"
@@ -21,7 +22,12 @@ class Asked:
 
     def __init__(self, ws: Workspace, rig: Rig) -> None:
         self.ws, self.rig = ws, rig
-        self.conversation = SlackConversation(rig.clients, rig.identity, rig.people, rig.access)
+        self.conversation = SlackConversation(
+            rig.clients,
+            rig.identity,
+            rig.people,
+            ReachableChannels(rig.clients, rig.people, rig.access),
+        )
 
     async def by(self, user, channel=GENERAL, files=(), **changes):
         said = await self.ws.say(user, channel, "a question", files=files)

@@ -19,20 +19,24 @@ from bot.core.context import bound_request, current_request
 from bot.core.errors import ToolError
 from bot.toolkit import (
     Artifacts,
+    ChannelEntry,
     Conversation,
     DatabaseConfig,
     Databases,
+    Directory,
     Fetcher,
     Memories,
     Memory,
     MemoryScope,
     Page,
+    PersonEntry,
     ThreadMessage,
     Tool,
     ToolResult,
     narrowing,
     tables,
 )
+from bot.toolkit.directory import NoDirectory
 from bot.toolkit.size import limited
 from bot.toolkit.tool import Services
 from tests.support.artifacts import MemoryArtifacts
@@ -40,7 +44,7 @@ from tests.support.conversation import MemoryConversation
 
 ALLOWED = 3_000
 SMALL = {
-    "calculate", "check_quote", "convert_time", "convert_units", "count_days", "count_words", "current_time",
+    "add_reaction", "calculate", "check_quote", "describe_channel", "convert_time", "convert_units", "count_days", "count_words", "current_time",
     "draw_lots", "edit_file", "find_meeting_times", "forget", "list_holidays", "make_chart", "make_table",
     "post_message", "remember", "remember_for_others", "schedule_message", "share_file",
     "shift_date", "totals_over_time", "write_file",
@@ -70,6 +74,21 @@ class ManyMemories:
     async def recall(self) -> list[Memory]:
         facts = [f"{'budget' if n == 5 else 'talk'} " * 20 for n in range(60)]
         return [Memory(scope=MemoryScope.CHANNEL, text=each, by="U1") for each in facts]
+
+
+class LargeWorkspace(NoDirectory):
+    """People and channels, as far as it goes here."""
+
+    async def people(self) -> list[PersonEntry]:
+        return [
+            PersonEntry(f"U{n}", f"Ada {n}", "", "Engineer", "UTC", "member") for n in range(90)
+        ]
+
+    async def members(self, channel: str, *, limit: int) -> list[PersonEntry]:
+        return (await self.people())[:limit]
+
+    async def channels(self) -> list[ChannelEntry]:
+        return [ChannelEntry(f"C{n}", f"n{n}", "talk " * 9, "", False, False) for n in range(90)]
 
 
 @pytest.fixture
@@ -103,6 +122,7 @@ def services(
         Conversation: conversation,
         Databases: databases,
         Fetcher: OnePage(),
+        Directory: LargeWorkspace(),
         Memories: ManyMemories(),
     }  # fmt: skip
 
@@ -155,6 +175,10 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("compare_texts", {"before": "{text}", "after": "{doc}"}, {"limit": 3}, "more lines]"),
     ("extract_matches", {"handle": "{doc}", "pattern": ".{30,}", "limit": 200}, {"limit": 2}, "120 rows × 2 columns"),
     ("query_json", {"handle": "{json}", "expression": "@"}, {"expression": "[7].name"}, '"value 7'),
+    ("find_people", {"query": "ada", "limit": 200}, {"query": "ada 77"}, "1 people"),
+    ("find_channels", {"limit": 200}, {"query": "n57"}, "1 channels"),
+    ("list_members", {"channel": "general", "limit": 200}, {"limit": 5}, "Ada 0"),
+    ("read_linked_thread", {"url": "https://x"}, {"limit": 3}, "3 messages"),
     ("recall", {}, {"query": "budget"}, "budget budget"),
     ("recall", {}, {"limit": 5}, "talk talk"),
     ("search_artifact", {"handle": "{text}", "pattern": "other", "limit": 100}, {"limit": 3}, "3 shown"),

@@ -1,0 +1,77 @@
+"""Channels by name or id, as far as the person who asked and the bot both see them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from bot.core.context import current_request
+from bot.core.errors import ToolError
+from bot.slack.access import Access, Channel
+from bot.slack.client import Clients
+from bot.slack.people import People
+
+_PAGE = 200
+_NO_SUCH_CHANNEL = (
+    "There is no channel {name} that the bot can see. It must be in the channel: "
+    "somebody can invite it with /invite."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReachableChannels:
+    """For the request of the current context; who asks is never taken from an argument."""
+
+    clients: Clients
+    people: People
+    access: Access
+
+    async def readable(self, wanted: str | None) -> str:
+        """The id of a channel that the person who asked may see, and that may be told of here; None
+        means the one of the request. Raises ToolError and NotPermitted."""
+        request = current_request()
+        if wanted is None:
+            return request.channel
+        channel = await self._named(wanted)
+        if channel.id == request.channel:
+            return channel.id
+        await self.access.may_see(await self.people.find(request.user), channel)
+        if not channel.open and not request.request.is_for_one:
+            raise ToolError(
+                "That conversation is private, and others read this thread. Say that you can look "
+                "into it when asked in a direct message."
+            )
+        return channel.id
+
+    async def writable(self, wanted: str) -> str:
+        """The id of a channel that the person who asked may see; bots post where they are in."""
+        channel = await self._named(wanted)
+        if channel.archived:
+            raise ToolError(f"{wanted} is archived: nobody can post there.")
+        await self.access.may_see(await self.people.find(current_request().user), channel)
+        return channel.id
+
+    async def _named(self, wanted: str) -> Channel:
+        channel = await self._find(wanted)
+        if channel is None:
+            raise ToolError(_NO_SUCH_CHANNEL.format(name=wanted))
+        return channel
+
+    async def _find(self, wanted: str) -> Channel | None:
+        name = wanted.strip().removeprefix("<#").removesuffix(">").partition("|")[0].lstrip("#")
+        if re.fullmatch(r"[CGD][A-Z0-9]{6,}", name):
+            return await self.access.channel(name)
+        cursor: str | None = None
+        while True:
+            page = await self.clients.reads.users_conversations(
+                types="public_channel,private_channel",
+                exclude_archived=False,
+                limit=_PAGE,
+                cursor=cursor,
+            )
+            for channel in page["channels"]:
+                if channel.get("name") == name.lower():
+                    return await self.access.channel(channel["id"])
+            cursor = (page.get("response_metadata") or {}).get("next_cursor")
+            if not cursor:
+                return None

@@ -1,0 +1,74 @@
+"""Who and what there is in the workspace, as tools see it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from bot.core.errors import ToolError
+
+
+@dataclass(frozen=True, slots=True)
+class PersonEntry:
+    """Somebody with an account. `kind` is "member", "guest", "external" or "bot"."""
+
+    id: str
+    name: str
+    real_name: str
+    title: str
+    time_zone: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelEntry:
+    """A channel; `members` is how many there are, None where that was not asked."""
+
+    id: str
+    name: str
+    topic: str
+    purpose: str
+    private: bool
+    archived: bool
+    members: int | None = None
+
+
+class Directory(Protocol):
+    """Looks up on behalf of the current request's user, within what that person and the bot may both
+    see. Every method raises ToolError with a sentence the model can act on."""
+
+    async def people(self) -> list[PersonEntry]:
+        """Everybody with an account in use, people before bots, by name."""
+
+    async def channels(self) -> list[ChannelEntry]:
+        """The public channels that are in use, by name."""
+
+    async def channel(self, channel: str) -> ChannelEntry:
+        """One channel by its name or id."""
+
+    async def members(self, channel: str, *, limit: int) -> list[PersonEntry]:
+        """Who is in a channel (name or id): the first `limit`."""
+
+
+class NoDirectory:
+    """Implements `Directory` where there is no workspace: in a terminal, or a case of an evaluation."""
+
+    async def people(self) -> list[PersonEntry]:
+        """Nobody is known."""
+        raise _nowhere()
+
+    async def channels(self) -> list[ChannelEntry]:
+        """There are none."""
+        raise _nowhere()
+
+    async def channel(self, channel: str) -> ChannelEntry:  # noqa: ARG002 - the protocol's
+        """There is none."""
+        raise _nowhere()
+
+    async def members(self, channel: str, *, limit: int) -> list[PersonEntry]:  # noqa: ARG002 - the protocol's
+        """There are none."""
+        raise _nowhere()
+
+
+def _nowhere() -> ToolError:
+    return ToolError("There is no Slack workspace here. Go on without it.")

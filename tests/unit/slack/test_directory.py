@@ -1,0 +1,101 @@
+"""People, channels and linked messages: within what the person who asked may see (reliability 9)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+
+import pytest
+
+from bot.core.context import RequestContext, bound_request
+from bot.core.errors import ToolError
+from bot.core.request import Entry, Request
+from bot.local.workspace import ADA, BEN, GUS, Workspace
+from bot.slack.conversation import SlackConversation
+from bot.slack.directory import SlackDirectory
+from bot.slack.reachable import ReachableChannels
+from tests.unit.slack.rig import Rig, wired
+from tools.directory import find_channels, find_people, list_members
+
+GENERAL, FINANCE = "C0GENERAL1", "C0FINANCE1"
+
+
+class Lookup:
+    """The directory, and a conversation, for somebody's question in #general."""
+
+    def __init__(self, ws: Workspace, rig: Rig) -> None:
+        self.ws = ws
+        channels = ReachableChannels(rig.clients, rig.people, rig.access)
+        self.directory = SlackDirectory(rig.clients, rig.identity, rig.people, channels)
+        self.conversation = SlackConversation(rig.clients, rig.identity, rig.people, channels)
+
+    def by(self, user: str):
+        request = Request(
+            entry=Entry.MENTION,
+            team=self.ws.team_id,
+            channel=GENERAL,
+            thread="1.0",
+            ts="1.0",
+            user=user,
+            text="?",
+        )
+        return bound_request(RequestContext(request=request, run_id="run_1"))
+
+
+@pytest.fixture
+async def look(ws: Workspace) -> AsyncGenerator[Lookup]:
+    async with wired(ws) as rig:
+        yield Lookup(ws, rig)
+
+
+async def test_people_are_found_by_name(look: Lookup) -> None:
+    """With what is needed to name them and to know whether they are awake; asked of Slack once."""
+    with look.by(ADA):
+        said = await find_people("okafor", look.directory)
+        await find_people("ada", look.directory)
+        with pytest.raises(ToolError, match="No people fit"):
+            await find_people("nobody of that name", look.directory)
+    assert said.splitlines()[1].startswith(f"{BEN} · Ben Okafor")
+    assert len([e for e in look.ws.effects if e.method == "users.list"]) == 1
+
+
+async def test_channels_are_found_and_private_ones_are_not(look: Lookup) -> None:
+    with look.by(ADA):
+        said = await find_channels(look.directory)
+        assert (await look.directory.channel("#sales")).members
+    assert "#general" in said
+    assert FINANCE not in said
+
+
+async def test_a_guest_cannot_look_through_the_workspace(look: Lookup) -> None:
+    with look.by(GUS), pytest.raises(ToolError, match="Guests and people from outside"):
+        await look.directory.people()
+
+
+async def test_who_is_in_a_private_channel_is_not_told_in_a_public_one(look: Lookup) -> None:
+    with look.by(ADA):
+        assert "Ben Okafor" in await list_members("general", look.directory, limit=20)
+        with pytest.raises(ToolError):
+            await look.directory.members(FINANCE, limit=20)
+
+
+async def test_a_link_leads_to_its_thread(look: Lookup) -> None:
+    """And a reaction gets on its message; a link to elsewhere, or to what they may not see, leads
+    nowhere."""
+    root = await look.ws.say(BEN, GENERAL, "The plan")
+    reply = await look.ws.say(ADA, GENERAL, "Agreed", thread_ts=root["ts"])
+    base = f"{look.conversation._identity.url}archives"
+    url = f"{base}/{GENERAL}/p{reply['ts'].replace('.', '')}?thread_ts={root['ts']}&cid={GENERAL}"
+    with look.by(ADA):
+        found = await look.conversation.linked(url, limit=10)
+        await look.conversation.react(url, "eyes")
+        await look.conversation.react(url, "eyes")
+        for wrong in ("https://evil.example/archives/C0GENERAL1/p1700000000000000", f"{base}/x"):
+            with pytest.raises(ToolError, match="no link to a message of this workspace"):
+                await look.conversation.linked(wrong, limit=10)
+        with pytest.raises(ToolError):
+            await look.conversation.linked(f"{base}/{FINANCE}/p1700000000000000", limit=10)
+    assert [each.text for each in found] == ["The plan", "Agreed"]
+    message = look.ws.store.get(GENERAL, reply["ts"])
+    assert message is not None
+    [reaction] = message["reactions"]
+    assert reaction["name"] == "eyes"
