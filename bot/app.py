@@ -159,7 +159,7 @@ async def runners(
             services = {**shared, Conversation: conversation, Directory: directory}
             return Runner(
                 stores=stores,
-                toolbox=Toolbox(catalogue(), services, artifacts),
+                toolbox=Toolbox(offered(settings), services, artifacts),
                 model=model,
                 models=(settings.openai_model, *settings.openai_fallback_models),
                 prices=prices,
@@ -182,6 +182,11 @@ async def runners(
             )
 
         yield make
+
+
+def offered(settings: Settings) -> Catalogue:
+    """All tools, with those of the model service that are switched on."""
+    return catalogue().with_hosted(settings.hosted.definitions())
 
 
 def _service(settings: Settings, client: AsyncOpenAI, *, stream: bool) -> ResponsesModel:
@@ -450,7 +455,7 @@ def _add_listeners(
         budgets=budgets,
         channels=channels,
         servers=McpServers(settings.mcp_servers, stores.mcp),
-        is_tool=lambda name: name in settings.mcp_servers or bool(catalogue().only([name]).tools),
+        is_tool=lambda name: name in settings.mcp_servers or offered(settings).has(name),
         record=stores.audit.append,
     )
     register(

@@ -34,6 +34,7 @@ from bot.runs.policy import Policy
 from bot.slack.catching_up import CatchUpSettings
 from bot.store import Retention
 from bot.toolkit import DatabaseConfig
+from bot.toolkit.hosted import HostedTools
 from bot.toolkit.mcp import McpServer
 
 NO_MODEL = (
@@ -91,6 +92,7 @@ class Tables(BaseModel):
     catch_up: CatchUpSettings = CatchUpSettings()
     engine: EngineOptions = EngineOptions()
     databases: dict[str, DatabaseConfig] = {}
+    hosted: HostedTools = HostedTools()
     hooks: HookSettings = HookSettings()
     mcp_servers: dict[str, McpServer] = Field(default={}, alias="mcpServers")
 

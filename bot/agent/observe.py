@@ -137,7 +137,8 @@ def _answered(
     # A result of the wrong form, alone, says nothing of the tools.
     malformed = not went_well and all(each.tool == COMPLETE for each in outputs)
     items: Notes = tuple(output.item() for output in outputs)
-    links = dict.fromkeys((*state.links, *(link for each in outputs for link in each.links)))
+    brought = (link for each in outputs for link in each.links)
+    links = dict.fromkeys((*state.links, *response.links, *brought))
     acquired = dict.fromkeys((*state.acquired, *(n for each in outputs for n in each.acquired)))
     transition = Transition.FINAL_REJECTED if rejected else Transition.TOOLS_ANSWERED
     answered = state.go(

@@ -181,7 +181,7 @@ class Phases:
         # Of a response that was cut off or refused nothing is run: its calls may be halves.
         if open_now is None or open_now.response.incomplete or self._is_left(open_now.response):
             return
-        offered = frozenset(tool["name"] for tool in request.tools)
+        offered = frozenset(tool["name"] for tool in request.tools if "name" in tool)
         kept, pool = state, Pool(self.parts.limits, state)
         dispatch = self._dispatch(state, open_now.response.id, pool)
         async with aclosing(dispatch.run(open_now, offered)) as happenings:

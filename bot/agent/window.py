@@ -10,6 +10,9 @@ from collections.abc import Iterable, Sequence
 
 from bot.core.chain import Item, LedgerEntry
 
+_AT_THE_SERVICE = frozenset({"web_search_call", "file_search_call", "code_interpreter_call"})
+"""What tools of the service did there: its store's affair. Their findings stand in what was said."""
+
 _SERVICE_FIELDS = frozenset({"id", "status"})
 """Name an item in the service's store; on a chain that has no such store they are refused."""
 
@@ -77,7 +80,8 @@ def portable(items: Iterable[Item]) -> tuple[Item, ...]:
     return tuple(
         _portable(item)
         for item in items
-        if item.get("type") != "reasoning" or item.get("encrypted_content")
+        if item.get("type") not in _AT_THE_SERVICE
+        and (item.get("type") != "reasoning" or item.get("encrypted_content"))
     )
 
 

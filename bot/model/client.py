@@ -127,8 +127,12 @@ class ResponsesModel:
         }
         if request.forced_tool:
             body["tool_choice"] = {"type": "function", "name": request.forced_tool}
+        include = [] if request.store else ["reasoning.encrypted_content"]
+        if any(tool["type"] == "web_search" for tool in request.tools):
+            include.append("web_search_call.action.sources")
+        body["include"] = include or None
         if not request.store:
-            body |= {"store": False, "include": ["reasoning.encrypted_content"]}
+            body["store"] = False
         return {key: value for key, value in body.items() if value is not None and value != ""}
 
     async def _whole(self, body: dict[str, Any]) -> ModelResponse:

@@ -79,6 +79,15 @@ class ModelResponse:
         """What the model said when it refused; empty when it did not."""
         return "\n\n".join(part["refusal"] for part in self._content("refusal"))
 
+    @cached_property
+    def links(self) -> tuple[str, ...]:
+        """Addresses that a search by the service itself brought in."""
+        searches = (item.get("action") or {} for item in self._of_type("web_search_call"))
+        found = [source.get("url") for each in searches for source in each.get("sources") or ()]
+        for part in self._content("output_text"):
+            found += [each.get("url") for each in part.get("annotations") or ()]
+        return tuple(dict.fromkeys(filter(None, found)))
+
     def _of_type(self, kind: str) -> list[Item]:
         return [item for item in self.items if item.get("type") == kind]
 

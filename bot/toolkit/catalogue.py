@@ -12,6 +12,7 @@ from itertools import groupby
 from typing import Any
 
 from bot.core.errors import ToolDefinitionError
+from bot.toolkit import hosted
 from bot.toolkit.ranking import Ranking
 from bot.toolkit.tool import Tool
 
@@ -44,10 +45,12 @@ _SEARCH = {
 class Catalogue:
     """The tools of this deployment. Their order is fixed, so that what a request carries stays
     the same from turn to turn and the service's prompt cache holds. Of more than `listed` tools
-    that are not always offered, only the groups are shown."""
+    that are not always offered, only the groups are shown. `hosted` are definitions of tools that
+    the model service runs itself."""
 
     tools: tuple[Tool, ...]
     listed: int = 60
+    hosted: tuple[dict[str, Any], ...] = ()
 
     @classmethod
     def of(cls, tools: Iterable[Tool]) -> Catalogue:
@@ -70,6 +73,10 @@ class Catalogue:
         """With `tools` of the agent itself, whose names no other may have."""
         return self._with(tools)
 
+    def with_hosted(self, definitions: tuple[dict[str, Any], ...]) -> Catalogue:
+        """With tools that the model service runs itself; each has its type for a name."""
+        return replace(self, hosted=definitions)
+
     def _with(self, tools: Iterable[Tool]) -> Catalogue:
         return replace(self, tools=_ordered((*self.tools, *tools)))
 
@@ -79,12 +86,20 @@ class Catalogue:
         if allowed is None:
             return self
         patterns = tuple(allowed)
-        named = (
-            each
-            for each in self.tools
-            if any(fnmatchcase(each.name, p) or fnmatchcase(each.group, p) for p in patterns)
+
+        def fits(name: str, group: str) -> bool:
+            return any(fnmatchcase(name, p) or fnmatchcase(group, p) for p in patterns)
+
+        return replace(
+            self,
+            tools=tuple(each for each in self.tools if fits(each.name, each.group)),
+            hosted=tuple(each for each in self.hosted if fits(each["type"], hosted.GROUP)),
         )
-        return replace(self, tools=tuple(named))
+
+    def has(self, allowed: str) -> bool:
+        """Whether a name, a group or a pattern fits any tool."""
+        fitting = self.only([allowed])
+        return bool(fitting.tools or fitting.hosted)
 
     def listing(self, most: int) -> Catalogue:
         """These tools, of which up to `most` are listed."""
@@ -104,9 +119,10 @@ class Catalogue:
 
     @cached_property
     def always(self) -> tuple[dict[str, Any], ...]:
-        """Definitions that every request carries: the core tools and `acquire_tools`."""
-        core = tuple(each.definition() for each in self.core)
-        return core if len(core) == len(self.tools) else (*core, self.acquire_definition)
+        """Definitions that every request carries: the core tools, what the service runs itself, and
+        `acquire_tools`."""
+        core = (*(each.definition() for each in self.core), *self.hosted)
+        return (*core, self.acquire_definition) if self._others else core
 
     def acquired(self, names: Iterable[str]) -> tuple[dict[str, Any], ...]:
         """Definitions of tools that were asked for, in that order; unknown names are passed over

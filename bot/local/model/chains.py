@@ -16,6 +16,7 @@ from .sealing import Seal
 CALLS = {"function_call": "function_call_output", "custom_tool_call": "custom_tool_call_output"}
 OUTPUTS = set(CALLS.values())
 LED_TO = {"function_call", "custom_tool_call", "message", "reasoning", "tool_search_call", None}
+LED_TO |= {"web_search_call", "file_search_call", "code_interpreter_call"}
 
 
 @dataclass(slots=True)

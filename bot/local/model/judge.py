@@ -11,11 +11,14 @@ from typing import Any
 
 from openai.types.responses import (
     easy_input_message_param,
+    file_search_tool_param,
     response_create_params,
     response_function_tool_call_param,
     response_input_item_param,
     response_output_message_param,
     response_reasoning_item_param,
+    tool_param,
+    web_search_tool_param,
 )
 from pydantic import TypeAdapter, ValidationError
 
@@ -43,6 +46,11 @@ ITEM_KEYS = {
     "function_call_output": {*response_input_item_param.FunctionCallOutput.__annotations__},
     "reasoning": {*response_reasoning_item_param.ResponseReasoningItemParam.__annotations__},
 }  # fmt: skip
+HOSTED_KEYS = {
+    "web_search": {*web_search_tool_param.WebSearchToolParam.__annotations__},
+    "file_search": {*file_search_tool_param.FileSearchToolParam.__annotations__},
+    "code_interpreter": {*tool_param.CodeInterpreter.__annotations__},
+}
 NAME = re.compile(r"^[a-zA-Z0-9_-]{1,64}$")
 
 
@@ -97,6 +105,7 @@ def check_tools(tools_text: str) -> None:
     seen: set[str] = set()
     for index, tool in enumerate(json.loads(tools_text)):
         if tool.get("type") != "function":
+            _check_hosted(tool, index)
             continue
         name = tool.get("name", "")
         if not NAME.match(name):
@@ -116,6 +125,18 @@ def check_tools(tools_text: str) -> None:
                 f"tools[{index}].parameters",
                 "invalid_function_parameters",
             )
+
+
+def _check_hosted(tool: dict[str, Any], index: int) -> None:
+    """A tool that the service runs itself: a type it offers, and no key that it does not know."""
+    kind = tool.get("type")
+    if kind not in HOSTED_KEYS:
+        raise errors.invalid_value(f"tools[{index}].type", f"'{kind}' is not offered here.")
+    for key in tool:
+        if key not in HOSTED_KEYS[kind]:
+            raise errors.unknown_parameter(f"tools[{index}].{key}")
+    if kind == "file_search" and not tool.get("vector_store_ids"):
+        raise errors.missing_parameter(f"tools[{index}].vector_store_ids")
 
 
 def check_choice(body: dict[str, Any], tools: Iterable[dict[str, Any]]) -> None:

@@ -203,3 +203,17 @@ async def test_tools_added_in_the_conversation_can_be_forced() -> None:
         await client.responses.create(
             model="m", input="go", previous_response_id=first.id, tool_choice=choice
         )
+
+
+@pytest.mark.parametrize(
+    ("hosted", "says"),
+    [
+        ({"type": "web_search", "depth": 2}, "tools[0].depth"),
+        ({"type": "file_search", "vector_store_ids": []}, "tools[0].vector_store_ids"),
+        ({"type": "code_interpreter"}, "[0]"),
+        ({"type": "web_surf"}, "[0]"),
+    ],
+)
+async def test_hosted_tools_are_judged(hosted: dict[str, Any], says: str) -> None:
+    """Tools that the service runs itself have keys of their own, too."""
+    assert says in str(await refused(tools=[hosted]))
