@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from bot.core.approvals import Approval, Asked, Decision, Verdict
 from bot.local.model import Reply, Script, call, calls, finish
 from bot.local.workspace import ADA, BEN
 from bot.runs.policy import Policy
@@ -17,6 +18,7 @@ from tests.security.test_forged import sent
 from tests.support.deployment import Deployment, deployed
 from tests.support.redis import redis_server, redis_url
 from tests.support.runs import answer
+from tests.unit.slack.scene import Thread
 
 __all__ = ["redis_server", "redis_url"]
 
@@ -209,3 +211,38 @@ async def test_a_post_is_no_message_of_the_run(redis_url: str, mode: Any) -> Non
             await shows(bot, thread, "Withdrawn")
         await bot.answered(SALES, thread)
         assert len(elsewhere(bot)) == (mode == "never")
+
+
+def asked_of(thread: Thread) -> Approval:
+    return Approval(
+        id="run_1:resp_1:call_1",
+        thread_key=thread.request.thread_key,
+        tool="post_message",
+        title="Post in general",
+        arguments="{}",
+        sha256="abc",
+        requester=ADA,
+        approvers=(ADA, BEN),
+        expires=2_000_000_000,
+    )
+
+
+@pytest.mark.parametrize("private", [False, True])
+async def test_a_card_is_put_up_once(thread: Thread, private: bool) -> None:
+    """However often it is asked and though a reply is lost: in the thread; for what only one person is
+    to see, directly to each who may decide."""
+    approval = asked_of(thread)
+    places: list[tuple[str, str | None]] = [(GENERAL, thread.request.thread)]
+    if private:
+        places = [(thread.rig.direct(user), None) for user in (ADA, BEN)]
+    thread.ws.faults.fail("chat.postMessage", after_effect=True)
+    for _ in range(2):
+        async with thread.open(private=private) as surface:
+            assert await surface.ask([approval]) == ()
+    async with thread.open(private=private) as surface:
+        await surface.settle([Asked(approval, Decision(verdict=Verdict.DENIED, by=ADA))])
+    assert len(thread.calls("chat.postMessage")) == len(places)
+    for channel, ts in places:
+        seen = [m for m in thread.ws.messages(channel, ts) if approval.id in str(m.get("metadata"))]
+        assert len(seen) == 1
+        assert f"Denied by <@{ADA}>" in str(seen[0]["blocks"])

@@ -69,16 +69,19 @@ async def test_an_admin_pauses_the_bot_and_lets_it_go_on(redis_url: str) -> None
 
 
 async def test_what_an_admin_says_of_a_channel_holds_for_the_next_run(redis_url: str) -> None:
-    """Instructions and tools; another admin finds them in the form."""
+    """Instructions, tools, what is asked about; another admin finds them in the form."""
     async with deployed(answers(1), redis_url) as bot:
         view = await form(bot)
-        assert await bot.ws.submit(ADA, view["id"], filled()) == {}
+        assert await bot.ws.submit(ADA, view["id"], filled(confirm="always")) == {}
         thread = await bot.ask(BEN, GENERAL, "hello?")
         await bot.answered(GENERAL, thread)
         request = bot.api.requests[0].body
         assert request["instructions"].endswith("Answer in Latin.\n")
         assert "calculate" not in {each["name"] for each in request["tools"]}
-        assert "Answer in Latin." in str(await form(bot))
+        again = await form(bot)
+        assert "Answer in Latin." in str(again)
+        [confirm] = [each for each in again["blocks"] if each.get("block_id") == "confirm"]
+        assert confirm["element"]["initial_option"]["value"] == "always"
 
 
 async def test_a_tool_that_does_not_exist_is_said_beside_its_field(redis_url: str) -> None:
