@@ -10,23 +10,19 @@ from dataclasses import dataclass, field, replace
 from bot.agent import checkpoint
 from bot.agent.calls import Intent
 from bot.agent.complete import NAME as COMPLETE
-from bot.agent.complete import Draft
 from bot.agent.dispatch import Answered, Dispatch, Waiting
 from bot.agent.events import (
     Event,
     FromSubagent,
     Paused,
-    ReasoningDelta,
     Recorded,
-    ResultDelta,
     RunEnded,
     SavePoint,
-    TextDelta,
     TextWithdrawn,
     ToolEnded,
 )
 from bot.agent.guards import usage_ratio
-from bot.agent.interrupt import Interrupted
+from bot.agent.model_call import Delta, Heard, ModelCall
 from bot.agent.observe import Ending, Notes
 from bot.agent.outputs import CallOutput
 from bot.agent.parts import Parts
@@ -35,40 +31,13 @@ from bot.agent.state import LoopState, OpenResponse
 from bot.agent.window import active, reasoned
 from bot.core.chain import NO_USAGE, Item, LedgerEntry, Usage
 from bot.core.context import RequestContext
-from bot.core.errors import ModelError, ModelErrorKind
+from bot.core.errors import ModelError
 from bot.core.outcome import StopReason
-from bot.model.types import (
-    ArgumentsPart,
-    ModelRequest,
-    ModelResponse,
-    ReasoningPart,
-    TextPart,
-)
+from bot.model.types import ModelRequest, ModelResponse
 from bot.toolkit.size import allowed_size
-
-_REDO = 2
-"""How often a call is made again after its stream broke (H2)."""
 
 _LAST_CALL_SECONDS = 60.0
 """Time for the one call that asks for what there is, after a guard has tripped (C6)."""
-
-
-Delta = TextDelta | ReasoningDelta | ResultDelta
-
-
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """What a model call came to: a response, or why there is none. `partial` is what the model
-    had said when it broke off."""
-
-    response: ModelResponse | None = None
-    stop: StopReason = StopReason.MODEL_ERROR
-    error: ModelError | None = None
-    partial: str = ""
-
-    @property
-    def timed_out(self) -> bool:
-        return self.stop in (StopReason.RUN_TIMEOUT, StopReason.TURN_TIMEOUT)
 
 
 @dataclass(slots=True)
@@ -134,45 +103,16 @@ class Phases:
     async def reason(
         self, request: ModelRequest, state: LoopState
     ) -> AsyncGenerator[Delta | TextWithdrawn]:
-        """Make the call, again if its stream breaks; what came of it is then in `heard`."""
-        deadline = self.call_deadline(state)
+        """Make the call; what came of it is then in `heard`."""
         self.heard = Heard()
-        for attempt in range(_REDO + 1):
-            said = ""
-            try:
-                async with aclosing(self._call(request, deadline)) as parts:
-                    async for part in parts:
-                        said += part.text if isinstance(part, TextDelta) else ""
-                        yield part
-            except Interrupted:
-                self.heard = Heard(stop=StopReason.CANCELLED_STREAMING)
-            except TimeoutError:
-                self.heard = Heard(stop=self._which_timeout(), partial=said)
-            except ModelError as error:
-                yield TextWithdrawn()
-                if error.kind is ModelErrorKind.INTERRUPTED and attempt < _REDO:
-                    continue
-                overflow = error.kind is ModelErrorKind.CONTEXT_OVERFLOW
-                stop = StopReason.PROMPT_TOO_LONG if overflow else StopReason.MODEL_ERROR
-                self.heard = Heard(stop=stop, error=error, partial=said)
-            return
-
-    async def _call(self, request: ModelRequest, deadline: float) -> AsyncGenerator[Delta]:
-        """One call to the model, every step of it bounded by `deadline` (G2)."""
-        draft = Draft(self.parts.response_type)
-        stream = self.parts.interrupt.each(self.parts.model.respond(request), deadline)
-        async with aclosing(stream):
-            async for part in stream:
-                match part:
-                    case ModelResponse():
-                        self.heard = Heard(part)
-                    case TextPart(text):
-                        yield TextDelta(text)
-                    case ReasoningPart(text):
-                        yield ReasoningDelta(text)
-                    case ArgumentsPart(text):
-                        if written := draft.more(text):
-                            yield ResultDelta(written)
+        run_ends = self.began + self.parts.limits.run_seconds
+        call = ModelCall(self.parts, self.call_deadline(state), run_ends)
+        async with aclosing(call.made(request)) as parts:
+            async for part in parts:
+                if isinstance(part, Heard):
+                    self.heard = part
+                else:
+                    yield part
 
     async def dispatch(self, request: ModelRequest, state: LoopState) -> AsyncGenerator[Event]:
         """Run the calls of the open response; their outputs are then in `outputs`."""
@@ -318,10 +258,6 @@ class Phases:
         if state.closing:
             return now + min(_LAST_CALL_SECONDS, limits.turn_seconds)
         return min(now + limits.turn_seconds, self.began + limits.run_seconds)
-
-    def _which_timeout(self) -> StopReason:
-        out_of_time = self.elapsed() >= self.parts.limits.run_seconds
-        return StopReason.RUN_TIMEOUT if out_of_time else StopReason.TURN_TIMEOUT
 
 
 def _noted(open_response: OpenResponse, event: Intent | Answered) -> OpenResponse:

@@ -1,0 +1,94 @@
+"""One call to the model: what comes while it lasts, and what came of it (G2, H2)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from bot.agent.complete import Draft
+from bot.agent.events import ReasoningDelta, ResultDelta, TextDelta, TextWithdrawn
+from bot.agent.interrupt import Interrupted
+from bot.agent.parts import Parts
+from bot.core.errors import ModelError, ModelErrorKind
+from bot.core.outcome import StopReason
+from bot.model.types import (
+    ArgumentsPart,
+    ModelRequest,
+    ModelResponse,
+    ReasoningPart,
+    TextPart,
+)
+
+_REDO = 2
+"""How often a call is made again after its stream broke (H2)."""
+
+Delta = TextDelta | ReasoningDelta | ResultDelta
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What a model call came to: a response, or why there is none. `partial` is what the model
+    had said when it broke off."""
+
+    response: ModelResponse | None = None
+    stop: StopReason = StopReason.MODEL_ERROR
+    error: ModelError | None = None
+    partial: str = ""
+
+    @property
+    def timed_out(self) -> bool:
+        return self.stop in (StopReason.RUN_TIMEOUT, StopReason.TURN_TIMEOUT)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCall:
+    """It may take until `deadline`, and its run until `run_ends`, both on the event loop's clock."""
+
+    parts: Parts
+    deadline: float
+    run_ends: float
+
+    async def made(self, request: ModelRequest) -> AsyncGenerator[Delta | TextWithdrawn | Heard]:
+        """What comes, and last what it came to. Made again where the stream breaks."""
+        for attempt in range(_REDO + 1):
+            said = ""
+            try:
+                async with aclosing(self._once(request)) as parts:
+                    async for part in parts:
+                        said += part.text if isinstance(part, TextDelta) else ""
+                        yield part
+            except Interrupted:
+                yield Heard(stop=StopReason.CANCELLED_STREAMING)
+            except TimeoutError:
+                yield Heard(stop=self._which_timeout(), partial=said)
+            except ModelError as error:
+                yield TextWithdrawn()
+                if error.kind is ModelErrorKind.INTERRUPTED and attempt < _REDO:
+                    continue
+                overflow = error.kind is ModelErrorKind.CONTEXT_OVERFLOW
+                stop = StopReason.PROMPT_TOO_LONG if overflow else StopReason.MODEL_ERROR
+                yield Heard(stop=stop, error=error, partial=said)
+            return
+
+    async def _once(self, request: ModelRequest) -> AsyncGenerator[Delta | Heard]:
+        """Every step of it bounded by the deadline (G2)."""
+        draft = Draft(self.parts.response_type)
+        stream = self.parts.interrupt.each(self.parts.model.respond(request), self.deadline)
+        async with aclosing(stream):
+            async for part in stream:
+                match part:
+                    case ModelResponse():
+                        yield Heard(part)
+                    case TextPart(text):
+                        yield TextDelta(text)
+                    case ReasoningPart(text):
+                        yield ReasoningDelta(text)
+                    case ArgumentsPart(text):
+                        if written := draft.more(text):
+                            yield ResultDelta(written)
+
+    def _which_timeout(self) -> StopReason:
+        out_of_time = asyncio.get_running_loop().time() >= self.run_ends
+        return StopReason.RUN_TIMEOUT if out_of_time else StopReason.TURN_TIMEOUT
