@@ -15,9 +15,13 @@ from pathlib import Path
 import pytest
 
 from bot.core.chain import LedgerEntry
+from bot.core.errors import ModelError
 from bot.core.request import Request
+from bot.local.model import ResponsesServer, Script
 from bot.local.workspace import ADA, Workspace
 from bot.logs import Handler
+from bot.model import ResponsesModel, sdk_client
+from bot.model.types import ModelRequest
 from bot.runs.engine import EngineOptions, open_engine
 from bot.slack.client import DeadlineClient
 from bot.slack.socket_mode import socket_mode
@@ -115,6 +119,22 @@ async def test_a_call_that_slack_puts_off_is_made_again() -> None:
             assert (await client.users_info(user=ADA))["ok"]
 
 
+async def test_a_quota_that_is_used_up_is_asked_for_once() -> None:
+    """The SDK takes every 429 for one that passes, and would ask twice more."""
+    question = {"role": "user", "content": "How many?"}
+    asking = ModelRequest(
+        model="gpt-5.4-mini", instructions="Be brief.", input=(question,), tools=()
+    )
+    async with (
+        ResponsesServer.open(Script([])) as api,
+        sdk_client(api.api_key, api.url) as client,
+    ):
+        api.faults.fail("quota", times=9)
+        with pytest.raises(ModelError):
+            await anext(ResponsesModel(client).respond(asking))
+    assert len(api.requests) == 1
+
+
 async def test_more_commands_than_connections_wait_their_turn(redis_url: str) -> None:
     """redis-py's pool refuses at once when it is full."""
     async with connect(redis_url) as redis:
@@ -128,6 +148,24 @@ async def test_more_than_a_hundred_tickets_at_once(redis_url: str, stores: Store
         requests = [asked(thread=f"{number}.0") for number in range(300)]
         taken = await asyncio.gather(*(engine.submit(each, each.id) for each in requests))
     assert all(taken)
+
+
+async def test_every_request_of_a_thread_has_a_ticket(redis_url: str, stores: Stores) -> None:
+    """docket drops a job whose key it knows: no sweep comes to the rescue here."""
+    begun: asyncio.Queue[str] = asyncio.Queue()
+    go = asyncio.Event()
+
+    async def wait(request: Request, _attempt: int) -> None:
+        begun.put_nowait(request.text)
+        await go.wait()
+
+    async with open_engine(redis_url, stores.mailbox) as engine, engine.work(wait):
+        for text in ("one", "two", "three"):
+            await engine.submit(asked(text), f"Ev {text}")
+        async with asyncio.timeout(10):
+            assert await begun.get() == "one"
+            go.set()
+            assert [await begun.get(), await begun.get()] == ["two", "three"]
 
 
 async def test_a_drain_longer_than_the_lease_loses_none(redis_url: str, stores: Stores) -> None:

@@ -288,7 +288,7 @@ async def test_without_redis_intake_is_told_in_time() -> None:
 
 
 async def test_a_cut_connection_costs_nothing(redis_url: str, stores: Stores, redis: Redis) -> None:
-    """Redis drops everybody under a run: it goes on, is not run twice, and the next one follows."""
+    """Redis drops everybody under a run: it goes on, is not run twice, and holds up nobody else."""
     handler = Handler()
     handler.gate("running")
     async with engine_on(redis_url, stores) as engine, engine.work(handler):
@@ -296,8 +296,10 @@ async def test_a_cut_connection_costs_nothing(redis_url: str, stores: Stores, re
         assert await handler.next() == ("running", 1)
         for kind in ("normal", "pubsub"):
             await redis.client_kill_filter(_type=kind, skipme=True)
+        await submit(engine, asked("beside", thread="2.0"))
+        assert await handler.next() == ("beside", 1)
         await submit(engine, asked("next"))
         handler.gates["running"].set()
         assert await handler.next() == ("next", 1)
         await emptied(stores)
-    assert handler.ended == ["running", "next"]
+    assert handler.ended == ["beside", "running", "next"]
