@@ -15,6 +15,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 from openai import AsyncOpenAI
 from slack_bolt.async_app import AsyncApp
 
@@ -30,7 +31,7 @@ from bot.core.background import alongside
 from bot.core.errors import ConfigurationError, ToolError
 from bot.core.request import Again, Request
 from bot.loop_watch import LoopWatch
-from bot.metrics import Metrics
+from bot.many_workspaces import ManyWorkspaces, many_workspaces
 from bot.model import Model, PriceList, ResponsesModel, sdk_client
 from bot.runs.artifacts import ThreadArtifacts
 from bot.runs.budgets import BudgetPolicy
@@ -244,14 +245,15 @@ def _hooks(
     return HookChain(tuple(hooks))
 
 
-@asynccontextmanager
-async def workspaces(settings: Settings, metrics: Metrics) -> AsyncGenerator[Workspaces]:
-    """Those that the bot works in. Raises ConfigurationError when the token is missing or wrong."""
-    async with slack_session(metrics.slack_calls(settings.slack_api_url)) as session:
-        why = "copy the Bot User OAuth Token from your app's Install App page"
-        token = secret(settings.slack_bot_token, "SLACK_BOT_TOKEN", why)
-        clients = clients_on(session, fixed(token), base_url=settings.slack_api_url)
-        yield OneWorkspace(Slack.reached_by(clients, await identify(clients.reads)))
+async def one_workspace(settings: Settings, session: aiohttp.ClientSession) -> OneWorkspace:
+    """That of SLACK_BOT_TOKEN. Raises ConfigurationError when it is missing or wrong."""
+    why = (
+        "copy the Bot User OAuth Token from your app's Install App page, or set SLACK_CLIENT_ID to "
+        "have it installed in many workspaces"
+    )
+    token = secret(settings.slack_bot_token, "SLACK_BOT_TOKEN", why)
+    clients = clients_on(session, fixed(token), base_url=settings.slack_api_url)
+    return OneWorkspace(Slack.reached_by(clients, await identify(clients.reads)))
 
 
 @asynccontextmanager
@@ -272,12 +274,15 @@ async def bot(
         url, stores = await stack.enter_async_context(redis_and_stores(settings, data_dir=data_dir))
         told.looks_into(stores)
         await stores.wait_reachable(REDIS_SECONDS)
-        there = await stack.enter_async_context(workspaces(settings, told.metrics))
+        traced = told.metrics.slack_calls(settings.slack_api_url)
+        session = await stack.enter_async_context(slack_session(traced))
+        many = many_workspaces(settings, stores, session) if settings.slack_client_id else None
+        there = many.workspaces if many else await one_workspace(settings, session)
         engine = await stack.enter_async_context(open_engine(url, stores.mailbox, settings.engine))
         if work:
             await stack.enter_async_context(_working(settings, stores, there, engine, told.watches))
         if intake:
-            await stack.enter_async_context(_listening(settings, stores, there, engine, told))
+            await stack.enter_async_context(_listening(settings, stores, there, engine, told, many))
         await stack.enter_async_context(alongside(watch.run(), name="loop watch"))
         stack.callback(engine.take_no_more)  # runs look for a save point while the intake closes
         stack.enter_context(told.health.serving())
@@ -349,7 +354,12 @@ def _runner_in(
 
 @asynccontextmanager
 async def _listening(
-    settings: Settings, stores: Stores, there: Workspaces, engine: Engine, told: Serving
+    settings: Settings,
+    stores: Stores,
+    there: Workspaces,
+    engine: Engine,
+    told: Serving,
+    many: ManyWorkspaces | None,
 ) -> AsyncGenerator[None]:
     signing = settings.slack_signing_secret
     signing_secret = signing.get_secret_value() if signing else ""
@@ -366,7 +376,10 @@ async def _listening(
             return Listener(slack, app, intake)
 
         listeners = PerWorkspace(there, listener)
-        app = front_door(listeners, signing_secret=signing_secret)
+        taken_out = many.removals.taken_out if many else None
+        app = front_door(listeners, signing_secret=signing_secret, taken_out=taken_out)
+        if many:
+            stack.enter_context(told.install_pages.served_by(many.flow))
         if settings.slack_app_token:
             token = settings.slack_app_token.get_secret_value()
             client = DeadlineClient(deadline=20, base_url=settings.slack_api_url)

@@ -1,8 +1,8 @@
 """What the process says of itself: over HTTP, and on which port; and to a collector.
 
 PORT carries Slack's events where they come over HTTP, and the probes of the host. `bot web` always
-listens there, since hosts expect that of it; `bot serve` when it takes events there, or PORT is
-set; `bot worker` never: it often shares its environment with a `bot web` beside it.
+listens there, since hosts expect that of it; `bot serve` when it takes events there, when the app
+is installed from there, or PORT is set; `bot worker` never: it often shares its environment with a `bot web` beside it.
 BOT_METRICS_PORT carries the probes and the figures for every command; without it the figures are
 on PORT. Both listen on all interfaces: who may reach them is for the host's network to say.
 """
@@ -22,6 +22,7 @@ from bot.metrics import Metrics
 from bot.runs.watching import Watch
 from bot.settings import Settings
 from bot.slack.http import MAX_BODY, SlackRequests
+from bot.slack.installing import InstallPages
 from bot.store import Stores
 from bot.telemetry import telemetry
 
@@ -37,6 +38,7 @@ class Serving:
         self.watches: tuple[Watch, ...] = (self.metrics,)
         self.health = Health()
         self.slack_requests = SlackRequests()
+        self.install_pages = InstallPages()
         self._stores: Stores | None = None
 
     def looks_into(self, stores: Stores) -> None:
@@ -68,6 +70,8 @@ async def serving(settings: Settings, *, intake: bool, work: bool) -> AsyncGener
         told.watches += await stack.enter_async_context(collected)
         if port is not None:
             routes: list[web.RouteDef] = [*health_routes(told.health), told.slack_requests.route]
+            if settings.slack_client_id:
+                routes += told.install_pages.routes
             if metrics_port in (None, port):
                 routes.append(metrics_route(told.figures))
             await stack.enter_async_context(http_server(routes, port=port, max_body=MAX_BODY))
@@ -78,7 +82,7 @@ async def serving(settings: Settings, *, intake: bool, work: bool) -> AsyncGener
 
 
 def _port(settings: Settings, *, intake: bool, work: bool) -> int | None:
-    over_http = settings.slack_app_token is None
+    over_http = settings.slack_app_token is None or settings.slack_client_id is not None
     if not intake or (work and not over_http and settings.port is None):
         return None
     return DEFAULT_PORT if settings.port is None else settings.port

@@ -107,6 +107,9 @@ class Settings(BaseSettings, Tables):
     slack_bot_token: SecretStr | None = None
     slack_app_token: SecretStr | None = None
     slack_signing_secret: SecretStr | None = None
+    slack_client_id: str | None = None
+    slack_client_secret: SecretStr | None = None
+    bot_encryption_keys: SecretStr | None = None
     slack_api_url: str = SLACK
     openai_api_key: SecretStr | None = None
     openai_base_url: str | None = None

@@ -19,6 +19,7 @@ for each in (
     asking.ask,
     setup.doctor,
     setup.manifest,
+    setup.encryption_key,
     setup.tools,
     setup.mcp,
     operations.usage,

@@ -41,13 +41,20 @@ def manifest(
     request_url: Annotated[
         str | None, typer.Option(help="Public address for HTTP events; without it Socket Mode.")
     ] = None,
+    public_url: Annotated[
+        str | None,
+        typer.Option(help="The bot's public address, to be installed in many workspaces from."),
+    ] = None,
 ) -> None:
     """Print the Slack app's manifest, or a link that creates the app."""
     from bot.slack import manifest as manifests
 
-    content = manifests.manifest(
-        name=name, socket_mode=request_url is None, request_url=request_url
-    )
+    if public_url:
+        content = manifests.installable_manifest(public_url, name=name)
+    else:
+        content = manifests.manifest(
+            name=name, socket_mode=request_url is None, request_url=request_url
+        )
     match form:
         case Form.YAML:
             print(manifests.as_yaml(content))
@@ -55,6 +62,13 @@ def manifest(
             print(json.dumps(content, indent=2, ensure_ascii=False))
         case Form.LINK:
             print(manifests.create_app_link(content))
+
+
+def encryption_key() -> None:
+    """Print a new key for BOT_ENCRYPTION_KEYS."""
+    from cryptography.fernet import Fernet
+
+    print(Fernet.generate_key().decode())
 
 
 def tools() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,16 +38,37 @@ class Listener:
     intake: Intake
 
 
-def front_door(listeners: PerWorkspace[Listener], *, signing_secret: str = "") -> AsyncApp:
+TakenOut = Callable[[str, str | None], Awaitable[None]]
+"""What to do when a workspace (and its organisation, if any) has taken the app out."""
+
+REMOVALS = frozenset({"app_uninstalled", "tokens_revoked"})
+
+
+def front_door(
+    listeners: PerWorkspace[Listener],
+    *,
+    signing_secret: str = "",
+    taken_out: TakenOut | None = None,
+) -> AsyncApp:
     """Where everything arrives, and is handed to the app of the workspace that it is about."""
     app = _FrontDoor(listeners, authorize=_nobody, signing_secret=signing_secret, **_NAMES)
-    app.middleware(_not_installed)
+
+    async def by_itself(req: AsyncBoltRequest) -> BoltResponse:
+        """Acknowledged, or Slack would deliver it again; a command is answered."""
+        team, enterprise = _about(req)
+        if team and taken_out and _event_type(req) in REMOVALS:
+            await taken_out(team, enterprise)
+            return BoltResponse(status=200, body="")
+        log.info("Ignored: the bot is not installed in %s", team)
+        return BoltResponse(status=200, body=words.NOT_INSTALLED if "command" in req.body else "")
+
+    app.middleware(by_itself)
     return app
 
 
 class _FrontDoor(AsyncApp):
-    """By itself it checks signatures, answers Slack's checks of the address, and tells people of
-    workspaces without an installation so."""
+    """By itself it checks signatures, answers Slack's checks of the address, hears of removals, and
+    tells people of workspaces without an installation so."""
 
     def __init__(self, listeners: PerWorkspace[Listener], **options: Any) -> None:
         super().__init__(**options)
@@ -54,22 +76,29 @@ class _FrontDoor(AsyncApp):
 
     @override
     async def async_dispatch(self, req: AsyncBoltRequest) -> BoltResponse:
-        team = req.context.team_id or req.body.get("team_id")
-        enterprise = req.context.enterprise_id or req.body.get("enterprise_id")
-        listener = await self._listeners.of(team, enterprise) if team else None
+        team, enterprise = _about(req)
+        if not team or _event_type(req) in REMOVALS:
+            return await super().async_dispatch(req)
+        listener = await self._listeners.of(team, enterprise)
         if listener is None:
             return await super().async_dispatch(req)
         return await listener.app.async_dispatch(req)
 
 
-async def _nobody(**_: Any) -> AuthorizeResult:
+def _about(req: AsyncBoltRequest) -> tuple[str | None, str | None]:
+    """Workspace and organisation. What comes for an installation of an organisation names its
+    workspace only outside the authorisation, where bolt does not look."""
+    team = req.context.team_id or req.body.get("team_id")
+    return team, req.context.enterprise_id or req.body.get("enterprise_id")
+
+
+def _event_type(req: AsyncBoltRequest) -> str:
+    event = req.body.get("event")
+    return str(event.get("type")) if isinstance(event, dict) else ""
+
+
+async def _nobody() -> AuthorizeResult:
     return AuthorizeResult(enterprise_id=None, team_id=None)
-
-
-async def _not_installed(req: AsyncBoltRequest) -> BoltResponse:
-    """Acknowledged, or Slack would deliver it again; a command is answered."""
-    log.info("Ignored: the bot is not installed in %s", req.context.team_id)
-    return BoltResponse(status=200, body=words.NOT_INSTALLED if "command" in req.body else "")
 
 
 def slack_app(clients: Clients, identity: Identity, *, signing_secret: str = "") -> AsyncApp:

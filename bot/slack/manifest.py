@@ -5,11 +5,14 @@ from __future__ import annotations
 import copy
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import yaml
 
 from bot.core.errors import ConfigurationError
+from bot.slack.app import REMOVALS
+from bot.slack.http import EVENTS_PATH
+from bot.slack.installing import REDIRECT_PATH
 
 MANIFEST_FILE = Path(__file__).resolve().parents[2] / "manifest.yml"
 """At the root of the checkout, where Slack's command line looks for it as well."""
@@ -45,6 +48,21 @@ def manifest(
         settings["interactivity"]["request_url"] = request_url
         for command in found["features"]["slash_commands"]:
             command["url"] = request_url
+    return found
+
+
+def installable_manifest(
+    public_url: str, *, name: str | None = None, socket_mode: bool = False
+) -> dict[str, Any]:
+    """The manifest of an app that is installed in many workspaces from `public_url`, the bot's own
+    address. Raises ConfigurationError for one that browsers cannot be sent back to."""
+    base = public_url.rstrip("/")
+    if urlsplit(base).scheme != "https" or not urlsplit(base).netloc:
+        raise ConfigurationError(f"Slack takes only https addresses, not {public_url!r}.")
+    found = manifest(name=name, socket_mode=socket_mode, request_url=f"{base}{EVENTS_PATH}")
+    found["oauth_config"]["redirect_urls"] = [f"{base}{REDIRECT_PATH}"]
+    found["settings"]["event_subscriptions"]["bot_events"] += sorted(REMOVALS)
+    found["settings"]["token_rotation_enabled"] = True
     return found
 
 

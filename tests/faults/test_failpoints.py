@@ -99,6 +99,18 @@ STORE: dict[str, tuple[str, ...] | str] = {
     },
     "audit.py:AuditLog._add": "written after what it tells of; a lost line is logged",
     "audit.py:AuditLog._pseudonym": "made once and kept",
+    **{
+        f"installs.py:Installs.{name}": why
+        for name, why in {
+            "save": "who installs sees whether it is kept; a token just refreshed and lost is asked for again",
+            "load": "renews a term",
+            "find": "notes a workspace; found again it is noted again",
+            "forget": "Slack delivers the removal again until it is done",
+            "lock": "given up by its term",
+            "new_state": "who installs begins again",
+            "use_state": "who installs begins again",
+        }.items()
+    },
     "values.py:set_aside": "a second time there is nothing to set aside",
 }
 """Every function of the store that writes, with the failpoints at its callers, or why none."""

@@ -51,7 +51,7 @@ def test_the_settings_of_the_readme_are_taken(
 def test_every_command_of_the_readme_exists() -> None:
     """`bot something` in the text is a command of the program."""
     commands = set(get_command(cli).commands)  # type: ignore[attr-defined]
-    named = set(re.findall(r"`bot (\w+)", README.read_text("utf-8")))
+    named = set(re.findall(r"`bot ([\w-]+)", README.read_text("utf-8")))
     assert named
     assert named <= commands
 

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from bot.local.workspace.clock import Clock
 from bot.local.workspace.delivery import Delivery
 from bot.local.workspace.faults import Faults
+from bot.local.workspace.installing import OAuthApp
 from bot.local.workspace.messages import Messages
 from bot.local.workspace.rates import Rates
 from bot.local.workspace.record import Change, Effect, Record
@@ -34,6 +35,7 @@ class Core:
         self.record = Record()
         self.rates = Rates(self.clock)
         self.store = Messages(self.clock)
+        self.oauth = OAuthApp(workspaces=[self])
         self.delivery = Delivery(self.state, self.clock)
         self.faults = Faults(self.delivery.sockets)
         self.stream_lifetime = STREAM_LIFETIME
@@ -137,6 +139,11 @@ class Core:
             self.delivery.event(
                 {"event_ts": self.store.next_ts()} | event, shared=shared, extra=context
             )
+
+    def revoke(self) -> None:
+        """The bot's tokens are good no more, which the app hears of."""
+        self.state.token_revoked = True
+        self.emit({"type": "tokens_revoked", "tokens": {"oauth": [], "bot": [self.bot_user_id]}})
 
     def new_trigger(self, user: str) -> str:
         """A trigger_id for one modal."""

@@ -98,17 +98,18 @@ class Delivery:
     def _wrap(self, event: Json, shared: bool) -> Json:
         state = self._state
         authorization = {
-            "enterprise_id": None,
-            "team_id": state.team_id,
+            "enterprise_id": state.organisation,
+            "team_id": None if state.organisation else state.team_id,
             "user_id": state.bot_user_id,
             "is_bot": True,
-            "is_enterprise_install": False,
+            "is_enterprise_install": state.organisation is not None,
         }
         return {
             "token": state.verification_token,
             "team_id": state.team_id,
+            "enterprise_id": state.organisation,
             "context_team_id": state.team_id,
-            "context_enterprise_id": None,
+            "context_enterprise_id": state.organisation,
             "api_app_id": state.app_id,
             "event": event,
             "type": "event_callback",

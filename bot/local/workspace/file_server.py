@@ -51,7 +51,7 @@ class FileServer:
     def _allowed(self, request: web.Request) -> bool:
         state = self._core.state
         given = request.headers.get("Authorization", "")
-        good = given == f"Bearer {state.bot_token}" and not state.token_revoked
+        good = state.owns(given.removeprefix("Bearer ")) and not state.token_revoked
         return good and "files:read" not in state.missing_scopes
 
     def _shared_with_bot(self, file: File) -> bool:

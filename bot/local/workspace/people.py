@@ -17,6 +17,15 @@ from bot.local.workspace.uploads import attach, share_events
 class People(Core):
     """The client's side; raises CannotDo where the client would not let a person do it."""
 
+    def allow(self, url: str, user: str, *, organisation: str | None = None) -> str:
+        """Grant the app what the page at `url` asks for; where the browser is sent then."""
+        return self.oauth.consent(self, url, user, organisation)
+
+    def uninstall(self) -> None:
+        """Take the app out: its tokens end, and it hears so twice, in no order that counts."""
+        self.revoke()
+        self.emit({"type": "app_uninstalled"})
+
     async def say(
         self,
         user: str,

@@ -27,13 +27,24 @@ class Workspace(People):
     @classmethod
     @asynccontextmanager
     async def open(
-        cls, host: str = "127.0.0.1", port: int = 0, mount: Mount | None = None
+        cls,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        mount: Mount | None = None,
+        *,
+        beside: "Workspace | None" = None,
     ) -> AsyncGenerator["Workspace"]:
-        """Serve a fresh workspace; port 0 takes any. `mount` may add routes before it starts."""
+        """Serve a fresh workspace; port 0 takes any. `mount` may add routes before it starts.
+
+        One `beside` another is a second workspace of the same app, which reaches both by the API of
+        the first; people and channels have the same ids in both.
+        """
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listener = socket.create_server((host, port), family=family)
         name = f"[{host}]" if ":" in host else host
         workspace = cls(f"http://{name}:{listener.getsockname()[1]}/")
+        if beside is not None:
+            workspace._share_app(beside)
         workspace.app = workspace._application()
         if mount is not None:
             mount(workspace.app, workspace)
@@ -54,7 +65,22 @@ class Workspace(People):
         """
         http = HttpEvents(url, signing_secret or self.signing_secret, self.clock, self._session)
         await http.verify(self.state.verification_token, self.delivery.ack_timeout)
-        self.delivery.transport = http
+        for each in self.oauth.workspaces:
+            each.delivery.transport = http
+
+    def _share_app(self, first: "Workspace") -> None:
+        number = len(first.oauth.workspaces) + 1
+        mine, its = self.state, first.state
+        old, mine.team_id = mine.team_id, f"T0LOCAL{number:03}"
+        mine.team_name = f"Local {number}"
+        for person in mine.people.values():
+            if person.team_id == old:
+                person.team_id = mine.team_id
+        for name in ("app_token", "signing_secret", "verification_token"):
+            setattr(mine, name, getattr(its, name))
+        self.oauth = first.oauth
+        self.oauth.workspaces.append(self)
+        self.delivery.transport = first.delivery.transport
 
     async def refresh_sockets(self, reason: str = "refresh_requested") -> None:
         """Ask every Socket Mode connection to come back ("warning": announce it only)."""

@@ -205,6 +205,8 @@ class State:
     verification_token: str = field(default_factory=lambda: secrets.token_hex(12))
     missing_scopes: set[str] = field(default_factory=set)
     token_revoked: bool = False
+    former_tokens: set[str] = field(default_factory=set)
+    organisation: str | None = None
     people: dict[str, Person] = field(default_factory=dict)
     channels: dict[str, Channel] = field(default_factory=dict)
     files: dict[str, File] = field(default_factory=dict)
@@ -218,10 +220,14 @@ class State:
     homes: dict[str, Json] = field(default_factory=dict)
     executions: dict[str, Execution] = field(default_factory=dict)
 
+    def owns(self, token: str) -> bool:
+        """Whether it is one of the bot's here, good or not."""
+        return token == self.bot_token or token in self.former_tokens
+
     def scopes_of(self, token: str) -> frozenset[str]:
         """What a token was granted; nothing for one that is not ours."""
-        granted = {self.bot_token: BOT_SCOPES, self.app_token: APP_SCOPES}.get(token, frozenset())
-        return granted - self.missing_scopes
+        granted = {self.app_token: APP_SCOPES}.get(token, frozenset())
+        return (BOT_SCOPES if self.owns(token) else granted) - self.missing_scopes
 
     def everyone(self) -> dict[str, Person]:
         """People and the bot's own user."""

@@ -1,6 +1,7 @@
 """The Web API's front door: token, scope, rate, arguments, faults, record."""
 
 import asyncio
+from base64 import b64decode
 from copy import deepcopy
 from dataclasses import dataclass
 from email.utils import formatdate
@@ -37,6 +38,19 @@ class WebApi:
         name = request.match_info["method"]
         given, unreadable = await _given(request)
         token = _token(request, given)
+        owner = self._core.oauth.holder_of(token, given.get("team_id"))
+        if owner is not None and owner is not self._core:
+            return await WebApi(owner)._answer(request, name, token, given, unreadable)
+        return await self._answer(request, name, token, given, unreadable)
+
+    async def _answer(
+        self,
+        request: web.Request,
+        name: str,
+        token: str,
+        given: Json,
+        unreadable: SlackFault | None,
+    ) -> web.StreamResponse:
         await asyncio.sleep(self._core.faults.delay_of(name))
         outcome = (
             _Outcome(unreadable.body()) if unreadable else await self._carry_out(name, token, given)
@@ -85,8 +99,7 @@ class WebApi:
         if not token:
             raise SlackFault("not_authed")
         state = self._core.state
-        kinds = {state.bot_token: "bot", state.app_token: "app"}
-        kind = kinds.get(token)
+        kind = "bot" if state.owns(token) else {state.app_token: "app"}.get(token)
         if kind is None:
             raise SlackFault("invalid_auth")
         if state.token_revoked and kind == "bot":
@@ -103,9 +116,18 @@ class WebApi:
 
 async def _given(request: web.Request) -> tuple[Json, SlackFault | None]:
     try:
-        return await read(request), None
+        return await read(request) | _client(request), None
     except SlackFault as fault:
         return {}, fault
+
+
+def _client(request: web.Request) -> Json:
+    """The app's own id and secret, which oauth.* takes like other arguments or so."""
+    header = request.headers.get("Authorization", "")
+    if not header.startswith("Basic "):
+        return {}
+    login, _, password = b64decode(header.removeprefix("Basic ")).decode().partition(":")
+    return {"client_id": login, "client_secret": password}
 
 
 def _token(request: web.Request, given: Json) -> str:

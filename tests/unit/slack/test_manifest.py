@@ -13,7 +13,7 @@ from slack_bolt.response import BoltResponse
 
 from bot.core.errors import ConfigurationError
 from bot.local.workspace import Workspace
-from bot.slack.manifest import as_yaml, create_app_link, manifest
+from bot.slack.manifest import as_yaml, create_app_link, installable_manifest, manifest
 from tests.unit.slack.rig import wired
 
 
@@ -125,3 +125,20 @@ def test_the_link_carries_the_whole_manifest():
     query = parse_qs(urlsplit(create_app_link(content)).query)
     assert yaml.safe_load(query["manifest_yaml"][0]) == content
     assert yaml.safe_load(as_yaml(content)) == content
+
+
+def test_an_app_for_many_workspaces_comes_back_to_the_bot():
+    """Where Slack sends browsers and events, and that tokens rotate, is filled in."""
+    content = installable_manifest("https://bot.example.com/")
+    assert content["oauth_config"]["redirect_urls"] == [
+        "https://bot.example.com/slack/oauth_redirect"
+    ]
+    settings = content["settings"]
+    events = settings["event_subscriptions"]
+    assert events["request_url"] == "https://bot.example.com/slack/events"
+    assert {"app_uninstalled", "tokens_revoked"} <= set(events["bot_events"])
+    assert (settings["token_rotation_enabled"], settings["socket_mode_enabled"]) == (True, False)
+    filled_in = parse_qs(urlsplit(create_app_link(content)).query)["manifest_yaml"][0]
+    assert yaml.safe_load(filled_in) == content
+    with pytest.raises(ConfigurationError, match="https"):
+        installable_manifest("http://bot.example.com")

@@ -19,14 +19,16 @@ async def test(core: Core) -> Json:
         "bot_id": state.bot_id,
         "app_id": state.app_id,
         "app_name": "Bot",
-        "is_enterprise_install": False,
+        "enterprise_id": state.organisation,
+        "is_enterprise_install": state.organisation is not None,
     }
 
 
 @method("auth.revoke")
 async def revoke(core: Core, *, test: bool = False) -> Json:
     """Make the bot's token invalid."""
-    core.state.token_revoked = core.state.token_revoked or not test
+    if not test:
+        core.revoke()
     return {"revoked": not test}
 
 

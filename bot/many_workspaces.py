@@ -1,0 +1,87 @@
+"""Many workspaces instead of the one of SLACK_BOT_TOKEN: what that takes, built together."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+
+import aiohttp
+
+from bot.core.errors import ConfigurationError
+from bot.model import delete_responses, sdk_client
+from bot.settings import SLACK, Settings, secret
+from bot.slack.client import DeadlineClient
+from bot.slack.installing import Flow, oauth_flow
+from bot.slack.installs import AppKeys, InstalledWorkspaces, Removals, Tokens
+from bot.slack.manifest import manifest
+from bot.store import Stores
+from bot.store.installs import Installs, box_of
+
+log = logging.getLogger(__name__)
+
+_DEADLINE = 20.0  # seconds for a call to Slack
+
+
+@dataclass(frozen=True, slots=True)
+class ManyWorkspaces:
+    """Those in which the app was installed, how one more comes, and how one goes."""
+
+    workspaces: InstalledWorkspaces
+    flow: Flow
+    removals: Removals
+
+
+def kept_installs(settings: Settings, stores: Stores) -> Installs:
+    """Raises ConfigurationError when a setting is missing or wrong."""
+    if settings.slack_bot_token is not None:
+        raise ConfigurationError(
+            "SLACK_BOT_TOKEN and SLACK_CLIENT_ID are both set: the first is for one workspace, the "
+            "second for many. Unset one of them."
+        )
+    why = "`bot encryption-key` prints one; the tokens of all workspaces are kept with it"
+    keys = secret(settings.bot_encryption_keys, "BOT_ENCRYPTION_KEYS", why)
+    return Installs(stores.redis, settings.retention, box_of([k.strip() for k in keys.split(",")]))
+
+
+def many_workspaces(
+    settings: Settings, stores: Stores, session: aiohttp.ClientSession
+) -> ManyWorkspaces:
+    """Raises ConfigurationError when a setting is missing or wrong."""
+    installs = kept_installs(settings, stores)
+    why = "it is beside the client id on the app's Basic Information page"
+    client_secret = secret(settings.slack_client_secret, "SLACK_CLIENT_SECRET", why)
+    app = AppKeys(settings.slack_client_id or "", client_secret)
+    base_url = settings.slack_api_url
+    client = DeadlineClient(deadline=_DEADLINE, base_url=base_url, session=session)
+    tokens = Tokens(installs, app, client)
+
+    async def forget(team: str) -> None:
+        await _forget(settings, stores, team)
+
+    return ManyWorkspaces(
+        workspaces=InstalledWorkspaces(installs, tokens, session, base_url),
+        flow=oauth_flow(
+            installs,
+            app,
+            client,
+            scopes=manifest()["oauth_config"]["scopes"]["bot"],
+            authorize_url=_authorize_url(base_url),
+        ),
+        removals=Removals(installs, tokens, client, forget),
+    )
+
+
+def _authorize_url(api_url: str) -> str:
+    host = "https://slack.com/" if api_url == SLACK else api_url.removesuffix("api/")
+    return f"{host}oauth/v2/authorize"
+
+
+async def _forget(settings: Settings, stores: Stores, team: str) -> None:
+    """Everything held of a workspace, here and at the model service."""
+    erased = await stores.erasure.workspace(team)
+    left = sorted(erased.responses)
+    if left and settings.has_model:
+        key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else "none"
+        async with sdk_client(key, settings.openai_base_url) as client:
+            left = await delete_responses(client, left)
+    log.warning("Erased %d keys of %s; responses not deleted: %s", erased.keys, team, left)

@@ -1,0 +1,77 @@
+"""What a browser shows to somebody who installs the app: plain pages, nothing loaded from elsewhere."""
+
+from __future__ import annotations
+
+from html import escape
+from urllib.parse import quote
+
+_FAILED = {
+    "access_denied": (
+        "Nothing was installed",
+        "The permissions were not granted. If your workspace needs an admin's approval, "
+        "ask an admin to open this page.",
+    ),
+    "invalid_browser": (
+        "Please start again",
+        "You came back with another browser than you left with, or with cookies off.",
+    ),
+    "invalid_state": (
+        "Please start again",
+        "This link was used before, or is older than ten minutes.",
+    ),
+    "missing_code": ("Please start again", "Slack sent you back without what we need."),
+    "invalid_code": (
+        "Please start again",
+        "Slack did not accept this installation. Its link may have been used before. If it happens "
+        "again, whoever runs the bot finds the reason in its log.",
+    ),
+    "storage_error": (
+        "Not installed yet",
+        "The bot could not keep the installation, or could not reach Slack. Try again in a minute.",
+    ),
+}
+_OTHERWISE = ("Nothing was installed", "Slack ended the installation. Please start again.")
+
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>
+body {{ font: 17px/1.5 system-ui, sans-serif; color: #1d1c1d; max-width: 34rem; margin: 15vh auto; padding: 0 1.5rem }}
+h1 {{ font-size: 1.6rem; margin-bottom: .4rem }}
+a {{ display: inline-block; margin-top: 1rem; padding: .6rem 1.2rem; border-radius: .4rem; background: #4a154b; color: #fff; text-decoration: none }}
+</style></head>
+<body><h1>{title}</h1><p>{text}</p>{more}</body></html>
+"""
+
+
+def install_page(url: str) -> str:
+    """Where it begins; `url` is Slack's page that asks for consent."""
+    text = (
+        "Slack will ask which workspace to add the bot to, and show what it may do there. It reads "
+        "and writes only in conversations it is part of."
+    )
+    return _page("Add the bot to Slack", text, _link(url, "Add to Slack"))
+
+
+def installed_page(name: str, *, app: str, team: str) -> str:
+    """Where it ends well."""
+    text = (
+        f"The bot is in {name}. Write to it directly, or invite it to a channel with /invite and "
+        "mention it there."
+    )
+    url = f"https://slack.com/app_redirect?app={quote(app)}&team={quote(team)}"
+    return _page("Installed", text, _link(url, "Open in Slack"))
+
+
+def failed_page(reason: str) -> str:
+    """Where it ends otherwise, by bolt's or Slack's name for the reason."""
+    title, text = _FAILED.get(reason, _OTHERWISE)
+    return _page(title, text, _link("/slack/install", "Start again"))
+
+
+def _page(title: str, text: str, more: str) -> str:
+    return _PAGE.format(title=escape(title), text=escape(text), more=more)
+
+
+def _link(url: str, text: str) -> str:
+    return f'<a href="{escape(url)}">{escape(text)}</a>'

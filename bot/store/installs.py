@@ -1,0 +1,169 @@
+"""Where the app is installed, and with which tokens: encrypted, so that who reads Redis or a backup
+of it cannot act in Slack.
+
+An installation is of a workspace (`T…`) or of a whole organisation (`E…`); of the workspaces of an
+organisation only those are known from which something came.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from hashlib import sha256
+from typing import Any
+
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from pydantic import BaseModel, ConfigDict
+
+from bot.core.errors import ConfigurationError, CorruptValue
+from bot.core.ids import new_id
+from bot.store.connection import Connection, Retention
+from bot.store.values import decode
+
+STATE_SECONDS = 600
+"""How long somebody may take to press Allow."""
+
+LOCK_SECONDS = 30  # longer than Slack may take to answer
+
+
+class Install(BaseModel):
+    """One installation. `holder` is the workspace or the organisation; times are in seconds since the
+    epoch. Without `expires_at` the token does not change."""
+
+    model_config = ConfigDict(frozen=True)
+
+    version: int = 1
+    holder: str
+    name: str = ""
+    app: str = ""
+    bot: str
+    bot_user: str
+    token: str
+    refresh_token: str | None = None
+    expires_at: int | None = None
+    scopes: tuple[str, ...] = ()
+    by: str = ""
+    at: float = 0.0
+
+
+def box_of(keys: Sequence[str]) -> MultiFernet:
+    """What encrypts with the first key and opens with any. Raises ConfigurationError."""
+    try:
+        return MultiFernet([Fernet(key) for key in keys])
+    except ValueError:
+        raise ConfigurationError(
+            "BOT_ENCRYPTION_KEYS: each must be 32 bytes in URL-safe base64, with commas between "
+            "several. `bot encryption-key` prints a new one."
+        ) from None
+
+
+class Installs:
+    """Keeps them as long as they are used."""
+
+    def __init__(self, redis: Connection, retention: Retention, box: MultiFernet) -> None:
+        self._redis = redis
+        self._seconds = retention.settings
+        self._box = box
+        self._teams = redis.key("installed")
+
+    async def save(self, install: Install) -> None:
+        """Keep it in the place of the one before."""
+        sealed = self._box.encrypt(install.model_dump_json().encode())
+        commands: list[tuple[Any, ...]] = [
+            ("SET", self._key(install.holder), sealed, "EX", self._seconds)
+        ]
+        if install.holder.startswith("T"):
+            commands += self._noting(install.holder)
+        await self._redis.together(*commands)
+
+    async def load(self, holder: str) -> Install | None:
+        """The installation of a workspace or an organisation itself.
+
+        Raises CorruptValue, and leaves it, when no key opens it: the keys may be the wrong ones.
+        """
+        sealed = await self._redis.call("GETEX", self._key(holder), "EX", self._seconds)
+        if sealed is None:
+            return None
+        try:
+            install = decode(Install, self._box.decrypt(sealed))
+        except InvalidToken:
+            raise CorruptValue(
+                f"The installation of {holder} cannot be opened: it is damaged, or BOT_ENCRYPTION_KEYS "
+                "lacks the key it was kept with. Add that key, or have the app installed again."
+            ) from None
+        if install.holder != holder:  # somebody put it there
+            raise CorruptValue(f"The installation kept for {holder} is that of {install.holder}.")
+        return install
+
+    async def find(self, team: str, enterprise: str | None = None) -> Install | None:
+        """The installation that works in a workspace: its own, or that of its organisation."""
+        own = await self.load(team)
+        if own is not None:
+            return own
+        known = await self._redis.call("GETEX", self._org_key(team), "EX", self._seconds)
+        holder = enterprise or (known.decode() if known else None)
+        install = await self.load(holder) if holder else None
+        if install is not None and known is None:
+            organisation = ("SET", self._org_key(team), install.holder, "EX", self._seconds)
+            await self._redis.together(organisation, *self._noting(team))
+        return install
+
+    async def teams(self) -> list[str]:
+        """All workspaces that are known."""
+        found = await self._redis.call("SMEMBERS", self._teams)
+        return sorted(each.decode() for each in found)
+
+    async def teams_of(self, holder: str) -> list[str]:
+        """Those that an installation is known to work in."""
+        teams = await self.teams()
+        keys = [self._org_key(each) for each in teams]
+        organisations = await self._redis.call("MGET", *keys) if keys else []
+        return [
+            team
+            for team, organisation in zip(teams, organisations, strict=True)
+            if holder in (team, organisation and organisation.decode())
+        ]
+
+    async def forget(self, holder: str) -> None:
+        """The app is installed there no more."""
+        teams = await self.teams_of(holder)
+        commands: list[tuple[str, ...]] = [("DEL", self._key(holder))]
+        commands += [("DEL", self._org_key(team)) for team in teams]
+        commands += [("SREM", self._teams, team) for team in teams]
+        await self._redis.together(*commands)
+
+    @asynccontextmanager
+    async def lock(self, holder: str) -> AsyncGenerator[bool]:
+        """Whether this process alone may change the installation, in the body."""
+        key, mine = self._redis.key("install-lock", holder), new_id("lock")
+        # A reply that was lost makes it ask again: it holds the lock then, by its own token.
+        taken = await self._redis.call("SET", key, mine, "NX", "EX", LOCK_SECONDS)
+        taken = taken or await self._redis.call("GET", key) == mine.encode()
+        try:
+            yield bool(taken)
+        finally:
+            if taken:
+                await self._redis.script("unlock", [key], mine)
+
+    async def new_state(self) -> str:
+        """The state parameter of one installation that begins."""
+        state = secrets.token_urlsafe(32)
+        await self._redis.call("SET", self._state_key(state), "1", "EX", STATE_SECONDS)
+        return state
+
+    async def use_state(self, state: str) -> bool:
+        """True once for each state that was given out, for ten minutes."""
+        return bool(await self._redis.call("DEL", self._state_key(state)))
+
+    def _noting(self, team: str) -> list[tuple[Any, ...]]:
+        return [("SADD", self._teams, team), ("EXPIRE", self._teams, self._seconds)]
+
+    def _key(self, holder: str) -> str:
+        return self._redis.key("install", holder)
+
+    def _org_key(self, team: str) -> str:
+        return self._redis.key("install-org", team)
+
+    def _state_key(self, state: str) -> str:
+        return self._redis.key("oauth-state", sha256(state.encode()).hexdigest())

@@ -1,0 +1,211 @@
+"""One bot in many workspaces, installed from a browser; each with its own token and its own data."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from html import unescape
+from typing import Any
+
+import aiohttp
+import pytest
+from cryptography.fernet import Fernet
+from pydantic import SecretStr
+from redis.asyncio import Redis
+
+from bot.app import bot
+from bot.core.errors import ConfigurationError, CorruptValue
+from bot.local.model import ResponsesServer, finish
+from bot.local.workspace import ADA, Workspace
+from bot.settings import Settings
+from bot.slack.client import DeadlineClient
+from bot.slack.installs import AppKeys, Tokens
+from bot.store import Retention, open_stores
+from bot.store.installs import Install, Installs, box_of
+from tests.support.deployment import configured, is_terminal
+from tests.support.redis_process import free_port
+from tests.support.runs import answer
+
+SALES = "C0SALES001"
+KEY, NEW_KEY = Fernet.generate_key().decode(), Fernet.generate_key().decode()
+
+
+@dataclass(frozen=True)
+class Browser:
+    """Somebody who installs the app; `jar` holds the cookies."""
+
+    session: aiohttp.ClientSession
+    base: str
+
+    async def begin(self) -> tuple[str, dict[str, str]]:
+        """Slack's page behind the button, and the cookie."""
+        async with self.session.get(f"{self.base}/slack/install") as page:
+            assert page.status == 200
+            [url] = re.findall(r'href="(http[^"]*authorize[^"]*)"', await page.text())
+            return unescape(url), {name: each.value for name, each in page.cookies.items()}
+
+    async def come_back(self, url: str, cookies: dict[str, str]) -> tuple[int, str]:
+        header = "; ".join(f"{name}={value}" for name, value in cookies.items())
+        async with self.session.get(url, headers={"Cookie": header}) as page:
+            assert page.headers["Cache-Control"] == "no-store"
+            return page.status, await page.text()
+
+    async def install(self, ws: Workspace, **where: Any) -> str:
+        url, cookies = await self.begin()
+        status, text = await self.come_back(ws.allow(url, ADA, **where), cookies)
+        assert status == 200, text
+        return text
+
+
+@dataclass(frozen=True)
+class Place:
+    first: Workspace
+    second: Workspace
+    browser: Browser
+    settings: Settings
+
+    async def ask(self, ws: Workspace, text: str = "How many?") -> str:
+        said = await ws.say(ADA, SALES, f"<@{ws.bot_user_id}> {text}")
+        return str(said["ts"])
+
+    async def answered(self, ws: Workspace, ts: str) -> dict[str, Any]:
+        def found() -> dict[str, Any] | None:
+            return next((m for m in ws.messages(SALES, ts) if is_terminal(m)), None)
+
+        message = await ws.until(found, 20)
+        assert message is not None
+        return message
+
+
+def settings_of(ws: Workspace, api: ResponsesServer, redis_url: str, **more: Any) -> Settings:
+    many = {
+        "slack_bot_token": None,
+        "slack_app_token": None,
+        "slack_client_id": ws.oauth.client_id,
+        "slack_client_secret": SecretStr(ws.oauth.client_secret),
+        "bot_encryption_keys": SecretStr(KEY),
+    }
+    return configured(ws, api, redis_url, **(many | more))
+
+
+@asynccontextmanager
+async def place(redis_url: str) -> AsyncGenerator[Place]:
+    """A bot that takes in and one that works, as processes do, in front of two workspaces."""
+    port = free_port()
+    base = f"http://127.0.0.1:{port}"
+    async with AsyncExitStack() as stack:
+        first = await stack.enter_async_context(Workspace.open())
+        second = await stack.enter_async_context(Workspace.open(beside=first))
+        first.oauth.redirect_url = f"{base}/slack/oauth_redirect"
+        api = await stack.enter_async_context(
+            ResponsesServer.open(brain=lambda _: finish(answer()))
+        )
+        settings = settings_of(first, api, redis_url, port=port)
+        session = await stack.enter_async_context(aiohttp.ClientSession())
+        await stack.enter_async_context(bot(settings, work=False))
+        await stack.enter_async_context(bot(settings, intake=False))
+        await first.listen_over_http(f"{base}/slack/events")
+        yield Place(first, second, Browser(session, base), settings)
+
+
+async def test_two_workspaces_are_answered_each_with_its_own_token_until_one_leaves(
+    redis_url: str, redis: Redis
+) -> None:
+    async with place(redis_url) as at:
+        ts = await at.ask(at.first)
+        await at.first.until(lambda: at.first.delivery.under_way == 0)
+        assert len(at.first.messages(SALES, ts)) == 1  # nobody installed it, nobody is answered
+        assert at.first.delivery.lost == []
+
+        assert "The bot is in Local." in await at.browser.install(at.first)
+        assert "The bot is in Local 2." in await at.browser.install(at.second)
+        for ws in (at.first, at.second):
+            await at.answered(ws, await at.ask(ws))
+            assert ws.state.bot_token not in str([await redis.dump(k) for k in await redis.keys()])
+        for ws in (at.first, at.second):
+            assert {e.error for e in ws.effects if e.error} == set()
+            assert len([m for m in ws.messages(SALES) if m.get("reply_count")]) == 1
+
+        at.second.uninstall()
+        await at.second.until(lambda: at.second.delivery.under_way == 0)
+        left = [str(k) for k in await redis.keys("bot:v1:*") if at.second.team_id in str(k)]
+        assert {key.split(":")[2] for key in left} <= {"lease", "install-lock"}, left
+        ts = await at.ask(at.second)
+        await at.second.until(lambda: at.second.delivery.under_way == 0)
+        assert len(at.second.messages(SALES, ts)) == 1
+        assert at.second.delivery.lost == []
+        await at.answered(at.first, await at.ask(at.first))
+
+
+async def test_an_organisation_installs_once_for_all_its_workspaces(redis_url: str) -> None:
+    async with place(redis_url) as at:
+        assert "Organisation" in await at.browser.install(at.first, organisation="E0ORG00001")
+        for ws in (at.first, at.second):
+            await at.answered(ws, await at.ask(ws))
+            posted = [e.args for e in ws.effects if e.method.startswith("chat.")]
+            assert {args["team_id"] for args in posted} == {ws.team_id}
+
+
+async def test_what_goes_wrong_in_the_browser_is_said_plainly(redis_url: str, redis: Redis) -> None:
+    async with place(redis_url) as at:
+        browser, first = at.browser, at.first
+        url, cookies = await browser.begin()
+        status, text = await browser.come_back(first.oauth.refusal(url), cookies)
+        assert (status, "were not granted" in text) == (200, True)
+
+        back = first.allow(url, ADA)
+        status, text = await browser.come_back(back, {})
+        assert (status, "another browser" in text) == (400, True)
+        forged = {"slack-app-oauth-state": "x"}
+        status, text = await browser.come_back(re.sub("state=[^&]*", "state=x", back), forged)
+        assert (status, "used before" in text) == (401, True)
+        assert [k async for k in redis.scan_iter("bot:v1:install:*")] == []
+
+        assert (await browser.come_back(back, cookies))[0] == 200
+        status, text = await browser.come_back(back, cookies)
+        assert (status, "used before" in text) == (401, True)
+        url, cookies = await browser.begin()
+        code = re.sub("state=[^&]*", f"state={cookies['slack-app-oauth-state']}", back)
+        status, text = await browser.come_back(code, cookies)
+        assert (status, "Slack did not accept" in text) == (401, True)
+        assert first.effects[-1].error == "code_already_used"
+
+
+INSTALL = Install(holder="T1", bot="B1", bot_user="U1", token="xoxb-1")
+
+
+async def test_two_processes_refresh_a_token_once(redis_url: str) -> None:
+    """And both go on with the new one."""
+    async with AsyncExitStack() as stack:
+        ws = await stack.enter_async_context(Workspace.open())
+        ws.oauth.rotates, ws.oauth.lifetime, ws.oauth.redirect_url = True, 60, "http://x/"
+        url = f"{ws.url}oauth/v2/authorize?client_id={ws.oauth.client_id}&scope=chat:write&state=s"
+        code = ws.allow(url, ADA).partition("code=")[2].partition("&")[0]
+        granted = ws.oauth.exchange(code)
+        ws.oauth.lifetime = 43_200
+        keys = AppKeys(ws.oauth.client_id, ws.oauth.client_secret)
+        processes = []
+        for _ in range(2):
+            stores = await stack.enter_async_context(open_stores(redis_url))
+            installs = Installs(stores.redis, Retention(), box_of([KEY]))
+            client = DeadlineClient(deadline=10, base_url=ws.api_url)
+            processes.append(Tokens(installs, keys, client))
+        due = {"token": granted["access_token"], "refresh_token": granted["refresh_token"]}
+        await installs.save(INSTALL.model_copy(update=due | {"expires_at": 1}))
+        tokens = await asyncio.gather(*(each.of("T1") for each in processes * 5))
+        assert set(tokens) == {ws.bot_token} != {granted["access_token"]}
+        assert len([e for e in ws.effects if e.method == "oauth.v2.access"]) == 1
+
+
+async def test_a_wrong_key_is_one_clear_line_and_an_old_key_still_opens(stores) -> None:
+    old = Installs(stores.redis, Retention(), box_of([KEY]))
+    await old.save(INSTALL)
+    assert await Installs(stores.redis, Retention(), box_of([NEW_KEY, KEY])).load("T1") == INSTALL
+    with pytest.raises(CorruptValue, match="BOT_ENCRYPTION_KEYS"):
+        await Installs(stores.redis, Retention(), box_of([NEW_KEY])).load("T1")
+    assert await old.load("T1") == INSTALL  # nothing was thrown away
+    with pytest.raises(ConfigurationError, match="BOT_ENCRYPTION_KEYS: each must be"):
+        box_of(["short"])
