@@ -103,7 +103,6 @@ STORE: dict[str, tuple[str, ...] | str] = {
         f"installs.py:Installs.{name}": why
         for name, why in {
             "save": "who installs sees whether it is kept; a token just refreshed and lost is asked for again",
-            "load": "renews a term",
             "find": "notes a workspace; found again it is noted again",
             "forget": "Slack delivers the removal again until it is done",
             "lock": "given up by its term",
