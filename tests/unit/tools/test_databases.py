@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import os
 import pwd
+import random
 import shutil
 import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from pydantic import ValidationError
@@ -21,6 +23,9 @@ from bot.toolkit import DatabaseConfig, Databases
 from bot.toolkit.statements import checked_select
 from tests.support.artifacts import MemoryArtifacts
 from tools.databases import list_databases, query_database
+
+if TYPE_CHECKING:
+    import psycopg
 
 ENDLESS = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT count(*) FROM c"
 
@@ -229,3 +234,110 @@ async def test_postgresql_is_read_and_cannot_be_written(
         await query_database("pg", "SELECT sneaky()", databases, artifacts)
     with pytest.raises(ToolError, match=r"statement timeout|stopped after"):
         await query_database("pg", ENDLESS, databases, artifacts)
+
+
+READING = ("SELECT * FROM kept", "SELECT id FROM kept WHERE id > 0", "VALUES (1)", "SELECT 1")
+CHANGING = (
+    *("DROP TABLE kept", "DELETE FROM kept", "UPDATE kept SET id = 9", "TRUNCATE kept"),
+    *("INSERT INTO kept VALUES (7)", "CREATE TABLE made (id int)", "ALTER TABLE kept ADD x int"),
+    *("COPY kept TO '/tmp/x'", "COPY kept FROM PROGRAM 'id'", "GRANT ALL ON kept TO reader"),
+    *(
+        "CREATE ROLE made SUPERUSER",
+        "SET ROLE postgres",
+        "COMMIT",
+        "ROLLBACK",
+        "DO $$ BEGIN END $$",
+    ),
+    *(
+        "CALL changes()",
+        "EXECUTE changes",
+        "LOCK kept",
+        "NOTIFY x",
+        "VACUUM kept",
+        "REINDEX TABLE kept",
+    ),
+)
+FUNCTIONS = (
+    *("changes()", "pg_sleep(9)", "pg_read_file('/etc/passwd')", "lo_import('/etc/passwd')"),
+    *("setval('numbers', 99)", "nextval('numbers')", "set_config('role', 'postgres', false)"),
+    *("pg_terminate_backend(1)", "query_to_xml('DELETE FROM kept', true, true, '')"),
+    *("dblink('host=x', 'DROP TABLE kept')", "pg_ls_dir('/')", "count(*)", "abs(-1)"),
+)
+SHAPES = (
+    "{r}",
+    "{c}",
+    "{r}; {c}",
+    "{r};{c};--",
+    "{r} -- x\n; {c}",
+    "{r} /* /* */; {c} */",
+    "COMMIT; {c}",
+    "WITH x AS ({c} RETURNING *) SELECT * FROM x",
+    "WITH x AS ({r}) {c}",
+    "EXPLAIN ANALYZE {c}",
+    "SELECT {f}",
+    'SELECT "pg_catalog".{f}',
+    "SELECT (SELECT {f} FROM kept LIMIT 1)",
+    "SELECT * FROM kept WHERE {f} IS NOT NULL",
+    "SELECT * FROM {f} AS x",
+    "SELECT * INTO made FROM kept",
+    "SELECT * FROM kept FOR UPDATE",
+    "SELECT $$; {c}; $$",
+    "SELECT E'\\'; {c}; --'",
+    "SELECT U&'\\0027; {c}; --'",
+    "({r}) UNION ALL ({r}); {c}",
+    "PREPARE p AS {c}",
+    "DECLARE x CURSOR FOR {r}",
+)
+
+
+@pytest.mark.parametrize("role", ["postgres", "reader"])
+async def test_no_statement_of_a_grammar_changes_postgresql(postgres: str, role: str) -> None:
+    """As a role that may only read, and as one that may do all: what the parser lets pass runs on
+    the server, and nothing is other than before; no function waits, reads files or counts on."""
+    import psycopg
+
+    plain = postgres.replace("+psycopg", "")
+    chance = random.Random(7)
+    with psycopg.connect(plain, autocommit=True) as admin:
+        for statement in (
+            "DROP TABLE IF EXISTS kept",
+            "CREATE TABLE kept (id int)",
+            "INSERT INTO kept VALUES (1), (2)",
+            "CREATE SEQUENCE IF NOT EXISTS numbers",
+            "CREATE OR REPLACE FUNCTION changes() RETURNS int LANGUAGE sql "
+            "AS 'DELETE FROM kept; SELECT 1'",
+            "DO $$ BEGIN CREATE ROLE reader LOGIN; EXCEPTION WHEN duplicate_object THEN END $$",
+            "GRANT SELECT ON kept TO reader",
+        ):
+            admin.execute(statement)
+        before = _state(admin)
+        url = postgres.replace("//postgres@", f"//{role}@")
+        databases = Databases({"pg": DatabaseConfig(url=url, timeout=2.0)})
+        ran, refused = 0, list[str]()
+        for number in range(5 * len(SHAPES)):
+            sql = SHAPES[number % len(SHAPES)].format(
+                r=chance.choice(READING), c=chance.choice(CHANGING), f=chance.choice(FUNCTIONS)
+            )
+            try:
+                rows = (await databases.query("pg", sql)).rows
+            except ToolError as error:
+                refused.append(str(error))
+            else:
+                ran += 1
+                assert "root:" not in str(rows), sql
+        assert _state(admin) == before
+    assert ran >= 10
+    assert not [each for each in refused if "stopped after" in each]
+
+
+def _state(admin: psycopg.Connection[Any]) -> list[tuple[Any, ...]]:
+    """All that a statement could have changed."""
+    reads = (
+        "SELECT id FROM kept ORDER BY id",
+        "SELECT last_value, is_called FROM numbers",
+        "SELECT relname, relacl::text FROM pg_class WHERE relnamespace = 'public'::regnamespace "
+        "ORDER BY 1",
+        "SELECT rolname, rolsuper FROM pg_roles ORDER BY 1",
+        "SELECT attname FROM pg_attribute WHERE attrelid = 'kept'::regclass ORDER BY 1",
+    )
+    return [row for sql in reads for row in admin.execute(sql).fetchall()]
