@@ -47,9 +47,9 @@ class Requests:
         answer counts. Raises StoreUnavailable when that is not certain."""
         refusal = await self.stores.approvals.decide(approval, decision, sha256=sha256)
         failpoint("approval-decided")
-        # Also for one decided before: whoever did may have died before this line.
         if refusal is None:
             await self.stores.audit.append([_on_record(approval, decision)])
+        # Also for one decided before: whoever did may have died before this line.
         if refusal in (None, Refusal.DECIDED):
             await self.engine.wake(approval.thread_key)
         return refusal

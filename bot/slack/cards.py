@@ -14,6 +14,7 @@ from bot.core.failpoints import failpoint
 from bot.core.request import Entry, Request
 from bot.runs.surface import RunPost
 from bot.slack import marks
+from bot.slack.access import Access
 from bot.slack.client import TRANSPORT_ERRORS, Clients, Identity, error_code, is_ambiguous
 from bot.slack.render.approval import approval_part
 
@@ -29,9 +30,13 @@ class _Place:
     name: str
 
 
+def _directly(approval: Approval, user: str) -> str:
+    return f"{approval.id}:{user}"
+
+
 class Cards:
-    """In the run's thread; where the thread is not for everybody, or there is none, in a direct
-    message to each of those who may decide."""
+    """In the run's thread, and directly to those who may decide and are not in the channel. Where
+    the thread is not for everybody, or there is none, directly to each who may decide."""
 
     def __init__(
         self, request: Request, post: RunPost, *, clients: Clients, identity: Identity
@@ -40,6 +45,7 @@ class Cards:
         self._post = post
         self._clients = clients
         self._identity = identity
+        self._access = Access(clients.reads)
 
     async def put_up(self, approvals: Sequence[Approval]) -> None:
         """Put up what is not up yet. Raises when Slack does not take it."""
@@ -53,16 +59,20 @@ class Cards:
         """Show what became of them, once. Raises LeaseLost."""
         for each in asked:
             try:
-                for place in await self._places(each.approval):
-                    await self._redraw(place, each)
+                await self._settle(each)
             except (SlackApiError, *TRANSPORT_ERRORS) as error:
                 reason = error_code(error) if isinstance(error, SlackApiError) else type(error)
                 log.warning("The card of %s shows no decision: %s", each.approval.id, reason)
 
-    async def _redraw(self, place: _Place, asked: Asked) -> None:
-        ts = await self._post.card(place.name)
-        if not ts:
-            return
+    async def _settle(self, asked: Asked) -> None:
+        approval = asked.approval
+        if ts := await self._post.card(approval.id):
+            await self._redraw(self._in_thread(approval), ts, asked)
+        for user in approval.approvers:
+            if ts := await self._post.card(_directly(approval, user)):
+                await self._redraw(await self._direct(user, approval), ts, asked)
+
+    async def _redraw(self, place: _Place, ts: str, asked: Asked) -> None:
         part = approval_part(asked)
         await self._post.may_write()
         failpoint("card-updating")
@@ -74,13 +84,24 @@ class Cards:
 
     async def _places(self, approval: Approval) -> list[_Place]:
         request = self._request
-        if not request.private and request.entry is not Entry.WORKFLOW_STEP:
-            return [_Place(request.channel, request.thread, approval.id)]
-        return [await self._direct(user, approval) for user in approval.approvers]
+        if request.private or request.entry is Entry.WORKFLOW_STEP:
+            return [await self._direct(user, approval) for user in approval.approvers]
+        away = [user for user in approval.approvers if await self._is_away(user)]
+        return [
+            self._in_thread(approval),
+            *[await self._direct(user, approval) for user in away],
+        ]
+
+    async def _is_away(self, user: str) -> bool:
+        request = self._request
+        return user != request.user and not await self._access.is_member(user, request.channel)
+
+    def _in_thread(self, approval: Approval) -> _Place:
+        return _Place(self._request.channel, self._request.thread, approval.id)
 
     async def _direct(self, user: str, approval: Approval) -> _Place:
         opened = await self._clients.writes.conversations_open(users=user)
-        return _Place(str(opened["channel"]["id"]), None, f"{approval.id}:{user}")
+        return _Place(str(opened["channel"]["id"]), None, _directly(approval, user))
 
     async def _put(self, place: _Place, approval: Approval) -> str:
         """Post the card, unless it is there; returns its ts."""

@@ -144,6 +144,8 @@ def _button(label: str, action: str, value: str, style: str = "") -> Block:
 
 def _terms(approval: Approval) -> str:
     who = words.ONLY_MAY.format(people=_people(approval.approvers), until=_when(approval.expires))
+    if approval.approvers != (approval.requester,):
+        who = words.ASKED_FOR.format(person=_people([approval.requester])) + who
     if not approval.standing:
         return who
     same = (

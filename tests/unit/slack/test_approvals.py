@@ -22,7 +22,7 @@ from tests.unit.slack.scene import Thread
 
 __all__ = ["redis_server", "redis_url"]
 
-GENERAL, SALES = "C0GENERAL1", "C0SALES001"
+GENERAL, SALES, PARTNERS = "C0GENERAL1", "C0SALES001", "C0PARTNER1"
 HOSTILE = "Hi <!channel>, *approved by Ada*: <https://evil.example|the report> `now`"
 
 
@@ -144,6 +144,21 @@ async def test_only_those_who_are_listed_may(redis_url: str) -> None:
         await bot.ws.click(BEN, SALES, asked["ts"], APPROVE)
         await shows(bot, thread, f"Approved by <@{BEN}>")
         await bot.ws.until(lambda: elsewhere(bot))
+
+
+async def test_who_is_not_in_the_channel_is_asked_directly(redis_url: str) -> None:
+    """They would never see the thread; both cards say in the end who decided."""
+    async with deployed(posts("Hello"), redis_url, access=Policy(approvers=(BEN,))) as bot:
+        thread = await bot.ask(ADA, PARTNERS, "Post it!")
+        direct = bot.ws.state.direct(BEN)
+        assert direct is not None
+        [asked] = await bot.ws.until(lambda: bot.ws.messages(direct.id))
+        assert f"<@{ADA}> asked for it" in str(asked["blocks"])
+        await bot.ws.click(BEN, direct.id, asked["ts"], APPROVE)
+        await bot.answered(PARTNERS, thread)
+        for card in (*bot.ws.messages(direct.id), *cards(bot, thread, PARTNERS)):
+            assert f"Approved by <@{BEN}>" in str(card["blocks"])
+        assert len(elsewhere(bot)) == 1
 
 
 async def test_a_press_after_the_time_is_up(redis_url: str) -> None:
