@@ -90,9 +90,14 @@ class View:
         self.open = _open(self._turns)
         self.turn = self.open[-1]
         self.offered = {tool["name"]: tool for tool in request.tools if "name" in tool}
-        acquire = self.offered.get(ACQUIRE, {})
-        listed = CATALOGUE.findall(acquire.get("description", ""))
+        listed = CATALOGUE.findall(self._lists())
         self.catalogue = {name: summary for name, summary in listed if name not in self.offered}
+
+    def _lists(self) -> str:
+        """Where the tools stand that can be acquired: some, where there are many, in a note."""
+        described = self.offered.get(ACQUIRE, {}).get("description", "")
+        notes = (note for turn in self._turns for note in turn.notes if ACQUIRE in note)
+        return "\n".join((described, *notes))
 
     @property
     def turns(self) -> list[Turn]:
