@@ -1,7 +1,7 @@
 """Tools of MCP servers: connections, pins, and how they join the catalogue."""
 
+from bot.toolkit.mcp.config import McpServer
 from bot.toolkit.mcp.pins import Pins, ServerPins, ToolFacts
-from bot.toolkit.mcp.server import McpServer
 from bot.toolkit.mcp.servers import McpServers, Standing, open_mcp_servers
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""One MCP server: how it is reached, and a connection that is opened when it is first needed."""
+"""A connection to one MCP server, opened when it is first needed."""
 
 from __future__ import annotations
 
@@ -8,18 +8,15 @@ import os
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from fnmatch import fnmatchcase
 from typing import TextIO
 
 import httpx2
 from mcp import Client, MCPError, StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CONNECTION_CLOSED, CallToolResult, Tool
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
 from bot.core.errors import ToolError
-from bot.core.redaction import each_text
-from bot.core.unseen import without_unseen
+from bot.toolkit.mcp.config import McpServer
 from bot.toolkit.mcp.pins import ToolFacts
 
 log = logging.getLogger(__name__)
@@ -32,46 +29,6 @@ _MOST_TOOLS = 500
 
 Saw = Callable[[Sequence[ToolFacts]], Awaitable[None]]
 """Is told what a server lists, each time that it is asked."""
-
-
-class McpServer(BaseModel):
-    """An entry of `mcpServers`: a `command` to start, or the `url` of one that runs.
-
-    A command sees `env` and little else: HOME, PATH and the like. Of its `tools` only those that
-    match are taken (`*` stands for any letters). Tools that match `read_only`, or say so themselves
-    while it is None, change nothing; all others need a person's approval. `timeout` in seconds.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    command: str | None = None
-    args: tuple[str, ...] = ()
-    env: dict[str, SecretStr] = {}
-    url: str | None = None
-    headers: dict[str, SecretStr] = {}
-    tools: tuple[str, ...] = ("*",)
-    read_only: tuple[str, ...] | None = None
-    timeout: float = Field(default=30.0, gt=0, le=600)
-
-    @model_validator(mode="after")
-    def _one_way(self) -> McpServer:
-        if (self.command is None) == (self.url is None):
-            raise ValueError("set command or url, one of them")
-        return self
-
-    def facts(self, tool: Tool) -> ToolFacts:
-        """A tool of this server, as it is pinned."""
-        claims = bool(tool.annotations and tool.annotations.read_only_hint)
-        return ToolFacts(
-            name=tool.name,
-            description=without_unseen(tool.description or tool.title or ""),
-            input_schema=each_text(tool.input_schema, without_unseen),
-            read_only=claims if self.read_only is None else _matches(tool.name, self.read_only),
-        )
-
-    def takes(self, name: str) -> bool:
-        """Whether the operator wants this tool."""
-        return _matches(name, self.tools)
 
 
 class Connection:
@@ -206,10 +163,6 @@ class Connection:
             remote = streamable_http_client(server.url or "", http_client=http)
             async with Client(remote, read_timeout_seconds=server.timeout) as client:
                 yield client
-
-
-def _matches(name: str, patterns: tuple[str, ...]) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def _reason(error: BaseException) -> str:

@@ -8,13 +8,16 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from bot.core.background import alongside
 from bot.core.errors import CorruptValue, StoreUnavailable, ToolDefinitionError, ToolError
+from bot.toolkit.mcp.config import McpServer
 from bot.toolkit.mcp.pins import Pins, ServerPins, ToolFacts
-from bot.toolkit.mcp.server import Connection, McpServer
-from bot.toolkit.mcp.tools import mcp_tool
 from bot.toolkit.tool import Tool
+
+if TYPE_CHECKING:
+    from bot.toolkit.mcp.server import Connection
 
 log = logging.getLogger(__name__)
 
@@ -40,9 +43,13 @@ class McpServers:
         self._pins = pins
         self._made: dict[tuple[str, str], Tool | None] = {}
         self._connections = {
-            name: Connection(name, server, partial(self._saw, name))
-            for name, server in servers.items()
+            name: self._connection(name, server) for name, server in servers.items()
         }
+
+    def _connection(self, name: str, server: McpServer) -> Connection:
+        from bot.toolkit.mcp.server import Connection  # loads the SDK: half a second
+
+        return Connection(name, server, partial(self._saw, name))
 
     async def tools(self) -> tuple[Tool, ...]:
         """The tools that may be used now. Raises StoreUnavailable."""
@@ -140,6 +147,8 @@ class McpServers:
         return self._made[key]
 
     def _make(self, name: str, facts: ToolFacts) -> Tool | None:
+        from bot.toolkit.mcp.tools import mcp_tool
+
         try:
             return mcp_tool(facts, self._connections[name], self._servers[name].timeout)
         except ToolDefinitionError as error:
