@@ -462,6 +462,7 @@ def _add_listeners(
     )
     budgets = budget_policy(settings, stores)
     admin = Admin(
+        one_of_many=settings.slack_client_id is not None,
         identity=slack.identity,
         people=slack.people,
         policy=settings.access,

@@ -24,7 +24,8 @@ class Form(StrEnum):
 
 
 def doctor() -> None:
-    """Check tokens, scopes, Redis, the model, databases and clocks, and say how to mend each.
+    """Check tokens, scopes, Redis, the model, databases, MCP servers and clocks, and say how to
+    mend each.
 
     Exit code: 0 the bot can work, 1 it cannot.
     """

@@ -7,6 +7,7 @@ import asyncio
 from bot.doctor.collector import examine_collector
 from bot.doctor.databases import examine_databases
 from bot.doctor.findings import Finding, Level
+from bot.doctor.mcp import examine_mcp
 from bot.doctor.model import examine_model
 from bot.doctor.redis import examine_redis
 from bot.doctor.report import print_report
@@ -23,6 +24,7 @@ async def examine(settings: Settings) -> list[Finding]:
         examine_redis(settings),
         examine_model(settings),
         examine_databases(settings),
+        examine_mcp(settings),
         examine_collector(settings),
     )
     return [finding for part in parts for finding in part]

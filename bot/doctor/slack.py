@@ -10,9 +10,16 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.core.errors import ConfigurationError
-from bot.doctor.findings import Finding, clock, ok, problem, warning
+from bot.doctor.findings import SECONDS, Finding, clock, ok, problem, warning
+from bot.doctor.installs import examine_installs
 from bot.settings import Settings
-from bot.slack.client import TRANSPORT_ERRORS, error_code, server_time, slack_clients
+from bot.slack.client import (
+    TRANSPORT_ERRORS,
+    DeadlineClient,
+    error_code,
+    server_time,
+    slack_clients,
+)
 from bot.slack.manifest import manifest
 
 _BOT, _APP, _SIGNING = "SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET"
@@ -22,6 +29,8 @@ _NEEDED = frozenset({"app_mentions:read", "chat:write", "im:history", "users:rea
 
 async def examine_slack(settings: Settings) -> list[Finding]:
     """Asks Slack with each token; posts nothing."""
+    if settings.slack_client_id is not None:
+        return [*await examine_installs(settings), *await _way_in(settings)]
     if settings.slack_bot_token is None:
         mend = "copy the Bot User OAuth Token (xoxb-…) from the app's Install App page"
         return [problem(_BOT, "is not set", mend), *_without_app_token(settings)]
@@ -32,6 +41,13 @@ async def examine_slack(settings: Settings) -> list[Finding]:
             return [*found, *_without_app_token(settings)]
         app_token = settings.slack_app_token.get_secret_value()
         return [*found, await _app_token(clients.reads, app_token)]
+
+
+async def _way_in(settings: Settings) -> list[Finding]:
+    if settings.slack_app_token is None:
+        return _without_app_token(settings)
+    client = DeadlineClient(deadline=SECONDS, base_url=settings.slack_api_url)
+    return [await _app_token(client, settings.slack_app_token.get_secret_value())]
 
 
 async def _bot_token(client: AsyncWebClient) -> list[Finding]:

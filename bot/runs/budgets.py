@@ -145,14 +145,16 @@ class BudgetPolicy:
         ]
         return await self._standings(accounts)
 
-    async def of_all(self) -> list[Standing]:
-        """Everybody's spending of this day and this month, the highest of each budget first."""
+    async def of_all(self, team: str | None = None) -> list[Standing]:
+        """Everybody's spending of this day and this month, or that of one workspace, the highest of
+        each budget first."""
         now = self.clock()
         accounts = [
             Account(budget=each, holder=holder, period=each.period(now))
             for each in Budget
             if each is not Budget.THREAD
             for holder in await self.store.spenders(each, each.period(now))
+            if team in (None, holder.partition(":")[0])
         ]
         found = await self._standings(accounts)
         order = list(Budget)

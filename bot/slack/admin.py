@@ -45,6 +45,7 @@ class Admin:
         channels: Channels,
         servers: McpServers,
         is_tool: Callable[[str], bool],
+        one_of_many: bool = False,
         record: Record,
     ) -> None:
         self._identity = identity
@@ -54,6 +55,7 @@ class Admin:
         self._channels = channels
         self._servers = servers
         self.is_tool = is_tool
+        self._one_of_many = one_of_many
         self._record = record
 
     async def raise_budget(self, user: str, channel: str, over: OverBudget, times: float) -> str:
@@ -72,7 +74,7 @@ class Admin:
 
     async def pause(self, user: str) -> str:
         """Let no run ask a model any more; what the admin is told."""
-        person = await self._admin(user)
+        person = await self._may_pause(user)
         await self._budgets.switch.set(Pause(by=person.id, name=person.name, at=datetime.now(UTC)))
         await self._changed(person, "paused")
         log.warning("Paused by %s", person.id)
@@ -80,7 +82,7 @@ class Admin:
 
     async def resume(self, user: str) -> str:
         """Take the pause back; what the admin is told."""
-        person = await self._admin(user)
+        person = await self._may_pause(user)
         await self._budgets.switch.clear()
         await self._changed(person, "resumed")
         log.warning("Resumed by %s", person.id)
@@ -92,7 +94,7 @@ class Admin:
             await self._admin(user)
         except NotPermitted:
             return None
-        spent = await self._budgets.of_all()
+        spent = await self._budgets.of_all(self._identity.team)
         return Board(await self._budgets.paused(), spent, await self._servers.pinned())
 
     async def channel(self, user: str, channel: str) -> ChannelSettings:
@@ -123,6 +125,13 @@ class Admin:
             what=what,
         )
         await self._record([entry])
+
+    async def _may_pause(self, user: str) -> Person:
+        """The switch is one for all workspaces."""
+        person = await self._admin(user)
+        if self._one_of_many:
+            raise NotPermitted(words.PAUSED_BY_OPERATOR)
+        return person
 
     async def _admin(self, user: str) -> Person:
         person = await self._people.find_now(user)

@@ -18,6 +18,7 @@ from bot.local.model import ResponsesServer, Script
 from bot.local.workspace import Workspace
 from bot.settings import Settings
 from bot.toolkit import DatabaseConfig
+from bot.toolkit.mcp import McpServer
 from tests.support.deployment import configured
 from tests.support.redis_process import RedisProcess, free_port, redis_process
 
@@ -185,3 +186,13 @@ async def test_the_command(practice) -> None:
     assert "→ copy the Bot User OAuth Token" in said
     assert wrong not in said
     assert practice.redis.url not in said
+
+
+async def test_mcp_servers_are_asked(practice) -> None:
+    """One that answers, and one that does not start: the bot works without it."""
+    clock = McpServer(command=sys.executable, args=("-m", "mcp_server_time"))
+    servers = {"clock": clock, "gone": McpServer(command="/nowhere/at-all")}
+    found = {f.subject: f for f in await practice.findings(mcp_servers=servers)}
+    assert found["MCP server clock"].level is Level.OK
+    assert found["MCP server gone"].level is Level.WARNING
+    assert "mcpServers.gone" in found["MCP server gone"].mend

@@ -18,6 +18,8 @@ from redis.asyncio import Redis
 
 from bot.app import bot
 from bot.core.errors import ConfigurationError, CorruptValue
+from bot.doctor import Level
+from bot.doctor.slack import examine_slack
 from bot.local.model import ResponsesServer, finish
 from bot.local.workspace import ADA, Workspace
 from bot.settings import Settings
@@ -128,6 +130,12 @@ async def test_two_workspaces_are_answered_each_with_its_own_token_until_one_lea
         for ws in (at.first, at.second):
             assert {e.error for e in ws.effects if e.error} == set()
             assert len([m for m in ws.messages(SALES) if m.get("reply_count")]) == 1
+
+        findings = [f for f in await examine_slack(at.settings) if f.level is not Level.OK]
+        assert findings == [], "the doctor finds both in order"
+        other = at.settings.model_copy(update={"bot_encryption_keys": SecretStr(NEW_KEY)})
+        lines = [f.text for f in await examine_slack(other) if f.level is Level.PROBLEM]
+        assert [at.first.team_id in lines[0], at.second.team_id in lines[1]] == [True, True]
 
         at.second.uninstall()
         await at.second.until(lambda: at.second.delivery.under_way == 0)

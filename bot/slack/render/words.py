@@ -177,6 +177,9 @@ DECISION_REFUSED = {
     "expired": "It is too late for that: the time to decide is up.",
 }
 PAUSED = "I am paused: I ask no model anything until an admin says `/ask admin resume`."
+PAUSED_BY_OPERATOR = (
+    "I work for other workspaces too, so only whoever runs me can pause me and have me go on."
+)
 RESUMED = "I am at work again."
 HOME_MEMORIES = "What I remember of you"
 FORGET = "Forget"
