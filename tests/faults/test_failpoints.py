@@ -45,7 +45,7 @@ COURTESIES = {
     "slack/poster.py:Poster.take_back": "deleting twice is deleting once",
     "agent/compaction.py:_summarised": "a call of the model; made again it costs, no more",
     "agent/evaluate.py:_response": "a call of the model; made again it costs, no more",
-    "agent/phases.py:Phases._call": "its failpoints are where it is sent, in model/client.py",
+    "agent/model_call.py:ModelCall._once": "its failpoints are where it is sent, in model/client.py",
 }
 """Calls to Slack and the model that have no failpoint, and why they need none."""
 
