@@ -1,7 +1,7 @@
 """Shortening a conversation that has grown too long (E3, E4).
 
 The request in hand and the last exchanges stay whole; what came before is summarised, by the
-model, or mechanically if that fails.
+model, or mechanically if that fails: cut short, and of very much only the newest.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ _LAST_EXCHANGES = 2
 _SUMMARY_SECONDS = 60.0
 _SUMMARY_SOURCE = 60_000  # characters given to the model to summarise
 _LINE = 200  # characters kept of an output in a mechanical summary
+_MECHANICAL = 20_000  # characters of one; the last resort is a window that slides
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ async def _summarised(
                     return part.text, part.usage
     except (ModelError, TimeoutError, Interrupted):
         log.warning("the model did not summarise; the conversation is shortened mechanically")
-    return transcript(items, line=_LINE), NO_USAGE
+    return transcript(items, line=_LINE)[-_MECHANICAL:], NO_USAGE
 
 
 def transcript(items: Sequence[Item], line: int = 2_000) -> str:

@@ -202,6 +202,22 @@ async def test_a_summary_that_fails_is_made_mechanically() -> None:
     assert "swordfish" in str(place.api.requests[-1].body["input"])
 
 
+async def test_of_very_much_the_newest_goes_along() -> None:
+    """E3: a window that slides, where the model cannot summarise; never half a pair."""
+    said = [({"role": "user", "content": f"No. {n}: {'x' * 180}"},) for n in range(1_000)]
+    before = [LedgerEntry(run_id="run_0", items=items) for items in said]
+    script = Script([empty(), finish(ANSWER)])
+    async with bench(script, before=before, stateless=True) as place:
+        place.api.faults.fail("context_length", times=1)
+        ended = await place.run("Go on", None)
+    assert ended.status is RunStatus.SUCCESS
+    sent = str(place.api.requests[-1].body["input"])
+    assert len(sent) < 25_000
+    assert "No. 999" in sent
+    assert "No. 1:" not in sent
+    assert "Go on" in sent
+
+
 ITEMS = st.lists(
     st.one_of(
         st.builds(lambda text: {"role": "user", "content": text}, st.text(max_size=5)),
