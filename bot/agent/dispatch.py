@@ -62,9 +62,9 @@ class Dispatch:
     async def run(
         self, open_response: OpenResponse, offered: frozenset[str]
     ) -> AsyncGenerator[Happening | Intent | Answered | Waiting | list[CallOutput]]:
-        """Run the calls of `open_response` that have no output yet, yielding what happens, and last the
-        outputs in the order of the calls, or `Waiting`. `offered` are the names of the tools that
-        the request carried.
+        """Run the calls of `open_response` that have no output yet, yielding what happens, and last
+        the outputs in the order of the calls, or `Waiting`. `offered` are the names of the tools
+        that the request carried.
 
         The consumer keeps `Intent` and `Answered` before it goes on: what was begun and changes
         something is never begun again (reliability 3).

@@ -44,9 +44,12 @@ class Judgement(BaseModel):
 
 
 class Evaluation(Hooks):
-    """For one run, in which people have `asked` something so far. With `tries` 0 an incomplete result is marked partial (basic); otherwise its
-    issues are sent back up to that many times, and the best result is kept (full). A judge that
-    fails judges nothing."""
+    """For one run; `asked` tells what people have asked of it so far.
+
+    With `tries` 0 an incomplete result is marked partial (basic); otherwise its issues are sent
+    back up to that many times, and the best result is kept (full). A judge that fails judges
+    nothing.
+    """
 
     def __init__(
         self, asked: Callable[[], str], model: Model, name: str, *, tries: int = 0

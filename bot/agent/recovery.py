@@ -22,8 +22,8 @@ from bot.core.errors import ModelErrorKind
 
 
 async def prepared(this: Phases, state: LoopState) -> list[Recorded]:
-    """What is to be kept before the next call: a shorter conversation (E2, E3), what the model is told
-    of a limit that comes near, or that this call is the last (C5, G1), and what hooks have to say."""
+    """What is to be kept before the next call: a shorter conversation (E2, E3), what the model is
+    told of a limit that comes near, or that this call is the last (C5, G1), and what hooks say."""
     steps: list[Recorded] = []
     if state.restart:
         steps.append(await _restarted(this, state))
@@ -61,8 +61,9 @@ async def _guarded(this: Phases, state: LoopState) -> tuple[LoopState, Notes]:
 async def recovered(this: Phases, state: LoopState) -> Recorded | SavePoint | None:
     """Where the run goes on after a failed call, to be kept; None when it must end.
 
-    A lost chain is asked for once more, then rebuilt (B8), a conversation that does not fit is shortened (E4), an
-    overloaded model is left for the next (H3), and time that is up leaves one last call (C6).
+    A lost chain is asked for once more, then rebuilt (B8), a conversation that does not fit is
+    shortened (E4), an overloaded model is left for the next (H3), and time that is up leaves one
+    last call (C6).
     """
     heard = this.heard
     kind = heard.error.kind if heard.error else None

@@ -56,7 +56,8 @@ class LoopState(BaseModel):
     `fallback` counts the models given up. `overflowed` and `parent_missed` are set once the remedy
     was used, so that it is not tried for ever (E4, B8). `task` is the request in hand. `restart` is
     what the next chain is to begin with beside it, when the model wants a fresh one; `went_on` is
-    set when it could have had one and did not want it (E2). `open` is the response that is being worked on, if any.
+    set when it could have had one and did not want it (E2). `open` is the response that is being
+    worked on, if any.
     """
 
     model_config = ConfigDict(frozen=True)

@@ -205,7 +205,7 @@ async def test_a_summary_that_fails_is_made_mechanically() -> None:
 async def test_of_very_much_the_newest_goes_along() -> None:
     """E3: a window that slides, where the model cannot summarise; never half a pair."""
     said = [({"role": "user", "content": f"No. {n}: {'x' * 180}"},) for n in range(1_000)]
-    before = [LedgerEntry(run_id="run_0", items=items) for items in said]
+    before = tuple(LedgerEntry(run_id="run_0", items=items) for items in said)
     script = Script([empty(), finish(ANSWER)])
     async with bench(script, before=before, stateless=True) as place:
         place.api.faults.fail("context_length", times=1)
