@@ -32,7 +32,7 @@ class Access:
 
     def __init__(self, client: AsyncWebClient) -> None:
         self._client = client
-        self._places: dict[str, str] = {}
+        self._places: dict[str, Channel] = {}
 
     async def channel(self, channel: str) -> Channel | None:
         """The channel; None when the bot cannot see it at all."""
@@ -55,14 +55,25 @@ class Access:
     async def place(self, channel: str, otherwise: str = "a channel") -> str:
         """What the channel is called in a sentence, `otherwise` where the bot cannot see it; asked
         once, as a name is only a courtesy."""
+        found = await self._remembered(channel)
+        if found is None:
+            return otherwise
+        return "a direct message" if found.direct else f"#{found.name}"
+
+    async def open_name(self, channel: str) -> str:
+        """The name of a public channel; its id where it is none, or cannot be seen."""
+        found = await self._remembered(channel)
+        return found.name if found and found.open else channel
+
+    async def _remembered(self, channel: str) -> Channel | None:
         if channel not in self._places:
             try:
                 found = await self.channel(channel)
             except (SlackApiError, *TRANSPORT_ERRORS):
                 found = None
             if found is None:
-                return otherwise
-            self._places[channel] = "a direct message" if found.direct else f"#{found.name}"
+                return None
+            self._places[channel] = found
         return self._places[channel]
 
     async def is_member(self, user: str, channel: str) -> bool:

@@ -22,6 +22,7 @@ from bot.runs.policy import Person, Policy
 from bot.slack.access import Access
 from bot.slack.client import Clients, Identity, error_code
 from bot.slack.intake import Intake
+from bot.slack.names import naming
 from bot.slack.people import People
 from bot.slack.render import words
 from bot.slack.render.links import escape_mrkdwn, without_broadcasts
@@ -134,9 +135,9 @@ class Asking:
         )
         return await self._intake.accept(request, f"{how}:{request_id}")
 
-    async def name(self, user: str) -> str:
-        """The name of somebody mentioned in a question."""
-        return await self._people.name(user)
+    async def name(self, entity: str) -> str:
+        """The name of somebody, or of a channel, mentioned in a question."""
+        return await naming(self._people, self._access)(entity)
 
     async def direct_channel(self, user: str) -> str:
         """The channel of the direct messages between `user` and the bot."""

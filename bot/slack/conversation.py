@@ -19,6 +19,7 @@ from bot.slack import files
 from bot.slack.client import Clients, Identity, error_code
 from bot.slack.intake import file_refs
 from bot.slack.marks import is_of_run
+from bot.slack.names import naming
 from bot.slack.people import People
 from bot.slack.reachable import ReachableChannels
 from bot.slack.refusals import for_the_model, only_once
@@ -43,6 +44,7 @@ class SlackConversation:
         self._identity = identity
         self._people = people
         self._channels = channels
+        self._name_of = naming(people, channels.access)
 
     async def thread(self, *, limit: int, before: str | None = None) -> list[ThreadMessage]:
         """The last `limit` messages of the thread, oldest first, without the bot's progress."""
@@ -212,7 +214,7 @@ class SlackConversation:
             ts=ts,
             at=datetime.fromtimestamp(float(ts), UTC),
             author=await self._author(message),
-            text=clean(await decode(str(message.get("text") or ""), self._people.name)),
+            text=clean(await decode(str(message.get("text") or ""), self._name_of)),
             files=file_refs(message.get("files") or ()),
             replies=int(message.get("reply_count") or 0),
             url=self._permalink(channel, ts, message.get("thread_ts")),

@@ -21,6 +21,7 @@ from bot.slack.access import Access
 from bot.slack.background import Background
 from bot.slack.beside import channel_beside
 from bot.slack.client import TRANSPORT_ERRORS, Clients, Identity
+from bot.slack.names import naming
 from bot.slack.people import People
 from bot.slack.render import words
 from bot.slack.status import ThreadStatus
@@ -203,7 +204,8 @@ class Intake:
 
     async def question(self, text: str) -> str:
         """The question in a message's text."""
-        return await question_from(text, bot=self._identity.user, name_of=self._people.name)
+        name_of = naming(self._people, self._access)
+        return await question_from(text, bot=self._identity.user, name_of=name_of)
 
     async def _request(self, event: Event, entry: Entry, person: Person, question: str) -> Request:
         return Request(

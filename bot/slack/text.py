@@ -14,7 +14,7 @@ MAX_QUESTION = 40_000
 """Characters of one question that reach the model: the most Slack keeps of a message."""
 
 NameOf = Callable[[str], Awaitable[str]]
-"""The display name of a user id."""
+"""What to call a user or a channel, by its id."""
 
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -82,7 +82,7 @@ async def _entity(inside: str, name_of: NameOf) -> str:
     if target.startswith("@"):
         return f"@{label or await name_of(target[1:])}"
     if target.startswith("#"):
-        return f"#{label or target[1:]}"
+        return f"#{label or await name_of(target[1:])}"
     if target.startswith("!"):
         return _special(target[1:], label)
     if not re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*:", target):

@@ -53,7 +53,8 @@ def status_line(progress: Progress) -> str:
         return words.STATUS_WRITING
     if step is None:
         return words.STATUS_THINKING
-    return f"is working: {LinkGate().mrkdwn(shortened(_plain(step.title), _MAX_STATUS))}"
+    title = shortened(_plain(step.title), _MAX_STATUS)
+    return f"is working: {LinkGate().mrkdwn(title) if '://' in title else title}"
 
 
 def plan(progress: Progress, title: str) -> Block:

@@ -13,7 +13,7 @@ from bot.runs.policy import Policy
 from bot.slack.render import words
 from tests.unit.slack.rig import Rig, listening
 
-GENERAL = "C0GENERAL1"
+GENERAL, SALES, FINANCE = "C0GENERAL1", "C0SALES001", "C0FINANCE1"
 PARTNERS = "C0PARTNER1"
 
 
@@ -231,3 +231,11 @@ async def test_opening_a_direct_message_offers_things_to_ask(rig):
     direct = rig.direct(ADA)
     prompts = await rig.ws.until(lambda: rig.ws.status(direct, None).prompts)
     assert [p["message"] for p in prompts] == list(words.EXAMPLES)
+
+
+async def test_channels_in_a_question_have_their_names(rig):
+    """The model reads what people read; a private channel's name is for its members only."""
+    text = f"is <#{SALES}> busier than <#{FINANCE}>?"
+    await rig.ws.say(ADA, GENERAL, rig.mention(text))
+    await rig.ws.until(lambda: rig.mailbox.requests)
+    assert rig.mailbox.requests[0].text == f"is #sales busier than #{FINANCE}?"
