@@ -14,6 +14,7 @@ from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 from typing_extensions import override
 
+from bot.core.errors import BotError
 from bot.slack.client import Clients, Identity, Token
 from bot.slack.intake import Intake
 from bot.slack.render import words
@@ -79,7 +80,11 @@ class _FrontDoor(AsyncApp):
         team, enterprise = _about(req)
         if not team or _event_type(req) in REMOVALS:
             return await super().async_dispatch(req)
-        listener = await self._listeners.of(team, enterprise)
+        try:
+            listener = await self._listeners.of(team, enterprise)
+        except BotError as error:
+            log.error("Not acknowledged, nobody can say whose it is: %s", error)  # noqa: TRY400 - a clear line
+            return BoltResponse(status=503)
         if listener is None:
             return await super().async_dispatch(req)
         return await listener.app.async_dispatch(req)

@@ -173,16 +173,18 @@ class Removals:
         self._forget = forget
 
     async def taken_out(self, team: str, enterprise: str | None) -> None:
-        """Erase what is held about a workspace, and the installation. Safe to repeat.
+        """Erase what is held about a workspace, and the installation. Safe to repeat: one that is
+        not known is erased too, as whoever was at it may have died.
 
         Raises SlackUnavailable when Slack does not say now whether the token is good.
         """
         install = await self._installs.find(team, enterprise)
-        if install is None or await self._is_good(install):
+        if install is not None and await self._is_good(install):
             return
-        for each in {team, *await self._installs.teams_of(install.holder)}:
+        holder = install.holder if install else team
+        for each in {team, *await self._installs.teams_of(holder)}:
             await self._forget(each)
-        await self._installs.forget(install.holder)
+        await self._installs.forget(holder)
         log.warning("The bot was taken out of %s; all that was held of it is erased", team)
 
     async def _is_good(self, install: Install) -> bool:

@@ -5,14 +5,18 @@ and whoever serves several has a set of such things for each.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
+from bot.core.errors import BotError
 from bot.slack.access import Access
 from bot.slack.client import Clients, Identity
 from bot.slack.people import People
 from bot.slack.status import ThreadStatus
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -96,15 +100,26 @@ async def in_each(
     teams: Callable[[], Awaitable[list[str]]], work: Callable[[str], Coroutine[None, None, None]]
 ) -> None:
     """Do `work` in each workspace for as long as it is one of `teams`, until cancelled. Work that
-    ends is begun again at the next look."""
+    ends, or has trouble, is begun again at the next look."""
+
+    async def worked(team: str) -> None:
+        try:
+            await work(team)
+        except BotError as error:
+            log.warning("Nothing goes on in %s for now: %s", team, error)
+
     async with asyncio.TaskGroup() as group:
         running: dict[str, asyncio.Task[None]] = {}
         while True:
-            there = set(await teams())
+            try:
+                there = set(await teams())
+            except BotError as error:
+                log.warning("It is not known now which workspaces there are: %s", error)
+                there = set(running)
             for team, task in list(running.items()):
                 if task.done() or team not in there:
                     task.cancel()
                     del running[team]
             for team in there - running.keys():
-                running[team] = group.create_task(work(team), name=f"workspace {team}")
+                running[team] = group.create_task(worked(team), name=f"workspace {team}")
             await asyncio.sleep(LOOK_SECONDS)

@@ -208,6 +208,23 @@ async def test_two_processes_refresh_a_token_once(redis_url: str) -> None:
         assert len([e for e in ws.effects if e.method == "oauth.v2.access"]) == 1
 
 
+async def test_an_installation_that_cannot_be_opened_keeps_the_others_working(
+    redis_url: str, redis: Redis, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its events are not acknowledged, so that they come again when the key is back."""
+    async with place(redis_url) as at:
+        await at.browser.install(at.first)
+        await at.browser.install(at.second)
+        kept = await redis.get(f"bot:v1:install:{at.second.team_id}")
+        assert kept
+        await redis.set(f"bot:v1:install:{at.second.team_id}", "damaged", ex=1000)
+        await at.ask(at.second)
+        await at.second.until(lambda: "cannot be opened: it is damaged" in caplog.text)
+        await at.answered(at.first, await at.ask(at.first))
+        await redis.set(f"bot:v1:install:{at.second.team_id}", kept, ex=1000)
+        await at.answered(at.second, await at.ask(at.second))
+
+
 async def test_a_wrong_key_is_one_clear_line_and_an_old_key_still_opens(stores) -> None:
     old = Installs(stores.redis, Retention(), box_of([KEY]))
     await old.save(INSTALL)
