@@ -292,7 +292,7 @@ NOT_RUN = {
     "messages-joined": "as above",
     "sweep-found": "below, in a scene of its own",
     "drain-begun": "as above",
-    "ticket-returning": "by chance only: tests/unit/runs/test_engine.py hands back on purpose",
+    "ticket-returning": "as above",
 }
 """Failpoints without a case in the table of all, and why."""
 
@@ -325,6 +325,7 @@ def all_cases() -> Iterator[Case]:
     for action in ACTIONS:
         yield Case(20, "sweep-found", action, scene="sweep")
         yield Case(20, "drain-begun", action, scene="drain")
+        yield Case(20, "ticket-returning", action, scene="drain")
         yield Case(21, "message-updating", action, scene="refusal")
     yield from LOST_REPLIES
 
