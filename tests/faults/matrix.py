@@ -41,7 +41,7 @@ ROWS = {
         ("an error inside the stream, broken JSON", "the way of failures", "unit/model/test_client.py::test_errors_inside_a_stream_are_sorted"),
         ("malformed arguments, unknown tool", "an output that says so", "unit/agent/test_loop.py::test_a_bad_call_is_answered_with_what_to_do"),
         ("a call id twice", "run once", "unit/agent/test_loop.py::test_a_call_id_given_twice_is_run_once"),
-        ("empty output", "nudged, bounded", "unit/agent/test_loop.py::test_empty_responses_are_bounded"),
+        ("empty output", "nudged, bounded", "unit/agent/test_loop.py::test_responses_of_no_use_are_bounded"),
         ("cut off by max tokens", "redone from its parent", "unit/agent/test_loop.py::test_a_response_that_was_cut_off_is_done_again_from_its_parent"),
         ("content filter", "said, no retry", "unit/agent/test_loop.py::test_a_content_filter_is_said_and_not_tried_again"),
         ("refusal", "said, no retry", "unit/agent/test_loop.py::test_a_refusal_is_said_and_not_tried_again"),
