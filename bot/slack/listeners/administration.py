@@ -43,7 +43,13 @@ def register(app: AsyncApp, clients: Clients, admin: Admin, background: Backgrou
                 channel=channel, user=body["user"]["id"], thread_ts=thread, text=said
             )
         else:
-            await clients.writes.chat_postMessage(channel=channel, thread_ts=thread, text=said)
+            await clients.writes.chat_postMessage(
+                channel=channel,
+                thread_ts=thread,
+                text=said,
+                unfurl_links=False,
+                unfurl_media=False,
+            )
 
 
 async def _raised(admin: Admin, body: Body, action: Body) -> str:
