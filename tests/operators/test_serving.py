@@ -146,7 +146,6 @@ async def test_ready_means_that_redis_and_slack_are_there(tmp_path: Path) -> Non
             await probe.until_ready_is(ready=False, because="redis")
             await full.config_set("maxmemory", 0)
         await probe.until_ready_is(ready=True)
-        bot.ws.faults.refuse_connections(2)
         bot.ws.faults.drop_sockets()
         await probe.until_ready_is(ready=False, because="slack")
         await probe.until_ready_is(ready=True)
