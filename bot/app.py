@@ -42,6 +42,7 @@ from bot.runs.images import Images
 from bot.runs.memories import ScopedMemories
 from bot.runs.requests import Requests
 from bot.runs.runner import Runner
+from bot.runs.schedules import OwnSchedules
 from bot.runs.surface import OpenSurface
 from bot.runs.watching import Submit, Watch
 from bot.serving import Serving, serving
@@ -59,6 +60,7 @@ from bot.slack.edits import Edits
 from bot.slack.intake import Intake
 from bot.slack.listeners import register
 from bot.slack.reachable import ReachableChannels
+from bot.slack.scheduling import Scheduling
 from bot.slack.socket_mode import socket_mode
 from bot.slack.stopping import Stopping
 from bot.slack.surface import slack_surfaces
@@ -66,7 +68,16 @@ from bot.slack.workflow import with_steps
 from bot.slack.workspaces import OneWorkspace, PerWorkspace, Slack, Workspaces, in_each
 from bot.store import Stores, open_stores
 from bot.store.embedded import embedded_redis
-from bot.toolkit import Artifacts, Conversation, Databases, Directory, Fetcher, Memories, Tool
+from bot.toolkit import (
+    Artifacts,
+    Conversation,
+    Databases,
+    Directory,
+    Fetcher,
+    Memories,
+    Schedules,
+    Tool,
+)
 from bot.toolkit.catalogue import Catalogue
 from bot.toolkit.directory import NoDirectory
 from bot.toolkit.mcp import McpServers, open_mcp_servers
@@ -140,7 +151,13 @@ async def runners(
     artifacts = ThreadArtifacts(stores.artifacts)
     databases = Databases(settings.databases)
     memories = ScopedMemories(stores.memories)
-    shared = {Artifacts: artifacts, Databases: databases, Fetcher: Fetcher(), Memories: memories}
+    shared = {
+        Artifacts: artifacts,
+        Databases: databases,
+        Fetcher: Fetcher(),
+        Memories: memories,
+        Schedules: OwnSchedules(stores.schedules),
+    }
     async with (
         open_mcp_servers(settings.mcp_servers, stores.mcp) as mcp,
         sdk_client(key, settings.openai_base_url) as client,
@@ -372,8 +389,10 @@ async def _listening(
 
         def listener(slack: Slack) -> Listener:
             app = slack_app(slack.clients, slack.identity, signing_secret=signing_secret)
-            intake = _add_listeners(app, settings, stores, slack, requests, submit, background)
-            return Listener(slack, app, intake)
+            intake, asking = _add_listeners(
+                *(app, settings, stores, slack, requests, submit, background)
+            )
+            return Listener(slack, app, intake, asking)
 
         listeners = PerWorkspace(there, listener)
         taken_out = many.removals.taken_out if many else None
@@ -397,6 +416,14 @@ async def _listening(
 
             watching = in_each(there.teams, catch_up)
             await stack.enter_async_context(alongside(watching, name="catching up"))
+
+        async def ask_what_is_due(team: str) -> None:
+            if listener := await listeners.of(team):
+                clients, asking = listener.slack.clients, listener.asking
+                await Scheduling(team, stores.schedules, asking, clients).run()
+
+        due = in_each(there.teams, ask_what_is_due)
+        await stack.enter_async_context(alongside(due, name="schedules"))
         yield
 
 
@@ -419,7 +446,7 @@ def _add_listeners(
     requests: Requests,
     submit: Submit,
     background: Background,
-) -> Intake:
+) -> tuple[Intake, Asking]:
     channels = Channels(settings.channels, stores.channels)
     stopping = Stopping(
         identity=slack.identity,
@@ -490,4 +517,4 @@ def _add_listeners(
         status=slack.status,
         background=background,
     )
-    return intake
+    return intake, asking

@@ -25,6 +25,7 @@ class Entry(StrEnum):
     GLOBAL_SHORTCUT = "global_shortcut"
     COMMAND = "command"
     WORKFLOW_STEP = "workflow_step"
+    SCHEDULE = "schedule"
     HEADLESS = "headless"
 
 

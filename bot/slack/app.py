@@ -15,6 +15,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from typing_extensions import override
 
 from bot.core.errors import BotError
+from bot.slack.asking import Asking
 from bot.slack.client import Clients, Identity, Token
 from bot.slack.intake import Intake
 from bot.slack.render import words
@@ -37,6 +38,7 @@ class Listener:
     slack: Slack
     app: AsyncApp
     intake: Intake
+    asking: Asking
 
 
 TakenOut = Callable[[str, str | None], Awaitable[None]]

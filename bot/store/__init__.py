@@ -27,6 +27,7 @@ from bot.store.mailbox import Mailbox
 from bot.store.memory import Memories as MemoryStore
 from bot.store.pause import PauseSwitch
 from bot.store.run import Phase, Post, RunRecord, Runs
+from bot.store.schedules import ScheduleStore
 from bot.store.signals import Signals
 from bot.store.threads import Threads
 
@@ -57,6 +58,7 @@ __all__ = [
     "Retention",
     "RunRecord",
     "Runs",
+    "ScheduleStore",
     "Signals",
     "Stores",
     "Threads",
@@ -83,6 +85,7 @@ class Stores:
     threads: Threads
     channels: Decisions
     memories: MemoryStore
+    schedules: ScheduleStore
     mcp: Decisions
     signals: Signals
     budgets: BudgetStore
@@ -148,6 +151,7 @@ async def open_stores(url: str, retention: Retention | None = None) -> AsyncGene
             artifacts=ArtifactStore(redis, keep),
             threads=Threads(redis, keep),
             memories=MemoryStore(redis, keep),
+            schedules=ScheduleStore(redis, keep),
             channels=Decisions(redis, keep, "channel-edits"),
             mcp=Decisions(redis, keep, "mcp-pins"),
             signals=Signals(redis, keep),

@@ -13,6 +13,7 @@ from bot.core.context import RequestContext, current_request
 from bot.core.errors import ToolError
 from bot.core.memory import Memory, MemoryScope
 from bot.core.request import FileRef
+from bot.core.schedule import Schedule
 from bot.toolkit.artifacts import CHART_TYPE, Artifact, Artifacts, Column
 from bot.toolkit.conversation import Conversation, Download, ThreadMessage
 from bot.toolkit.databases import DatabaseConfig, Databases
@@ -20,6 +21,7 @@ from bot.toolkit.directory import ChannelEntry, Directory, PersonEntry
 from bot.toolkit.fetching import Fetcher, Page
 from bot.toolkit.memories import Memories
 from bot.toolkit.narrowing import Compact, Fields, Query, TimeRange
+from bot.toolkit.schedules import Schedules
 from bot.toolkit.tool import Provided, Tool, ToolResult, tool
 
 __all__ = [
@@ -46,6 +48,8 @@ __all__ = [
     "Provided",
     "Query",
     "RequestContext",
+    "Schedule",
+    "Schedules",
     "Series",
     "Source",
     "ThreadMessage",

@@ -143,6 +143,7 @@ RAISE_TEXT = "Only admins can. Everybody here will see who did; it holds until t
 RAISE_CONFIRM = "Raise it"
 NOT_OURS = "I don't know that budget."
 OR = " or "
+SCHEDULE_STOPPED = "I no longer ask what you scheduled (“{text}”), because I may not: {why}"
 PARKED = "Waiting for approval"
 WAITS_FOR = ":hourglass_flowing_sand: I need the approval of {people} to go on; see below."
 STATUS_PARKED = "waits for an approval"

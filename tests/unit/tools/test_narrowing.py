@@ -44,10 +44,11 @@ from tests.support.conversation import MemoryConversation
 
 ALLOWED = 3_000
 SMALL = {
-    "add_reaction", "calculate", "check_quote", "describe_channel", "convert_time", "convert_units", "count_days", "count_words", "current_time",
-    "draw_lots", "edit_file", "find_meeting_times", "forget", "list_holidays", "make_chart", "make_table",
-    "post_message", "remember", "remember_for_others", "schedule_message", "share_file",
-    "shift_date", "totals_over_time", "write_file",
+    "add_reaction", "calculate", "cancel_schedule", "check_quote", "convert_time", "convert_units",
+    "count_days", "count_words", "current_time", "describe_channel", "draw_lots", "edit_file",
+    "find_meeting_times", "forget", "list_holidays", "list_schedules", "make_chart", "make_table",
+    "post_message", "remember", "remember_for_others", "schedule_message", "schedule_prompt",
+    "share_file", "shift_date", "totals_over_time", "write_file",
 }  # fmt: skip
 """Tools whose outputs are small whatever they are asked."""
 

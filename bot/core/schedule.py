@@ -1,0 +1,31 @@
+"""A question that is asked again later, by itself."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from bot.core.ids import new_id
+from bot.core.request import Redacted
+
+
+class Schedule(BaseModel):
+    """`text` is asked for `user` in `thread` at `next_at` (seconds since the epoch), and then as often
+    as `cron` says, in `time_zone`; an empty `cron` is once. `refusals` counts times in a row at which
+    it could not be asked."""
+
+    model_config = ConfigDict(frozen=True)
+
+    version: int = 1
+    id: str = Field(default_factory=lambda: new_id("sched", 6))
+    team: str
+    channel: str
+    thread: str
+    user: str
+    text: Redacted
+    cron: str = ""
+    time_zone: str = "UTC"
+    next_at: int
+    refusals: int = 0
+    made: datetime = Field(default_factory=lambda: datetime.now(UTC))

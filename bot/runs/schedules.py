@@ -1,0 +1,91 @@
+"""Schedules of the person who asks, and when each comes next."""
+
+from __future__ import annotations
+
+import time
+import zoneinfo
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from cronsim import CronSim, CronSimError
+
+from bot.core.context import current_request
+from bot.core.errors import ToolError
+from bot.core.schedule import Schedule
+from bot.store import ScheduleStore
+
+MOST = 10  # of one person in a workspace
+_LEAST_MINUTES = 15
+_LATEST_DAYS = 366
+
+
+@dataclass(frozen=True, slots=True)
+class OwnSchedules:
+    """See `bot.toolkit.schedules.Schedules`. Whose they are follows from the request alone."""
+
+    store: ScheduleStore
+    clock: Callable[[], float] = time.time
+
+    async def add(self, text: str, *, at: datetime | None, cron: str) -> Schedule:
+        request = current_request().request
+        if request.private:
+            raise ToolError("Only what is asked in the open can be asked again. Say so.")
+        if bool(at) == bool(cron):
+            raise ToolError("Give either at or cron.")
+        if len(await self.all()) >= MOST:
+            raise ToolError(f"The person has {MOST} schedules already; cancel one first.")
+        first = int(at.timestamp()) if at else next_time(cron, request.time_zone, self.clock())
+        now = self.clock()
+        if not now < first <= now + _LATEST_DAYS * 86_400:
+            raise ToolError(
+                f"The time must be in the next {_LATEST_DAYS} days. Now it is {_said(now)}."
+            )
+        schedule = Schedule(
+            team=request.team,
+            channel=request.channel,
+            thread=request.thread,
+            user=request.user,
+            text=text,
+            cron=cron,
+            time_zone=request.time_zone,
+            next_at=first,
+        )
+        await self.store.save(schedule)
+        return schedule
+
+    async def all(self) -> list[Schedule]:
+        request = current_request().request
+        return await self.store.of(request.team, request.user)
+
+    async def cancel(self, schedule_id: str) -> Schedule:
+        found = next((each for each in await self.all() if each.id == schedule_id), None)
+        if found is None:
+            raise ToolError(f"The person has no schedule {schedule_id}. list_schedules names them.")
+        await self.store.remove(found.team, found.id)
+        return found
+
+
+def next_time(cron: str, time_zone: str, now: float) -> int:
+    """When `cron` comes next after `now`, in seconds since the epoch, by the clocks of `time_zone`.
+
+    Raises ToolError for what is no cron expression, never comes, or comes too often.
+    """
+    try:
+        zone = zoneinfo.ZoneInfo(time_zone)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError):
+        zone = zoneinfo.ZoneInfo("UTC")
+    try:
+        times = CronSim(cron, datetime.fromtimestamp(now, zone))
+        first, second = next(times), next(times)
+    except CronSimError as error:
+        raise ToolError(f'{cron!r} is no cron expression ({error}). Write "0 9 * * MON".') from None
+    except StopIteration:
+        raise ToolError(f"{cron!r} never comes.") from None
+    if second - first < timedelta(minutes=_LEAST_MINUTES):
+        raise ToolError(f"At most every {_LEAST_MINUTES} minutes.")
+    return int(first.timestamp())
+
+
+def _said(moment: float) -> str:
+    return f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%dT%H:%MZ}"

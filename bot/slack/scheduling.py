@@ -1,0 +1,89 @@
+"""Asks what people scheduled, when its time has come: in their name, with the rights they have then."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from slack_sdk.errors import SlackApiError
+
+from bot.core.errors import BotError, NotPermitted
+from bot.core.request import Entry
+from bot.core.schedule import Schedule
+from bot.runs.schedules import next_time
+from bot.slack.asking import Asking, Question
+from bot.slack.client import TRANSPORT_ERRORS, Clients
+from bot.slack.render import words
+from bot.store import ScheduleStore
+
+log = logging.getLogger(__name__)
+
+LOOK_SECONDS = 10.0
+_MOST_REFUSALS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduling:
+    """Of one workspace. Any number of processes may look: each due schedule is given to one, and what
+    it asks is told apart by schedule and time, so that it is asked once."""
+
+    team: str
+    store: ScheduleStore
+    asking: Asking
+    clients: Clients
+    clock: Callable[[], float] = time.time
+
+    async def run(self) -> None:
+        """Look again and again until cancelled. Trouble is logged, and it is tried again."""
+        while True:
+            try:
+                await self.look()
+            except (BotError, SlackApiError, *TRANSPORT_ERRORS) as error:
+                log.warning("Schedules were not looked through: %s", error)
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def look(self) -> None:
+        """Ask what is due."""
+        for schedule in await self.store.due(self.team, self.clock()):
+            await self._ask(schedule)
+
+    async def _ask(self, schedule: Schedule) -> None:
+        question = Question(
+            entry=Entry.SCHEDULE,
+            user=schedule.user,
+            channel=schedule.channel,
+            thread=schedule.thread,
+            text=schedule.text,
+            key=f"schedule:{schedule.id}:{schedule.next_at}",
+        )
+        try:
+            await self.asking.ask(question)
+        except NotPermitted as refusal:
+            log.warning("Schedule %s was not asked: %s", schedule.id, refusal)
+            await self._refused(schedule, str(refusal))
+        else:
+            await self._next(schedule.model_copy(update={"refusals": 0}))
+
+    async def _refused(self, schedule: Schedule, why: str) -> None:
+        refusals = schedule.refusals + 1
+        if schedule.cron and refusals < _MOST_REFUSALS:
+            await self._next(schedule.model_copy(update={"refusals": refusals}))
+            return
+        await self.store.remove(schedule.team, schedule.id)
+        said = words.SCHEDULE_STOPPED.format(text=schedule.text[:200], why=why)
+        try:
+            direct = await self.asking.direct_channel(schedule.user)
+            await self.clients.writes.chat_postMessage(channel=direct, text=said)
+        except (SlackApiError, *TRANSPORT_ERRORS):  # somebody who is gone, most likely
+            log.warning("Nobody could be told that schedule %s stopped", schedule.id)
+
+    async def _next(self, schedule: Schedule) -> None:
+        """From now on, not from when it was due: what was missed while nobody looked is asked once."""
+        if not schedule.cron:
+            await self.store.remove(schedule.team, schedule.id)
+            return
+        later = next_time(schedule.cron, schedule.time_zone, self.clock())
+        await self.store.save(schedule.model_copy(update={"next_at": later}))

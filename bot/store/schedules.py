@@ -1,0 +1,74 @@
+"""Schedules: one hash for each workspace, and an index of it by when each is due."""
+
+from __future__ import annotations
+
+import logging
+
+from bot.core.errors import CorruptValue
+from bot.core.schedule import Schedule
+from bot.store.connection import Connection, Retention
+from bot.store.values import decode
+
+log = logging.getLogger(__name__)
+
+CLAIM_SECONDS = 120
+"""How long others leave a due schedule to the process that took it."""
+
+
+class ScheduleStore:
+    """Reading keeps for longer."""
+
+    def __init__(self, redis: Connection, retention: Retention) -> None:
+        self._redis = redis
+        self._seconds = retention.settings
+
+    async def save(self, schedule: Schedule) -> None:
+        """Keep it, as it stands now."""
+        kept, due = self._keys(schedule.team)
+        await self._redis.together(
+            ("HSET", kept, schedule.id, schedule.model_dump_json()),
+            ("ZADD", due, schedule.next_at, schedule.id),
+            ("EXPIRE", kept, self._seconds),
+            ("EXPIRE", due, self._seconds),
+        )
+
+    async def of(self, team: str, user: str) -> list[Schedule]:
+        """A person's, the next first."""
+        fields = await self._redis.call("HGETALL", self._keys(team)[0])
+        found = [each for raw in fields.values() if (each := _read(raw)) and each.user == user]
+        return sorted(found, key=lambda each: each.next_at)
+
+    async def remove(self, team: str, schedule_id: str) -> bool:
+        """Forget it; False when it is not there."""
+        kept, due = self._keys(team)
+        gone, _ = await self._redis.together(
+            ("HDEL", kept, schedule_id), ("ZREM", due, schedule_id)
+        )
+        return bool(gone)
+
+    async def due(self, team: str, now: float) -> list[Schedule]:
+        """Those whose time has come; each is given to one process at a time, and again later unless
+        it is saved with another time, or removed."""
+        kept, due = self._keys(team)
+        found: list[Schedule] = []
+        for raw in await self._redis.call("ZRANGE", due, "-inf", int(now), "BYSCORE"):
+            name = raw.decode()
+            schedule = _read(await self._redis.call("HGET", kept, name))
+            if schedule is None:  # erased, or not to be read
+                await self.remove(team, name)
+                continue
+            claim = self._redis.key("schedule-claim", team, name, str(schedule.next_at))
+            if await self._redis.call("SET", claim, "1", "NX", "EX", CLAIM_SECONDS):
+                found.append(schedule)
+        return found
+
+    def _keys(self, team: str) -> tuple[str, str]:
+        return self._redis.key("schedules", team), self._redis.key("schedules-due", team)
+
+
+def _read(raw: bytes | None) -> Schedule | None:
+    try:
+        return decode(Schedule, raw) if raw else None
+    except CorruptValue:
+        log.exception("A schedule cannot be read")
+        return None

@@ -1,0 +1,135 @@
+"""Questions that are asked later: once, in time, in their owner's name, and with their rights (issue 6)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from bot.app import bot
+from bot.core.errors import ToolError
+from bot.core.schedule import Schedule
+from bot.local.model import ResponsesServer, finish
+from bot.local.workspace import ADA, BEN, GUS, Workspace
+from bot.runs.schedules import MOST, OwnSchedules, next_time
+from bot.slack.scheduling import Scheduling
+from bot.store import Stores, open_stores
+from tests.support.conversation import asked
+from tests.support.deployment import Deployment, configured
+from tests.support.redis import redis_server, redis_url, stores
+from tests.support.runs import answer
+from tests.unit.slack.rig import wired
+from tools.schedules import cancel_schedule, list_schedules, schedule_prompt
+
+__all__ = ["redis_server", "redis_url", "stores"]
+
+GENERAL = "C0GENERAL1"
+NOW = datetime(2026, 3, 27, 12, tzinfo=UTC).timestamp()
+MONDAYS = "0 9 * * MON"
+
+
+def schedule(ws: Workspace, thread: str, user: str = ADA, **more: object) -> Schedule:
+    fields = {"team": ws.team_id, "channel": GENERAL, "thread": thread, "user": user}
+    return Schedule.model_validate(
+        {**fields, "text": "How many?", "next_at": int(NOW) - 900_000, **more}
+    )
+
+
+async def test_what_was_missed_is_asked_once_and_answered_in_its_thread(redis_url: str) -> None:
+    """However often it was due while nothing ran; then it waits for its next time."""
+    async with (
+        Workspace.open() as ws,
+        ResponsesServer.open(brain=lambda _: finish(answer("Seven."))) as api,
+        open_stores(redis_url) as stores,
+    ):
+        root = (await ws.say(ADA, GENERAL, "Figures"))["ts"]
+        await stores.schedules.save(schedule(ws, root, cron=MONDAYS))
+        async with bot(configured(ws, api, redis_url)):
+            deployed = Deployment(ws, api)
+            [said] = await deployed.answered(GENERAL, root)
+        assert "Seven." in said["text"]
+        asked_aloud = [m for m in deployed.own(GENERAL, root) if " asked:" in str(m["text"])]
+        assert [m["text"] for m in asked_aloud] == ["Ada Lovelace asked: How many?"]
+        [kept] = await stores.schedules.of(ws.team_id, ADA)
+        assert kept.next_at > datetime.now(UTC).timestamp()
+
+
+async def test_one_of_several_processes_asks(ws: Workspace, stores: Stores) -> None:
+    async with wired(ws) as rig:
+        root = (await ws.say(ADA, GENERAL, "Figures"))["ts"]
+        await stores.schedules.save(schedule(ws, root))
+        looks = [
+            Scheduling(ws.team_id, stores.schedules, rig.asking, rig.clients, lambda: NOW)
+            for _ in range(3)
+        ]
+        for each in looks:
+            await each.look()
+        assert [(r.user, r.text, r.thread) for r in rig.mailbox.requests] == [
+            (ADA, "How many?", root)
+        ]
+        assert await stores.schedules.of(ws.team_id, ADA) == []
+
+
+async def test_who_may_not_ask_any_more_is_told_after_three_times(
+    ws: Workspace, stores: Stores
+) -> None:
+    """Rights are those of the moment: a guest's schedule asks nothing."""
+    async with wired(ws) as rig:
+        root = (await ws.say(GUS, GENERAL, "Figures"))["ts"]
+        await stores.schedules.save(schedule(ws, root, GUS, cron=MONDAYS))
+        now = NOW
+        look = Scheduling(ws.team_id, stores.schedules, rig.asking, rig.clients, lambda: now)
+        for _ in range(3):
+            await look.look()
+            now += 8 * 86_400
+        assert rig.mailbox.requests == []
+        assert await stores.schedules.of(ws.team_id, GUS) == []
+        direct = rig.direct(GUS)
+        assert ["no longer ask" in m["text"] for m in ws.messages(direct)] == [True]
+
+
+async def test_they_are_made_listed_and_cancelled_by_their_owner(stores: Stores) -> None:
+    own = OwnSchedules(stores.schedules, lambda: NOW)
+    with asked(time_zone="Europe/Berlin"):
+        said = await schedule_prompt("Sales of last week?", own, cron=MONDAYS)
+        # The clocks go forward on the 29th: nine o'clock stays nine o'clock.
+        assert "next Mon 2026-03-30 09:00 Europe/Berlin" in said
+        [made] = await own.all()
+        assert made.id in await list_schedules(own)
+        await cancel_schedule(made.id, own)
+        assert await list_schedules(own) == "Nothing is scheduled."
+        with pytest.raises(ToolError, match="no schedule"):
+            await cancel_schedule(made.id, own)
+
+
+async def test_nobody_else_cancels_them(ws: Workspace, stores: Stores) -> None:
+    theirs = schedule(ws, "1.0", BEN, team="T1")
+    await stores.schedules.save(theirs)
+    with asked(), pytest.raises(ToolError, match="no schedule"):
+        await OwnSchedules(stores.schedules).cancel(theirs.id)
+
+
+async def test_there_are_bounds(stores: Stores) -> None:
+    own = OwnSchedules(stores.schedules, lambda: NOW)
+    with asked():
+        with pytest.raises(ToolError, match="in the next 366 days"):
+            await own.add("Late?", at=datetime(2020, 1, 1, tzinfo=UTC), cron="")
+        with pytest.raises(ToolError, match="either at or cron"):
+            await own.add("When?", at=None, cron="")
+        for _ in range(MOST):
+            await own.add("Again?", at=None, cron=MONDAYS)
+        with pytest.raises(ToolError, match="cancel one first"):
+            await own.add("Once more?", at=None, cron=MONDAYS)
+
+
+@pytest.mark.parametrize(
+    ("cron", "why"),
+    [
+        ("soon", "no cron expression"),
+        ("* * * * *", "every 15 minutes"),
+        ("0 0 30 2 *", "never comes|no cron"),
+    ],
+)
+def test_expressions_that_cannot_be_used_are_refused(cron: str, why: str) -> None:
+    with pytest.raises(ToolError, match=why):
+        next_time(cron, "UTC", NOW)

@@ -1,0 +1,72 @@
+"""Questions that are asked later, once or again and again."""
+
+from __future__ import annotations
+
+import zoneinfo
+from datetime import UTC, datetime
+from typing import Annotated
+
+from pydantic import Field
+
+from bot.toolkit import Provided, Schedule, Schedules, ToolError, tool
+
+
+@tool(
+    group="schedules",
+    summary="Ask something later or again and again, in this thread",
+    mutates=True,
+    sensitive=True,
+    standing=None,
+    title="Schedule: {text}",
+)
+async def schedule_prompt(
+    text: Annotated[
+        str,
+        Field(min_length=3, max_length=2_000, description="The whole question, as asked then."),
+    ],
+    schedules: Provided[Schedules],
+    at: Annotated[
+        datetime | None,
+        Field(description='Once: "2026-03-01T09:00+01:00", with the offset of the asker.'),
+    ] = None,
+    cron: Annotated[
+        str,
+        Field(max_length=100, description='Or again and again: "0 9 * * MON", asker\'s zone.'),
+    ] = "",
+) -> str:
+    """Have a question asked for the asker at a time or by a cron expression; it is answered in this
+    thread. Only when they want that; somebody approves exactly this text first."""
+    if at and at.tzinfo is None:
+        raise ToolError("at needs an offset, as in 2026-03-01T09:00+01:00.")
+    made = await schedules.add(text, at=at, cron=cron)
+    return f"scheduled: {_line(made)}"
+
+
+@tool(group="schedules", summary="The asker's schedules", title="List the schedules")
+async def list_schedules(schedules: Provided[Schedules]) -> str:
+    """List what is asked later for the asker, with ids."""
+    return "\n".join(map(_line, await schedules.all())) or "Nothing is scheduled."
+
+
+@tool(
+    group="schedules",
+    summary="Cancel one of the asker's schedules",
+    mutates=True,
+    title="Cancel {id}",
+)
+async def cancel_schedule(
+    id: Annotated[str, Field(description="As list_schedules gives it.")],
+    schedules: Provided[Schedules],
+) -> str:
+    """Never ask it again."""
+    return f"cancelled: {_line(await schedules.cancel(id))}"
+
+
+def _line(schedule: Schedule) -> str:
+    try:
+        zone = zoneinfo.ZoneInfo(schedule.time_zone)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError):
+        zone = zoneinfo.ZoneInfo("UTC")
+    when = datetime.fromtimestamp(schedule.next_at, UTC).astimezone(zone)
+    often = f"“{schedule.cron}”, next" if schedule.cron else "once"
+    return f"{schedule.id} · {often} {when:%a %Y-%m-%d %H:%M} {zone.key} · {schedule.text}"
