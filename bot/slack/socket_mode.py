@@ -91,10 +91,7 @@ class SocketMode:
             await self._changed.wait_for(lambda: self.connected >= count)
 
     async def keep_connected(self, slot: int, patience: float) -> None:
-        """Hold one connection; build a new one whenever it was down for `patience` seconds.
-
-        The SDK tries one and the same address for ever when its first handshake is refused.
-        """
+        """Hold one connection; build a new one whenever it was down for `patience` seconds."""
         while True:
             connection = _Connection(self._app, self._app_token, self._web_client)
             connecting = asyncio.create_task(connection.connect_async())  # type: ignore[no-untyped-call]  # bolt's
@@ -114,6 +111,8 @@ class SocketMode:
             up = await connection.is_up()
             if up:
                 last_up = loop.time()
+            else:  # an address serves once, but the SDK would try a refused one for ever
+                connection.client.wss_uri = None
             if up != (slot in self._up):
                 await self._note(slot, up=up)
             await asyncio.sleep(_CHECK_UP if up else _CHECK_DOWN)

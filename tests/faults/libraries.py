@@ -11,7 +11,7 @@ DEFECTS = {
         ("When `auth.test` fails, the event is acknowledged and no listener runs.", "our own `authorize`, with what was found at start (slack/app.py)", "faults/test_libraries.py::test_an_event_is_taken_in_though_slack_will_not_say_who_we_are"),
         ("Nothing refers to the task of a listener: it may be collected.", "each connection keeps those under way (slack/socket_mode.py)", "faults/test_libraries.py::test_an_event_that_is_worked_on_is_not_collected"),
         ("`close_async()` drops handlers that run.", "they are waited for first (slack/socket_mode.py)", "unit/slack/test_socket_mode.py::test_what_was_received_is_kept_and_acknowledged_before_it_closes"),
-        ("`connect()` tries one refused ticket for ever.", "a connection that is down is rebuilt (slack/socket_mode.py)", "unit/slack/test_socket_mode.py::test_a_connection_that_stays_down_is_rebuilt"),
+        ("`connect()` tries one refused ticket for ever.", "each try has an address of its own (slack/socket_mode.py)", "unit/slack/test_socket_mode.py::test_a_refused_connection_is_tried_at_another_address"),
         ("Silence after a reconnect counts as connected.", "only one that Slack has greeted is up (slack/socket_mode.py)", "unit/slack/test_socket_mode.py::test_a_connection_that_says_nothing_is_rebuilt"),
         ("What nobody listens to is not acknowledged, and comes again.", "it is answered (slack/app.py)", "unit/slack/test_socket_mode.py::test_what_nobody_listens_to_is_acknowledged"),
         ("The default client posts again on a dropped connection.", "no such retry for posts; looked for instead (slack/client.py, poster.py)", "faults/test_lines.py::test_slack_posts_and_its_reply_is_lost"),

@@ -15,12 +15,12 @@ from tests.unit.slack.rig import wired
 GENERAL = "C0GENERAL1"
 
 
-async def test_a_connection_that_stays_down_is_rebuilt(ws):
+async def test_a_refused_connection_is_tried_at_another_address(ws):
     """The SDK would try the same refused address for ever: its tickets are for one use."""
     async with wired(ws) as rig:
-        ws.faults.refuse_connections(2)
+        ws.faults.refuse_connections(1)
         async with socket_mode(
-            rig.app, ws.app_token, web_client=rig.clients.reads, connections=1, patience=0.5
+            rig.app, ws.app_token, web_client=rig.clients.reads, connections=1
         ) as sockets:
             await asyncio.wait_for(sockets.wait_connected(1), 10)
             await ws.say(ADA, GENERAL, rig.mention("still there?"))
