@@ -10,11 +10,11 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
-from bot.app import budget_policy, redis_and_stores
 from bot.core.audit import AuditEntry, AuditKind
 from bot.core.budgets import Pause
 from bot.core.errors import ConfigurationError
 from bot.model import delete_responses, sdk_client
+from bot.runners import budget_policy, redis_and_stores
 from bot.runs.budget_words import since, used_of
 from bot.runs.budgets import BudgetPolicy
 from bot.runs.erasing import erase_person, erase_thread

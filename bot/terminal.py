@@ -8,13 +8,13 @@ import signal
 from pathlib import Path
 from typing import Any
 
-from bot.app import redis_and_stores, runner
 from bot.console import ConsoleConversation, anybody, console_surface
 from bot.core.answers import GIVEN, Answer
 from bot.core.errors import ConfigurationError, ToolDefinitionError
 from bot.core.ids import new_id
 from bot.core.outcome import Outcome
 from bot.core.request import Entry, Request
+from bot.runners import redis_and_stores, runner
 from bot.settings import Settings
 from bot.telemetry import telemetry
 from bot.toolkit.given_schema import given_model

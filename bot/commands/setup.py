@@ -74,7 +74,7 @@ def encryption_key() -> None:
 
 def tools() -> None:
     """List the tools, and what a first request carries of them."""
-    from bot.app import catalogue
+    from bot.runners import catalogue
 
     for line in _tool_lines(catalogue()):
         print(line)

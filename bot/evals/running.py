@@ -12,7 +12,6 @@ from pydantic import SecretStr
 
 from bot.agent.events import Event, FromSubagent, ToolEnded, ToolStarted
 from bot.agent.hooks import HookChain
-from bot.app import redis_and_stores, runner
 from bot.core.answers import GIVEN
 from bot.core.approvals import Approval, Asked, Decision, Verdict
 from bot.core.errors import ConfigurationError
@@ -25,6 +24,7 @@ from bot.evals.conversation import CaseConversation
 from bot.evals.judging import reasons
 from bot.evals.results import CaseResult, Evaluation
 from bot.result_text import result_text
+from bot.runners import redis_and_stores, runner
 from bot.runs.budgets import Budgets
 from bot.runs.runner import Runner
 from bot.runs.surface import OpenSurface, RunPost

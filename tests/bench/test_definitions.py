@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import Field
 
-from bot.app import catalogue
+from bot.runners import catalogue
 from bot.toolkit import Tool, tool
 
 SERVICES = ("crm", "tickets", "calendar", "wiki")

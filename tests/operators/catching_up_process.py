@@ -7,6 +7,7 @@ import functools
 import sys
 
 import bot.app
+import bot.listening
 import bot.slack.catching_up
 import bot.store.catch_up
 from bot.settings import load_settings
@@ -14,7 +15,7 @@ from bot.slack.catching_up import CatchingUp
 
 
 async def main(pace: float) -> None:
-    vars(bot.app)["CatchingUp"] = functools.partial(CatchingUp, pace=pace)
+    vars(bot.listening)["CatchingUp"] = functools.partial(CatchingUp, pace=pace)
     vars(bot.slack.catching_up)["LOOK_SECONDS"] = 0.2
     vars(bot.store.catch_up)["LOCK_SECONDS"] = 1
     async with bot.app.bot(load_settings()):

@@ -13,6 +13,7 @@ import pytest
 from redis.asyncio import Redis
 
 import bot.app
+import bot.listening
 import bot.slack.catching_up
 from bot.local.model import ModelRequest, Reply, ResponsesServer, finish
 from bot.local.workspace import ADA, BEN, GUS, Workspace
@@ -31,7 +32,7 @@ def brain(request: ModelRequest) -> Reply:
 @pytest.fixture
 async def away(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Deployment]:
     """A workspace in which nothing listens, and which delivers nothing twice."""
-    monkeypatch.setattr(bot.app, "CatchingUp", functools.partial(CatchingUp, pace=0.0))
+    monkeypatch.setattr(bot.listening, "CatchingUp", functools.partial(CatchingUp, pace=0.0))
     async with Workspace.open() as ws, ResponsesServer.open(brain=brain) as api:
         ws.delivery.retry_delays = ()
         yield Deployment(ws, api)
@@ -157,7 +158,7 @@ async def test_permission_is_judged_as_ever(away, redis_url, redis) -> None:
 
 async def test_one_of_several_processes_looks(away, redis_url, redis, monkeypatch) -> None:
     """While one looks, another that was started leaves it to it; each is answered once."""
-    monkeypatch.setattr(bot.app, "CatchingUp", functools.partial(CatchingUp, pace=0.2))
+    monkeypatch.setattr(bot.listening, "CatchingUp", functools.partial(CatchingUp, pace=0.2))
     ts = await missed(away, ADA, SALES, mention(away, "how many?"))
     async with back(away, redis_url), back(away, redis_url):
         await away.answered(SALES, ts)

@@ -1,0 +1,225 @@
+"""What runs are made with: the tools there are, the model service, hooks and budgets, out of settings."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import pkgutil
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from openai import AsyncOpenAI
+
+import tools
+from bot.agent.calls import Toolbox
+from bot.agent.commands import AfterTool
+from bot.agent.effort import Effort
+from bot.agent.evaluate import Evaluation
+from bot.agent.hooks import HookChain, Hooks
+from bot.agent.subagents import dispatch_subagent
+from bot.core.errors import ConfigurationError
+from bot.core.request import Again, Request
+from bot.model import Model, PriceList, ResponsesModel, sdk_client
+from bot.runs.artifacts import ThreadArtifacts
+from bot.runs.budgets import BudgetPolicy
+from bot.runs.channels import Channels
+from bot.runs.confirming import MayDecide
+from bot.runs.images import Images
+from bot.runs.memories import ScopedMemories
+from bot.runs.runner import Runner
+from bot.runs.schedules import OwnSchedules
+from bot.runs.surface import OpenSurface
+from bot.runs.watching import Watch
+from bot.settings import NO_MODEL, Settings, secret
+from bot.store import Stores, open_stores
+from bot.store.embedded import embedded_redis
+from bot.toolkit import (
+    Artifacts,
+    Conversation,
+    Databases,
+    Directory,
+    Fetcher,
+    Memories,
+    Schedules,
+    Tool,
+)
+from bot.toolkit.catalogue import Catalogue
+from bot.toolkit.directory import NoDirectory
+from bot.toolkit.mcp import open_mcp_servers
+
+
+@cache
+def catalogue() -> Catalogue:
+    """All tools: whatever `@tool` made in the modules of `tools/`, and the agent's own."""
+    names = [each.name for each in pkgutil.iter_modules(tools.__path__)]
+    modules = [importlib.import_module(f"tools.{name}") for name in names]
+    made = (getattr(value, "tool", None) for module in modules for value in vars(module).values())
+    named = Catalogue.of(each for each in made if isinstance(each, Tool))
+    return named.with_own(dispatch_subagent.tool)
+
+
+@asynccontextmanager
+async def redis_and_stores(
+    settings: Settings, *, data_dir: Path | None
+) -> AsyncGenerator[tuple[str, Stores]]:
+    """The configured Redis, or one of our own that keeps its data in `data_dir` (None: nowhere)."""
+    async with AsyncExitStack() as stack:
+        url = settings.redis_url
+        if url is None:
+            url = await stack.enter_async_context(embedded_redis(data_dir))
+        yield url, await stack.enter_async_context(open_stores(url, settings.retention))
+
+
+MakeRunner = Callable[[Conversation, Directory, OpenSurface, MayDecide], Runner]
+
+
+@asynccontextmanager
+async def runner(
+    settings: Settings,
+    stores: Stores,
+    conversation: Conversation,
+    open_surface: OpenSurface,
+    *,
+    may_decide: MayDecide,
+    **options: Any,
+) -> AsyncGenerator[Runner]:
+    """The runner of a place that is no workspace; see `runners`."""
+    async with runners(settings, stores, **options) as make:
+        yield make(conversation, NoDirectory(), open_surface, may_decide)
+
+
+@asynccontextmanager
+async def runners(
+    settings: Settings,
+    stores: Stores,
+    *,
+    stream: bool = True,
+    dry_run: bool = False,
+    watches: Sequence[Watch] = (),
+    draining: asyncio.Event | None = None,
+) -> AsyncGenerator[MakeRunner]:
+    """Makes a runner for each place where runs are shown, looked on by `watches`. Runs are handed
+    back once `draining` is set. `MayDecide` says who may approve anything there.
+
+    Raises ConfigurationError when no model service is named.
+    """
+    prices = PriceList(settings.model.window, settings.model.price)
+    _check_prices(settings, prices)
+    key = "none"  # a server of one's own may ask for none
+    if settings.openai_api_key or not settings.openai_base_url:
+        key = secret(settings.openai_api_key, "OPENAI_API_KEY", NO_MODEL)
+    artifacts = ThreadArtifacts(stores.artifacts)
+    databases = Databases(settings.databases)
+    memories = ScopedMemories(stores.memories)
+    shared = {
+        Artifacts: artifacts,
+        Databases: databases,
+        Fetcher: Fetcher(),
+        Memories: memories,
+        Schedules: OwnSchedules(stores.schedules),
+    }
+    async with (
+        open_mcp_servers(settings.mcp_servers, stores.mcp) as mcp,
+        sdk_client(key, settings.openai_base_url) as client,
+    ):
+        model: Model = _service(settings, client, stream=stream)
+        for each in watches:
+            model = each.model(model, prices)
+
+        def make(
+            conversation: Conversation,
+            directory: Directory,
+            open_surface: OpenSurface,
+            may_decide: MayDecide,
+        ) -> Runner:
+            for each in watches:
+                open_surface = each.surfaces(open_surface)
+            services = {**shared, Conversation: conversation, Directory: directory}
+            return Runner(
+                stores=stores,
+                toolbox=Toolbox(offered(settings), services, artifacts),
+                model=model,
+                models=(settings.openai_model, *settings.openai_fallback_models),
+                prices=prices,
+                limits=settings.limits,
+                open_surface=open_surface,
+                budgets=budget_policy(settings, stores),
+                hooks_for=lambda request, asked: _hooks(
+                    *(settings, model, artifacts, conversation, request, asked)
+                ),
+                channels=Channels(settings.channels, stores.channels),
+                more_tools=mcp.tools,
+                memories_of=memories.known_to,
+                draining=draining or asyncio.Event(),
+                policy=settings.access,
+                may_decide=may_decide,
+                temperature=settings.model.temperature,
+                stateless=settings.model.stateless,
+                conversation=conversation if settings.model.images else None,
+                dry_run=dry_run,
+            )
+
+        yield make
+
+
+def offered(settings: Settings) -> Catalogue:
+    """All tools, with those of the model service that are switched on."""
+    return catalogue().with_hosted(settings.hosted.definitions())
+
+
+def _service(settings: Settings, client: AsyncOpenAI, *, stream: bool) -> ResponsesModel:
+    return ResponsesModel(
+        client,
+        stream=stream,
+        reasoning=settings.model.reasoning_parameter,
+        temperature=settings.model.temperature,
+        max_output_tokens=settings.model.max_output_tokens,
+    )
+
+
+def budget_policy(settings: Settings, stores: Stores) -> BudgetPolicy:
+    """Who may spend how much."""
+    return BudgetPolicy(settings.budgets, stores.budgets, stores.pause)
+
+
+def _check_prices(settings: Settings, prices: PriceList) -> None:
+    """Raises ConfigurationError when money is bounded but nobody knows what a model costs."""
+    bounds = [f"budgets.{name}" for name in settings.budgets.bound_money]
+    if settings.limits.cost and "cost" in settings.limits.model_fields_set:
+        bounds.append("limits.cost")
+    bounds += [
+        f"channels.{key}.limits.cost"
+        for key, each in settings.channels.items()
+        if each.limits.get("cost")
+    ]
+    models = (settings.openai_model, *settings.openai_fallback_models)
+    unknown = [model for model in models if not prices.knows(model)]
+    if bounds and unknown:
+        raise ConfigurationError(
+            f"{', '.join(bounds)}: the price of {', '.join(unknown)} is not known, so money cannot "
+            "be bounded. Set [model] price = {input = …, output = …} in dollars per million tokens."
+        )
+
+
+def _hooks(
+    settings: Settings,
+    model: Model,
+    artifacts: Artifacts,
+    conversation: Conversation,
+    request: Request,
+    asked: Callable[[], str],
+) -> HookChain:
+    """The policies of one run, in the order in which they judge a result."""
+    hooks: list[Hooks] = [Images(conversation)] if settings.model.images else []
+    deeper = settings.limits.deeper if request.again is Again.DEEPER else 0
+    if effort := max(settings.limits.effort or 0, deeper):
+        hooks.append(Effort(effort))
+    if settings.model.evaluation != "off":
+        tries = 2 if settings.model.evaluation == "full" else 0
+        hooks.append(Evaluation(asked, model, settings.openai_model, tries=tries))
+    if settings.hooks.after_tool:
+        hooks.append(AfterTool(settings.hooks.after_tool, artifacts))
+    return HookChain(tuple(hooks))
