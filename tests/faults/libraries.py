@@ -2,7 +2,7 @@
 each, and the test that fails without it. `python -m tests.faults.matrix` writes the page.
 
 The tests were run once with the workaround taken away, and failed; those of † hold what must be, and
-pass without it as well.
+pass without it as well, or were not run so.
 """
 
 DEFECTS = {
@@ -21,7 +21,7 @@ DEFECTS = {
         ("Errors are logged with the address of Socket Mode, ticket included.", "secrets are taken out of every line (logs.py)", "faults/test_libraries.py::test_a_socket_modes_address_is_not_logged"),
     ),
     "redis-py 8.1": (
-        ("Ten retries by itself: after a lost reply a command is done twice.", "its retries are off, and ours repeat only what may be done twice (store/connection.py, store/lua)", "faults/test_lines.py::test_redis_acts_and_its_reply_is_lost"),
+        ("Ten retries by itself: after a lost reply a command is done twice. †", "its retries are off, and ours repeat only what may be done twice (store/connection.py, store/lua)", "faults/test_lines.py::test_redis_acts_and_its_reply_is_lost"),
         ("`SET NX` answers None to who holds the lock after a lost reply.", "claims and writes carry who made them (store/lua)", "unit/store/test_run.py::test_a_save_point_whose_reply_was_lost_is_kept_once"),
         ("A transaction that was cancelled may be carried out.", "what belongs together is one script (store/leases.py)", "faults/test_libraries.py::test_a_save_point_that_is_cancelled_is_whole_or_nothing"),
         ("With Python 3.11 a cancellation that meets a reply is lost.", "looked for after each reply (store/connection.py)", "unit/store/test_connection.py::test_a_cancellation_is_never_lost"),
@@ -35,7 +35,7 @@ DEFECTS = {
         ("Leaving a stream early keeps its connection. †", "`async with`, `aclosing` (model/client.py)", "unit/model/test_client.py::test_leaving_early_drops_the_connection"),
         ("The timeout is for each read: a trickle goes on.", "a deadline for the call (agent/interrupt.py)", "unit/agent/test_loop.py::test_a_slow_trickle_is_given_up"),
         ("A 429 that will not pass is tried again.", "the SDK is told not to (model/client.py)", "faults/test_libraries.py::test_a_quota_that_is_used_up_is_asked_for_once"),
-        ("A crash between a call and its output makes the chain unusable.", "the chain moves on only with outputs for all (agent/state.py)", "unit/runs/test_runner.py::test_a_run_goes_on_where_the_process_died"),
+        ("A crash between a call and its output makes the chain unusable. †", "the chain moves on only with outputs for all (agent/state.py)", "unit/runs/test_runner.py::test_a_run_goes_on_where_the_process_died"),
     ),
     "pydocket 0.27": (
         ("A ticket of a key that waits is dropped, and wakes nobody.", "a fresh key each time (runs/engine.py)", "faults/test_libraries.py::test_every_request_of_a_thread_has_a_ticket"),
@@ -49,7 +49,7 @@ DEFECTS = {
 
 GONE = """\
 Each test was run once with the workaround taken away, and failed; those of † hold what must be, and
-passed without it as well.
+passed without it as well, or were not run so.
 
 Not there any more in these versions: slack-sdk's endless retry after `close()` (#1913) and its closed
 session made anew (#1922), redis-py's replies to the wrong command after a cancellation (#2624, #2665).
