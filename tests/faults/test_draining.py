@@ -35,7 +35,7 @@ async def test_another_worker_goes_on_at_once(redis_url, tmp_path):
     async with (
         Workspace.open() as ws,
         ResponsesServer.open(brain=brain) as api,
-        bot(configured(ws, api, redis_url), work=False),
+        bot(configured(ws, api, redis_url, port=0), work=False),
         AsyncExitStack() as stack,
     ):
         asking = Deployment(ws, api)

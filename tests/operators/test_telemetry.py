@@ -114,7 +114,8 @@ async def test_a_run_is_one_trace_from_the_web_process_to_the_worker(
         Workspace.open() as ws,
         ResponsesServer.open(brain=with_a_helper()) as api,
     ):
-        settings = configured(ws, api, redis_url, otel_exporter_otlp_endpoint=f"{collector.url}/")
+        url = f"{collector.url}/"
+        settings = configured(ws, api, redis_url, port=0, otel_exporter_otlp_endpoint=url)
         async with bot(settings, intake=False), bot(settings, work=False):
             place = Deployment(ws, api)
             thread = await place.ask(ADA, GENERAL, QUESTION)
