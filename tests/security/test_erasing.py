@@ -13,6 +13,7 @@ from bot.local.model import ModelRequest, Reply, finish
 from bot.local.workspace import ADA, BEN
 from bot.operating import erase_lines
 from bot.runs.memories import ScopedMemories
+from bot.runs.schedules import OwnSchedules
 from bot.store import open_stores
 from bot.store.connection import connect
 from tests.security.model import question, won_over
@@ -75,6 +76,7 @@ async def test_of_a_person_nothing_is_left(redis_url):
             )
             with bound_request(context):
                 await ScopedMemories(stores.memories).remember(HERS, MemoryScope.WORKSPACE)
+                await OwnSchedules(stores.schedules).add(HERS, at=None, cron="0 9 * * *")
         before = await everything(redis_url)
         families = {
             key.split(":")[2]
