@@ -61,7 +61,7 @@ class Request(BaseModel):
     is to be taken over; the request before is then `superseded`. One that was taken back while it waited for a person is `withdrawn`. `private` means that only `user` may see the answer. A `late` one was found after nothing had
     listened for a while. `quoted` is the message that a shortcut was used on. `response_type` names
     what is wanted (C3); with a `response_schema`, it is data of that JSON schema. `trace` is the W3C traceparent of the span
-    that took it in, if any.
+    that took it in, if any. `action_token` is Slack's for searching in the name of `user`, for a while.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -93,6 +93,7 @@ class Request(BaseModel):
     locale: str = "en-US"
     time_zone: str = "UTC"
     trace: str = ""
+    action_token: str = Field(default="", repr=False)
     received_at: datetime = Field(default_factory=lambda: datetime.now(UTC))
 
     @property

@@ -126,6 +126,7 @@ class Asking:
                 "late": False,
                 "again": how,
                 **_AS_NEW,
+                "action_token": "",  # of the person who asked before
                 "user": person.id,
                 "author": person.name,
                 "locale": person.locale,

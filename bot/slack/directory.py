@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any
 
 from bot.core.context import current_request
@@ -13,8 +14,9 @@ from bot.slack.client import Clients, Identity
 from bot.slack.people import People, person_from
 from bot.slack.reachable import ReachableChannels
 from bot.slack.refusals import for_the_model
+from bot.slack.searching import MessageSearch
 from bot.slack.text import one_line
-from bot.toolkit.directory import ChannelEntry, PersonEntry
+from bot.toolkit.directory import ChannelEntry, Findings, PersonEntry
 
 _PAGE = 200
 _MOST_PAGES = 25  # 5,000 people or channels: more takes minutes at Slack's rate
@@ -39,6 +41,7 @@ class SlackDirectory:
         self._identity = identity
         self._people = people
         self._channels = channels
+        self._search = MessageSearch(clients, identity, people, channels.access)
         self._clock = clock
         self._known: dict[str, tuple[float, list[dict[str, Any]]]] = {}
 
@@ -74,6 +77,19 @@ class SlackDirectory:
             page = await self._clients.reads.conversations_members(channel=found, limit=limit)
             facts = [await self._clients.reads.users_info(user=each) for each in page["members"]]
         return [self._person(each["user"]) for each in facts]
+
+    async def search(
+        self,
+        query: str,
+        *,
+        limit: int,
+        after: datetime | None = None,
+        before: datetime | None = None,
+    ) -> Findings:
+        """At most `limit` messages of public channels; private ones never, whoever asks."""
+        await self._check_member()
+        async with for_the_model():
+            return await self._search.find(query, limit=limit, after=after, before=before)
 
     async def _check_member(self) -> None:
         async with for_the_model():

@@ -222,6 +222,7 @@ class Intake:
             files=file_refs(event.get("files") or ()),
             locale=person.locale,
             time_zone=person.time_zone,
+            action_token=_action_token(event),
         )
 
     async def _beside(self, event: Event) -> str:
@@ -248,6 +249,12 @@ class Intake:
             text=sentence,
         )
         self._background.start(told, "telling somebody something")
+
+
+def _action_token(event: Event) -> str:
+    """Slack's guide has it at the top of an event; apps report it in `assistant_thread`."""
+    nested: Mapping[str, Any] = event.get("assistant_thread") or {}
+    return str(event.get("action_token") or nested.get("action_token") or "")
 
 
 def _is_direct(event: Event) -> bool:

@@ -17,7 +17,7 @@ from bot.core.schedule import Schedule
 from bot.toolkit.artifacts import CHART_TYPE, Artifact, Artifacts, Column
 from bot.toolkit.conversation import Conversation, Download, ThreadMessage
 from bot.toolkit.databases import DatabaseConfig, Databases
-from bot.toolkit.directory import ChannelEntry, Directory, PersonEntry
+from bot.toolkit.directory import ChannelEntry, Directory, Findings, FoundMessage, PersonEntry
 from bot.toolkit.fetching import Fetcher, Page
 from bot.toolkit.memories import Memories
 from bot.toolkit.narrowing import Compact, Fields, Query, TimeRange
@@ -40,6 +40,8 @@ __all__ = [
     "Fetcher",
     "Fields",
     "FileRef",
+    "Findings",
+    "FoundMessage",
     "Memories",
     "Memory",
     "MemoryScope",

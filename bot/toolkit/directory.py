@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 from bot.core.errors import ToolError
@@ -33,6 +34,25 @@ class ChannelEntry:
     members: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class FoundMessage:
+    """A message in a public channel; `channel` is its name, `url` a link to the message."""
+
+    channel: str
+    at: datetime
+    author: str
+    text: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What a search found, the best first; `searched` says where was looked, for people."""
+
+    messages: list[FoundMessage]
+    searched: str
+
+
 class Directory(Protocol):
     """Looks up on behalf of the current request's user, within what that person and the bot may both
     see. Every method raises ToolError with a sentence the model can act on."""
@@ -48,6 +68,16 @@ class Directory(Protocol):
 
     async def members(self, channel: str, *, limit: int) -> list[PersonEntry]:
         """Who is in a channel (name or id): the first `limit`."""
+
+    async def search(
+        self,
+        query: str,
+        *,
+        limit: int,
+        after: datetime | None = None,
+        before: datetime | None = None,
+    ) -> Findings:
+        """At most `limit` (up to 20) messages of public channels."""
 
 
 class NoDirectory:
@@ -67,6 +97,17 @@ class NoDirectory:
 
     async def members(self, channel: str, *, limit: int) -> list[PersonEntry]:  # noqa: ARG002 - the protocol's
         """There are none."""
+        raise _nowhere()
+
+    async def search(
+        self,
+        query: str,  # noqa: ARG002 - the protocol's
+        *,
+        limit: int,  # noqa: ARG002
+        after: datetime | None = None,  # noqa: ARG002
+        before: datetime | None = None,  # noqa: ARG002
+    ) -> Findings:
+        """There is nothing."""
         raise _nowhere()
 
 

@@ -14,7 +14,16 @@ from bot.local.workspace.messages import Messages
 from bot.local.workspace.rates import Rates
 from bot.local.workspace.record import Change, Effect, Record
 from bot.local.workspace.seed import seed
-from bot.local.workspace.state import Channel, Json, Person, ResponseUrl, State, Status, Trigger
+from bot.local.workspace.state import (
+    ActionToken,
+    Channel,
+    Json,
+    Person,
+    ResponseUrl,
+    State,
+    Status,
+    Trigger,
+)
 
 Found = TypeVar("Found")
 
@@ -150,6 +159,12 @@ class Core:
         trigger = f"{self.store.next_ts()}.{secrets.token_hex(8)}"
         self.state.triggers[trigger] = Trigger(user, self.clock.now())
         return trigger
+
+    def new_action_token(self, user: str) -> str:
+        """A token to search with, as the author of a message that is for the app."""
+        token = f"{secrets.randbelow(10**13)}.{secrets.randbelow(10**13)}.{secrets.token_hex(16)}"
+        self.state.action_tokens[token] = ActionToken(user, self.clock.now())
+        return token
 
     def new_response_url(
         self, user: str, channel: str, ts: str | None = None, thread_ts: str | None = None

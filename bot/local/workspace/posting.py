@@ -58,8 +58,11 @@ def post(core: Core, channel: Channel, message: Json) -> Json:
     place = {"channel": channel.id, "event_ts": message["ts"]}
     if _calls_bot(core, channel, message):
         mention = {k: v for k, v in shown.items() if k not in ("subtype", "parent_user_id")}
-        core.emit(mention | place | {"type": "app_mention"}, channel)
-    core.emit(shown | place | {"channel_type": LABELS[channel.kind]}, channel)
+        searching = _searching(core, message)
+        core.emit(mention | place | searching | {"type": "app_mention"}, channel)
+    direct = channel.kind == "im" and "bot_id" not in message
+    searching = _searching(core, message) if direct else {}
+    core.emit(shown | place | searching | {"channel_type": LABELS[channel.kind]}, channel)
     return message
 
 
@@ -132,6 +135,11 @@ def new_block_id() -> str:
 def _parent(core: Core, channel: Channel, thread_ts: str) -> Json:
     root = core.store.get(channel.id, thread_ts)
     return {"thread_ts": thread_ts, "parent_user_id": root["user"] if root else ""}
+
+
+def _searching(core: Core, message: Json) -> Json:
+    """What mentions and direct messages bring for the search in their author's name."""
+    return {"assistant_thread": {"action_token": core.new_action_token(message["user"])}}
 
 
 def _calls_bot(core: Core, channel: Channel, message: Json) -> bool:

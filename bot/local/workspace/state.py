@@ -153,6 +153,14 @@ class Trigger:
     used: bool = False
 
 
+@dataclass(frozen=True)
+class ActionToken:
+    """What an event brings so that the app may search with the rights of its author, for a while."""
+
+    user: str
+    created: float
+
+
 @dataclass
 class ResponseUrl:
     """Where an app may answer one interaction: five times within thirty minutes."""
@@ -214,6 +222,8 @@ class State:
     statuses: dict[tuple[str, str | None], Status] = field(default_factory=dict)
     scheduled: dict[str, Json] = field(default_factory=dict)
     triggers: dict[str, Trigger] = field(default_factory=dict)
+    search_enabled: bool = True
+    action_tokens: dict[str, ActionToken] = field(default_factory=dict)
     response_urls: dict[str, ResponseUrl] = field(default_factory=dict)
     open_views: dict[str, list[Json]] = field(default_factory=dict)
     beside: dict[str, str] = field(default_factory=dict)

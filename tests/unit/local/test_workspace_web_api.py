@@ -291,7 +291,8 @@ async def test_reactions_count_once_a_person(ws, client):
     )
 
 
-async def test_search_is_not_enabled_here(client):
+async def test_search_can_be_switched_off_in_a_workspace(ws, client):
+    ws.state.search_enabled = False
     call = client.api_call("assistant.search.context", json={"query": "x", "action_token": "a"})
     assert await error_of(call) == "feature_not_enabled"
 

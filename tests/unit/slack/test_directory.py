@@ -15,8 +15,9 @@ from bot.slack.directory import SlackDirectory
 from bot.slack.reachable import ReachableChannels
 from tests.unit.slack.rig import Rig, wired
 from tools.directory import find_channels, find_people, list_members
+from tools.search import search_messages
 
-GENERAL, FINANCE = "C0GENERAL1", "C0FINANCE1"
+GENERAL, FINANCE, SALES = "C0GENERAL1", "C0FINANCE1", "C0SALES001"
 
 
 class Lookup:
@@ -28,7 +29,7 @@ class Lookup:
         self.directory = SlackDirectory(rig.clients, rig.identity, rig.people, channels)
         self.conversation = SlackConversation(rig.clients, rig.identity, rig.people, channels)
 
-    def by(self, user: str):
+    def by(self, user: str, action_token: str = ""):
         request = Request(
             entry=Entry.MENTION,
             team=self.ws.team_id,
@@ -37,6 +38,7 @@ class Lookup:
             ts="1.0",
             user=user,
             text="?",
+            action_token=action_token,
         )
         return bound_request(RequestContext(request=request, run_id="run_1"))
 
@@ -99,3 +101,59 @@ async def test_a_link_leads_to_its_thread(look: Lookup) -> None:
     assert message is not None
     [reaction] = message["reactions"]
     assert reaction["name"] == "eyes"
+
+
+SECRET = "The turtle budget is secret"
+
+
+async def _turtles(ws: Workspace) -> str:
+    """Two public messages, one in a channel without the bot, and a private one where it is."""
+    ws.channels[FINANCE].members = list({*ws.channels[FINANCE].members, ADA, ws.bot_user_id})
+    ws.channels[SALES].members = [m for m in ws.channels[SALES].members if m != ws.bot_user_id]
+    await ws.say(BEN, SALES, "Turtle budget of sales")
+    await ws.say(ADA, FINANCE, SECRET)
+    said = await ws.say(BEN, GENERAL, "The turtle budget is 40")
+    return f"{ws.url}archives/{GENERAL}/p{said['ts'].replace('.', '')}"
+
+
+async def test_slack_searches_all_public_channels_in_the_askers_name(look: Lookup) -> None:
+    """The bot need not be in them; each result is a source, nothing private is among them."""
+    url = await _turtles(look.ws)
+    with look.by(ADA, look.ws.new_action_token(ADA)):
+        found = await search_messages("turtle budget", look.directory)
+        none = await search_messages("turtle", look.directory, time_range="/2020-01-01")
+    assert "searched: Slack's search over all public channels" in found.content
+    assert "Turtle budget of sales" in found.content
+    assert url in [each.url for each in found.sources]
+    assert SECRET not in found.content
+    assert none.content.startswith("0 messages")
+
+
+@pytest.mark.parametrize("why", ["no token", "expired", "forged", "no scope", "not enabled"])
+async def test_without_slacks_search_the_bots_own_public_channels_are_searched(
+    look: Lookup, why: str
+) -> None:
+    """And the result says so, and of how much: nobody takes it for the whole workspace."""
+    url = await _turtles(look.ws)
+    token = {"no token": "", "forged": "1.2.3"}.get(why, look.ws.new_action_token(ADA))
+    if why == "expired":
+        look.ws.clock.advance(3600)
+    if why == "no scope":
+        look.ws.state.missing_scopes.add("search:read.public")
+    look.ws.state.search_enabled = why != "not enabled"
+    with look.by(ADA, token):
+        found = await search_messages("TURTLE budget", look.directory)
+    assert "only the last 200 messages" in found.content
+    assert [each.url for each in found.sources] == [url]
+    assert SECRET not in found.content
+    assert "of sales" not in found.content
+
+
+async def test_a_guest_cannot_search_nor_a_private_result_get_through(look: Lookup) -> None:
+    """Even where Slack's search would answer; what it says of a channel is not relied on."""
+    await _turtles(look.ws)
+    with look.by(GUS, look.ws.new_action_token(GUS)), pytest.raises(ToolError, match="Guests"):
+        await search_messages("turtle", look.directory)
+    assert not [e for e in look.ws.effects if e.method == "assistant.search.context"]
+    names = await look.directory._search._open_names({GENERAL, FINANCE})
+    assert set(names) == {GENERAL}

@@ -38,6 +38,14 @@ async def test_a_mention_becomes_one_request_though_slack_sends_two_events(rig):
     assert (request.ts, request.thread) == (said["ts"], said["ts"])
 
 
+async def test_a_question_brings_the_right_to_search_in_its_authors_name(rig):
+    """Slack's token of the event is kept with the request, and not shown in its representation."""
+    await rig.ws.say(CHLOE, rig.direct(CHLOE), "bonjour")
+    [request] = await asked(rig)
+    assert rig.ws.state.action_tokens[request.action_token].user == CHLOE
+    assert request.action_token not in repr(request)
+
+
 async def test_a_person_sees_within_300_ms_that_they_were_understood(rig):
     loop = asyncio.get_running_loop()
     start = loop.time()

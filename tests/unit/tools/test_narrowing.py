@@ -25,6 +25,8 @@ from bot.toolkit import (
     Databases,
     Directory,
     Fetcher,
+    Findings,
+    FoundMessage,
     Memories,
     Memory,
     MemoryScope,
@@ -87,6 +89,11 @@ class LargeWorkspace(NoDirectory):
 
     async def members(self, channel: str, *, limit: int) -> list[PersonEntry]:
         return (await self.people())[:limit]
+
+    async def search(self, query: str, *, limit: int, **_: Any) -> Findings:
+        at, text = datetime(2026, 3, 1, tzinfo=UTC), f"{query} " * 30
+        every = [FoundMessage("general", at, "Ada", text, f"https://x/{n}") for n in range(20)]
+        return Findings(every[:limit], "here")
 
     async def channels(self) -> list[ChannelEntry]:
         return [ChannelEntry(f"C{n}", f"n{n}", "talk " * 9, "", False, False) for n in range(90)]
@@ -180,6 +187,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("find_channels", {"limit": 200}, {"query": "n57"}, "1 channels"),
     ("list_members", {"channel": "general", "limit": 200}, {"limit": 5}, "Ada 0"),
     ("read_linked_thread", {"url": "https://x"}, {"limit": 3}, "3 messages"),
+    ("search_messages", {"query": "budget", "limit": 20}, {"limit": 3}, "3 messages · searched: here"),
     ("recall", {}, {"query": "budget"}, "budget budget"),
     ("recall", {}, {"limit": 5}, "talk talk"),
     ("search_artifact", {"handle": "{text}", "pattern": "other", "limit": 100}, {"limit": 3}, "3 shown"),

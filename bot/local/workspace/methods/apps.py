@@ -1,6 +1,6 @@
-"""apps.connections.open, blocks.validate, and the search this workspace has not."""
+"""apps.connections.open and blocks.validate."""
 
-from bot.local.workspace.arguments import JsonList, JsonObject, Strings
+from bot.local.workspace.arguments import JsonList, JsonObject
 from bot.local.workspace.blocks import check_blocks, check_view
 from bot.local.workspace.core import Core
 from bot.local.workspace.errors import SlackFault
@@ -28,23 +28,3 @@ async def validate(
     if view is not None:
         check_view(view, str(view.get("type")))
     return {}
-
-
-@method("assistant.search.context", scope="search:read.public")
-async def search(
-    _: Core,
-    *,
-    query: str,  # noqa: ARG001 - refused whatever is asked
-    action_token: str | None = None,  # noqa: ARG001
-    content_types: Strings | None = None,  # noqa: ARG001
-    channel_types: Strings | None = None,  # noqa: ARG001
-    context_channel_id: str | None = None,  # noqa: ARG001
-    limit: int = 20,  # noqa: ARG001
-    before: int | None = None,  # noqa: ARG001
-    after: int | None = None,  # noqa: ARG001
-    cursor: str | None = None,  # noqa: ARG001
-    include_context_messages: bool = False,  # noqa: ARG001
-    include_bots: bool = False,  # noqa: ARG001
-) -> Json:
-    """This workspace has no search."""
-    raise SlackFault("feature_not_enabled")
