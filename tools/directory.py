@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import zoneinfo
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated
 
 from pydantic import Field
@@ -19,6 +18,7 @@ from bot.toolkit import (
     ToolError,
     ToolResult,
     tool,
+    zone_of,
 )
 from bot.toolkit.narrowing import has_words
 
@@ -137,11 +137,8 @@ def _listed(what: str, found: list[PersonEntry] | list[ChannelEntry], lines: lis
 
 
 def _person(person: PersonEntry) -> str:
-    try:
-        now = datetime.now(UTC).astimezone(zoneinfo.ZoneInfo(person.time_zone))
-        there = f"{person.time_zone}, {now:%a %H:%M} there"
-    except (zoneinfo.ZoneInfoNotFoundError, ValueError):
-        there = ""
+    zone = zone_of(person.time_zone)
+    there = f"{zone.key}, {datetime.now(zone):%a %H:%M} there"
     name = (
         person.name
         if person.real_name in ("", person.name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zoneinfo
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
@@ -16,6 +15,7 @@ from bot.toolkit import (
     ToolResult,
     current_request,
     tool,
+    zone_of,
 )
 
 _LATEST = timedelta(days=120)  # Slack's own bound
@@ -77,7 +77,9 @@ def _moment(text: str) -> datetime:
         when = datetime.fromisoformat(text.strip())
     except ValueError:
         raise ToolError(f'{text!r} is not a time. Write it as "2026-03-01T09:00".') from None
-    when = when if when.tzinfo else when.replace(tzinfo=_zone())
+    when = (
+        when if when.tzinfo else when.replace(tzinfo=zone_of(current_request().request.time_zone))
+    )
     now = datetime.now(UTC)
     if not now < when <= now + _LATEST:
         raise ToolError(
@@ -85,11 +87,3 @@ def _moment(text: str) -> datetime:
             f"{now.astimezone(when.tzinfo):%Y-%m-%dT%H:%M}."
         )
     return when
-
-
-def _zone() -> zoneinfo.ZoneInfo:
-    """The asker's; UTC where it is not known."""
-    try:
-        return zoneinfo.ZoneInfo(current_request().request.time_zone)
-    except (zoneinfo.ZoneInfoNotFoundError, ValueError):
-        return zoneinfo.ZoneInfo("UTC")

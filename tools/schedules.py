@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import zoneinfo
 from datetime import UTC, datetime
 from typing import Annotated
 
 from pydantic import Field
 
-from bot.toolkit import Provided, Schedule, Schedules, ToolError, tool
+from bot.toolkit import Provided, Schedule, Schedules, ToolError, tool, zone_of
 
 
 @tool(
@@ -63,10 +62,7 @@ async def cancel_schedule(
 
 
 def _line(schedule: Schedule) -> str:
-    try:
-        zone = zoneinfo.ZoneInfo(schedule.time_zone)
-    except (zoneinfo.ZoneInfoNotFoundError, ValueError):
-        zone = zoneinfo.ZoneInfo("UTC")
+    zone = zone_of(schedule.time_zone)
     when = datetime.fromtimestamp(schedule.next_at, UTC).astimezone(zone)
     often = f"“{schedule.cron}”, next" if schedule.cron else "once"
     return f"{schedule.id} · {often} {when:%a %Y-%m-%d %H:%M} {zone.key} · {schedule.text}"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import zoneinfo
 from dataclasses import replace
-from datetime import UTC, tzinfo
+from datetime import tzinfo
 from typing import Annotated
 
 from pydantic import Field
@@ -21,6 +20,7 @@ from bot.toolkit import (
     current_request,
     narrowing,
     tool,
+    zone_of,
 )
 from bot.toolkit.narrowing import has_words
 
@@ -79,7 +79,7 @@ async def read_channel(
 ) -> ToolResult:
     """Read a channel's last messages, oldest first (replies in threads are counted, not shown).
     With query the last 1,000 messages of the time are searched."""
-    zone = _zone()
+    zone = zone_of(current_request().request.time_zone)
     start, end = narrowing.time_range(time_range, zone)
     read = await conversation.history(
         channel, limit=_SEARCHED if query else limit, oldest=start, latest=end
@@ -102,7 +102,7 @@ def _among(query: str | None, read: list[ThreadMessage]) -> str:
 
 
 def _result(head: str, messages: list[ThreadMessage], *, compact: bool) -> ToolResult:
-    zone = _zone()
+    zone = zone_of(current_request().request.time_zone)
     told = [_beginning(message) for message in messages] if compact else messages
     lines = [_line(message, zone) for message in told]
     sources = tuple(
@@ -136,11 +136,3 @@ def _line(message: ThreadMessage, zone: tzinfo) -> str:
 
 def _time(message: ThreadMessage, zone: tzinfo) -> str:
     return f"{message.at.astimezone(zone):%Y-%m-%d %H:%M}"
-
-
-def _zone() -> tzinfo:
-    """The asker's; UTC where it is not known."""
-    try:
-        return zoneinfo.ZoneInfo(current_request().request.time_zone)
-    except (zoneinfo.ZoneInfoNotFoundError, ValueError):
-        return UTC

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from bot.core.chain import Item
 from bot.core.memory import Memory
 from bot.core.outcome import StopReason
 from bot.core.request import Again, Entry, FileRef, Request
+from bot.core.time_zones import zone_of
 
 INSTRUCTIONS = """\
 You are an assistant that colleagues ask in Slack. You work with tools, then return one structured
@@ -221,10 +221,7 @@ def subtask(request: Request, goal: str) -> Item:
 
 
 def _local_time(request: Request) -> str:
-    try:
-        zone = ZoneInfo(request.time_zone)
-    except (ZoneInfoNotFoundError, ValueError):
-        zone = ZoneInfo("UTC")
+    zone = zone_of(request.time_zone)
     at: datetime = request.received_at.astimezone(zone)
     return f"{at:%Y-%m-%d %H:%M} {zone.key}"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import zoneinfo
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -13,6 +12,7 @@ from cronsim import CronSim, CronSimError
 from bot.core.context import current_request
 from bot.core.errors import ToolError
 from bot.core.schedule import Schedule
+from bot.core.time_zones import zone_of
 from bot.store import ScheduleStore
 
 MOST = 10  # of one person in a workspace
@@ -72,11 +72,7 @@ def next_time(cron: str, time_zone: str, now: float) -> int:
     Raises ToolError for what is no cron expression, never comes, or comes too often.
     """
     try:
-        zone = zoneinfo.ZoneInfo(time_zone)
-    except (zoneinfo.ZoneInfoNotFoundError, ValueError):
-        zone = zoneinfo.ZoneInfo("UTC")
-    try:
-        times = CronSim(cron, datetime.fromtimestamp(now, zone))
+        times = CronSim(cron, datetime.fromtimestamp(now, zone_of(time_zone)))
         first, second = next(times), next(times)
     except CronSimError as error:
         raise ToolError(f'{cron!r} is no cron expression ({error}). Write "0 9 * * MON".') from None

@@ -14,6 +14,7 @@ from bot.core.errors import ToolError
 from bot.core.memory import Memory, MemoryScope
 from bot.core.request import FileRef
 from bot.core.schedule import Schedule
+from bot.core.time_zones import zone_of
 from bot.toolkit.artifacts import CHART_TYPE, Artifact, Artifacts, Column
 from bot.toolkit.conversation import Conversation, Download, ThreadMessage
 from bot.toolkit.databases import DatabaseConfig, Databases
@@ -61,4 +62,5 @@ __all__ = [
     "ToolResult",
     "current_request",
     "tool",
+    "zone_of",
 ]
