@@ -258,7 +258,7 @@ CHANGING = (
     ),
 )
 FUNCTIONS = (
-    *("changes()", "pg_sleep(9)", "pg_read_file('/etc/passwd')", "lo_import('/etc/passwd')"),
+    *("changes()", "pg_sleep(999)", "pg_read_file('/etc/passwd')", "lo_import('/etc/passwd')"),
     *("setval('numbers', 99)", "nextval('numbers')", "set_config('role', 'postgres', false)"),
     *("pg_terminate_backend(1)", "query_to_xml('DELETE FROM kept', true, true, '')"),
     *("dblink('host=x', 'DROP TABLE kept')", "pg_ls_dir('/')", "count(*)", "abs(-1)"),
@@ -312,7 +312,7 @@ async def test_no_statement_of_a_grammar_changes_postgresql(postgres: str, role:
             admin.execute(statement)
         before = _state(admin)
         url = postgres.replace("//postgres@", f"//{role}@")
-        databases = Databases({"pg": DatabaseConfig(url=url, timeout=2.0)})
+        databases = Databases({"pg": DatabaseConfig(url=url, timeout=15.0)})
         ran, refused = 0, list[str]()
         for number in range(5 * len(SHAPES)):
             sql = SHAPES[number % len(SHAPES)].format(
