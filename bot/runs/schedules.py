@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import islice, pairwise
 
 from cronsim import CronSim, CronSimError
 
@@ -18,6 +19,7 @@ from bot.store import ScheduleStore
 MOST = 10  # of one person in a workspace
 _LEAST_MINUTES = 15
 _LATEST_DAYS = 366
+_LOOKED_AT = 100  # times; at the least distance, more than a day of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class OwnSchedules:
             raise ToolError("Give either at or cron.")
         if len(await self.all()) >= MOST:
             raise ToolError(f"The person has {MOST} schedules already; cancel one first.")
-        first = int(at.timestamp()) if at else next_time(cron, request.time_zone, self.clock())
+        first = int(at.timestamp()) if at else first_time(cron, request.time_zone, self.clock())
         now = self.clock()
         if not now < first <= now + _LATEST_DAYS * 86_400:
             raise ToolError(
@@ -66,21 +68,30 @@ class OwnSchedules:
         return found
 
 
+def first_time(cron: str, time_zone: str, now: float) -> int:
+    """As `next_time`; also raises ToolError for what comes too often at any hour, not only next."""
+    soon = islice(_times(cron, time_zone, now), _LOOKED_AT)
+    if any(later - sooner < timedelta(minutes=_LEAST_MINUTES) for sooner, later in pairwise(soon)):
+        raise ToolError(f"At most every {_LEAST_MINUTES} minutes.")
+    return next_time(cron, time_zone, now)
+
+
 def next_time(cron: str, time_zone: str, now: float) -> int:
     """When `cron` comes next after `now`, in seconds since the epoch, by the clocks of `time_zone`.
 
-    Raises ToolError for what is no cron expression, never comes, or comes too often.
+    Raises ToolError for what is no cron expression, or never comes.
     """
+    comes = next(_times(cron, time_zone, now), None)
+    if comes is None:
+        raise ToolError(f"{cron!r} never comes.")
+    return int(comes.timestamp())
+
+
+def _times(cron: str, time_zone: str, now: float) -> Iterator[datetime]:
     try:
-        times = CronSim(cron, datetime.fromtimestamp(now, zone_of(time_zone)))
-        first, second = next(times), next(times)
+        return CronSim(cron, datetime.fromtimestamp(now, zone_of(time_zone)))
     except CronSimError as error:
         raise ToolError(f'{cron!r} is no cron expression ({error}). Write "0 9 * * MON".') from None
-    except StopIteration:
-        raise ToolError(f"{cron!r} never comes.") from None
-    if second - first < timedelta(minutes=_LEAST_MINUTES):
-        raise ToolError(f"At most every {_LEAST_MINUTES} minutes.")
-    return int(first.timestamp())
 
 
 def _said(moment: float) -> str:

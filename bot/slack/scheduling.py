@@ -15,7 +15,7 @@ from bot.core.request import Entry
 from bot.core.schedule import Schedule
 from bot.runs.schedules import next_time
 from bot.slack.asking import Asking, Question
-from bot.slack.client import TRANSPORT_ERRORS, Clients
+from bot.slack.client import TRANSPORT_ERRORS, Clients, error_code
 from bot.slack.render import words
 from bot.store import ScheduleStore
 
@@ -46,9 +46,13 @@ class Scheduling:
             await asyncio.sleep(LOOK_SECONDS)
 
     async def look(self) -> None:
-        """Ask what is due."""
+        """Ask what is due. Trouble with one keeps no other from being asked; it is asked again when
+        its claim has run out."""
         for schedule in await self.store.due(self.team, self.clock()):
-            await self._ask(schedule)
+            try:
+                await self._ask(schedule)
+            except (BotError, SlackApiError, *TRANSPORT_ERRORS) as error:
+                log.warning("Schedule %s was not asked this time: %s", schedule.id, error)
 
     async def _ask(self, schedule: Schedule) -> None:
         question = Question(
@@ -64,6 +68,11 @@ class Scheduling:
         except NotPermitted as refusal:
             log.warning("Schedule %s was not asked: %s", schedule.id, refusal)
             await self._refused(schedule, str(refusal))
+        except SlackApiError as error:
+            if error_code(error) != "thread_not_found":
+                raise
+            log.warning("Schedule %s was not asked: its thread is gone", schedule.id)
+            await self._refused(schedule, words.THREAD_GONE)
         else:
             await self._next(schedule.model_copy(update={"refusals": 0}))
 
@@ -86,4 +95,4 @@ class Scheduling:
             await self.store.remove(schedule.team, schedule.id)
             return
         later = next_time(schedule.cron, schedule.time_zone, self.clock())
-        await self.store.save(schedule.model_copy(update={"next_at": later}))
+        await self.store.move(schedule.model_copy(update={"next_at": later}))

@@ -32,6 +32,14 @@ class ScheduleStore:
             ("EXPIRE", due, self._seconds),
         )
 
+    async def move(self, schedule: Schedule) -> bool:
+        """Keep it with its new time; False when it was cancelled or erased meanwhile, and stays so."""
+        raw, due = schedule.model_dump_json(), schedule.next_at
+        keys = self._keys(schedule.team)
+        return bool(
+            await self._redis.script("schedule_move", keys, schedule.id, raw, due, self._seconds)
+        )
+
     async def of(self, team: str, user: str) -> list[Schedule]:
         """A person's, the next first."""
         fields = await self._redis.call("HGETALL", self._keys(team)[0])

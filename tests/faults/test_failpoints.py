@@ -112,6 +112,7 @@ STORE: dict[str, tuple[str, ...] | str] = {
         }.items()
     },
     "schedules.py:ScheduleStore.save": "asked once for each time, told apart by its key",
+    "schedules.py:ScheduleStore.move": "a second time it stands where it was moved to",
     "schedules.py:ScheduleStore.remove": "a second time there is nothing to remove",
     "schedules.py:ScheduleStore.due": "a claim runs out, and another process looks again",
     "values.py:set_aside": "a second time there is nothing to set aside",

@@ -11,7 +11,7 @@ from bot.core.errors import ToolError
 from bot.core.schedule import Schedule
 from bot.local.model import ResponsesServer, finish
 from bot.local.workspace import ADA, BEN, GUS, Workspace
-from bot.runs.schedules import MOST, OwnSchedules, next_time
+from bot.runs.schedules import MOST, OwnSchedules, first_time
 from bot.slack.scheduling import Scheduling
 from bot.store import Stores, open_stores
 from tests.support.conversation import asked
@@ -88,6 +88,30 @@ async def test_who_may_not_ask_any_more_is_told_after_three_times(
         assert ["no longer ask" in m["text"] for m in ws.messages(direct)] == [True]
 
 
+async def test_a_thread_that_is_gone_keeps_no_other_schedule_waiting(
+    ws: Workspace, stores: Stores
+) -> None:
+    """Its owner is told; what others scheduled is asked in the same look."""
+    async with wired(ws) as rig:
+        root = (await ws.say(BEN, GENERAL, "Figures"))["ts"]
+        await stores.schedules.save(schedule(ws, "1111.000100"))
+        await stores.schedules.save(schedule(ws, root, BEN, next_at=int(NOW) - 60))
+        await Scheduling(ws.team_id, stores.schedules, rig.asking, rig.clients, lambda: NOW).look()
+        assert [(r.user, r.thread) for r in rig.mailbox.requests] == [(BEN, root)]
+        assert ["thread" in m["text"] for m in ws.messages(rig.direct(ADA))] == [True]
+
+
+async def test_what_is_cancelled_while_it_is_asked_stays_cancelled(
+    ws: Workspace, stores: Stores
+) -> None:
+    made = schedule(ws, "1.0", cron=MONDAYS)
+    await stores.schedules.save(made)
+    [due] = await stores.schedules.due(ws.team_id, NOW)
+    await stores.schedules.remove(ws.team_id, made.id)
+    assert not await stores.schedules.move(due.model_copy(update={"next_at": int(NOW) + 60}))
+    assert await stores.schedules.of(ws.team_id, ADA) == []
+
+
 async def test_they_are_made_listed_and_cancelled_by_their_owner(stores: Stores) -> None:
     own = OwnSchedules(stores.schedules, lambda: NOW)
     with asked(time_zone="Europe/Berlin"):
@@ -127,9 +151,10 @@ async def test_there_are_bounds(stores: Stores) -> None:
     [
         ("soon", "no cron expression"),
         ("* * * * *", "every 15 minutes"),
+        ("0,10 12 * * *", "every 15 minutes"),  # the next two times are a day apart
         ("0 0 30 2 *", "never comes|no cron"),
     ],
 )
 def test_expressions_that_cannot_be_used_are_refused(cron: str, why: str) -> None:
     with pytest.raises(ToolError, match=why):
-        next_time(cron, "UTC", NOW)
+        first_time(cron, "UTC", NOW)
