@@ -2,9 +2,10 @@
 
 PORT carries Slack's events where they come over HTTP, and the probes of the host. `bot web` always
 listens there, since hosts expect that of it; `bot serve` when it takes events there, when the app
-is installed from there, or PORT is set; `bot worker` never: it often shares its environment with a `bot web` beside it.
-BOT_METRICS_PORT carries the probes and the figures for every command; without it the figures are
-on PORT. Both listen on all interfaces: who may reach them is for the host's network to say.
+is installed from there, or PORT is set; `bot worker` never: it often shares its environment with a
+`bot web` beside it. BOT_METRICS_PORT carries the probes and the figures for every command; without
+it the figures are on PORT. Both listen on all interfaces: who may reach them is for the host's
+network to say.
 """
 
 from __future__ import annotations

@@ -55,13 +55,15 @@ class Request(BaseModel):
     `thread` is the ts of the thread's root; `ts` is that of the message that asked (for a modal,
     of the message that stands for it) and, with team and channel, what a request is told apart by.
     `author` and `place` are the names that people and the model read ("Ada", "#sales").
-    `beside` names the channel that somebody has open while they write to the bot.
-    `again` is set when it repeats another request, and says why. After an edit, `message` is
-    the ts of what was edited, `revision` counts the edits, and `replaces` names the run whose message
-    is to be taken over; the request before is then `superseded`. One that was taken back while it waited for a person is `withdrawn`. `private` means that only `user` may see the answer. A `late` one was found after nothing had
-    listened for a while. `quoted` is the message that a shortcut was used on. `response_type` names
-    what is wanted (C3); with a `response_schema`, it is data of that JSON schema. `trace` is the W3C traceparent of the span
-    that took it in, if any. `action_token` is Slack's for searching in the name of `user`, for a while.
+    `beside` names the channel that somebody has open while they write to the bot. `again` is set
+    when it repeats another request, and says why. After an edit, `message` is the ts of what was
+    edited, `revision` counts the edits, and `replaces` names the run whose message is to be taken
+    over; the request before is then `superseded`. One that was taken back while it waited for a
+    person is `withdrawn`. `private` means that only `user` may see the answer. A `late` one was
+    found after nothing had listened for a while. `quoted` is the message that a shortcut was used
+    on. `response_type` names what is wanted (C3); with a `response_schema`, it is data of that JSON
+    schema. `trace` is the W3C traceparent of the span that took it in, if any. `action_token` is
+    Slack's for searching in the name of `user`, for a while.
     """
 
     model_config = ConfigDict(frozen=True)

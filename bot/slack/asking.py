@@ -42,8 +42,8 @@ _UNREACHABLE = {"not_in_channel", "channel_not_found", "is_archived", "restricte
 class Question:
     """What was asked, by whom, and where it is to be answered.
 
-    `thread` None begins a thread. `quoted` is in Slack's markup. `key` tells this act of asking apart from others, so that a
-    modal sent twice asks once.
+    `thread` None begins a thread. `quoted` is in Slack's markup. `key` tells this act of asking
+    apart from others, so that a modal sent twice asks once.
     """
 
     entry: Entry

@@ -15,8 +15,6 @@ from pydantic import Field
 
 from bot.core.errors import ToolError
 
-NARROWING = ("compact", "query", "fields", "time_range", "limit")
-
 _MAX_PASSAGES = 20
 
 Compact = Annotated[bool, Field(description="Only the essentials.")]
