@@ -74,7 +74,7 @@ async def listening(
         else:
             why = "without SLACK_APP_TOKEN events come over HTTP and must be signed"
             secret(signing, "SLACK_SIGNING_SECRET", why)
-            await stack.enter_async_context(told.slack_requests.taken_by(app))
+            await stack.enter_async_context(told.slack_requests.taken_by(app, signing_secret))
         if settings.catch_up.every_minutes:
 
             async def catch_up(team: str) -> None:

@@ -95,7 +95,7 @@ async def test_over_http_nothing_is_taken_before_and_after(ws):
     async with wired(ws) as rig, http_server([requests.route], port=0, host="127.0.0.1") as port:
         url = f"http://127.0.0.1:{port}/slack/events"
         before = await rig.clients.session.post(url, json={})
-        async with requests.taken_by(rig.app):
+        async with requests.taken_by(rig.app, ws.signing_secret):
             meanwhile = await rig.clients.session.post(url, json={})
         after = await rig.clients.session.post(url, json={})
     assert (before.status, meanwhile.status, after.status) == (503, 401, 503)
@@ -106,7 +106,7 @@ async def test_over_http_events_are_taken_and_forgeries_are_not(ws):
     async with (
         wired(ws) as rig,
         http_server([requests.route], port=0, host="127.0.0.1") as port,
-        requests.taken_by(rig.app),
+        requests.taken_by(rig.app, ws.signing_secret),
     ):
         base = f"http://127.0.0.1:{port}"
         http = HttpEvents(f"{base}/slack/events", ws.signing_secret, ws.clock, rig.clients.session)
