@@ -11,6 +11,7 @@ from pydantic import Field
 
 from bot.toolkit import (
     CHART_TYPE,
+    Artifact,
     Artifacts,
     Chart,
     Provided,
@@ -72,36 +73,53 @@ async def make_chart(
     first: rows are drawn in their order. To show the chart, put its handle chart_… into the
     answer's charts."""
     table = await artifacts.find(handle)
-    most = _MAX_LABELS * _MAX_SERIES if series_column else _MAX_LABELS
+    found = await _drawn_rows(artifacts, handle, limit, spread=series_column is not None)
+    chart = _chart(found, kind, title, label_column, value_columns, series_column)
+    source = table.source_title or table.name
+    saved, image = await _kept(artifacts, chart, source, table.source_url)
+    drawn = f"{len(chart.labels)} labels × {len(chart.series)} series"
+    if len(found.rows) < found.total:
+        drawn += f" · the first {len(found.rows)} of {found.total:,} rows"
+    text = (
+        f"handle: {saved.handle} · {kind} chart · {drawn} · source: {source}\n"
+        f"image: {image.handle}\nPut {saved.handle} into charts to show it."
+    )
+    made_of = Source(title=source, url=table.source_url, supports="The figures drawn in the chart.")
+    return ToolResult(text, (made_of,), (saved.handle, image.handle))
+
+
+async def _drawn_rows(
+    artifacts: Artifacts, handle: str, limit: int | None, *, spread: bool
+) -> tables.Rows:
+    """The rows to draw: all, or the first `limit`; more of them when they are spread over series."""
+    most = _MAX_LABELS * _MAX_SERIES if spread else _MAX_LABELS
     found = await tables.rows_of(artifacts, handle, limit=limit or most)
     if limit is None and found.total > most:
         raise ToolError(
             f"{handle} has {found.total:,} rows; a chart has at most {most}. Aggregate with "
             "query_table (by month, by group, the largest ones), or give limit to draw the first."
         )
-    chart = _chart(found, kind, title, label_column, value_columns, series_column)
-    source = table.source_title or table.name
+    return found
+
+
+async def _kept(
+    artifacts: Artifacts, chart: Chart, source: str, url: str | None
+) -> tuple[Artifact, Artifact]:
+    """The chart as an artifact, and its image, which the chart names."""
     png = await asyncio.to_thread(drawing.png, chart)
     image = await artifacts.save(
-        png, name=f"{title}.png", media_type="image/png", prefix="img", source_title=source
+        png, name=f"{chart.title}.png", media_type="image/png", prefix="img", source_title=source
     )
     chart = chart.model_copy(update={"image": image.handle})
     saved = await artifacts.save(
         chart.model_dump_json().encode(),
-        name=title,
+        name=chart.title,
         media_type=CHART_TYPE,
         prefix="chart",
         source_title=source,
-        source_url=table.source_url,
+        source_url=url,
     )
-    drawn = len(chart.labels)
-    cut = f" · the first {limit} of {found.total:,} rows" if found.total > (limit or most) else ""
-    text = (
-        f"handle: {saved.handle} · {kind} chart · {drawn} labels × {len(chart.series)} series{cut} · "
-        f"source: {source}\nimage: {image.handle}\nPut {saved.handle} into charts to show it."
-    )
-    made_of = Source(title=source, url=table.source_url, supports="The figures drawn in the chart.")
-    return ToolResult(text, (made_of,), (saved.handle, image.handle))
+    return saved, image
 
 
 def _chart(

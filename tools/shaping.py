@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -15,6 +15,7 @@ from bot.toolkit import (
     Provided,
     ToolError,
     ToolResult,
+    deriving,
     documents,
     tables,
     tool,
@@ -24,8 +25,6 @@ from bot.toolkit.tables import quoted_name
 _MOST_COLUMNS = 60
 _MOST_TABLES = 20
 
-_Handle = Annotated[str, Field(description="Handle tbl_… of a table.")]
-_Limit = Annotated[int | None, Field(ge=1, le=200, description="Rows to show.")]
 _How = Annotated[
     Literal["sum", "avg", "count", "min", "max", "median"],
     Field(description="How values that fall together are made one."),
@@ -39,17 +38,17 @@ _How = Annotated[
     narrowing=("compact", "limit"),
 )
 async def pivot_table(
-    handle: _Handle,
+    handle: deriving.Handle,
     rows: Annotated[list[str], Field(min_length=1, description="Columns whose values name rows.")],
     across: Annotated[str, Field(description="Column whose values become columns; 60 at most.")],
     value: Annotated[str, Field(description="Column with the values of the cells.")],
     artifacts: Provided[Artifacts],
     how: _How = "sum",
-    limit: _Limit = None,
+    limit: deriving.Limit = None,
     compact: Compact = False,
 ) -> ToolResult:
     """Make a cross table, with a column `total`. The result has a handle of its own."""
-    table = await _with(artifacts, handle, *rows, across, value)
+    table = await deriving.having(artifacts, handle, *rows, across, value)
     values = await _values(artifacts, table, across)
     if len(values) > _MOST_COLUMNS:
         raise ToolError(
@@ -58,7 +57,7 @@ async def pivot_table(
         )
     names = ", ".join(map(quoted_name, rows))
     cells = [
-        f"{how}({quoted_name(value)}) FILTER (WHERE {quoted_name(across)}::VARCHAR = {_text(each)})"
+        f"{how}({quoted_name(value)}) FILTER (WHERE {quoted_name(across)}::VARCHAR = {deriving.literal(each)})"
         f" AS {quoted_name(each)}"
         for each in values
     ]
@@ -67,7 +66,7 @@ async def pivot_table(
         f"SELECT {', '.join([names, *cells, total])} FROM {quoted_name(handle)} "
         f"GROUP BY {names} ORDER BY {names}"
     )
-    return await _answered(artifacts, sql, [handle], limit=limit, compact=compact)
+    return await deriving.answered(artifacts, sql, [handle], limit=limit, compact=compact)
 
 
 @tool(
@@ -85,14 +84,14 @@ async def join_tables(
     kind: Annotated[
         Literal["inner", "left", "full"], Field(description="Which rows without a match stay.")
     ] = "left",
-    limit: _Limit = None,
+    limit: deriving.Limit = None,
     compact: Compact = False,
 ) -> ToolResult:
     """Join on equal keys, compared as text without spaces around and in any case. Says how many rows
     of either side have no partner, and whether keys occur twice, which multiplies rows."""
-    await _with(artifacts, left, left_key)
-    await _with(artifacts, right, right_key)
-    keys = _key("l", left_key), _key("r", right_key)
+    await deriving.having(artifacts, left, left_key)
+    await deriving.having(artifacts, right, right_key)
+    keys = deriving.key("l", left_key), deriving.key("r", right_key)
     both = f"{quoted_name(left)} l {{kind}} JOIN {quoted_name(right)} r ON {keys[0]} = {keys[1]}"
     checks = await tables.rows_of_query(
         artifacts,
@@ -110,51 +109,9 @@ async def join_tables(
         f"rows whose key is there already or empty: {twice_left:,} of the first, "
         f"{twice_right:,} of the second",
     ]
-    return await _answered(artifacts, sql, [left, right], notes=notes, limit=limit, compact=compact)
-
-
-@tool(
-    group="data",
-    summary="Compare two versions of a table: rows that came, went and changed",
-    title="Compare {before} with {after}",
-    narrowing=("compact", "limit"),
-)
-async def compare_tables(
-    before: Annotated[str, Field(description="Handle tbl_… of the older version.")],
-    after: Annotated[str, Field(description="Handle tbl_… of the newer version.")],
-    key: Annotated[str, Field(description="Column that names a row in both; without repetitions.")],
-    artifacts: Provided[Artifacts],
-    limit: _Limit = None,
-    compact: Compact = False,
-) -> ToolResult:
-    """List each difference: key, what happened (added, removed, changed), column, old and new value.
-    Columns that only one version has are named, not compared."""
-    old, new = await _with(artifacts, before, key), await _with(artifacts, after, key)
-    for each in (before, after):
-        await _unique(artifacts, each, key)
-    names = {each.name for each in old.columns}, {each.name for each in new.columns}
-    common = [each.name for each in old.columns if each.name in names[1] and each.name != key]
-    joined = (
-        f"{quoted_name(before)} b FULL JOIN {quoted_name(after)} a "
-        f"ON b.{quoted_name(key)}::VARCHAR = a.{quoted_name(key)}::VARCHAR"
+    return await deriving.answered(
+        artifacts, sql, [left, right], notes=notes, limit=limit, compact=compact
     )
-    shown_key = f"coalesce(b.{quoted_name(key)}, a.{quoted_name(key)})::VARCHAR AS key"
-    parts = [
-        f"SELECT {shown_key}, CASE WHEN b.{quoted_name(key)} IS NULL THEN 'added' ELSE 'removed' END "
-        f"AS what, NULL::VARCHAR AS field, NULL::VARCHAR AS old, NULL::VARCHAR AS new FROM {joined} "
-        f"WHERE b.{quoted_name(key)} IS NULL OR a.{quoted_name(key)} IS NULL"
-    ]
-    parts += [
-        f"SELECT {shown_key}, 'changed', {_text(name)}, b.{quoted_name(name)}::VARCHAR, "
-        f"a.{quoted_name(name)}::VARCHAR FROM {joined} WHERE b.{quoted_name(key)} IS NOT NULL AND "
-        f"a.{quoted_name(key)} IS NOT NULL AND b.{quoted_name(name)}::VARCHAR IS DISTINCT FROM "
-        f"a.{quoted_name(name)}::VARCHAR"
-        for name in common
-    ]
-    only = _only_in(old, names[1]) + _only_in(new, names[0])
-    sql = f"{' UNION ALL '.join(parts)} ORDER BY 2, 1, 3"
-    handles = [before, after]
-    return await _answered(artifacts, sql, handles, notes=only, limit=limit, compact=compact)
 
 
 @tool(
@@ -168,46 +125,22 @@ async def combine_tables(
         list[str], Field(min_length=2, max_length=_MOST_TABLES, description="Handles tbl_….")
     ],
     artifacts: Provided[Artifacts],
-    limit: _Limit = None,
+    limit: deriving.Limit = None,
     compact: Compact = False,
 ) -> ToolResult:
     """Stack tables; columns are matched by name, and `from_table` says where a row came from."""
     found = [await artifacts.find(handle) for handle in dict.fromkeys(handles)]
     parts = [
-        f"SELECT {_text(each.name)} AS from_table, * FROM {quoted_name(each.handle)}"
+        f"SELECT {deriving.literal(each.name)} AS from_table, * FROM {quoted_name(each.handle)}"
         for each in found
     ]
     everywhere = set.intersection(*({c.name for c in each.columns} for each in found))
     missing = sorted({c.name for each in found for c in each.columns} - everywhere)
     notes = [f"not in every table, empty there: {', '.join(missing)}"] if missing else []
     sql = " UNION ALL BY NAME ".join(parts)
-    return await _answered(artifacts, sql, handles, notes=notes, limit=limit, compact=compact)
-
-
-@tool(
-    group="data",
-    summary="Find rows of a table that occur more than once",
-    title="Find duplicates in {handle}",
-    narrowing=("compact", "limit"),
-)
-async def find_duplicates(
-    handle: _Handle,
-    columns: Annotated[
-        list[str], Field(min_length=1, description="Columns that must be equal, as an email.")
-    ],
-    artifacts: Provided[Artifacts],
-    limit: _Limit = None,
-    compact: Compact = False,
-) -> ToolResult:
-    """List values that several rows share, with how many, the most frequent first. Text is compared
-    without spaces around and in any case."""
-    await _with(artifacts, handle, *columns)
-    keys = ", ".join(f"{_key('t', each)} AS {quoted_name(each)}" for each in columns)
-    sql = (
-        f"SELECT {keys}, count(*) AS n FROM {quoted_name(handle)} t GROUP BY ALL "
-        "HAVING count(*) > 1 ORDER BY n DESC, 1"
+    return await deriving.answered(
+        artifacts, sql, handles, notes=notes, limit=limit, compact=compact
     )
-    return await _answered(artifacts, sql, [handle], limit=limit, compact=compact)
 
 
 @tool(
@@ -216,7 +149,7 @@ async def find_duplicates(
     title="Totals of {value} by {every}",
 )
 async def totals_over_time(
-    handle: _Handle,
+    handle: deriving.Handle,
     time: Annotated[str, Field(description="Column with a date or time.")],
     value: Annotated[str, Field(description="Column with numbers; with how = count any column.")],
     every: Annotated[
@@ -227,7 +160,7 @@ async def totals_over_time(
 ) -> ToolResult:
     """One row for each period, also for those without data, with the change to the one before in
     percent. Weeks begin on Monday; the first and the last period may not be whole."""
-    await _with(artifacts, handle, time, value)
+    await deriving.having(artifacts, handle, time, value)
     moment = f"date_trunc('{every}', try_cast({quoted_name(time)} AS TIMESTAMP))"
     step = "INTERVAL 3 MONTH" if every == "quarter" else f"INTERVAL 1 {every.upper()}"
     sql = (
@@ -239,7 +172,7 @@ async def totals_over_time(
         "* 100.0 / abs(nullif(lag(value) OVER (ORDER BY period), 0)), 1) AS change_percent "
         "FROM periods LEFT JOIN found USING (period) ORDER BY period"
     )
-    return await _answered(artifacts, sql, [handle])
+    return await deriving.answered(artifacts, sql, [handle])
 
 
 @tool(
@@ -269,50 +202,3 @@ async def _values(artifacts: Artifacts, table: Artifact, column: str) -> list[st
         f"WHERE {name} IS NOT NULL ORDER BY 1 LIMIT {_MOST_COLUMNS + 1}"
     )
     return [each for (each,) in await tables.rows_of_query(artifacts, sql, [table.handle])]
-
-
-def _only_in(table: Artifact, others: set[str]) -> list[str]:
-    missing = [each.name for each in table.columns if each.name not in others]
-    return [f"columns only in {table.handle}: {', '.join(missing)}"] if missing else []
-
-
-async def _with(artifacts: Artifacts, handle: str, *columns: str) -> Artifact:
-    """The table, if it has these columns; raises ToolError with those that there are."""
-    table = await artifacts.find(handle)
-    tables.with_columns(table, columns)
-    return table
-
-
-async def _unique(artifacts: Artifacts, handle: str, key: str) -> None:
-    name = quoted_name(key)
-    sql = f"SELECT count(*) - count(DISTINCT {name}::VARCHAR) FROM {quoted_name(handle)}"
-    [(others,)] = await tables.rows_of_query(artifacts, sql, [handle])
-    if others:
-        raise ToolError(
-            f"{key} does not name one row in {handle}: {others:,} rows repeat a value or have none. "
-            "Use another column, or make a key of several with query_table."
-        )
-
-
-async def _answered(
-    artifacts: Artifacts,
-    sql: str,
-    handles: list[str],
-    *,
-    notes: list[str] | None = None,
-    limit: int | None = None,
-    compact: bool = False,
-) -> ToolResult:
-    result = await tables.query(artifacts, sql, handles)
-    text = await tables.shown(artifacts, result, limit=limit, compact=compact)
-    said = "\n".join(f"note: {each}" for each in notes or ())
-    sources = tables.sources([await artifacts.find(each) for each in dict.fromkeys(handles)])
-    return ToolResult(f"{said}\n{text}" if said else text, sources, (result.handle,))
-
-
-def _key(table: str, column: str) -> str:
-    return f"lower(trim({table}.{quoted_name(column)}::VARCHAR))"
-
-
-def _text(value: Any) -> str:
-    return "'" + str(value).replace("'", "''") + "'"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -17,13 +16,11 @@ from bot.core.answers import Source
 from bot.core.errors import ToolDefinitionError
 from bot.toolkit.running import called
 from bot.toolkit.schema import strict_schema
+from bot.toolkit.titles import titled
 
 T = TypeVar("T")
 R_co = TypeVar("R_co", covariant=True)
 
-log = logging.getLogger(__name__)
-
-_MAX_TITLE = 80
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 """What the Responses API takes as the name of a function."""
 
@@ -158,33 +155,23 @@ def tool(
     """
 
     def decorate(function: Callable[..., R_co]) -> _Decorated[R_co]:
-        name = function.__name__
-        hints = get_type_hints(function, include_extras=True)
-        returns = hints.pop("return", None)
-        if not _NAME.fullmatch(name):
-            raise ToolDefinitionError(
-                f"Tool {name}: a name has up to 64 of a-z, A-Z, 0-9, _ and -."
-            )
-        if returns is None or not function.__doc__:
-            raise ToolDefinitionError(f"Tool {name} needs a return annotation and a docstring.")
-        services = {key: get_args(hint)[0] for key, hint in hints.items() if _is_provided(hint)}
-        arguments = _arguments_model(function, hints, services)
-        _check_names(name, arguments, title, (*narrowing, *(standing or ())))
+        read = _read(function)
+        _check_names(read.name, read.arguments, title, (*narrowing, *(standing or ())))
         made = Tool(
-            name=name,
+            name=read.name,
             group=group,
             summary=summary,
-            description=inspect.cleandoc(function.__doc__),
-            arguments=arguments,
-            parameters=strict_schema(arguments, owner=f"tool {name}"),
+            description=read.description,
+            arguments=read.arguments,
+            parameters=strict_schema(read.arguments, owner=f"tool {read.name}"),
             function=function,
-            services=services,
-            returns=_returns_of(name, returns),
+            services=read.services,
+            returns=read.returns,
             core=core,
             mutates=mutates,
             sensitive=sensitive,
             timeout=timeout,
-            title=_title_maker(name, title),
+            title=titled(read.name, title),
             on_acquired=on_acquired,
             narrowing=narrowing,
             standing=standing,
@@ -192,6 +179,35 @@ def tool(
         return _Decorated(function, made)
 
     return decorate
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What a function says of itself."""
+
+    name: str
+    description: str
+    arguments: type[BaseModel]
+    services: Mapping[str, type]
+    returns: TypeAdapter[Any]
+
+
+def _read(function: Callable[..., Any]) -> _Read:
+    name = function.__name__
+    hints = get_type_hints(function, include_extras=True)
+    returns = hints.pop("return", None)
+    if not _NAME.fullmatch(name):
+        raise ToolDefinitionError(f"Tool {name}: a name has up to 64 of a-z, A-Z, 0-9, _ and -.")
+    if returns is None or not function.__doc__:
+        raise ToolDefinitionError(f"Tool {name} needs a return annotation and a docstring.")
+    services = {key: get_args(hint)[0] for key, hint in hints.items() if _is_provided(hint)}
+    return _Read(
+        name=name,
+        description=inspect.cleandoc(function.__doc__),
+        arguments=_arguments_model(function, hints, services),
+        services=services,
+        returns=_returns_of(name, returns),
+    )
 
 
 def _is_provided(hint: Any) -> bool:
@@ -257,30 +273,3 @@ def _returns_of(tool: str, returns: Any) -> TypeAdapter[Any]:
 
 def _no_type(tool: str, what: str, error: PydanticSchemaGenerationError) -> str:
     return f"Tool {tool}: {what} has a type that is not data. {error.message.splitlines()[0]}"
-
-
-def _title_maker(name: str, title: str | Callable[[Any], str]) -> Callable[[BaseModel], str]:
-    plain = name.replace("_", " ").capitalize()
-    pattern = title or plain
-
-    def make(arguments: BaseModel) -> str:
-        try:
-            if callable(pattern):
-                return _one_line(pattern(arguments))
-            values = {key: getattr(arguments, key) for key in type(arguments).model_fields}
-            return _one_line(pattern.format_map(values))
-        except Exception:  # a bug of the tool, but only a title: the call itself goes on
-            log.exception("a title could not be made", extra={"tool": name})
-            return plain
-
-    return make
-
-
-def _one_line(title: str) -> str:
-    """`title` on one line, cut between words with an ellipsis where it is too long."""
-    flat = " ".join(title.split())
-    if len(flat) <= _MAX_TITLE:
-        return flat
-    cut = flat[: _MAX_TITLE - 1]
-    whole, _, part = cut.rpartition(" ")
-    return f"{(whole if len(part) < _MAX_TITLE // 2 else cut).rstrip(' ,;:')}…"

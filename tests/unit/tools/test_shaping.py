@@ -7,7 +7,7 @@ import pytest
 from bot.core.errors import ToolError
 from bot.toolkit import Artifact, ToolResult, tables
 from tests.support.artifacts import MemoryArtifacts
-from tools import shaping
+from tools import comparing, shaping
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ async def test_a_join_says_what_found_no_partner(
 async def test_two_versions_are_compared(artifacts: MemoryArtifacts, heads: Artifact) -> None:
     rows = [["NORTH", "Eve", 1], ["East", "Ben", 2]]
     newer = await tables.save_rows(artifacts, ["region", "head", "x"], rows, name="new.csv")
-    result = await shaping.compare_tables(heads.handle, newer.handle, "region", artifacts)
+    result = await comparing.compare_tables(heads.handle, newer.handle, "region", artifacts)
     assert body(result) == ["East,added,,,", "NORTH,changed,head,Ada,Eve", "West,removed,,,"]
     assert f"columns only in {newer.handle}: x" in result.content
 
@@ -81,7 +81,7 @@ async def test_files_of_several_months_become_one(
 async def test_duplicates_are_found_however_they_are_written(
     artifacts: MemoryArtifacts, sales: Artifact
 ) -> None:
-    result = await shaping.find_duplicates(sales.handle, ["region"], artifacts)
+    result = await comparing.find_duplicates(sales.handle, ["region"], artifacts)
     assert body(result) == ["north,3"]
 
 
@@ -109,4 +109,4 @@ async def test_a_column_that_is_not_there_is_named(
     artifacts: MemoryArtifacts, sales: Artifact
 ) -> None:
     with pytest.raises(ToolError, match=r"no column town\. Columns: region"):
-        await shaping.find_duplicates(sales.handle, ["town"], artifacts)
+        await comparing.find_duplicates(sales.handle, ["town"], artifacts)

@@ -1,0 +1,51 @@
+"""Tables made of tables: what the tools that make them have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from pydantic import Field
+
+from bot.toolkit import tables
+from bot.toolkit.artifacts import Artifact, Artifacts
+from bot.toolkit.table_session import quoted_name
+from bot.toolkit.tool import ToolResult
+
+Handle = Annotated[str, Field(description="Handle tbl_… of a table.")]
+Limit = Annotated[int | None, Field(ge=1, le=200, description="Rows to show.")]
+
+
+async def having(artifacts: Artifacts, handle: str, *columns: str) -> Artifact:
+    """The table, if it has these columns; raises ToolError with those that there are."""
+    table = await artifacts.find(handle)
+    tables.with_columns(table, columns)
+    return table
+
+
+async def answered(
+    artifacts: Artifacts,
+    sql: str,
+    handles: Sequence[str],
+    *,
+    notes: Sequence[str] = (),
+    limit: int | None = None,
+    compact: bool = False,
+) -> ToolResult:
+    """The rows of one SELECT over the tables, kept under a handle of their own, below the notes."""
+    result = await tables.query(artifacts, sql, handles)
+    text = await tables.shown(artifacts, result, limit=limit, compact=compact)
+    said = "".join(f"note: {each}\n" for each in notes)
+    sources = tables.sources([await artifacts.find(each) for each in dict.fromkeys(handles)])
+    return ToolResult(said + text, sources, (result.handle,))
+
+
+def key(table: str, column: str) -> str:
+    """A column of the table with that alias, in a form in which keys are compared: as text without
+    spaces around, in one case."""
+    return f"lower(trim({table}.{quoted_name(column)}::VARCHAR))"
+
+
+def literal(value: object) -> str:
+    """A value as text in a statement."""
+    return "'" + str(value).replace("'", "''") + "'"

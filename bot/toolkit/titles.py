@@ -1,0 +1,41 @@
+"""What people read of a call while it runs: one line made of its arguments."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from pydantic import BaseModel
+
+log = logging.getLogger(__name__)
+
+_MAX_TITLE = 80
+
+
+def titled(name: str, title: str | Callable[[Any], str]) -> Callable[[BaseModel], str]:
+    """Makes the line for a call of the tool `name` from its arguments; it never raises."""
+    plain = name.replace("_", " ").capitalize()
+    pattern = title or plain
+
+    def make(arguments: BaseModel) -> str:
+        try:
+            if callable(pattern):
+                return _one_line(pattern(arguments))
+            values = {key: getattr(arguments, key) for key in type(arguments).model_fields}
+            return _one_line(pattern.format_map(values))
+        except Exception:  # a bug of the tool, but only a title: the call itself goes on
+            log.exception("a title could not be made", extra={"tool": name})
+            return plain
+
+    return make
+
+
+def _one_line(title: str) -> str:
+    """`title` on one line, cut between words with an ellipsis where it is too long."""
+    flat = " ".join(title.split())
+    if len(flat) <= _MAX_TITLE:
+        return flat
+    cut = flat[: _MAX_TITLE - 1]
+    whole, _, part = cut.rpartition(" ")
+    return f"{(whole if len(part) < _MAX_TITLE // 2 else cut).rstrip(' ,;:')}…"

@@ -1,0 +1,121 @@
+"""Tables held against each other, and rows against rows."""
+
+# ruff: noqa: S608 - the names in these statements are quoted, the values our own or escaped
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from bot.toolkit import (
+    Artifact,
+    Artifacts,
+    Compact,
+    Provided,
+    ToolError,
+    ToolResult,
+    deriving,
+    tables,
+    tool,
+)
+from bot.toolkit.tables import quoted_name
+
+
+@tool(
+    group="data",
+    summary="Compare two versions of a table: rows that came, went and changed",
+    title="Compare {before} with {after}",
+    narrowing=("compact", "limit"),
+)
+async def compare_tables(
+    before: Annotated[str, Field(description="Handle tbl_… of the older version.")],
+    after: Annotated[str, Field(description="Handle tbl_… of the newer version.")],
+    key: Annotated[str, Field(description="Column that names a row in both; without repetitions.")],
+    artifacts: Provided[Artifacts],
+    limit: deriving.Limit = None,
+    compact: Compact = False,
+) -> ToolResult:
+    """List each difference: key, what happened (added, removed, changed), column, old and new value.
+    Columns that only one version has are named, not compared."""
+    old, new = (
+        await deriving.having(artifacts, before, key),
+        await deriving.having(artifacts, after, key),
+    )
+    for each in (before, after):
+        await _unique(artifacts, each, key)
+    only = [*_only_in(old, new), *_only_in(new, old)]
+    common = [each.name for each in old.columns if each.name in _names(new) and each.name != key]
+    sql = _differences(before, after, key, common)
+    handles = [before, after]
+    return await deriving.answered(
+        artifacts, sql, handles, notes=only, limit=limit, compact=compact
+    )
+
+
+@tool(
+    group="data",
+    summary="Find rows of a table that occur more than once",
+    title="Find duplicates in {handle}",
+    narrowing=("compact", "limit"),
+)
+async def find_duplicates(
+    handle: deriving.Handle,
+    columns: Annotated[
+        list[str], Field(min_length=1, description="Columns that must be equal, as an email.")
+    ],
+    artifacts: Provided[Artifacts],
+    limit: deriving.Limit = None,
+    compact: Compact = False,
+) -> ToolResult:
+    """List values that several rows share, with how many, the most frequent first. Text is compared
+    without spaces around and in any case."""
+    await deriving.having(artifacts, handle, *columns)
+    keys = ", ".join(f"{deriving.key('t', each)} AS {quoted_name(each)}" for each in columns)
+    sql = (
+        f"SELECT {keys}, count(*) AS n FROM {quoted_name(handle)} t GROUP BY ALL "
+        "HAVING count(*) > 1 ORDER BY n DESC, 1"
+    )
+    return await deriving.answered(artifacts, sql, [handle], limit=limit, compact=compact)
+
+
+def _differences(before: str, after: str, key: str, columns: list[str]) -> str:
+    """One row for each row that came or went, and for each cell of `columns` that changed."""
+    old, new = f"b.{quoted_name(key)}", f"a.{quoted_name(key)}"
+    joined = (
+        f"{quoted_name(before)} b FULL JOIN {quoted_name(after)} a "
+        f"ON {old}::VARCHAR = {new}::VARCHAR"
+    )
+    shown_key = f"coalesce({old}, {new})::VARCHAR AS key"
+    parts = [
+        f"SELECT {shown_key}, CASE WHEN {old} IS NULL THEN 'added' ELSE 'removed' END "
+        f"AS what, NULL::VARCHAR AS field, NULL::VARCHAR AS old, NULL::VARCHAR AS new FROM {joined} "
+        f"WHERE {old} IS NULL OR {new} IS NULL"
+    ]
+    for column in columns:
+        was, is_now = f"b.{quoted_name(column)}::VARCHAR", f"a.{quoted_name(column)}::VARCHAR"
+        parts.append(
+            f"SELECT {shown_key}, 'changed', {deriving.literal(column)}, {was}, {is_now} FROM {joined} "
+            f"WHERE {old} IS NOT NULL AND {new} IS NOT NULL AND {was} IS DISTINCT FROM {is_now}"
+        )
+    return f"{' UNION ALL '.join(parts)} ORDER BY 2, 1, 3"
+
+
+def _names(table: Artifact) -> set[str]:
+    return {each.name for each in table.columns}
+
+
+def _only_in(table: Artifact, other: Artifact) -> list[str]:
+    missing = [each.name for each in table.columns if each.name not in _names(other)]
+    return [f"columns only in {table.handle}: {', '.join(missing)}"] if missing else []
+
+
+async def _unique(artifacts: Artifacts, handle: str, key: str) -> None:
+    name = quoted_name(key)
+    sql = f"SELECT count(*) - count(DISTINCT {name}::VARCHAR) FROM {quoted_name(handle)}"
+    [(others,)] = await tables.rows_of_query(artifacts, sql, [handle])
+    if others:
+        raise ToolError(
+            f"{key} does not name one row in {handle}: {others:,} rows repeat a value or have none. "
+            "Use another column, or make a key of several with query_table."
+        )
