@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import ClassVar
 
 from bot.agent.events import Event, FromSubagent, TextDelta, ToolEnded, ToolsAcquired, ToolStarted
 from bot.core.answers import GIVEN
@@ -20,7 +21,7 @@ from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.request import FileRef, Request
 from bot.result_text import result_text
 from bot.runs.surface import OpenSurface, RunPost
-from bot.toolkit.conversation import Download, ThreadMessage
+from bot.toolkit.conversation import Download, OutsideSlack, ThreadMessage
 
 _EXIT = {
     RunStatus.SUCCESS: 0,
@@ -31,7 +32,6 @@ _EXIT = {
 _TIMEOUTS = frozenset({StopReason.RUN_TIMEOUT, StopReason.TURN_TIMEOUT})
 
 
-_NO_CHANNELS = "There are no channels here: this request came from a terminal."
 _NOBODY_THERE = "it needs a person's approval, and nobody sits at this terminal to give it"
 
 
@@ -161,8 +161,10 @@ def as_text(outcome: Outcome) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class ConsoleConversation:
+class ConsoleConversation(OutsideSlack):
     """The files of `--file`, and nothing else; shared files are written to `folder`."""
+
+    refusal: ClassVar[str] = "There are no channels here: this request came from a terminal."
 
     files: dict[str, Path]
     folder: Path
@@ -192,7 +194,7 @@ class ConsoleConversation:
         latest: datetime | None = None,  # noqa: ARG002
     ) -> list[ThreadMessage]:
         """There are no channels in a terminal."""
-        raise ToolError(_NO_CHANNELS)
+        raise ToolError(self.refusal)
 
     async def download(self, file_id: str, *, max_bytes: int) -> Download:
         """See `Conversation.download`."""
@@ -206,14 +208,6 @@ class ConsoleConversation:
         ref = FileRef(id=file_id, name=path.name, media_type=_media_type(path), size=size)
         return Download(ref, path.read_bytes())
 
-    async def linked(self, url: str, *, limit: int) -> list[ThreadMessage]:  # noqa: ARG002 - the protocol's
-        """There is nothing behind a link here."""
-        raise ToolError(_NO_CHANNELS)
-
-    async def react(self, url: str, emoji: str) -> None:  # noqa: ARG002 - the protocol's
-        """There is nothing to react to."""
-        raise ToolError(_NO_CHANNELS)
-
     async def share(self, data: bytes, *, name: str, comment: str = "") -> str | None:  # noqa: ARG002 - the protocol's
         """Writes the file; never over one that is there."""
         target = self.folder / Path(name).name
@@ -223,21 +217,6 @@ class ConsoleConversation:
         except FileExistsError:
             raise ToolError(f"{target.name} is there already. Choose another name.") from None
         return target.absolute().as_uri()
-
-    async def post(self, text: str, *, channel: str, thread: str | None = None) -> str:  # noqa: ARG002 - the protocol's
-        """There are no channels in a terminal."""
-        raise ToolError(_NO_CHANNELS)
-
-    async def schedule(
-        self,
-        text: str,  # noqa: ARG002 - the protocol's, as below
-        *,
-        channel: str,  # noqa: ARG002
-        at: datetime,  # noqa: ARG002
-        thread: str | None = None,  # noqa: ARG002
-    ) -> str:
-        """There are no channels in a terminal."""
-        raise ToolError(_NO_CHANNELS)
 
 
 def _media_type(path: Path) -> str:

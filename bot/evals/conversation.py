@@ -7,19 +7,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import ClassVar
 
 from bot.core.errors import ToolError
 from bot.core.request import FileRef
 from bot.evals.cases import Case, Said
-from bot.toolkit.conversation import Download, ThreadMessage
+from bot.toolkit.conversation import Download, OutsideSlack, ThreadMessage
 
-_NOTHING_POSTED = "Nothing is posted here: these are cases for an evaluation."
 _FIRST = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class CaseConversation:
+class CaseConversation(OutsideSlack):
     """Implements the toolkit's `Conversation`. Nothing is kept of what is shared."""
+
+    refusal: ClassVar[str] = "Nothing is posted here: these are cases for an evaluation."
 
     files: Mapping[str, tuple[FileRef, Path]]
     messages: Sequence[ThreadMessage]
@@ -79,32 +81,9 @@ class CaseConversation:
             raise ToolError(f"{ref.name} has {ref.size:,} bytes; at most {max_bytes:,} are read.")
         return Download(ref, path.read_bytes())
 
-    async def linked(self, url: str, *, limit: int) -> list[ThreadMessage]:  # noqa: ARG002 - the protocol's
-        """There is nothing behind a link here."""
-        raise ToolError(_NOTHING_POSTED)
-
-    async def react(self, url: str, emoji: str) -> None:  # noqa: ARG002 - the protocol's
-        """There is nothing to react to."""
-        raise ToolError(_NOTHING_POSTED)
-
     async def share(self, data: bytes, *, name: str, comment: str = "") -> str | None:  # noqa: ARG002 - the protocol's
         """Nobody is there to be shown anything."""
         return None
-
-    async def post(self, text: str, *, channel: str, thread: str | None = None) -> str:  # noqa: ARG002 - the protocol's
-        """Cases run dry."""
-        raise ToolError(_NOTHING_POSTED)
-
-    async def schedule(
-        self,
-        text: str,  # noqa: ARG002 - the protocol's, as below
-        *,
-        channel: str,  # noqa: ARG002
-        at: datetime,  # noqa: ARG002
-        thread: str | None = None,  # noqa: ARG002
-    ) -> str:
-        """Cases run dry."""
-        raise ToolError(_NOTHING_POSTED)
 
 
 def _ref(path: Path, number: int) -> FileRef:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import ClassVar, Protocol
 
+from bot.core.errors import ToolError
 from bot.core.request import FileRef
 
 
@@ -67,3 +68,33 @@ class Conversation(Protocol):
 
     async def react(self, url: str, emoji: str) -> None:
         """Put a reaction on the message that a link leads to."""
+
+
+class OutsideSlack:
+    """The part of `Conversation` that takes Slack, for a place that is outside it: every method
+    refuses with `refusal`."""
+
+    refusal: ClassVar[str]
+
+    async def linked(self, url: str, *, limit: int) -> list[ThreadMessage]:  # noqa: ARG002 - the protocol's
+        """Nothing is behind a link."""
+        raise ToolError(self.refusal)
+
+    async def react(self, url: str, emoji: str) -> None:  # noqa: ARG002 - the protocol's
+        """There is nothing to react to."""
+        raise ToolError(self.refusal)
+
+    async def post(self, text: str, *, channel: str, thread: str | None = None) -> str:  # noqa: ARG002 - the protocol's
+        """There is nowhere to post."""
+        raise ToolError(self.refusal)
+
+    async def schedule(
+        self,
+        text: str,  # noqa: ARG002 - the protocol's, as below
+        *,
+        channel: str,  # noqa: ARG002
+        at: datetime,  # noqa: ARG002
+        thread: str | None = None,  # noqa: ARG002
+    ) -> str:
+        """There is nowhere to post."""
+        raise ToolError(self.refusal)
