@@ -34,6 +34,7 @@ FAILPOINTS = MappingProxyType(
         "stream-ended": (15, 18),
         "message-updating": (14, 16),
         "message-updated": (15, 16),
+        "message-left": (14,),
         "part-saved": (15, 16),
         "whisper-posting": (14,),
         "whisper-posted": (16,),

@@ -24,7 +24,7 @@ class RunPost(Protocol):
         """The ts of the run's message, if one was posted."""
 
     async def save_message(self, ts: str) -> None:
-        """Remember the run's message, as soon as Slack named it."""
+        """Remember the run's message, as soon as Slack named it; with an empty ts, that it has none."""
 
     async def posted_parts(self) -> int:
         """How many parts of the terminal are up (the message itself is the first)."""

@@ -29,15 +29,15 @@ def stream_block_id(run_id: str) -> str:
 
 
 def part_number(message: Mapping[str, Any], run_id: str) -> int | None:
-    """Which message of the run this is; None for one of no run or another."""
+    """Which message of the run this is; None for a card, and for one of no run or another."""
     payload = (message.get("metadata") or {}).get("event_payload") or {}
     if payload.get("run") == run_id:
-        return int(payload["part"])
+        return int(payload["part"]) if "part" in payload else None
     return 0 if _streams(message, run_id) else None
 
 
 def is_of_run(message: Mapping[str, Any], run_id: str) -> bool:
-    """True for any message of the run."""
+    """True for any message of the run but its cards."""
     return part_number(message, run_id) is not None
 
 

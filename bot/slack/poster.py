@@ -42,6 +42,7 @@ class Poster:
         self._clients = clients
         self._identity = identity
         self._streams = streams
+        self._taken_back: set[str] = set()  # which Slack may show a moment longer
 
     async def begin(self, part: Part) -> tuple[str, Stream | None]:
         """The run's first message, streamed where Slack streams, else saying `part`; its ts."""
@@ -137,6 +138,7 @@ class Poster:
         except SlackApiError as error:
             if error_code(error) != "message_not_found":
                 raise
+        self._taken_back.add(ts)
 
     async def remove_others(self, run_id: str) -> None:
         """Delete what another run has in the thread: its answer was revised, and this belongs to
@@ -226,10 +228,13 @@ class Poster:
                 limit=200,
                 cursor=cursor,
             )
-            own += [m for m in page["messages"] if m.get("user") == self._identity.user]
+            own += [m for m in page["messages"] if self._is_own(m)]
             cursor = (page.get("response_metadata") or {}).get("next_cursor")
             if not cursor:
                 return own
+
+    def _is_own(self, message: dict[str, Any]) -> bool:
+        return message.get("user") == self._identity.user and message["ts"] not in self._taken_back
 
 
 def _content(part: Part) -> dict[str, Any]:

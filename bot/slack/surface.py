@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
@@ -57,9 +58,11 @@ def slack_surfaces(
     read_artifact: ReadArtifact,
     pace: float = 0.6,
     stream_seconds: float = LIFETIME,
+    edit_seconds: float = 300.0,
 ) -> OpenSurface:
-    """Opens the surfaces of runs. `pace` is the least time between two changes of a message, and
-    `stream_seconds` how long one is streamed; both in seconds."""
+    """Opens the surfaces of runs. `pace` is the least time between two changes of a message,
+    `stream_seconds` how long one is streamed, and `edit_seconds` how old one may be to become the
+    answer; all in seconds."""
 
     streams = Streams(clients, identity, lifetime=stream_seconds)
 
@@ -75,7 +78,9 @@ def slack_surfaces(
         ts, stream = (None, None) if request.private else await _opening(request, post, poster)
         live = LiveMessage(request, post, ts, stream, clients=clients, status=status, pace=pace)
         ticks = Ticks(clients.live, request.channel)
-        surface = SlackSurface(request, post, poster, live, status, read_artifact, cards, ticks)
+        surface = SlackSurface(
+            *(request, post, poster, live, status, read_artifact, cards, ticks, edit_seconds)
+        )
         try:
             yield surface
         except StoreUnavailable:
@@ -132,6 +137,7 @@ class SlackSurface:
         read_artifact: ReadArtifact,
         cards: Cards,
         ticks: Ticks,
+        edit_seconds: float,
     ) -> None:
         self._request = request
         self._post = post
@@ -141,6 +147,7 @@ class SlackSurface:
         self._read_artifact = read_artifact
         self._cards = cards
         self._ticks = ticks
+        self._edit_seconds = edit_seconds
         self._progress = Progress()
 
     async def show(self, event: Event) -> None:
@@ -241,7 +248,7 @@ class SlackSurface:
             await self._poster.whisper(part)
             return
         ts = await self._post.message() if number == 0 else None
-        if ts:
+        if ts and not await self._left(ts):
             await self._poster.update(ts, part)
             return
         ts = await self._poster.post(number, part)
@@ -249,6 +256,22 @@ class SlackSurface:
             await self._post.save_message(ts)
             # It may have been found rather than posted: an older try's, which says less.
             await self._poster.update(ts, part)
+
+    async def _left(self, ts: str) -> bool:
+        """Take the run's message away if it is old, for its end to be posted anew: after hours of
+        waiting for a yes nobody looks there, and of an edit Slack tells nobody. A revised answer
+        stays where it is. Forgotten first: whoever goes on in between finds it, or none."""
+        if self._request.replaces or time.time() - float(ts) < self._edit_seconds:
+            return False
+        await self._post.save_message("")
+        try:
+            await self._poster.take_back(ts)
+        except SlackApiError as error:
+            log.warning("Message %s cannot be posted anew: %s", ts, error_code(error))
+            await self._post.save_message(ts)
+            return False
+        failpoint("message-left")
+        return True
 
     async def _attach(self, upload: Upload) -> None:
         data = upload.data

@@ -207,7 +207,7 @@ class Post:
         return ts.decode() if _TS.fullmatch(ts or b"") else None
 
     async def save_message(self, ts: str) -> None:
-        """Remember the run's message."""
+        """Remember the run's message; with an empty ts, that it has none."""
         await self._set("message", ts)
 
     async def posted_parts(self) -> int:

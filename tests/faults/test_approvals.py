@@ -15,7 +15,8 @@ from tests.support.deployment import Deployment
 from tests.support.runs import answer
 
 SALES, GENERAL = "C0SALES001", "C0GENERAL1"
-STEPS = ("card-posted", "run-parked", "approval-decided", "tool-ran")
+STEPS = ("card-posted", "run-parked", "approval-decided", "tool-ran", "message-left")
+LONG_AGO = 900.0  # seconds
 
 
 def posts(request: ModelRequest) -> Reply:
@@ -39,18 +40,21 @@ def posted(bot: Deployment) -> int:
 @pytest.mark.timeout(180)
 async def test_killed_at_every_step_of_a_question_to_people(tmp_path: Path) -> None:
     """(reliability 3, 10, window 13) The wait outlives the process; what was approved is done once, and
-    when nobody knows whether it was done, it is not done again."""
+    when nobody knows whether it was done, it is not done again. Decided after a quarter of an hour,
+    the one answer stands below the card, as a message that people are notified of."""
     orders, log = tmp_path / "orders", tmp_path / "log"
     orders.mkdir()
     async with Workspace.open() as ws, ResponsesServer.open(brain=posts) as api:
         bot = Deployment(ws, api)
         settings = environment(ws, api, tmp_path, bot_failpoints=str(orders))
         thread = ""
+        ws.clock.advance(-LONG_AGO)
         for place in STEPS:
             (orders / place).write_text("kill")
             async with started("serve", settings, log) as process:
                 thread = thread or await bot.ask(ADA, SALES, "Post it!")
                 if place == "approval-decided":
+                    ws.clock.advance(LONG_AGO)
                     with suppress(NotAnswered):
                         await ws.click(ADA, SALES, str(cards(bot, thread)[0]["ts"]), APPROVE)
                 await process.wait()
@@ -60,4 +64,6 @@ async def test_killed_at_every_step_of_a_question_to_people(tmp_path: Path) -> N
             [card] = cards(bot, thread)
             assert f"Approved by <@{ADA}>" in str(card["blocks"])
             assert DENY not in str(card["blocks"])
-            assert len(bot.terminals(SALES, thread)) == posted(bot) == 1
+            [terminal] = bot.terminals(SALES, thread)
+            assert float(terminal["ts"]) > float(str(card["ts"])) + LONG_AGO
+            assert posted(bot) == 1

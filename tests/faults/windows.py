@@ -287,6 +287,7 @@ NOT_RUN = {
     "approval-decided": "as above",
     "card-updating": "as above",
     "card-updated": "as above",
+    "message-left": "as above",
     "message-saved": "the same instant as the save point after it",
     "messages-joining": "tests/faults/test_joined.py",
     "messages-joined": "as above",

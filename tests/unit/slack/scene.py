@@ -23,12 +23,12 @@ class Thread:
         self.artifacts = {"art_png": b"\x89PNG"}
 
     def open(
-        self, *, stream_seconds: float = 240.0, **changes: Any
+        self, *, stream_seconds: float = 240.0, edit_seconds: float = 300.0, **changes: Any
     ) -> AbstractAsyncContextManager[Surface]:
-        surfaces = self.surfaces(stream_seconds)
+        surfaces = self.surfaces(stream_seconds, edit_seconds)
         return surfaces(self.request.model_copy(update=changes), self.post)
 
-    def surfaces(self, stream_seconds: float = 240.0) -> OpenSurface:
+    def surfaces(self, stream_seconds: float = 240.0, edit_seconds: float = 300.0) -> OpenSurface:
         async def read(_: Request, handle: str) -> bytes:
             if handle not in self.artifacts:
                 raise ToolError("gone")
@@ -41,6 +41,7 @@ class Thread:
             read_artifact=read,
             pace=0.02,
             stream_seconds=stream_seconds,
+            edit_seconds=edit_seconds,
         )
 
     def replies(self, viewer: str | None = None) -> list[dict[str, Any]]:

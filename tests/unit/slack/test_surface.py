@@ -233,3 +233,53 @@ async def test_a_failure_offers_to_retry(thread):
     [message] = thread.replies()
     assert message["blocks"][0]["text"] == "The model is down. Try again soon."
     assert message["blocks"][1]["elements"][0]["text"]["text"] == words.RETRY
+
+
+@pytest.mark.parametrize("how", ["streamed", "posted"])
+async def test_the_answer_to_an_old_message_is_a_new_one(thread, how):
+    """Slack notifies nobody of an edit: after a long wait the answer is posted below, once, and the
+    message that said that it waits is gone."""
+    if how == "posted":
+        refuse_streams(thread.ws)
+    for _ in range(2):
+        async with thread.open(edit_seconds=0) as surface:
+            begun = thread.post.ts
+            await surface.finish(outcome())
+    [message] = thread.replies()
+    assert message["ts"] == thread.post.ts
+    assert "Sales rose" in str(message["blocks"])
+    [removed] = thread.calls("chat.delete")
+    assert removed.args["ts"] != message["ts"] == begun
+
+
+async def test_a_revised_answer_stays_where_the_old_one_was(thread):
+    async with thread.open(edit_seconds=0, replaces="run_0") as surface:
+        begun = thread.post.ts
+        await surface.finish(outcome())
+    assert [m["ts"] for m in thread.replies()] == [begun]
+
+
+async def test_an_old_message_that_slack_keeps_becomes_the_answer(thread):
+    """Where it may not be deleted, one that changes is better than two."""
+    thread.ws.faults.fail("chat.delete", "cant_delete_message")
+    async with thread.open(edit_seconds=0) as surface:
+        begun = thread.post.ts
+        await surface.finish(outcome())
+    [message] = thread.replies()
+    assert message["ts"] == begun == thread.post.ts
+    assert "Sales rose" in str(message["blocks"])
+
+
+@pytest.mark.parametrize("gone", [True, False])
+async def test_a_worker_that_died_over_an_old_message_is_followed_by_one_answer(thread, gone):
+    """Before or after the message went: whoever goes on finds it, or none."""
+    async with thread.open():
+        begun = thread.post.ts
+    thread.post.ts = None
+    if gone:
+        await thread.rig.clients.updates.chat_delete(channel=GENERAL, ts=begun)
+    async with thread.open(edit_seconds=0) as surface:
+        await surface.finish(outcome())
+    [message] = thread.replies()
+    assert message["ts"] == thread.post.ts != begun
+    assert "Sales rose" in str(message["blocks"])
