@@ -55,8 +55,9 @@ class Questions:
         Raises Parked when the answers come later, HandBack when one came meanwhile (the run goes on
         as it would have had it parked), LeaseLost and StoreUnavailable.
         """
+        ends = tuple(f":{call_id}" for call_id in ids)  # which may hold colons themselves
         open_ones = [each.approval for each in await self._all() if each.decision is None]
-        waiting = [each for each in open_ones if each.id.rpartition(":")[2] in ids]
+        waiting = [each for each in open_ones if each.id.endswith(ends)]
         if not waiting:
             return
         try:

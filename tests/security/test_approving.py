@@ -1,0 +1,44 @@
+"""Approvals under attack (reliability 10): by whoever may press, write, or choose what is asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bot.local.model import ModelRequest, Reply, call, finish
+from bot.local.workspace import ADA
+from bot.slack.render.buttons import APPROVE
+from tests.support.deployment import Deployment, deployed
+from tests.support.runs import answer
+
+SALES, GENERAL = "C0SALES001", "C0GENERAL1"
+POST = {"channel": "general", "text": "Hello", "thread": None}
+
+
+def cards(bot: Deployment, thread: str) -> list[dict[str, Any]]:
+    own = bot.own(SALES, thread)
+    return [m for m in own if "card" in ((m.get("metadata") or {}).get("event_payload") or {})]
+
+
+def posted(bot: Deployment) -> list[dict[str, Any]]:
+    return [m for m in bot.ws.messages(GENERAL) if m["user"] == bot.ws.bot_user_id]
+
+
+async def test_calls_may_have_any_name(redis_url: str) -> None:
+    """(D6) Other services name calls as they like, with colons too; the run waits all the same, and
+    does not turn in circles until it is decided."""
+
+    def brain(request: ModelRequest) -> Reply:
+        done = sum(item.get("type") == "function_call_output" for item in request.items)
+        if not done:
+            return call("acquire_tools", {"names": ["post_message"]}, call_id="functions.acquire:0")
+        if done == 1:
+            return call("post_message", POST, call_id="functions.post_message:1")
+        return finish(answer("Posted."))
+
+    async with deployed(brain, redis_url) as bot:
+        thread = await bot.ask(ADA, SALES, "Post it!")
+        [card] = await bot.ws.until(lambda: cards(bot, thread))
+        await bot.ws.until(lambda: "Waiting" in str(bot.own(SALES, thread)))
+        await bot.ws.click(ADA, SALES, card["ts"], APPROVE)
+        await bot.answered(SALES, thread)
+        assert len(posted(bot)) == 1
