@@ -178,7 +178,7 @@ def _add_listeners(
         stopping=stopping,
         keep_feedback=stores.feedback,
         admin=admin,
-        deciding=Deciding(slack.people, requests.asked, requests.decide),
+        deciding=Deciding(slack.identity.team, slack.people, requests.asked, requests.decide),
         usage_of=budgets.of_person,
         memories=stores.memories,
         status=slack.status,

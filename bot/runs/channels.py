@@ -81,42 +81,43 @@ class ChannelSettings(BaseModel):
 
 
 class Edits(Protocol):
-    """What admins changed in Slack."""
+    """What admins changed in Slack; a name is of a workspace and a channel."""
 
-    async def load(self, channel: str, kind: type[ChannelSettings]) -> ChannelSettings | None:
-        """The changes for that channel, if there are any."""
+    async def load(self, name: str, kind: type[ChannelSettings]) -> ChannelSettings | None:
+        """The changes there, if there are any."""
 
-    async def save(self, channel: str, value: ChannelSettings) -> None:
+    async def save(self, name: str, value: ChannelSettings) -> None:
         """Keep the changes in the place of those before."""
 
-    async def forget(self, channel: str) -> None:
+    async def forget(self, name: str) -> None:
         """Take them back."""
 
 
 @dataclass(frozen=True, slots=True)
 class Channels:
-    """The settings of every channel; under `default` what holds where a channel sets nothing."""
+    """The settings of every channel; under `default` what holds where a channel sets nothing. What
+    admins change holds in their own workspace: a shared channel has the same id in each."""
 
     configured: Mapping[str, ChannelSettings]
     edits: Edits
 
-    async def of(self, channel: str) -> ChannelSettings:
-        """How the bot behaves in `channel`. Raises StoreUnavailable."""
+    async def of(self, team: str, channel: str) -> ChannelSettings:
+        """How the bot of `team` behaves in `channel`. Raises StoreUnavailable."""
         settings = self._configured(channel)
         try:
-            edits = await self.edits.load(channel, ChannelSettings)
+            edits = await self.edits.load(f"{team}:{channel}", ChannelSettings)
         except CorruptValue:
             log.exception("what admins changed is lost", extra={"channel": channel})
             return settings
         return settings.changed_by(edits) if edits else settings
 
-    async def change(self, channel: str, wanted: ChannelSettings) -> None:
+    async def change(self, team: str, channel: str, wanted: ChannelSettings) -> None:
         """Have `channel` be as `wanted`; what is so configured anyway is not kept as a change."""
-        await self.edits.save(channel, self._configured(channel).edits_of(wanted))
+        await self.edits.save(f"{team}:{channel}", self._configured(channel).edits_of(wanted))
 
-    async def reset(self, channel: str) -> None:
+    async def reset(self, team: str, channel: str) -> None:
         """Have `channel` be as it is configured."""
-        await self.edits.forget(channel)
+        await self.edits.forget(f"{team}:{channel}")
 
     def _configured(self, channel: str) -> ChannelSettings:
         everywhere = self.configured.get(DEFAULT, ChannelSettings())

@@ -179,7 +179,7 @@ class Runner:
         spending = Spending(request, self.budgets, interrupt)
         if _is_unheard(record) and await spending.forbids():
             return spending.refusal(record.run_id), caller
-        here = await self.channels.of(request.channel)
+        here = await self.channels.of(request.team, request.channel)
         steering = await self._steering(request, record, here, interrupt)
         parts = await self._parts(context, interrupt, here, spending, steering)
         catalogue = parts.toolbox.catalogue

@@ -100,19 +100,19 @@ class Admin:
     async def channel(self, user: str, channel: str) -> ChannelSettings:
         """How the bot behaves in a channel, for an admin to change."""
         await self._admin(user)
-        return await self._channels.of(channel)
+        return await self._channels.of(self._identity.team, channel)
 
     async def change_channel(self, user: str, channel: str, wanted: ChannelSettings) -> None:
         """Have the bot behave so in the channel."""
         person = await self._admin(user)
-        await self._channels.change(channel, wanted)
+        await self._channels.change(self._identity.team, channel, wanted)
         await self._changed(person, "channel settings", channel)
         log.warning("Settings of channel %s changed by %s: %s", channel, person.id, wanted)
 
     async def reset_channel(self, user: str, channel: str) -> None:
         """Have the bot behave in the channel as it is configured."""
         person = await self._admin(user)
-        await self._channels.reset(channel)
+        await self._channels.reset(self._identity.team, channel)
         await self._changed(person, "channel settings reset", channel)
         log.warning("Settings of channel %s reset by %s", channel, person.id)
 

@@ -116,7 +116,10 @@ class Asking:
         """Ask a kept request once more for `user`; `ts` is that of the press of the button. False
         when that was done before."""
         kept = await self._load(request_id)
-        if kept is None or (kept.private and kept.user != user):
+        of_here = (
+            kept is not None and kept.team == self._identity.team
+        )  # not in a shared channel only
+        if kept is None or not of_here or (kept.private and kept.user != user):
             raise NotPermitted(words.CANNOT_RETRY)
         person = await self._permitted(user, kept.channel)
         request = kept.model_copy(
@@ -148,7 +151,8 @@ class Asking:
     async def _permitted(self, user: str, channel: str) -> Person:
         """The person, if they may ask in the channel, and they and the bot are in it."""
         person = await self._people.find(user)
-        self._policy.may_ask(person, await self._channels.of(channel))
+        here = await self._channels.of(self._identity.team, channel)
+        self._policy.may_ask(person, here)
         found = await self._access.channel(channel)
         if found is None or not found.bot_is_in or found.archived:
             raise NotPermitted(words.INVITE.format(name=self._identity.name))

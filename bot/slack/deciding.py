@@ -34,8 +34,9 @@ class Decides(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Deciding:
-    """`asked` finds a question by its id, and `decide` answers it."""
+    """In one workspace, `team`. `asked` finds a question by its id, and `decide` answers it."""
 
+    team: str
     people: People
     asked: Callable[[str], Awaitable[Asked | None]]
     decide: Decides
@@ -43,7 +44,9 @@ class Deciding:
     async def press(self, press: Pressed) -> None:
         """Decide as the button says. Raises NotPermitted with a sentence for who pressed."""
         shown, approval = await self.question(press)
-        if press.user not in approval.approvers or not await may_decide(self.people, press.user):
+        if press.user not in approval.approvers or not await may_decide(
+            self.people, press.user, now=True
+        ):
             raise NotPermitted(_only(approval))
         decision = Decision(
             verdict=VERDICTS[press.action],
@@ -64,7 +67,7 @@ class Deciding:
         except ValidationError:
             raise NotPermitted(words.DECISION_REFUSED[Refusal.UNKNOWN]) from None
         asked = await self.asked(shown.id)
-        if asked is None or not _stands_in(asked.approval, press.channel):
+        if asked is None or not _stands_in(asked.approval, self.team, press.channel):
             raise NotPermitted(words.DECISION_REFUSED[Refusal.UNKNOWN])
         return shown, asked.approval
 
@@ -75,17 +78,21 @@ class Deciding:
         return words.ALREADY_DECIDED.format(by=by)
 
 
-async def may_decide(people: People, user: str) -> bool:
-    """Whether `user` is a full member, asked of Slack; nobody is let in on a guess."""
+async def may_decide(people: People, user: str, *, now: bool = False) -> bool:
+    """Whether `user` is a full member, asked of Slack (`now`: not remembered from minutes ago);
+    nobody is let in on a guess."""
+    find = people.find_now if now else people.find
     try:
-        return (await people.find(user)).kind is PersonKind.MEMBER
+        return (await find(user)).kind is PersonKind.MEMBER
     except SlackUnavailable:
         return False
 
 
-def _stands_in(approval: Approval, channel: str) -> bool:
-    """Cards stand in the question's channel, or in direct messages."""
-    return channel.startswith("D") or approval.thread_key.split(":")[1] == channel
+def _stands_in(approval: Approval, team: str, channel: str) -> bool:
+    """Cards stand in the question's channel, or in direct messages; of its workspace, as others
+    may share the channel."""
+    asked_by, asked_in, _ = approval.thread_key.split(":", 2)
+    return asked_by == team and (channel.startswith("D") or asked_in == channel)
 
 
 def _only(approval: Approval) -> str:

@@ -123,7 +123,7 @@ class Edits:
     async def _may_still_ask(self, request: Request) -> bool:
         person = await self._people.find(request.user)
         try:
-            self._policy.may_ask(person, await self._channels.of(request.channel))
+            self._policy.may_ask(person, await self._channels.of(request.team, request.channel))
         except NotPermitted:
             return False
         return True

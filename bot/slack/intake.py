@@ -14,7 +14,7 @@ from slack_sdk.errors import SlackApiError
 
 from bot.core.errors import NotPermitted, SlackUnavailable, StoreUnavailable
 from bot.core.request import Entry, FileRef, Request
-from bot.runs.channels import Channels
+from bot.runs.channels import Channels, ChannelSettings
 from bot.runs.policy import Person, Policy
 from bot.runs.watching import Submit
 from bot.slack.access import Access
@@ -105,7 +105,7 @@ class Intake:
         speaks = event["type"] == "app_mention" or entry is Entry.DIRECT_MESSAGE
         person = await self._people.find(event["user"])
         try:
-            self._policy.may_ask(person, await self._channels.of(event["channel"]))
+            self._policy.may_ask(person, await self._settings(event))
         except NotPermitted as refusal:
             if speaks and await self._is_first_notice(event):
                 self._tell(event, str(refusal))
@@ -148,6 +148,9 @@ class Intake:
         """As `Request.thread_key`: the team is the bot's own, in shared channels too."""
         return f"{self._identity.team}:{channel}:{thread}"
 
+    async def _settings(self, event: Event) -> ChannelSettings:
+        return await self._channels.of(self._identity.team, event["channel"])
+
     def _is_ignored(self, event: Event) -> bool:
         user = event.get("user")
         return (
@@ -177,7 +180,7 @@ class Intake:
         askers = await self._threads.participants(key)
         if not askers:
             return False
-        follow = (await self._channels.of(event["channel"])).follow
+        follow = (await self._settings(event)).follow
         if follow == "alone" and key not in self._crowds:
             return await self._alone(event, key, askers)
         return follow == "always"

@@ -95,7 +95,8 @@ class Stopping:
 
     async def _permit(self, user: str, channel: str) -> None:
         person = await self._people.find(user)
-        self._policy.may_ask(person, await self._channels.of(channel))
+        here = await self._channels.of(self._identity.team, channel)
+        self._policy.may_ask(person, here)
 
     async def _runs_in(self, channel: str, ts: str) -> str | None:
         """The thread whose run shows itself in the message: one under way has a Stop button."""

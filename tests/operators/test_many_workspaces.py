@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from html import unescape
@@ -68,6 +68,7 @@ class Place:
     second: Workspace
     browser: Browser
     settings: Settings
+    api: ResponsesServer
 
     async def ask(self, ws: Workspace, text: str = "How many?") -> str:
         said = await ws.say(ADA, SALES, f"<@{ws.bot_user_id}> {text}")
@@ -94,7 +95,9 @@ def settings_of(ws: Workspace, api: ResponsesServer, redis_url: str, **more: Any
 
 
 @asynccontextmanager
-async def place(redis_url: str) -> AsyncGenerator[Place]:
+async def place(
+    redis_url: str, brain: Callable[..., Any] = lambda _: finish(answer())
+) -> AsyncGenerator[Place]:
     """A bot that takes in and one that works, as processes do, in front of two workspaces."""
     port = free_port()
     base = f"http://127.0.0.1:{port}"
@@ -102,15 +105,13 @@ async def place(redis_url: str) -> AsyncGenerator[Place]:
         first = await stack.enter_async_context(Workspace.open())
         second = await stack.enter_async_context(Workspace.open(beside=first))
         first.oauth.redirect_url = f"{base}/slack/oauth_redirect"
-        api = await stack.enter_async_context(
-            ResponsesServer.open(brain=lambda _: finish(answer()))
-        )
+        api = await stack.enter_async_context(ResponsesServer.open(brain=brain))
         settings = settings_of(first, api, redis_url, port=port)
         session = await stack.enter_async_context(aiohttp.ClientSession())
         await stack.enter_async_context(bot(settings, work=False))
         await stack.enter_async_context(bot(settings, intake=False))
         await first.listen_over_http(f"{base}/slack/events")
-        yield Place(first, second, Browser(session, base), settings)
+        yield Place(first, second, Browser(session, base), settings, api)
 
 
 async def test_two_workspaces_are_answered_each_with_its_own_token_until_one_leaves(

@@ -48,19 +48,19 @@ async def test_limits_of_the_channel_replace_single_ones(stores: Stores) -> None
 async def test_what_an_admin_changes_counts_at_once_and_field_by_field(stores: Stores) -> None:
     configured = {CHANNEL: ChannelSettings(instructions="Be brief.", follow="never")}
     channels = Channels(configured, stores.channels)
-    await stores.channels.save(CHANNEL, ChannelSettings(follow="always"))
-    here = await channels.of(CHANNEL)
+    await stores.channels.save(f"T1:{CHANNEL}", ChannelSettings(follow="always"))
+    here = await channels.of("T1", CHANNEL)
     assert (here.instructions, here.follow) == ("Be brief.", "always")
-    await stores.channels.forget(CHANNEL)
-    assert await channels.of(CHANNEL) == configured[CHANNEL]
+    await stores.channels.forget(f"T1:{CHANNEL}")
+    assert await channels.of("T1", CHANNEL) == configured[CHANNEL]
 
 
 async def test_damaged_changes_are_set_aside(stores: Stores) -> None:
     """Reliability 8: the channel goes on as configured."""
     channels = Channels({CHANNEL: ChannelSettings(follow="never")}, stores.channels)
-    await stores.redis.call("SET", stores.redis.key("channel-edits", CHANNEL), "{")
-    assert (await channels.of(CHANNEL)).follow == "never"
-    kept = await stores.redis.call("EXISTS", stores.redis.key("channel-edits", CHANNEL))
+    await stores.redis.call("SET", stores.redis.key("channel-edits", "T1", CHANNEL), "{")
+    assert (await channels.of("T1", CHANNEL)).follow == "never"
+    kept = await stores.redis.call("EXISTS", stores.redis.key("channel-edits", "T1", CHANNEL))
     assert not kept
 
 

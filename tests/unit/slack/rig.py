@@ -308,7 +308,7 @@ async def wired(
             memories=NoMemories(),
             status=status,
             background=background,
-            deciding=Deciding(people, mailbox.asked, mailbox.decide),
+            deciding=Deciding(identity.team, people, mailbox.asked, mailbox.decide),
         )
         yield Rig(ws, mailbox, clients, identity, people, access, status, intake, asking, app)
 

@@ -1,0 +1,65 @@
+"""Two organisations with the same bot, and a channel that they share: it has the same id in both."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from redis.asyncio import Redis
+
+from bot.local.workspace import ADA, Workspace
+from bot.runs.channels import Channels, ChannelSettings
+from bot.slack.render.buttons import APPROVE
+from bot.store import Stores
+from tests.operators.test_many_workspaces import SALES, Place, place
+from tests.security.test_boundaries import press
+from tests.support.deployment import Deployment
+from tests.unit.slack.test_approvals import button, card, elsewhere, posts
+
+
+async def pressed(at: Place, ws: Workspace, thread: str, element: dict[str, Any]) -> None:
+    """Somebody of that workspace presses what stands in the shared channel, and Slack says so."""
+    there = Deployment(ws, at.api)
+    await ws.delivery.ask("interactive", press(there, ADA, SALES, thread, element))
+
+
+async def test_nobody_asks_in_the_name_of_another_organisation(
+    redis_url: str, redis: Redis
+) -> None:
+    """(reliability 9) Who may ask at home may not have an answer of others made again: it would be
+    with their tools, on their account, and by somebody who is a stranger there."""
+    async with place(redis_url) as at:
+        for ws in (at.first, at.second):
+            await at.browser.install(ws)
+        ts = await at.ask(at.first)
+        again = button(await at.answered(at.first, ts), "regenerate_answer")
+        kept = await redis.keys("bot:v1:request:*")
+        await pressed(at, at.second, ts, again)
+        assert await redis.keys("bot:v1:request:*") == kept
+        await pressed(at, at.first, ts, again)
+        assert len(await redis.keys("bot:v1:request:*")) == len(kept) + 1
+
+
+async def test_nobody_approves_for_another_organisation(redis_url: str) -> None:
+    """(reliability 10)"""
+    async with place(redis_url, posts("Hello")) as at:
+        for ws in (at.first, at.second):
+            await at.browser.install(ws)
+        first = Deployment(at.first, at.api)
+        ts = await at.ask(at.first, "Post it!")
+        approve = button(await card(first, ts), APPROVE)
+        await pressed(at, at.second, ts, approve)
+        assert elsewhere(first) == []
+        assert "Approved by" not in str(await card(first, ts))
+        await pressed(at, at.first, ts, approve)
+        await at.answered(at.first, ts)
+        assert len(elsewhere(first)) == 1
+
+
+async def test_what_an_admin_changes_holds_at_home(stores: Stores) -> None:
+    """Else an admin of one could let strangers in at the other, and switch off approvals there."""
+    channels = Channels({}, stores.channels)
+    wanted = ChannelSettings(allow_external=True, confirm="never", tools=())
+    await channels.change("T1", SALES, wanted)
+    assert await channels.of("T2", SALES) == ChannelSettings()
+    await channels.reset("T2", SALES)
+    assert await channels.of("T1", SALES) == wanted
