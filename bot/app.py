@@ -26,6 +26,7 @@ from bot.runs.runner import Runner
 from bot.runs.watching import Watch
 from bot.serving import serving
 from bot.settings import SLACK, Settings, secret
+from bot.slack.canvases import SlackCanvases
 from bot.slack.client import clients_on, fixed, identify, slack_session
 from bot.slack.conversation import SlackConversation
 from bot.slack.deciding import may_decide
@@ -35,6 +36,8 @@ from bot.slack.surface import slack_surfaces
 from bot.slack.workflow import with_steps
 from bot.slack.workspaces import OneWorkspace, PerWorkspace, Slack, Workspaces
 from bot.store import Stores
+from bot.toolkit import Canvases, Directory
+from bot.toolkit.tool import Services
 
 log = logging.getLogger(__name__)
 
@@ -143,7 +146,13 @@ def _runner_in(
     channels = ReachableChannels(slack.clients, slack.people, slack.access)
     return make(
         SlackConversation(slack.clients, slack.identity, slack.people, channels),
-        SlackDirectory(slack.clients, slack.identity, slack.people, channels),
+        _services_of(slack, channels),
         with_steps(surfaces, slack.clients, slack.identity),
         partial(may_decide, slack.people),
     )
+
+
+def _services_of(slack: Slack, channels: ReachableChannels) -> Services:
+    """What a workspace has for tools, beside its conversations."""
+    reached = (slack.clients, slack.identity, slack.people, channels)
+    return {Directory: SlackDirectory(*reached), Canvases: SlackCanvases(*reached)}

@@ -19,6 +19,7 @@ from bot.agent.commands import AfterTool
 from bot.agent.effort import Effort
 from bot.agent.evaluate import Evaluation
 from bot.agent.hooks import HookChain, Hooks
+from bot.agent.pool import Parent
 from bot.agent.subagents import dispatch_subagent
 from bot.core.errors import ConfigurationError
 from bot.core.request import Again, Request
@@ -40,15 +41,14 @@ from bot.toolkit import (
     Artifacts,
     Conversation,
     Databases,
-    Directory,
     Fetcher,
     Memories,
     Schedules,
     Tool,
 )
 from bot.toolkit.catalogue import Catalogue
-from bot.toolkit.directory import NoDirectory
 from bot.toolkit.mcp import open_mcp_servers
+from bot.toolkit.tool import Services
 
 
 @cache
@@ -73,7 +73,9 @@ async def redis_and_stores(
         yield url, await stack.enter_async_context(open_stores(url, settings.retention))
 
 
-MakeRunner = Callable[[Conversation, Directory, OpenSurface, MayDecide], Runner]
+MakeRunner = Callable[[Conversation, Services, OpenSurface, MayDecide], Runner]
+"""Of a place: its conversation, and what else it has for tools. Those are offered that have all they
+ask for."""
 
 
 @asynccontextmanager
@@ -88,7 +90,7 @@ async def runner(
 ) -> AsyncGenerator[Runner]:
     """The runner of a place that is no workspace; see `runners`."""
     async with runners(settings, stores, **options) as make:
-        yield make(conversation, NoDirectory(), open_surface, may_decide)
+        yield make(conversation, {}, open_surface, may_decide)
 
 
 @asynccontextmanager
@@ -131,16 +133,17 @@ async def runners(
 
         def make(
             conversation: Conversation,
-            directory: Directory,
+            place: Services,
             open_surface: OpenSurface,
             may_decide: MayDecide,
         ) -> Runner:
             for each in watches:
                 open_surface = each.surfaces(open_surface)
-            services = {**shared, Conversation: conversation, Directory: directory}
+            services = {**shared, **place, Conversation: conversation}
+            tools = offered(settings).served_by({*services, Parent})
             return Runner(
                 stores=stores,
-                toolbox=Toolbox(offered(settings), services, artifacts),
+                toolbox=Toolbox(tools, services, artifacts),
                 model=model,
                 models=(settings.openai_model, *settings.openai_fallback_models),
                 prices=prices,

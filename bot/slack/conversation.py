@@ -104,7 +104,7 @@ class SlackConversation:
     async def post(self, text: str, *, channel: str, thread: str | None = None) -> str:
         """Post in a channel where the person who asked could, too."""
         async with for_the_model(), only_once():
-            target = await self._channels.writable(channel)
+            target = (await self._channels.writable(channel)).id
             failpoint("elsewhere-posting")
             posted = await self._clients.writes.chat_postMessage(
                 channel=target, thread_ts=thread, **_message(text)
@@ -117,7 +117,7 @@ class SlackConversation:
     ) -> str:
         """Have Slack post it later; what it may hold is decided now."""
         async with for_the_model(), only_once():
-            target = await self._channels.writable(channel)
+            target = (await self._channels.writable(channel)).id
             failpoint("elsewhere-posting")
             kept = await self._clients.writes.chat_scheduleMessage(
                 channel=target, thread_ts=thread, post_at=int(at.timestamp()), **_message(text)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.core.context import current_request
-from bot.core.errors import ToolError
+from bot.core.errors import NotPermitted, ToolError
 from bot.slack.access import Access, Channel
 from bot.slack.client import Clients
 from bot.slack.people import People
@@ -33,23 +34,47 @@ class ReachableChannels:
         if wanted is None:
             return request.channel
         channel = await self._named(wanted)
+        await self._check_readable(channel)
+        return channel.id
+
+    async def readable_in_any(self, places: Sequence[str]) -> None:
+        """Whether one of these, all conversations in which something is shared, is `readable`.
+        Raises ToolError and NotPermitted."""
+        refusal: Exception = NotPermitted(
+            "The person who asked is in no channel where it is shared."
+        )
+        for place in sorted(places, key=lambda each: each != current_request().channel):
+            channel = await self.access.channel(place)
+            if channel is None:
+                continue
+            try:
+                await self._check_readable(channel)
+            except NotPermitted:
+                continue
+            except ToolError as error:
+                refusal = error
+            else:
+                return
+        raise refusal
+
+    async def writable(self, wanted: str) -> Channel:
+        """A channel that the person who asked may see; bots post where they are in."""
+        channel = await self._named(wanted)
+        if channel.archived:
+            raise ToolError(f"{wanted} is archived: nobody can post there.")
+        await self.access.may_see(await self.people.find(current_request().user), channel)
+        return channel
+
+    async def _check_readable(self, channel: Channel) -> None:
+        request = current_request()
         if channel.id == request.channel:
-            return channel.id
+            return
         await self.access.may_see(await self.people.find(request.user), channel)
         if not channel.open and not request.request.is_for_one:
             raise ToolError(
                 "That conversation is private, and others read this thread. Say that you can look "
                 "into it when asked in a direct message."
             )
-        return channel.id
-
-    async def writable(self, wanted: str) -> str:
-        """The id of a channel that the person who asked may see; bots post where they are in."""
-        channel = await self._named(wanted)
-        if channel.archived:
-            raise ToolError(f"{wanted} is archived: nobody can post there.")
-        await self.access.may_see(await self.people.find(current_request().user), channel)
-        return channel.id
 
     async def _named(self, wanted: str) -> Channel:
         channel = await self._find(wanted)

@@ -9,17 +9,24 @@ from slack_sdk.errors import SlackApiError
 
 from bot.core.errors import NotPermitted, SlackUnavailable, ToolError
 from bot.slack.client import TRANSPORT_ERRORS, error_code, is_ambiguous
+from bot.slack.text import one_line
 
 _NOT_IN = "The bot is not in that channel. Somebody can invite it with /invite."
 _DELETED = "That was deleted in Slack."
+_NO_FILE = "The bot sees no such file: it must be shared in a channel that the bot is in."
+_HAS_CANVAS = "That place has its canvas already. Read it and edit that one."
 _NOT_THERE = "Nobody may post there now, or not the bot."
 _SENTENCES = {
     "not_in_channel": _NOT_IN,
     "channel_not_found": _NOT_IN,
     "thread_not_found": _DELETED,
     "message_not_found": _DELETED,
-    "file_not_found": _DELETED,
+    "file_not_found": _NO_FILE,
+    "canvas_not_found": _NO_FILE,
     "file_deleted": _DELETED,
+    "canvas_deleted": _DELETED,
+    "channel_canvas_already_exists": _HAS_CANVAS,
+    "free_team_canvas_tab_already_exists": _HAS_CANVAS,
     "is_archived": _NOT_THERE,
     "restricted_action": _NOT_THERE,
     "restricted_action_thread_only_channel": _NOT_THERE,
@@ -27,8 +34,8 @@ _SENTENCES = {
     "ratelimited": "Slack asks to slow down. Ask for less at once, or go on without.",
 }
 _PERHAPS = (
-    "Slack did not answer: it may have been posted or not. Look there before you say anything of "
-    "it; do not post it again."
+    "Slack did not answer: it may have been done or not. Look there before you say anything of it; "
+    "do not do it again."
 )
 
 
@@ -61,4 +68,6 @@ def _sentence(error: SlackApiError) -> str:
     if code == "missing_scope":
         needed = error.response.get("needed")
         return f"The bot lacks the permission {needed}; an admin has to grant it in Slack."
-    return _SENTENCES.get(code, f"Slack refused: {code or 'no reason given'}.")
+    detail = one_line(str(error.response.get("detail") or "")) if code else ""
+    refused = f"Slack refused: {code or 'no reason given'}{f' ({detail})' if detail else ''}."
+    return _SENTENCES.get(code, refused)

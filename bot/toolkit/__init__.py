@@ -16,6 +16,7 @@ from bot.core.request import FileRef
 from bot.core.schedule import Schedule
 from bot.core.time_zones import zone_of
 from bot.toolkit.artifacts import CHART_TYPE, Artifact, Artifacts, Column
+from bot.toolkit.canvases import Canvas, CanvasEdit, Canvases
 from bot.toolkit.conversation import Conversation, Download, ThreadMessage
 from bot.toolkit.databases import DatabaseConfig, Databases
 from bot.toolkit.directory import ChannelEntry, Directory, Findings, FoundMessage, PersonEntry
@@ -29,6 +30,9 @@ __all__ = [
     "CHART_TYPE",
     "Artifact",
     "Artifacts",
+    "Canvas",
+    "CanvasEdit",
+    "Canvases",
     "ChannelEntry",
     "Chart",
     "Column",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -95,6 +95,11 @@ class Catalogue:
             tools=tuple(each for each in self.tools if fits(each.name, each.group)),
             hosted=tuple(each for each in self.hosted if fits(each["type"], hosted.GROUP)),
         )
+
+    def served_by(self, services: Collection[type]) -> Catalogue:
+        """The tools that ask for nothing else than these."""
+        served = (each for each in self.tools if set(each.services.values()) <= set(services))
+        return replace(self, tools=tuple(served))
 
     def has(self, allowed: str) -> bool:
         """Whether a name, a group or a pattern fits any tool."""

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from bot.core.errors import ToolError
-
 
 @dataclass(frozen=True, slots=True)
 class PersonEntry:
@@ -78,38 +76,3 @@ class Directory(Protocol):
         before: datetime | None = None,
     ) -> Findings:
         """At most `limit` (up to 20) messages of public channels."""
-
-
-class NoDirectory:
-    """Implements `Directory` where there is no workspace: in a terminal, or a case of an evaluation."""
-
-    async def people(self) -> list[PersonEntry]:
-        """Nobody is known."""
-        raise _nowhere()
-
-    async def channels(self) -> list[ChannelEntry]:
-        """There are none."""
-        raise _nowhere()
-
-    async def channel(self, channel: str) -> ChannelEntry:  # noqa: ARG002 - the protocol's
-        """There is none."""
-        raise _nowhere()
-
-    async def members(self, channel: str, *, limit: int) -> list[PersonEntry]:  # noqa: ARG002 - the protocol's
-        """There are none."""
-        raise _nowhere()
-
-    async def search(
-        self,
-        query: str,  # noqa: ARG002 - the protocol's
-        *,
-        limit: int,  # noqa: ARG002
-        after: datetime | None = None,  # noqa: ARG002
-        before: datetime | None = None,  # noqa: ARG002
-    ) -> Findings:
-        """There is nothing."""
-        raise _nowhere()
-
-
-def _nowhere() -> ToolError:
-    return ToolError("There is no Slack workspace here. Go on without it.")

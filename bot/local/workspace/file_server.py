@@ -82,4 +82,6 @@ async def _made_up(request: web.Request, file: File) -> web.StreamResponse:
 
 
 def _type(file: File) -> str:
+    if file.canvas:
+        return "text/html"
     return mimetypes.guess_type(file.name)[0] or "application/octet-stream"

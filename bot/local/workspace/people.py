@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from bot.local.workspace import elements, interactivity, modals, posting, views
+from bot.local.workspace.canvases import make_canvas
 from bot.local.workspace.core import Core
 from bot.local.workspace.errors import CannotDo
 from bot.local.workspace.reacting import add_reaction
-from bot.local.workspace.state import Attachable, Channel, Execution, Json
+from bot.local.workspace.state import Attachable, Channel, Execution, Json, Pin
 from bot.local.workspace.streaming import stop_by_user
 from bot.local.workspace.text import escape, rich_text
 from bot.local.workspace.uploads import attach, share_events
@@ -86,6 +87,24 @@ class People(Core):
         """Add an emoji to a message."""
         place = self._place(user, channel)
         add_reaction(self, place, self._message(place, ts), user, name)
+
+    async def pin(self, user: str, channel: str, ts: str) -> None:
+        """Pin a message to its channel."""
+        place = self._place(user, channel)
+        self._message(place, ts)
+        place.pins.append(Pin(ts, user, int(self.clock.now())))
+        self.changed("channel", channel, user=user)
+
+    async def write_canvas(
+        self, user: str, channel: str, title: str, markdown: str, *, own: bool = False
+    ) -> str:
+        """Make a canvas in a channel, with `own` the channel's own; its id."""
+        place = self._place(user, channel)
+        if own and place.canvas:
+            raise CannotDo(f"#{place.name} has a canvas")
+        canvas = make_canvas(self, user, title, markdown, [place]).id
+        place.canvas = canvas if own else place.canvas
+        return canvas
 
     async def click(
         self,

@@ -4,6 +4,8 @@ import secrets
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from bot.local.workspace.sections import Canvas
+
 Json = dict[str, Any]
 Kind = Literal["public", "private", "im", "mpim"]
 
@@ -28,6 +30,7 @@ BOT_SCOPES = frozenset(
             for right in ("history", "read")
         ),
         *("channels:join", "files:read", "files:write", "reactions:read", "reactions:write"),
+        *("canvases:read", "canvases:write", "pins:read"),
         *("search:read.public", "users:read", "workflow.steps:execute"),
     }
 )
@@ -54,9 +57,19 @@ class Person:
     team_id: str = TEAM
 
 
+@dataclass(frozen=True)
+class Pin:
+    """A message that somebody pinned."""
+
+    ts: str
+    user: str
+    created: int
+
+
 @dataclass
 class Channel:
-    """A conversation of any kind; `members` keeps the order in which people joined."""
+    """A conversation of any kind; `members` keeps the order in which people joined. `canvas` is the
+    id of its own canvas, beside which there may be others in it."""
 
     id: str
     name: str
@@ -66,6 +79,8 @@ class Channel:
     topic: str = ""
     is_ext_shared: bool = False
     created: int = 1_700_000_000
+    canvas: str = ""
+    pins: list[Pin] = field(default_factory=list)
 
     @property
     def is_direct(self) -> bool:
@@ -94,7 +109,7 @@ Attachable = tuple[str, bytes] | FakeFile | ExternalFile
 
 @dataclass
 class File:
-    """A file; `content` is None until it is uploaded, and for fake and external ones."""
+    """A file, or a canvas; `content` is None until it is uploaded, and for fake and external ones."""
 
     id: str
     name: str
@@ -106,6 +121,7 @@ class File:
     external_url: str | None = None
     title: str = ""
     alt_txt: str | None = None
+    canvas: Canvas | None = None
     channels: list[str] = field(default_factory=list)
     shares: list[tuple[str, str]] = field(default_factory=list)
     deleted: bool = False

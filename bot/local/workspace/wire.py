@@ -67,6 +67,9 @@ def channel_object(channel: Channel, state: State) -> Json:
         "context_team_id": state.team_id,
         "updated": channel.created * 1000,
     }
+    if channel.canvas:
+        canvas = {"file_id": channel.canvas, "is_empty": False, "quip_thread_id": ""}
+        common["properties"] = {"canvas": canvas}
     if channel.kind == "im":
         other = next(m for m in channel.members if m != state.bot_user_id)
         return common | {"user": other, "is_open": True}
@@ -118,4 +121,18 @@ def file_object(file: File, state: State) -> Json:
         shown["url_private_download"] = f"{page}/download/{name}"
     if file.alt_txt:
         shown["alt_txt"] = file.alt_txt
+    if file.canvas:
+        shown |= _as_canvas(file, state)
     return shown
+
+
+def _as_canvas(file: File, state: State) -> Json:
+    return {
+        "mimetype": "application/vnd.slack-docs",
+        "filetype": "quip",
+        "pretty_type": "Canvas",
+        "mode": "quip",
+        "editable": True,
+        "permalink": f"{state.url}docs/{state.team_id}/{file.id}",
+        "canvas_creator_id": file.user,
+    }

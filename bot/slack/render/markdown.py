@@ -57,6 +57,12 @@ def linked(markdown: str) -> frozenset[str]:
     return frozenset(str(each.attrs["href"]) for each in inline if "href" in each.attrs)
 
 
+def plain_text(markdown: str) -> str:
+    """What people read of a Markdown text, each of its blocks on a line."""
+    blocks = SyntaxTreeNode(_PARSER.parse(markdown)).walk()
+    return "\n".join(_plain(each) for each in blocks if each.type == "inline")
+
+
 def safe_text(text: str, gate: LinkGate) -> str:
     """Plain text as Markdown: what looks like markup is escaped, addresses are gated."""
     return _text(" ".join(text.split()), gate)

@@ -19,6 +19,8 @@ from bot.core.context import bound_request, current_request
 from bot.core.errors import ToolError
 from bot.toolkit import (
     Artifacts,
+    Canvas,
+    Canvases,
     ChannelEntry,
     Conversation,
     DatabaseConfig,
@@ -38,7 +40,6 @@ from bot.toolkit import (
     narrowing,
     tables,
 )
-from bot.toolkit.directory import NoDirectory
 from bot.toolkit.size import limited
 from bot.toolkit.tool import Services
 from tests.support.artifacts import MemoryArtifacts
@@ -47,7 +48,7 @@ from tests.support.conversation import MemoryConversation
 ALLOWED = 3_000
 SMALL = {
     "add_reaction", "calculate", "cancel_schedule", "check_quote", "convert_time", "convert_units",
-    "count_days", "count_words", "current_time", "describe_channel", "draw_lots", "edit_file",
+    "count_days", "count_words", "create_canvas", "current_time", "describe_channel", "draw_lots", "edit_canvas", "edit_file",
     "find_meeting_times", "forget", "list_holidays", "list_schedules", "make_chart", "make_table",
     "post_message", "remember", "remember_for_others", "schedule_message", "schedule_prompt",
     "share_file", "shift_date", "totals_over_time", "write_file",
@@ -79,7 +80,14 @@ class ManyMemories:
         return [Memory(scope=MemoryScope.CHANNEL, text=each, by="U1") for each in facts]
 
 
-class LargeWorkspace(NoDirectory):
+class OneCanvas:
+    """A long one, whatever is asked for."""
+
+    async def read(self, canvas: str | None) -> Canvas:
+        return Canvas(canvas or "F1", "Plan", "https://x/docs/T1/F1", TEXT)
+
+
+class LargeWorkspace:
     """People and channels, as far as it goes here."""
 
     async def people(self) -> list[PersonEntry]:
@@ -128,6 +136,7 @@ def services(
     return {
         Artifacts: artifacts,
         Conversation: conversation,
+        Canvases: OneCanvas(),
         Databases: databases,
         Fetcher: OnePage(),
         Directory: LargeWorkspace(),
@@ -157,6 +166,8 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("read_channel", {}, {"compact": True, "limit": 15}, "15 messages"),
     ("read_file", {"file_id": "F1"}, {"query": "turtles"}, "1 of 300 passages"),
     ("read_file", {"file_id": "F1"}, {"compact": True}, "handle: doc_"),
+    ("read_canvas", {"canvas": "F1"}, {"query": "turtles"}, "1 of 300 passages"),
+    ("read_canvas", {"canvas": "F1"}, {"compact": True}, "handle: doc_"),
     ("fetch_page", {"url": "https://a.example/x"}, {"query": "turtles"}, "1 of 300 passages"),
     ("fetch_page", {"url": "https://a.example/x"}, {"compact": True}, "handle: doc_"),
     ("list_databases", {}, {"query": "orders"}, "orders(column_0"),

@@ -11,6 +11,7 @@ from bot.local.workspace.uploads import new_id, share_events
 from bot.local.workspace.wire import file_object
 
 SIZE_MAX = 1024**3
+_LISTS = {"public": "channels", "private": "groups", "mpim": "groups", "im": "ims"}
 
 
 @method("files.getUploadURLExternal", scope="files:write", tier=4)
@@ -137,7 +138,10 @@ def _shares(core: Core, file: File) -> Json:
     for channel, ts in file.shares:
         kind = "public" if core.channels[channel].kind == "public" else "private"
         shares[kind].setdefault(channel, []).append({"ts": ts})
-    return {"shares": {k: v for k, v in shares.items() if v}, "channels": file.channels}
+    places: dict[str, list[str]] = {"channels": [], "groups": [], "ims": []}
+    for each in file.channels:
+        places[_LISTS[core.channels[each].kind]].append(each)
+    return {"shares": {k: v for k, v in shares.items() if v}, **places}
 
 
 def _share(
