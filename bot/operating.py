@@ -17,7 +17,9 @@ from bot.model import delete_responses, sdk_client
 from bot.runners import budget_policy, redis_and_stores
 from bot.runs.budget_words import since, used_of
 from bot.runs.budgets import BudgetPolicy
+from bot.runs.engine import open_engine
 from bot.runs.erasing import erase_person, erase_thread
+from bot.runs.requests import Requests
 from bot.settings import Settings
 from bot.store import Stores
 from bot.toolkit.mcp import Standing, open_mcp_servers
@@ -98,8 +100,8 @@ async def feedback_lines(settings: Settings, limit: int, *, as_json: bool) -> li
 async def erase_lines(settings: Settings, *, user: str = "", thread: str = "") -> list[str]:
     """Erase all that is held about a person, or of a thread, and say what went. The last
     lines name what could not go."""
-    async with _stores(settings) as stores:
-        erased = await (erase_person(stores, user) if user else erase_thread(stores, thread))
+    async with _requests(settings) as requests:
+        erased = await (erase_person(requests, user) if user else erase_thread(requests, thread))
     left = sorted(erased.responses)
     if left and (settings.openai_api_key or settings.openai_base_url):
         key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else "none"
@@ -158,6 +160,16 @@ async def _record(settings: Settings, what: str) -> None:
 async def _policy(settings: Settings) -> AsyncGenerator[BudgetPolicy]:
     async with _stores(settings) as stores:
         yield budget_policy(settings, stores)
+
+
+@asynccontextmanager
+async def _requests(settings: Settings) -> AsyncGenerator[Requests]:
+    data_dir = settings.bot_data_dir / "redis"
+    async with (
+        redis_and_stores(settings, data_dir=data_dir) as (url, stores),
+        open_engine(url, stores.mailbox, settings.engine) as engine,
+    ):
+        yield Requests(stores, engine)
 
 
 @asynccontextmanager

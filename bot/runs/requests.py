@@ -58,8 +58,10 @@ class Requests:
         """Take back what the message `ts` asked, waiting or running; False when it does neither."""
         team, channel, _ = thread_key.split(":", 2)
         request_id = await self.stores.mailbox.find(team, channel, ts)
-        if request_id is None:
-            return False
+        return request_id is not None and await self.take_back(thread_key, request_id, by)
+
+    async def take_back(self, thread_key: str, request_id: str, by: str) -> bool:
+        """`withdraw`, for a request whose id is known."""
         mailbox = self.stores.mailbox
         if await mailbox.is_parked(thread_key) and await self._is_head(thread_key, request_id):
             request = await mailbox.get(request_id)
@@ -67,6 +69,12 @@ class Requests:
                 await mailbox.rewrite(request.model_copy(update={"withdrawn": True}))
                 return await self._stop(thread_key, request_id, by) is not None
         return await self.stores.signals.withdraw(thread_key, request_id, by)
+
+    async def is_under_way(self, request_id: str) -> bool:
+        """Whether a run of the request began and still owes its end."""
+        run_id = await self.stores.runs.id_of(request_id)
+        begun = await self.stores.runs.begun_by(run_id) if run_id else None
+        return begun is not None and begun[1] is not Phase.DELIVERED
 
     async def asked_with(
         self, team: str, channel: str, ts: str

@@ -8,7 +8,7 @@ import json
 import os
 import signal
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from bot.runs.engine import EngineOptions
 from bot.slack.render import words
 from bot.store.embedded import embedded_redis
 from tests.support.deployment import Deployment, deployed
+from tests.support.proxy import Proxy
 from tests.support.redis_process import RedisProcess, free_port, redis_process
 from tests.support.runs import answer
 
@@ -274,42 +275,6 @@ async def schedule(redis: Any) -> set[bytes]:
     return {b"bot:engine:" + name for name in names} | of_tasks
 
 
-class SlowLine:
-    """Passes on to a server, each request a while later."""
-
-    def __init__(self, port: int, seconds: float) -> None:
-        self._port = port
-        self._seconds = seconds
-
-    @asynccontextmanager
-    async def open(self) -> AsyncGenerator[str]:
-        server = await asyncio.start_server(self._carry, "127.0.0.1", 0)
-        try:
-            yield f"redis://127.0.0.1:{server.sockets[0].getsockname()[1]}/0"
-        finally:
-            server.close()
-
-    async def _carry(self, near: asyncio.StreamReader, back: asyncio.StreamWriter) -> None:
-        far, onward = await asyncio.open_connection("127.0.0.1", self._port)
-        try:
-            async with asyncio.TaskGroup() as both:
-                both.create_task(self._pump(near, onward, self._seconds))
-                both.create_task(self._pump(far, back, 0.0))
-        finally:
-            onward.close()
-            back.close()
-
-    async def _pump(
-        self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, seconds: float
-    ) -> None:
-        with suppress(ConnectionError):
-            while data := await source.read(65_536):
-                await asyncio.sleep(seconds)
-                sink.write(data)
-                await sink.drain()
-        sink.close()
-
-
 async def test_it_is_slow(server) -> None:
     """A tenth of the lease for each command (2 s of 20 in the field): slower, and no lease is lost:
     the model is asked as often as ever."""
@@ -317,9 +282,10 @@ async def test_it_is_slow(server) -> None:
     brain = Held()
     brain.go.set()
     async with (
-        SlowLine(server.port, 0.2).open() as url,
-        deployed(brain, url, engine=lease) as bot,
+        Proxy.open(f"redis://127.0.0.1:{server.port}/0") as slow,
+        deployed(brain, slow.url, engine=lease) as bot,
     ):
+        slow.delay = 0.1  # on the way there, and on the way back
         bot.ws.delivery.retry_delays = (1.0, 2.0, 4.0, 8.0)
         asked = await bot.ask(ADA, SALES, "How many?")
         await ends_once(bot, asked)

@@ -36,10 +36,10 @@ def question(*do: tuple[str, dict[str, Any]], **more: Any) -> str:
 
 def _plan(request: ModelRequest) -> tuple[dict[str, Any], int]:
     """The last question, and how many of its steps are done."""
-    words = [str(item.get("content")) for item in request.items if item.get("role") == "user"]
-    last = max(i for i, item in enumerate(request.items) if item.get("role") == "user")
+    words = [str(i.get("content")) if i.get("role") == "user" else "" for i in request.items]
+    last = max(i for i, said in enumerate(words) if "{" in said)  # what is remembered follows it
     done = [i for i in request.items[last:] if i.get("type") == "function_call_output"]
-    return json.JSONDecoder().raw_decode(words[-1][words[-1].index("{") :])[0], len(done)
+    return json.JSONDecoder().raw_decode(words[last][words[last].index("{") :])[0], len(done)
 
 
 def _filled(template: str, request: ModelRequest) -> str:

@@ -56,14 +56,15 @@ async def private_question(bot: Deployment, user: str, root: str, text: str) -> 
         "question": {"question": text},
         "where": {"where": {"selected_option": only_me}},
     }
-    await bot.ws.submit(user, view["id"], values)
 
     def whispered() -> list[dict[str, Any]]:
         places = (None, root)  # an empty thread shows nothing to one person alone
         mine = [m for place in places for m in bot.ws.messages(SALES, place, viewer=user)]
         return [m for m in mine if m.get("is_ephemeral")]
 
-    return (await bot.ws.until(whispered))[0]
+    before = {m["ts"] for m in whispered()}
+    await bot.ws.submit(user, view["id"], values)
+    return (await bot.ws.until(lambda: [m for m in whispered() if m["ts"] not in before]))[0]
 
 
 async def test_handles_of_another_thread(redis_url):

@@ -49,6 +49,7 @@ class Proxy:
             yield proxy
         finally:
             server.close()
+            proxy.refusing = True  # those that are on their way
             await proxy.cut()
 
     def lose_reply(self, containing: bytes = b"", *, times: int = 1, after: int = 0) -> None:
@@ -73,21 +74,19 @@ class Proxy:
             line.cancel()
         await asyncio.gather(*lines, return_exceptions=True)
 
-    async def _connected(self, near: asyncio.StreamReader, back: asyncio.StreamWriter) -> None:
+    def _connected(self, near: asyncio.StreamReader, back: asyncio.StreamWriter) -> None:
         line = asyncio.create_task(self._line(near, back))
         self._lines.add(line)
         line.add_done_callback(self._lines.discard)
-        with suppress(asyncio.CancelledError):
-            await line
+        # However it ends: one that was cut before its first step closes nothing by itself.
+        line.add_done_callback(lambda _line: back.transport.abort())
 
     async def _line(self, near: asyncio.StreamReader, back: asyncio.StreamWriter) -> None:
         if self.refusing:
-            back.transport.abort()
             return
         try:
             far, onward = await self._reach()
         except OSError:
-            back.transport.abort()
             return
         meeting: list[_Loss] = []
         pumps = {
@@ -97,11 +96,10 @@ class Proxy:
         try:
             await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
         finally:
+            onward.transport.abort()  # first: cut while it waits below, a line goes no further
             for pump in pumps:
                 pump.cancel()
             await asyncio.gather(*pumps, return_exceptions=True)
-            back.transport.abort()
-            onward.transport.abort()
 
     async def _reach(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         if self._upstream.scheme == "unix":
