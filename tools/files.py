@@ -32,7 +32,7 @@ def _title(arguments: Any) -> str:
 
 @tool(
     group="files",
-    summary="Read a file attached in this thread",
+    summary="Read a file of this thread, or of a channel that the asker sees",
     core=True,
     timeout=60.0,
     title=_title,
@@ -56,7 +56,7 @@ async def read_file(
     ] = None,
     compact: Annotated[Compact, Field(description="Only handles, sizes and columns.")] = False,
 ) -> ToolResult:
-    """Read a file attached in this thread: txt, md, csv, tsv, json, xlsx, docx, pdf, html, parquet.
+    """Read a file of this thread or of a channel: txt, md, csv, tsv, json, xlsx, docx, pdf, html, parquet.
 
     A table comes back as a handle tbl_… with its columns, their ranges and the first rows: compute
     from it with query_table, never from the first rows. A document comes back as text with a handle

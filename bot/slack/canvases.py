@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from bot.core.context import current_request
@@ -11,6 +10,7 @@ from bot.core.errors import ToolError
 from bot.core.failpoints import failpoint
 from bot.runs.outcomes import written_links
 from bot.slack.client import Clients, Identity
+from bot.slack.files import CANVAS, places_of
 from bot.slack.people import People
 from bot.slack.reachable import ReachableChannels
 from bot.slack.refusals import for_the_model, only_once
@@ -19,7 +19,6 @@ from bot.slack.render.markdown import plain_text, safe_markdown
 from bot.slack.text import clean, one_line
 from bot.toolkit.canvases import Canvas, CanvasEdit
 
-_MEDIA_TYPE = "application/vnd.slack-docs"
 _ID = re.compile(r"F[A-Z0-9]{6,}")
 _LINK_END = re.compile(r"(?:docs|canvas)/(?:T[A-Z0-9]+/)?(F[A-Z0-9]{6,})(?:[?#].*)?")
 _PERSON = re.compile(r"!\[\]\(@([UW][A-Z0-9]+)\)")  # how a canvas writes a mention
@@ -81,7 +80,7 @@ class SlackCanvases:
             if not canvas:
                 raise ToolError(f"{wanted or 'This channel'} has no canvas of its own.")
         file = (await self._clients.reads.files_info(file=canvas))["file"]
-        if file.get("mimetype") != _MEDIA_TYPE:
+        if file.get("mimetype") != CANVAS:
             raise ToolError(f"{canvas} is a file and no canvas: read_file reads files.")
         await self._channels.readable_in_any(places_of(file))
         return self._canvas(canvas, one_line(str(file.get("title") or "")))
@@ -144,13 +143,6 @@ class SlackCanvases:
 
     def _canvas(self, canvas: str, title: str) -> Canvas:
         return Canvas(canvas, title, f"{self._identity.url}docs/{self._identity.team}/{canvas}")
-
-
-def places_of(file: Mapping[str, Any]) -> list[str]:
-    """The conversations in which a file object of Slack's says that it is shared."""
-    found = [each for key in ("channels", "groups", "ims") for each in file.get(key) or ()]
-    linked = file.get("linked_channel_id")
-    return [*found, linked] if linked else found
 
 
 def _content(text: str) -> dict[str, str]:

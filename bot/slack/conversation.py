@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from slack_sdk.errors import SlackApiError
 
 from bot.core.context import RequestContext, current_request
-from bot.core.errors import ToolError
+from bot.core.errors import NotPermitted, ToolError
 from bot.core.failpoints import failpoint
 from bot.core.request import FileRef
 from bot.runs.outcomes import written_links
@@ -19,13 +19,13 @@ from bot.slack import files
 from bot.slack.client import Clients, Identity, error_code
 from bot.slack.intake import file_refs
 from bot.slack.marks import is_of_run
-from bot.slack.names import naming
 from bot.slack.people import People
 from bot.slack.reachable import ReachableChannels
+from bot.slack.reading import Reading
 from bot.slack.refusals import for_the_model, only_once
 from bot.slack.render.links import LinkGate
 from bot.slack.render.parts import Part, markdown_pieces
-from bot.slack.text import clean, decode, one_line
+from bot.slack.text import clean
 from bot.toolkit.conversation import Download, ThreadMessage
 
 _PAGE = 200
@@ -42,9 +42,8 @@ class SlackConversation:
     ) -> None:
         self._clients = clients
         self._identity = identity
-        self._people = people
         self._channels = channels
-        self._name_of = naming(people, channels.access)
+        self._reading = Reading(identity, people, channels.access)
 
     async def thread(self, *, limit: int, before: str | None = None) -> list[ThreadMessage]:
         """The last `limit` messages of the thread, oldest first, without the bot's progress."""
@@ -53,7 +52,7 @@ class SlackConversation:
             found = await self._thread_messages(request)
         kept = [m for m in found if before is None or float(m["ts"]) < float(before)]
         shown = [m for m in kept if not is_of_run(m, request.run_id)]
-        return [await self._readable(m, request.channel) for m in shown[-limit:]]
+        return [await self._reading.message(m, request.channel) for m in shown[-limit:]]
 
     async def history(
         self,
@@ -69,19 +68,19 @@ class SlackConversation:
             target = await self._channels.readable(channel)
             found = await self._channel_messages(target, limit, oldest, latest)
         shown = [m for m in found if not is_of_run(m, request.run_id)]
-        return [await self._readable(m, target) for m in reversed(shown)]
+        return [await self._reading.message(m, target) for m in reversed(shown)]
 
     async def download(self, file_id: str, *, max_bytes: int) -> Download:
-        """A file of the current thread or request, and of no other place."""
+        """A file of the current thread or request, or of a channel that the person may read."""
         request = current_request()
         async with for_the_model():
             refs = {f.id: f for f in await self._known_files(request)}
-            if file_id not in refs:
-                names = ", ".join(f"{f.id} ({f.name})" for f in refs.values()) or "none"
-                raise ToolError(f"No file {file_id} in this thread. Files here: {names}.")
-            facts = (await self._clients.reads.files_info(file=file_id))["file"]
+            facts = await self._facts(file_id, refs)
+        if facts.get("mimetype") == files.CANVAS:
+            raise ToolError(f"{file_id} is a canvas: read_canvas reads it.")
         data = await files.download(self._clients, facts, max_bytes=max_bytes)
-        return Download(refs[file_id], data, facts.get("permalink"))
+        [ref] = file_refs([facts])
+        return Download(refs.get(file_id, ref), data, facts.get("permalink"))
 
     async def share(self, data: bytes, *, name: str, comment: str = "") -> str | None:
         """Post a file to the thread; for a private request, to the person directly."""
@@ -110,7 +109,7 @@ class SlackConversation:
                 channel=target, thread_ts=thread, **_message(text)
             )
         failpoint("elsewhere-posted")
-        return self._permalink(target, str(posted["ts"]), thread)
+        return self._reading.permalink(target, str(posted["ts"]), thread)
 
     async def schedule(
         self, text: str, *, channel: str, at: datetime, thread: str | None = None
@@ -135,7 +134,7 @@ class SlackConversation:
             )
         request = current_request()
         shown = [m for m in page["messages"] if not is_of_run(m, request.run_id)]
-        return [await self._readable(m, channel) for m in shown]
+        return [await self._reading.message(m, channel) for m in shown]
 
     async def react(self, url: str, emoji: str) -> None:
         """Add a reaction to the message that the link leads to; there already, it stays."""
@@ -148,6 +147,26 @@ class SlackConversation:
                 if error_code(error) != "already_reacted":
                     raise
         failpoint("elsewhere-posted")
+
+    async def _facts(self, file_id: str, here: Mapping[str, FileRef]) -> dict[str, Any]:
+        """What Slack says of a file. Raises ToolError for one that is not `here` nor anywhere that
+        the person may read."""
+        names = ", ".join(f"{f.id} ({f.name})" for f in here.values()) or "none"
+        hidden = ToolError(
+            f"No file {file_id} in this thread, or in a channel that the person and the bot are both "
+            f"in. Files here: {names}."
+        )
+        try:
+            facts = (await self._clients.reads.files_info(file=file_id))["file"]
+            if file_id not in here:
+                await self._channels.readable_in_any(files.places_of(facts))
+        except NotPermitted:
+            raise hidden from None
+        except SlackApiError as error:
+            if file_id not in here and error_code(error) == "file_not_found":
+                raise hidden from None
+            raise
+        return dict(facts)
 
     async def _linked(self, url: str) -> tuple[str, str]:
         """Channel and ts of a message by a link to it."""
@@ -207,30 +226,6 @@ class SlackConversation:
             if not cursor:
                 break
         return found[:limit]
-
-    async def _readable(self, message: Mapping[str, Any], channel: str) -> ThreadMessage:
-        ts = str(message["ts"])
-        return ThreadMessage(
-            ts=ts,
-            at=datetime.fromtimestamp(float(ts), UTC),
-            author=await self._author(message),
-            text=clean(await decode(str(message.get("text") or ""), self._name_of)),
-            files=file_refs(message.get("files") or ()),
-            replies=int(message.get("reply_count") or 0),
-            url=self._permalink(channel, ts, message.get("thread_ts")),
-        )
-
-    async def _author(self, message: Mapping[str, Any]) -> str:
-        if message.get("user"):
-            return await self._people.name(str(message["user"]))
-        profile: Mapping[str, Any] = message.get("bot_profile") or {}
-        name = str(message.get("username") or profile.get("name") or "")
-        return one_line(name) or "somebody"
-
-    def _permalink(self, channel: str, ts: str, thread: str | None) -> str:
-        """Slack's permalinks are made of what is known here: a call for each would be slow."""
-        link = f"{self._identity.url}archives/{channel}/p{ts.replace('.', '')}"
-        return f"{link}?thread_ts={thread}&cid={channel}" if thread and thread != ts else link
 
 
 def _ts(at: datetime | None) -> str | None:

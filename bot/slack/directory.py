@@ -10,13 +10,16 @@ from typing import Any
 from bot.core.context import current_request
 from bot.core.errors import ToolError
 from bot.runs.policy import PersonKind
+from bot.slack.channel_items import ChannelItems
 from bot.slack.client import Clients, Identity
 from bot.slack.people import People, person_from
 from bot.slack.reachable import ReachableChannels
+from bot.slack.reading import Reading
 from bot.slack.refusals import for_the_model
 from bot.slack.searching import MessageSearch
 from bot.slack.text import one_line
-from bot.toolkit.directory import ChannelEntry, Findings, PersonEntry
+from bot.toolkit.conversation import ThreadMessage
+from bot.toolkit.directory import ChannelEntry, Findings, PersonEntry, SharedFile
 
 _PAGE = 200
 _MOST_PAGES = 25  # 5,000 people or channels: more takes minutes at Slack's rate
@@ -42,6 +45,8 @@ class SlackDirectory:
         self._people = people
         self._channels = channels
         self._search = MessageSearch(clients, identity, people, channels.access)
+        reading = Reading(identity, people, channels.access)
+        self._items = ChannelItems(clients, channels, reading)
         self._clock = clock
         self._known: dict[str, tuple[float, list[dict[str, Any]]]] = {}
 
@@ -90,6 +95,18 @@ class SlackDirectory:
         await self._check_member()
         async with for_the_model():
             return await self._search.find(query, limit=limit, after=after, before=before)
+
+    async def pins(self, channel: str | None) -> list[ThreadMessage]:
+        """Messages that are pinned in a channel."""
+        async with for_the_model():
+            return await self._items.pins(channel)
+
+    async def files(
+        self, channel: str | None, *, after: datetime | None, before: datetime | None
+    ) -> list[SharedFile]:
+        """Files and canvases in a channel."""
+        async with for_the_model():
+            return await self._items.files(channel, after=after, before=before)
 
     async def _check_member(self) -> None:
         async with for_the_model():

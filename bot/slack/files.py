@@ -13,9 +13,19 @@ from bot.core.errors import ToolError
 from bot.slack.client import Clients
 
 FILE_HOST = "files.slack.com"
+CANVAS = "application/vnd.slack-docs"
+"""The media type of canvases, which are files as well."""
+
 _SLACK_API = "slack.com"
 _DEADLINE = 60.0  # seconds for a whole download
 _CHUNK = 64 * 1024
+
+
+def places_of(file: Mapping[str, Any]) -> list[str]:
+    """The conversations in which a file object of Slack's says that it is shared."""
+    found = [each for key in ("channels", "groups", "ims") for each in file.get(key) or ()]
+    linked = file.get("linked_channel_id")
+    return [*found, linked] if linked else found
 
 
 async def download(clients: Clients, file: Mapping[str, Any], *, max_bytes: int) -> bytes:

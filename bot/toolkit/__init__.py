@@ -19,7 +19,14 @@ from bot.toolkit.artifacts import CHART_TYPE, Artifact, Artifacts, Column
 from bot.toolkit.canvases import Canvas, CanvasEdit, Canvases
 from bot.toolkit.conversation import Conversation, Download, ThreadMessage
 from bot.toolkit.databases import DatabaseConfig, Databases
-from bot.toolkit.directory import ChannelEntry, Directory, Findings, FoundMessage, PersonEntry
+from bot.toolkit.directory import (
+    ChannelEntry,
+    Directory,
+    Findings,
+    FoundMessage,
+    PersonEntry,
+    SharedFile,
+)
 from bot.toolkit.fetching import Fetcher, Page
 from bot.toolkit.memories import Memories
 from bot.toolkit.narrowing import Compact, Fields, Query, TimeRange
@@ -58,6 +65,7 @@ __all__ = [
     "Schedule",
     "Schedules",
     "Series",
+    "SharedFile",
     "Source",
     "ThreadMessage",
     "TimeRange",

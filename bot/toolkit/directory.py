@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from bot.core.request import FileRef
+from bot.toolkit.conversation import ThreadMessage
+
 
 @dataclass(frozen=True, slots=True)
 class PersonEntry:
@@ -51,6 +54,17 @@ class Findings:
     searched: str
 
 
+@dataclass(frozen=True, slots=True)
+class SharedFile:
+    """A file or canvas in a channel; `author` is who made it, `url` opens it."""
+
+    file: FileRef
+    at: datetime
+    author: str
+    url: str | None
+    is_canvas: bool
+
+
 class Directory(Protocol):
     """Looks up on behalf of the current request's user, within what that person and the bot may both
     see. Every method raises ToolError with a sentence the model can act on."""
@@ -76,3 +90,11 @@ class Directory(Protocol):
         before: datetime | None = None,
     ) -> Findings:
         """At most `limit` (up to 20) messages of public channels."""
+
+    async def pins(self, channel: str | None) -> list[ThreadMessage]:
+        """Messages that are pinned in a channel (name or id; None: this one), the latest pin first."""
+
+    async def files(
+        self, channel: str | None, *, after: datetime | None, before: datetime | None
+    ) -> list[SharedFile]:
+        """Files and canvases in a channel, the newest first."""

@@ -85,13 +85,18 @@ async def test_handles_of_another_thread(redis_url):
     assert SECRET not in outputs(bot)
 
 
-async def test_files_of_another_thread(redis_url):
+async def test_files_of_a_place_that_one_is_not_in(redis_url):
+    """A file is there for those who are where it was shared: not for others, and not in front of
+    others."""
     async with deployed(won_over, redis_url) as bot:
-        said = await bot.ws.say(ADA, SALES, "mine", files=[("a.csv", CSV)])
+        bot.ws.channels[FINANCE].members.append(bot.ws.bot_user_id)
+        said = await bot.ws.say(ADA, FINANCE, "ours", files=[("a.csv", CSV)])
         steal = ("read_file", {"file_id": said["files"][0]["id"], "sheet": None, "pages": None})
-        other = await bot.ask(BEN, SALES, question(steal, say=TELL))
-        await bot.answered(SALES, other)
+        for user in (CHLOE, ADA):
+            asked = await bot.ask(user, SALES, question(steal, say=TELL))
+            await bot.answered(SALES, asked)
     assert "No file" in outputs(bot)
+    assert "private" in outputs(bot)
     assert SECRET not in outputs(bot)
 
 

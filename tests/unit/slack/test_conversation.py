@@ -125,13 +125,15 @@ async def test_a_file_of_the_thread_is_downloaded(asked):
     assert request.channel == GENERAL
 
 
-async def test_a_file_of_another_thread_is_not(asked):
-    _, theirs = await asked.by(BEN, files=[("bens.csv", b"x")])
-    with theirs:
-        [message] = await asked.conversation.thread(limit=1)
-    _, bound = await asked.by(ADA)
-    with bound, pytest.raises(ToolError, match="No file"):
-        await asked.conversation.download(message.files[0].id, max_bytes=1_000)
+async def test_a_file_of_a_place_that_the_asker_is_not_in_is_not(asked):
+    """The answer is that for a file that does not exist."""
+    asked.ws.channels[FINANCE].members.append(asked.ws.bot_user_id)
+    said = await asked.ws.say(BEN, FINANCE, "", files=[("bens.csv", b"x")])
+    _, bound = await asked.by(CHLOE)
+    with bound:
+        for file in (said["files"][0]["id"], "F0NOWHERE1"):
+            with pytest.raises(ToolError, match=f"No file {file}"):
+                await asked.conversation.download(file, max_bytes=10)
 
 
 @pytest.mark.parametrize(

@@ -29,13 +29,13 @@ class Lookup:
         self.directory = SlackDirectory(rig.clients, rig.identity, rig.people, channels)
         self.conversation = SlackConversation(rig.clients, rig.identity, rig.people, channels)
 
-    def by(self, user: str, action_token: str = ""):
+    def by(self, user: str, action_token: str = "", thread: str = "1.0"):
         request = Request(
             entry=Entry.MENTION,
             team=self.ws.team_id,
             channel=GENERAL,
-            thread="1.0",
-            ts="1.0",
+            thread=thread,
+            ts=thread,
             user=user,
             text="?",
             action_token=action_token,

@@ -27,6 +27,7 @@ from bot.toolkit import (
     Databases,
     Directory,
     Fetcher,
+    FileRef,
     Findings,
     FoundMessage,
     Memories,
@@ -34,6 +35,7 @@ from bot.toolkit import (
     MemoryScope,
     Page,
     PersonEntry,
+    SharedFile,
     ThreadMessage,
     Tool,
     ToolResult,
@@ -102,6 +104,18 @@ class LargeWorkspace:
         at, text = datetime(2026, 3, 1, tzinfo=UTC), f"{query} " * 30
         every = [FoundMessage("general", at, "Ada", text, f"https://x/{n}") for n in range(20)]
         return Findings(every[:limit], "here")
+
+    async def files(self, channel: str | None, **_: Any) -> list[SharedFile]:
+        at = datetime(2026, 3, 1, tzinfo=UTC)
+        refs = [FileRef(id=f"F{n}", name=f"report {n} {'x' * 60}.pdf", size=9) for n in range(100)]
+        return [SharedFile(each, at, "Ada", None, is_canvas=False) for each in refs]
+
+    async def pins(self, channel: str | None) -> list[ThreadMessage]:
+        start = datetime(2026, 3, 1, tzinfo=UTC)
+        return [
+            ThreadMessage(f"{n}.0", start + timedelta(days=n), "Ada", "talk " * 40)
+            for n in range(30)
+        ]
 
     async def channels(self) -> list[ChannelEntry]:
         return [ChannelEntry(f"C{n}", f"n{n}", "talk " * 9, "", False, False) for n in range(90)]
@@ -199,6 +213,9 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("list_members", {"channel": "general", "limit": 200}, {"limit": 5}, "Ada 0"),
     ("read_linked_thread", {"url": "https://x"}, {"limit": 3}, "3 messages"),
     ("search_messages", {"query": "budget", "limit": 20}, {"limit": 3}, "3 messages · searched: here"),
+    ("list_channel_items", {"what": "files", "limit": 100}, {"query": "report 57 "}, "1 files"),
+    ("list_channel_items", {"what": "files", "limit": 100}, {"limit": 5}, "the newest 5 shown"),
+    ("list_channel_items", {"what": "pins"}, {"time_range": "2026-03-10/2026-03-12"}, "3 pins"),
     ("recall", {}, {"query": "budget"}, "budget budget"),
     ("recall", {}, {"limit": 5}, "talk talk"),
     ("search_artifact", {"handle": "{text}", "pattern": "other", "limit": 100}, {"limit": 3}, "3 shown"),

@@ -1,0 +1,51 @@
+"""Messages as tools see them: names for ids, a time, and a link."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from bot.slack.access import Access
+from bot.slack.client import Identity
+from bot.slack.intake import file_refs
+from bot.slack.names import naming
+from bot.slack.people import People
+from bot.slack.text import clean, decode, one_line
+from bot.toolkit.conversation import ThreadMessage
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Of one workspace."""
+
+    identity: Identity
+    people: People
+    access: Access
+
+    async def message(self, message: Mapping[str, Any], channel: str) -> ThreadMessage:
+        """A message object of Slack's that stands in `channel`."""
+        ts = str(message["ts"])
+        name_of = naming(self.people, self.access)
+        return ThreadMessage(
+            ts=ts,
+            at=datetime.fromtimestamp(float(ts), UTC),
+            author=await self._author(message),
+            text=clean(await decode(str(message.get("text") or ""), name_of)),
+            files=file_refs(message.get("files") or ()),
+            replies=int(message.get("reply_count") or 0),
+            url=self.permalink(channel, ts, message.get("thread_ts")),
+        )
+
+    def permalink(self, channel: str, ts: str, thread: str | None) -> str:
+        """Slack's permalinks are made of what is known here: a call for each would be slow."""
+        link = f"{self.identity.url}archives/{channel}/p{ts.replace('.', '')}"
+        return f"{link}?thread_ts={thread}&cid={channel}" if thread and thread != ts else link
+
+    async def _author(self, message: Mapping[str, Any]) -> str:
+        if message.get("user"):
+            return await self.people.name(str(message["user"]))
+        profile: Mapping[str, Any] = message.get("bot_profile") or {}
+        name = str(message.get("username") or profile.get("name") or "")
+        return one_line(name) or "somebody"
