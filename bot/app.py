@@ -32,6 +32,7 @@ from bot.slack.conversation import SlackConversation
 from bot.slack.deciding import may_decide
 from bot.slack.directory import SlackDirectory
 from bot.slack.reachable import ReachableChannels
+from bot.slack.schedules import WorkspaceSchedules, with_schedules
 from bot.slack.surface import slack_surfaces
 from bot.slack.workflow import with_steps
 from bot.slack.workspaces import OneWorkspace, PerWorkspace, Slack, Workspaces
@@ -112,7 +113,7 @@ async def _working(
             runners(settings, stores, watches=watches, draining=engine.draining)
         )
         artifacts = ThreadArtifacts(stores.artifacts)
-        in_workspace = PerWorkspace(there, lambda slack: _runner_in(slack, artifacts, make))
+        in_workspace = PerWorkspace(there, lambda slack: _runner_in(slack, stores, artifacts, make))
 
         async def handle(request: Request, attempt: int) -> None:
             works = await in_workspace.of(request.team)
@@ -128,6 +129,7 @@ async def _working(
 
 def _runner_in(
     slack: Slack,
+    stores: Stores,
     artifacts: ThreadArtifacts,
     make: MakeRunner,
 ) -> Runner:
@@ -143,11 +145,12 @@ def _runner_in(
         status=slack.status,
         read_artifact=read_artifact,
     )
+    schedules = WorkspaceSchedules(slack.identity.team, stores.schedules, slack.clients)
     channels = ReachableChannels(slack.clients, slack.people, slack.access)
     return make(
         SlackConversation(slack.clients, slack.identity, slack.people, channels),
         _services_of(slack, channels),
-        with_steps(surfaces, slack.clients, slack.identity),
+        with_schedules(with_steps(surfaces, slack.clients, slack.identity), schedules),
         partial(may_decide, slack.people),
     )
 

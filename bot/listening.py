@@ -26,6 +26,7 @@ from bot.slack.deciding import Deciding
 from bot.slack.edits import Edits
 from bot.slack.intake import Intake
 from bot.slack.listeners import register
+from bot.slack.schedules import WorkspaceSchedules
 from bot.slack.scheduling import Scheduling
 from bot.slack.socket_mode import socket_mode
 from bot.slack.stopping import Stopping
@@ -155,6 +156,7 @@ def _add_listeners(
         load=requests.whole,
     )
     budgets = budget_policy(settings, stores)
+    schedules = WorkspaceSchedules(slack.identity.team, stores.schedules, slack.clients)
     admin = Admin(
         one_of_many=settings.slack_client_id is not None,
         identity=slack.identity,
@@ -163,6 +165,7 @@ def _add_listeners(
         budgets=budgets,
         channels=channels,
         servers=McpServers(settings.mcp_servers, stores.mcp),
+        schedules=schedules,
         is_tool=lambda name: name in settings.mcp_servers or offered(settings).has(name),
         record=stores.audit.append,
     )
@@ -181,6 +184,7 @@ def _add_listeners(
         deciding=Deciding(slack.identity.team, slack.people, requests.asked, requests.decide),
         usage_of=budgets.of_person,
         memories=stores.memories,
+        schedules=schedules,
         status=slack.status,
         background=background,
     )

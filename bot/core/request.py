@@ -63,7 +63,8 @@ class Request(BaseModel):
     found after nothing had listened for a while. `quoted` is the message that a shortcut was used
     on. `response_type` names what is wanted (C3); with a `response_schema`, it is data of that JSON
     schema. `trace` is the W3C traceparent of the span that took it in, if any. `action_token` is
-    Slack's for searching in the name of `user`, for a while.
+    Slack's for searching in the name of `user`, for a while. `schedule` is the id of what asked it by
+    itself.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -95,6 +96,7 @@ class Request(BaseModel):
     locale: str = "en-US"
     time_zone: str = "UTC"
     trace: str = ""
+    schedule: str = ""
     action_token: str = Field(default="", repr=False)
     received_at: datetime = Field(default_factory=lambda: datetime.now(UTC))
 

@@ -23,6 +23,7 @@ from bot.slack.home import Board
 from bot.slack.people import People
 from bot.slack.render import words
 from bot.slack.render.links import escape_mrkdwn, without_broadcasts
+from bot.slack.schedules import WorkspaceSchedules
 from bot.toolkit.mcp import McpServers
 
 log = logging.getLogger(__name__)
@@ -45,6 +46,7 @@ class Admin:
         channels: Channels,
         servers: McpServers,
         is_tool: Callable[[str], bool],
+        schedules: WorkspaceSchedules,
         one_of_many: bool = False,
         record: Record,
     ) -> None:
@@ -54,6 +56,7 @@ class Admin:
         self._budgets = budgets
         self._channels = channels
         self._servers = servers
+        self._schedules = schedules
         self.is_tool = is_tool
         self._one_of_many = one_of_many
         self._record = record
@@ -95,7 +98,16 @@ class Admin:
         except NotPermitted:
             return None
         spent = await self._budgets.of_all(self._identity.team)
-        return Board(await self._budgets.paused(), spent, await self._servers.pinned())
+        servers, schedules = await self._servers.pinned(), await self._schedules.all()
+        return Board(await self._budgets.paused(), spent, servers, schedules)
+
+    async def cancel_schedule(self, user: str, schedule_id: str) -> None:
+        """Never ask it again, whosever it is; its owner is told."""
+        person = await self._admin(user)
+        for schedule in await self._schedules.all():
+            if schedule.id == schedule_id:
+                await self._changed(person, "cancelled a schedule", schedule.channel)
+                await self._schedules.stop(schedule, words.SCHEDULE_CANCELLED)
 
     async def channel(self, user: str, channel: str) -> ChannelSettings:
         """How the bot behaves in a channel, for an admin to change."""

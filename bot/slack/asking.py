@@ -32,7 +32,14 @@ from bot.slack.text import cap, clean, decode
 LoadRequest = Callable[[str], Awaitable[Request | None]]
 """A request that was made before, by its id; None when it is not kept any more."""
 
-_AS_NEW = {"replaces": None, "message": "", "revision": 0, "superseded": False, "withdrawn": False}
+_AS_NEW = {
+    "replaces": None,
+    "message": "",
+    "revision": 0,
+    "superseded": False,
+    "withdrawn": False,
+    "schedule": "",
+}
 """What edits said of a request says nothing of its repetition."""
 _MAX_ALOUD = 2_500  # characters of the question that are shown
 _UNREACHABLE = {"not_in_channel", "channel_not_found", "is_archived", "restricted_action"}
@@ -56,6 +63,7 @@ class Question:
     files: tuple[FileRef, ...] = ()
     private: bool = False
     response_type: str = "Answer"
+    schedule: str = ""
 
 
 class Asking:
@@ -109,6 +117,7 @@ class Asking:
                 response_type=question.response_type,
                 locale=person.locale,
                 time_zone=person.time_zone,
+                schedule=question.schedule,
             )
             return await self._intake.accept(request, question.key)
 

@@ -7,16 +7,18 @@ from dataclasses import dataclass
 
 from bot.core.budgets import Pause
 from bot.core.memory import Memory
+from bot.core.schedule import Schedule
 from bot.runs.budget_words import paused, used_of
 from bot.runs.budgets import Standing
 from bot.slack.render import words
 from bot.slack.render.links import escape_mrkdwn
 from bot.slack.render.parts import Block, shortened
+from bot.slack.render.schedules import all_schedules, own_schedules
 from bot.toolkit.mcp import Standing as Server
 
 CHANNEL, PAUSE, RESUME = "admin_channel", "admin_pause", "admin_resume"
 FORGET = "forget_memory"
-_MOST_MEMORIES = 50  # a Home tab has 100 blocks
+_MOST_MEMORIES = 40  # a Home tab has 100 blocks
 _MOST = 10  # accounts that are listed
 
 
@@ -27,13 +29,18 @@ class Board:
     pause: Pause | None
     spent: Sequence[Standing]
     servers: Sequence[Server]
+    schedules: Sequence[Schedule]
 
 
 def home_view(
-    name: str, usage: Sequence[Standing], memories: Sequence[Memory], board: Board | None
+    name: str,
+    usage: Sequence[Standing],
+    memories: Sequence[Memory],
+    schedules: Sequence[Schedule],
+    board: Board | None,
 ) -> Block:
-    """What I can do, how to ask, examples, what the person has used and had me remember, and the
-    board of admins."""
+    """What I can do, how to ask, examples, what the person has used, had me remember and scheduled,
+    and the board of admins."""
     ways = "\n".join(f"• {way}" for way in words.HOW_TO_ASK)
     examples = "\n".join(f"• _{example}_" for example in words.EXAMPLES)
     used = "\n".join(f"• {words.USED[each.budget]}: {used_of(each)}" for each in usage)
@@ -51,6 +58,7 @@ def home_view(
         _header(words.HOME_USAGE),
         _section(used),
         *_memories(memories),
+        *own_schedules(schedules),
         *(_board(board) if board else ()),
     ]
     return {"type": "home", "blocks": blocks}
@@ -87,6 +95,7 @@ def _board(board: Board) -> list[Block]:
         _section(_spent(board.spent)),
         *([_section(_servers(board.servers))] if board.servers else []),
         {**_section(words.CHANNEL_SETTINGS), "accessory": _channel_choice()},
+        *all_schedules(board.schedules),
     ]
 
 

@@ -17,6 +17,7 @@ from bot.runs.schedules import next_time
 from bot.slack.asking import Asking, Question
 from bot.slack.client import TRANSPORT_ERRORS, Clients, error_code
 from bot.slack.render import words
+from bot.slack.schedules import WorkspaceSchedules
 from bot.store import ScheduleStore
 
 log = logging.getLogger(__name__)
@@ -61,6 +62,7 @@ class Scheduling:
             channel=schedule.channel,
             thread=schedule.thread,
             text=schedule.text,
+            schedule=schedule.id,
             key=f"schedule:{schedule.id}:{schedule.next_at}",
         )
         try:
@@ -81,13 +83,7 @@ class Scheduling:
         if schedule.cron and refusals < _MOST_REFUSALS:
             await self._next(schedule.model_copy(update={"refusals": refusals}))
             return
-        await self.store.remove(schedule.team, schedule.id)
-        said = words.SCHEDULE_STOPPED.format(text=schedule.text[:200], why=why)
-        try:
-            direct = await self.asking.direct_channel(schedule.user)
-            await self.clients.writes.chat_postMessage(channel=direct, text=said)
-        except (SlackApiError, *TRANSPORT_ERRORS):  # somebody who is gone, most likely
-            log.warning("Nobody could be told that schedule %s stopped", schedule.id)
+        await WorkspaceSchedules(self.team, self.store, self.clients).stop(schedule, why)
 
     async def _next(self, schedule: Schedule) -> None:
         """From now on, not from when it was due: what was missed while nobody looked is asked once."""

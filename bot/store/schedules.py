@@ -42,15 +42,31 @@ class ScheduleStore:
 
     async def of(self, team: str, user: str) -> list[Schedule]:
         """A person's, the next first."""
+        return [each for each in await self.of_all(team) if each.user == user]
+
+    async def of_all(self, team: str) -> list[Schedule]:
+        """Everybody's in a workspace, the next first."""
         fields = await self._redis.call("HGETALL", self._keys(team)[0])
-        found = [each for raw in fields.values() if (each := _read(raw)) and each.user == user]
+        found = [each for raw in fields.values() if (each := _read(raw))]
         return sorted(found, key=lambda each: each.next_at)
+
+    async def ended(self, team: str, schedule_id: str, run_id: str, *, failed: bool) -> int:
+        """A run that it asked for is over; how many have failed in a row now."""
+        keys = [self._keys(team)[0], self._failures(team)]
+        flag = "1" if failed else "0"
+        return int(
+            await self._redis.script(
+                "schedule_ended", keys, schedule_id, run_id, flag, self._seconds
+            )
+        )
 
     async def remove(self, team: str, schedule_id: str) -> bool:
         """Forget it; False when it is not there."""
         kept, due = self._keys(team)
-        gone, _ = await self._redis.together(
-            ("HDEL", kept, schedule_id), ("ZREM", due, schedule_id)
+        gone, *_ = await self._redis.together(
+            ("HDEL", kept, schedule_id),
+            ("ZREM", due, schedule_id),
+            ("HDEL", self._failures(team), schedule_id),
         )
         return bool(gone)
 
@@ -72,6 +88,9 @@ class ScheduleStore:
 
     def _keys(self, team: str) -> tuple[str, str]:
         return self._redis.key("schedules", team), self._redis.key("schedules-due", team)
+
+    def _failures(self, team: str) -> str:
+        return self._redis.key("schedule-failures", team)
 
 
 def _read(raw: bytes | None) -> Schedule | None:

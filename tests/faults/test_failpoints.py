@@ -40,7 +40,7 @@ COURTESIES = {
     "slack/listeners/shortcuts.py:open_modal": "the person presses again",
     "slack/cards.py:Cards._direct": "opening twice is opening once",
     "slack/poster.py:Poster._direct_channel": "opening twice is opening once",
-    "slack/scheduling.py:Scheduling._refused": "a line to one person, and lost without harm",
+    "slack/schedules.py:WorkspaceSchedules.stop": "a line to one person, and lost without harm",
     "slack/asking.py:Asking.direct_channel": "opening twice is opening once",
     "slack/conversation.py:SlackConversation._place": "opening twice is opening once",
     "slack/poster.py:Poster.take_back": "deleting twice is deleting once",
@@ -114,6 +114,7 @@ STORE: dict[str, tuple[str, ...] | str] = {
     "schedules.py:ScheduleStore.save": "asked once for each time, told apart by its key",
     "schedules.py:ScheduleStore.move": "a second time it stands where it was moved to",
     "schedules.py:ScheduleStore.remove": "a second time there is nothing to remove",
+    "schedules.py:ScheduleStore.ended": "a run counts once, by its name",
     "schedules.py:ScheduleStore.due": "a claim runs out, and another process looks again",
     "values.py:set_aside": "a second time there is nothing to set aside",
 }

@@ -29,6 +29,7 @@ from bot.slack.listeners import (
     shortcuts,
 )
 from bot.slack.listeners.home import Memories, UsageOf
+from bot.slack.schedules import WorkspaceSchedules
 from bot.slack.status import ThreadStatus
 from bot.slack.stopping import Stopping
 
@@ -51,6 +52,7 @@ def register(
     deciding: Deciding,
     usage_of: UsageOf,
     memories: Memories,
+    schedules: WorkspaceSchedules,
 ) -> None:
     """Listen to everything that the manifest subscribes to."""
     mentions.register(app, intake)
@@ -61,7 +63,7 @@ def register(
     approvals.register(app, clients, deciding, background)
     feedback.register(app, identity, clients, keep_feedback, background)
     functions.register(app, identity, clients, submit, background)
-    home.register(app, identity, clients, access, background, usage_of, admin, memories)
+    home.register(app, identity, clients, access, background, usage_of, admin, memories, schedules)
     administration.register(app, clients, admin, background)
     channel_settings.register(app, clients, access, admin)
     reactions.register(app, stopping)

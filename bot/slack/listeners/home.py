@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, Protocol
 
 from slack_bolt.async_app import AsyncApp
@@ -19,6 +19,8 @@ from bot.slack.background import Background
 from bot.slack.beside import channel_beside
 from bot.slack.client import Clients, Identity
 from bot.slack.home import FORGET, PAUSE, RESUME, home_view, suggested_prompts
+from bot.slack.render.schedules import CANCEL as CANCEL_SCHEDULE
+from bot.slack.schedules import WorkspaceSchedules
 
 
 class Memories(Protocol):
@@ -46,6 +48,7 @@ def register(
     usage_of: UsageOf,
     admin: Admin,
     memories: Memories,
+    schedules: WorkspaceSchedules,
 ) -> None:
     """Listen to the opening of either, and to what is open beside it."""
 
@@ -61,7 +64,8 @@ def register(
     async def publish(user: str) -> None:
         usage = await usage_of(identity.team, user)
         known = await memories.all(MemoryScope.USER, holder(user))
-        view = home_view(identity.name, usage, known, await admin.board(user))
+        own, board = await schedules.of(user), await admin.board(user)
+        view = home_view(identity.name, usage, known, own, board)
         await clients.writes.views_publish(user_id=user, view=view)
 
     @app.event("app_home_opened")
@@ -71,10 +75,41 @@ def register(
         elif event.get("channel"):
             background.start(suggest(event["channel"], None), "suggested prompts")
 
+    _listen_to_buttons(app, holder, publish, background, admin, memories, schedules)
+
+    @app.event("app_context_changed")
+    async def looked_elsewhere(event: dict[str, Any]) -> None:
+        beside = channel_beside(event.get("context"))
+        if event.get("channel"):
+            background.start(suggest(event["channel"], beside), "suggested prompts")
+
+
+def _listen_to_buttons(
+    app: AsyncApp,
+    holder: Callable[[str], str],
+    publish: Callable[[str], Coroutine[None, None, None]],
+    background: Background,
+    admin: Admin,
+    memories: Memories,
+    schedules: WorkspaceSchedules,
+) -> None:
+    """After each of them the tab is shown anew."""
+
     @app.action(FORGET)
     async def forgotten(body: dict[str, Any], action: dict[str, Any], ack: AsyncAck) -> None:
         user = body["user"]["id"]
         await memories.forget(MemoryScope.USER, holder(user), str(action["value"]))
+        background.start(publish(user), "Home tab")
+        await ack()
+
+    @app.action(CANCEL_SCHEDULE)
+    async def cancelled(body: dict[str, Any], action: dict[str, Any], ack: AsyncAck) -> None:
+        user, which = body["user"]["id"], str(action["value"])
+        try:
+            if not await schedules.cancel(user, which):
+                await admin.cancel_schedule(user, which)
+        except NotPermitted:
+            log.warning("%s pressed Cancel on a schedule that is not theirs", user)
         background.start(publish(user), "Home tab")
         await ack()
 
@@ -87,9 +122,3 @@ def register(
             log.warning("%s pressed a button of the Home tab of admins", user)
         background.start(publish(user), "Home tab")
         await ack()
-
-    @app.event("app_context_changed")
-    async def looked_elsewhere(event: dict[str, Any]) -> None:
-        beside = channel_beside(event.get("context"))
-        if event.get("channel"):
-            background.start(suggest(event["channel"], beside), "suggested prompts")

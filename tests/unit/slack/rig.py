@@ -17,6 +17,7 @@ from bot.core.feedback import Feedback
 from bot.core.memory import Memory, MemoryScope
 from bot.core.outcome import Outcome
 from bot.core.request import Request
+from bot.core.schedule import Schedule
 from bot.local.workspace import Workspace
 from bot.runs.budgets import BudgetPolicy, Budgets, Standing
 from bot.runs.channels import Channels, ChannelSettings
@@ -32,10 +33,11 @@ from bot.slack.edits import Edits
 from bot.slack.intake import Intake
 from bot.slack.listeners import register
 from bot.slack.people import People
+from bot.slack.schedules import WorkspaceSchedules
 from bot.slack.socket_mode import socket_mode
 from bot.slack.status import ThreadStatus
 from bot.slack.stopping import Stopping
-from bot.store import Position, Refusal, open_stores
+from bot.store import Position, Refusal, ScheduleStore, open_stores
 from bot.toolkit.mcp import McpServers
 
 
@@ -134,6 +136,16 @@ async def nothing_used(team: str, user: str) -> list[Standing]:
     budgets = (Budget.USER_DAY, Budget.USER_MONTH)
     accounts = [Account(budget=each, holder=f"{team}:{user}", period="") for each in budgets]
     return [Standing(Position(each, Spent(), None), None) for each in accounts]
+
+
+class NoSchedules(ScheduleStore):
+    """Nobody has scheduled anything."""
+
+    def __init__(self) -> None:
+        pass
+
+    async def of_all(self, team: str) -> list[Schedule]:
+        return []
 
 
 class NoMemories:
@@ -282,6 +294,7 @@ async def wired(
             intake=intake,
             load=mailbox.load,
         )
+        schedules = WorkspaceSchedules(identity.team, NoSchedules(), clients)
         app = slack_app(clients, identity, signing_secret=ws.signing_secret)
         register(
             app,
@@ -301,11 +314,13 @@ async def wired(
                 budgets=budgets,
                 channels=channels,
                 servers=McpServers({}, Decisions()),
+                schedules=schedules,
                 is_tool=lambda name: name == "calculate",
                 record=mailbox.record,
             ),
             usage_of=nothing_used,
             memories=NoMemories(),
+            schedules=schedules,
             status=status,
             background=background,
             deciding=Deciding(identity.team, people, mailbox.asked, mailbox.decide),

@@ -10,8 +10,10 @@ from bot.core.budgets import Pause
 from bot.core.memory import Memory, MemoryScope
 from bot.core.outcome import RunStatus
 from bot.core.request import Again, Entry, FileRef, Request
+from bot.core.schedule import Schedule
 from bot.local.workspace import ADA, BEN, GUS, NotAnswered
 from bot.runs.channels import ChannelSettings
+from bot.runs.schedules import MOST
 from bot.slack import modals
 from bot.slack.channel_form import channel_form
 from bot.slack.home import Board, home_view, suggested_prompts
@@ -325,11 +327,14 @@ def test_every_modal_is_one_that_slack_takes(quoted):
 
 async def test_the_home_tab_is_one_that_slack_takes():
     used = await nothing_used("T1", "U1")
-    accept_view(home_view("Answer Bot", used, [], None), "home")
+    accept_view(home_view("Answer Bot", used, [], [], None), "home")
     pause = Pause(by="U1", name="Ada", at=datetime.now(UTC))
     known = [Memory(scope=MemoryScope.USER, text="x" * 500, by="U1") for _ in range(60)]
-    board = Board(pause, used * 50, [Server("clock", ("now",), ()), Server("gone")])
-    accept_view(home_view("Answer Bot", used, known, board), "home")
+    where = {"team": "T1", "channel": "C1", "thread": "1.2", "user": "U1", "next_at": 1}
+    everybodys = [Schedule.model_validate({**where, "text": "x" * 2_000}) for _ in range(90)]
+    servers = [Server("clock", ("now",), ()), Server("gone")]
+    board = Board(pause, used * 50, servers, everybodys)
+    accept_view(home_view("Answer Bot", used, known, everybodys[:MOST], board), "home")
     accept_view(channel_form("C1", "#" + "x" * 80, ChannelSettings()), "modal")
     every = ChannelSettings(
         instructions="x" * 3_000,

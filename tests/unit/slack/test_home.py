@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from bot.core.schedule import Schedule
 from bot.local.model import Script, call, finish
 from bot.local.workspace import ADA, BEN
 from bot.slack.channel_form import RESET
 from bot.slack.home import CHANNEL, FORGET, PAUSE, RESUME
+from bot.slack.render.schedules import CANCEL
+from bot.store import open_stores
+from tests.security.judge import links
 from tests.support.deployment import Deployment, deployed
 from tests.support.redis import redis_server, redis_url
 from tests.support.runs import answer
@@ -130,3 +134,38 @@ async def test_people_have_forgotten_what_was_remembered_of_them(redis_url: str)
         assert "short answers" not in str(await home(bot, ADA, "For admins"))
         await bot.ws.click_in_view(BEN, view["id"], FORGET)
         await bot.ws.until(lambda: "short answers" not in str(bot.ws.home(BEN)))
+
+
+def planned(bot: Deployment, text: str) -> Schedule:
+    where = {"team": bot.ws.team_id, "channel": GENERAL, "thread": "1.2", "user": BEN}
+    late = {"next_at": 4_000_000_000, "cron": "0 9 * * MON"}
+    return Schedule.model_validate({**where, **late, "text": text})
+
+
+async def test_people_cancel_what_they_scheduled_and_admins_what_anybody_did(
+    redis_url: str,
+) -> None:
+    """Admins see whose it is, where and when, not its words; only they cancel what is not theirs, its
+    owner is told, and it is on record."""
+    async with deployed(answers(0), redis_url) as bot, open_stores(redis_url) as stores:
+        mine, other = planned(bot, "Profits of [us](https://evil.example)?"), planned(bot, "Sales?")
+        for each in (mine, other):
+            await stores.schedules.save(each)
+        view = await home(bot, BEN, "Profits")
+        assert links([{"view": view}]) == set()
+        await bot.ws.click_in_view(BEN, view["id"], CANCEL, block_id=f"own-{mine.id}")
+        await bot.ws.until(lambda: "Profits" not in str(bot.ws.home(BEN)))
+        board = await home(bot, ADA, f"all-{other.id}")
+        assert "Sales?" not in str(board)
+        for is_admin in (False, True):
+            bot.ws.people[ADA].is_admin = is_admin
+            await bot.ws.click_in_view(ADA, board["id"], CANCEL, block_id=f"all-{other.id}")
+            left = await stores.schedules.of(bot.ws.team_id, BEN)
+            assert bool(left) is not is_admin
+        direct = bot.ws.state.direct(BEN)
+        assert direct is not None
+        [told] = bot.ws.messages(direct.id)
+        assert "An admin cancelled it" in told["text"]
+        [kept] = [each async for each in stores.audit.read(bot.ws.team_id)]
+        assert kept.entry is not None
+        assert (kept.entry.who, kept.entry.what) == (ADA, "cancelled a schedule")

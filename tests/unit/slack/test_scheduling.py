@@ -8,10 +8,13 @@ import pytest
 
 from bot.app import bot
 from bot.core.errors import ToolError
+from bot.core.outcome import Outcome, RunStatus, StopReason
+from bot.core.request import Entry, Request
 from bot.core.schedule import Schedule
 from bot.local.model import ResponsesServer, finish
 from bot.local.workspace import ADA, BEN, GUS, Workspace
 from bot.runs.schedules import MOST, OwnSchedules, first_time
+from bot.slack.schedules import WorkspaceSchedules
 from bot.slack.scheduling import Scheduling
 from bot.store import Stores, open_stores
 from tests.support.conversation import asked
@@ -26,6 +29,9 @@ __all__ = ["redis_server", "redis_url", "stores"]
 GENERAL = "C0GENERAL1"
 NOW = datetime(2026, 3, 27, 12, tzinfo=UTC).timestamp()
 MONDAYS = "0 9 * * MON"
+GOOD = Outcome(run_id="", status=RunStatus.SUCCESS, stop_reason=StopReason.COMPLETED)
+FAILED = Outcome(run_id="", status=RunStatus.FAILED, stop_reason=StopReason.MODEL_ERROR)
+PAUSED = Outcome(run_id="", status=RunStatus.FAILED, stop_reason=StopReason.PAUSED)
 
 
 def schedule(ws: Workspace, thread: str, user: str = ADA, **more: object) -> Schedule:
@@ -99,6 +105,51 @@ async def test_a_thread_that_is_gone_keeps_no_other_schedule_waiting(
         await Scheduling(ws.team_id, stores.schedules, rig.asking, rig.clients, lambda: NOW).look()
         assert [(r.user, r.thread) for r in rig.mailbox.requests] == [(BEN, root)]
         assert ["thread" in m["text"] for m in ws.messages(rig.direct(ADA))] == [True]
+
+
+async def test_what_fails_three_times_in_a_row_is_stopped(ws: Workspace, stores: Stores) -> None:
+    """Its owner is told once, with how to begin it again. A run counts once, however often its end is
+    told; a good one begins the count anew, and a pause of the bot counts for nothing."""
+    made = schedule(ws, "1.0", cron=MONDAYS)
+    await stores.schedules.save(made)
+    async with wired(ws) as rig:
+        schedules = WorkspaceSchedules(ws.team_id, stores.schedules, rig.clients)
+        request = Request(
+            **made.model_dump(include={"team", "channel", "thread", "user", "text"}),
+            entry=Entry.SCHEDULE,
+            ts="1.1",
+            schedule=made.id,
+        )
+        for number, end in enumerate([FAILED, FAILED, GOOD, FAILED, PAUSED, FAILED, FAILED]):
+            assert [each.id for each in await schedules.of(ADA)] == [made.id]
+            for _ in range(2):  # as after a crash
+                await schedules.ended(request, end.model_copy(update={"run_id": f"run_{number}"}))
+        assert await schedules.of(ADA) == []
+        [told] = ws.messages(rig.direct(ADA))
+    assert "failed 3 times" in told["text"]
+    assert MONDAYS in told["text"]
+
+
+async def test_the_ends_of_its_runs_are_counted(redis_url: str) -> None:
+    """From the question that is asked by itself to the word to its owner, in a whole bot."""
+    async with (
+        Workspace.open() as ws,
+        ResponsesServer.open(brain=lambda _: finish(answer())) as api,
+        open_stores(redis_url) as stores,
+    ):
+        root = (await ws.say(ADA, GENERAL, "Figures"))["ts"]
+        made = schedule(ws, root, cron=MONDAYS)
+        await stores.schedules.save(made)
+        for run_id in ("run_1", "run_2"):
+            await stores.schedules.ended(ws.team_id, made.id, run_id, failed=True)
+        api.faults.fail("quota", times=1)
+        direct = ws.state.direct(ADA)
+        assert direct is not None
+        async with bot(configured(ws, api, redis_url)):
+            [told] = await ws.until(lambda: ws.messages(direct.id))
+            assert "failed 3 times" in told["text"]
+            assert len(Deployment(ws, api).terminals(GENERAL, root)) == 1
+        assert await stores.schedules.of(ws.team_id, ADA) == []
 
 
 async def test_what_is_cancelled_while_it_is_asked_stays_cancelled(

@@ -1,0 +1,66 @@
+"""What is asked by itself, as it stands in the Home tab: a line and a button for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from bot.core.schedule import Schedule
+from bot.core.time_zones import zone_of
+from bot.slack.render import words
+from bot.slack.render.links import LinkGate
+from bot.slack.render.parts import Block, shortened
+
+CANCEL = "cancel_schedule"
+_MOST = 15  # that are listed for admins: a Home tab has 100 blocks
+
+
+def own_schedules(schedules: Sequence[Schedule]) -> list[Block]:
+    """A person's."""
+    if not schedules:
+        return []
+    heading = {"type": "plain_text", "text": words.HOME_SCHEDULES}
+    lines = [_listed("own", each, words_of(each)) for each in schedules]
+    return [{"type": "divider"}, {"type": "header", "text": heading}, *lines]
+
+
+def all_schedules(schedules: Sequence[Schedule]) -> list[Block]:
+    """Everybody's, for admins. Without their words: an admin need not be where they are asked."""
+    if not schedules:
+        return []
+    shown = [_listed("all", each, f"<@{each.user}>") for each in schedules[:_MOST]]
+    heading = words.HOME_ALL_SCHEDULES.format(count=len(schedules), shown=len(shown))
+    return [_section(heading), *shown]
+
+
+def _listed(where: str, schedule: Schedule, text: str) -> Block:
+    cancel = {
+        "type": "button",
+        "action_id": CANCEL,
+        "text": {"type": "plain_text", "text": words.CANCEL_SCHEDULE},
+        "value": schedule.id,
+    }
+    said = f"{text}\n{_when(schedule)} {place_of(schedule)}"
+    return {**_section(said), "block_id": f"{where}-{schedule.id}", "accessory": cancel}
+
+
+def words_of(schedule: Schedule) -> str:
+    """What is asked, in mrkdwn in which no address can be clicked: a model may have worded it."""
+    return LinkGate().mrkdwn(shortened(schedule.text, 300))
+
+
+def place_of(schedule: Schedule) -> str:
+    """Where it is asked, in mrkdwn."""
+    direct = schedule.channel.startswith("D")
+    return words.IN_DIRECT if direct else f"in <#{schedule.channel}>"
+
+
+def _when(schedule: Schedule) -> str:
+    """Its next time, and how often it comes, by its owner's clocks."""
+    at = datetime.fromtimestamp(schedule.next_at, UTC).astimezone(zone_of(schedule.time_zone))
+    often = f"`{schedule.cron}`, " if schedule.cron else ""
+    return f"{often}next {at:%a %Y-%m-%d %H:%M} ({schedule.time_zone})"
+
+
+def _section(mrkdwn: str) -> Block:
+    return {"type": "section", "text": {"type": "mrkdwn", "text": mrkdwn}}

@@ -1,0 +1,120 @@
+"""The schedules of a workspace: shown, cancelled, and stopped when they come to nothing."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from slack_sdk.errors import SlackApiError
+
+from bot.agent.events import Event
+from bot.core.approvals import Approval, Asked, Decision
+from bot.core.outcome import Outcome, RunStatus, StopReason
+from bot.core.request import Request
+from bot.core.schedule import Schedule
+from bot.runs.surface import OpenSurface, RunPost, Surface
+from bot.slack.client import TRANSPORT_ERRORS, Clients
+from bot.slack.render import words
+from bot.slack.render.schedules import place_of, words_of
+from bot.store import ScheduleStore
+
+log = logging.getLogger(__name__)
+
+MOST_FAILURES = 3  # in a row
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceSchedules:
+    """Those of one workspace."""
+
+    team: str
+    store: ScheduleStore
+    clients: Clients
+
+    async def of(self, user: str) -> list[Schedule]:
+        """A person's, the next first."""
+        return await self.store.of(self.team, user)
+
+    async def all(self) -> list[Schedule]:
+        """Everybody's, the next first."""
+        return await self.store.of_all(self.team)
+
+    async def cancel(self, user: str, schedule_id: str) -> bool:
+        """Never ask it again; False when it is not one of that person's."""
+        if schedule_id not in {each.id for each in await self.of(user)}:
+            return False
+        return await self.store.remove(self.team, schedule_id)
+
+    async def stop(self, schedule: Schedule, why: str) -> None:
+        """Never ask it again; its owner is told, by the one process that stopped it."""
+        if not await self.store.remove(schedule.team, schedule.id):
+            return
+        try:
+            opened = await self.clients.writes.conversations_open(users=schedule.user)
+            await self.clients.writes.chat_postMessage(
+                channel=opened["channel"]["id"],
+                text=_stopped(schedule, why),
+                unfurl_links=False,
+                unfurl_media=False,
+            )
+        except (SlackApiError, *TRANSPORT_ERRORS):  # somebody who is gone, most likely
+            log.warning("Nobody could be told that schedule %s stopped", schedule.id)
+
+    async def ended(self, request: Request, outcome: Outcome) -> None:
+        """A run that one of them asked for is over. Safe to repeat. A pause of the bot is not the
+        schedule's fault: it counts for nothing."""
+        if outcome.stop_reason is StopReason.PAUSED:
+            return
+        failed = outcome.status is RunStatus.FAILED
+        which = (self.team, request.schedule, outcome.run_id)
+        if await self.store.ended(*which, failed=failed) < MOST_FAILURES:
+            return
+        for schedule in await self.of(request.user):
+            if schedule.id == request.schedule:
+                await self.stop(schedule, words.SCHEDULE_FAILED.format(count=MOST_FAILURES))
+
+
+def _stopped(schedule: Schedule, why: str) -> str:
+    said = words.SCHEDULE_STOPPED.format(
+        text=words_of(schedule),
+        place=place_of(schedule),
+        why=why,
+    )
+    return f"{said} {words.SCHEDULE_AGAIN.format(cron=schedule.cron)}" if schedule.cron else said
+
+
+def with_schedules(surfaces: OpenSurface, schedules: WorkspaceSchedules) -> OpenSurface:
+    """`surfaces`, and for what a schedule asked one that counts how it ends."""
+
+    @asynccontextmanager
+    async def opened(request: Request, post: RunPost) -> AsyncGenerator[Surface]:
+        async with surfaces(request, post) as surface:
+            yield _ScheduledSurface(surface, request, schedules)
+
+    return lambda request, post: (
+        opened(request, post) if request.schedule else surfaces(request, post)
+    )
+
+
+class _ScheduledSurface:
+    """See `bot.runs.surface.Surface`."""
+
+    def __init__(self, surface: Surface, request: Request, schedules: WorkspaceSchedules) -> None:
+        self._surface = surface
+        self._request = request
+        self._schedules = schedules
+
+    async def show(self, event: Event) -> None:
+        await self._surface.show(event)
+
+    async def ask(self, approvals: Sequence[Approval]) -> Sequence[tuple[Approval, Decision]]:
+        return await self._surface.ask(approvals)
+
+    async def settle(self, asked: Sequence[Asked]) -> None:
+        await self._surface.settle(asked)
+
+    async def finish(self, outcome: Outcome) -> None:
+        await self._surface.finish(outcome)
+        await self._schedules.ended(self._request, outcome)
