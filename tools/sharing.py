@@ -6,11 +6,11 @@ import asyncio
 import csv
 import io
 import re
-from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from bot.toolkit import (
     CHART_TYPE,
@@ -22,34 +22,40 @@ from bot.toolkit import (
     Source,
     ToolError,
     ToolResult,
+    reports,
+    spreadsheets,
     tables,
     tool,
 )
 
 _MAX_ROWS = 200_000
+_MAX_SHEETS = 20
 _TEXTS = frozenset(
     {
-        ".txt",
-        ".md",
-        ".json",
-        ".csv",
-        ".html",
-        ".yaml",
-        ".yml",
-        ".xml",
-        ".sql",
-        ".toml",
-        ".py",
-        ".js",
+        *(".txt", ".md", ".json", ".csv", ".html", ".yaml", ".yml", ".xml", ".sql", ".toml"),
+        *(".py", ".js"),
     }
 )
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-_NUMBER = re.compile(r"[-+]?[\d.,]+([eE][-+]?\d+)?%?")
+
+
+class Sheet(BaseModel):
+    """A table in a workbook."""
+
+    name: str = Field(min_length=1, max_length=100, description="What stands on its tab.")
+    handle: str = Field(description="Handle tbl_….")
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """What is shared, with a sentence for each thing that is not in it."""
+
+    data: bytes
+    notes: tuple[str, ...] = ()
 
 
 @tool(
     group="files",
-    summary="Share a result as a file in this thread (csv, xlsx, png, md, txt, json)",
+    summary="Share a result as a file in this thread (csv, xlsx, docx, pdf, png, md, txt, json)",
     mutates=True,
     timeout=120.0,
     title="Share {name}",
@@ -60,7 +66,7 @@ async def share_file(
         Field(
             min_length=1,
             max_length=200,
-            description='File name; its end decides the format: "by region.xlsx".',
+            description='File name; its end decides the format: "by region.xlsx", "report.pdf".',
         ),
     ],
     conversation: Provided[Conversation],
@@ -68,25 +74,37 @@ async def share_file(
     handle: Annotated[
         str | None,
         Field(
-            description="What to share: tbl_… as .csv or .xlsx, chart_… as .png, doc_… as .txt or .md, file_… as it is."
+            description="What to share: tbl_… as .csv or .xlsx, chart_… as .png, doc_… as .txt or "
+            ".md, file_… as it is, or one of Markdown as .docx or .pdf."
         ),
     ] = None,
+    sheets: Annotated[
+        list[Sheet] | None,
+        Field(min_length=1, max_length=_MAX_SHEETS, description="Or several tables, in one .xlsx."),
+    ] = None,
     content: Annotated[
-        str | None, Field(description="Or the text of the file itself: .md, .txt, .json, .csv.")
+        str | None,
+        Field(
+            description="Or the text of the file: .md, .txt, .json, .csv; Markdown for .docx and "
+            ".pdf, where ![caption](chart_… or tbl_…) alone in a paragraph shows that chart or table."
+        ),
     ] = None,
     comment: Annotated[str, Field(description="A sentence to go with it; may be empty.")] = "",
 ) -> ToolResult:
-    """Post a file to this thread, for results too long for an answer. Give either handle or
-    content."""
+    """Post a file to this thread, for results too long for an answer, or as a report to print and
+    send on. Give one of handle, sheets and content."""
     name = _safe_name(name)
-    if (handle is None) == (content is None):
-        raise ToolError("Give either handle or content.")
+    if [handle, sheets, content].count(None) != 2:
+        raise ToolError("Give either handle or content, or sheets: one of them.")
     if handle is not None:
-        data = await _of_handle(handle, name, artifacts)
+        file = await _of_handle(handle, name, artifacts)
+    elif sheets is not None:
+        file = await _of_sheets(sheets, name, artifacts)
     else:
-        data = _of_text(content or "", name)
-    url = await conversation.share(data, name=name, comment=tables.clean(comment))
-    text = f"shared: {name} · {len(data):,} bytes{f' · link: {url}' if url else ''}"
+        file = await _of_text(content or "", name, artifacts)
+    url = await conversation.share(file.data, name=name, comment=tables.clean(comment))
+    text = f"shared: {name} · {len(file.data):,} bytes{f' · link: {url}' if url else ''}"
+    text += "".join(f"\nnote: {each}" for each in file.notes)
     return ToolResult(text, (Source(title=name, url=url, supports="The file that was shared."),))
 
 
@@ -105,93 +123,75 @@ def _suffix(name: str) -> str:
     return PurePosixPath(name.lower()).suffix
 
 
-def _of_text(content: str, name: str) -> bytes:
-    if _suffix(name) not in _TEXTS:
-        raise ToolError(f"Text can be shared as {', '.join(sorted(_TEXTS))}; not as {name}.")
+async def _of_text(content: str, name: str, artifacts: Artifacts) -> _File:
+    suffix = _suffix(name)
+    if suffix not in {*_TEXTS, *reports.FORMATS}:
+        known = ", ".join(sorted({*_TEXTS, *reports.FORMATS}))
+        raise ToolError(f"Text can be shared as {known}; not as {name}.")
     if not content.strip():
         raise ToolError("content is empty; there is nothing to share.")
     text = tables.clean(content)
-    if _suffix(name) == ".csv":
+    if suffix in reports.FORMATS:
+        title = PurePosixPath(name).stem
+        made = await reports.report(text, suffix, title=title, artifacts=artifacts)
+        return _File(made.data, made.notes)
+    if suffix == ".csv":
         rows = list(csv.reader(io.StringIO(text)))
-        return _csv(rows[0] if rows else [], rows[1:])
-    return text.encode()
+        return _File(spreadsheets.csv_file(rows[0] if rows else [], rows[1:]))
+    return _File(text.encode())
 
 
-async def _of_handle(handle: str, name: str, artifacts: Artifacts) -> bytes:
-    artifact = await artifacts.find(handle)
+async def _of_handle(handle: str, name: str, artifacts: Artifacts) -> _File:
+    artifact, suffix = await artifacts.find(handle), _suffix(name)
     if artifact.media_type == tables.PARQUET:
-        return await _table(artifact, name, artifacts)
-    if artifact.media_type == CHART_TYPE and _suffix(name) == ".png":
+        return await _of_table(artifact, name, artifacts)
+    if artifact.media_type == CHART_TYPE and suffix == ".png":
         chart = Chart.model_validate_json(await artifacts.read(handle))
-        return await artifacts.read(chart.image)
-    if artifact.media_type == "image/png" and _suffix(name) != ".png":
+        return _File(await artifacts.read(chart.image))
+    if artifact.media_type == "image/png" and suffix != ".png":
         raise ToolError(f"{handle} is an image; give a name that ends in .png.")
-    if artifact.media_type == CHART_TYPE and _suffix(name) != ".json":
+    if artifact.media_type == CHART_TYPE and suffix != ".json":
         raise ToolError(f"{handle} is a chart; give a name that ends in .png.")
-    if artifact.media_type.startswith("text/") and _suffix(name) not in _TEXTS:
-        raise ToolError(f"{handle} is text; give a name that ends in .txt, .md or as it is named.")
-    return await artifacts.read(handle)
+    data = await artifacts.read(handle)
+    if artifact.media_type.startswith("text/") and suffix in reports.FORMATS:
+        return await _of_text(data.decode("utf-8", "replace"), name, artifacts)
+    if artifact.media_type.startswith("text/") and suffix not in _TEXTS:
+        raise ToolError(
+            f"{handle} is text; give a name that ends in .txt, .md, .docx, .pdf or as it is named."
+        )
+    return _File(data)
 
 
-async def _table(artifact: Artifact, name: str, artifacts: Artifacts) -> bytes:
-    if _suffix(name) == ".parquet":
-        return await artifacts.read(artifact.handle)
-    writers: dict[str, Callable[[Sequence[str], Sequence[Sequence[object]]], bytes]] = {
-        ".csv": _csv,
-        ".xlsx": _workbook,
-    }
-    if _suffix(name) not in writers:
-        raise ToolError(f"A table is shared as .csv, .xlsx or .parquet; not as {name}.")
-    found = await tables.rows_of(artifacts, artifact.handle, limit=_MAX_ROWS)
-    return await asyncio.to_thread(writers[_suffix(name)], found.names, found.rows)
+async def _of_table(artifact: Artifact, name: str, artifacts: Artifacts) -> _File:
+    match _suffix(name):
+        case ".parquet":
+            return _File(await artifacts.read(artifact.handle))
+        case ".xlsx":
+            return await _of_sheets([Sheet(name="Data", handle=artifact.handle)], name, artifacts)
+        case ".csv":
+            found = await tables.rows_of(artifacts, artifact.handle, limit=_MAX_ROWS)
+            data = await asyncio.to_thread(spreadsheets.csv_file, found.names, found.rows)
+            return _File(data, _cut(artifact.handle, found))
+        case _:
+            raise ToolError(f"A table is shared as .csv, .xlsx or .parquet; not as {name}.")
 
 
-def _csv(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> bytes:
-    """With a byte order mark, without which Excel misreads accents."""
-    out = io.StringIO()
-    writer = csv.writer(out)
-    writer.writerow([_harmless(column) for column in columns])
-    writer.writerows([tables.cell_text(_harmless(cell)) for cell in row] for row in rows)
-    return out.getvalue().encode("utf-8-sig")
+async def _of_sheets(sheets: list[Sheet], name: str, artifacts: Artifacts) -> _File:
+    if _suffix(name) != ".xlsx":
+        raise ToolError(f"Several tables go into one .xlsx; not into {name}.")
+    made, notes = [], list[str]()
+    for sheet in sheets:
+        artifact = await artifacts.find(sheet.handle)
+        if artifact.media_type != tables.PARQUET:
+            raise ToolError(f"{sheet.handle} is no table; a sheet is made of a tbl_….")
+        found = await tables.rows_of(artifacts, sheet.handle, limit=_MAX_ROWS)
+        made.append(spreadsheets.Sheet(sheet.name, found.names, found.rows))
+        notes += _cut(sheet.handle, found)
+    return _File(await asyncio.to_thread(spreadsheets.workbook, made), tuple(notes))
 
 
-def _workbook(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> bytes:
-    import openpyxl
-    from openpyxl.cell import WriteOnlyCell
-    from openpyxl.styles import Font
-    from openpyxl.utils import get_column_letter
-
-    book = openpyxl.Workbook(write_only=True)
-    sheet = book.create_sheet("Data")
-    sheet.freeze_panes = "A2"
-    for number, column in enumerate(columns, start=1):
-        letter = get_column_letter(number)
-        sheet.column_dimensions[letter].width = min(50, max(10, len(column) + 4))
-    header = [WriteOnlyCell(sheet, _harmless(column)) for column in columns]
-    for cell in header:
-        cell.font = Font(bold=True)
-    sheet.append(header)
-    for row in rows:
-        sheet.append([_cell(value) for value in row])
-    out = io.BytesIO()
-    book.save(out)
-    return out.getvalue()
-
-
-def _cell(value: object) -> object:
-    """What Excel can hold: 32,767 characters of text, times without a zone."""
-    if value is None or isinstance(value, bool | int | float):
-        return value
-    if isinstance(value, str):
-        return _harmless(value)[:32_767]
-    return (
-        value if hasattr(value, "year") or hasattr(value, "as_tuple") else tables.cell_text(value)
-    )
-
-
-def _harmless(cell: Any) -> Any:
-    """Text that a spreadsheet would run as a formula gets an apostrophe before it; numbers do not."""
-    if not isinstance(cell, str):
-        return cell
-    text = tables.clean(cell)
-    return f"'{text}" if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text
+def _cut(handle: str, found: tables.Rows) -> tuple[str, ...]:
+    """What to say when not all rows are in the file."""
+    if len(found.rows) == found.total:
+        return ()
+    return (f"of {handle} only the first {len(found.rows):,} of {found.total:,} rows are in it",)

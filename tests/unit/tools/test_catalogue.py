@@ -86,6 +86,9 @@ def test_heavy_libraries_wait_until_they_are_needed() -> None:
         "aiohttp",
         "pint",
         "holidays",
+        "docx",
+        "typst",
+        "fontTools",
     ]
     code = f"import sys, {', '.join(MODULES)}; print([m for m in {heavy} if m in sys.modules])"
     command = [sys.executable, "-c", code]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import openpyxl
 import pytest
@@ -11,7 +12,7 @@ from bot.core.errors import ToolError
 from bot.toolkit import CHART_TYPE, Artifact, Chart, tables
 from tests.support.artifacts import MemoryArtifacts
 from tests.support.conversation import MemoryConversation
-from tools.sharing import share_file
+from tools.sharing import Sheet, share_file
 
 HOSTILE = '=HYPERLINK("http://evil.example","x")'
 
@@ -46,13 +47,44 @@ async def test_a_table_is_shared_as_csv(
 async def test_a_table_is_shared_as_a_workbook(
     artifacts: MemoryArtifacts, conversation: MemoryConversation, table: Artifact
 ) -> None:
+    """Numbers are numbers and dates dates; what looks like a formula is the text that it was."""
     await share_file("t.xlsx", conversation, artifacts, handle=table.handle)
-    sheet = openpyxl.load_workbook(io.BytesIO(conversation.shared[0][1])).worksheets[0]
+    [sheet] = openpyxl.load_workbook(io.BytesIO(conversation.shared[0][1])).worksheets
     rows = list(sheet.iter_rows(values_only=True))
     assert rows[0] == ("name", "n", "day")
     assert rows[1][:2] == ("Zoë", 12.5)
-    assert rows[2][0] == f"'{HOSTILE}"
-    assert sheet["A3"].data_type == "s"
+    assert (sheet["C2"].is_date, sheet["C2"].number_format) == (True, "yyyy-mm-dd")
+    assert [sheet[cell].value for cell in ("A3", "A4", "A5")] == [HOSTILE, "-5", "@x"]
+    assert {sheet[cell].data_type for cell in ("A3", "A4", "A5")} == {"s"}
+    assert all(sheet[cell].quotePrefix for cell in ("A3", "A4", "A5"))
+    assert (sheet.freeze_panes, sheet["A1"].font.bold) == ("A2", True)
+
+
+async def test_several_tables_are_sheets_of_one_workbook(
+    artifacts: MemoryArtifacts, conversation: MemoryConversation, table: Artifact
+) -> None:
+    """Names are told apart and fit; ids with more digits than a spreadsheet keeps are text."""
+    ids = await tables.save_rows(artifacts, ["id"], [[1234567890123456789]], name="ids")
+    names = ["By region/2026", "by region 2026", "x" * 40]
+    handles = [table.handle, ids.handle, ids.handle]
+    sheets = [Sheet(name=n, handle=h) for n, h in zip(names, handles, strict=True)]
+    await share_file("all.xlsx", conversation, artifacts, sheets=sheets)
+    book = openpyxl.load_workbook(io.BytesIO(conversation.shared[0][1]))
+    assert book.sheetnames == ["By region 2026", "by region 2026 (2)", "x" * 31]
+    assert book.worksheets[1]["A2"].value == "1234567890123456789"
+    with pytest.raises(ToolError, match=r"into one \.xlsx"):
+        await share_file("all.csv", conversation, artifacts, sheets=sheets)
+
+
+async def test_what_is_cut_is_said(
+    artifacts: MemoryArtifacts, conversation: MemoryConversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file with the first rows of a table never passes for all of it."""
+    monkeypatch.setattr("tools.sharing._MAX_ROWS", 2)
+    table = await tables.save_rows(artifacts, ["n"], [[1], [2], [3]], name="t")
+    for name in ("t.csv", "t.xlsx"):
+        result = await share_file(name, conversation, artifacts, handle=table.handle)
+        assert "only the first 2 of 3 rows" in result.content
 
 
 async def test_a_chart_is_shared_as_its_picture(
@@ -84,6 +116,7 @@ async def test_text_is_shared_as_written(
     [
         ("a.md", {}, "either handle or content"),
         ("a.md", {"handle": "x", "content": "y"}, "either handle or content"),
+        ("a.xlsx", {"sheets": [Sheet(name="a", handle="doc_none")]}, "no handle doc_none"),
         ("a.exe", {"content": "x"}, "not as a.exe"),
         ("a.md", {"content": " "}, "empty"),
         ("../..", {"content": "x"}, "is not a file name"),
@@ -94,7 +127,7 @@ async def test_what_cannot_be_shared_says_why(
     artifacts: MemoryArtifacts,
     conversation: MemoryConversation,
     name: str,
-    arguments: dict[str, str],
+    arguments: dict[str, Any],
     why: str,
 ) -> None:
     with pytest.raises(ToolError, match=why):

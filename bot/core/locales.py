@@ -1,0 +1,107 @@
+"""Numbers, money and days as people of a locale write them (CLDR, through Babel)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import date
+from decimal import Decimal
+from functools import lru_cache
+
+from babel import Locale, UnknownLocaleError
+from babel.dates import format_date
+from babel.numbers import format_decimal, get_decimal_symbol
+
+_SLACKS_OWN = {"es-LA": "es-419"}
+
+_NUMBER = re.compile(r"(?<![\w.,])(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d+))?(?![\w.,]*\d)")
+_ONE = r"[-+−±~≈<>≤≥(]*\s?[$€£¥₹]?\s?\d[\d.,\s']*\)?\s?(?:%|[^\W\d_]{0,3}|[$€£¥₹])"
+_FIGURE = re.compile(rf"{_ONE}(?:\s?[–/±]\s?{_ONE})?")
+"""One number, or two with a mark between them, with a sign, a currency or a short unit."""
+_ENGLISH = re.compile(r"\d,\d{3}\.\d|\d{4}\.\d|(?<!\d)0\.\d|\.(?:\d{1,2}|\d{4,})(?!\d)")
+_OTHER = re.compile(r"\d,(?:\d{1,2}|\d{4,})(?!\d)|\d\.\d{3}[.,]\d|\d[\s']\d{3}(?!\d)")
+_EITHER = re.compile(r"(?<![\d.])[1-9]\d{0,2}\.\d{3}(?!\d)")
+_VERSIONS = re.compile(r"vers[iã]", re.IGNORECASE)
+
+
+@lru_cache(maxsize=64)
+def locale_of(name: str) -> Locale:
+    """The locale of that name as Slack gives it ("de-DE"), that of its language, or en-US."""
+    name = _SLACKS_OWN.get(name, name)
+    for candidate in (name, name.partition("-")[0]):
+        try:
+            return Locale.parse(candidate, sep="-")
+        except (UnknownLocaleError, ValueError):
+            continue
+    return Locale("en", "US")
+
+
+def number(value: float | Decimal, locale: str, *, digits: int | None = None) -> str:
+    """A number with its digits grouped; `digits` after the mark, or as many as it has, to three."""
+    pattern = None if digits is None else f"{_grouping(locale)}.{'0' * digits}".rstrip(".")
+    return format_decimal(value, format=pattern, locale=locale_of(locale))
+
+
+def money(dollars: float, locale: str) -> str:
+    """In dollars and cents; in as many digits as it takes when it is less than ten cents."""
+    digits = 2 if dollars >= 0.1 or dollars == 0 else 4
+    found = locale_of(locale)
+    pattern: str = found.currency_formats["standard"].pattern
+    # The sign that budgets are told in, rather than US$ or $US.
+    pattern = pattern.replace("¤", "$").replace("0.00", f"0.{'0' * digits}")
+    return format_decimal(dollars, format=pattern, locale=found)
+
+
+def day(iso: str, locale: str) -> str:
+    """A day given as YYYY-MM-DD; what is none is given back as it is."""
+    try:
+        return format_date(date.fromisoformat(iso.strip()), locale=locale_of(locale))
+    except ValueError:
+        return iso
+
+
+def rewritten(english: str, locale: str) -> str:
+    """A text with the numbers in it, as English has them (1,234.5), in the form of the locale."""
+    found = locale_of(locale)
+
+    def one(match: re.Match[str]) -> str:
+        whole, fraction = match.groups()
+        if "," in whole:
+            whole = format_decimal(int(whole.replace(",", "")), locale=found)
+        return f"{whole}{get_decimal_symbol(found)}{fraction}" if fraction else whole
+
+    return _NUMBER.sub(one, english)
+
+
+def figures(rows: Sequence[Sequence[str]], locale: str) -> list[list[str]]:
+    """The rows of a table, the heading first, with those cells rewritten that are one figure.
+
+    Digits that were not grouped stay so: years and order numbers are no amounts. A table with
+    figures that are not in English form stays as it is, and so does a cell such as 1.234 when
+    nothing else shows that its point is one. The first column names its rows, and is text.
+    """
+    if not rows:
+        return []
+    columns = [n for n, name in enumerate(rows[0]) if n and not _VERSIONS.search(name)]
+    found = [row[n] for row in rows[1:] for n in columns if _FIGURE.fullmatch(row[n].strip())]
+    if any(map(_OTHER.search, found)):
+        return [list(row) for row in rows]
+    sure = any(map(_ENGLISH.search, found))
+    return [
+        list(rows[0]),
+        *(
+            [_cell(cell, locale, sure=sure) if n in columns else cell for n, cell in enumerate(row)]
+            for row in rows[1:]
+        ),
+    ]
+
+
+def _cell(text: str, locale: str, *, sure: bool) -> str:
+    if not _FIGURE.fullmatch(text.strip()) or (not sure and _EITHER.search(text)):
+        return text
+    return rewritten(text, locale)
+
+
+def _grouping(locale: str) -> str:
+    """How whole numbers are grouped: "#,##0", or "#,##,##0" in India."""
+    return str(locale_of(locale).decimal_formats[None].pattern).partition(".")[0]

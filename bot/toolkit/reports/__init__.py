@@ -1,0 +1,48 @@
+"""Reports: Markdown that a model wrote, as a file that people read, print and send on."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from bot.core.context import current_request
+from bot.core.errors import ToolError
+from bot.core.unseen import without_unseen
+from bot.toolkit.artifacts import Artifacts
+from bot.toolkit.reports.blocks import Heading, Report
+from bot.toolkit.reports.figures import filled
+from bot.toolkit.reports.markdown import blocks_of
+from bot.toolkit.reports.pdf import pdf
+from bot.toolkit.reports.word import docx
+
+FORMATS = (".docx", ".pdf")
+_LONGEST = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A file, and a sentence for each thing that is not in it as it was written."""
+
+    data: bytes
+    notes: tuple[str, ...] = ()
+
+
+async def report(markdown: str, form: str, *, title: str, artifacts: Artifacts) -> Made:
+    """The text as a file of one of FORMATS, its first heading being the title, or else `title`. An image alone in a
+    paragraph with a handle as its address is that chart or table.
+
+    Raises ToolError for a text that is too long, and with what a handle or a letter stands against.
+    """
+    if len(markdown) > _LONGEST:
+        raise ToolError(
+            f"The text has {len(markdown):,} characters; a report has {_LONGEST:,} at most. Share it "
+            "in parts, or as .md."
+        )
+    locale = current_request().request.locale
+    blocks = await asyncio.to_thread(blocks_of, without_unseen(markdown))
+    named = next((each.plain for each in blocks if isinstance(each, Heading)), title)
+    blocks, images = await filled(blocks, artifacts, locale)
+    made = Report(title=named, locale=locale, blocks=blocks, images=images)
+    if form == ".docx":
+        return Made(await asyncio.to_thread(docx, made))
+    return Made(*await asyncio.to_thread(pdf, made))

@@ -1,0 +1,109 @@
+"""What Word can and python-docx has no words for, as the elements of the file (ECMA-376, part 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from docx.document import Document
+
+
+def add_field(paragraph: Any, name: str) -> None:
+    """A value that Word works out, such as PAGE."""
+    paragraph._p.append(_element("w:fldSimple", instr=name))
+
+
+def set_font(style: Any, name: str) -> None:
+    """The font of a style, in place of that of the theme."""
+    fonts = style.get_or_add_rPr().get_or_add_rFonts()
+    fonts.attrib.clear()
+    for script in ("ascii", "hAnsi", "cs", "eastAsia"):
+        fonts.set(_name(f"w:{script}"), name)
+
+
+def shade(properties: Any, colour: str) -> None:
+    """The ground of a cell or paragraph."""
+    properties.append(_element("w:shd", val="clear", color="auto", fill=colour))
+
+
+def underline(paragraph: Any) -> None:
+    """A line below, as wide as the page."""
+    borders = _element("w:pBdr")
+    borders.append(_element("w:bottom", val="single", sz="6", space="1", color="C9CFD8"))
+    paragraph._p.get_or_add_pPr().append(borders)
+
+
+def from_the_right(paragraph: Any) -> None:
+    """The paragraph reads from right to left."""
+    paragraph._p.get_or_add_pPr().append(_element("w:bidi"))
+
+
+def colour_borders(table: Any, colour: str) -> None:
+    """Thin lines between all cells."""
+    borders = _element("w:tblBorders")
+    for side in ("top", "left", "bottom", "right", "insideH", "insideV"):
+        borders.append(_element(f"w:{side}", val="single", sz="4", space="0", color=colour))
+    table._tbl.tblPr.append(borders)
+
+
+def set_widths(table: Any, parts: Sequence[int]) -> None:
+    """Share the width of the table out among its columns, which Word may fit to what they hold."""
+    table.autofit = True
+    width = sum(column.width for column in table.columns)
+    for column, part in zip(table.columns, parts, strict=True):
+        column.width = width * part // sum(parts)
+        for cell in column.cells:
+            cell.width = column.width
+
+
+def keep_whole(row: Any, *, repeated: bool) -> None:
+    """The row is on one page; a `repeated` one is at the top of each page of its table."""
+    properties = row._tr.get_or_add_trPr()
+    properties.append(_element("w:cantSplit"))
+    if repeated:
+        properties.append(_element("w:tblHeader"))
+
+
+def alignment(side: str) -> Any:
+    """Of a paragraph: start, center or end."""
+    from docx.enum.text import WD_ALIGN_PARAGRAPH
+
+    return {
+        "start": WD_ALIGN_PARAGRAPH.LEFT,
+        "center": WD_ALIGN_PARAGRAPH.CENTER,
+        "end": WD_ALIGN_PARAGRAPH.RIGHT,
+    }[side]
+
+
+def new_numbering(document: Document, style: str, start: int) -> int:
+    """A count of its own, as the style counts, from `start` on: without one, all lists of a document
+    are one."""
+    numbering = document.part.numbering_part.element
+    of_style = document.styles[style].element.pPr.numPr.numId.val
+    abstract = numbering.num_having_numId(of_style).abstractNumId.val
+    made = numbering.add_num(abstract)
+    made.add_lvlOverride(ilvl=0).add_startOverride(start)
+    return int(made.numId)
+
+
+def number(paragraph: Any, numbering: int) -> None:
+    """Count the paragraph in that numbering."""
+    properties = paragraph._p.get_or_add_pPr().get_or_add_numPr()
+    properties.get_or_add_numId().val = numbering
+    properties.get_or_add_ilvl().val = 0
+
+
+def _element(name: str, **attributes: str) -> Any:
+    from docx.oxml import OxmlElement
+
+    made = OxmlElement(name)
+    for key, value in attributes.items():
+        made.set(_name(f"w:{key}"), value)
+    return made
+
+
+def _name(prefixed: str) -> str:
+    from docx.oxml.ns import qn
+
+    return str(qn(prefixed))

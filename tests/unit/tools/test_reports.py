@@ -1,0 +1,196 @@
+"""Reports open in the programs that people have, say what was written, and lead nowhere unseen."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import docx
+import pytest
+from pypdf import PdfReader
+
+from bot.core.context import RequestContext, bound_request
+from bot.core.errors import ToolError
+from bot.toolkit import CHART_TYPE, Chart, Series, drawing, tables
+from bot.toolkit.reports import glyphs
+from tests.support.artifacts import MemoryArtifacts
+from tests.support.conversation import MemoryConversation
+from tools.sharing import share_file
+
+TEXT = """\
+# Review of Zoë's team
+
+**Revenue** grew, see the [dashboard](https://example.com/d). 5 < 6 #let $x$ @ref `code`
+
+1. first
+2. second
+   - nested
+
+Then again:
+
+1. one
+
+| Region | Revenue |
+|--------|--------:|
+| North  | 1,234.5 |
+
+> Said by somebody.
+
+Привет Ελληνικά שלום
+
+مرحبا بالعالم
+"""
+
+
+@pytest.fixture(autouse=True)
+def a_german_asks(request_context: RequestContext) -> Iterator[None]:
+    german = request_context.request.model_copy(update={"locale": "de-DE"})
+    with bound_request(replace(request_context, request=german)):
+        yield
+
+
+async def shared(name: str, text: str, artifacts: MemoryArtifacts) -> bytes:
+    conversation = MemoryConversation()
+    await share_file(name, conversation, artifacts, content=text)
+    return conversation.shared[0][1]
+
+
+def opened(data: bytes) -> tuple[Any, str]:
+    document = docx.Document(io.BytesIO(data))
+    return document, "\n".join(each.text for each in document.paragraphs)
+
+
+def letters(data: bytes) -> str:
+    return "\n".join(page.extract_text() for page in PdfReader(io.BytesIO(data)).pages)
+
+
+async def test_a_report_is_a_word_document_in_words_own_styles(artifacts: MemoryArtifacts) -> None:
+    """So that people can go on working on it; each list counts for itself."""
+    document, text = opened(await shared("r.docx", TEXT, artifacts))
+    styles = {each.text: (each.style and each.style.name) for each in document.paragraphs}
+    assert styles["Review of Zoë's team"] == "Heading 1"
+    assert styles["first"] == styles["one"] == "List Number"
+    assert styles["nested"] == "List Bullet 2"
+    assert styles["Said by somebody."] == "Quote"
+    numbered = [p for p in document.paragraphs if p.text in {"first", "second", "one"}]
+    first, second, one = (p._p.pPr.numPr.numId.val for p in numbered)
+    assert first == second != one
+    [table] = document.tables
+    assert [cell.text for cell in table.rows[1].cells] == ["North", "1,234.5"]
+    assert "dashboard (https://example.com/d). 5 < 6 #let $x$ @ref code" in text
+    assert document.core_properties.title == "Review of Zoë's team"
+    [arabic] = [p for p in document.paragraphs if p.text.startswith("مر")]
+    assert arabic._p.pPr.xpath("w:bidi")
+    assert document.sections[0].page_width.cm == pytest.approx(21, abs=0.1)
+
+
+async def test_a_report_is_a_pdf_that_can_be_searched(artifacts: MemoryArtifacts) -> None:
+    """What is written is data: none of it is run as the typesetter's own language."""
+    data = await shared("r.pdf", TEXT, artifacts)
+    text = letters(data)
+    assert "5 < 6 #let $x$ @ref code" in text
+    assert "dashboard (https://example.com/d)" in text
+    assert "Привет Ελληνικά" in text
+    assert "1,234.5" in text
+    reader = PdfReader(io.BytesIO(data))
+    assert reader.metadata is not None
+    assert reader.metadata.title == "Review of Zoë's team"
+    assert b"/URI" not in data
+
+
+async def test_charts_and_tables_stand_in_by_their_handles(artifacts: MemoryArtifacts) -> None:
+    """Figures are in the reader's form; years are no amounts. An address is not fetched."""
+    table = await tables.save_rows(
+        artifacts,
+        ["region", "revenue", "year", "first_day"],
+        [["North", 1234567.5, 2024, "2024-01-03"], ["=1+1", -3.25, 2025, None]],
+        name="sales",
+    )
+    chart = Chart(title="C", kind="bar", labels=["a"], series=[Series(name="n", values=[1.0])])
+    png = await artifacts.save(drawing.png(chart), name="c.png", media_type="image/png")
+    kept = chart.model_copy(update={"image": png.handle}).model_dump_json().encode()
+    saved = await artifacts.save(kept, name="C", media_type=CHART_TYPE, prefix="chart")
+    text = (
+        f"# R\n\n![By region]({table.handle})\n\n- item\n\n  ![The chart]({saved.handle})\n\n"
+        "![far away](https://evil.example/x.png)"
+    )
+    document, said = opened(await shared("r.docx", text, artifacts))
+    rows = [[cell.text for cell in row.cells] for row in document.tables[0].rows]
+    assert rows == [
+        ["region", "revenue", "year", "first day"],
+        ["North", "1.234.567,50", "2024", "03.01.2024"],
+        ["=1+1", "-3,25", "2025", ""],
+    ]
+    assert len(document.inline_shapes) == 1
+    assert "By region" in said
+    assert "evil.example" not in said
+    page = PdfReader(io.BytesIO(await shared("r.pdf", text, artifacts))).pages[0]
+    assert len(page.images) == 1
+    assert "1.234.567,50" in page.extract_text()
+
+
+async def test_letters_that_no_font_has_are_told(
+    artifacts: MemoryArtifacts, conversation: MemoryConversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A PDF never has boxes for words: signs are left out and named, for words there is Word."""
+    monkeypatch.setattr(glyphs, "fonts", lambda: _NoFonts())
+    result = await share_file("r.pdf", conversation, artifacts, content="Done \U0001f680 ✔ now")
+    assert "left out, as no font here has them: \U0001f680" in result.content
+    assert "Done" in letters(conversation.shared[0][1])
+    with pytest.raises(ToolError, match=r"No font on this machine has 中 文.*as \.docx"):
+        await share_file("r.pdf", conversation, artifacts, content="by 中文")
+    await share_file("r.docx", conversation, artifacts, content="by 中文 \U0001f680")
+    assert opened(conversation.shared[1][1])[1] == "by 中文 \U0001f680"
+
+
+class _NoFonts:
+    """A machine without fonts of its own."""
+
+    def fonts(self) -> list[object]:
+        return []
+
+
+@pytest.mark.parametrize("name", ["r.docx", "r.pdf"])
+async def test_odd_texts_make_a_file(artifacts: MemoryArtifacts, name: str) -> None:
+    """Nothing that a model writes makes a report fail: no heading, no end, too many columns."""
+    wide = f"|{'a|' * 30}\n|{'-|' * 30}\n|{'b|' * 30}\n"
+    odd = [
+        "x" * 5_000,
+        "\u202e\u200b\ud800\x00 ok",
+        "> " * 30 + "deep",
+        "\n".join(f"{'  ' * n}- {n}" for n in range(18)),
+        wide,
+        "* \n* \n\n#\n\n|a|\n|-|\n",
+        "# " + "long heading " * 60,
+        "99. ninety-nine\n\n0. zero",
+        "```\n" + "y" * 3_000 + "\n```",
+        "[](https://x.example) ![]() <b>bold</b> &amp; ***~~all~~***  \nnext",
+    ]
+    data = await shared(name, "\n\n".join(odd), artifacts)
+    said = letters(data) if name.endswith("pdf") else opened(data)[1]
+    for part in ("ok", "deep", "ninety-nine", "next", "17"):
+        assert part in said
+    too_deep = await shared(name, "> " * 90 + "deepest", artifacts)
+    assert "deepest" in (letters(too_deep) if name.endswith("pdf") else opened(too_deep)[1])
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("![x](tbl_none)", "no handle tbl_none"),
+        ("![x](TEXT)", "only a chart_… or a tbl_…"),
+        ("![x](LONG)", "has 301 rows and 1 columns; a report shows up to 300"),
+        ("word " * 50_000, "200,000 at most"),
+    ],
+)
+async def test_what_cannot_stand_in_a_report_says_why(
+    artifacts: MemoryArtifacts, conversation: MemoryConversation, text: str, why: str
+) -> None:
+    kept = await artifacts.save(b"x", name="n", media_type="text/plain", prefix="doc")
+    long = await tables.save_rows(artifacts, ["n"], [[n] for n in range(301)], name="n")
+    text = text.replace("TEXT", kept.handle).replace("LONG", long.handle)
+    with pytest.raises(ToolError, match=why):
+        await share_file("r.pdf", conversation, artifacts, content=text)
+    assert conversation.shared == []
