@@ -125,10 +125,7 @@ class Asking:
         """Ask a kept request once more for `user`; `ts` is that of the press of the button. False
         when that was done before."""
         kept = await self._load(request_id)
-        of_here = (
-            kept is not None and kept.team == self._identity.team
-        )  # not in a shared channel only
-        if kept is None or not of_here or (kept.private and kept.user != user):
+        if kept is None or not self._may_repeat(kept, user):
             raise NotPermitted(words.CANNOT_RETRY)
         person = await self._permitted(user, kept.channel)
         request = kept.model_copy(
@@ -147,6 +144,10 @@ class Asking:
             }
         )
         return await self._intake.accept(request, f"{how}:{request_id}")
+
+    def _may_repeat(self, kept: Request, user: str) -> bool:
+        """Other workspaces may share the channel of theirs."""
+        return kept.team == self._identity.team and (not kept.private or kept.user == user)
 
     async def name(self, entity: str) -> str:
         """The name of somebody, or of a channel, mentioned in a question."""
