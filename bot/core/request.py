@@ -62,7 +62,8 @@ class Request(BaseModel):
     person is `withdrawn`. `private` means that only `user` may see the answer. A `late` one was
     found after nothing had listened for a while. `quoted` is the message that a shortcut was used
     on. `response_type` names what is wanted (C3); with a `response_schema`, it is data of that JSON
-    schema. `trace` is the W3C traceparent of the span that took it in, if any. `action_token` is
+    schema. `suggested` means that its text is the model's, which `user` took up by a press of a
+    button. `trace` is the W3C traceparent of the span that took it in, if any. `action_token` is
     Slack's for searching in the name of `user`, for a while. `schedule` is the id of what asked it by
     itself.
     """
@@ -91,6 +92,7 @@ class Request(BaseModel):
     superseded: bool = False
     withdrawn: bool = False
     late: bool = False
+    suggested: bool = False
     response_type: str = "Answer"
     response_schema: dict[str, Any] | None = None
     locale: str = "en-US"

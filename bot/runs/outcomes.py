@@ -97,8 +97,9 @@ def _links(text: str) -> list[str]:
 
 
 def written_links(*requests: Request) -> list[str]:
-    """The addresses that requests hold; they may be posted again."""
-    return [link for each in requests for link in (*_links(each.text), *_links(each.quoted))]
+    """The addresses that people wrote in requests; they may be posted again."""
+    texts = (("" if each.suggested else each.text, each.quoted) for each in requests)
+    return [link for each in texts for text in each for link in _links(text)]
 
 
 async def _charts(result: BaseModel | None, artifacts: Artifacts) -> dict[str, Chart]:

@@ -1,15 +1,17 @@
 """Whether a call could carry away what the run has read (reliability 11).
 
 A page that is fetched learns its own address. Once something private was read, an address that
-stands in nothing that a person wrote or a tool returned may have been made of it; then somebody
-has to look at it first.
+stands in nothing that a person wrote or a tool quoted may have been made of it; then somebody has
+to look at it first. Letter by letter: the case of a path, or what is appended to an address, could
+spell out anything.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
+from itertools import chain
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel
@@ -24,53 +26,136 @@ _WEB = "web"
 _PUBLIC = frozenset({_WEB, "math", "time", "units"})
 """Groups of tools that show nothing but what anybody may see."""
 
-_ADDRESS = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://[^\s<>\"'`|)\]]+")
+_QUOTING = frozenset({_WEB, "slack", "files"})
+"""Groups of tools that show what others wrote, word for word. Elsewhere an address in an output may
+be the model's own: written to a file and read again, remembered, or put together in SQL."""
+_READING = frozenset(
+    {"read_artifact", "search_artifact", "search_document", "outline_document", "check_quote"}
+)
+_READ_BEFORE = "doc_"
+"""Handles of pages and files that were read: no tool makes one of what the model wrote."""
+
+_ADDRESS = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://[^\s<>\"'`|“”„‘’«»]+")
+_WORD = re.compile(r"[^\s<>\"'`|“”„‘’«»()\[\]]+\.[^\s<>\"'`|“”„‘’«»()\[\]]+")
+_ENDS = ".,;:!?)]}*_~…"
+_MOST_ENDS = 4
 
 
 class Outgoing(Hooks):
-    """Of one run. What an earlier run of the thread read counts as private: nobody knows any more."""
+    """Of one run, which is to answer `asked`. What an earlier run of the thread read counts as
+    private: nobody knows any more."""
 
     def __init__(
-        self, request: Request, asked: Callable[[], str], open_hosts: tuple[str, ...]
+        self,
+        request: Request,
+        asked: Callable[[], Sequence[Request]],
+        open_hosts: tuple[str, ...],
     ) -> None:
         self._asked = asked
-        self._quoted = request.quoted
         self._open_hosts = open_hosts
         self._seen: set[str] = set()
         self._private = bool(request.quoted)
 
     def may_carry(self, tool: Tool, arguments: BaseModel) -> bool:
         """Whether the call goes to an address of which nobody knows where it is from."""
-        if tool.group != _WEB or not self._private:
+        if not (tool.group == _WEB or _is_of_a_server(tool)):
             return False
-        values = arguments.model_dump(mode="json").values()
-        return any(not self._is_known(url) for url in values if _is_address(url))
+        private = self._private or any(map(_shows_images, self._asked()))
+        return private and not all(map(self._is_known, _addresses(arguments)))
 
     @override
     async def on_run_start(self, state: LoopState) -> None:
         self._seen |= set(map(_same, state.links))
         self._private |= bool(state.parent or state.turn or state.open or len(state.pending) > 1)
+        self._private |= any(isinstance(item.get("content"), list) for item in state.pending)
 
     @override
     async def after_tool(self, tool: Tool, arguments: BaseModel, result: ToolResult) -> str:
         self._private |= tool.group not in _PUBLIC
-        self._seen |= {_same(found) for found in _ADDRESS.findall(result.content)}
         self._seen |= {_same(source.url) for source in result.sources if source.url}
+        if _quotes(tool, arguments):
+            given = "\n".join(_texts(arguments.model_dump(mode="json")))
+            quoted = (each for each in _ADDRESS.findall(result.content) if each not in given)
+            self._seen.update(chain.from_iterable(map(_forms, quoted)))
         return ""
 
     def _is_known(self, url: str) -> bool:
-        host = (urlsplit(url).hostname or "").lower()
+        host = _host(url)
         if any(fnmatchcase(host, each.lower()) for each in self._open_hosts):
             return True
-        bare = _same(url)
-        return bare in self._seen or bare in f"{self._asked()}\n{self._quoted}".lower()
+        return _same(url) in self._seen or any(_same(url) in _written(r) for r in self._asked())
 
 
-def _is_address(value: object) -> bool:
-    return isinstance(value, str) and "://" in value
+def _is_of_a_server(tool: Tool) -> bool:
+    return tool.name.startswith(f"{tool.group}__")
 
 
-def _same(url: str) -> str:
-    """An address as it is compared: people leave out the scheme, and sentences go on behind it."""
-    bare = url.strip().partition("://")[2] or url
-    return bare.partition("#")[0].rstrip(".,;:!?/").lower()
+def _quotes(tool: Tool, arguments: BaseModel) -> bool:
+    """Whether the call shows what others wrote, and nothing else."""
+    if tool.name in _READING:
+        return str(getattr(arguments, "handle", "")).startswith(_READ_BEFORE)
+    return tool.group in _QUOTING or _is_of_a_server(tool)
+
+
+def _shows_images(request: Request) -> bool:
+    return any(file.media_type.startswith("image/") for file in request.files)
+
+
+def _texts(value: object) -> Iterator[str]:
+    """All texts in a JSON value."""
+    match value:
+        case str():
+            yield value
+        case list():
+            for each in value:
+                yield from _texts(each)
+        case dict():
+            yield from _texts([*value, *value.values()])
+        case _:
+            pass
+
+
+def _addresses(arguments: BaseModel) -> Iterator[str]:
+    """A text that is an address goes out as it stands, whatever letters it has; in others there may
+    be some."""
+    for text in _texts(arguments.model_dump(mode="json")):
+        if text.strip().lower().startswith(("http:", "https:")):
+            yield text.strip()
+        else:
+            yield from _ADDRESS.findall(text)
+
+
+def _written(request: Request) -> set[str]:
+    """The addresses in what a person wrote, who may leave out the scheme. The words of a suggestion
+    that somebody took up are the model's."""
+    text = request.quoted if request.suggested else f"{request.text}\n{request.quoted}"
+    return {
+        form for word in (*_ADDRESS.findall(text), *_WORD.findall(text)) for form in _forms(word)
+    }
+
+
+def _forms(address: str) -> set[str]:
+    """An address as it stands in a text, and without what may be the sentence's."""
+    forms = {_same(address), _same(address.rstrip(_ENDS))}
+    for _ in range(_MOST_ENDS):
+        if address[-1:] not in _ENDS:
+            break
+        address = address[:-1]
+        forms.add(_same(address))
+    return forms
+
+
+def _same(address: str) -> str:
+    """An address as it is compared: without scheme and fragment, the host in small letters."""
+    bare = (address.partition("://")[2] or address).partition("#")[0]
+    host = re.match(r"[^/?]*", bare)
+    assert host is not None  # noqa: S101 - it matches nothing too
+    rest = bare[host.end() :]
+    return host[0].lower() + rest.removesuffix("/")
+
+
+def _host(url: str) -> str:
+    try:
+        return (urlsplit(url).hostname or "").lower()
+    except ValueError:
+        return ""

@@ -272,7 +272,7 @@ class Runner:
     ) -> Parts:
         request = context.request
         hooks = self.hooks_for(request, steering.asked)
-        outgoing = Outgoing(request, steering.asked, self.policy.open_hosts)
+        outgoing = Outgoing(request, steering.requests, self.policy.open_hosts)
         confirming = Confirming(
             *(request, self.policy, here, self.stores.approvals, self.may_decide, outgoing)
         )

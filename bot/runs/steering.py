@@ -81,9 +81,13 @@ class Steering(Hooks):
         taken_back = (prompts.taken_back(each.text) for each in gone)
         return (*taken_back, *(item for _, item in self._offered))
 
-    def asked(self) -> str:
+    def requests(self) -> Sequence[Request]:
         """All that the run is to answer."""
-        return "\n\n".join(each.text for each in (self._request, *self.joined))
+        return (self._request, *self.joined)
+
+    def asked(self) -> str:
+        """In the words of those who asked it."""
+        return "\n\n".join(each.text for each in self.requests())
 
     def joining(self, state: LoopState) -> list[Request]:
         """Those whose messages are in what is about to be kept."""

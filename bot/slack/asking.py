@@ -50,7 +50,8 @@ class Question:
     """What was asked, by whom, and where it is to be answered.
 
     `thread` None begins a thread. `quoted` is in Slack's markup. `key` tells this act of asking
-    apart from others, so that a modal sent twice asks once.
+    apart from others, so that a modal sent twice asks once. A `suggested` one is in the model's
+    words.
     """
 
     entry: Entry
@@ -63,6 +64,7 @@ class Question:
     files: tuple[FileRef, ...] = ()
     private: bool = False
     response_type: str = "Answer"
+    suggested: bool = False
     schedule: str = ""
 
 
@@ -115,6 +117,7 @@ class Asking:
                 files=question.files,
                 private=question.private,
                 response_type=question.response_type,
+                suggested=question.suggested,
                 locale=person.locale,
                 time_zone=person.time_zone,
                 schedule=question.schedule,

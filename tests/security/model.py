@@ -20,11 +20,11 @@ def won_over(request: ModelRequest) -> Reply:
     steps = asked.get("do", [])
     if done < len(steps):
         name, arguments = steps[done]
-        filled = _filled(json.dumps(arguments), request)
+        made = call(name, filled(json.dumps(arguments), request))
         if asked.get("think") and not done:
-            return Reply((*text(asked["think"]).items, *call(name, filled).items))
-        return call(name, filled)
-    return finish(json.loads(_filled(json.dumps(asked.get("say", answer())), request)))
+            return Reply((*text(asked["think"]).items, *made.items))
+        return made
+    return finish(json.loads(filled(json.dumps(asked.get("say", answer())), request)))
 
 
 def question(*do: tuple[str, dict[str, Any]], **more: Any) -> str:
@@ -42,11 +42,12 @@ def _plan(request: ModelRequest) -> tuple[dict[str, Any], int]:
     return json.JSONDecoder().raw_decode(words[last][words[last].index("{") :])[0], len(done)
 
 
-def _filled(template: str, request: ModelRequest) -> str:
+def filled(template: str, request: ModelRequest) -> str:
+    """With what has a `$` replaced, see `won_over`."""
     outputs = _outputs(request)
     handle = next((found for o in outputs[::-1] for found in _HANDLE.findall(o)[-1:]), "none")
-    filled = template.replace("$last", handle).replace("$file", file_id(request))
-    return filled.replace("$output", json.dumps(outputs[-1] if outputs else "")[1:-1])
+    named = template.replace("$last", handle).replace("$file", file_id(request))
+    return named.replace("$output", json.dumps(outputs[-1] if outputs else "")[1:-1])
 
 
 def file_id(request: ModelRequest) -> str:

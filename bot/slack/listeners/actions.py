@@ -89,4 +89,5 @@ def _follow_up(press: Pressed) -> Question:
         text=carried.question,
         key=f"follow_up:{press.channel}:{press.message or carried.thread}:{press.action}",
         private=carried.private,
+        suggested=True,
     )
