@@ -32,12 +32,14 @@ from bot.slack.conversation import SlackConversation
 from bot.slack.deciding import may_decide
 from bot.slack.directory import SlackDirectory
 from bot.slack.reachable import ReachableChannels
+from bot.slack.reading import Reading
+from bot.slack.scheduled_messages import SlackScheduledMessages
 from bot.slack.schedules import WorkspaceSchedules, with_schedules
 from bot.slack.surface import slack_surfaces
 from bot.slack.workflow import with_steps
 from bot.slack.workspaces import OneWorkspace, PerWorkspace, Slack, Workspaces
 from bot.store import Stores
-from bot.toolkit import Canvases, Directory
+from bot.toolkit import Canvases, Directory, ScheduledMessages
 from bot.toolkit.tool import Services
 
 log = logging.getLogger(__name__)
@@ -149,13 +151,20 @@ def _runner_in(
     channels = ReachableChannels(slack.clients, slack.people, slack.access)
     return make(
         SlackConversation(slack.clients, slack.identity, slack.people, channels),
-        _services_of(slack, channels),
+        _services_of(slack, channels, stores),
         with_schedules(with_steps(surfaces, slack.clients, slack.identity), schedules),
         partial(may_decide, slack.people),
     )
 
 
-def _services_of(slack: Slack, channels: ReachableChannels) -> Services:
+def _services_of(slack: Slack, channels: ReachableChannels, stores: Stores) -> Services:
     """What a workspace has for tools, beside its conversations."""
     reached = (slack.clients, slack.identity, slack.people, channels)
-    return {Directory: SlackDirectory(*reached), Canvases: SlackCanvases(*reached)}
+    reading = Reading(slack.identity, slack.people, slack.access)
+    return {
+        Canvases: SlackCanvases(*reached),
+        Directory: SlackDirectory(*reached),
+        ScheduledMessages: SlackScheduledMessages(
+            slack.clients, channels, reading, stores.scheduled_messages
+        ),
+    }

@@ -10,6 +10,7 @@ from pydantic import Field
 from bot.toolkit import (
     Conversation,
     Provided,
+    ScheduledMessages,
     Source,
     ToolError,
     ToolResult,
@@ -63,13 +64,53 @@ async def schedule_message(
         str,
         Field(description='When, in ISO 8601, as "2026-03-01T09:00"; the asker\'s zone if none.'),
     ],
-    conversation: Provided[Conversation],
+    messages: Provided[ScheduledMessages],
     thread: Annotated[str | None, _Thread] = None,
 ) -> str:
     """Have Slack post a message later, within 120 days. People approve exactly this text first."""
     when = _moment(at)
-    number = await conversation.schedule(text, channel=channel, thread=thread, at=when)
+    number = await messages.add(text, channel=channel, thread=thread, at=when)
     return f"scheduled in {channel} for {when:%Y-%m-%d %H:%M %Z} · id: {number}"
+
+
+@tool(
+    group="slack",
+    summary="The asker's messages that wait to be posted",
+    timeout=60.0,
+    title="List the messages that are posted later",
+    narrowing=("limit",),
+)
+async def list_scheduled_messages(
+    messages: Provided[ScheduledMessages],
+    limit: Annotated[int, Field(ge=1, le=100, description="At most so many.")] = 30,
+) -> str:
+    """List what schedule_message left to be posted for the asker, the next first, with ids."""
+    zone = zone_of(current_request().request.time_zone)
+    lines = [
+        f"{each.id} · {each.at.astimezone(zone):%a %Y-%m-%d %H:%M} in {each.place} · {each.text}"
+        for each in (await messages.all())[:limit]
+    ]
+    return "\n".join([f"times in {zone}", *lines]) if lines else "No message waits."
+
+
+@tool(
+    group="slack",
+    summary="Cancel a message that waits to be posted, once somebody has approved it",
+    mutates=True,
+    sensitive=True,
+    title="Never post “{text}”",
+)
+async def cancel_scheduled_message(
+    id: Annotated[str, Field(description="As list_scheduled_messages gives it.")],
+    text: Annotated[
+        str,
+        Field(min_length=1, description="How it begins, for those who approve; it is checked."),
+    ],
+    messages: Provided[ScheduledMessages],
+) -> str:
+    """Cancel one of the asker's scheduled messages, when they want that."""
+    await messages.cancel(id, text=text)
+    return "cancelled"
 
 
 def _moment(text: str) -> datetime:

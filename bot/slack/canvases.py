@@ -8,14 +8,13 @@ from typing import Any
 from bot.core.context import current_request
 from bot.core.errors import ToolError
 from bot.core.failpoints import failpoint
-from bot.runs.outcomes import written_links
 from bot.slack.client import Clients, Identity
+from bot.slack.composed import document
 from bot.slack.files import CANVAS, places_of
 from bot.slack.people import People
 from bot.slack.reachable import ReachableChannels
 from bot.slack.refusals import for_the_model, only_once
-from bot.slack.render.links import LinkGate
-from bot.slack.render.markdown import plain_text, safe_markdown
+from bot.slack.render.markdown import plain_text
 from bot.slack.text import clean, one_line
 from bot.toolkit.canvases import Canvas, CanvasEdit
 
@@ -44,7 +43,7 @@ class SlackCanvases:
             return await self._with_text(found)
 
     async def create(self, title: str, text: str, *, channel: str | None) -> Canvas:
-        name, content = one_line(title), _content(text)
+        name, content = one_line(title), document(text)
         async with for_the_model(), only_once():
             place = await self._channels.writable(channel or current_request().channel)
             failpoint("elsewhere-posting")
@@ -115,7 +114,7 @@ class SlackCanvases:
         if edit.section:
             change["section_id"] = await self._section(canvas, edit.section.strip())
         if edit.text:
-            change["document_content"] = _content(edit.text)
+            change["document_content"] = document(edit.text)
         return change
 
     async def _section(self, canvas: Canvas, block: str) -> str:
@@ -143,13 +142,3 @@ class SlackCanvases:
 
     def _canvas(self, canvas: str, title: str) -> Canvas:
         return Canvas(canvas, title, f"{self._identity.url}docs/{self._identity.team}/{canvas}")
-
-
-def _content(text: str) -> dict[str, str]:
-    """What somebody else wrote, safe to keep where others open it: no image is loaded, and only
-    addresses that the person who asked wrote are links."""
-    gate = LinkGate(frozenset(written_links(current_request().request)))
-    written = safe_markdown(clean(text), gate)
-    if not written:
-        raise ToolError("text is empty; there is nothing to write.")
-    return {"type": "markdown", "markdown": written}

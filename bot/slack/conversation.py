@@ -14,8 +14,7 @@ from bot.core.context import RequestContext, current_request
 from bot.core.errors import NotPermitted, ToolError
 from bot.core.failpoints import failpoint
 from bot.core.request import FileRef
-from bot.runs.outcomes import written_links
-from bot.slack import files
+from bot.slack import composed, files
 from bot.slack.client import Clients, Identity, error_code
 from bot.slack.intake import file_refs
 from bot.slack.marks import is_of_run
@@ -24,7 +23,6 @@ from bot.slack.reachable import ReachableChannels
 from bot.slack.reading import Reading
 from bot.slack.refusals import for_the_model, only_once
 from bot.slack.render.links import LinkGate
-from bot.slack.render.parts import Part, markdown_pieces
 from bot.slack.text import clean
 from bot.toolkit.conversation import Download, ThreadMessage
 
@@ -106,23 +104,10 @@ class SlackConversation:
             target = (await self._channels.writable(channel)).id
             failpoint("elsewhere-posting")
             posted = await self._clients.writes.chat_postMessage(
-                channel=target, thread_ts=thread, **_message(text)
+                channel=target, thread_ts=thread, **composed.message(text)
             )
         failpoint("elsewhere-posted")
         return self._reading.permalink(target, str(posted["ts"]), thread)
-
-    async def schedule(
-        self, text: str, *, channel: str, at: datetime, thread: str | None = None
-    ) -> str:
-        """Have Slack post it later; what it may hold is decided now."""
-        async with for_the_model(), only_once():
-            target = (await self._channels.writable(channel)).id
-            failpoint("elsewhere-posting")
-            kept = await self._clients.writes.chat_scheduleMessage(
-                channel=target, thread_ts=thread, post_at=int(at.timestamp()), **_message(text)
-            )
-        failpoint("elsewhere-posted")
-        return str(kept["scheduled_message_id"])
 
     async def linked(self, url: str, *, limit: int) -> list[ThreadMessage]:
         """The first `limit` messages of the thread that a link to a message leads to."""
@@ -230,18 +215,3 @@ class SlackConversation:
 
 def _ts(at: datetime | None) -> str | None:
     return None if at is None else f"{at.timestamp():.6f}"
-
-
-def _message(text: str) -> dict[str, Any]:
-    """A message that somebody else wrote, safe to post: the addresses that the person who asked
-    wrote are links in it, others are shown."""
-    gate = LinkGate(frozenset(written_links(current_request().request)))
-    part = Part([piece.block for piece in markdown_pieces(clean(text), gate)], clean(text))
-    if not part.blocks:
-        raise ToolError("The text is empty; there is nothing to post.")
-    return {
-        "text": part.text,
-        "blocks": part.blocks,
-        "unfurl_links": False,
-        "unfurl_media": False,
-    }

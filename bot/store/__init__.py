@@ -27,6 +27,7 @@ from bot.store.mailbox import Mailbox
 from bot.store.memory import Memories as MemoryStore
 from bot.store.pause import PauseSwitch
 from bot.store.run import Phase, Post, RunRecord, Runs
+from bot.store.scheduled_messages import ScheduledMessageStore
 from bot.store.schedules import ScheduleStore
 from bot.store.signals import Signals
 from bot.store.threads import Threads
@@ -59,6 +60,7 @@ __all__ = [
     "RunRecord",
     "Runs",
     "ScheduleStore",
+    "ScheduledMessageStore",
     "Signals",
     "Stores",
     "Threads",
@@ -86,6 +88,7 @@ class Stores:
     channels: Decisions
     memories: MemoryStore
     schedules: ScheduleStore
+    scheduled_messages: ScheduledMessageStore
     mcp: Decisions
     signals: Signals
     budgets: BudgetStore
@@ -152,6 +155,7 @@ async def open_stores(url: str, retention: Retention | None = None) -> AsyncGene
             threads=Threads(redis, keep),
             memories=MemoryStore(redis, keep),
             schedules=ScheduleStore(redis, keep),
+            scheduled_messages=ScheduledMessageStore(redis, keep),
             channels=Decisions(redis, keep, "channel-edits"),
             mcp=Decisions(redis, keep, "mcp-pins"),
             signals=Signals(redis, keep),

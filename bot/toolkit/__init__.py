@@ -30,6 +30,7 @@ from bot.toolkit.directory import (
 from bot.toolkit.fetching import Fetcher, Page
 from bot.toolkit.memories import Memories
 from bot.toolkit.narrowing import Compact, Fields, Query, TimeRange
+from bot.toolkit.scheduled_messages import ScheduledMessages, WaitingMessage
 from bot.toolkit.schedules import Schedules
 from bot.toolkit.tool import Provided, Tool, ToolResult, tool
 
@@ -63,6 +64,7 @@ __all__ = [
     "Query",
     "RequestContext",
     "Schedule",
+    "ScheduledMessages",
     "Schedules",
     "Series",
     "SharedFile",
@@ -72,6 +74,7 @@ __all__ = [
     "Tool",
     "ToolError",
     "ToolResult",
+    "WaitingMessage",
     "current_request",
     "tool",
     "zone_of",

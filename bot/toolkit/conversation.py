@@ -58,11 +58,6 @@ class Conversation(Protocol):
     async def post(self, text: str, *, channel: str, thread: str | None = None) -> str:
         """Post Markdown in a channel (name or id), or in a thread there; returns a link to it."""
 
-    async def schedule(
-        self, text: str, *, channel: str, at: datetime, thread: str | None = None
-    ) -> str:
-        """Have it posted at `at`, which has a time zone; returns Slack's id of it."""
-
     async def linked(self, url: str, *, limit: int) -> list[ThreadMessage]:
         """The first `limit` messages of the thread that a link to a message leads to."""
 
@@ -85,16 +80,5 @@ class OutsideSlack:
         raise ToolError(self.refusal)
 
     async def post(self, text: str, *, channel: str, thread: str | None = None) -> str:  # noqa: ARG002 - the protocol's
-        """There is nowhere to post."""
-        raise ToolError(self.refusal)
-
-    async def schedule(
-        self,
-        text: str,  # noqa: ARG002 - the protocol's, as below
-        *,
-        channel: str,  # noqa: ARG002
-        at: datetime,  # noqa: ARG002
-        thread: str | None = None,  # noqa: ARG002
-    ) -> str:
         """There is nowhere to post."""
         raise ToolError(self.refusal)

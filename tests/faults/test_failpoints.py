@@ -111,6 +111,7 @@ STORE: dict[str, tuple[str, ...] | str] = {
             "use_state": "who installs begins again",
         }.items()
     },
+    "scheduled_messages.py:ScheduledMessageStore.save": ("elsewhere-posting", "elsewhere-posted"),
     "schedules.py:ScheduleStore.save": "asked once for each time, told apart by its key",
     "schedules.py:ScheduleStore.move": "a second time it stands where it was moved to",
     "schedules.py:ScheduleStore.remove": "a second time there is nothing to remove",

@@ -74,12 +74,6 @@ class MemoryConversation:
         self.posted.append((channel, thread, text, None))
         return f"https://slack.example/{len(self.posted)}"
 
-    async def schedule(
-        self, text: str, *, channel: str, at: datetime, thread: str | None = None
-    ) -> str:
-        self.posted.append((channel, thread, text, at))
-        return f"Q{len(self.posted)}"
-
 
 @contextmanager
 def asked(

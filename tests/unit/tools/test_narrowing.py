@@ -35,10 +35,12 @@ from bot.toolkit import (
     MemoryScope,
     Page,
     PersonEntry,
+    ScheduledMessages,
     SharedFile,
     ThreadMessage,
     Tool,
     ToolResult,
+    WaitingMessage,
     narrowing,
     tables,
 )
@@ -49,7 +51,7 @@ from tests.support.conversation import MemoryConversation
 
 ALLOWED = 3_000
 SMALL = {
-    "add_reaction", "calculate", "cancel_schedule", "check_quote", "convert_time", "convert_units",
+    "add_reaction", "calculate", "cancel_schedule", "cancel_scheduled_message", "check_quote", "convert_time", "convert_units",
     "count_days", "count_words", "create_canvas", "current_time", "describe_channel", "draw_lots", "edit_canvas", "edit_file",
     "find_meeting_times", "forget", "list_holidays", "list_schedules", "make_chart", "make_table",
     "post_message", "remember", "remember_for_others", "schedule_message", "schedule_prompt",
@@ -87,6 +89,14 @@ class OneCanvas:
 
     async def read(self, canvas: str | None) -> Canvas:
         return Canvas(canvas or "F1", "Plan", "https://x/docs/T1/F1", TEXT)
+
+
+class ManyMessages:
+    """Those that are posted later, as far as it goes here."""
+
+    async def all(self) -> list[WaitingMessage]:
+        at = datetime(2027, 3, 1, tzinfo=UTC)
+        return [WaitingMessage(f"Q{n}", "#sales", at, "talk " * 40) for n in range(30)]
 
 
 class LargeWorkspace:
@@ -154,6 +164,7 @@ def services(
         Databases: databases,
         Fetcher: OnePage(),
         Directory: LargeWorkspace(),
+        ScheduledMessages: ManyMessages(),
         Memories: ManyMemories(),
     }  # fmt: skip
 
@@ -216,6 +227,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("list_channel_items", {"what": "files", "limit": 100}, {"query": "report 57 "}, "1 files"),
     ("list_channel_items", {"what": "files", "limit": 100}, {"limit": 5}, "the newest 5 shown"),
     ("list_channel_items", {"what": "pins"}, {"time_range": "2026-03-10/2026-03-12"}, "3 pins"),
+    ("list_scheduled_messages", {}, {"limit": 3}, "Q2 · Mon 2027-03-01"),
     ("recall", {}, {"query": "budget"}, "budget budget"),
     ("recall", {}, {"limit": 5}, "talk talk"),
     ("search_artifact", {"handle": "{text}", "pattern": "other", "limit": 100}, {"limit": 3}, "3 shown"),

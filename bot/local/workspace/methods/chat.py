@@ -20,6 +20,7 @@ from bot.local.workspace.streaming import is_live
 
 UPDATE_TEXT_MAX = 4_000
 SCHEDULE_MAX = 120 * 86_400
+CANCEL_MIN = 60  # seconds before it is posted, from when on it cannot be taken back
 
 
 @method("chat.postMessage", scope="chat:write", tier=4)
@@ -182,6 +183,7 @@ async def schedule(
     core.state.scheduled[key] = {
         "channel_id": place.id,
         "post_at": post_at,
+        "date_created": int(core.clock.now()),
         "text": message["text"],
     }
     core.delivery.spawn(_post_later(core, key, message, post_at))
@@ -212,6 +214,8 @@ async def unschedule(core: Core, *, channel: str, scheduled_message_id: str) -> 
     """Take a scheduled message back."""
     waiting = core.state.scheduled.get(scheduled_message_id)
     if waiting is None or waiting["channel_id"] != channel:
+        raise SlackFault("invalid_scheduled_message_id")
+    if waiting["post_at"] - core.clock.now() < CANCEL_MIN:
         raise SlackFault("invalid_scheduled_message_id")
     del core.state.scheduled[scheduled_message_id]
     return {}

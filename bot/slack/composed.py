@@ -1,0 +1,42 @@
+"""What a model wrote for others to read, safe to keep and to post: no image is loaded, and only addresses
+that the person who asked wrote are links. What may stand in it is decided now, whenever it is shown.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bot.core.context import current_request
+from bot.core.errors import ToolError
+from bot.runs.outcomes import written_links
+from bot.slack.render.links import LinkGate
+from bot.slack.render.markdown import safe_markdown
+from bot.slack.render.parts import Part, markdown_pieces
+from bot.slack.text import clean
+
+_EMPTY = "The text is empty; there is nothing to write."
+
+
+def message(text: str) -> dict[str, Any]:
+    """The arguments of a message. Raises ToolError for an empty one."""
+    part = Part([piece.block for piece in markdown_pieces(clean(text), _gate())], clean(text))
+    if not part.blocks:
+        raise ToolError(_EMPTY)
+    return {
+        "text": part.text,
+        "blocks": part.blocks,
+        "unfurl_links": False,
+        "unfurl_media": False,
+    }
+
+
+def document(text: str) -> dict[str, str]:
+    """The content of a canvas. Raises ToolError for an empty one."""
+    written = safe_markdown(clean(text), _gate())
+    if not written:
+        raise ToolError(_EMPTY)
+    return {"type": "markdown", "markdown": written}
+
+
+def _gate() -> LinkGate:
+    return LinkGate(frozenset(written_links(current_request().request)))

@@ -1,0 +1,135 @@
+"""Messages that are posted later belong to who asked for them (reliability 3, 9)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from bot.core.context import RequestContext, bound_request
+from bot.core.errors import ToolError
+from bot.core.request import Entry, Request
+from bot.local.workspace import ADA, BEN, Workspace
+from bot.slack.reachable import ReachableChannels
+from bot.slack.reading import Reading
+from bot.slack.scheduled_messages import SlackScheduledMessages
+from bot.store import Stores
+from tests.support.redis import redis_server, redis_url, stores
+from tests.unit.slack.rig import Rig, wired
+from tools.messages import cancel_scheduled_message, list_scheduled_messages, schedule_message
+
+__all__ = ["redis_server", "redis_url", "stores"]
+
+GENERAL, FINANCE = "C0GENERAL1", "C0FINANCE1"
+TOMORROW = (datetime.now(UTC) + timedelta(days=1)).replace(microsecond=0)
+
+
+class Diary:
+    """Scheduled messages as somebody's question in #general, or in a direct message, meets them."""
+
+    def __init__(self, ws: Workspace, rig: Rig, kept: Stores) -> None:
+        self.ws, self.kept = ws, kept.scheduled_messages
+        channels = ReachableChannels(rig.clients, rig.people, rig.access)
+        reading = Reading(rig.identity, rig.people, rig.access)
+        self.messages = SlackScheduledMessages(rig.clients, channels, reading, self.kept)
+
+    def by(self, user: str, channel: str = GENERAL):
+        request = Request(
+            entry=Entry.MENTION,
+            team=self.ws.team_id,
+            channel=channel,
+            thread="1.0",
+            ts="1.0",
+            user=user,
+            text="?",
+        )
+        return bound_request(RequestContext(request=request, run_id="run_1"))
+
+    async def schedule(self, text: str, channel: str = "general") -> str:
+        said = await schedule_message(channel, text, TOMORROW.isoformat(), self.messages)
+        return said.rpartition("id: ")[2]
+
+    async def listed(self) -> list[str]:
+        """Ids, or the sentence that there are none."""
+        lines = (await list_scheduled_messages(self.messages)).split("\n")
+        return [each.partition(" ")[0] for each in lines[1:]] or lines
+
+    @property
+    def waiting(self) -> list[str]:
+        """What will be posted."""
+        return [each["text"] for each in self.ws.state.scheduled.values()]
+
+
+@pytest.fixture
+async def diary(ws: Workspace, stores: Stores) -> AsyncGenerator[Diary]:
+    async with wired(ws) as rig:
+        yield Diary(ws, rig, stores)
+
+
+async def test_ones_own_are_listed_and_cancelled(diary: Diary) -> None:
+    with diary.by(BEN):
+        bens = await diary.schedule("Ben's news")
+    with diary.by(ADA):
+        first, second = await diary.schedule("Doors <open>"), await diary.schedule("Lunch")
+        said = await list_scheduled_messages(diary.messages)
+        assert f"{first} · {TOMORROW:%a %Y-%m-%d %H:%M} in #general · Doors <open>" in said
+        assert bens not in said
+        await cancel_scheduled_message(first, "Doors <open>", diary.messages)
+        assert await diary.listed() == [second]
+        for gone in (first, bens):
+            with pytest.raises(ToolError, match=f"no message {gone} waiting"):
+                await cancel_scheduled_message(gone, "Doors", diary.messages)
+    assert diary.waiting == ["Ben's news", "Lunch"]
+
+
+async def test_what_is_cancelled_is_what_was_shown_to_who_approved(diary: Diary) -> None:
+    """(reliability 10) Another beginning, or too little of it, is refused."""
+    text = "The party is on Friday, at the usual place, and everybody comes"
+    with diary.by(ADA):
+        waits = await diary.schedule(text)
+        for told in ("The", "The party is off, at the usual place, and everybody comes"):
+            with pytest.raises(ToolError, match="not how it begins"):
+                await cancel_scheduled_message(waits, told, diary.messages)
+        assert diary.waiting == [text]
+        await cancel_scheduled_message(waits, text[:45], diary.messages)
+    assert diary.waiting == []
+
+
+async def test_what_goes_to_a_private_channel_is_not_told_of_in_front_of_others(
+    diary: Diary,
+) -> None:
+    diary.ws.channels[FINANCE].members.append(diary.ws.bot_user_id)
+    with diary.by(ADA):
+        waits = await diary.schedule("CANARY", FINANCE)
+        assert await diary.listed() == ["No message waits."]
+    with diary.by(ADA, "D0ADA00001"):
+        assert await diary.listed() == [waits]
+
+
+async def test_a_lost_reply_leaves_nothing_that_nobody_can_cancel(diary: Diary) -> None:
+    """It is not scheduled twice, and its owner finds it; a lost reply to the cancelling is said."""
+    diary.ws.faults.fail("chat.scheduleMessage", after_effect=True)
+    with diary.by(ADA):
+        with pytest.raises(ToolError, match="may have been done or not"):
+            await diary.schedule("Lunch")
+        [waits] = await diary.listed()
+        diary.ws.faults.fail("chat.deleteScheduledMessage", after_effect=True)
+        with pytest.raises(ToolError, match="may have been done or not"):
+            await cancel_scheduled_message(waits, "Lunch", diary.messages)
+        assert await diary.listed() == ["No message waits."]
+    assert len([e for e in diary.ws.effects if e.method == "chat.scheduleMessage"]) == 1
+
+
+async def test_too_late_to_cancel_and_forgotten_once_posted(diary: Diary) -> None:
+    """Slack takes nothing back in the last minute."""
+    with diary.by(ADA):
+        waits = await diary.schedule("Lunch")
+        diary.ws.state.scheduled[waits]["post_at"] = int(datetime.now(UTC).timestamp()) + 30
+        with pytest.raises(ToolError, match="waits no more"):
+            await cancel_scheduled_message(waits, "Lunch", diary.messages)
+        [kept] = await diary.kept.of(diary.ws.team_id, ADA)
+        await diary.kept.save(kept.model_copy(update={"post_at": 1}))
+        diary.ws.state.scheduled.clear()
+        assert await diary.listed() == ["No message waits."]
+    assert await diary.kept.of(diary.ws.team_id, ADA) == []
