@@ -82,7 +82,8 @@ def _with_sample_data(settings: Settings) -> Generator[Settings]:
 
 @asynccontextmanager
 async def _workspace(port: int, notice: str) -> AsyncGenerator[Workspace]:
-    features = manifest()["features"]
+    app_manifest = manifest()
+    features = app_manifest["features"]
 
     def add_page(app: Any, workspace: Workspace) -> None:
         mount(
@@ -91,6 +92,7 @@ async def _workspace(port: int, notice: str) -> AsyncGenerator[Workspace]:
             notice=notice,
             shortcuts=features["shortcuts"],
             commands=features["slash_commands"],
+            functions=app_manifest["functions"],
         )
 
     try:

@@ -1,6 +1,6 @@
 """What a person does on the page. Each action takes the decoded request and answers JSON."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,9 +37,10 @@ class Said:
 class Actions:
     """The actions by name, and how their failures are told to the person."""
 
-    def __init__(self, ws: Workspace, commands: list[str]) -> None:
+    def __init__(self, ws: Workspace, commands: list[str], functions: Mapping[str, Json]) -> None:
         self._ws = ws
         self._commands = commands
+        self._functions = functions
         self._known: dict[str, Callable[[Json], Awaitable[Json | None]]] = {
             "edit": self._edit,
             "delete": self._delete,
@@ -49,6 +50,8 @@ class Actions:
             "submit": self._submit,
             "close": self._close,
             "home": self._home,
+            "beside": self._beside,
+            "step": self._step,
             "stop": self._stop,
         }
 
@@ -121,6 +124,17 @@ class Actions:
 
     async def _home(self, body: Json) -> None:
         await self._ws.open_home(body["user"], body["tab"])
+
+    async def _beside(self, body: Json) -> None:
+        await self._ws.look_at(body["user"], body["channel"] or None)
+
+    async def _step(self, body: Json) -> Json:
+        function, inputs = str(body["function"]), body["inputs"]
+        if function not in self._functions or not isinstance(inputs, dict):
+            raise BadRequest("no such step")
+        outputs = list(self._functions[function]["output_parameters"]["properties"])
+        given = {name: value for name, value in inputs.items() if value}
+        return {"execution": await self._ws.run_step(function, given, outputs, by=body["user"])}
 
     async def _stop(self, body: Json) -> None:
         stopping = self._ws.stop_session(

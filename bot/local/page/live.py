@@ -1,8 +1,8 @@
 """Changes of the workspace, pushed to an open page as rendered fragments.
 
 The browser says what it shows with `{"channel": …, "thread": …, "tab": …}` and gets a list of
-operations for that: `message`, `remove`, `status`, `prompts`, `modals`, `home`, `sidebar`, and `unread`
-for other places. Changes that come in a burst are sent once, as the workspace stands then.
+operations for that: `message`, `remove`, `status`, `prompts`, `modals`, `home`, `step`, `sidebar`, and
+`unread` for other places. Changes that come in a burst are sent once, as the workspace stands then.
 """
 
 import asyncio
@@ -97,6 +97,10 @@ class LivePage:
             return []
         if change.kind.startswith("view_"):
             return [{"op": "modals", "html": self._screens.modals(user)}]
+        if change.kind == "workflow":
+            execution = change.data["execution"]
+            html = self._screens.step(user, execution)
+            return [{"op": "step", "execution": execution, "html": html}]
         return [{"op": "home", "html": self._screens.home(user)}] if change.kind == "home" else []
 
     def _is_visible(self, channel_id: str) -> bool:
@@ -165,4 +169,6 @@ def _key(change: Change) -> tuple[str, ...]:
     if change.kind in MESSAGE_KINDS:
         kind = "message" if change.kind == "message" else "changed"
         return (kind, change.channel or "", change.ts or "")
+    if change.kind == "workflow":
+        return (change.kind, change.data["execution"])
     return (change.kind, change.channel or "", change.thread_ts or "", change.user or "")

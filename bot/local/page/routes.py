@@ -1,6 +1,6 @@
 """The URLs of the page."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -32,14 +32,17 @@ def mount(
     notice: str = "",
     shortcuts: Sequence[Json] = (),
     commands: Sequence[Json] = (),
+    functions: Mapping[str, Json] | None = None,
 ) -> None:
     """Add the page to the workspace's server: `/` and everything under `/page/`.
 
     `notice` is a sentence shown on top of the page; `shortcuts` (name, type, callback_id,
-    description) and `commands` (command, description, usage_hint) are the app manifest's.
+    description), `commands` (command, description, usage_hint) and `functions` (steps of workflows
+    by callback id, with their parameters) are the app manifest's.
     """
-    screens = Screens(ws, notice=notice, shortcuts=shortcuts, commands=commands)
-    actions = Actions(ws, [command["command"] for command in commands])
+    steps = functions or {}
+    screens = Screens(ws, notice=notice, shortcuts=shortcuts, commands=commands, functions=steps)
+    actions = Actions(ws, [command["command"] for command in commands], steps)
     live = _Live(ws, screens)
     routes: list[tuple[str, str, Handler]] = [
         ("GET", "/", _html(screens, screens.page)),

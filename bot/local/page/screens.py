@@ -42,7 +42,13 @@ class Screens:
     """Renders the page and its fragments from the workspace as it stands at the moment of the call."""
 
     def __init__(
-        self, ws: Workspace, *, notice: str, shortcuts: Sequence[Json], commands: Sequence[Json]
+        self,
+        ws: Workspace,
+        *,
+        notice: str,
+        shortcuts: Sequence[Json],
+        commands: Sequence[Json],
+        functions: Mapping[str, Json],
     ) -> None:
         self._ws = ws
         self._renderer = Renderer()
@@ -50,6 +56,7 @@ class Screens:
         self._notice = notice
         self._shortcuts = shortcuts
         self._commands = commands
+        self._functions = functions
 
     def address(self, query: Mapping[str, str]) -> Address:
         """Where a request's query leads; unknown or unseen places lead to the nearest known one."""
@@ -93,6 +100,7 @@ class Screens:
             notice=self._notice,
             global_shortcuts=[s for s in self._shortcuts if s.get("type") == "global"],
             message_shortcuts=[s for s in self._shortcuts if s.get("type") == "message"],
+            functions=self._functions,
             suggestions=self._suggestions(),
         )
 
@@ -115,6 +123,12 @@ class Screens:
     def home(self, user: str) -> str:
         """The content of the Home tab."""
         return self._render("home.html", Address(user, ""), home=self._ws.home(user))
+
+    def step(self, user: str, execution: str) -> str:
+        """How an execution of the app's step ended: its outputs under their titles, or why not."""
+        ended = self._ws.execution(execution)
+        declared = self._functions[ended.function]["output_parameters"]["properties"]
+        return self._render("outputs.html", Address(user, ""), ended=ended, declared=declared)
 
     def message(self, at: Address, message: Json, place: str) -> str:
         """One message, as it looks in the "channel" or in the "thread"."""
@@ -189,6 +203,8 @@ class Screens:
             "examples": EXAMPLES,
             "read_only": "" if channel else "There is no conversation to write in.",
             "thread": at.thread_ts,
+            "beside": self._ws.state.beside.get(at.user, ""),
+            "rooms": self.scene(at.user).channels,
         }
         if at.tab == "home":
             return values | {"home": self._ws.home(at.user)}

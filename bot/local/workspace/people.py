@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Sequence
 from typing import Any
 
-from bot.local.workspace import elements, interactivity, modals, posting, views
+from bot.local.workspace import elements, interactivity, modals, posting, views, workflows
 from bot.local.workspace.canvases import make_canvas
 from bot.local.workspace.core import Core
 from bot.local.workspace.errors import CannotDo
@@ -188,40 +188,30 @@ class People(Core):
         home = self.home(user)
         self.emit(event | ({"view": home} if home and tab == "home" else {}))
 
-    async def look_at(self, user: str, channel: str) -> None:
-        """Have a channel open beside the app's pane: the app is told of the new context."""
+    async def look_at(self, user: str, channel: str | None) -> None:
+        """Have a channel open beside the app's pane, or none: the app is told of the context."""
         direct = self.state.direct(user)
-        self.state.beside[user] = channel
+        if channel is None:
+            self.state.beside.pop(user, None)
+        else:
+            self.state.beside[user] = self._place(user, channel).id
         event = {"type": "app_context_changed", "user": user, "context": self._context(user)}
         self.emit(event | {"channel": direct.id if direct else None})
 
     def _context(self, user: str) -> Json:
         """What the app is told of the channel that somebody has open beside its pane."""
-        channel = self.state.beside[user]
+        channel = self.state.beside.get(user)
+        if channel is None:
+            return {"entities": []}
         kind = "slack#/types/channel_id"
         return {"entities": [{"type": kind, "value": channel, "team_id": self.team_id}]}
 
-    async def run_step(self, function: str, inputs: Json, outputs: Sequence[str]) -> str:
+    async def run_step(
+        self, function: str, inputs: Json, outputs: Sequence[str], *, by: str | None = None
+    ) -> str:
         """Have a workflow come to the app's step, which declares these `outputs`; returns the id of
-        the execution. Of who started the workflow Slack says nothing but what is in the inputs."""
-        execution = f"Fx{secrets.token_hex(5).upper()}"
-        self.state.executions[execution] = Execution(inputs, frozenset(outputs))
-        self.emit(
-            {
-                "type": "function_executed",
-                "function": {
-                    "id": "Fn0STEP0001",
-                    "callback_id": function,
-                    "type": "app",
-                    "app_id": self.app_id,
-                },
-                "inputs": inputs,
-                "function_execution_id": execution,
-                "workflow_execution_id": f"Wx{secrets.token_hex(5).upper()}",
-                "bot_access_token": self.bot_token,
-            }
-        )
-        return execution
+        the execution. Of who started the workflow (`by`) Slack tells the app nothing."""
+        return workflows.start_step(self, function, inputs, outputs, by)
 
     def execution(self, execution: str) -> Execution:
         """How an execution of the app's step stands."""

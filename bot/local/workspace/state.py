@@ -193,11 +193,13 @@ class ResponseUrl:
 class Execution:
     """One run of an app's step in a workflow, until the app says how it ended.
 
-    `outputs_declared` are the names that the app's manifest gives its outputs.
+    `outputs_declared` are the names that the app's manifest gives its outputs; `by` started it.
     """
 
+    function: str
     inputs: Json
     outputs_declared: frozenset[str]
+    by: str | None = None
     outputs: Json | None = None
     error: str | None = None
 

@@ -7,7 +7,7 @@ import { Live } from "./live.js";
 import { closeMenu, menuContext } from "./menus.js";
 import { showModals } from "./modals.js";
 import { actAs, address, app, byId, closeThread, flash, go, pane, place, present, refreshAll, thread } from "./place.js";
-import { user } from "./server.js";
+import { act, user } from "./server.js";
 
 place.live = new Live(
   (list) => { place.settled = place.settled.then(() => list.forEach((op) => operations[op.op]?.(op))); },
@@ -26,6 +26,7 @@ document.addEventListener("click", (event) => {
 
 document.addEventListener("change", (event) => {
   if (event.target.id === "act-as") return actAs(event.target.value);
+  if (event.target.dataset.change === "beside") return act("beside", { channel: event.target.value });
   const multi = event.target.closest("details.multi");
   if (multi) label(multi);
   const field = event.target.closest("[data-action-id]");

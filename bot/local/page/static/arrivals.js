@@ -4,6 +4,7 @@ import { prepareFields } from "./fields.js";
 import { showModals } from "./modals.js";
 import { byId, go, markSidebar, place, present, sidebar } from "./place.js";
 import { user } from "./server.js";
+import { stepEnded } from "./steps.js";
 import { prepareTables } from "./tables.js";
 
 export const operations = {
@@ -41,6 +42,7 @@ export const operations = {
     home.replaceChildren(parse(op.html));
     present(home);
   },
+  step: stepEnded,
   sidebar(op) {
     sidebar.replaceChildren(parse(op.html));
     markSidebar();

@@ -5,6 +5,7 @@ import { toggleMenu } from "./menus.js";
 import { closeModal, confirmed } from "./modals.js";
 import { app, byId, closeThread, flash, go, place } from "./place.js";
 import { act, say } from "./server.js";
+import { closeStep, openStep } from "./steps.js";
 import { sortBy, turnPage } from "./tables.js";
 import { toast } from "./toast.js";
 
@@ -13,7 +14,10 @@ const where = (message) => ({ channel: message.dataset.channel, ts: message.data
 const composerOf = (element) => element.closest(".foot, .pane")?.querySelector("form.composer")?.composer;
 
 export const clicks = {
-  open: (link) => go({ channel: link.dataset.channelLink, thread: "", tab: "messages" }),
+  open(link) {
+    go({ channel: link.dataset.channelLink, thread: "", tab: "messages" });
+    if ("agent" in link.dataset) act("home", { tab: "messages" });
+  },
   tab(button) {
     go({ tab: button.dataset.tab, thread: "" });
     act("home", { tab: button.dataset.tab });
@@ -60,6 +64,8 @@ export const clicks = {
     const files = button.dataset.sample ? [await sample(button.dataset.sample)] : [];
     composerOf(button).fill(mention + button.dataset.text, files);
   },
+  "open-step": openStep,
+  "close-step": closeStep,
   "close-modal": (button) => closeModal(button.closest("dialog")),
 };
 

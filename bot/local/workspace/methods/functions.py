@@ -15,7 +15,7 @@ async def complete_success(core: Core, *, function_execution_id: str, outputs: J
     if wrong or outputs.keys() != execution.outputs_declared:
         raise SlackFault("parameter_validation_failed", parameters=sorted(outputs))
     execution.outputs = outputs
-    core.changed("workflow", execution=function_execution_id)
+    _ended(core, function_execution_id)
     return {}
 
 
@@ -24,7 +24,7 @@ async def complete_error(core: Core, *, function_execution_id: str, error: str) 
     """The step failed; people are told why."""
     execution = _running(core, function_execution_id)
     execution.error = error
-    core.changed("workflow", execution=function_execution_id)
+    _ended(core, function_execution_id)
     return {}
 
 
@@ -35,3 +35,8 @@ def _running(core: Core, wanted: str) -> Execution:
     if execution.is_over:
         raise SlackFault("execution_not_in_running_state")
     return execution
+
+
+def _ended(core: Core, execution: str) -> None:
+    by = core.state.executions[execution].by
+    core.changed("workflow", user=by, data={"execution": execution})
