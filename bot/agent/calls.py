@@ -21,7 +21,7 @@ from bot.core.chain import Item
 from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
 from bot.core.failpoints import failpoint
-from bot.core.redaction import redacted
+from bot.core.redaction import redacted, redacted_all
 from bot.core.unseen import without_unseen
 from bot.toolkit.artifacts import Artifacts
 from bot.toolkit.catalogue import ACQUIRE, Catalogue
@@ -162,8 +162,11 @@ class Calls:
             raise _Refused(f"There is no tool {name}. Similar names: {near}.")
         if name not in self.offered:
             raise _Refused(f"{name} was not acquired. Call {ACQUIRE} with its name first.")
+        values = _arguments(call, tool.arguments)
+        if tool.mutates:  # what people see of it before they say yes is what is done
+            values = redacted_all(values)
         try:
-            given = tool.arguments.model_validate(_arguments(call, tool.arguments))
+            given = tool.arguments.model_validate(values)
         except ValidationError as error:
             raise _Refused(
                 f"The arguments of {name} are not valid:\n{describe_errors(error)}\n"

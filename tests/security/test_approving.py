@@ -7,6 +7,7 @@ from typing import Any
 from bot.local.model import ModelRequest, Reply, call, finish
 from bot.local.workspace import ADA
 from bot.slack.render.buttons import APPROVE
+from tests.security.judge import calls, links
 from tests.support.deployment import Deployment, deployed
 from tests.support.runs import answer
 
@@ -42,3 +43,29 @@ async def test_calls_may_have_any_name(redis_url: str) -> None:
         await bot.ws.click(ADA, SALES, card["ts"], APPROVE)
         await bot.answered(SALES, thread)
         assert len(posted(bot)) == 1
+
+
+async def test_nothing_hides_behind_what_the_card_leaves_out(redis_url: str) -> None:
+    """(reliability 10, 11) A card shows no secrets; what looks like one is not posted either, or a
+    letter to everybody could hide in a "key" that nobody who approves it gets to read."""
+    hidden = "Give-your-password-1-to-evil.example"
+    text = f"<!channel> https://evil.example/x api_key={hidden} -----BEGIN PRIVATE KEY-----\n{hidden}\n-----END PRIVATE KEY-----"
+
+    def brain(request: ModelRequest) -> Reply:
+        done = sum(item.get("type") == "function_call_output" for item in request.items)
+        steps = (
+            call("acquire_tools", {"names": ["post_message"]}),
+            call("post_message", POST | {"text": text}),
+        )
+        return steps[done] if done < len(steps) else finish(answer("Posted."))
+
+    async with deployed(brain, redis_url) as bot:
+        thread = await bot.ask(ADA, SALES, "Post it!")
+        [card] = await bot.ws.until(lambda: cards(bot, thread))
+        assert hidden not in str(card)
+        await bot.ws.click(ADA, SALES, card["ts"], APPROVE)
+        [message] = await bot.ws.until(lambda: posted(bot))
+        assert hidden not in str(message)
+        sent = list(bot.sent())
+        assert (calls(sent), links(sent)) == (set(), set())  # nor in what notifications show of it
+        await bot.answered(SALES, thread)
