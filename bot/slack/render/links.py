@@ -23,6 +23,7 @@ _ADDRESS = re.compile(
 _BROADCAST = re.compile(r"<!(?P<name>[^<>|\n]*)(?:\|(?P<label>[^<>\n]*))?>")
 _AT_ALL = re.compile(r"@(?=(?:here|channel|everyone|group)\b)", re.IGNORECASE)
 _TRAILING = ".,;:!?'*_~…。、，"
+_PAGE = re.compile(r"page=\d{1,4}")
 _WORD_JOINER = "\u2060"
 
 
@@ -54,12 +55,14 @@ Piece = Text | Link | Code
 class LinkGate:
     """Knows the addresses that may be links.
 
-    Compared without fragment and without regard to the case of scheme and host: a place within an
-    allowed document is allowed.
+    Compared without fragment and without regard to the case of scheme and host. A place within an
+    allowed document that nobody has named is left out of the link: the page reads it when it opens,
+    and could have it carry something away.
     """
 
     def __init__(self, allowed: frozenset[str] = frozenset()) -> None:
         self._allowed = {_same(url) for url in allowed}
+        self._places = {url.partition("#")[2] for url in allowed}
 
     def permits(self, url: str) -> bool:
         """True when `url` may be posted as a link."""
@@ -82,7 +85,7 @@ class LinkGate:
     def link(self, url: str, label: str) -> Iterator[Piece]:
         """A link with a label: itself where it is permitted, else the label and what it was."""
         if self.permits(url):
-            yield Link(_quoted(url), label)
+            yield Link(_quoted(self._placed(url)), label)
             return
         if label and not _is_same_text(label, url):
             yield from self.pieces(label)
@@ -91,6 +94,10 @@ class LinkGate:
             yield Text(")")
             return
         yield Code(shown(url))
+
+    def _placed(self, url: str) -> str:
+        document, _, place = url.partition("#")
+        return url if place in self._places or _PAGE.fullmatch(place) else document
 
     def mrkdwn(self, text: str) -> str:
         """Plain `text` as Slack's mrkdwn, escaped, its addresses gated."""

