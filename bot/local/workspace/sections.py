@@ -63,10 +63,10 @@ def sections_of(markdown: str, failure: str) -> list[Section]:
     tokens, lines = _PARSER.parse(markdown), markdown.split("\n")
     _check(tokens, failure)
     spans = [each.map for each in tokens if each.map and _begins_section(each)]
-    ends = [*(start for start, _ in spans[1:]), len(lines)]
+    ends = [*(start for start, _ in spans[1:]), len(lines)]  # one too many for an empty text
     return [
         Section("\n".join(lines[start : min(end, following)]).rstrip())
-        for (start, end), following in zip(spans, ends, strict=True)
+        for (start, end), following in zip(spans, ends, strict=False)
     ]
 
 

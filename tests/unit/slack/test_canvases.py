@@ -13,9 +13,16 @@ from bot.core.request import Entry, Request
 from bot.local.workspace import ADA, CHLOE, Workspace
 from bot.slack.canvases import SlackCanvases
 from bot.slack.reachable import ReachableChannels
+from bot.slack.render.buttons import APPROVE, DENY
+from tests.security.model import question, won_over
 from tests.support.artifacts import MemoryArtifacts
+from tests.support.deployment import deployed
+from tests.support.redis import redis_server, redis_url
 from tests.unit.slack.rig import Rig, wired
+from tests.unit.slack.test_approvals import card, shows
 from tools.canvases import create_canvas, edit_canvas, read_canvas
+
+__all__ = ["redis_server", "redis_url"]
 
 GENERAL, FINANCE, SALES, RANDOM = "C0GENERAL1", "C0FINANCE1", "C0SALES001", "C0RANDOM01"
 PLAN = f"# Goals\n\nSell *more* of it.\nSoon.\n\n- Ask ![](@{ADA})\n- Ask Ben\n\n## Later\n\nRest"
@@ -193,3 +200,26 @@ async def test_a_reply_that_is_lost_is_no_second_change(desk: Desk) -> None:
             await desk.edit(canvas, "append", text="x")
     assert desk.markdown(canvas).count("Once") == 1
     assert len([each for each in desk.ws.state.files.values() if each.canvas]) == 2
+
+
+async def test_who_asked_approves_and_exactly_that_is_written(redis_url: str) -> None:
+    """(D6) The card shows the change as it would be made: once approved it is made once, denied
+    never."""
+    change = {"canvas": "sales", "title": "Plan", "change": "replace"}
+    change |= {"section": "- Ask Ben", "text": "- Ask Chloe"}
+    async with deployed(won_over, redis_url) as bot:
+        canvas = await bot.ws.write_canvas(ADA, SALES, "Plan", PLAN, own=True)
+        kept = bot.ws.state.files[canvas].canvas
+        assert kept is not None
+        for action, said in ((DENY, "Denied by"), (APPROVE, "Approved by")):
+            assert kept.markdown == PLAN
+            thread = await bot.ask(ADA, SALES, question(("edit_canvas", change)))
+            asked = await card(bot, thread)
+            assert "replace in the canvas “Plan”" in str(asked["blocks"])
+            for value in change.values():
+                assert f"{{'type': 'text', 'text': '{value}'}}" in str(asked["blocks"])
+            await bot.ws.click(ADA, SALES, asked["ts"], action)
+            await shows(bot, thread, said)
+            await bot.answered(SALES, thread)
+    assert kept.markdown == PLAN.replace("- Ask Ben", "- Ask Chloe")
+    assert [each.ok for each in bot.ws.effects if each.method == "canvases.edit"] == [True]
