@@ -20,7 +20,7 @@ from bot.agent.effort import Effort
 from bot.agent.evaluate import Evaluation
 from bot.agent.hooks import HookChain, Hooks
 from bot.agent.pool import Parent
-from bot.agent.subagents import dispatch_subagent
+from bot.agent.subagents import Subagents, dispatch_subagent
 from bot.core.errors import ConfigurationError
 from bot.core.request import Again, Request
 from bot.model import Model, PriceList, ResponsesModel, sdk_client
@@ -140,7 +140,7 @@ async def runners(
             for each in watches:
                 open_surface = each.surfaces(open_surface)
             services = {**shared, **place, Conversation: conversation}
-            tools = offered(settings).served_by({*services, Parent})
+            tools = offered(settings).served_by({*services, Parent, Subagents})
             return Runner(
                 stores=stores,
                 toolbox=Toolbox(tools, services, artifacts),

@@ -78,6 +78,7 @@ async def _summarised(
         instructions=prompts.SUMMARISE,
         input=({"role": "user", "content": transcript(items)[-_SUMMARY_SOURCE:]},),
         tools=(),
+        store=False,  # on no chain: nobody would know of it, to erase it
     )
     until = min(deadline, asyncio.get_running_loop().time() + _SUMMARY_SECONDS)
     try:

@@ -81,6 +81,7 @@ class Evaluation(Hooks):
             input=(prompts.to_judge(self._asked(), result.model_dump_json()),),
             tools=(_TOOL,),
             forced_tool=_NAME,
+            store=False,  # on no chain: nobody would know of it, to erase it
         )
         try:
             async with asyncio.timeout(_SECONDS):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from bot.agent import prompts
 from bot.agent.calls import Toolbox
 from bot.agent.complete import ResponseType
-from bot.agent.events import Event, Recorded, SavePoint
+from bot.agent.events import Event, FromSubagent, Recorded, SavePoint
 from bot.agent.handover import caller_after
 from bot.agent.hooks import HookChain
 from bot.agent.interrupt import Interrupt
@@ -192,6 +192,8 @@ class Runner:
             if isinstance(event, Recorded | SavePoint):
                 await self._keep(event, request, record, lease, spending, steering)
                 await audit.keep()
+            if isinstance(event, FromSubagent) and isinstance(event.event, Recorded):
+                await self.stores.runs.note_response(event.event.entry, lease)
             if self.draining.is_set() and can_rest(event):
                 narrator.handed_back()
                 raise HandBack

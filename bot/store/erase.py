@@ -98,7 +98,7 @@ class Erasure:
         async for name in self._names():
             if name.family in ("run", "request") and await self._thread_of(name) in threads:
                 ids |= {*name.parts, *await self._request_of(name)}
-            if name.family in ("ledger", "caller-state") and name.thread in threads:
+            if name.family in ("ledger", "caller-state", "responses") and name.thread in threads:
                 erased.responses |= await self._responses(name)
         await self._sweep(erased, ids)
         async for name in self._names():
@@ -178,6 +178,8 @@ class Erasure:
         return [raw.decode("utf-8", "replace")] if raw else []
 
     async def _responses(self, name: _Name) -> set[str]:
+        if name.family == "responses":
+            return {each.decode() for each in await self._redis.call("SMEMBERS", name.key)}
         kept = await self._list(name)
         if name.family == "caller-state":
             kept = [await self._redis.call("GET", name.key)]

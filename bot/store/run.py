@@ -119,6 +119,14 @@ class Runs:
             *charging(self._redis, charge, self._retention),
         )
 
+    async def note_response(self, entry: LedgerEntry, lease: Lease) -> None:
+        """Remember the response of an entry of a sub-agent's, whose conversation is kept nowhere:
+        what the model service stores of it is to be erased with the thread."""
+        if entry.response_id:
+            key = self._redis.key("responses", lease.thread_key)
+            member = ("SADD", key, entry.response_id)
+            await lease.write(member, ("EXPIRE", key, self._seconds))
+
     async def finish(
         self,
         run_id: str,

@@ -64,6 +64,7 @@ STORE: dict[str, tuple[str, ...] | str] = {
     "leases.py:Leases.take": ("ticket-taken", "lease-taken"),
     "run.py:Runs.start": ("lease-taken", "run-started"),
     "run.py:Runs.save_point": ("step-keeping", "messages-joining", "step-kept", "messages-joined"),
+    "run.py:Runs.note_response": "after a crash the sub-agent is done again; the service keeps that one",
     "run.py:Runs.finish": ("run-finishing", "run-finished"),
     "run.py:Runs.mark_delivered": ("run-delivered", "run-closed"),
     "run.py:Post._set": ("message-posted", "message-saved", "part-saved"),

@@ -9,11 +9,12 @@ from redis.asyncio import Redis
 
 from bot.core.context import RequestContext, bound_request
 from bot.core.memory import MemoryScope
-from bot.local.model import ModelRequest, Reply, finish
+from bot.local.model import ModelRequest, Reply, call, finish
 from bot.local.workspace import ADA, BEN
 from bot.operating import erase_lines
 from bot.runs.memories import ScopedMemories
 from bot.runs.schedules import OwnSchedules
+from bot.settings import ModelSettings
 from bot.store import open_stores
 from bot.store.connection import connect
 from tests.security.model import question, won_over
@@ -24,6 +25,7 @@ from tests.support.runs import answer
 
 SALES, DIRECT = "C0SALES001", "D0ADA00001"
 HERS, HIS = "ADAS-WORDS", "BENS-WORDS"
+JUDGED = {"completed": True, "confidence": "high", "issues": [], "suggestion": ""}
 READ = ("read_file", {"file_id": "$file", "sheet": None, "pages": None})
 
 
@@ -105,6 +107,30 @@ async def test_of_a_person_nothing_is_left(redis_url):
         await bot.ask(BEN, SALES, question(say=answer("Still here.")), his)
         await bot.answered(SALES, his, 2)
         assert bot.api.requests[-1].body["previous_response_id"]
+
+
+async def test_nothing_is_left_of_what_helpers_and_judges_were_told(redis_url):
+    """Responses on no chain of the thread go as well: sub-agents' by their ids, and of a result that
+    is judged the service never keeps anything."""
+    report = {"summary": HERS, "findings": [], "gaps": []}
+    goals = [question(say=report | {"summary": f"{HERS} {n}"}) for n in range(2)]
+    dispatch = [("dispatch_subagent", {"goal": goal, "tools": []}) for goal in goals]
+
+    def brain(request: ModelRequest) -> Reply:
+        if "judge" in str(request.body.get("tool_choice")):
+            return call("judge", JUDGED)
+        return won_over(request)
+
+    judged = ModelSettings(evaluation="basic")
+    async with deployed(brain, redis_url, model=judged) as bot:
+        ts = await bot.ask(ADA, SALES, question(*dispatch, say=answer(HERS)))
+        await bot.answered(SALES, ts)
+        assert len(bot.api.requests) == 7
+        stored = [node for node in bot.api.chains.responses.values() if node.kept]
+        assert len(stored) == 6
+        thread = f"{bot.ws.team_id}:{SALES}:{ts}"
+        await erase_lines(configured(bot.ws, bot.api, redis_url), thread=thread)
+        assert [node for node in bot.api.chains.responses.values() if node.kept] == []
 
 
 async def test_of_a_workspace_nothing_is_left(redis_url):
