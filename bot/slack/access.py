@@ -17,7 +17,8 @@ _INVISIBLE = {"channel_not_found", "not_in_channel", "missing_scope", "no_permis
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """A conversation as the bot sees it. `open` ones are public in the workspace."""
+    """A conversation as the bot sees it. `open` ones are public in the workspace; in `shared` ones
+    there are people of other organisations, or they are invited."""
 
     id: str
     name: str
@@ -25,6 +26,7 @@ class Channel:
     direct: bool
     bot_is_in: bool
     archived: bool
+    shared: bool
 
 
 class Access:
@@ -50,6 +52,7 @@ class Access:
             direct=direct,
             bot_is_in=bool(found.get("is_member") or direct),
             archived=bool(found.get("is_archived")),
+            shared=bool(found.get("is_ext_shared") or found.get("is_pending_ext_shared")),
         )
 
     async def place(self, channel: str, otherwise: str = "a channel") -> str:

@@ -113,6 +113,8 @@ class SlackDirectory:
             person = await self._people.find(current_request().user)
         if person.kind is not PersonKind.MEMBER:
             raise ToolError(_MEMBERS_ONLY)
+        async with for_the_model():
+            await self._channels.check_read_by_ours()
 
     async def _listed(self, method: str, name: str, **only: Any) -> list[dict[str, Any]]:
         known = self._known.get(method)

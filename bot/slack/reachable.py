@@ -65,10 +65,24 @@ class ReachableChannels:
         await self.access.may_see(await self.people.find(current_request().user), channel)
         return channel
 
+    async def check_read_by_ours(self) -> None:
+        """Raises ToolError where people of another organisation read the answer: what is open to all
+        of the workspace is not open to them."""
+        request = current_request()
+        if request.request.is_for_one:
+            return
+        here = await self.access.channel(request.channel)
+        if here is not None and here.shared:
+            raise ToolError(
+                "People of another organisation read this channel, so nothing is told here of the "
+                "rest of the workspace. Say that you can when asked in a direct message."
+            )
+
     async def _check_readable(self, channel: Channel) -> None:
         request = current_request()
         if channel.id == request.channel:
             return
+        await self.check_read_by_ours()
         await self.access.may_see(await self.people.find(request.user), channel)
         if not channel.open and not request.request.is_for_one:
             raise ToolError(

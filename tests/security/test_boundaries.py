@@ -151,6 +151,29 @@ async def test_a_private_channel_is_not_told_of_in_a_public_one(redis_url):
         assert SECRET not in seen_by(bot, CHLOE)
 
 
+LOOKS: dict[str, tuple[str, dict[str, Any]]] = {
+    "read": read_channel(GENERAL),
+    "found": ("search_messages", {"query": SECRET, "limit": None, "time_range": None}),
+    "people": ("find_people", {"query": "ada", "limit": None}),
+    "channels": ("find_channels", {"query": None, "limit": None}),
+    "members": ("list_members", {"channel": GENERAL, "limit": None}),
+}
+
+
+async def test_the_workspace_is_not_told_of_where_another_organisation_reads(redis_url):
+    """What every member may see Ada may be told, and those of the other company who read her thread
+    with them may not."""
+    async with deployed(won_over, redis_url) as bot:
+        await bot.ws.say(ADA, GENERAL, SECRET)
+        for place, open_to_her in (("C0PARTNER1", False), ("D0ADA00001", True)):
+            for name, look in LOOKS.items():
+                del bot.api.requests[:]
+                ts = await bot.ask(ADA, place, question(look, say=TELL))
+                await bot.answered(place, ts)
+                assert ("another organisation" in outputs(bot)) is not open_to_her, (place, name)
+        assert SECRET not in seen_by(bot, EVE)
+
+
 @pytest.mark.parametrize("user", [GUS, EVE])
 async def test_who_may_not_ask_gets_no_run(redis_url, user):
     """Guests and other companies' people, by every way in; told so once, to themselves."""
