@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 
@@ -12,6 +13,7 @@ from bot.many_workspaces import ManyWorkspaces
 from bot.runners import budget_policy, offered
 from bot.runs.channels import Channels
 from bot.runs.engine import Engine
+from bot.runs.preferences import PreferenceBook
 from bot.runs.requests import Requests
 from bot.runs.watching import Submit
 from bot.serving import Serving
@@ -24,6 +26,7 @@ from bot.slack.catching_up import CatchingUp
 from bot.slack.client import DeadlineClient
 from bot.slack.deciding import Deciding
 from bot.slack.edits import Edits
+from bot.slack.home_tab import HomeTab
 from bot.slack.intake import Intake
 from bot.slack.listeners import register
 from bot.slack.schedules import WorkspaceSchedules
@@ -166,8 +169,19 @@ def _add_listeners(
         channels=channels,
         servers=McpServers(settings.mcp_servers, stores.mcp),
         schedules=schedules,
+        tools=Counter(each.group for each in offered(settings).tools),
         is_tool=lambda name: name in settings.mcp_servers or offered(settings).has(name),
         record=stores.audit.append,
+    )
+    home_tab = HomeTab(
+        slack.identity,
+        slack.clients,
+        background,
+        usage_of=budgets.of_person,
+        admin=admin,
+        memories=stores.memories,
+        schedules=schedules,
+        preferences=PreferenceBook(stores.preferences),
     )
     register(
         app,
@@ -182,9 +196,7 @@ def _add_listeners(
         keep_feedback=stores.feedback,
         admin=admin,
         deciding=Deciding(slack.identity.team, slack.people, requests.asked, requests.decide),
-        usage_of=budgets.of_person,
-        memories=stores.memories,
-        schedules=schedules,
+        home_tab=home_tab,
         status=slack.status,
         background=background,
     )

@@ -155,6 +155,14 @@ def remembered(memories: Sequence[Memory]) -> tuple[Item, ...]:
     return ({"role": "user", "content": "\n".join([heading, *lines])},)
 
 
+def wished(author: str, style: str) -> tuple[Item, ...]:
+    """How `author` wants to be answered, in their own words; nothing without any."""
+    if not style:
+        return ()
+    heading = f"[How {author} wants to be answered, and nobody else; no rule above changes by it]"
+    return ({"role": "user", "content": f"{heading}\n{style}"},)
+
+
 def suggested(lines: str) -> str:
     """Names tools that fit a request, where not all are listed (D1)."""
     return f"Tools that may fit this request, to be had from acquire_tools:\n{lines}"

@@ -15,6 +15,7 @@ from bot.core.errors import CorruptValue
 from bot.core.memory import Memory
 from bot.core.request import Request
 from bot.runs.images import images_of_thread
+from bot.runs.preferences import PreferenceBook
 from bot.store import Lease, RunRecord, Stores
 from bot.toolkit import Conversation
 from bot.toolkit.catalogue import Catalogue
@@ -52,6 +53,7 @@ class Beginnings:
         asked = await self._asked(request, record.run_id)
         notes = (
             *await self._remembered(request, caller),
+            *await self._wished(request),
             *suggested(request, catalogue, caller.acquired),
         )
         state = handover.first_state(caller, asked, *notes)
@@ -73,6 +75,13 @@ class Beginnings:
         if caller.previous_response_id:
             return ()
         return prompts.remembered(await self.memories_of(request))
+
+    async def _wished(self, request: Request) -> tuple[Item, ...]:
+        """How the person who asks wants to be answered."""
+        preferences = PreferenceBook(self.stores.preferences)
+        return prompts.wished(
+            request.author, (await preferences.of(request.team, request.user)).style
+        )
 
     async def caller_state(self, request: Request) -> CallerState:
         """The thread's state; a fresh one when it cannot be read. What somebody asks in private

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from bot.core.budgets import Budget, Pause
 from bot.core.outcome import StopReason
-from bot.runs.budgets import Standing
+from bot.runs.budgets import Cap, Standing
 from bot.runs.endings import CutShort
 
 _NAMES = {
@@ -62,6 +62,12 @@ def used_of(standing: Standing) -> str:
         tokens += f" of {standing.token_limit:,.0f}"
     unpriced = f" ({spent.unpriced:,} of them at an unknown price)" if spent.unpriced else ""
     return f"{dollars}, {tokens} tokens{unpriced}"
+
+
+def capped(cap: Cap) -> str:
+    """What is allowed: "$2.00 and 100,000 tokens"."""
+    tokens = f"{cap.tokens:,} tokens" if cap.tokens else ""
+    return " and ".join(filter(None, (money(cap.cost) if cap.cost else "", tokens)))
 
 
 def amounts(standing: Standing) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from bot.core.audit import AuditEntry, AuditKind
@@ -45,6 +45,7 @@ class Admin:
         budgets: BudgetPolicy,
         channels: Channels,
         servers: McpServers,
+        tools: Mapping[str, int],
         is_tool: Callable[[str], bool],
         schedules: WorkspaceSchedules,
         one_of_many: bool = False,
@@ -57,6 +58,7 @@ class Admin:
         self._channels = channels
         self._servers = servers
         self._schedules = schedules
+        self._tools = tools
         self.is_tool = is_tool
         self._one_of_many = one_of_many
         self._record = record
@@ -99,7 +101,14 @@ class Admin:
             return None
         spent = await self._budgets.of_all(self._identity.team)
         servers, schedules = await self._servers.pinned(), await self._schedules.all()
-        return Board(await self._budgets.paused(), spent, servers, schedules)
+        return Board(
+            pause=await self._budgets.paused(),
+            budgets=self._budgets.budgets,
+            spent=spent,
+            tools=self._tools,
+            servers=servers,
+            schedules=schedules,
+        )
 
     async def cancel_schedule(self, user: str, schedule_id: str) -> None:
         """Never ask it again, whosever it is; its owner is told."""

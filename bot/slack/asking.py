@@ -93,6 +93,11 @@ class Asking:
         self._load = load
         self._under_way: set[str] = set()
 
+    @property
+    def team(self) -> str:
+        """The workspace in which is asked."""
+        return self._identity.team
+
     async def ask(self, question: Question) -> bool:
         """Take the question in; False when it was taken in before."""
         person = await self._permitted(question.user, question.channel)

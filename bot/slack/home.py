@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.core.budgets import Pause
+from bot.core.budgets import Budget, Pause
+from bot.core.ids import new_id
 from bot.core.memory import Memory
 from bot.core.schedule import Schedule
-from bot.runs.budget_words import paused, used_of
-from bot.runs.budgets import Standing
+from bot.runs.budget_words import capped, paused, used_of
+from bot.runs.budgets import Budgets, Standing
+from bot.runs.preferences import Preferences
 from bot.slack.render import words
 from bot.slack.render.links import escape_mrkdwn
-from bot.slack.render.parts import Block, shortened
+from bot.slack.render.parts import Block, context, shortened
 from bot.slack.render.schedules import all_schedules, own_schedules
 from bot.toolkit.mcp import Standing as Server
 
 CHANNEL, PAUSE, RESUME = "admin_channel", "admin_pause", "admin_resume"
-FORGET = "forget_memory"
+FORGET, SETTINGS = "forget_memory", "change_settings"
 _MOST_MEMORIES = 40  # a Home tab has 100 blocks
 _MOST = 10  # accounts that are listed
 
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """What only admins see: who paused the bot if somebody did, who spent what, what servers have."""
+    """What only admins see: who paused the bot if somebody did, who may spend and who spent what, how
+    many tools each group has, what servers have."""
 
     pause: Pause | None
+    budgets: Budgets
     spent: Sequence[Standing]
+    tools: Mapping[str, int]
     servers: Sequence[Server]
     schedules: Sequence[Schedule]
 
@@ -35,12 +40,13 @@ class Board:
 def home_view(
     name: str,
     usage: Sequence[Standing],
+    preferences: Preferences,
     memories: Sequence[Memory],
     schedules: Sequence[Schedule],
     board: Board | None,
 ) -> Block:
-    """What I can do, how to ask, examples, what the person has used, had me remember and scheduled,
-    and the board of admins."""
+    """What I can do, how to ask, examples, what the person has used, set, had me remember and
+    scheduled, and the board of admins."""
     ways = "\n".join(f"• {way}" for way in words.HOW_TO_ASK)
     examples = "\n".join(f"• _{example}_" for example in words.EXAMPLES)
     used = "\n".join(f"• {words.USED[each.budget]}: {used_of(each)}" for each in usage)
@@ -57,6 +63,9 @@ def home_view(
         {"type": "divider"},
         _header(words.HOME_USAGE),
         _section(used),
+        {"type": "divider"},
+        _header(words.HOME_SETTINGS),
+        _settings(preferences),
         *_memories(memories),
         *own_schedules(schedules),
         *(_board(board) if board else ()),
@@ -65,10 +74,21 @@ def home_view(
 
 
 def _memories(memories: Sequence[Memory]) -> list[Block]:
+    heading: list[Block] = [{"type": "divider"}, _header(words.HOME_MEMORIES)]
     if not memories:
-        return []
-    shown = memories[-_MOST_MEMORIES:]
-    return [{"type": "divider"}, _header(words.HOME_MEMORIES), *(_memory(each) for each in shown)]
+        return [*heading, context(words.HOME_NO_MEMORIES).block]
+    return [*heading, *(_memory(each) for each in memories[-_MOST_MEMORIES:])]
+
+
+def _settings(preferences: Preferences) -> Block:
+    style = escape_mrkdwn(shortened(" ".join(preferences.style.split()), 300))
+    where = words.ONLY_ME if preferences.only_me else words.IN_THREAD
+    lines = (
+        f"• {words.STYLE_LABEL}: {style or words.STYLE_USUAL}",
+        f"• {words.PERSONAL_WHERE}: {where.lower()}",
+    )
+    change = {"type": "button", "action_id": SETTINGS, "text": _plain(words.CHANGE)}
+    return {**_section("\n".join(lines)), "accessory": change}
 
 
 def _memory(memory: Memory) -> Block:
@@ -91,12 +111,31 @@ def _board(board: Board) -> list[Block]:
         {"type": "divider"},
         _header(words.HOME_ADMIN),
         *([_section(escape_mrkdwn(paused(board.pause)[0]))] if board.pause else []),
-        {"type": "actions", "elements": [_switch(board.pause)]},
+        _section(_bounds(board.budgets)),
         _section(_spent(board.spent)),
+        _section(_tools(board.tools)),
         *([_section(_servers(board.servers))] if board.servers else []),
-        {**_section(words.CHANNEL_SETTINGS), "accessory": _channel_choice()},
+        # An id of its own each time, or Slack would go on showing the last choice.
+        {
+            **_section(words.CHANNEL_SETTINGS),
+            "block_id": new_id("choice"),
+            "accessory": _channel_choice(),
+        },
         *all_schedules(board.schedules),
+        {"type": "actions", "elements": [_switch(board.pause)]},
     ]
+
+
+def _bounds(budgets: Budgets) -> str:
+    bounds = [
+        f"• {words.BUDGETS[each]}: {capped(cap)}" for each in Budget if (cap := budgets.cap(each))
+    ]
+    return "\n".join([words.HOME_BUDGETS, *bounds]) if bounds else words.HOME_NO_BUDGETS
+
+
+def _tools(groups: Mapping[str, int]) -> str:
+    listed = ", ".join(f"{name} ({count})" for name, count in sorted(groups.items()))
+    return words.HOME_TOOLS.format(count=sum(groups.values()), groups=escape_mrkdwn(listed))
 
 
 def _spent(standings: Sequence[Standing]) -> str:
@@ -127,14 +166,23 @@ def _server(server: Server) -> str:
 def _switch(pause: Pause | None) -> Block:
     text, action = (words.RESUME, RESUME) if pause else (words.PAUSE, PAUSE)
     button: Block = {"type": "button", "action_id": action, "text": _plain(text)}
-    return button if pause else button | {"style": "danger"}
+    return button if pause else button | {"style": "danger", "confirm": _sure()}
+
+
+def _sure() -> Block:
+    return {
+        "title": _plain(words.PAUSE_TITLE),
+        "text": _plain(words.PAUSE_SURE),
+        "confirm": _plain(words.PAUSE),
+        "deny": _plain(words.CLOSE),
+    }
 
 
 def _channel_choice() -> Block:
     return {
         "type": "conversations_select",
         "action_id": CHANNEL,
-        "placeholder": _plain(words.CHOOSE_CHANNEL),
+        "placeholder": _plain(words.PICK_CHANNEL),
         "filter": {"include": ["public", "private"], "exclude_bot_users": True},
     }
 

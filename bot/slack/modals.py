@@ -51,18 +51,18 @@ class Filled:
     about: About | None
 
 
-def ask_about_modal(about: About, shown: str) -> Block:
+def ask_about_modal(about: About, shown: str, *, only_me: bool = False) -> Block:
     """The modal for a message, which people read as `shown`: the question, and who sees the
-    answer."""
-    blocks = [*_quote(words.ABOUT, shown), _question(), _choice(_IN_THREAD, _ONLY_ME)]
+    answer; with `only_me`, nobody else unless the person chooses so."""
+    blocks = [*_quote(words.ABOUT, shown), _question(), _choice(*_audience(only_me))]
     return _modal(ASK_ABOUT, blocks, _metadata(about))
 
 
-def task_modal(task: Task, about: About, shown: str) -> Block:
+def task_modal(task: Task, about: About, shown: str, *, only_me: bool = False) -> Block:
     """The modal of a task on a message: what to mind, and who sees the result."""
     label = words.ABOUT if task.about_message else words.ABOUT_THREAD
-    choices = (_ONLY_ME, _IN_THREAD) if task.for_oneself else (_IN_THREAD, _ONLY_ME)
-    blocks = [*_quote(label, shown), _instruction(task.hint), _choice(*choices)]
+    audience = _audience(only_me or task.for_oneself)
+    blocks = [*_quote(label, shown), _instruction(task.hint), _choice(*audience)]
     modal = _modal(task.callback, blocks, _metadata(about))
     return modal | {"title": _plain(task.title), "submit": _plain(task.submit)}
 
@@ -116,6 +116,10 @@ def question_error(sentence: str) -> dict[str, str]:
 def place_error(form: Filled, sentence: str) -> dict[str, str]:
     """The errors to show beside the choice of where to answer."""
     return {_CHANNEL if form.about is None and form.where == MODAL_CHANNEL else _WHERE: sentence}
+
+
+def _audience(only_me: bool) -> tuple[tuple[str, str], ...]:
+    return (_ONLY_ME, _IN_THREAD) if only_me else (_IN_THREAD, _ONLY_ME)
 
 
 def _metadata(about: About) -> str:

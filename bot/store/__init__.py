@@ -86,6 +86,7 @@ class Stores:
     artifacts: ArtifactStore
     threads: Threads
     channels: Decisions
+    preferences: Decisions
     memories: MemoryStore
     schedules: ScheduleStore
     scheduled_messages: ScheduledMessageStore
@@ -153,6 +154,7 @@ async def open_stores(url: str, retention: Retention | None = None) -> AsyncGene
             approvals=Approvals(redis, keep),
             artifacts=ArtifactStore(redis, keep),
             threads=Threads(redis, keep),
+            preferences=Decisions(redis, keep, "preferences"),
             memories=MemoryStore(redis, keep),
             schedules=ScheduleStore(redis, keep),
             scheduled_messages=ScheduledMessageStore(redis, keep),

@@ -1,4 +1,5 @@
-"""What people who run the bot decided: one value each, kept as long as it is looked at."""
+"""What people set, those who run the bot or each for themself: one value each, kept as long as it is
+looked at."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ COURTESIES = {
     "slack/streams.py:Stream.show": "progress: whoever goes on with the run writes it anew",
     "slack/listeners/channel_settings.py:register.chosen": "a modal; the admin chooses again",
     "slack/listeners/channel_settings.py:register.reset": "a modal; the admin presses again",
-    "slack/listeners/home.py:register.publish": "made anew whenever it is opened",
+    "slack/home_tab.py:HomeTab._publish": "made anew whenever it is opened",
     "slack/listeners/home.py:register.suggest": "made anew whenever it is opened",
     "slack/listeners/administration.py:register.tell": "who raised a budget is kept with it",
     "slack/listeners/actions.py:tell": "seen by one person, and lost without harm",

@@ -12,6 +12,7 @@ from bot.slack.background import Background
 from bot.slack.client import Clients, Identity
 from bot.slack.deciding import Deciding
 from bot.slack.edits import Edits
+from bot.slack.home_tab import HomeTab
 from bot.slack.intake import Intake
 from bot.slack.listeners import (
     actions,
@@ -24,12 +25,11 @@ from bot.slack.listeners import (
     home,
     mentions,
     messages,
+    personal_settings,
     reactions,
     sessions,
     shortcuts,
 )
-from bot.slack.listeners.home import Memories, UsageOf
-from bot.slack.schedules import WorkspaceSchedules
 from bot.slack.status import ThreadStatus
 from bot.slack.stopping import Stopping
 
@@ -50,21 +50,20 @@ def register(
     background: Background,
     admin: Admin,
     deciding: Deciding,
-    usage_of: UsageOf,
-    memories: Memories,
-    schedules: WorkspaceSchedules,
+    home_tab: HomeTab,
 ) -> None:
     """Listen to everything that the manifest subscribes to."""
     mentions.register(app, intake)
     messages.register(app, intake, edits)
-    shortcuts.register(app, clients, asking)
+    shortcuts.register(app, clients, asking, home_tab.preferences)
     commands.register(app, identity, clients, asking, admin)
     actions.register(app, clients, asking, stopping, background)
     approvals.register(app, clients, deciding, background)
     feedback.register(app, identity, clients, keep_feedback, background)
     functions.register(app, identity, clients, submit, background)
-    home.register(app, identity, clients, access, background, usage_of, admin, memories, schedules)
+    home.register(app, home_tab, access)
+    personal_settings.register(app, home_tab)
     administration.register(app, clients, admin, background)
-    channel_settings.register(app, clients, access, admin)
+    channel_settings.register(app, clients, access, home_tab)
     reactions.register(app, stopping)
     sessions.register(app, stopping, status, background)

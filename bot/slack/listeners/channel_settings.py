@@ -10,7 +10,6 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 
 from bot.core.errors import NotPermitted
 from bot.slack.access import Access
-from bot.slack.admin import Admin
 from bot.slack.channel_form import (
     CHANNEL_FORM,
     RESET,
@@ -21,14 +20,16 @@ from bot.slack.channel_form import (
 )
 from bot.slack.client import Clients
 from bot.slack.home import CHANNEL
+from bot.slack.home_tab import HomeTab
 
 log = logging.getLogger(__name__)
 
 Body = dict[str, Any]
 
 
-def register(app: AsyncApp, clients: Clients, access: Access, admin: Admin) -> None:
+def register(app: AsyncApp, clients: Clients, access: Access, home: HomeTab) -> None:
     """Listen to the choice, the modal, and its way back to what is configured."""
+    admin = home.admin
 
     async def form(user: str, channel: str) -> Body:
         here = await admin.channel(user, channel)
@@ -41,6 +42,7 @@ def register(app: AsyncApp, clients: Clients, access: Access, admin: Admin) -> N
             if channel:
                 view = await form(body["user"]["id"], channel)
                 await clients.writes.views_open(trigger_id=body["trigger_id"], view=view)
+                home.renew(body["user"]["id"])  # so that the same channel can be chosen again
         except NotPermitted:  # a forged payload: nobody but admins has the choice
             log.warning("%s asked for the settings of a channel", body["user"]["id"])
         await ack()

@@ -12,6 +12,7 @@ from slack_sdk.errors import SlackApiError
 from bot.core.answers import Answer
 from bot.core.errors import NotPermitted
 from bot.core.request import Entry
+from bot.runs.preferences import PreferenceBook
 from bot.slack import modals
 from bot.slack.asking import Asking, Question
 from bot.slack.client import Clients
@@ -25,15 +26,18 @@ _NAMING_SECONDS = 1.0
 """For the names of those mentioned in the message: a modal must be open within three seconds."""
 
 
-def register(app: AsyncApp, clients: Clients, asking: Asking) -> None:
+def register(app: AsyncApp, clients: Clients, asking: Asking, preferences: PreferenceBook) -> None:
     """Listen to the shortcuts and to their modals."""
 
     async def about_message(body: dict[str, Any], ack: AsyncAck) -> None:
         about = _about(body)
+        only_me = (await preferences.of(asking.team, body["user"]["id"])).only_me
         shown = await _shown(about.quoted, asking)
         task = TASKS.get(body["callback_id"])
         view = (
-            modals.task_modal(task, about, shown) if task else modals.ask_about_modal(about, shown)
+            modals.task_modal(task, about, shown, only_me=only_me)
+            if task
+            else modals.ask_about_modal(about, shown, only_me=only_me)
         )
         await open_modal(clients, body["trigger_id"], view)
         await ack()

@@ -190,16 +190,42 @@ PAUSED_BY_OPERATOR = (
     "I work for other workspaces too, so only whoever runs me can pause me and have me go on."
 )
 RESUMED = "I am at work again."
+HOME_SETTINGS = "Your settings"
+CHANGE = "Change"
+PERSONAL_TITLE = "Your settings"
+STYLE_LABEL = "How I should answer you"
+STYLE_EXAMPLE = "For example: briefly, in Spanish, amounts in euros"
+STYLE_HINT = "I mind this in each of your questions. It is no place for secrets."
+STYLE_USUAL = "as everybody"
+PERSONAL_WHERE = "Where I answer what you ask about a message"
 HOME_MEMORIES = "What I remember of you"
+HOME_NO_MEMORIES = "Nothing yet. Write to me directly: “Remember that …”."
 FORGET = "Forget"
 HOME_ADMIN = "For admins"
-HOME_SPENT = "Spent, the most first:"
-HOME_NOTHING_SPENT = "Nothing was spent this month."
-HOME_SERVERS = "MCP servers:"
+HOME_BUDGETS = "*Budgets:*"
+HOME_NO_BUDGETS = "*Budgets:* none are set. Whoever runs me can, under `[budgets]` in `bot.toml`."
+BUDGETS = {
+    "thread": "A thread",
+    "user_day": "A person, each day",
+    "user_month": "A person, each month",
+    "channel_day": "A channel, each day",
+    "channel_month": "A channel, each month",
+    "workspace_day": "All together, each day",
+    "workspace_month": "All together, each month",
+}
+HOME_SPENT = "*Spent,* the most first:"
+HOME_NOTHING_SPENT = "*Spent:* nothing yet this month."
+HOME_TOOLS = "*Tools:* {count} in these groups: {groups}."
+HOME_SERVERS = "*MCP servers:*"
 SERVER_CHANGED = "{names} changed and are off until somebody runs `bot mcp --accept {server}`"
 PAUSE, RESUME = "Pause me", "Let me work again"
-CHANNEL_SETTINGS = "What is different in one channel:"
-CHOOSE_CHANNEL = "Choose a channel"
+PAUSE_TITLE = "Pause me for everybody?"
+PAUSE_SURE = "Whoever asks me something is told so, until an admin lets me work again."
+CHANNEL_SETTINGS = (
+    "*Channel settings:* what I should know, who may ask, which tools I have and what I may spend "
+    "in one channel."
+)
+PICK_CHANNEL = "Choose a channel"
 SAVE, RESET = "Save", "Reset"
 CHANNEL_INSTRUCTIONS = "What I should know or mind in this channel"
 CHANNEL_TOOLS = "The only tools I may use here"

@@ -22,6 +22,7 @@ from bot.local.workspace import Workspace
 from bot.runs.budgets import BudgetPolicy, Budgets, Standing
 from bot.runs.channels import Channels, ChannelSettings
 from bot.runs.policy import Policy
+from bot.runs.preferences import PreferenceBook
 from bot.slack.access import Access
 from bot.slack.admin import Admin
 from bot.slack.app import slack_app
@@ -30,6 +31,7 @@ from bot.slack.background import Background
 from bot.slack.client import Clients, Identity, identify, slack_clients
 from bot.slack.deciding import Deciding
 from bot.slack.edits import Edits
+from bot.slack.home_tab import HomeTab
 from bot.slack.intake import Intake
 from bot.slack.listeners import register
 from bot.slack.people import People
@@ -295,6 +297,18 @@ async def wired(
             load=mailbox.load,
         )
         schedules = WorkspaceSchedules(identity.team, NoSchedules(), clients)
+        admin = Admin(
+            identity=identity,
+            people=people,
+            policy=policy,
+            budgets=budgets,
+            channels=channels,
+            servers=McpServers({}, Decisions()),
+            schedules=schedules,
+            tools={"general": 1},
+            is_tool=lambda name: name == "calculate",
+            record=mailbox.record,
+        )
         app = slack_app(clients, identity, signing_secret=ws.signing_secret)
         register(
             app,
@@ -307,20 +321,17 @@ async def wired(
             access=access,
             stopping=stopping,
             keep_feedback=mailbox,
-            admin=Admin(
-                identity=identity,
-                people=people,
-                policy=policy,
-                budgets=budgets,
-                channels=channels,
-                servers=McpServers({}, Decisions()),
+            admin=admin,
+            home_tab=HomeTab(
+                identity,
+                clients,
+                background,
+                usage_of=nothing_used,
+                admin=admin,
+                memories=NoMemories(),
                 schedules=schedules,
-                is_tool=lambda name: name == "calculate",
-                record=mailbox.record,
+                preferences=PreferenceBook(Decisions()),
             ),
-            usage_of=nothing_used,
-            memories=NoMemories(),
-            schedules=schedules,
             status=status,
             background=background,
             deciding=Deciding(identity.team, people, mailbox.asked, mailbox.decide),

@@ -6,18 +6,21 @@ from typing import Any
 
 import pytest
 
-from bot.core.budgets import Pause
+from bot.core.budgets import Budget, Pause
 from bot.core.memory import Memory, MemoryScope
 from bot.core.outcome import RunStatus
 from bot.core.request import Again, Entry, FileRef, Request
 from bot.core.schedule import Schedule
 from bot.local.workspace import ADA, BEN, GUS, NotAnswered
+from bot.runs.budgets import Budgets, Cap
 from bot.runs.channels import ChannelSettings
+from bot.runs.preferences import Preferences
 from bot.runs.schedules import MOST
 from bot.slack import modals
 from bot.slack.channel_form import channel_form
 from bot.slack.home import Board, home_view, suggested_prompts
 from bot.slack.modals import About, ask_about_modal, ask_anywhere_modal, task_modal
+from bot.slack.personal_form import personal_form
 from bot.slack.render import buttons, words
 from bot.slack.render.outcome import render
 from bot.slack.tasks import DRAFT, EXTRACT, SUMMARISE, TASKS
@@ -327,14 +330,17 @@ def test_every_modal_is_one_that_slack_takes(quoted):
 
 async def test_the_home_tab_is_one_that_slack_takes():
     used = await nothing_used("T1", "U1")
-    accept_view(home_view("Answer Bot", used, [], [], None), "home")
+    accept_view(home_view("Answer Bot", used, Preferences(), [], [], None), "home")
     pause = Pause(by="U1", name="Ada", at=datetime.now(UTC))
     known = [Memory(scope=MemoryScope.USER, text="x" * 500, by="U1") for _ in range(60)]
     where = {"team": "T1", "channel": "C1", "thread": "1.2", "user": "U1", "next_at": 1}
     everybodys = [Schedule.model_validate({**where, "text": "x" * 2_000}) for _ in range(90)]
     servers = [Server("clock", ("now",), ()), Server("gone")]
-    board = Board(pause, used * 50, servers, everybodys)
-    accept_view(home_view("Answer Bot", used, known, everybodys[:MOST], board), "home")
+    caps = Budgets(**{str(each): Cap(cost=2, tokens=100_000) for each in Budget})
+    board = Board(pause, caps, used * 50, {"data": 9, "web": 3}, servers, everybodys)
+    own = Preferences(style="&" * 1_000, only_me=True)
+    accept_view(home_view("Answer Bot", used, own, known, everybodys[:MOST], board), "home")
+    accept_view(personal_form(own), "modal")
     accept_view(channel_form("C1", "#" + "x" * 80, ChannelSettings()), "modal")
     every = ChannelSettings(
         instructions="x" * 3_000,

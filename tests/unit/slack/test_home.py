@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from bot.core.schedule import Schedule
 from bot.local.model import Script, call, finish
 from bot.local.workspace import ADA, BEN
 from bot.slack.channel_form import RESET
-from bot.slack.home import CHANNEL, FORGET, PAUSE, RESUME
+from bot.slack.home import CHANNEL, FORGET, PAUSE, RESUME, SETTINGS
+from bot.slack.modals import ASK_ABOUT
 from bot.slack.render.schedules import CANCEL
 from bot.store import open_stores
 from tests.security.judge import links
@@ -169,3 +171,25 @@ async def test_people_cancel_what_they_scheduled_and_admins_what_anybody_did(
         [kept] = [each async for each in stores.audit.read(bot.ws.team_id)]
         assert kept.entry is not None
         assert (kept.entry.who, kept.entry.what) == (ADA, "cancelled a schedule")
+
+
+async def test_what_people_set_for_themselves_holds_for_their_questions_alone(
+    redis_url: str,
+) -> None:
+    """How they want to be answered goes with each question; where shortcuts answer is chosen for
+    them. Others are answered as ever."""
+    async with deployed(answers(2), redis_url) as bot:
+        view = await home(bot, BEN, "Your settings")
+        await bot.ws.click_in_view(BEN, view["id"], SETTINGS)
+        [form] = await bot.ws.until(lambda: bot.ws.views(BEN))
+        wanted = {"style": {"style": "In <Latin>."}, "where": {"where": "me"}}
+        assert await bot.ws.submit(BEN, form["id"], wanted) == {}
+        await bot.ws.until(lambda: "In &lt;Latin&gt;." in str(bot.ws.home(BEN)))
+        for user, told in ((BEN, True), (ADA, False)):
+            thread = await bot.ask(user, GENERAL, "hello?")
+            await bot.answered(GENERAL, thread)
+            assert ("In <Latin>." in str(bot.api.requests[-1].body["input"])) is told
+            await bot.ws.shortcut(user, ASK_ABOUT, channel=GENERAL, ts=thread)
+            [modal] = await bot.ws.until(partial(bot.ws.views, user))
+            where = modal["blocks"][-1]["element"]["initial_option"]["value"]
+            assert where == ("me" if told else "thread")

@@ -1,0 +1,66 @@
+"""What stands in somebody's Home tab, brought together and shown."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from bot.core.memory import Memory, MemoryScope
+from bot.runs.budgets import Standing
+from bot.runs.preferences import PreferenceBook
+from bot.slack.admin import Admin
+from bot.slack.background import Background
+from bot.slack.client import Clients, Identity
+from bot.slack.home import home_view
+from bot.slack.schedules import WorkspaceSchedules
+
+
+class Memories(Protocol):
+    """What is kept of what people had the bot remember."""
+
+    async def all(self, scope: MemoryScope, holder: str) -> Sequence[Memory]:
+        """Everything that is remembered, oldest first."""
+
+    async def forget(self, scope: MemoryScope, holder: str, memory_id: str) -> bool:
+        """Forget one."""
+
+
+UsageOf = Callable[[str, str], Awaitable[Sequence[Standing]]]
+"""What a person (team, user) has used of the model service."""
+
+
+@dataclass(frozen=True, slots=True)
+class HomeTab:
+    """The Home tabs of one workspace. `renew` shows somebody's as it is now, soon."""
+
+    identity: Identity
+    clients: Clients
+    background: Background
+    usage_of: UsageOf
+    admin: Admin
+    memories: Memories
+    schedules: WorkspaceSchedules
+    preferences: PreferenceBook
+
+    def renew(self, user: str) -> None:
+        self.background.start(self._publish(user), "Home tab")
+
+    async def forget(self, user: str, memory_id: str) -> None:
+        """Forget what the person had remembered of themself."""
+        await self.memories.forget(MemoryScope.USER, self._holder(user), memory_id)
+
+    async def _publish(self, user: str) -> None:
+        team = self.identity.team
+        view = home_view(
+            self.identity.name,
+            await self.usage_of(team, user),
+            await self.preferences.of(team, user),
+            await self.memories.all(MemoryScope.USER, self._holder(user)),
+            await self.schedules.of(user),
+            await self.admin.board(user),
+        )
+        await self.clients.writes.views_publish(user_id=user, view=view)
+
+    def _holder(self, user: str) -> str:
+        return f"{self.identity.team}:{user}"

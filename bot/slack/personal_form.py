@@ -1,0 +1,76 @@
+"""The modal in which people say how they want to be answered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bot.runs.preferences import MAX_STYLE, Preferences
+from bot.slack.render import words
+from bot.slack.render.parts import Block
+
+PERSONAL_FORM = "personal_settings"
+_STYLE, _WHERE = "style", "where"
+_THREAD, _ONLY_ME = "thread", "me"
+
+
+def personal_form(now: Preferences) -> Block:
+    """The modal, filled in with what holds now."""
+    return {
+        "type": "modal",
+        "callback_id": PERSONAL_FORM,
+        "title": _plain(words.PERSONAL_TITLE),
+        "submit": _plain(words.SAVE),
+        "close": _plain(words.CLOSE),
+        "blocks": [_style(now.style), _where(now.only_me)],
+    }
+
+
+def preferences_of(view: Mapping[str, Any]) -> Preferences:
+    """What somebody sent."""
+    values = view["state"]["values"]
+    return Preferences(
+        style=str(values[_STYLE][_STYLE].get("value") or "").strip(),
+        only_me=values[_WHERE][_WHERE]["selected_option"]["value"] == _ONLY_ME,
+    )
+
+
+def _style(now: str) -> Block:
+    field: Block = {
+        "type": "plain_text_input",
+        "action_id": _STYLE,
+        "multiline": True,
+        "max_length": MAX_STYLE,
+        "placeholder": _plain(words.STYLE_EXAMPLE),
+    }
+    return {
+        "type": "input",
+        "block_id": _STYLE,
+        "optional": True,
+        "label": _plain(words.STYLE_LABEL),
+        "hint": _plain(words.STYLE_HINT),
+        "element": field | ({"initial_value": now} if now else {}),
+    }
+
+
+def _where(only_me: bool) -> Block:
+    options = [
+        {"text": _plain(text), "value": value}
+        for text, value in ((words.IN_THREAD, _THREAD), (words.ONLY_ME, _ONLY_ME))
+    ]
+    field = {
+        "type": "radio_buttons",
+        "action_id": _WHERE,
+        "options": options,
+        "initial_option": options[only_me],
+    }
+    return {
+        "type": "input",
+        "block_id": _WHERE,
+        "label": _plain(words.PERSONAL_WHERE),
+        "element": field,
+    }
+
+
+def _plain(text: str) -> Block:
+    return {"type": "plain_text", "text": text}
