@@ -35,14 +35,14 @@ _TABLE_ROWS = 100_000
     narrowing=("fields", "limit"),
 )
 async def read_artifact(
-    handle: Annotated[str, Field(description="A handle as a tool gave it: doc_…, tbl_…, out_….")],
+    handle: Annotated[str, Field(description="As a tool gave it: doc_…, tbl_…, out_….")],
     artifacts: Provided[Artifacts],
-    offset: Annotated[int, Field(ge=0, description="Lines (or table rows) to skip.")] = 0,
-    limit: Annotated[int, Field(ge=1, le=2000, description="Lines (or rows) to read.")] = 200,
+    offset: Annotated[int, Field(ge=0, description="Lines or rows to skip.")] = 0,
+    limit: Annotated[int, Field(ge=1, le=2000, description="Lines or rows to read.")] = 200,
     fields: Annotated[Fields, Field(description="Of a table, only these columns.")] = None,
 ) -> ToolResult:
-    """Read a part of a saved result: lines of a text, or rows of a table as CSV. The first line
-    says which part of how many it is, and the next offset."""
+    """Read a part of a saved result: lines of a text, or rows of a table as CSV. It says of how many,
+    and the next offset."""
     artifact = await artifacts.find(handle)
     if artifact.media_type == tables.PARQUET:
         found = await tables.rows_of(artifacts, handle, offset=offset, limit=limit, fields=fields)
@@ -101,15 +101,15 @@ def _search_title(arguments: Any) -> str:
     narrowing=("pattern", "limit"),
 )
 async def search_artifact(
-    handle: Annotated[str, Field(description="A handle as a tool gave it: doc_…, tbl_…, out_….")],
+    handle: Annotated[str, Field(description="As a tool gave it: doc_…, tbl_…, out_….")],
     pattern: Annotated[
         str, Field(min_length=1, max_length=500, description="Regular expression, in any case.")
     ],
     artifacts: Provided[Artifacts],
     limit: Annotated[int, Field(ge=1, le=200, description="Matches to show.")] = 20,
 ) -> ToolResult:
-    """Find lines (or table rows, as CSV) of a saved result that match a regular expression, with
-    their numbers and the lines around them. A number n is read with read_artifact, offset n - 1."""
+    """Find lines (or table rows, as CSV) of a saved result by a regular expression, with their
+    numbers and the lines around them. For number n, read_artifact takes offset n - 1."""
     artifact = await artifacts.find(handle)
     lines = await _lines(artifact, artifacts)
     hits = await asyncio.to_thread(_matching, pattern, lines)

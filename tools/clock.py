@@ -19,7 +19,6 @@ _Zone = Field(description='Time zone or city, as "Europe/Berlin", "Tokyo" or "UT
 @tool(
     group="time",
     summary="Date and time now, here or anywhere",
-    core=True,
     title="Look at the clock",
 )
 def current_time(

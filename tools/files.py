@@ -39,28 +39,25 @@ def _title(arguments: Any) -> str:
     narrowing=("compact", "query", "sheet", "pages"),
 )
 async def read_file(
-    file_id: Annotated[
-        str, Field(description="Id of the file, as F0123ABC, or its name if it has been said.")
-    ],
+    file_id: Annotated[str, Field(description="Its id, as F0123ABC, or its name.")],
     conversation: Provided[Conversation],
     artifacts: Provided[Artifacts],
     sheet: Annotated[
-        str | None, Field(description="One sheet of a workbook; leave out to read all of them.")
+        str | None, Field(description="One sheet of a workbook; all if left out.")
     ] = None,
     pages: Annotated[
         str | None,
-        Field(description='Pages of a PDF, as "1-5,8"; leave out to read the first 200.'),
+        Field(description='Pages of a PDF, as "1-5,8"; the first 200 if left out.'),
     ] = None,
     query: Annotated[
-        Query, Field(description="Words; of a document, only passages with the most of them.")
+        Query, Field(description="Words; only a document's passages with the most of them.")
     ] = None,
     compact: Annotated[Compact, Field(description="Only handles, sizes and columns.")] = False,
 ) -> ToolResult:
-    """Read a file of this thread or of a channel: txt, md, csv, tsv, json, xlsx, docx, pdf, html, parquet.
-
-    A table comes back as a handle tbl_… with its columns, their ranges and the first rows: compute
-    from it with query_table, never from the first rows. A document comes back as text with a handle
-    doc_…; of a long one you see the beginning.
+    """Read a file of this thread or a channel: txt, md, csv, tsv, json, xlsx, docx, pdf, html,
+    parquet. A table comes back as a handle tbl_… with columns, ranges and first rows: compute from
+    it with query_table, never from these. A document comes as text and a handle doc_…, a long one
+    in part.
     """
     known = await _known(file_id, conversation)
     if known and known.size > MAX_BYTES:

@@ -21,7 +21,7 @@ from bot.toolkit.tool import Services
 log = logging.getLogger(__name__)
 
 _MOST_FOUND = 15
-_MOST_SUGGESTED = 10
+_MOST_SUGGESTED = 8
 _HOW = 'Give {"names": ["…"]} with names from the list in the description.'
 
 
@@ -33,10 +33,10 @@ class _Asked(BaseModel):
 def suggested(
     request: Request, catalogue: Catalogue, acquired: Collection[str]
 ) -> tuple[Item, ...]:
-    """What goes out with a request where tools are too many to be listed: a line for each of those
-    that fit it, as a note. What is listed in the description stays the same for all requests, so
-    that the prompt cache holds."""
-    if not catalogue.is_long:
+    """What goes out with a request where tools are too many for a line of each: the lines of those
+    that fit it, as a note. The description stays the same for all requests, so that the prompt
+    cache holds."""
+    if catalogue.is_described:
         return ()
     found = catalogue.search(f"{request.text}\n{request.quoted}", _MOST_SUGGESTED)
     lines = [each.line for each in found if each.name not in acquired]

@@ -13,7 +13,7 @@ from pydantic_core import from_json
 from bot.core.answers import RESPONSE_TYPES, Answer
 from bot.core.request import Request
 from bot.toolkit.given_schema import given_model, text_field_of
-from bot.toolkit.schema import strict_schema
+from bot.toolkit.schema import allows_null, strict_schema
 
 NAME = "complete_task"
 _DESCRIPTION = (
@@ -101,7 +101,7 @@ def _emptiest(model: type[BaseModel]) -> dict[str, Any]:
 
 
 def _empty_value(schema: dict[str, Any]) -> Any:
-    if any(option.get("type") == "null" for option in schema.get("anyOf", ())):
+    if allows_null(schema):
         return None
     if "enum" in schema:
         return schema["enum"][-1]

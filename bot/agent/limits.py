@@ -8,8 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 class Limits(BaseModel):
     """Bounds on one run; settable in `[limits]` of bot.toml. Times in seconds, cost in dollars.
 
-    `listed_tools` is how many tools the model is shown a line of; where there are more, it is shown
-    their groups, and those that fit the request. `effort`, in tokens, is what should be spent
+    `listed_tools` is how many tools the model is shown the names of; where there are more, it is
+    shown their groups, and in both cases what those do that fit the request. `effort`, in tokens, is what should be spent
     before a result is taken; None takes the first. `deeper` is the same for a request whose asker
     wants more work put into it. `subagent_turns` are those of one sub-agent; all else it shares
     with its run.
@@ -31,6 +31,6 @@ class Limits(BaseModel):
     parallel_calls: int = Field(default=4, ge=1)
     tool_output: int = Field(default=20_000, ge=500)
     subagent_turns: int = Field(default=80, ge=1)
-    listed_tools: int = Field(default=60, ge=0)
+    listed_tools: int = Field(default=100, ge=0)
     compact_at: float = Field(default=0.75, gt=0, le=1)
     warn_at: float = Field(default=0.75, gt=0, lt=1)

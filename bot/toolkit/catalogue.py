@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -20,24 +19,19 @@ ACQUIRE = "acquire_tools"
 RESERVED = frozenset({ACQUIRE, "complete_task", "checkpoint_and_restart", "dispatch_subagent"})
 """Names that the agent offers itself."""
 
-_DESCRIPTION = """\
-Get more tools for this task. Ask for all you will need in one call; they stay available.
-The tools that can be acquired, by group:
-"""
-_LONG_DESCRIPTION = """\
-Get more tools for this task. Ask for all you will need in one call; they stay available.
-There are too many to list: search for them, then acquire those you need by name. Some that may fit
-are named after each request. The groups, with how many tools each has:
-"""
-_NAMES = {
-    "type": "array",
-    "items": {"type": "string"},
-    "description": "Names from the list above.",
-}
-_KNOWN_NAMES = _NAMES | {"description": "Names of tools to acquire; may be []."}
+_DESCRIBED = 12
+"""Up to so many tools that can be acquired have a line each; of more, the names must do: a line for
+each would be most of what a first request carries."""
+
+_LINES = "Get more tools, all you will need in one call; they stay. There are:\n"
+_NAMES = "Get more tools, all you will need in one call; they stay. Names by group:\n"
+_GROUPS = (
+    "Get more tools, all you will need in one call; they stay. Search for them first. Groups:\n"
+)
+_NAMED = {"type": "array", "items": {"type": "string"}}
 _SEARCH = {
     "type": ["string", "null"],
-    "description": "What tools should do or be about, in a few words; their lines are returned.",
+    "description": "Words for what tools should do; tells what those that fit do.",
 }
 
 
@@ -45,11 +39,11 @@ _SEARCH = {
 class Catalogue:
     """The tools of this deployment. Their order is fixed, so that what a request carries stays
     the same from turn to turn and the service's prompt cache holds. Of more than `listed` tools
-    that are not always offered, only the groups are shown. `hosted` are definitions of tools that
+    that are not always offered, only the groups are named. `hosted` are definitions of tools that
     the model service runs itself."""
 
     tools: tuple[Tool, ...]
-    listed: int = 60
+    listed: int = 100
     hosted: tuple[dict[str, Any], ...] = ()
 
     @classmethod
@@ -107,7 +101,7 @@ class Catalogue:
         return bool(fitting.tools or fitting.hosted)
 
     def listing(self, most: int) -> Catalogue:
-        """These tools, of which up to `most` are listed."""
+        """These tools, of which up to `most` are named."""
         return self if most == self.listed else replace(self, listed=most)
 
     @property
@@ -136,23 +130,28 @@ class Catalogue:
         return tuple(each.definition() for each in found if each and not each.core)
 
     @property
-    def is_long(self) -> bool:
-        """Whether there are too many tools for a line of each."""
-        return len(self._others) > self.listed
+    def is_described(self) -> bool:
+        """Whether it is said of each tool what it does; if not, the model can search."""
+        return len(self._others) <= min(_DESCRIBED, self.listed)
 
     @cached_property
     def acquire_definition(self) -> dict[str, Any]:
         """The `acquire_tools` tool; its description lists the rest of the catalogue."""
-        if not self.is_long:
-            lines = [
-                line
-                for group, members in groupby(self._others, key=lambda each: each.group)
-                for line in (f"{group}:", *(each.line for each in members))
-            ]
-            return _acquire_tools(_DESCRIPTION + "\n".join(lines), names=_NAMES)
-        sizes = Counter(each.group for each in self._others)
-        groups = ", ".join(f"{name} ({size})" for name, size in sizes.items())
-        return _acquire_tools(_LONG_DESCRIPTION + groups, names=_KNOWN_NAMES, search=_SEARCH)
+        groups = {
+            group: list(members)
+            for group, members in groupby(self._others, key=lambda each: each.group)
+        }
+        if self.is_described:
+            lines = (line for each in groups.items() for line in _described(*each))
+            return _acquire_tools(_LINES + "\n".join(lines), names=_NAMED)
+        if len(self._others) > self.listed:
+            sizes = (f"{group} ({len(members)})" for group, members in groups.items())
+            return _acquire_tools(_GROUPS + ", ".join(sizes), names=_NAMED, search=_SEARCH)
+        named = (
+            f"{group}: {', '.join(each.name for each in members)}"
+            for group, members in groups.items()
+        )
+        return _acquire_tools(_NAMES + "\n".join(named), names=_NAMED, search=_SEARCH)
 
     def search(self, words: str, most: int) -> list[Tool]:
         """Up to `most` tools that are not always offered, those that fit `words` best first."""
@@ -168,12 +167,11 @@ class Catalogue:
 
     @cached_property
     def _ranking(self) -> Ranking:
-        return Ranking(
-            [
-                ((each.name, 3), (each.summary, 2), (each.group, 2), (each.description, 1))
-                for each in self._others
-            ]
-        )
+        return Ranking([each.words for each in self._others])
+
+
+def _described(group: str, members: list[Tool]) -> list[str]:
+    return [f"{group}:", *(each.line for each in members)]
 
 
 def _ordered(tools: Iterable[Tool]) -> tuple[Tool, ...]:

@@ -2,7 +2,8 @@
 
 S. Robertson and H. Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond, 2009, §3.5 and
 3.6, with their usual constants. Words match when most of their beginning is the same, so that
-"invoices" finds "invoice" in whatever language; no dictionary is needed.
+"invoices" finds "invoice" in whatever language; the only dictionary is one of words that say
+nothing of what a question is about, in the language in which tools are described.
 """
 
 from __future__ import annotations
@@ -20,6 +21,17 @@ _MOST_TERMS = 64  # of a query: the first ones say what it is about
 _TAIL = 0.3  # of the best score; what is below is noise
 _WORD = re.compile(r"[^\W_]{2,}")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_EMPTY = frozenset(
+    _WORD.findall(
+        """
+about after again all an and any are as at be been before but by can could did do does each for
+from get give had has have hello how if in into is it its let like make many may me more most much
+my no not now of off on one only or other our out over please say says should show so some tell
+than that the their them then there these they this those thing to told up us was we were what
+when where which while who whose why will with would you your
+"""
+    )
+)
 
 Fields = Sequence[tuple[str, float]]
 """The texts of a document, each with its weight."""
@@ -71,7 +83,8 @@ def _weighted(fields: Fields) -> dict[str, float]:
 
 
 def _words(text: str) -> list[str]:
-    return [word.lower() for word in _WORD.findall(_CAMEL.sub(" ", text))]
+    words = (word.lower() for word in _WORD.findall(_CAMEL.sub(" ", text)))
+    return [word for word in words if word not in _EMPTY]
 
 
 def _alike(one: str, other: str) -> float:

@@ -87,6 +87,14 @@ class Tool:
         """The tool in a list of tools."""
         return f"- {self.name}: {self.summary}"
 
+    @property
+    def words(self) -> tuple[tuple[str, float], ...]:
+        """What it is found by, the telling parts with more weight (D1)."""
+        given = self.parameters.get("properties", {}).values()
+        arguments = (each.get("description", "") for each in given if isinstance(each, dict))
+        named = ((self.name, 3.0), (self.summary, 2.0), (self.group, 2.0), (self.description, 1.0))
+        return (*named, (" ".join(arguments), 0.5))
+
     def definition(self) -> dict[str, Any]:
         """The function tool as the Responses API takes it."""
         return {

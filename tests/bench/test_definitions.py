@@ -1,4 +1,5 @@
-"""What a first request carries of tool definitions, against showing all (D1). Counted, not timed."""
+"""What a first request carries of tool definitions, against showing all (D1): bytes as they are sent,
+the same on every machine."""
 
 from __future__ import annotations
 
@@ -19,6 +20,7 @@ ACTIONS = (
     *("create", "update", "assign", "comment", "close"),
 )
 GOAL = 0.15
+QUESTION = "Which region sold most last month? Draw a chart and post it in #sales."
 
 
 MANY = [f"service{n}" for n in range(50)]
@@ -50,25 +52,34 @@ def synthetic(service: str, action: str) -> Tool:
 
 
 def size(definitions: Iterable[dict[str, Any]]) -> int:
-    return sum(len(json.dumps(each)) for each in definitions)
+    """As the SDK writes JSON."""
+    written = (json.dumps(each, ensure_ascii=False, separators=(",", ":")) for each in definitions)
+    return sum(len(each.encode()) for each in written)
 
 
-def test_a_first_request_is_small_with_many_tools(capsys: pytest.CaptureFixture[str]) -> None:
-    """D1: the real tools and 40 more: at most 15 % of what all definitions would take."""
-    many = [synthetic(service, action) for service in SERVICES for action in ACTIONS]
-    tools = catalogue().joined_by(many)
+@pytest.mark.parametrize("services", [(), SERVICES])
+def test_a_first_request_is_small(
+    services: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """D1: the shipped tools, alone and with 40 more: at most 15 % of all definitions. The note
+    that says which tools may fit the question is beside that."""
+    tools = catalogue().joined_by(
+        synthetic(each, action) for each in services for action in ACTIONS
+    )
     first, everything = size(tools.always), size(each.definition() for each in tools.tools)
+    note = len("\n".join(each.line for each in tools.search(QUESTION, 8)))
     with capsys.disabled():
-        share = f"{first:,} of {everything:,} bytes ({first / everything:.0%})"
-        print(f"\nDefinitions in a first request, {len(tools.tools)} tools: {share}")  # noqa: T201
+        share = f"{first:,} of {everything:,} bytes ({first / everything:.1%})"
+        print(f"\nDefinitions at first, {len(tools.tools)} tools: {share}, note {note}")  # noqa: T201
     assert first <= GOAL * everything
+    assert note <= 800
 
 
-def test_one_more_tool_costs_a_line() -> None:
+def test_one_more_tool_costs_its_name() -> None:
     """What grows with the catalogue is its list, not the definitions."""
     before = catalogue()
     after = before.joined_by([synthetic("crm", "find")])
-    assert size(after.always) - size(before.always) < 60
+    assert size(after.always) - size(before.always) < 30
 
 
 def test_five_hundred_tools_cost_little_more_than_fifty(

@@ -33,6 +33,6 @@ async def test_what_the_model_is_sent(stores: Stores) -> None:
     [request] = bot.api.requests
     assert "complete_task" in request.body["instructions"]
     assert "complete_task" in bot.offered()
-    [message] = bot.said()
+    message = bot.said()[0]
     assert message.startswith("[Ada asks in #travel")
     assert "What is the capital of France?" in message

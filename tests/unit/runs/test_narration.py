@@ -35,7 +35,7 @@ async def test_each_event_is_one_line_for_people(
     stores: Stores, caplog: pytest.LogCaptureFixture
 ) -> None:
     """I5 A4: between INFO and WARNING; tools with what they were asked, and why the loop went on."""
-    asked = calls(("calculate", {"expression": "1+1"}), ("current_time", {"zone": "Atlantis"}))
+    asked = calls(("calculate", {"expression": "1+1"}), ("read_file", {"file_id": "F0LOST"}))
     lines = await narrated(stores, Script([asked, finish(answer())]), caplog)
     assert logging.INFO < NOTICE < logging.WARNING
     told = [re.sub(r"[\d,]+ tokens|\d+\.\d s", "…", line) for line in lines]
@@ -43,8 +43,8 @@ async def test_each_event_is_one_line_for_people(
     assert sorted(told[3:7]) == [
         "turn 1 · calculate · Calculate 1+1 · ok, …",
         "turn 1 · calculate · Calculate 1+1 · started",
-        "turn 1 · current_time · Look at the clock · failed, …",
-        "turn 1 · current_time · Look at the clock · started",
+        "turn 1 · read_file · Read F0LOST · failed, …",
+        "turn 1 · read_file · Read F0LOST · started",
     ]
     assert told[1:3] + told[7:] == [
         "turn 1 · asking the model, 20 turns at most",

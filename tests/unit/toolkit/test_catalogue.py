@@ -52,6 +52,15 @@ def test_the_first_request_carries_core_tools_and_a_line_for_each_other(
     ]
 
 
+def test_of_more_tools_the_names_are_listed_and_of_very_many_the_groups() -> None:
+    """D1: a line for each would be most of a first request; what a tool does can be searched."""
+    many = Catalogue.of([*SOME, *(named(f"tool_{n}", "z") for n in range(20))])
+    definition = many.acquire_definition
+    assert definition["description"].splitlines()[1:3] == ["b: alpha, zeta", "c: query_table"]
+    assert definition["parameters"]["required"] == ["names", "search"]
+    assert many.listing(5).acquire_definition["description"].endswith("b (2), c (1), z (20)")
+
+
 def test_the_order_does_not_hang_on_that_of_the_modules(catalogue: Catalogue) -> None:
     """The same prefix in every process and every turn, so that the prompt cache holds."""
     assert Catalogue.of(reversed(SOME)).always == catalogue.always

@@ -19,9 +19,7 @@ from bot.toolkit.catalogue import Catalogue
 
 ROOT = Path(tools.__file__).parents[1]
 MODULES = [f"tools.{each.name}" for each in pkgutil.iter_modules(tools.__path__)]
-CORE = {
-    *("calculate", "current_time", "read_artifact", "read_file", "read_thread", "search_artifact"),
-}
+CORE = {"calculate", "read_artifact", "read_file", "read_thread", "search_artifact"}
 
 
 def found(module: ModuleType) -> list[Tool]:
