@@ -31,6 +31,15 @@ _NEEDS = {
 }
 """Whether a change is made at a section, and with a text."""
 
+_TITLES = {
+    "append": "Add to the canvas “{}”",
+    "prepend": "Add to the beginning of the canvas “{}”",
+    "insert_after": "Add into the canvas “{}”",
+    "replace": "Replace a part of the canvas “{}”",
+    "delete": "Take a part out of the canvas “{}”",
+    "rename": "Rename the canvas “{}”",
+}
+
 _Text = Field(max_length=20_000, description="Markdown; headings to level 3, no images.")
 
 
@@ -97,7 +106,7 @@ async def create_canvas(
     sensitive=True,
     standing=("canvas", "change"),
     timeout=60.0,
-    title="{change} in the canvas “{title}”",
+    title=lambda arguments: _TITLES[arguments.change].format(arguments.title),
 )
 async def edit_canvas(
     canvas: Annotated[str, Field(description="As read_canvas takes it.")],

@@ -44,6 +44,7 @@ class Actions:
         self._known: dict[str, Callable[[Json], Awaitable[Json | None]]] = {
             "edit": self._edit,
             "delete": self._delete,
+            "pin": self._pin,
             "react": self._react,
             "click": self._click,
             "shortcut": self._shortcut,
@@ -90,6 +91,9 @@ class Actions:
 
     async def _delete(self, body: Json) -> None:
         await self._ws.delete(body["user"], body["channel"], body["ts"])
+
+    async def _pin(self, body: Json) -> None:
+        await self._ws.pin(body["user"], body["channel"], body["ts"])
 
     async def _react(self, body: Json) -> None:
         """Add the reaction, or take it back when it is the person's own."""

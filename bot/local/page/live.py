@@ -1,8 +1,8 @@
 """Changes of the workspace, pushed to an open page as rendered fragments.
 
 The browser says what it shows with `{"channel": …, "thread": …, "tab": …}` and gets a list of
-operations for that: `message`, `remove`, `status`, `prompts`, `modals`, `home`, `step`, `sidebar`, and
-`unread` for other places. Changes that come in a burst are sent once, as the workspace stands then.
+operations for that: `message`, `remove`, `status`, `prompts`, `modals`, `home`, `step`, `sidebar`,
+`kept`, and `unread` for other places. Changes that come in a burst are sent once, as the workspace stands then.
 """
 
 import asyncio
@@ -82,7 +82,8 @@ class LivePage:
         if change.channel is None:
             return self._personal(change)
         if change.kind == "channel":
-            return [{"op": "sidebar", "html": self._screens.sidebar(self._at)}]
+            sidebar = {"op": "sidebar", "html": self._screens.sidebar(self._at)}
+            return [sidebar, *self._kept(change.channel)]
         if not self._is_visible(change.channel):
             return []
         if change.kind in MESSAGE_KINDS:
@@ -102,6 +103,11 @@ class LivePage:
             html = self._screens.step(user, execution)
             return [{"op": "step", "execution": execution, "html": html}]
         return [{"op": "home", "html": self._screens.home(user)}] if change.kind == "home" else []
+
+    def _kept(self, channel: str) -> list[Json]:
+        if channel != self._at.channel:
+            return []
+        return [{"op": "kept", "channel": channel, "html": self._screens.kept(self._at)}]
 
     def _is_visible(self, channel_id: str) -> bool:
         channel = self._ws.channels.get(channel_id)

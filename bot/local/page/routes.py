@@ -53,6 +53,7 @@ def mount(
         ("GET", "/page/live", live.handle),
         ("GET", "/page/files/{id}/{name}", _file(ws)),
         ("GET", "/page/static/{path:[a-z./_-]+}", _static()),
+        ("GET", "/docs/{team}/{id}", _canvas(screens)),
         ("GET", "/archives/{channel}/p{digits:[0-9]{16}}", _permalink),
         ("POST", "/page/say", actions.say),
         ("POST", "/page/do", actions.do),
@@ -81,6 +82,16 @@ def _file(ws: Workspace) -> Handler:
         if file.content is None:
             raise web.HTTPNotFound(text="This file has no bytes here.")
         return file_response(file, download="download" in request.query)
+
+    return handle
+
+
+def _canvas(screens: Screens) -> Handler:
+    async def handle(request: web.Request) -> web.Response:
+        html = screens.canvas(request.match_info["id"], request.query.get("user", ""))
+        if html is None:
+            raise web.HTTPNotFound(text="There is no such canvas.")
+        return web.Response(text=html, content_type="text/html")
 
     return handle
 

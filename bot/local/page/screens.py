@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.local.page.files import SheetPreviews
+from bot.local.page.kept import canvas_for, canvas_markdown, kept_in
 from bot.local.page.render import Renderer, Scene
 from bot.local.workspace import Channel, Person, Workspace
 
@@ -116,6 +117,19 @@ class Screens:
         """The thread panel."""
         return self._render("thread.html", at, **self._thread(at))
 
+    def kept(self, at: Address) -> str:
+        """What the channel keeps, for its header."""
+        return self._render("kept.html", at, **self._in(at)).strip()
+
+    def canvas(self, key: str, user: str) -> str | None:
+        """A canvas as a document of its own; None where there is none for this person."""
+        found = canvas_for(self._ws, key, user)
+        if found is None:
+            return None
+        file, viewer = found
+        text = canvas_markdown(file)
+        return self._render("canvas.html", Address(viewer, ""), file=file, text=text)
+
     def modals(self, user: str) -> str:
         """The modal on top, or nothing."""
         return self._render("modals.html", Address(user, ""), **self._modals(user))
@@ -181,6 +195,7 @@ class Screens:
             "has_bot": self._ws.bot_user_id in members,
             "is_bot_dm": self._is_bot_dm(at.channel),
             "previews": self._previews,
+            "kept": kept_in(self._ws, at.channel),
             "status_of": lambda thread_ts: self._status(at.channel, thread_ts),
         }
 

@@ -92,6 +92,8 @@ class People(Core):
         """Pin a message to its channel."""
         place = self._place(user, channel)
         self._message(place, ts)
+        if any(pin.ts == ts for pin in place.pins):
+            raise CannotDo("that message is pinned already")
         place.pins.append(Pin(ts, user, int(self.clock.now())))
         self.changed("channel", channel, user=user)
 

@@ -329,6 +329,30 @@ async def test_a_permalink_leads_to_the_message(browser):
         )
 
 
+async def test_canvases_and_pins_stand_in_the_header_and_open(browser):
+    """For those who are in the channel; nothing in a canvas is loaded from elsewhere or run."""
+    said = await browser.ws.say(ADA, SALES, "Be kind")
+    text = f"# Plan\n\n![](@{BEN}) ![x](https://evil.example/x.png) <script>"
+    async with browser.live(channel=SALES) as live:
+        canvas = await browser.ws.write_canvas(ADA, SALES, "Q4 <plan>", text)
+        assert "Q4 &lt;plan&gt;" in (await live.until("kept", channel=SALES))["html"]
+        status, _ = await browser.do(do="pin", channel=SALES, ts=said["ts"])
+        assert status == 200
+        assert "Be kind" in (await live.until("kept", channel=SALES))["html"]
+    assert (await browser.do(do="pin", channel=SALES, ts=said["ts"]))[0] != 200
+    address = f"/docs/{browser.ws.team_id}/{canvas}"
+    assert f'href="{address}?user={BEN}"' in await browser.text("/", user=BEN, channel=SALES)
+    for query in ({"user": BEN}, {}):
+        html = await browser.text(address, **query)
+        assert "<h1>Q4 &lt;plan&gt;</h1>" in html
+        assert "@Ben Okafor" in html
+        assert "<img" not in html
+        assert "<script" not in html
+    for path in (f"{address}?user={GUS}", f"/docs/{browser.ws.team_id}/F0NOWHERE"):
+        async with browser.http.get(path) as answer:
+            assert answer.status == 404
+
+
 @pytest.mark.parametrize(
     ("typed", "expected"),
     [

@@ -215,7 +215,7 @@ async def test_who_asked_approves_and_exactly_that_is_written(redis_url: str) ->
             assert kept.markdown == PLAN
             thread = await bot.ask(ADA, SALES, question(("edit_canvas", change)))
             asked = await card(bot, thread)
-            assert "replace in the canvas “Plan”" in str(asked["blocks"])
+            assert "Replace a part of the canvas “Plan”" in str(asked["blocks"])
             for value in change.values():
                 assert f"{{'type': 'text', 'text': '{value}'}}" in str(asked["blocks"])
             await bot.ws.click(ADA, SALES, asked["ts"], action)

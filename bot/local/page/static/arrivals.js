@@ -47,6 +47,9 @@ export const operations = {
     sidebar.replaceChildren(parse(op.html));
     markSidebar();
   },
+  kept(op) {
+    document.querySelector(`[data-kept="${op.channel}"]`)?.replaceChildren(parse(op.html));
+  },
   unread(op) {
     place.unread.add(op.channel);
     markSidebar();

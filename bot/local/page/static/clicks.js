@@ -46,6 +46,7 @@ export const clicks = {
     await navigator.clipboard.writeText(link.href);
     toast("Link copied");
   },
+  pin: (_, { message }) => act("pin", where(message)),
   edit: (_, { message }) => startEdit(message),
   async delete(_, { message }) {
     const sure = await confirmed({ title: "Delete this message?", text: message.querySelector("[data-content]").innerText.slice(0, 200), confirm: "Delete", style: "danger" });
