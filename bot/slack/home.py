@@ -139,8 +139,15 @@ def _tools(groups: Mapping[str, int]) -> str:
 
 
 def _spent(standings: Sequence[Standing]) -> str:
-    lines = [f"• {_account(each)}: {used_of(each)}" for each in standings[:_MOST]]
+    shown = [each for each in standings if not _is_direct(each)][:_MOST]
+    lines = [f"• {_account(each)}: {used_of(each)}" for each in shown]
     return "\n".join([words.HOME_SPENT, *lines]) if lines else words.HOME_NOTHING_SPENT
+
+
+def _is_direct(standing: Standing) -> bool:
+    """Whether it is that of a direct message, which nobody else can see: it counts for the person."""
+    account = standing.position.account
+    return account.budget.scope == "channel" and ":D" in account.holder
 
 
 def _account(standing: Standing) -> str:
@@ -148,7 +155,7 @@ def _account(standing: Standing) -> str:
     account = standing.position.account
     holder = account.holder.partition(":")[2]
     names = {"user": f"<@{holder}>", "channel": f"<#{holder}>"}
-    return f"{names.get(account.budget.scope, 'All')}, {words.USED_BY[account.budget]}"
+    return f"{names.get(account.budget.scope, 'Everybody')}, {words.USED_BY[account.budget]}"
 
 
 def _servers(servers: Sequence[Server]) -> str:
@@ -189,9 +196,9 @@ def _channel_choice() -> Block:
 
 def suggested_prompts(beside: str = "") -> list[dict[str, str]]:
     """At most four, as Slack takes them; about the channel that is open beside, if any."""
-    texts = (
-        [text.format(place=beside) for text in words.EXAMPLES_BESIDE] if beside else words.EXAMPLES
-    )
+    texts = [text.format(place=beside) for text in words.EXAMPLES_BESIDE]
+    if not beside:
+        texts = [*words.EXAMPLES_DIRECT]
     return [{"title": shortened(text, 60), "message": text} for text in texts]
 
 

@@ -27,7 +27,7 @@ from bot.slack.client import Clients, Identity, error_code
 from bot.slack.render import words
 from bot.slack.render.links import LinkGate
 from bot.slack.render.outcome import render
-from bot.slack.render.parts import shortened
+from bot.slack.render.parts import shortened, unmarked
 from bot.slack.text import cap, clean
 from bot.toolkit.given_schema import given_model
 
@@ -148,9 +148,9 @@ def _outputs(outcome: Outcome, request: Request) -> dict[str, str]:
     """As the manifest declares them: text for messages, JSON for steps that take data."""
     result = outcome.result or {}
     data = json.dumps(result, ensure_ascii=False)
-    summary = LinkGate(outcome.links).mrkdwn(clean(str(result.get("summary") or data)))
+    answer = unmarked(clean(str(result.get("summary") or data)))
     return {
-        "answer": shortened(summary, _MOST),
+        "answer": shortened(LinkGate(outcome.links).mrkdwn(answer), _MOST),
         "details": render(outcome, request).parts[0].text,
         "data": data,
         "complete": "yes" if outcome.status is RunStatus.SUCCESS else "no",

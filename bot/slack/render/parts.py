@@ -26,6 +26,10 @@ BLOCK_SIZE = 3_000
 TEXT_SIZE = 3_000
 """Characters of the plain text beside the blocks, before they are escaped."""
 _MAX_TEXT = 4_000  # what chat.update takes
+_MARKS = re.compile(
+    r"\*\*(?=\S)(?P<bold>.+?)(?<=\S)\*\*|\\(?P<bare>[\\`*_{}\[\]()#+.!|~>-])|^#{1,6} +",
+    re.MULTILINE,
+)
 _FENCE = re.compile(r"^ *```+\w*\n", re.MULTILINE)  # the line that opens or closes code
 
 
@@ -52,7 +56,7 @@ class Part:
     def text(self) -> str:
         """What a notification shows, as mrkdwn in which nothing is special."""
         # As mrkdwn, Markdown's code and links would be read otherwise: no address stays one.
-        plain = _FENCE.sub("", self.plain).replace("`", "")
+        plain = unmarked(_FENCE.sub("", self.plain).replace("`", ""))
         texts = (LinkGate().mrkdwn(shortened(plain, size)) for size in (TEXT_SIZE, 600))
         return next((text for text in texts if len(text) <= _MAX_TEXT), "") or "…"
 
@@ -102,6 +106,12 @@ class _Open:
     def closed(self) -> Part:
         plain = "\n\n".join(piece.plain for piece in self.pieces if piece.plain)
         return Part([piece.block for piece in self.pieces], plain)
+
+
+def unmarked(markdown: str) -> str:
+    """Markdown where nothing is formatted, as in a notification: without stars, signs of headings
+    and backslashes."""
+    return _MARKS.sub(lambda found: found["bold"] or found["bare"] or "", markdown)
 
 
 def packed(pieces: Iterable[Piece], size: int = PART_SIZE) -> list[Part]:

@@ -90,6 +90,11 @@ EXAMPLES = (
     "What were last month's sales by region? Make a chart",
     "Compare the two attached files and tell me what changed",
 )
+EXAMPLES_DIRECT = (
+    "What can you do for me, and which data can you ask?",
+    "Remember that I like short answers",
+    "Every Monday at 9:00, ask me what I plan for the week",
+)
 EXAMPLES_BESIDE = (
     "What was said in {place} today?",
     "What was decided in {place} this week?",

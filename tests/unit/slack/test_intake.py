@@ -238,7 +238,7 @@ async def test_opening_a_direct_message_offers_things_to_ask(rig):
     await rig.ws.open_home(ADA, tab="messages")
     direct = rig.direct(ADA)
     prompts = await rig.ws.until(lambda: rig.ws.status(direct, None).prompts)
-    assert [p["message"] for p in prompts] == list(words.EXAMPLES)
+    assert [p["message"] for p in prompts] == list(words.EXAMPLES_DIRECT)
 
 
 async def test_channels_in_a_question_have_their_names(rig):

@@ -79,7 +79,7 @@ async def test_everything_listened_to_is_in_the_manifest(app):
         {"type": "view_submission", "view": {"type": "modal", "callback_id": callback}}
         for callback in (
             *(each["callback_id"] for each in manifest()["features"]["shortcuts"]),
-            *("feedback_comment", "channel_settings"),
+            *("feedback_comment", "channel_settings", "personal_settings"),
         )
     ]
     ours += [
@@ -89,6 +89,7 @@ async def test_everything_listened_to_is_in_the_manifest(app):
             *("follow_up_0", "feedback", "raise_budget_half"),
             *("approve_call", "approve_calls_in_thread", "deny_call", "show_call"),
             *("admin_channel", "admin_pause", "channel_reset", "forget_memory"),
+            *("cancel_schedule", "change_settings"),
         )
     ]
     for listener in listened_to(app):
