@@ -86,7 +86,7 @@ class ToolStarted:
 @dataclass(frozen=True, slots=True)
 class ToolEnded:
     """A call has its output. `detail` is one short line: what came out, or what went wrong;
-    `title` is that of its start."""
+    `title` is that of its start, or says what was not known then."""
 
     call_id: str
     tool: str

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 
 from bot.agent.complete import Draft
 from bot.agent.events import ReasoningDelta, ResultDelta, TextDelta, TextWithdrawn
+from bot.agent.hosted_steps import HostedEvent, HostedSteps
 from bot.agent.interrupt import Interrupted
 from bot.agent.parts import Parts
 from bot.core.errors import ModelError, ModelErrorKind
 from bot.core.outcome import StopReason
 from bot.model.types import (
     ArgumentsPart,
+    HostedPart,
     ModelRequest,
     ModelResponse,
     ReasoningPart,
@@ -25,6 +27,8 @@ _REDO = 2
 """How often a call is made again after its stream broke (H2)."""
 
 Delta = TextDelta | ReasoningDelta | ResultDelta
+Shown = Delta | TextWithdrawn | HostedEvent
+"""What people see of a call while it lasts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,20 +54,26 @@ class ModelCall:
     deadline: float
     run_ends: float
 
-    async def made(self, request: ModelRequest) -> AsyncGenerator[Delta | TextWithdrawn | Heard]:
+    async def made(self, request: ModelRequest) -> AsyncGenerator[Shown | Heard]:
         """What comes, and last what it came to. Made again where the stream breaks."""
         for attempt in range(_REDO + 1):
-            said = ""
+            said, steps = "", HostedSteps()
             try:
-                async with aclosing(self._once(request)) as parts:
+                async with aclosing(self._once(request, steps)) as parts:
                     async for part in parts:
                         said += part.text if isinstance(part, TextDelta) else ""
                         yield part
             except Interrupted:
+                for ended in steps.broken_off():
+                    yield ended
                 yield Heard(stop=StopReason.CANCELLED_STREAMING)
             except TimeoutError:
+                for ended in steps.broken_off():
+                    yield ended
                 yield Heard(stop=self._which_timeout(), partial=said)
             except ModelError as error:
+                for ended in steps.broken_off():
+                    yield ended
                 yield TextWithdrawn()
                 if error.kind is ModelErrorKind.INTERRUPTED and attempt < _REDO:
                     continue
@@ -72,15 +82,22 @@ class ModelCall:
                 yield Heard(stop=stop, error=error, partial=said)
             return
 
-    async def _once(self, request: ModelRequest) -> AsyncGenerator[Delta | Heard]:
+    async def _once(
+        self, request: ModelRequest, steps: HostedSteps
+    ) -> AsyncGenerator[Delta | HostedEvent | Heard]:
         """Every step of it bounded by the deadline (G2)."""
         draft = Draft(self.parts.response_type)
         stream = self.parts.interrupt.each(self.parts.model.respond(request), self.deadline)
         async with aclosing(stream):
             async for part in stream:
                 match part:
-                    case ModelResponse():
+                    case ModelResponse(hosted=hosted):
+                        for event in steps.whole(hosted):
+                            yield event
                         yield Heard(part)
+                    case HostedPart():
+                        for event in steps.seen(part):
+                            yield event
                     case TextPart(text):
                         yield TextDelta(text)
                     case ReasoningPart(text):

@@ -18,11 +18,10 @@ from bot.agent.events import (
     Recorded,
     RunEnded,
     SavePoint,
-    TextWithdrawn,
     ToolEnded,
 )
 from bot.agent.guards import usage_ratio
-from bot.agent.model_call import Delta, Heard, ModelCall
+from bot.agent.model_call import Heard, ModelCall, Shown
 from bot.agent.observe import Ending, Notes
 from bot.agent.outputs import CallOutput
 from bot.agent.parts import Parts
@@ -100,9 +99,7 @@ class Phases:
         )
         return await parts.hooks.transform_context(request)
 
-    async def reason(
-        self, request: ModelRequest, state: LoopState
-    ) -> AsyncGenerator[Delta | TextWithdrawn]:
+    async def reason(self, request: ModelRequest, state: LoopState) -> AsyncGenerator[Shown]:
         """Make the call; what came of it is then in `heard`."""
         self.heard = Heard()
         run_ends = self.began + self.parts.limits.run_seconds
@@ -111,8 +108,10 @@ class Phases:
             async for part in parts:
                 if isinstance(part, Heard):
                     self.heard = part
-                else:
-                    yield part
+                    continue
+                if isinstance(part, ToolEnded) and part.ok:
+                    self.done.append(part.title)
+                yield part
 
     async def dispatch(self, request: ModelRequest, state: LoopState) -> AsyncGenerator[Event]:
         """Run the calls of the open response; their outputs are then in `outputs`."""
@@ -166,18 +165,20 @@ class Phases:
     def count(self, state: LoopState, response: ModelResponse) -> LoopState:
         """`state` with what `response` took."""
         counted = self.spend(state, response.usage)
+        called = sum(call["name"] != COMPLETE for call in response.calls)
         return counted.go(
             state.transition,
             turn=state.turn + 1,
             last_usage=response.usage,
             went_on=self.offers_restart(state),
-            tool_calls=state.tool_calls + sum(c["name"] != COMPLETE for c in response.calls),
+            tool_calls=state.tool_calls + called + len(response.hosted),
         )
 
     def spend(self, state: LoopState, usage: Usage) -> LoopState:
         """`state` with the usage of one more call to the model, whoever made it (G6)."""
         if usage == NO_USAGE:
             return state
+        usage = usage.beyond(state.usage)
         price = self.parts.prices.cost(self.model(state), usage)
         cost = None if price is None or state.cost is None else state.cost + price
         return state.go(state.transition, usage=state.usage + usage, cost=cost)

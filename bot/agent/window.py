@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from bot.core.chain import Item, LedgerEntry
-
-_AT_THE_SERVICE = frozenset({"web_search_call", "file_search_call", "code_interpreter_call"})
-"""What tools of the service did there: its store's affair. Their findings stand in what was said."""
+from bot.model.types import HOSTED_CALLS
 
 _SERVICE_FIELDS = frozenset({"id", "status"})
 """Name an item in the service's store; on a chain that has no such store they are refused."""
@@ -80,7 +78,7 @@ def portable(items: Iterable[Item]) -> tuple[Item, ...]:
     return tuple(
         _portable(item)
         for item in items
-        if item.get("type") not in _AT_THE_SERVICE
+        if item.get("type") not in HOSTED_CALLS
         and (item.get("type") != "reasoning" or item.get("encrypted_content"))
     )
 

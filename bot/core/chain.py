@@ -11,7 +11,8 @@ Item = dict[str, Any]
 
 
 class Usage(BaseModel):
-    """Tokens of one response as billed; cached and reasoning tokens are subsets."""
+    """What one response took, as billed: tokens, of which cached and reasoning ones are subsets; the
+    searches that the service made; the ids of the containers in which it ran programs."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -19,6 +20,9 @@ class Usage(BaseModel):
     cached_tokens: int = 0
     output_tokens: int = 0
     reasoning_tokens: int = 0
+    web_searches: int = 0
+    file_searches: int = 0
+    containers: tuple[str, ...] = ()
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -26,7 +30,15 @@ class Usage(BaseModel):
             cached_tokens=self.cached_tokens + other.cached_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
             reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,
+            web_searches=self.web_searches + other.web_searches,
+            file_searches=self.file_searches + other.file_searches,
+            containers=tuple(dict.fromkeys((*self.containers, *other.containers))),
         )
+
+    def beyond(self, before: Usage) -> Usage:
+        """Without the containers that were paid for with `before`."""
+        new = (each for each in self.containers if each not in before.containers)
+        return self.model_copy(update={"containers": tuple(new)})
 
 
 NO_USAGE = Usage()

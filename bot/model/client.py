@@ -16,12 +16,14 @@ from httpx2 import EventSource, HTTPError, Response, ServerSentEvent
 from openai import AsyncOpenAI, AsyncStream, DefaultAioHttpClient, NotFoundError, OpenAIError
 from pydantic_core import from_json
 
-from bot.core.chain import Usage
+from bot.core.chain import Item, Usage
 from bot.core.errors import ModelError, ModelErrorKind
 from bot.core.failpoints import failpoint
 from bot.model.errors import from_body, from_exception
 from bot.model.types import (
+    HOSTED_CALLS,
     ArgumentsPart,
+    HostedPart,
     ModelRequest,
     ModelResponse,
     Progress,
@@ -152,7 +154,7 @@ class ResponsesModel:
                 async for event in events:
                     if event.event in _TERMINAL:
                         response = _response(from_json(event.data)["response"])
-                    elif part := _part(event) or watch.part(event):
+                    elif part := _part(event) or _hosted_part(event) or watch.part(event):
                         failpoint("model-streaming")
                         yield part
         if response is None:
@@ -193,6 +195,15 @@ def _part(event: ServerSentEvent) -> Progress | None:
     return None
 
 
+def _hosted_part(event: ServerSentEvent) -> HostedPart | None:
+    """Other items are not parsed for it."""
+    kind, _, stage = event.event.rpartition(".")
+    if kind != "response.output_item" or not any(each in event.data for each in HOSTED_CALLS):
+        return None
+    item = from_json(event.data)["item"]
+    return HostedPart(item, done=stage == "done") if item["type"] in HOSTED_CALLS else None
+
+
 def _response(body: dict[str, Any]) -> ModelResponse:
     status = body.get("status")
     if status not in ("completed", "incomplete"):
@@ -201,16 +212,27 @@ def _response(body: dict[str, Any]) -> ModelResponse:
     return ModelResponse(
         id=body["id"],
         items=tuple(body["output"]),
-        usage=_usage(body.get("usage") or {}),
+        usage=_usage(body.get("usage") or {}, body["output"]),
         model=body.get("model", ""),
         incomplete=reason if status == "incomplete" else None,
     )
 
 
-def _usage(body: dict[str, Any]) -> Usage:
+def _usage(body: dict[str, Any], output: list[Item]) -> Usage:
+    used = [each for each in output if each.get("type") in HOSTED_CALLS]
+    ran = [each["container_id"] for each in used if each.get("container_id")]
     return Usage(
         input_tokens=body.get("input_tokens", 0),
         cached_tokens=(body.get("input_tokens_details") or {}).get("cached_tokens", 0),
         output_tokens=body.get("output_tokens", 0),
         reasoning_tokens=(body.get("output_tokens_details") or {}).get("reasoning_tokens", 0),
+        web_searches=sum(map(_is_web_search, used)),
+        file_searches=sum(each["type"] == "file_search_call" for each in used),
+        containers=tuple(dict.fromkeys(ran)),
     )
+
+
+def _is_web_search(item: Item) -> bool:
+    """Opening a page that was found costs no fee."""
+    action = item.get("action") or {}
+    return item["type"] == "web_search_call" and action.get("type") in (None, "search")

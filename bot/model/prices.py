@@ -1,4 +1,5 @@
-"""Prices and windows of models, from the kept table of the `genai-prices` package."""
+"""Prices and windows of models, from the kept table of the `genai-prices` package, and what the
+service charges for its own tools, which that table lacks."""
 
 from __future__ import annotations
 
@@ -11,6 +12,23 @@ from bot.core.chain import NO_USAGE, Usage
 
 _LARGEST_OUTPUT = 128_000
 """Tokens that current models keep free for output: window − this = the largest input (E1)."""
+
+
+_WEB_SEARCH = 10.00 / 1_000
+_FILE_SEARCH = 2.50 / 1_000
+_CONTAINER = 0.03
+"""US dollars for a search of the web, a search of vector stores, and a container of 1 GB for up to
+20 minutes (OpenAI's pricing page, as quoted in March 2026). What a search finds is billed as input
+besides. A container that another run of the thread has begun is counted again: rather too much."""
+
+
+def fees(usage: Usage) -> float:
+    """Dollars for what the service's own tools did in one response."""
+    return (
+        usage.web_searches * _WEB_SEARCH
+        + usage.file_searches * _FILE_SEARCH
+        + len(usage.containers) * _CONTAINER
+    )
 
 
 class Price(BaseModel):
@@ -50,7 +68,7 @@ class PriceList:
         )
 
     def cost(self, model: str, usage: Usage) -> float | None:
-        """US dollars for one response; None when the model's price is not known."""
+        """US dollars for one response, fees included; None when the model's price is not known."""
         from genai_prices import Usage as Priced
         from genai_prices import calc_price
 
@@ -62,8 +80,8 @@ class PriceList:
         try:
             found = calc_price(priced, model_ref=model, provider_id="openai")
         except LookupError:
-            return self.default_price.of(usage) if self.default_price else None
-        return float(found.total_price)
+            return self.default_price.of(usage) + fees(usage) if self.default_price else None
+        return float(found.total_price) + fees(usage)
 
     def knows(self, model: str) -> bool:
         """Whether the model's price is known."""

@@ -53,6 +53,18 @@ class ArgumentsPart:
     text: str
 
 
+HOSTED_CALLS = frozenset({"web_search_call", "file_search_call", "code_interpreter_call"})
+"""Types of the items that say what the service's own tools did."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostedPart:
+    """A tool of the service has begun, or is done; `item` says what it did as far as is known."""
+
+    item: Item
+    done: bool
+
+
 @dataclass(frozen=True)
 class ModelResponse:
     """A response that reached its end. `incomplete` says why it was cut, None when it was not."""
@@ -68,6 +80,11 @@ class ModelResponse:
         """The function calls, in order; one per call id, as the service allows one output each."""
         found = {item["call_id"]: item for item in self._of_type("function_call")}
         return tuple(found.values())
+
+    @cached_property
+    def hosted(self) -> tuple[Item, ...]:
+        """What the service's own tools did."""
+        return tuple(item for item in self.items if item.get("type") in HOSTED_CALLS)
 
     @cached_property
     def text(self) -> str:
@@ -97,7 +114,7 @@ class ModelResponse:
         return [part for part in parts if part.get("type") == kind]
 
 
-Progress = TextPart | ReasoningPart | ArgumentsPart | ModelResponse
+Progress = TextPart | ReasoningPart | ArgumentsPart | HostedPart | ModelResponse
 """What a call yields: parts while it runs, then exactly one response."""
 
 

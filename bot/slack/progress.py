@@ -111,4 +111,4 @@ def _ended(step: Step, event: ToolEnded) -> Step:
     if step.call_id != event.call_id:
         return step
     status = StepStatus.DONE if event.ok else StepStatus.FAILED
-    return replace(step, status=status, detail=event.detail)
+    return replace(step, title=event.title or step.title, status=status, detail=event.detail)

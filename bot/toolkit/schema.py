@@ -24,7 +24,7 @@ _REFUSED = {
     "dependentSchemas": "dependent schemas",
     "contentEncoding": "bytes",
 }
-_PLAIN = frozenset({"string", "number", "integer", "boolean", "array"})
+_PLAIN = ("string", "number", "integer", "boolean", "array")
 _NULL = {"type": "null"}
 
 

@@ -10,6 +10,12 @@ from typing import Any
 Event = dict[str, Any]
 DELTA = 24
 """Characters in one delta."""
+HOSTED = {
+    "web_search_call": ("searching", {"action"}),
+    "file_search_call": ("searching", {"queries", "results"}),
+    "code_interpreter_call": ("interpreting", {"code", "outputs"}),
+}
+"""What each is doing before it is completed, and what is told only with the whole item."""
 
 
 def opening(response: dict[str, Any]) -> Iterator[Event]:
@@ -28,6 +34,8 @@ def body(output: list[dict[str, Any]]) -> Iterator[Event]:
             yield from _message(index, item)
         elif kind == "reasoning":
             yield from _reasoning(index, item)
+        elif kind in HOSTED:
+            yield from _hosted(index, item)
         else:
             yield _item("added", index, item)
             yield _item("done", index, item)
@@ -88,6 +96,16 @@ def _message(index: int, item: dict[str, Any]) -> Iterator[Event]:
             yield {"type": f"{name}.delta", **where, "delta": piece, **extra}
         yield {"type": f"{name}.done", **where, key: part[key], **extra}
         yield {"type": "response.content_part.done", **where, "part": part}
+    yield _item("done", index, item)
+
+
+def _hosted(index: int, item: dict[str, Any]) -> Iterator[Event]:
+    doing, later = HOSTED[item["type"]]
+    where = {"item_id": item["id"], "output_index": index}
+    known = {key: value for key, value in item.items() if key not in later}
+    yield _item("added", index, {**known, "status": "in_progress"})
+    for stage in ("in_progress", doing, "completed"):
+        yield {"type": f"response.{item['type']}.{stage}", **where}
     yield _item("done", index, item)
 
 
