@@ -20,6 +20,7 @@ from bot.core.context import current_request
 from bot.core.errors import ToolError
 from bot.toolkit.artifacts import Artifact, Artifacts
 from bot.toolkit.narrowing import passages
+from bot.toolkit.places import Places
 from bot.toolkit.processes import process_group
 from bot.toolkit.tables import describe, save_table
 from bot.toolkit.tool import ToolResult
@@ -46,6 +47,8 @@ _BY_MEDIA_TYPE: dict[str, Kind] = {
     "text/html": "html",
     "application/xhtml+xml": "html",
 }
+_READERS = Places(every=6, own=2)
+"""Each is a process that may take gigabytes."""
 _TRACE = "trace"
 _READABLE = "txt, md, csv, tsv, json, xlsx, docx, pdf, html and parquet"
 _IMAGES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"II*\x00", b"MM\x00*", b"BM")
@@ -132,7 +135,7 @@ async def read(
         path = Path(folder)
         await asyncio.to_thread((path / "input").write_bytes, data)
         try:
-            async with asyncio.timeout(limits.seconds):
+            async with _READERS.taken(), asyncio.timeout(limits.seconds):
                 await _run(json.dumps(options), path)
         except TimeoutError:
             raise ToolError(_too_much(name, f"more than {limits.seconds:g} s")) from None

@@ -38,7 +38,7 @@ async def called(
     work = partial(function, **given)
     if inspect.iscoroutinefunction(function):
         return await _bounded(_contained(work()), name, seconds)
-    return await _bounded(_in_thread(work, name), name, seconds)
+    return await _bounded(in_own_thread(work, name), name, seconds)
 
 
 async def _bounded(work: Coroutine[Any, Any, T], name: str, seconds: float) -> T:
@@ -84,7 +84,7 @@ async def _contained(work: Coroutine[Any, Any, T]) -> T:
         raise ToolCrashed(f"it raised {type(error).__name__}") from error
 
 
-async def _in_thread(work: Callable[[], T], name: str) -> T:
+async def in_own_thread(work: Callable[[], T], name: str) -> T:
     """Run `work` in a thread of its own: one that hangs takes no place from others, as it would in
     a pool, and does not keep the process from ending."""
     loop = asyncio.get_running_loop()

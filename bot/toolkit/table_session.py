@@ -9,7 +9,7 @@ import difflib
 import re
 import tempfile
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,6 +19,7 @@ from bot.parsing.tabular import connect
 from bot.parsing.text import clean
 from bot.toolkit.artifacts import Artifact, Artifacts, Column
 from bot.toolkit.blocking import interruptible
+from bot.toolkit.places import Places
 
 T = TypeVar("T")
 
@@ -29,6 +30,7 @@ _READERS = {PARQUET: "read_parquet", "text/csv": "read_csv", "application/json":
 _SECONDS = 20.0
 _MEMORY = "512MB"
 _NAMED_COLUMNS = 100
+_SESSIONS = Places(every=8, own=2)
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,10 @@ async def opened(artifacts: Artifacts, handles: Sequence[str]) -> AsyncGenerator
                 f"{each.handle} ({each.name}) is no table. Tables have handles like tbl_…; "
                 "read_artifact and search_artifact read documents."
             )
-    with tempfile.TemporaryDirectory(prefix="bot-tables-", ignore_cleanup_errors=True) as folder:
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(_SESSIONS.taken())
+        made = tempfile.TemporaryDirectory(prefix="bot-tables-", ignore_cleanup_errors=True)
+        folder = stack.enter_context(made)
         for each in found:
             data = await artifacts.read(each.handle)
             await asyncio.to_thread((Path(folder) / each.handle).write_bytes, data)

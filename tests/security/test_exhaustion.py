@@ -1,0 +1,52 @@
+"""One person who asks for much leaves room for others."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from contextlib import AsyncExitStack
+
+from bot.core.context import RequestContext, bound_request
+from bot.toolkit.blocking import interruptible
+from bot.toolkit.places import Places
+from tests.support.redis import asked
+
+
+async def test_slow_statements_hold_up_nothing_else() -> None:
+    """However many run, answers are drawn, which is done in a thread as well."""
+    go, most = threading.Event(), (os.cpu_count() or 1) + 8
+    slow = [asyncio.create_task(interruptible(go.wait, go.set, 60)) for _ in range(most)]
+    for _ in range(10):  # so that each has begun, or waits to
+        await asyncio.sleep(0)
+    try:
+        async with asyncio.timeout(30):
+            assert await asyncio.to_thread(str, "drawn") == "drawn"
+        assert not any(task.done() for task in slow)
+    finally:
+        go.set()
+        await asyncio.gather(*slow)
+
+
+async def test_one_person_does_not_take_all_places() -> None:
+    """Files are read, and tables asked, a few at a time for each; what somebody else asks is next."""
+    places, taken = Places(every=3, own=2), list[str]()
+
+    async def take(user: str, until: asyncio.Event) -> None:
+        request = asked().model_copy(update={"user": user})
+        with bound_request(RequestContext(request=request, run_id="run_1")):
+            async with places.taken():
+                taken.append(user)
+                await until.wait()
+
+    go = asyncio.Event()
+    async with AsyncExitStack() as stack:
+        group = await stack.enter_async_context(asyncio.TaskGroup())
+        stack.callback(go.set)
+        for user in ("U0GREEDY01", "U0GREEDY01", "U0GREEDY01", "U0OTHER001"):
+            group.create_task(take(user, go))
+        async with asyncio.timeout(30):
+            while len(taken) < 3:  # noqa: ASYNC110 - nothing tells of it
+                await asyncio.sleep(0)
+        assert sorted(taken) == ["U0GREEDY01", "U0GREEDY01", "U0OTHER001"]
+    assert len(taken) == 4
