@@ -177,6 +177,7 @@ def _add_listeners(
         slack.identity,
         slack.clients,
         background,
+        people=slack.people,
         usage_of=budgets.of_person,
         admin=admin,
         memories=stores.memories,

@@ -25,6 +25,7 @@ from bot.store import Stores
 from bot.toolkit.mcp import Standing, open_mcp_servers
 
 OPERATOR = "the operator"
+_LOCALE = "en-US"  # a terminal speaks English
 
 
 async def usage_lines(settings: Settings) -> list[str]:
@@ -37,7 +38,7 @@ async def usage_lines(settings: Settings) -> list[str]:
         share = f" ({each.share:.0%})" if each.shares else ""
         holder = each.position.account.holder
         name = f"{each.budget.replace('_', ', ')} {each.position.account.period}"
-        rows.append((name, holder, f"{used_of(each)}{share}"))
+        rows.append((name, holder, f"{used_of(each, _LOCALE)}{share}"))
     lines = [f"{name:<28} {holder:<24} {spent}" for name, holder, spent in rows]
     if len(rows) == 1:
         lines = ["Nothing was spent this month."]

@@ -19,6 +19,7 @@ from bot.toolkit import (
     Source,
     ToolError,
     ToolResult,
+    current_request,
     drawing,
     tables,
     tool,
@@ -106,7 +107,7 @@ async def _kept(
     artifacts: Artifacts, chart: Chart, source: str, url: str | None
 ) -> tuple[Artifact, Artifact]:
     """The chart as an artifact, and its image, which the chart names."""
-    png = await asyncio.to_thread(drawing.png, chart)
+    png = await asyncio.to_thread(drawing.png, chart, current_request().request.locale)
     image = await artifacts.save(
         png, name=f"{chart.title}.png", media_type="image/png", prefix="img", source_title=source
     )

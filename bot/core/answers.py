@@ -29,7 +29,9 @@ class Table(BaseModel):
 
     caption: str = Field(description="What the table shows, in a few words.")
     columns: list[str] = Field(description="Column headings.")
-    rows: list[list[str]] = Field(description="Cells as text, one list per row.")
+    rows: list[list[str]] = Field(
+        description="Cells as text, one list per row; numbers as in English: 1,234.5."
+    )
 
 
 class Result(BaseModel):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from bot.core.budgets import Budget, Pause
+from bot.core.locales import money, number
 from bot.core.outcome import StopReason
 from bot.runs.budgets import Cap, Standing
 from bot.runs.endings import CutShort
@@ -20,26 +21,26 @@ _NAMES = {
 }
 
 
-def used_up(standing: Standing, now: datetime) -> CutShort:
+def used_up(standing: Standing, now: datetime, locale: str) -> CutShort:
     """What is used up, when it renews, and who can raise it."""
-    cause = f"{capitalised(_NAMES[standing.budget])} is used up ({amounts(standing)})"
+    cause = f"{capitalised(_NAMES[standing.budget])} is used up ({amounts(standing, locale)})"
     renewal = renewal_of(standing.budget, now)
     when = f"It renews {renewal}" if renewal else "Start a new thread"
     return cause, f"{when}, or an admin can raise it."
 
 
-def nearly_used_up(standing: Standing) -> str:
+def nearly_used_up(standing: Standing, locale: str) -> str:
     """A note for the foot of an answer."""
     name = _NAMES[standing.budget]
     if standing.share >= 1:
-        return f"{capitalised(name)} is used up ({amounts(standing)})."
-    return f"{int(standing.share * 100)} % of {name} is used ({amounts(standing)})."
+        return f"{capitalised(name)} is used up ({amounts(standing, locale)})."
+    return f"{int(standing.share * 100)} % of {name} is used ({amounts(standing, locale)})."
 
 
-def raised(standing: Standing, name: str, whose: str) -> str:
+def raised(standing: Standing, name: str, whose: str, locale: str) -> str:
     """What everybody reads when `name` has raised a budget; `whose` it is, in the reader's words."""
     until = "" if standing.budget is Budget.THREAD else f" for {_period(standing.budget)}"
-    return f"{name} raised the budget of {whose}{until} to {limit(standing)}."
+    return f"{name} raised the budget of {whose}{until} to {limit(standing, locale)}."
 
 
 def paused(pause: Pause) -> CutShort:
@@ -52,42 +53,39 @@ def since(pause: Pause) -> str:
     return f"{_date(pause.at)}, {pause.at:%H:%M} UTC"
 
 
-def used_of(standing: Standing) -> str:
+def used_of(standing: Standing, locale: str) -> str:
     """All that was used, and of how much: "$0.12 of $2.00, 23,400 tokens"."""
     spent = standing.position.spent
-    dollars, tokens = money(spent.cost), f"{spent.tokens:,}"
+    dollars, tokens = money(spent.cost, locale), number(spent.tokens, locale)
     if standing.cost_limit:
-        dollars += f" of {money(standing.cost_limit)}"
+        dollars += f" of {money(standing.cost_limit, locale)}"
     if standing.token_limit:
-        tokens += f" of {standing.token_limit:,.0f}"
-    unpriced = f" ({spent.unpriced:,} of them at an unknown price)" if spent.unpriced else ""
+        tokens += f" of {number(standing.token_limit, locale, digits=0)}"
+    unpriced = (
+        f" ({number(spent.unpriced, locale)} of them at an unknown price)" if spent.unpriced else ""
+    )
     return f"{dollars}, {tokens} tokens{unpriced}"
 
 
-def capped(cap: Cap) -> str:
+def capped(cap: Cap, locale: str) -> str:
     """What is allowed: "$2.00 and 100,000 tokens"."""
-    tokens = f"{cap.tokens:,} tokens" if cap.tokens else ""
-    return " and ".join(filter(None, (money(cap.cost) if cap.cost else "", tokens)))
+    tokens = f"{number(cap.tokens, locale)} tokens" if cap.tokens else ""
+    return " and ".join(filter(None, (money(cap.cost, locale) if cap.cost else "", tokens)))
 
 
-def amounts(standing: Standing) -> str:
+def amounts(standing: Standing, locale: str) -> str:
     """ "$5.02 of $5.00", or "120,300 of 100,000 tokens": of the limit that is fuller."""
     spent = standing.position.spent
     if standing.reason is StopReason.COST_BUDGET:
-        return f"{money(spent.cost)} of {limit(standing)}"
-    return f"{spent.tokens:,} of {limit(standing)}"
+        return f"{money(spent.cost, locale)} of {limit(standing, locale)}"
+    return f"{number(spent.tokens, locale)} of {limit(standing, locale)}"
 
 
-def limit(standing: Standing) -> str:
+def limit(standing: Standing, locale: str) -> str:
     """The fuller limit, as it was raised."""
     if standing.reason is StopReason.COST_BUDGET:
-        return money(standing.cost_limit or 0)
-    return f"{standing.token_limit or 0:,.0f} tokens"
-
-
-def money(dollars: float) -> str:
-    """In dollars and cents; in as many digits as it takes when it is less than ten cents."""
-    return f"${dollars:.2f}" if dollars >= 0.1 or dollars == 0 else f"${dollars:.4f}"
+        return money(standing.cost_limit or 0, locale)
+    return f"{number(standing.token_limit or 0, locale, digits=0)} tokens"
 
 
 def renewal_of(budget: Budget, now: datetime) -> str:

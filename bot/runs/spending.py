@@ -78,7 +78,7 @@ class Spending(Hooks):
             self._over = self._over or await self._policy.used_up(self._request)
             return self._explained(outcome, done) if self._over else outcome
         near = await self._policy.nearly_used_up(self._request)
-        notes = (budget_words.nearly_used_up(near),) if near else ()
+        notes = (budget_words.nearly_used_up(near, self._request.locale),) if near else ()
         return outcome.model_copy(update={"warnings": notes})
 
     def _explained(self, outcome: Outcome, done: tuple[str, ...]) -> Outcome:
@@ -87,7 +87,7 @@ class Spending(Hooks):
         if self._paused:
             cut_short = budget_words.paused(self._paused)
         elif self._over:
-            cut_short = budget_words.used_up(self._over, self._policy.clock())
+            cut_short = budget_words.used_up(self._over, self._policy.clock(), self._request.locale)
             position = self._over.position
             changes = {"over": OverBudget(account=position.account, factor=position.factor)}
         has_result = outcome.result is not None

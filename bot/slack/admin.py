@@ -75,7 +75,7 @@ class Admin:
         )
         await self._changed(person, f"raised {over.account.budget}", channel)
         name = escape_mrkdwn(without_broadcasts(person.name))
-        return budget_words.raised(standing, name, _whose(over.account))
+        return budget_words.raised(standing, name, _whose(over.account), person.locale)
 
     async def pause(self, user: str) -> str:
         """Let no run ask a model any more; what the admin is told."""

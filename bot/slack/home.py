@@ -44,12 +44,13 @@ def home_view(
     memories: Sequence[Memory],
     schedules: Sequence[Schedule],
     board: Board | None,
+    locale: str,
 ) -> Block:
     """What I can do, how to ask, examples, what the person has used, set, had me remember and
     scheduled, and the board of admins."""
     ways = "\n".join(f"• {way}" for way in words.HOW_TO_ASK)
     examples = "\n".join(f"• _{example}_" for example in words.EXAMPLES)
-    used = "\n".join(f"• {words.USED[each.budget]}: {used_of(each)}" for each in usage)
+    used = "\n".join(f"• {words.USED[each.budget]}: {used_of(each, locale)}" for each in usage)
     blocks = [
         _header(f"Hello, I am {name}"),
         _section(words.CAN_DO),
@@ -68,7 +69,7 @@ def home_view(
         _settings(preferences),
         *_memories(memories),
         *own_schedules(schedules),
-        *(_board(board) if board else ()),
+        *(_board(board, locale) if board else ()),
     ]
     return {"type": "home", "blocks": blocks}
 
@@ -106,13 +107,13 @@ def _memory(memory: Memory) -> Block:
     }
 
 
-def _board(board: Board) -> list[Block]:
+def _board(board: Board, locale: str) -> list[Block]:
     return [
         {"type": "divider"},
         _header(words.HOME_ADMIN),
         *([_section(escape_mrkdwn(paused(board.pause)[0]))] if board.pause else []),
-        _section(_bounds(board.budgets)),
-        _section(_spent(board.spent)),
+        _section(_bounds(board.budgets, locale)),
+        _section(_spent(board.spent, locale)),
         _section(_tools(board.tools)),
         *([_section(_servers(board.servers))] if board.servers else []),
         # An id of its own each time, or Slack would go on showing the last choice.
@@ -126,9 +127,11 @@ def _board(board: Board) -> list[Block]:
     ]
 
 
-def _bounds(budgets: Budgets) -> str:
+def _bounds(budgets: Budgets, locale: str) -> str:
     bounds = [
-        f"• {words.BUDGETS[each]}: {capped(cap)}" for each in Budget if (cap := budgets.cap(each))
+        f"• {words.BUDGETS[each]}: {capped(cap, locale)}"
+        for each in Budget
+        if (cap := budgets.cap(each))
     ]
     return "\n".join([words.HOME_BUDGETS, *bounds]) if bounds else words.HOME_NO_BUDGETS
 
@@ -138,9 +141,9 @@ def _tools(groups: Mapping[str, int]) -> str:
     return words.HOME_TOOLS.format(count=sum(groups.values()), groups=escape_mrkdwn(listed))
 
 
-def _spent(standings: Sequence[Standing]) -> str:
+def _spent(standings: Sequence[Standing], locale: str) -> str:
     shown = [each for each in standings if not _is_direct(each)][:_MOST]
-    lines = [f"• {_account(each)}: {used_of(each)}" for each in shown]
+    lines = [f"• {_account(each)}: {used_of(each, locale)}" for each in shown]
     return "\n".join([words.HOME_SPENT, *lines]) if lines else words.HOME_NOTHING_SPENT
 
 

@@ -13,6 +13,7 @@ from bot.slack.admin import Admin
 from bot.slack.background import Background
 from bot.slack.client import Clients, Identity
 from bot.slack.home import home_view
+from bot.slack.people import People
 from bot.slack.schedules import WorkspaceSchedules
 
 
@@ -37,6 +38,7 @@ class HomeTab:
     identity: Identity
     clients: Clients
     background: Background
+    people: People
     usage_of: UsageOf
     admin: Admin
     memories: Memories
@@ -59,6 +61,7 @@ class HomeTab:
             await self.memories.all(MemoryScope.USER, self._holder(user)),
             await self.schedules.of(user),
             await self.admin.board(user),
+            await self.people.locale(user),
         )
         await self.clients.writes.views_publish(user_id=user, view=view)
 

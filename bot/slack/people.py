@@ -66,6 +66,13 @@ class People:
         except SlackUnavailable:
             return user
 
+    async def locale(self, user: str) -> str:
+        """How they have numbers written; as in the United States when Slack cannot say."""
+        try:
+            return (await self.find(user)).locale
+        except SlackUnavailable:
+            return "en-US"
+
     async def _ask(self, user: str) -> Person:
         try:
             answer = await self._client.users_info(user=user, include_locale=True)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from bot.core.answers import Chart
+from bot.core.locales import rewritten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,8 +24,8 @@ _INK = "#1f2328"
 _FAINT = "#d8dce2"
 
 
-def png(chart: Chart) -> bytes:
-    """The chart as the bytes of a PNG; takes a second, so call it in a thread.
+def png(chart: Chart, locale: str) -> bytes:
+    """The chart as the bytes of a PNG, with numbers as `locale` has them; takes a second, so call it in a thread.
 
     Drawn with a figure of its own: pyplot's global state does not belong in threads.
     """
@@ -35,9 +36,9 @@ def png(chart: Chart) -> bytes:
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     if chart.kind == "pie":
-        _draw_pie(axes, chart)
+        _draw_pie(axes, chart, locale)
     else:
-        _draw_series(axes, chart)
+        _draw_series(axes, chart, locale)
     axes.set_title(_drawable(chart.title), loc="left", fontsize=14, fontweight="bold", pad=14)
     _as_written(figure)
     out = io.BytesIO()
@@ -56,7 +57,7 @@ def _lying(chart: Chart) -> bool:
     return chart.kind == "bar" and sum(len(label) + 2 for label in chart.labels) > _WIDE_LABELS
 
 
-def _draw_series(axes: Axes, chart: Chart) -> None:
+def _draw_series(axes: Axes, chart: Chart, locale: str) -> None:
     places = range(len(chart.labels))
     labels = [_drawable(label) for label in chart.labels]
     lying = _lying(chart)
@@ -69,7 +70,7 @@ def _draw_series(axes: Axes, chart: Chart) -> None:
     axes.spines[["top", "right", "bottom" if lying else "left"]].set_visible(False)
     axes.tick_params(length=0, colors=_INK, labelsize=9)
     number_axis, label_axis = (axes.xaxis, axes.yaxis) if lying else (axes.yaxis, axes.xaxis)
-    number_axis.set_major_formatter(lambda value, _: _number(value))
+    number_axis.set_major_formatter(lambda value, _: _number(value, locale))
     shown = list(places)[:: 1 if lying else _step(chart.labels)]
     label_axis.set_ticks(shown, [labels[place] for place in shown])
     if lying:
@@ -105,7 +106,7 @@ def _step(labels: Sequence[str]) -> int:
     return 1 if len(labels) <= 31 else 2
 
 
-def _draw_pie(axes: Axes, chart: Chart) -> None:
+def _draw_pie(axes: Axes, chart: Chart, locale: str) -> None:
     values = [value or 0.0 for value in chart.series[0].values]
     wedges = axes.pie(
         values,
@@ -116,7 +117,7 @@ def _draw_pie(axes: Axes, chart: Chart) -> None:
     )[0]
     total = sum(values)
     names = [
-        f"{_drawable(textwrap.shorten(label, 34, placeholder='…'))}  {_number(value)} ({value / total:.1%})"
+        f"{_drawable(textwrap.shorten(label, 34, placeholder='…'))}  {_number(value, locale)} ({rewritten(f'{value / total:.1%}', locale)})"
         for label, value in zip(chart.labels, values, strict=True)
     ]
     axes.legend(
@@ -124,8 +125,9 @@ def _draw_pie(axes: Axes, chart: Chart) -> None:
     )
 
 
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 1000 or value == int(value) else f"{value:.4g}"
+def _number(value: float, locale: str) -> str:
+    whole = abs(value) >= 1000 or value == int(value)
+    return rewritten(f"{value:,.0f}" if whole else f"{value:.4g}", locale)
 
 
 def _as_written(figure: Figure) -> None:

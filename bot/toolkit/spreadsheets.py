@@ -87,7 +87,10 @@ def _write(made: Any, sheet: Sheet) -> None:
         made.column_dimensions[get_column_letter(number)].width = width
     heading = [_text_cell(made, clean(column)) for column in sheet.columns]
     for cell in heading:
-        cell.font, cell.fill = Font(bold=True), PatternFill("solid", fgColor="EEF1F5")
+        cell.font, cell.fill = (
+            Font("Calibri", 11, bold=True),
+            PatternFill("solid", fgColor="EEF1F5"),
+        )
         cell.alignment = Alignment(vertical="top", wrap_text=True)
     made.append(heading)
     for row in sheet.rows:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bot.core.answers import ActionItem, ActionItems, Table
+from bot.core.locales import day
 from bot.core.outcome import Outcome
 from bot.slack.render import words
 from bot.slack.render.links import LinkGate
@@ -11,17 +12,18 @@ from bot.slack.render.sections import opening, points, titled
 from bot.slack.render.tables import table_pieces
 
 
-def action_pieces(found: ActionItems, _outcome: Outcome, gate: LinkGate) -> Drawn:
+def action_pieces(found: ActionItems, _outcome: Outcome, gate: LinkGate, locale: str) -> Drawn:
     """The items as a table; what is to be done leads to the message it comes from."""
     pieces = opening(found.summary, gate, otherwise=words.NO_TEXT)
     items = [item for item in found.items if item.task.strip()]
     uploads: list[Upload] = []
     if items:
-        rows, uploads = table_pieces(_table(items), gate, urls=[item.url for item in items])
+        urls = [item.url for item in items]
+        rows, uploads = table_pieces(_table(items, locale), gate, locale, urls=urls)
         pieces += rows
     return [*pieces, *titled(words.GAPS, points(found.gaps, gate))], uploads
 
 
-def _table(items: list[ActionItem]) -> Table:
-    rows = [[item.task, item.owner or "", item.due or ""] for item in items]
+def _table(items: list[ActionItem], locale: str) -> Table:
+    rows = [[item.task, item.owner or "", day(item.due or "", locale)] for item in items]
     return Table(caption="", columns=[words.TASK, words.OWNER, words.DUE], rows=rows)

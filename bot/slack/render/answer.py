@@ -12,16 +12,16 @@ from bot.slack.render.sections import opening, points, sources, titled
 from bot.slack.render.tables import table_pieces
 
 
-def answer_pieces(answer: Answer, outcome: Outcome, gate: LinkGate) -> Drawn:
+def answer_pieces(answer: Answer, outcome: Outcome, gate: LinkGate, locale: str) -> Drawn:
     """Everything the answer says, in reading order, and the files that belong to it."""
     pieces = opening(answer.summary, gate, otherwise=words.NO_TEXT)
     pieces += points(answer.key_points, gate)
     uploads: list[Upload] = []
     if answer.table:
-        more, files = table_pieces(answer.table, gate)
+        more, files = table_pieces(answer.table, gate, locale)
         pieces, uploads = pieces + more, uploads + files
     for handle in dict.fromkeys(answer.charts):
-        more, files = chart_pieces(handle, outcome.charts.get(handle), gate)
+        more, files = chart_pieces(handle, outcome.charts.get(handle), gate, locale)
         pieces, uploads = pieces + more, uploads + files
     pieces += titled(words.GAPS, points(answer.gaps, gate))
     pieces += titled(words.SOURCES, sources(answer.sources, gate))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 from bot.core.answers import Chart, Series, Table
+from bot.core.locales import figures
 from bot.slack.render import words
 from bot.slack.render.links import LinkGate
 from bot.slack.render.markdown import safe_text
@@ -23,20 +24,20 @@ _MAX_SEGMENTS = 6
 
 
 def chart_pieces(
-    handle: str, chart: Chart | None, gate: LinkGate
+    handle: str, chart: Chart | None, gate: LinkGate, locale: str
 ) -> tuple[list[Piece], list[Upload]]:
     """The chart, and its image where Slack cannot draw it."""
     if chart is None:
         return [written(words.CHART_MISSING.format(handle=safe_text(handle, gate)))], []
     block = native_chart(chart)
     if block:
-        return [Piece(block, f"{_named(chart, gate)}\n\n{_numbers_as_text(chart)}")], []
+        return [Piece(block, f"{_named(chart, gate)}\n\n{_numbers_as_text(chart, locale)}")], []
     if chart.image:
         note = words.CHART_AS_IMAGE.format(title=safe_text(chart.title, gate))
         name = f"{file_name(chart.title) or 'chart'}.png"
         return [written(note)], [Upload(name, handle=chart.image)]
     heading = written(words.CHART_AS_TABLE.format(title=safe_text(chart.title, gate)))
-    pieces, uploads = table_pieces(_numbers(chart), gate)
+    pieces, uploads = table_pieces(_numbers(chart), gate, locale)
     return [heading, *pieces], uploads
 
 
@@ -113,12 +114,12 @@ def _numbers(chart: Chart) -> Table:
 
 def _number(series: Series, index: int) -> str:
     value = series.values[index] if index < len(series.values) else None
-    return "" if value is None else f"{value:g}"
+    return "" if value is None else f"{value:,.10g}"
 
 
-def _numbers_as_text(chart: Chart) -> str:
+def _numbers_as_text(chart: Chart, locale: str) -> str:
     table = _numbers(chart)
-    lines = as_csv([table.columns, *table.rows]).decode("utf-8-sig").splitlines()
+    lines = as_csv(figures([table.columns, *table.rows], locale)).decode("utf-8-sig").splitlines()
     return "\n".join(f"    {line}" for line in lines)
 
 

@@ -11,7 +11,7 @@ from bot.slack.render.parts import BLOCK_SIZE, Drawn, Piece, chunks, context, jo
 from bot.slack.render.sections import opening, points, sources, titled
 
 
-def draft_pieces(reply: DraftReply, _outcome: Outcome, gate: LinkGate) -> Drawn:
+def draft_pieces(reply: DraftReply, _outcome: Outcome, gate: LinkGate, _locale: str) -> Drawn:
     """The draft and what stands behind it; it says that nothing was posted."""
     quoted = _quoted(reply.draft, gate)
     pieces = [

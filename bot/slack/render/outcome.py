@@ -55,8 +55,8 @@ from bot.slack.text import clean
 MAX_PARTS = 4
 DOCUMENT = "answer.md"
 
-Renderer = Callable[[Any, Outcome, LinkGate], Drawn]
-"""Takes an instance of the response type it is registered for."""
+Renderer = Callable[[Any, Outcome, LinkGate, str], Drawn]
+"""Takes an instance of the response type it is registered for, and last the reader's locale."""
 
 RENDERERS: dict[type[Result], Renderer] = {
     Answer: answer_pieces,
@@ -82,7 +82,7 @@ def render(outcome: Outcome, request: Request, *, size: int = PART_SIZE) -> Rend
     frame = _frame(outcome, request, gate)
     if request.late:
         frame.above.insert(0, context(words.LATE))
-    pieces, uploads = _result(outcome, gate)
+    pieces, uploads = _result(outcome, gate, request.locale)
     parts = packed([*frame.above, *pieces, *frame.below], size)
     document = "\n\n".join(part.plain for part in parts)
     if len(parts) > MAX_PARTS:
@@ -121,7 +121,7 @@ def _with_document(
 
 def _frame(outcome: Outcome, request: Request, gate: LinkGate) -> Frame:
     note = gate.mrkdwn(outcome.note)
-    foot = context(" · ".join([footer(outcome.totals), *outcome.warnings]))
+    foot = context(" · ".join([footer(outcome.totals, request.locale), *outcome.warnings]))
     raising = [_bare(raise_buttons(outcome.over))] if outcome.over else []
     below = [*_answer_buttons(outcome, request), *raising, foot]
     match outcome.status:
@@ -160,7 +160,7 @@ def _answer_buttons(outcome: Outcome, request: Request) -> list[Piece]:
     return [_bare(block) for block in blocks if block]
 
 
-def _result(outcome: Outcome, gate: LinkGate) -> Drawn:
+def _result(outcome: Outcome, gate: LinkGate, locale: str) -> Drawn:
     if outcome.result is None:
         return [], []
     model = RESPONSE_TYPES.get(outcome.response_type)
@@ -171,7 +171,7 @@ def _result(outcome: Outcome, gate: LinkGate) -> Drawn:
     except ValidationError:
         # A record from another version: what it holds is shown rather than lost.
         return data_pieces(outcome.result)
-    return RENDERERS[model](result, outcome, gate)
+    return RENDERERS[model](result, outcome, gate, locale)
 
 
 def _bare(block: Block) -> Piece:

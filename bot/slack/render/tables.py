@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 
 from bot.core.answers import Table
+from bot.core.locales import figures, number
 from bot.slack.render import words
 from bot.slack.render.links import Link, LinkGate
 from bot.slack.render.markdown import safe_text
@@ -21,8 +22,10 @@ _MAX_SIZE = 6_000  # characters of all cells; beside it there is still room for 
 _NUMBER = re.compile(r"[-+−]?[.,\s]*+\d[\d.,\s]*+(%|[A-Za-z$€£¥]{0,3})|[$€£¥]\s?[\d.,]+")
 
 
-def table_pieces(table: Table, gate: LinkGate, *, urls: Sequence[str | None] = ()) -> Drawn:
-    """The table, and a CSV of it when not all of it can be shown.
+def table_pieces(
+    table: Table, gate: LinkGate, locale: str, *, urls: Sequence[str | None] = ()
+) -> Drawn:
+    """The table, and a CSV of it, as it was written, when not all of it can be shown.
 
     The first cell of each row leads to that of `urls`, if the gate permits.
     """
@@ -32,11 +35,13 @@ def table_pieces(table: Table, gate: LinkGate, *, urls: Sequence[str | None] = (
     heading = written(f"**{safe_text(table.caption, gate)}**") if table.caption.strip() else None
     shown = _fitting(rows)
     pieces = [heading] if heading else []
-    pieces.append(_table(shown, _permitted(urls, gate)))
+    pieces.append(_table(figures(shown, locale), _permitted(urls, gate)))
     if shown == rows:
         return pieces, []
     name = f"{file_name(table.caption) or 'table'}.csv"
-    note = words.TABLE_CUT.format(rows=len(rows) - 1, columns=len(rows[0]), name=f"`{name}`")
+    note = words.TABLE_CUT.format(
+        rows=number(len(rows) - 1, locale), columns=len(rows[0]), name=f"`{name}`"
+    )
     return [*pieces, written(note)], [Upload(name, as_csv(rows))]
 
 

@@ -11,7 +11,9 @@ from bot.slack.render.parts import Drawn, Piece, joined
 from bot.slack.render.sections import listed, opening, points, sources, statements, titled
 
 
-def summary_pieces(summary: ThreadSummary, _outcome: Outcome, gate: LinkGate) -> Drawn:
+def summary_pieces(
+    summary: ThreadSummary, _outcome: Outcome, gate: LinkGate, _locale: str
+) -> Drawn:
     """Everything the summary says, in reading order."""
     decided = statements(summary.decisions, gate, label=words.MESSAGE)
     asked = statements(summary.open_questions, gate, label=words.MESSAGE)

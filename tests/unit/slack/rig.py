@@ -326,6 +326,7 @@ async def wired(
                 identity,
                 clients,
                 background,
+                people=people,
                 usage_of=nothing_used,
                 admin=admin,
                 memories=NoMemories(),

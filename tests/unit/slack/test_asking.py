@@ -330,7 +330,7 @@ def test_every_modal_is_one_that_slack_takes(quoted):
 
 async def test_the_home_tab_is_one_that_slack_takes():
     used = await nothing_used("T1", "U1")
-    accept_view(home_view("Answer Bot", used, Preferences(), [], [], None), "home")
+    accept_view(home_view("Answer Bot", used, Preferences(), [], [], None, "en-US"), "home")
     pause = Pause(by="U1", name="Ada", at=datetime.now(UTC))
     known = [Memory(scope=MemoryScope.USER, text="x" * 500, by="U1") for _ in range(60)]
     where = {"team": "T1", "channel": "C1", "thread": "1.2", "user": "U1", "next_at": 1}
@@ -339,7 +339,9 @@ async def test_the_home_tab_is_one_that_slack_takes():
     caps = Budgets(**{str(each): Cap(cost=2, tokens=100_000) for each in Budget})
     board = Board(pause, caps, used * 50, {"data": 9, "web": 3}, servers, everybodys)
     own = Preferences(style="&" * 1_000, only_me=True)
-    accept_view(home_view("Answer Bot", used, own, known, everybodys[:MOST], board), "home")
+    accept_view(
+        home_view("Answer Bot", used, own, known, everybodys[:MOST], board, "de-DE"), "home"
+    )
     accept_view(personal_form(own), "modal")
     accept_view(channel_form("C1", "#" + "x" * 80, ChannelSettings()), "modal")
     every = ChannelSettings(

@@ -133,6 +133,32 @@ def test_a_cell_that_a_spreadsheet_would_run_is_text_in_the_file():
     assert ",-5" in upload.data.decode()
 
 
+@pytest.mark.parametrize(
+    ("locale", "cell", "foot"),
+    [
+        ("en-US", "1,234.5", "12.3k tokens · $0.0123 · 8.2 s"),
+        ("de-DE", "1.234,5", "12,3k tokens · 0,0123\u00a0$ · 8,2 s"),
+        ("fr-FR", "1\u202f234,5", "12,3k tokens · 0,0123\u00a0$ · 8,2 s"),
+        ("hi-IN", "1,234.5", "12.3k tokens · $0.0123 · 8.2 s"),
+    ],
+)
+def test_figures_are_in_the_form_of_who_asked(locale: str, cell: str, foot: str):
+    """In tables and in the foot; prose, a native chart and the attached file keep what was written."""
+    rows = [["North", "1,234.5"]] * 120
+    table = Table(caption="t", columns=["Region", "Sales"], rows=rows)
+    said = answer(summary="It is 1,234.5 in all.", table=table)
+    rendered = render(outcome(said), REQUEST.model_copy(update={"locale": locale}))
+    accept_all(rendered)
+    blocks = {block["type"]: block for part in rendered.parts for block in part.blocks}
+    assert blocks["table"]["rows"][1][1]["text"] == cell
+    assert blocks["table"]["column_settings"][1]["align"] == "right"
+    [series] = blocks["data_visualization"]["chart"]["series"]
+    assert series["data"][1]["value"] == 12.5
+    assert foot in shown_text(rendered)
+    assert "It is 1,234.5 in all." in shown_text(rendered)
+    assert '"1,234.5"' in rendered.uploads[0].data.decode()
+
+
 def test_ragged_and_empty_tables_do_no_harm():
     ragged = Table(caption="", columns=["a"], rows=[["1", "2"], [], [""]])
     accept_all(render(outcome(answer(table=ragged)), REQUEST))

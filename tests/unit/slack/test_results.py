@@ -106,9 +106,9 @@ def test_action_items_are_a_table_whose_tasks_lead_to_their_messages():
     assert [cell["text"] for cell in table["rows"][0]] == ["To do", "Who", "Due"]
     link = {"type": "link", "url": LINK, "text": "Fix the *login* page"}
     assert table["rows"][1][0]["elements"][0]["elements"] == [link]
-    assert [cell["text"] for cell in table["rows"][1][1:]] == ["Ben", "2026-11-27"]
+    assert [cell["text"] for cell in table["rows"][1][1:]] == ["Ben", "Nov 27, 2026"]
     assert [cell["text"] for cell in table["rows"][2]] == ["=SUM(A1)", "–", "–"]
-    assert f"| [Fix the \\*login\\* page]({LINK}) | Ben | 2026-11-27 |" in rendered.document
+    assert f"| [Fix the \\*login\\* page]({LINK}) | Ben | Nov 27, 2026 |" in rendered.document
     assert "made.up" not in rendered.document
 
 

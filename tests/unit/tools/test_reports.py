@@ -109,7 +109,7 @@ async def test_charts_and_tables_stand_in_by_their_handles(artifacts: MemoryArti
         name="sales",
     )
     chart = Chart(title="C", kind="bar", labels=["a"], series=[Series(name="n", values=[1.0])])
-    png = await artifacts.save(drawing.png(chart), name="c.png", media_type="image/png")
+    png = await artifacts.save(drawing.png(chart, "en-US"), name="c.png", media_type="image/png")
     kept = chart.model_copy(update={"image": png.handle}).model_dump_json().encode()
     saved = await artifacts.save(kept, name="C", media_type=CHART_TYPE, prefix="chart")
     text = (

@@ -1,0 +1,66 @@
+"""Numbers and days are written as their reader writes them, and no figure changes its value."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.core.locales import day, figures, money, number
+
+THIN, WIDE = "\u202f", "\u00a0"
+
+
+@pytest.mark.parametrize(
+    ("locale", "amount", "dollars", "cents", "date"),
+    [
+        ("en-US", "1,234,567.5", "$1,234.50", "$0.0123", "Mar 1, 2026"),
+        ("de-DE", "1.234.567,5", f"1.234,50{WIDE}$", f"0,0123{WIDE}$", "01.03.2026"),
+        ("fr-FR", f"1{THIN}234{THIN}567,5", f"1{THIN}234,50{WIDE}$", f"0,0123{WIDE}$", "1 mars 2026"),
+        ("hi-IN", "12,34,567.5", "$1,234.50", "$0.0123", "1 मार्च 2026"),
+        ("es-LA", "1,234,567.5", "$1,234.50", "$0.0123", "1 mar 2026"),
+        ("no such", "1,234,567.5", "$1,234.50", "$0.0123", "Mar 1, 2026"),
+    ],
+)  # fmt: skip
+def test_numbers_and_days_are_those_of_the_locale(
+    locale: str, amount: str, dollars: str, cents: str, date: str
+) -> None:
+    """Slack's names of locales are understood, its own es-LA too; an unknown one is en-US."""
+    assert number(1234567.5, locale) == amount
+    assert (money(1234.5, locale), money(0.0123, locale)) == (dollars, cents)
+    assert day("2026-03-01", locale) == date
+    assert day("next week", locale) == "next week"
+
+
+@pytest.mark.parametrize(
+    ("locale", "shown"),
+    [
+        ("en-US", ["$1,234,567.50", "-0.5%", "10042", "3.5–4.25 ms", "2.0"]),
+        ("de-DE", ["$1.234.567,50", "-0,5%", "10042", "3,5–4,25 ms", "2.0"]),
+        ("fr-FR", [f"$1{THIN}234{THIN}567,50", "-0,5%", "10042", "3,5–4,25 ms", "2.0"]),
+        ("hi-IN", ["$12,34,567.50", "-0.5%", "10042", "3.5–4.25 ms", "2.0"]),
+    ],
+)
+def test_cells_that_are_figures_are_rewritten(locale: str, shown: list[str]) -> None:
+    """What names the row, what is prose, what is a version and what was not grouped stays."""
+    heading = ["No.", "Revenue", "Share", "Order", "Time", "Version", "Note"]
+    row = ["1.5", "$1,234,567.50", "-0.5%", "10042", "3.5–4.25 ms", "2.0", "about 1,500.5 or 2.5.1"]
+    assert figures([heading, row], locale) == [heading, ["1.5", *shown, row[-1]]]
+
+
+@pytest.mark.parametrize(
+    ("cells", "shown"),
+    [
+        (["1.234", "5"], ["1.234", "5"]),
+        (["1.234", "0.5"], ["1,234", "0,5"]),
+        (["1,234", "5"], ["1.234", "5"]),
+        (["1.234,5", "1.5"], ["1.234,5", "1.5"]),
+        (["12,5 %", "1,234"], ["12,5 %", "1,234"]),
+        (["1 234", "1.5"], ["1 234", "1.5"]),
+        (["10.0.0.1", "2026-03-01", "12:30"], ["10.0.0.1", "2026-03-01", "12:30"]),
+    ],
+)
+def test_a_figure_that_may_mean_two_things_stays_as_it_is(
+    cells: list[str], shown: list[str]
+) -> None:
+    """A German reader never sees a thousandth or a thousandfold of what was meant."""
+    rows = [["", "n"], *(["", cell] for cell in cells)]
+    assert [row[1] for row in figures(rows, "de-DE")[1:]] == shown
