@@ -86,11 +86,13 @@ async def list_scheduled_messages(
 ) -> str:
     """List what schedule_message left to be posted for the asker, the next first, with ids."""
     zone = zone_of(current_request().request.time_zone)
+    found, hidden = await messages.all()
     lines = [
         f"{each.id} · {each.at.astimezone(zone):%a %Y-%m-%d %H:%M} in {each.place} · {each.text}"
-        for each in (await messages.all())[:limit]
+        for each in found[:limit]
     ]
-    return "\n".join([f"times in {zone}", *lines]) if lines else "No message waits."
+    more = " · more wait that are told of in a direct message only" if hidden else ""
+    return "\n".join([f"{len(found)} waiting{more} · times in {zone}", *lines])
 
 
 @tool(

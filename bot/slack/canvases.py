@@ -71,18 +71,23 @@ class SlackCanvases:
 
     async def _find(self, wanted: str | None) -> Canvas:
         """Raises ToolError, NotPermitted, and what calls to Slack raise."""
-        canvas = self._named(wanted or "")
-        if canvas is None:
-            place = await self._channels.readable(wanted)
-            info = (await self._clients.reads.conversations_info(channel=place))["channel"]
-            canvas = ((info.get("properties") or {}).get("canvas") or {}).get("file_id")
-            if not canvas:
-                raise ToolError(f"{wanted or 'This channel'} has no canvas of its own.")
+        named = self._named(wanted or "")
+        canvas = named or await self._own(wanted)
         file = (await self._clients.reads.files_info(file=canvas))["file"]
         if file.get("mimetype") != CANVAS:
             raise ToolError(f"{canvas} is a file and no canvas: read_file reads files.")
-        await self._channels.readable_in_any(places_of(file))
+        if named:  # who sees a channel sees its own one, whatever is said of the file
+            await self._channels.readable_in_any(places_of(file))
         return self._canvas(canvas, one_line(str(file.get("title") or "")))
+
+    async def _own(self, channel: str | None) -> str:
+        """The id of a channel's own canvas."""
+        place = await self._channels.readable(channel)
+        info = (await self._clients.reads.conversations_info(channel=place))["channel"]
+        canvas = ((info.get("properties") or {}).get("canvas") or {}).get("file_id")
+        if not canvas:
+            raise ToolError(f"{channel or 'This channel'} has no canvas of its own.")
+        return str(canvas)
 
     def _named(self, wanted: str) -> str | None:
         """The id of a canvas by that or by its link; None for what may be a channel."""

@@ -12,7 +12,7 @@ from typing import Any
 from slack_sdk.errors import SlackApiError
 
 from bot.core.context import current_request
-from bot.core.errors import StoreError, ToolError
+from bot.core.errors import NotPermitted, StoreError, ToolError
 from bot.core.failpoints import failpoint
 from bot.core.scheduled_message import ScheduledMessage
 from bot.slack import composed
@@ -64,11 +64,12 @@ class SlackScheduledMessages:
             await self.store.save(known)
         return known.slack_id
 
-    async def all(self) -> list[WaitingMessage]:
-        """In front of others, only those of public channels and of this one."""
+    async def all(self) -> tuple[list[WaitingMessage], int]:
+        """In front of others, only those that go where they may look as well."""
         async with for_the_model():
             found = [await self._shown(each) for _, each in await self._own()]
-        return sorted((each for each in found if each), key=lambda each: each.at)
+        shown = sorted((each for each in found if each), key=lambda each: each.at)
+        return shown, len(found) - len(shown)
 
     async def cancel(self, message_id: str, *, text: str) -> None:
         async with for_the_model(), only_once():
@@ -120,10 +121,11 @@ class SlackScheduledMessages:
 
     async def _shown(self, waiting: Waiting) -> WaitingMessage | None:
         request, channel = current_request(), str(waiting["channel_id"])
-        found = await self.channels.access.channel(channel)
-        is_open = found is not None and found.open
-        if not (is_open or channel == request.channel or request.request.is_for_one):
-            return None
+        if not request.request.is_for_one:
+            try:
+                await self.channels.readable(channel)
+            except (NotPermitted, ToolError):
+                return None
         return WaitingMessage(
             id=str(waiting["id"]),
             place=await self.channels.access.place(channel),

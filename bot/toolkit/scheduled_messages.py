@@ -25,8 +25,8 @@ class ScheduledMessages(Protocol):
         """Have Markdown posted in a channel (name or id), or in a thread there, at `at`, which has a
         time zone; returns Slack's id of it."""
 
-    async def all(self) -> list[WaitingMessage]:
-        """Those that still wait and may be told of here, the next first."""
+    async def all(self) -> tuple[list[WaitingMessage], int]:
+        """Those that still wait and may be told of here, the next first, and how many others wait."""
 
     async def cancel(self, message_id: str, *, text: str) -> None:
         """Never post it, if it begins with `text`."""

@@ -94,9 +94,9 @@ class OneCanvas:
 class ManyMessages:
     """Those that are posted later, as far as it goes here."""
 
-    async def all(self) -> list[WaitingMessage]:
+    async def all(self) -> tuple[list[WaitingMessage], int]:
         at = datetime(2027, 3, 1, tzinfo=UTC)
-        return [WaitingMessage(f"Q{n}", "#sales", at, "talk " * 40) for n in range(30)]
+        return [WaitingMessage(f"Q{n}", "#sales", at, "talk " * 40) for n in range(30)], 0
 
 
 class LargeWorkspace:
