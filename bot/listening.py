@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from slack_bolt.async_app import AsyncApp
-
 from bot.core.background import alongside
 from bot.many_workspaces import ManyWorkspaces
 from bot.runners import budget_policy, offered
@@ -26,6 +24,7 @@ from bot.slack.catching_up import CatchingUp
 from bot.slack.client import DeadlineClient
 from bot.slack.deciding import Deciding
 from bot.slack.edits import Edits
+from bot.slack.gate import Gate
 from bot.slack.home_tab import HomeTab
 from bot.slack.intake import Intake
 from bot.slack.listeners import register
@@ -49,8 +48,6 @@ async def listening(
 ) -> AsyncGenerator[None]:
     """Events, commands and clicks are taken in for the length of the context, over Socket Mode or HTTP;
     what was missed is looked for, and what was scheduled is asked."""
-    signing = settings.slack_signing_secret
-    signing_secret = signing.get_secret_value() if signing else ""
     async with AsyncExitStack() as stack:
         background = await stack.enter_async_context(Background())
         requests = Requests(stores, engine)
@@ -59,15 +56,26 @@ async def listening(
             submit = each.submits(submit)
 
         def listener(slack: Slack) -> Listener:
-            app = slack_app(slack.clients, slack.identity, signing_secret=signing_secret)
-            intake, asking = _add_listeners(
-                *(app, settings, stores, slack, requests, submit, background)
-            )
-            return Listener(slack, app, intake, asking)
+            return _listener(settings, stores, slack, requests, submit, background)
 
         listeners = PerWorkspace(there, listener)
-        taken_out = many.removals.taken_out if many else None
-        app = front_door(listeners, signing_secret=signing_secret, taken_out=taken_out)
+        await stack.enter_async_context(_events_taken_in(settings, listeners, told, many))
+        await stack.enter_async_context(_missed_looked_for(settings, stores, there, listeners))
+        await stack.enter_async_context(_due_asked(stores, there, listeners))
+        yield
+
+
+@asynccontextmanager
+async def _events_taken_in(
+    settings: Settings,
+    listeners: PerWorkspace[Listener],
+    told: Serving,
+    many: ManyWorkspaces | None,
+) -> AsyncGenerator[None]:
+    signing_secret = _signing_secret(settings)
+    taken_out = many.removals.taken_out if many else None
+    app = front_door(listeners, signing_secret=signing_secret, taken_out=taken_out)
+    async with AsyncExitStack() as stack:
         if many:
             stack.enter_context(told.install_pages.served_by(many.flow))
         if settings.slack_app_token:
@@ -77,25 +85,42 @@ async def listening(
             told.health.needs("slack", sockets.is_connected)
         else:
             why = "without SLACK_APP_TOKEN events come over HTTP and must be signed"
-            secret(signing, "SLACK_SIGNING_SECRET", why)
+            secret(settings.slack_signing_secret, "SLACK_SIGNING_SECRET", why)
             await stack.enter_async_context(told.slack_requests.taken_by(app, signing_secret))
-        if settings.catch_up.every_minutes:
-
-            async def catch_up(team: str) -> None:
-                if listener := await listeners.of(team):
-                    await _catching_up(settings, stores, listener).run()
-
-            watching = in_each(there.teams, catch_up)
-            await stack.enter_async_context(alongside(watching, name="catching up"))
-
-        async def ask_what_is_due(team: str) -> None:
-            if listener := await listeners.of(team):
-                clients, asking = listener.slack.clients, listener.asking
-                await Scheduling(team, stores.schedules, asking, clients).run()
-
-        due = in_each(there.teams, ask_what_is_due)
-        await stack.enter_async_context(alongside(due, name="schedules"))
         yield
+
+
+@asynccontextmanager
+async def _missed_looked_for(
+    settings: Settings, stores: Stores, there: Workspaces, listeners: PerWorkspace[Listener]
+) -> AsyncGenerator[None]:
+    async def catch_up(team: str) -> None:
+        if listener := await listeners.of(team):
+            await _catching_up(settings, stores, listener).run()
+
+    if not settings.catch_up.every_minutes:
+        yield
+        return
+    async with alongside(in_each(there.teams, catch_up), name="catching up"):
+        yield
+
+
+@asynccontextmanager
+async def _due_asked(
+    stores: Stores, there: Workspaces, listeners: PerWorkspace[Listener]
+) -> AsyncGenerator[None]:
+    async def ask_what_is_due(team: str) -> None:
+        if listener := await listeners.of(team):
+            clients, asking = listener.slack.clients, listener.asking
+            await Scheduling(team, stores.schedules, asking, clients).run()
+
+    async with alongside(in_each(there.teams, ask_what_is_due), name="schedules"):
+        yield
+
+
+def _signing_secret(settings: Settings) -> str:
+    signing = settings.slack_signing_secret
+    return signing.get_secret_value() if signing else ""
 
 
 def _catching_up(settings: Settings, stores: Stores, listener: Listener) -> CatchingUp:
@@ -109,71 +134,61 @@ def _catching_up(settings: Settings, stores: Stores, listener: Listener) -> Catc
     )
 
 
-def _add_listeners(
-    app: AsyncApp,
+def _listener(
     settings: Settings,
     stores: Stores,
     slack: Slack,
     requests: Requests,
     submit: Submit,
     background: Background,
-) -> tuple[Intake, Asking]:
+) -> Listener:
+    app = slack_app(slack.clients, slack.identity, signing_secret=_signing_secret(settings))
     channels = Channels(settings.channels, stores.channels)
-    stopping = Stopping(
-        identity=slack.identity,
-        clients=slack.clients,
-        people=slack.people,
-        policy=settings.access,
-        channels=channels,
-        running=requests,
-    )
+    gate = Gate(slack.identity.team, slack.people, settings.access, channels)
+    stopping = Stopping(slack, gate, requests)
     intake = Intake(
-        identity=slack.identity,
-        clients=slack.clients,
-        people=slack.people,
-        policy=settings.access,
-        channels=channels,
-        access=slack.access,
+        slack,
+        gate,
         threads=stores.threads,
         submit=submit,
         stopping=stopping,
-        status=slack.status,
         background=background,
     )
-    edits = Edits(
-        identity=slack.identity,
-        people=slack.people,
-        policy=settings.access,
-        channels=channels,
+    asking = Asking(slack, gate, intake, requests.whole)
+    home_tab = _home_tab(settings, stores, slack, gate, background)
+    register(
+        app,
+        slack,
         intake=intake,
-        asked=requests,
+        edits=Edits(slack.identity, gate, intake, requests),
+        asking=asking,
+        submit=submit,
+        stopping=stopping,
+        keep_feedback=stores.feedback,
+        deciding=Deciding(slack.identity.team, slack.people, requests.asked, requests.decide),
+        home_tab=home_tab,
+        background=background,
     )
-    asking = Asking(
-        identity=slack.identity,
-        clients=slack.clients,
-        people=slack.people,
-        policy=settings.access,
-        channels=channels,
-        access=slack.access,
-        intake=intake,
-        load=requests.whole,
-    )
+    return Listener(slack, app, intake, asking)
+
+
+def _home_tab(
+    settings: Settings, stores: Stores, slack: Slack, gate: Gate, background: Background
+) -> HomeTab:
     budgets = budget_policy(settings, stores)
-    schedules = WorkspaceSchedules(slack.identity.team, stores.schedules, slack.clients)
+    schedules = WorkspaceSchedules(gate.team, stores.schedules, slack.clients)
+    tools = offered(settings)
     admin = Admin(
+        gate,
         one_of_many=settings.slack_client_id is not None,
-        identity=slack.identity,
-        people=slack.people,
-        policy=settings.access,
         budgets=budgets,
-        channels=channels,
         servers=McpServers(settings.mcp_servers, stores.mcp),
         schedules=schedules,
-        tools=Counter(each.group for each in offered(settings).tools),
-        is_tool=lambda name: name in settings.mcp_servers or offered(settings).has(name),
+        tools=Counter(each.group for each in tools.tools),
+        is_tool=lambda name: name in settings.mcp_servers or tools.has(name),
         record=stores.audit.append,
     )
-    home_tab = HomeTab(
+    return HomeTab(
         slack.identity,
         slack.clients,
         background,
@@ -184,21 +199,3 @@ def _add_listeners(
         schedules=schedules,
         preferences=PreferenceBook(stores.preferences),
     )
-    register(
-        app,
-        identity=slack.identity,
-        clients=slack.clients,
-        intake=intake,
-        edits=edits,
-        asking=asking,
-        submit=submit,
-        access=slack.access,
-        stopping=stopping,
-        keep_feedback=stores.feedback,
-        admin=admin,
-        deciding=Deciding(slack.identity.team, slack.people, requests.asked, requests.decide),
-        home_tab=home_tab,
-        status=slack.status,
-        background=background,
-    )
-    return intake, asking

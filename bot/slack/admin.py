@@ -16,11 +16,10 @@ from bot.core.budgets import Account, OverBudget, Pause
 from bot.core.errors import NotPermitted
 from bot.runs import budget_words
 from bot.runs.budgets import BudgetPolicy
-from bot.runs.channels import Channels, ChannelSettings
-from bot.runs.policy import Person, Policy
-from bot.slack.client import Identity
+from bot.runs.channels import ChannelSettings
+from bot.runs.policy import Person
+from bot.slack.gate import Gate
 from bot.slack.home import Board
-from bot.slack.people import People
 from bot.slack.render import words
 from bot.slack.render.links import escape_mrkdwn, without_broadcasts
 from bot.slack.schedules import WorkspaceSchedules
@@ -38,12 +37,9 @@ class Admin:
 
     def __init__(
         self,
+        gate: Gate,
         *,
-        identity: Identity,
-        people: People,
-        policy: Policy,
         budgets: BudgetPolicy,
-        channels: Channels,
         servers: McpServers,
         tools: Mapping[str, int],
         is_tool: Callable[[str], bool],
@@ -51,11 +47,9 @@ class Admin:
         one_of_many: bool = False,
         record: Record,
     ) -> None:
-        self._identity = identity
-        self._people = people
-        self._policy = policy
+        self._gate = gate
+        self._team = gate.team
         self._budgets = budgets
-        self._channels = channels
         self._servers = servers
         self._schedules = schedules
         self._tools = tools
@@ -65,7 +59,7 @@ class Admin:
 
     async def raise_budget(self, user: str, channel: str, over: OverBudget, times: float) -> str:
         """Raise a budget from a button in `channel`; what everybody there is told of it."""
-        person = await self._admin(user)
+        person = await self._gate.admin(user)
         if not self._is_of(over.account, channel):
             log.warning("A button came back with an account that is not of its channel")
             raise NotPermitted(words.NOT_OURS)
@@ -96,10 +90,10 @@ class Admin:
     async def board(self, user: str) -> Board | None:
         """What admins see in their Home tab; None for everybody else."""
         try:
-            await self._admin(user)
+            await self._gate.admin(user)
         except NotPermitted:
             return None
-        spent = await self._budgets.of_all(self._identity.team)
+        spent = await self._budgets.of_all(self._team)
         servers, schedules = await self._servers.pinned(), await self._schedules.all()
         return Board(
             pause=await self._budgets.paused(),
@@ -112,7 +106,7 @@ class Admin:
 
     async def cancel_schedule(self, user: str, schedule_id: str) -> None:
         """Never ask it again, whosever it is; its owner is told."""
-        person = await self._admin(user)
+        person = await self._gate.admin(user)
         for schedule in await self._schedules.all():
             if schedule.id == schedule_id:
                 await self._changed(person, "cancelled a schedule", schedule.channel)
@@ -120,27 +114,27 @@ class Admin:
 
     async def channel(self, user: str, channel: str) -> ChannelSettings:
         """How the bot behaves in a channel, for an admin to change."""
-        await self._admin(user)
-        return await self._channels.of(self._identity.team, channel)
+        await self._gate.admin(user)
+        return await self._gate.settings(channel)
 
     async def change_channel(self, user: str, channel: str, wanted: ChannelSettings) -> None:
         """Have the bot behave so in the channel."""
-        person = await self._admin(user)
-        await self._channels.change(self._identity.team, channel, wanted)
+        person = await self._gate.admin(user)
+        await self._gate.channels.change(self._team, channel, wanted)
         await self._changed(person, "channel settings", channel)
         log.warning("Settings of channel %s changed by %s: %s", channel, person.id, wanted)
 
     async def reset_channel(self, user: str, channel: str) -> None:
         """Have the bot behave in the channel as it is configured."""
-        person = await self._admin(user)
-        await self._channels.reset(self._identity.team, channel)
+        person = await self._gate.admin(user)
+        await self._gate.channels.reset(self._team, channel)
         await self._changed(person, "channel settings reset", channel)
         log.warning("Settings of channel %s reset by %s", channel, person.id)
 
     async def _changed(self, person: Person, what: str, channel: str = "") -> None:
         entry = AuditEntry(
             kind=AuditKind.ADMINISTERED,
-            team=self._identity.team,
+            team=self._team,
             who=person.id,
             channel=channel,
             what=what,
@@ -149,19 +143,14 @@ class Admin:
 
     async def _may_pause(self, user: str) -> Person:
         """The switch is one for all workspaces."""
-        person = await self._admin(user)
+        person = await self._gate.admin(user)
         if self._one_of_many:
             raise NotPermitted(words.PAUSED_BY_OPERATOR)
         return person
 
-    async def _admin(self, user: str) -> Person:
-        person = await self._people.find_now(user)
-        self._policy.may_administer(person)
-        return person
-
     def _is_of(self, account: Account, channel: str) -> bool:
         """Whether the account is one that a message in `channel` can be refused for."""
-        team = re.escape(self._identity.team)
+        team = re.escape(self._team)
         holders = {
             "workspace": team,
             "channel": f"{team}:{re.escape(channel)}",

@@ -17,17 +17,16 @@ from bot.core.errors import NotPermitted
 from bot.core.failpoints import failpoint
 from bot.core.ids import new_id
 from bot.core.request import Again, Entry, FileRef, Request
-from bot.runs.channels import Channels
-from bot.runs.policy import Person, Policy
-from bot.slack.access import Access
-from bot.slack.client import Clients, Identity, error_code
+from bot.runs.policy import Person
+from bot.slack.client import error_code
+from bot.slack.gate import Gate
 from bot.slack.intake import Intake
 from bot.slack.names import naming
-from bot.slack.people import People
 from bot.slack.render import words
 from bot.slack.render.links import escape_mrkdwn, without_broadcasts
 from bot.slack.render.parts import Block, shortened
 from bot.slack.text import cap, clean, decode
+from bot.slack.workspaces import Slack
 
 LoadRequest = Callable[[str], Awaitable[Request | None]]
 """A request that was made before, by its id; None when it is not kept any more."""
@@ -71,24 +70,13 @@ class Question:
 class Asking:
     """Turns questions into requests. Raises NotPermitted with a sentence for the person."""
 
-    def __init__(
-        self,
-        *,
-        identity: Identity,
-        clients: Clients,
-        people: People,
-        policy: Policy,
-        channels: Channels,
-        access: Access,
-        intake: Intake,
-        load: LoadRequest,
-    ) -> None:
-        self._identity = identity
-        self._clients = clients
-        self._people = people
-        self._policy = policy
-        self._channels = channels
-        self._access = access
+    def __init__(self, slack: Slack, gate: Gate, intake: Intake, load: LoadRequest) -> None:
+        self._identity = slack.identity
+        self._clients = slack.clients
+        self._access = slack.access
+        self._gate = gate
+        self.name = naming(slack.people, slack.access)
+        """The name of somebody, or of a channel, mentioned in a question."""
         self._intake = intake
         self._load = load
         self._under_way: set[str] = set()
@@ -157,10 +145,6 @@ class Asking:
         """Other workspaces may share the channel of theirs."""
         return kept.team == self._identity.team and (not kept.private or kept.user == user)
 
-    async def name(self, entity: str) -> str:
-        """The name of somebody, or of a channel, mentioned in a question."""
-        return await naming(self._people, self._access)(entity)
-
     async def direct_channel(self, user: str) -> str:
         """The channel of the direct messages between `user` and the bot."""
         opened = await self._clients.writes.conversations_open(users=user)
@@ -168,9 +152,7 @@ class Asking:
 
     async def _permitted(self, user: str, channel: str) -> Person:
         """The person, if they may ask in the channel, and they and the bot are in it."""
-        person = await self._people.find(user)
-        here = await self._channels.of(self._identity.team, channel)
-        self._policy.may_ask(person, here)
+        person = await self._gate.asker(user, channel)
         found = await self._access.channel(channel)
         if found is None or not found.bot_is_in or found.archived:
             raise NotPermitted(words.INVITE.format(name=self._identity.name))

@@ -15,11 +15,9 @@ from typing import Any, Protocol
 
 from bot.core.errors import NotPermitted
 from bot.core.request import Again, Request
-from bot.runs.channels import Channels
-from bot.runs.policy import Policy
 from bot.slack.client import Identity
+from bot.slack.gate import Gate
 from bot.slack.intake import Intake
-from bot.slack.people import People
 from bot.slack.stopping import is_stop
 from bot.slack.text import mentions
 
@@ -48,20 +46,9 @@ class Asked(Protocol):
 class Edits:
     """Turns them into requests, or takes requests back."""
 
-    def __init__(
-        self,
-        *,
-        identity: Identity,
-        people: People,
-        policy: Policy,
-        channels: Channels,
-        intake: Intake,
-        asked: Asked,
-    ) -> None:
+    def __init__(self, identity: Identity, gate: Gate, intake: Intake, asked: Asked) -> None:
         self._identity = identity
-        self._people = people
-        self._policy = policy
-        self._channels = channels
+        self._gate = gate
         self._intake = intake
         self._asked = asked
 
@@ -121,9 +108,8 @@ class Edits:
         await self._asked.supersede(old, new)
 
     async def _may_still_ask(self, request: Request) -> bool:
-        person = await self._people.find(request.user)
         try:
-            self._policy.may_ask(person, await self._channels.of(request.team, request.channel))
+            await self._gate.asker(request.user, request.channel)
         except NotPermitted:
             return False
         return True

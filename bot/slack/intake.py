@@ -14,20 +14,18 @@ from slack_sdk.errors import SlackApiError
 
 from bot.core.errors import NotPermitted, SlackUnavailable, StoreUnavailable
 from bot.core.request import Entry, FileRef, Request
-from bot.runs.channels import Channels, ChannelSettings
-from bot.runs.policy import Person, Policy
+from bot.runs.policy import Person
 from bot.runs.watching import Submit
-from bot.slack.access import Access
 from bot.slack.background import Background
 from bot.slack.beside import channel_beside
-from bot.slack.client import TRANSPORT_ERRORS, Clients, Identity
+from bot.slack.client import TRANSPORT_ERRORS
+from bot.slack.gate import Gate
 from bot.slack.names import naming
-from bot.slack.people import People
 from bot.slack.render import words
-from bot.slack.status import ThreadStatus
 from bot.slack.stopping import Stopping, is_stop
 from bot.slack.text import mentions, one_line, question_from
 from bot.slack.turns import Turns
+from bot.slack.workspaces import Slack
 
 log = logging.getLogger(__name__)
 
@@ -52,29 +50,23 @@ class Intake:
 
     def __init__(
         self,
+        slack: Slack,
+        gate: Gate,
         *,
-        identity: Identity,
-        clients: Clients,
-        people: People,
-        policy: Policy,
-        channels: Channels,
-        access: Access,
         threads: Threads,
         submit: Submit,
         stopping: Stopping,
-        status: ThreadStatus,
         background: Background,
     ) -> None:
-        self._identity = identity
-        self._clients = clients
-        self._people = people
-        self._policy = policy
-        self._channels = channels
-        self._access = access
+        self._identity = slack.identity
+        self._clients = slack.clients
+        self._access = slack.access
+        self._status = slack.status
+        self._name_of = naming(slack.people, slack.access)
+        self._gate = gate
         self._threads = threads
         self._submit = submit
         self._stopping = stopping
-        self._status = status
         self._background = background
         self._crowds: OrderedDict[str, None] = OrderedDict()
         self._turns = Turns()
@@ -103,9 +95,8 @@ class Intake:
             return
         # For a mention in a channel two events come; only one of them is answered directly.
         speaks = event["type"] == "app_mention" or entry is Entry.DIRECT_MESSAGE
-        person = await self._people.find(event["user"])
         try:
-            self._policy.may_ask(person, await self._settings(event))
+            person = await self._gate.asker(event["user"], event["channel"])
         except NotPermitted as refusal:
             if speaks and await self._is_first_notice(event):
                 self._tell(event, str(refusal))
@@ -148,9 +139,6 @@ class Intake:
         """As `Request.thread_key`: the team is the bot's own, in shared channels too."""
         return f"{self._identity.team}:{channel}:{thread}"
 
-    async def _settings(self, event: Event) -> ChannelSettings:
-        return await self._channels.of(self._identity.team, event["channel"])
-
     def _is_ignored(self, event: Event) -> bool:
         user = event.get("user")
         return (
@@ -180,7 +168,7 @@ class Intake:
         askers = await self._threads.participants(key)
         if not askers:
             return False
-        follow = (await self._settings(event)).follow
+        follow = (await self._gate.settings(event["channel"])).follow
         if follow == "alone" and key not in self._crowds:
             return await self._alone(event, key, askers)
         return follow == "always"
@@ -207,8 +195,7 @@ class Intake:
 
     async def question(self, text: str) -> str:
         """The question in a message's text."""
-        name_of = naming(self._people, self._access)
-        return await question_from(text, bot=self._identity.user, name_of=name_of)
+        return await question_from(text, bot=self._identity.user, name_of=self._name_of)
 
     async def _request(self, event: Event, entry: Entry, person: Person, question: str) -> Request:
         return Request(

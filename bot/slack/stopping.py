@@ -13,13 +13,11 @@ from typing import Any, Protocol
 from slack_sdk.errors import SlackApiError
 
 from bot.core.errors import NotPermitted
-from bot.runs.channels import Channels
-from bot.runs.policy import Policy
-from bot.slack.client import Clients, Identity
-from bot.slack.people import People
+from bot.slack.gate import Gate
 from bot.slack.render.buttons import STOP
 from bot.slack.render.words import STOP_WORDS
 from bot.slack.text import clean, without_mention
+from bot.slack.workspaces import Slack
 
 STOP_REACTIONS = frozenset(
     {"x", "octagonal_sign", "no_entry", "no_entry_sign", "black_square_for_stop"}
@@ -51,27 +49,16 @@ def is_stop(text: str, bot: str) -> bool:
 class Stopping:
     """Stops runs for people."""
 
-    def __init__(
-        self,
-        *,
-        identity: Identity,
-        clients: Clients,
-        people: People,
-        policy: Policy,
-        channels: Channels,
-        running: Running,
-    ) -> None:
-        self._identity = identity
-        self._clients = clients
-        self._people = people
-        self._policy = policy
-        self._channels = channels
+    def __init__(self, slack: Slack, gate: Gate, running: Running) -> None:
+        self._identity = slack.identity
+        self._clients = slack.clients
+        self._gate = gate
         self._running = running
 
     async def stop(self, channel: str, thread: str | None, user: str) -> bool:
         """Stop what runs in the thread, or, without one, anywhere in the channel; False when
         nothing does. Raises NotPermitted with a sentence for the person."""
-        await self._permit(user, channel)
+        await self._gate.asker(user, channel)
         team = self._identity.team
         if thread is None:
             return await self._running.cancel_in_channel(team, channel, user)
@@ -84,7 +71,7 @@ class Stopping:
             return
         channel, ts = str(item["channel"]), str(item["ts"])
         try:
-            await self._permit(user, channel)
+            await self._gate.asker(user, channel)
         except NotPermitted:
             return
         team = self._identity.team
@@ -92,11 +79,6 @@ class Stopping:
             await self._running.cancel_asked(team, channel, ts, user)
         elif thread_key := await self._runs_in(channel, ts):
             await self._running.cancel_own(thread_key, user)
-
-    async def _permit(self, user: str, channel: str) -> None:
-        person = await self._people.find(user)
-        here = await self._channels.of(self._identity.team, channel)
-        self._policy.may_ask(person, here)
 
     async def _runs_in(self, channel: str, ts: str) -> str | None:
         """The thread whose run shows itself in the message: one under way has a Stop button."""

@@ -31,6 +31,7 @@ from bot.slack.background import Background
 from bot.slack.client import Clients, Identity, identify, slack_clients
 from bot.slack.deciding import Deciding
 from bot.slack.edits import Edits
+from bot.slack.gate import Gate
 from bot.slack.home_tab import HomeTab
 from bot.slack.intake import Intake
 from bot.slack.listeners import register
@@ -39,6 +40,7 @@ from bot.slack.schedules import WorkspaceSchedules
 from bot.slack.socket_mode import socket_mode
 from bot.slack.status import ThreadStatus
 from bot.slack.stopping import Stopping
+from bot.slack.workspaces import Slack
 from bot.store import Position, Refusal, ScheduleStore, open_stores
 from bot.toolkit.mcp import McpServers
 
@@ -254,55 +256,24 @@ async def wired(
     ):
         budgets = BudgetPolicy(Budgets(), stores.budgets, stores.pause)
         identity = await identify(clients.reads)
-        people = People(clients.reads, identity)
-        access = Access(clients.reads)
-        status = ThreadStatus(clients.live)
-        stopping = Stopping(
-            identity=identity,
-            clients=clients,
-            people=people,
-            policy=policy,
-            channels=channels,
-            running=mailbox,
-        )
+        slack = Slack.reached_by(clients, identity)
+        people, access, status = slack.people, slack.access, slack.status
+        gate = Gate(identity.team, people, policy, channels)
+        stopping = Stopping(slack, gate, mailbox)
         intake = Intake(
-            identity=identity,
-            clients=clients,
-            people=people,
-            policy=policy,
-            channels=channels,
-            access=access,
+            slack,
+            gate,
             threads=mailbox,
             submit=mailbox.submit,
             stopping=stopping,
-            status=status,
             background=background,
         )
-        edits = Edits(
-            identity=identity,
-            people=people,
-            policy=policy,
-            channels=channels,
-            intake=intake,
-            asked=mailbox,
-        )
-        asking = Asking(
-            identity=identity,
-            clients=clients,
-            people=people,
-            policy=policy,
-            channels=channels,
-            access=access,
-            intake=intake,
-            load=mailbox.load,
-        )
+        edits = Edits(identity, gate, intake, mailbox)
+        asking = Asking(slack, gate, intake, mailbox.load)
         schedules = WorkspaceSchedules(identity.team, NoSchedules(), clients)
         admin = Admin(
-            identity=identity,
-            people=people,
-            policy=policy,
+            gate,
             budgets=budgets,
-            channels=channels,
             servers=McpServers({}, Decisions()),
             schedules=schedules,
             tools={"general": 1},
@@ -312,16 +283,13 @@ async def wired(
         app = slack_app(clients, identity, signing_secret=ws.signing_secret)
         register(
             app,
-            identity=identity,
-            clients=clients,
+            slack,
             intake=intake,
             edits=edits,
             asking=asking,
             submit=mailbox.submit,
-            access=access,
             stopping=stopping,
             keep_feedback=mailbox,
-            admin=admin,
             home_tab=HomeTab(
                 identity,
                 clients,
@@ -333,7 +301,6 @@ async def wired(
                 schedules=schedules,
                 preferences=PreferenceBook(Decisions()),
             ),
-            status=status,
             background=background,
             deciding=Deciding(identity.team, people, mailbox.asked, mailbox.decide),
         )
