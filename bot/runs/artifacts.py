@@ -17,14 +17,20 @@ from bot.store.values import decode
 from bot.toolkit.artifacts import Artifact, Column
 
 MAX_BYTES = 32 * 1024 * 1024
+PER_DAY = 500 * 1024 * 1024
+"""Bytes that one person may have kept in a day: Redis has them all for a week, and a full one serves
+nobody."""
 
 
 class ThreadArtifacts:
     """Implements `Artifacts` (its contracts stand there)."""
 
-    def __init__(self, store: ArtifactStore, *, max_bytes: int = MAX_BYTES) -> None:
+    def __init__(
+        self, store: ArtifactStore, *, max_bytes: int = MAX_BYTES, per_day: int = PER_DAY
+    ) -> None:
         self._store = store
         self._max_bytes = max_bytes
+        self._per_day = per_day
 
     async def save(
         self,
@@ -54,7 +60,13 @@ class ThreadArtifacts:
             source_title=source_title,
             source_url=source_url,
         )
-        place = _places(current_request().request)[0]
+        request = current_request().request
+        if await self._store.count(request.team, request.user, len(data)) > self._per_day:
+            raise ToolError(
+                f"{name} cannot be kept: what this person has had saved today is as much as one may. "
+                "Go on with what is saved, and say so."
+            )
+        place = _places(request)[0]
         await self._store.put(place, artifact.handle, artifact.model_dump_json(), data)
         return artifact
 

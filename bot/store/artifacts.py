@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from bot.store.connection import Connection, Retention
 
 
@@ -21,6 +23,13 @@ class ArtifactStore:
             ("SADD", handles, handle),
             ("EXPIRE", handles, self._seconds),
         )
+
+    async def count(self, team: str, user: str, size: int) -> int:
+        """Put `size` down to a person; how many bytes they had kept this day (UTC), these included."""
+        day = datetime.now(UTC).strftime("%Y-%m-%d")
+        key = self._redis.key("artifact-bytes", team, user, day)
+        total, _ = await self._redis.together(("INCRBY", key, size), ("EXPIRE", key, 2 * 86_400))
+        return int(total)
 
     async def description(self, thread_key: str, handle: str) -> bytes | None:
         """What `put` was given, None when there is no such artifact any more."""

@@ -7,10 +7,30 @@ import os
 import threading
 from contextlib import AsyncExitStack
 
+import pytest
+
 from bot.core.context import RequestContext, bound_request
+from bot.core.errors import ToolError
+from bot.runs.artifacts import ThreadArtifacts
+from bot.store import Stores
+from bot.toolkit import Artifact
 from bot.toolkit.blocking import interruptible
 from bot.toolkit.places import Places
 from tests.support.redis import asked
+
+
+async def test_one_person_does_not_fill_redis(stores: Stores) -> None:
+    artifacts = ThreadArtifacts(stores.artifacts, per_day=100)
+
+    async def save(user: str, thread: str) -> Artifact:
+        request = asked(thread=thread).model_copy(update={"user": user})
+        with bound_request(RequestContext(request=request, run_id="run_1")):
+            return await artifacts.save(b"x" * 60, name="a.txt", media_type="text/plain")
+
+    await save("U0GREEDY01", "1.0")
+    with pytest.raises(ToolError, match="as much as one may"):
+        await save("U0GREEDY01", "2.0")
+    await save("U0OTHER001", "2.0")
 
 
 async def test_slow_statements_hold_up_nothing_else() -> None:
