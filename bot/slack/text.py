@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 
 import regex
 
@@ -12,6 +12,9 @@ from bot.core.unseen import without_unseen
 
 MAX_QUESTION = 40_000
 """Characters of one question that reach the model: the most Slack keeps of a message."""
+
+_MOST_NAMES = 30
+"""Each may take a call of Slack's, of which it allows a hundred a minute for everybody."""
 
 NameOf = Callable[[str], Awaitable[str]]
 """What to call a user or a channel, by its id."""
@@ -67,22 +70,23 @@ def mentions(text: str, user: str) -> bool:
 
 async def decode(text: str, name_of: NameOf) -> str:
     """Slack's markup as a person reads it: `<@U1>` → @Ada, `<#C1|general>` → #general, links with
-    both their text and their address, `&lt;` → <."""
+    both their text and their address, `&lt;` → <. Of very many ids the first have names."""
     found = list(_ENTITY.finditer(text))
+    unnamed = (each[1].removesuffix("|") for each in found if each[1][0] in "@#")
+    ids = dict.fromkeys(each[1:] for each in unnamed if "|" not in each)
+    names = {each: await name_of(each) for each in list(ids)[:_MOST_NAMES]}
     decoded, last = [], 0
     for entity in found:
-        decoded += [_unescape(text[last : entity.start()]), await _entity(entity[1], name_of)]
+        decoded += [_unescape(text[last : entity.start()]), _entity(entity[1], names)]
         last = entity.end()
     return "".join([*decoded, _unescape(text[last:])])
 
 
-async def _entity(inside: str, name_of: NameOf) -> str:
+def _entity(inside: str, names: Mapping[str, str]) -> str:
     target, _, label = inside.partition("|")
     label = _unescape(label)
-    if target.startswith("@"):
-        return f"@{label or await name_of(target[1:])}"
-    if target.startswith("#"):
-        return f"#{label or await name_of(target[1:])}"
+    if target.startswith(("@", "#")):
+        return f"{target[0]}{label or names.get(target[1:], target[1:])}"
     if target.startswith("!"):
         return _special(target[1:], label)
     if not re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*:", target):

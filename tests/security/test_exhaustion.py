@@ -11,12 +11,16 @@ import pytest
 
 from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
+from bot.local.model import finish
+from bot.local.workspace import ADA
 from bot.runs.artifacts import ThreadArtifacts
 from bot.store import Stores
 from bot.toolkit import Artifact
 from bot.toolkit.blocking import interruptible
 from bot.toolkit.places import Places
+from tests.support.deployment import deployed
 from tests.support.redis import asked
+from tests.support.runs import answer
 
 
 async def test_one_person_does_not_fill_redis(stores: Stores) -> None:
@@ -31,6 +35,16 @@ async def test_one_person_does_not_fill_redis(stores: Stores) -> None:
     with pytest.raises(ToolError, match="as much as one may"):
         await save("U0GREEDY01", "2.0")
     await save("U0OTHER001", "2.0")
+
+
+async def test_one_message_does_not_use_up_what_slack_allows(redis_url: str) -> None:
+    """Slack gives some hundred look-ups of people a minute, for everybody; a message has room for
+    thousands of made-up ones, and whoever is not known may not ask."""
+    crowd = " ".join(f"<@U{number:09}>" for number in range(2_000))
+    async with deployed(lambda _: finish(answer()), redis_url) as bot:
+        ts = await bot.ask(ADA, "C0SALES001", crowd)
+        await bot.answered("C0SALES001", ts)
+        assert len([e for e in bot.ws.effects if e.method == "users.info"]) < 50
 
 
 async def test_slow_statements_hold_up_nothing_else() -> None:
