@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from openai import AsyncOpenAI
@@ -86,11 +87,12 @@ async def runner(
     open_surface: OpenSurface,
     *,
     may_decide: MayDecide,
+    place: Services = MappingProxyType({}),
     **options: Any,
 ) -> AsyncGenerator[Runner]:
     """The runner of a place that is no workspace; see `runners`."""
     async with runners(settings, stores, **options) as make:
-        yield make(conversation, {}, open_surface, may_decide)
+        yield make(conversation, place, open_surface, may_decide)
 
 
 @asynccontextmanager

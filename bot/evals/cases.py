@@ -82,7 +82,8 @@ class Walkthrough(_Part):
 class Case(_Part):
     """One question; those of `before` are asked first, in the same thread, and only the last answer is
     judged. Files stand beside the file of the case. With `bounded` the run is stopped after
-    the first turn in which tools ran: cheap, and enough to see what a model chooses."""
+    the first turn in which tools ran: cheap, and enough to see what a model chooses. `canvases` are
+    Markdown by channel."""
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$")
     question: str = Field(min_length=1)
@@ -91,6 +92,7 @@ class Case(_Part):
     databases: dict[str, Beside] = {}
     thread: tuple[Said, ...] = ()
     channels: dict[str, tuple[Said, ...]] = {}
+    canvases: dict[str, str] = {}
     response: Literal["Answer", "ThreadSummary", "ActionItems", "DraftReply"] = "Answer"
     response_schema: dict[str, Any] | None = Field(default=None, alias="schema")
     bounded: bool = False

@@ -19,6 +19,7 @@ from bot.core.ids import new_id
 from bot.core.outcome import Outcome
 from bot.core.request import Entry, Request
 from bot.evals.bounded import Bounded
+from bot.evals.canvases import CaseCanvases
 from bot.evals.cases import Case
 from bot.evals.conversation import CaseConversation
 from bot.evals.judging import reasons
@@ -30,7 +31,7 @@ from bot.runs.runner import Runner
 from bot.runs.surface import OpenSurface, RunPost
 from bot.settings import Settings
 from bot.store import Stores
-from bot.toolkit import DatabaseConfig
+from bot.toolkit import Canvases, DatabaseConfig
 
 Told = Callable[[CaseResult], None]
 """Is told of each run as it ends."""
@@ -73,6 +74,7 @@ async def _run(settings: Settings, stores: Stores, case: Case) -> CaseResult:
         conversation,
         watch.opens(),
         dry_run=True,
+        place={Canvases: CaseCanvases(case.canvases)} if case.canvases else {},
         may_decide=_nobody,
     ) as works:
         *before, last = _requests(case, conversation)
