@@ -153,6 +153,7 @@ def _listener(
         submit=submit,
         stopping=stopping,
         background=background,
+        record=stores.audit.append,
     )
     asking = Asking(slack, gate, intake, requests.whole)
     home_tab = _home_tab(settings, stores, slack, gate, background)

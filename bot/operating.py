@@ -72,16 +72,16 @@ def _standing_lines(standing: Standing) -> list[str]:
 
 async def pause(settings: Settings) -> None:
     """Let no run ask a model any more."""
+    await _record(settings, "paused")
     async with _policy(settings) as policy:
         await policy.switch.set(Pause(by="", name=OPERATOR, at=datetime.now(UTC)))
-    await _record(settings, "paused")
 
 
 async def resume(settings: Settings) -> None:
     """Take that back."""
+    await _record(settings, "resumed")
     async with _policy(settings) as policy:
         await policy.switch.clear()
-    await _record(settings, "resumed")
 
 
 async def feedback_lines(settings: Settings, limit: int, *, as_json: bool) -> list[str]:
@@ -101,6 +101,7 @@ async def feedback_lines(settings: Settings, limit: int, *, as_json: bool) -> li
 async def erase_lines(settings: Settings, *, user: str = "", thread: str = "") -> list[str]:
     """Erase all that is held about a person, or of a thread, and say what went. The last
     lines name what could not go."""
+    await _record(settings, "erased a person" if user else "erased a thread")
     async with _requests(settings) as requests:
         erased = await (erase_person(requests, user) if user else erase_thread(requests, thread))
     left = sorted(erased.responses)
@@ -108,7 +109,6 @@ async def erase_lines(settings: Settings, *, user: str = "", thread: str = "") -
         key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else "none"
         async with sdk_client(key, settings.openai_base_url) as client:
             left = await delete_responses(client, left)
-    await _record(settings, "erased a person" if user else "erased a thread")
     lines = [
         f"Erased {erased.keys:,} keys in Redis, {len(erased.threads):,} threads among them, and "
         f"{len(erased.responses) - len(left):,} responses at the model service."
@@ -152,6 +152,7 @@ def _audit_line(entry: AuditEntry) -> str:
 
 
 async def _record(settings: Settings, what: str) -> None:
+    """Before it is done: nothing is without an entry, whoever is killed."""
     async with _stores(settings) as stores:
         entry = AuditEntry(kind=AuditKind.ADMINISTERED, team="operator", who="operator", what=what)
         await stores.audit.append([entry])

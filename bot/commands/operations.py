@@ -66,7 +66,8 @@ def erase(
 def audit(
     user: Annotated[str, typer.Option(help="Only of this person, by id.")] = "",
     kind: Annotated[
-        str, typer.Option(help="Only asked, called, decided, ended or administered.")
+        str,
+        typer.Option(help="Only refused, asked, begun, called, decided, ended or administered."),
     ] = "",
     days: Annotated[int, typer.Option(min=1, help="How far back.")] = 30,
     as_json: Annotated[bool, typer.Option("--json", help="A JSON object a line.")] = False,

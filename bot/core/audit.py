@@ -12,7 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field
 class AuditKind(StrEnum):
     """What happened."""
 
+    REFUSED = "refused"  # somebody was not let in
     ASKED = "asked"  # a request was begun to be worked on
+    BEGUN = "begun"  # a tool that changes something is about to run
     CALLED = "called"  # a tool was called, or refused
     DECIDED = "decided"  # somebody approved a call, or did not
     ENDED = "ended"  # a request had its end, and what it took

@@ -41,7 +41,12 @@ class ToolError(BotError):
 
 
 class NotPermitted(BotError):
-    """The person may not do this here. The message is a clear sentence for that person."""
+    """The person may not do this here. The message is a clear sentence for that person; `reason`
+    says it in a word or two, for the audit log."""
+
+    def __init__(self, message: str, *, reason: str = "") -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 class ModelErrorKind(StrEnum):

@@ -2,11 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Sequence
+
 from bot.agent.events import Event, FromSubagent, ToolEnded, ToolStarted
+from bot.agent.state import LoopState
+from bot.core.approvals import Approval, Decision
 from bot.core.audit import AuditEntry, AuditKind
 from bot.core.outcome import Outcome, RunStatus
 from bot.core.request import Request
 from bot.store import AuditLog
+
+Record = Callable[[Sequence[AuditEntry]], Awaitable[None]]
+"""Puts on record what was done, or is about to be. Raises StoreUnavailable: then it is not done."""
+
+
+def decided(approval: Approval, decision: Decision) -> AuditEntry:
+    """An entry about what somebody, or nobody, decided."""
+    team, channel, _ = approval.thread_key.split(":", 2)
+    return AuditEntry(
+        kind=AuditKind.DECIDED,
+        team=team,
+        who=decision.by,
+        channel="" if channel.startswith("D") else channel,
+        run_id=approval.run_id,
+        what=f"{decision.verdict} {approval.tool}",
+        ok=decision.allows,
+        arguments=approval.sha256,
+    )
 
 
 def audited(request: Request, kind: AuditKind, what: str, **more: object) -> AuditEntry:
@@ -29,7 +51,8 @@ class RunAudit:
         self._request = request
         self._run_id = run_id
         self._waiting: list[AuditEntry] = []
-        self._arguments: dict[str, str] = {}
+        self._started: dict[str, ToolStarted] = {}
+        self._begun: set[str] = set()
 
     async def begin(self) -> None:
         """It is worked on."""
@@ -39,15 +62,26 @@ class RunAudit:
     def note(self, event: Event) -> None:
         """Remember what must be on record."""
         match event:
-            case ToolStarted(call_id=call_id, arguments=arguments):
-                self._arguments[call_id] = arguments
+            case ToolStarted(call_id=call_id):
+                self._started[call_id] = event
             case ToolEnded(call_id=call_id, tool=tool, ok=ok):
-                arguments = self._arguments.pop(call_id, "")
+                started = self._started.pop(call_id, None)
+                arguments = started.arguments if started else ""
                 self._note(AuditKind.CALLED, tool, ok=ok, arguments=arguments)
             case FromSubagent(event=inner):
                 self.note(inner)
             case _:
                 pass
+
+    async def intend(self, state: LoopState) -> None:
+        """Write down what the run, which stands there, is about to change: should it be killed in the
+        middle of that, the log says at least that it was begun."""
+        for call_id in state.open.begun if state.open else ():
+            started = self._started.get(call_id)
+            if started and call_id not in self._begun:
+                self._begun.add(call_id)
+                self._note(AuditKind.BEGUN, started.tool, arguments=started.arguments)
+        await self.keep()
 
     async def keep(self) -> None:
         """Write down what was noted. Raises StoreUnavailable."""

@@ -73,9 +73,9 @@ class Policy:
     def may_ask(self, person: Person, channel: ChannelSettings) -> None:
         """Raises NotPermitted with a sentence for that person when they may not ask there."""
         if person.kind not in self._allowed(channel):
-            raise NotPermitted(_REFUSALS[person.kind])
+            raise NotPermitted(_REFUSALS[person.kind], reason=person.kind)
         if channel.people is not None and person.id not in channel.people:
-            raise NotPermitted(_NOT_LISTED)
+            raise NotPermitted(_NOT_LISTED, reason="not listed")
 
     def may_administer(self, person: Person) -> None:
         """Raises NotPermitted with a sentence for that person unless they are an admin here: one

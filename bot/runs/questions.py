@@ -17,6 +17,7 @@ from bot.core.approvals import Approval, Asked, Decision, Verdict
 from bot.core.errors import CorruptValue, StoreError
 from bot.core.failpoints import failpoint
 from bot.core.request import Request
+from bot.runs.auditing import Record, decided
 from bot.runs.handing_back import HandBack
 from bot.runs.surface import Surface
 from bot.store import Approvals, Lease, Rest
@@ -43,6 +44,7 @@ class Questions:
     approvals: Approvals
     surface: Surface
     lease: Lease
+    record: Record
 
     async def settle(self) -> None:
         """Show what became of the questions that were answered."""
@@ -65,6 +67,7 @@ class Questions:
                 answers = await self._put(waiting)
         except Interrupted:
             return
+        await self.record([decided(*answer) for answer in answers])
         for approval, decision in answers:
             await self.approvals.answer(approval, decision)
         if answers:

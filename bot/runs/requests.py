@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bot.core.approvals import Approval, Asked, Decision, Verdict
-from bot.core.audit import AuditEntry, AuditKind
+from bot.core.audit import AuditKind
 from bot.core.failpoints import failpoint
 from bot.core.request import Request
+from bot.runs.auditing import audited, decided
 from bot.runs.engine import Engine
 from bot.store import Phase, Refusal, Stores
 
@@ -30,7 +31,11 @@ class Requests:
         Raises StoreUnavailable when that is not certain: do not acknowledge it then.
         """
         new = await self.engine.submit(request, event_id)
-        if await self.stores.approvals.supersede(request, WROTE_INSTEAD):
+        on_record = await self.stores.audit.beside(
+            audited(request, AuditKind.DECIDED, "denied by writing instead", ok=False)
+        )
+        if await self.stores.approvals.supersede(request, WROTE_INSTEAD, on_record):
+            await self.stores.audit.settle(request.team)
             await self.engine.wake(request.thread_key)
         if not request.private:  # what only one person saw makes nobody's reply meant for us
             await self.stores.threads.join(request.thread_key, request.user)
@@ -45,10 +50,13 @@ class Requests:
     ) -> Refusal | None:
         """Answer a question, as it was shown (`sha256`), and have its run go on; None when this
         answer counts. Raises StoreUnavailable when that is not certain."""
-        refusal = await self.stores.approvals.decide(approval, decision, sha256=sha256)
+        audit = self.stores.audit
+        on_record = await audit.beside(decided(approval, decision))
+        refusal = await self.stores.approvals.decide(
+            approval, decision, sha256=sha256, on_record=on_record
+        )
         failpoint("approval-decided")
-        if refusal is None:
-            await self.stores.audit.append([_on_record(approval, decision)])
+        await audit.settle(on_record.team)
         # Also for one decided before: whoever did may have died before this line.
         if refusal in (None, Refusal.DECIDED):
             await self.engine.wake(approval.thread_key)
@@ -158,17 +166,3 @@ class Requests:
     async def _is_head(self, thread_key: str, request_id: str) -> bool:
         head = await self.stores.mailbox.head(thread_key)
         return head is not None and head.id == request_id
-
-
-def _on_record(approval: Approval, decision: Decision) -> AuditEntry:
-    team, channel, _ = approval.thread_key.split(":", 2)
-    return AuditEntry(
-        kind=AuditKind.DECIDED,
-        team=team,
-        who=decision.by,
-        channel="" if channel.startswith("D") else channel,
-        run_id=approval.run_id,
-        what=f"{decision.verdict} {approval.tool}",
-        ok=decision.allows,
-        arguments=approval.sha256,
-    )

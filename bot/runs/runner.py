@@ -113,7 +113,10 @@ class Runner:
         if request.replaces and not await post.message():
             await self._take_over(request.replaces, post, lease)
         async with self.open_surface(request, post) as surface:
-            asking = Questions(request, record.run_id, self.stores.approvals, surface, lease)
+            asking = Questions(
+                *(request, record.run_id, self.stores.approvals, surface, lease),
+                self.stores.audit.append,
+            )
             outcome = record.outcome or await self._decide(request, record, lease, asking, attempt)
             await _deliver(surface, outcome)
             await asking.close()
@@ -191,7 +194,7 @@ class Runner:
         async def note(event: Event) -> None:
             if isinstance(event, Recorded | SavePoint):
                 await self._keep(event, request, record, lease, spending, steering)
-                await audit.keep()
+                await audit.intend(event.state)
             if isinstance(event, FromSubagent) and isinstance(event.event, Recorded):
                 await self.stores.runs.note_response(event.event.entry, lease)
             if self.draining.is_set() and can_rest(event):

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
 from bot.core.audit import AuditEntry, AuditKind
 from bot.core.budgets import Account, OverBudget, Pause
 from bot.core.errors import NotPermitted
 from bot.runs import budget_words
+from bot.runs.auditing import Record
 from bot.runs.budgets import BudgetPolicy
 from bot.runs.channels import ChannelSettings
 from bot.runs.policy import Person
@@ -26,10 +27,6 @@ from bot.slack.schedules import WorkspaceSchedules
 from bot.toolkit.mcp import McpServers
 
 log = logging.getLogger(__name__)
-
-
-Record = Callable[[Sequence[AuditEntry]], Awaitable[None]]
-"""Puts on record what was changed."""
 
 
 class Admin:
@@ -63,27 +60,27 @@ class Admin:
         if not self._is_of(over.account, channel):
             log.warning("A button came back with an account that is not of its channel")
             raise NotPermitted(words.NOT_OURS)
+        await self._changes(person, f"raise {over.account.budget}", channel)
         standing = await self._budgets.raise_budget(over, person.id, times)
         log.info(
             "Budget raised: %s to %s times by %s", over.account, standing.position.factor, user
         )
-        await self._changed(person, f"raised {over.account.budget}", channel)
         name = escape_mrkdwn(without_broadcasts(person.name))
         return budget_words.raised(standing, name, _whose(over.account), person.locale)
 
     async def pause(self, user: str) -> str:
         """Let no run ask a model any more; what the admin is told."""
         person = await self._may_pause(user)
+        await self._changes(person, "paused")
         await self._budgets.switch.set(Pause(by=person.id, name=person.name, at=datetime.now(UTC)))
-        await self._changed(person, "paused")
         log.warning("Paused by %s", person.id)
         return words.PAUSED
 
     async def resume(self, user: str) -> str:
         """Take the pause back; what the admin is told."""
         person = await self._may_pause(user)
+        await self._changes(person, "resumed")
         await self._budgets.switch.clear()
-        await self._changed(person, "resumed")
         log.warning("Resumed by %s", person.id)
         return words.RESUMED
 
@@ -109,7 +106,7 @@ class Admin:
         person = await self._gate.admin(user)
         for schedule in await self._schedules.all():
             if schedule.id == schedule_id:
-                await self._changed(person, "cancelled a schedule", schedule.channel)
+                await self._changes(person, "cancelled a schedule", schedule.channel)
                 await self._schedules.stop(schedule, words.SCHEDULE_CANCELLED)
 
     async def channel(self, user: str, channel: str) -> ChannelSettings:
@@ -120,18 +117,19 @@ class Admin:
     async def change_channel(self, user: str, channel: str, wanted: ChannelSettings) -> None:
         """Have the bot behave so in the channel."""
         person = await self._gate.admin(user)
+        await self._changes(person, "channel settings", channel)
         await self._gate.channels.change(self._team, channel, wanted)
-        await self._changed(person, "channel settings", channel)
         log.warning("Settings of channel %s changed by %s: %s", channel, person.id, wanted)
 
     async def reset_channel(self, user: str, channel: str) -> None:
         """Have the bot behave in the channel as it is configured."""
         person = await self._gate.admin(user)
+        await self._changes(person, "channel settings reset", channel)
         await self._gate.channels.reset(self._team, channel)
-        await self._changed(person, "channel settings reset", channel)
         log.warning("Settings of channel %s reset by %s", channel, person.id)
 
-    async def _changed(self, person: Person, what: str, channel: str = "") -> None:
+    async def _changes(self, person: Person, what: str, channel: str = "") -> None:
+        """Put on record what is changed next: nothing is without an entry, whoever is killed."""
         entry = AuditEntry(
             kind=AuditKind.ADMINISTERED,
             team=self._team,

@@ -151,15 +151,24 @@ class Asking:
         return str(opened["channel"]["id"])
 
     async def _permitted(self, user: str, channel: str) -> Person:
+        """The person, if they may ask there; a refusal is put on record."""
+        try:
+            return await self._let_in(user, channel)
+        except NotPermitted as refusal:
+            await self._intake.refused(user, channel, refusal)
+            raise
+
+    async def _let_in(self, user: str, channel: str) -> Person:
         """The person, if they may ask in the channel, and they and the bot are in it."""
         person = await self._gate.asker(user, channel)
         found = await self._access.channel(channel)
         if found is None or not found.bot_is_in or found.archived:
-            raise NotPermitted(words.INVITE.format(name=self._identity.name))
+            invite = words.INVITE.format(name=self._identity.name)
+            raise NotPermitted(invite, reason="bot not in channel")
         try:
             await self._access.may_see(person, found)
         except NotPermitted:
-            raise NotPermitted(words.NOT_YOUR_CHANNEL) from None
+            raise NotPermitted(words.NOT_YOUR_CHANNEL, reason="not in channel") from None
         return person
 
     @asynccontextmanager

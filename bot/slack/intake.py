@@ -12,8 +12,10 @@ from typing import Any, Protocol
 
 from slack_sdk.errors import SlackApiError
 
+from bot.core.audit import AuditEntry, AuditKind
 from bot.core.errors import NotPermitted, SlackUnavailable, StoreUnavailable
 from bot.core.request import Entry, FileRef, Request
+from bot.runs.auditing import Record
 from bot.runs.policy import Person
 from bot.runs.watching import Submit
 from bot.slack.background import Background
@@ -57,6 +59,7 @@ class Intake:
         submit: Submit,
         stopping: Stopping,
         background: Background,
+        record: Record,
     ) -> None:
         self._identity = slack.identity
         self._clients = slack.clients
@@ -68,6 +71,7 @@ class Intake:
         self._submit = submit
         self._stopping = stopping
         self._background = background
+        self._record = record
         self._crowds: OrderedDict[str, None] = OrderedDict()
         self._turns = Turns()
 
@@ -98,6 +102,8 @@ class Intake:
         try:
             person = await self._gate.asker(event["user"], event["channel"])
         except NotPermitted as refusal:
+            if speaks:
+                await self.refused(event["user"], event["channel"], refusal)
             if speaks and await self._is_first_notice(event):
                 self._tell(event, str(refusal))
             return
@@ -134,6 +140,18 @@ class Intake:
             )
             self._background.start(begun, "first status")
         return new
+
+    async def refused(self, user: str, channel: str, refusal: NotPermitted) -> None:
+        """Put on record that somebody was not let in."""
+        entry = AuditEntry(
+            kind=AuditKind.REFUSED,
+            team=self._identity.team,
+            who=user,
+            channel="" if channel.startswith("D") else channel,
+            what=refusal.reason,
+            ok=False,
+        )
+        await self._record([entry])
 
     def _thread_key(self, channel: str, thread: str) -> str:
         """As `Request.thread_key`: the team is the bot's own, in shared channels too."""

@@ -13,6 +13,7 @@ from typing import TypeVar
 from bot.core.approvals import Approval, Asked, Decision, Verdict
 from bot.core.errors import CorruptValue
 from bot.core.request import Request
+from bot.store.audit import Beside
 from bot.store.connection import Connection, Retention
 from bot.store.leases import Lease
 from bot.store.mailbox import (
@@ -84,16 +85,17 @@ class Approvals:
         return found
 
     async def decide(
-        self, approval: Approval, decision: Decision, *, sha256: str
+        self, approval: Approval, decision: Decision, *, sha256: str, on_record: Beside
     ) -> Refusal | None:
-        """Answer the question, as it was shown (`sha256`); None when this decision counts, also
-        when it did before. Whoever waits for it is not parked any more: bring a ticket."""
+        """Answer the question, as it was shown (`sha256`), and put that on record; None when this
+        decision counts, also when it did before. Whoever waits for it is not parked any more: bring a ticket."""
         said = await self._redis.script(
             "approval_decide",
             [
                 self._key(approval.run_id),
                 self._standing_key(approval),
                 parked_key(self._redis, approval.thread_key),
+                on_record.key,
             ],
             approval.id,
             sha256,
@@ -101,6 +103,7 @@ class Approvals:
             decision.model_dump_json(),
             self._standing_seconds(approval, decision),
             self._retention.thread,
+            on_record.text,
         )
         return Refusal(said.decode()) if said else None
 
@@ -136,9 +139,9 @@ class Approvals:
         key = self._key(approval.run_id)
         await self._redis.call("HSETNX", key, f"said:{approval.id}", decision.model_dump_json())
 
-    async def supersede(self, request: Request, decision: Decision) -> bool:
-        """Answer what the thread's run waits for, if whoever it waits for asked `request` since;
-        True when there was something."""
+    async def supersede(self, request: Request, decision: Decision, on_record: Beside) -> bool:
+        """Answer what the thread's run waits for, if whoever it waits for asked `request` since, and
+        put that on record; True when there was something."""
         return bool(
             await self._redis.script(
                 "approval_supersede",
@@ -148,9 +151,12 @@ class Approvals:
                     parked_key(self._redis, request.thread_key),
                     run_of_key(self._redis, ""),
                     self._key(""),
+                    on_record.key,
                 ],
                 request.user,
                 decision.model_dump_json(),
+                on_record.text,
+                self._retention.thread,
             )
         )
 

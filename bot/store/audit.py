@@ -29,6 +29,16 @@ class Kept:
     whole: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """An entry that a script keeps in the same step as what it tells of: it appends `text` to the
+    list `key`, from where it comes into the log (`AuditLog.settle`), whoever is killed meanwhile."""
+
+    team: str
+    key: str
+    text: str
+
+
 class AuditLog:
     """Raises StoreUnavailable: what cannot be put on record is not done."""
 
@@ -42,11 +52,16 @@ class AuditLog:
         if not entries:
             return
         who = {each: await self._pseudonym(each) for each in {entry.who for entry in entries}}
-        kept = [each.model_copy(update={"who": who[each.who]}) for each in entries]
-        texts = [each.model_dump_json(exclude_defaults=True) for each in kept]
-        team = entries[0].team
-        while (now := await self._add(team, self._heads.get(team, ""), texts)) is not None:
-            self._heads[team] = now  # others write as well
+        await self._chain(entries[0].team, [_text(each, who[each.who]) for each in entries])
+
+    async def beside(self, entry: AuditEntry) -> Beside:
+        """For a script that does what `entry` tells of."""
+        text = _text(entry, await self._pseudonym(entry.who))
+        return Beside(entry.team, self._beside(entry.team), text)
+
+    async def settle(self, team: str) -> None:
+        """Bring into the log what scripts have put beside it. Every `append` does as well."""
+        await self._chain(team, [])
 
     async def teams(self) -> list[str]:
         """The workspaces that have a log."""
@@ -58,6 +73,7 @@ class AuditLog:
 
     async def read(self, team: str) -> AsyncGenerator[Kept]:
         """A workspace's log, oldest first, with people's ids where they are still known."""
+        await self.settle(team)
         names, last, after = await self._names(), None, "-"
         while True:
             page = await self._redis.call(
@@ -73,23 +89,39 @@ class AuditLog:
             if len(page) < _PAGE:
                 return
 
-    async def _add(self, team: str, head: str, texts: Sequence[str]) -> str | None:
-        """None when they are kept; else what is the head, to try again with."""
+    async def _chain(self, team: str, texts: Sequence[str]) -> None:
+        while True:
+            head = self._heads.get(team, "")  # of before what is read next, which follows on it
+            beside = await self._redis.call("LRANGE", self._beside(team), 0, -1)
+            every = [*(each.decode() for each in beside), *texts]
+            if not every or await self._add(team, head, every, len(beside)):
+                return
+
+    async def _add(self, team: str, head: str, texts: Sequence[str], beside: int) -> bool:
+        """Keep `texts`, the first `beside` of which stood beside the log; False when others have
+        written since `head`."""
         pairs, before = list[str](), head
         for text in texts:
             before = chained(before, text)
             pairs += [before, text]
         oldest = int((time.time() - self._seconds) * 1000)
-        keys = [self._redis.key("audit", team), self._redis.key("audit-head", team)]
+        keys = [
+            self._redis.key("audit", team),
+            self._redis.key("audit-head", team),
+            self._beside(team),
+        ]
         now = await self._redis.script(
-            "audit_append", keys, head, self._seconds, MOST, f"{oldest}-0", *pairs
+            "audit_append", keys, head, self._seconds, MOST, f"{oldest}-0", beside, *pairs
         )
-        if now:
-            return str(now.decode())
-        self._heads[team] = before
-        return None
+        self._heads[team] = now.decode() or before
+        return not now
+
+    def _beside(self, team: str) -> str:
+        return self._redis.key("audit-beside", team)
 
     async def _pseudonym(self, who: str) -> str:
+        if not who:  # nobody
+            return ""
         key = self._redis.key("audit-person", who)
         new = ("SET", key, new_id("person"), "NX", "EX", self._seconds)
         *_, name = await self._redis.together(new, ("GETEX", key, "EX", self._seconds))
@@ -104,6 +136,11 @@ class AuditLog:
             pairs = zip(names, keys, strict=True)
             found |= {n.decode(): k.decode().removeprefix(start) for n, k in pairs if n}
         return found
+
+
+def _text(entry: AuditEntry, who: str) -> str:
+    kept = entry.model_copy(update={"who": who})
+    return kept.model_dump_json(exclude_defaults=True)
 
 
 def _named(raw: bytes, names: dict[str, str]) -> AuditEntry | None:

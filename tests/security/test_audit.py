@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 
 from redis.asyncio import Redis
 
+from bot.core.approvals import Approval, Decision, Verdict
 from bot.core.audit import AuditEntry, AuditKind
-from bot.local.workspace import ADA, BEN
+from bot.local.model import Script, call, finish
+from bot.local.workspace import ADA, BEN, EVE, GUS
 from bot.operating import audit_lines, erase_lines
+from bot.runs.channels import ChannelSettings
 from bot.store import open_stores
+from bot.toolkit import tool
 from tests.security.model import question, won_over
 from tests.support.deployment import Deployment, configured, deployed
-from tests.support.runs import answer
+from tests.support.redis import asked, decided
+from tests.support.runs import answer, bot_with
 
-SALES = "C0SALES001"
+SALES, GENERAL, RANDOM, PARTNER = "C0SALES001", "C0GENERAL1", "C0RANDOM01", "C0PARTNER1"
+APPROVAL = Approval(
+    id="run_1:call_1",
+    thread_key="T1:C1:1.0",
+    tool="launch",
+    title="Launch",
+    arguments="{}",
+    sha256="abc",
+    requester=ADA,
+    approvers=(ADA,),
+    expires=4_000_000_000,
+)
 WORDS = "WORDS-OF-ADA"
 
 
@@ -37,12 +54,13 @@ async def test_what_a_run_did_is_on_record(redis_url):
     assert [(each["kind"], each["what"]) for each in entries] == [
         ("asked", "mention"),
         ("called", "calculate"),
+        ("begun", "remember"),
         ("called", "remember"),
         ("ended", "completed"),
     ]
     assert {(each["who"], each["channel"]) for each in entries} == {(ADA, SALES)}
-    assert all(len(each["arguments"]) == 64 for each in entries[1:3])
-    assert entries[3]["cost"] > 0
+    assert all(len(each["arguments"]) == 64 for each in entries[1:4])
+    assert entries[4]["cost"] > 0
     assert WORDS not in str(lines)
     assert ADA not in str(after)
     assert [json.loads(line)["what"] for line in after] == [
@@ -79,3 +97,85 @@ async def test_what_admins_change_is_on_record(redis_url):
         ("administered", ADA, "paused"),
         ("administered", ADA, "resumed"),
     ]
+
+
+async def test_who_was_not_let_in_is_on_record(redis_url):
+    """Guests, other organisations, people who are not listed, places without the bot; and runs that
+    ended before a model was asked, with why."""
+    nobody_else = {SALES: ChannelSettings(people=(ADA,))}
+    async with deployed(won_over, redis_url, channels=nobody_else) as bot:
+        await bot.ask(GUS, GENERAL, "How many?")
+        await bot.ask(EVE, PARTNER, "How many?")
+        await bot.ask(BEN, SALES, "How many?")
+        await bot.ws.command(BEN, RANDOM, "/ask", "How many?")
+        async with open_stores(redis_url) as stores:
+
+            async def written() -> set[tuple[str, str, str]]:
+                found = [each.entry async for each in stores.audit.read(bot.ws.team_id)]
+                return {(each.who, each.channel, each.what) for each in found if each}
+
+            await bot.ws.until(lambda: {GUS, EVE, BEN} <= set(told(bot)))
+            assert await written() == {
+                (GUS, GENERAL, "guest"),
+                (EVE, PARTNER, "external"),
+                (BEN, SALES, "not listed"),
+                (BEN, RANDOM, "bot not in channel"),
+            }
+            await bot.ws.command(ADA, SALES, "/ask", "admin pause")
+            ts = await bot.ask(ADA, SALES, "How many?")
+            await bot.answered(SALES, ts)
+            assert (ADA, SALES, "paused") in await written()
+    assert bot.api.requests == []
+
+
+def told(bot: Deployment) -> list[str]:
+    """Who was told something alone."""
+    alone = [each for each in bot.ws.effects if each.method == "chat.postEphemeral"]
+    return [each.args["user"] for each in alone]
+
+
+async def test_a_decision_is_on_record_though_whoever_kept_it_was_killed(redis_url):
+    """It is kept in the same step, and comes into the log with the next entry, in order and once,
+    whoever writes that; what was decided before it is not written twice."""
+    async with open_stores(redis_url) as killed, open_stores(redis_url) as other:
+        kept = await killed.approvals.ask(APPROVAL)
+        yes = Decision(verdict=Verdict.APPROVED, by=ADA)
+        assert await decided(killed, kept, yes) is None
+        assert await decided(killed, kept, yes) is None
+        assert await decided(killed, kept, Decision(verdict=Verdict.DENIED, by=ADA)) is not None
+        entry = AuditEntry(kind=AuditKind.ADMINISTERED, team="T1", who=BEN, what="")
+        later = [entry.model_copy(update={"what": f"later {n}"}) for n in range(4)]
+        writers = [(other, killed)[n % 2].audit.append([each]) for n, each in enumerate(later)]
+        await asyncio.gather(*writers)
+        found = [each async for each in other.audit.read("T1")]
+    what = [each.entry.what for each in found if each.entry]
+    assert what[0] == "said"
+    assert sorted(what[1:]) == [each.what for each in later]
+    assert all(each.whole for each in found)
+
+
+async def test_a_change_and_the_yes_to_it_are_on_record_before_it_is_made(stores):
+    """As `bot ask` does it, where y is typed: killed in the middle of the change, the log says who
+    allowed it and that it was begun."""
+    before = list[tuple[str, str]]()
+
+    async def written() -> list[tuple[str, str]]:
+        found = [each.entry async for each in stores.audit.read("T1")]
+        return [(each.kind, each.what) for each in found if each]
+
+    @tool(group="g", summary="-", core=True, mutates=True, sensitive=True, title="Launch {what}")
+    async def launch(what: str) -> str:
+        """Launches."""
+        before.extend(await written())
+        return f"launched {what}"
+
+    brain = Script([call("launch", {"what": "A"}), finish(answer())])
+    async with bot_with(stores, brain, launch.tool) as bot:
+        bot.board.answers = lambda asked_for: Decision(
+            verdict=Verdict.APPROVED, by=asked_for.requester
+        )
+        await bot.ask(asked("Launch!"))
+        ended = [("called", "launch"), ("ended", "completed")]
+        began = [("asked", "mention"), ("decided", "approved launch"), ("begun", "launch")]
+        assert before == began
+        assert await written() == began + ended

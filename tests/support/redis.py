@@ -8,8 +8,11 @@ from itertools import count
 import pytest_asyncio
 from redis.asyncio import Redis
 
+from bot.core.approvals import Approval, Decision
+from bot.core.audit import AuditEntry, AuditKind
 from bot.core.request import Entry, Request
-from bot.store import Stores, open_stores
+from bot.store import Refusal, Stores, open_stores
+from bot.store.audit import Beside
 from bot.store.embedded import embedded_redis
 
 _numbers = count(1)
@@ -58,4 +61,21 @@ def asked(text: str = "How many?", *, thread: str = "1.0", ts: str = "") -> Requ
         ts=ts or f"{next(_numbers)}.5",
         user="U1",
         text=text,
+    )
+
+
+async def beside(stores: Stores, what: str = "said") -> Beside:
+    """An entry of the audit log that a decision brings with it."""
+    return await stores.audit.beside(
+        AuditEntry(kind=AuditKind.DECIDED, team="T1", who="U1", what=what)
+    )
+
+
+async def decided(
+    stores: Stores, approval: Approval, decision: Decision, *, sha256: str = ""
+) -> Refusal | None:
+    """Somebody decides, as it was shown to them (`sha256`), and nobody is woken."""
+    on_record = await beside(stores)
+    return await stores.approvals.decide(
+        approval, decision, sha256=sha256 or approval.sha256, on_record=on_record
     )

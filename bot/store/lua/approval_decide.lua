@@ -1,5 +1,5 @@
--- KEYS: approvals of the run, standing approval, parked.
--- ARGV: id, digest that was shown, user, decision, seconds of a standing approval, seconds.
+-- KEYS: approvals of the run, standing approval, parked, list beside the audit log.
+-- ARGV: id, digest that was shown, user, decision, seconds of a standing approval, seconds, audit entry.
 -- Returns nil when this decision counts, also when its own reply was lost; else why it does not.
 local readable, question = pcall(cjson.decode, redis.call('HGET', KEYS[1], 'asked:' .. ARGV[1]) or '')
 if not readable then return 'unknown' end
@@ -14,4 +14,6 @@ redis.call('HSET', KEYS[1], 'said:' .. ARGV[1], ARGV[4])
 redis.call('EXPIRE', KEYS[1], ARGV[6])
 if tonumber(ARGV[5]) > 0 then redis.call('SET', KEYS[2], ARGV[4], 'EX', ARGV[5]) end
 redis.call('DEL', KEYS[3])
+redis.call('RPUSH', KEYS[4], ARGV[7])
+redis.call('EXPIRE', KEYS[4], ARGV[6])
 return nil

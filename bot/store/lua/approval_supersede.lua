@@ -1,5 +1,5 @@
--- KEYS: mailbox, claim of the message, parked, prefix of runs of requests, prefix of approvals.
--- ARGV: user, decision. Returns how many questions to that user's run were answered: those of the
+-- KEYS: mailbox, claim of the message, parked, prefix of runs of requests, prefix of approvals,
+-- list beside the audit log. ARGV: user, decision, audit entry, seconds. Returns how many questions to that user's run were answered: those of the
 -- thread's head, unless a run works on the message already: Slack has delivered it again.
 local head, asked = redis.call('LINDEX', KEYS[1], 0), redis.call('GET', KEYS[2])
 if not head or not asked or redis.call('EXISTS', KEYS[4] .. asked) == 1 then return 0 end
@@ -13,5 +13,9 @@ for _, field in ipairs(redis.call('HKEYS', approvals)) do
     answered = answered + redis.call('HSETNX', approvals, 'said:' .. id, ARGV[2])
   end
 end
-if answered > 0 then redis.call('DEL', KEYS[3]) end
+if answered > 0 then
+  redis.call('DEL', KEYS[3])
+  redis.call('RPUSH', KEYS[6], ARGV[3])
+  redis.call('EXPIRE', KEYS[6], ARGV[4])
+end
 return answered

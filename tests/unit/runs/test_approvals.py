@@ -22,7 +22,7 @@ from bot.runs.questions import Parked
 from bot.runs.requests import Requests
 from bot.store import Refusal, Stores
 from bot.toolkit import tool
-from tests.support.redis import asked
+from tests.support.redis import asked, decided
 from tests.support.runs import Bot, answer, bot_with
 
 SOON = 10  # seconds a test waits for a state before it fails
@@ -171,7 +171,7 @@ async def test_a_crash_between_the_yes_and_its_ticket(stores: Stores, redis_url:
         await place.ask()
         question = await place.question()
         said = Decision(verdict=YES, by="U1")
-        assert not await stores.approvals.decide(question, said, sha256=question.sha256)
+        assert not await decided(stores, question, said)
         assert (await place.outcome()).status is RunStatus.SUCCESS
         assert LAUNCHED == ["A"]
 
@@ -183,7 +183,7 @@ async def test_the_wait_survives_a_restart(stores: Stores, redis_url: str) -> No
         await place.ask()
         question = await place.question()
     said = Decision(verdict=YES, by="U1")
-    assert not await stores.approvals.decide(question, said, sha256=question.sha256)
+    assert not await decided(stores, question, said)
     async with working(stores, redis_url, brain, sweep=0.2) as place:
         assert (await place.outcome()).status is RunStatus.SUCCESS
     assert LAUNCHED == ["A"]
@@ -319,7 +319,7 @@ async def test_policy_is_asked_again_when_it_is_done(stores: Stores) -> None:
             await bot.ask(request := asked())
         [question] = bot.board.asked
         said = Decision(verdict=YES, by="U1", name="Ada")
-        assert not await stores.approvals.decide(question, said, sha256=question.sha256)
+        assert not await decided(stores, question, said)
         changed = replace(bot.runner, policy=Policy(approvers=("U9",)))
         await changed.answer(request, 1)
         assert "may not approve it any more" in bot.outputs()[0]
@@ -384,7 +384,7 @@ async def test_killed_after_the_yes_before_the_change(stores: Stores) -> None:
             await bot.ask(request := asked())
         [question] = bot.board.asked
         said = Decision(verdict=YES, by="U1")
-        await stores.approvals.decide(question, said, sha256=question.sha256)
+        await decided(stores, question, said)
         assert await stores.approvals.claim(question) == said  # and here the worker dies
         await bot.runner.answer(request, 2)
         await bot.runner.answer(request, 3)

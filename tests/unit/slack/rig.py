@@ -267,6 +267,7 @@ async def wired(
             submit=mailbox.submit,
             stopping=stopping,
             background=background,
+            record=mailbox.record,
         )
         edits = Edits(identity, gate, intake, mailbox)
         asking = Asking(slack, gate, intake, mailbox.load)

@@ -12,7 +12,7 @@ from bot.core.approvals import Approval, Decision, Verdict
 from bot.core.errors import CorruptValue, LeaseLost
 from bot.core.request import Request
 from bot.store import Phase, Refusal, Rest, Stores
-from tests.support.redis import asked
+from tests.support.redis import asked, beside, decided
 
 YES = Decision(verdict=Verdict.APPROVED, by="U1", at=1)
 NO = Decision(verdict=Verdict.DENIED, by="U1", at=1)
@@ -32,10 +32,6 @@ def question(**changes: Any) -> Approval:
         "expires": int(time.time()) + 60,
     }
     return Approval(**(values | changes))
-
-
-async def decided(stores: Stores, approval: Approval, decision: Decision) -> Refusal | None:
-    return await stores.approvals.decide(approval, decision, sha256=approval.sha256)
 
 
 async def test_a_yes_is_claimed_by_its_own_call(stores: Stores) -> None:
@@ -64,7 +60,7 @@ async def test_the_first_decision_counts_and_a_lost_reply_does_no_harm(stores: S
 async def test_other_arguments_are_another_question(stores: Stores) -> None:
     """A yes to what somebody was shown is none to what is about to be done, and the other way."""
     kept = await stores.approvals.ask(question())
-    shown = await stores.approvals.decide(kept, YES, sha256="xyz")
+    shown = await decided(stores, kept, YES, sha256="xyz")
     assert shown is Refusal.CHANGED
     assert await decided(stores, kept, YES) is None
     claimed = await stores.approvals.claim(question(sha256="xyz"))
@@ -186,13 +182,13 @@ async def test_the_person_writes_instead(stores: Stores) -> None:
     nor does the message that asked when Slack delivers it again."""
     request, kept = await waiting(stores)
     approvals = stores.approvals
-    assert not await approvals.supersede(request, GONE)
+    assert not await approvals.supersede(request, GONE, await beside(stores))
     other = asked().model_copy(update={"user": "U2"})
     await stores.mailbox.submit(other, event_id=other.id)
-    assert not await approvals.supersede(other, GONE)
+    assert not await approvals.supersede(other, GONE, await beside(stores))
     mine = asked("Forget it")
     await stores.mailbox.submit(mine, event_id=mine.id)
-    assert await approvals.supersede(mine, GONE)
+    assert await approvals.supersede(mine, GONE, await beside(stores))
     assert await approvals.claim(kept) == GONE
     assert await decided(stores, kept, YES) is Refusal.DECIDED
 
