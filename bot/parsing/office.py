@@ -11,6 +11,7 @@ from bot.parsing.results import Cell, Document, Sheet, Unreadable
 from bot.parsing.tabular import NumberedRow, cell_text, to_sheet
 from bot.parsing.text import clean
 
+_DAMAGE = (KeyError, ValueError, OSError, zipfile.BadZipFile, SyntaxError)  # all XML is syntax
 _MAX_UNPACKED = 400_000_000
 _MAX_RATIO = 200
 _MAX_SHEETS = 10
@@ -24,7 +25,7 @@ def read_workbook(data: bytes, name: str, sheet: str | None) -> list[Sheet]:
     _check_archive(data, name)
     try:
         workbook = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-    except (KeyError, ValueError, OSError, zipfile.BadZipFile, SyntaxError) as error:
+    except _DAMAGE as error:
         raise Unreadable(f"{name} is damaged: it is not readable as an Excel workbook.") from error
     chosen = _chosen(workbook.sheetnames, sheet, name)
     sheets = []
@@ -34,6 +35,8 @@ def read_workbook(data: bytes, name: str, sheet: str | None) -> list[Sheet]:
         except Unreadable:
             if sheet:
                 raise
+        except _DAMAGE as error:
+            raise Unreadable(f"{name} is damaged: its sheet {each!r} cannot be read.") from error
     if not sheets:
         raise Unreadable(f"{name} is empty: none of its sheets has a row with a value.")
     if len(chosen) > _MAX_SHEETS:

@@ -52,6 +52,7 @@ _READERS = Places(every=6, own=2)
 _TRACE = "trace"
 _READABLE = "txt, md, csv, tsv, json, xlsx, docx, pdf, html and parquet"
 _IMAGES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"II*\x00", b"MM\x00*", b"BM")
+_ZIP = b"PK\x03\x04"
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0"
 
 
@@ -91,7 +92,10 @@ def kind_of(name: str, media_type: str, data: bytes) -> Kind:
     if not data:
         raise ToolError(f"{name} is empty (0 bytes). Ask for the file again.")
     if data.startswith(_IMAGES) or media_type.startswith("image/"):
-        raise ToolError(f"{name} is an image; images cannot be read yet. Ask what it shows.")
+        raise ToolError(
+            f"{name} is an image, not a document. Where you can see images, those of this thread are "
+            "shown to you; else ask what it shows."
+        )
     if data.startswith(_OLD_OFFICE):
         raise ToolError(
             f"{name} is protected by a password or in an old Office format (.xls, .doc). Ask for "
@@ -103,11 +107,20 @@ def kind_of(name: str, media_type: str, data: bytes) -> Kind:
     if data.startswith(b"PAR1"):
         return "parquet"
     kind = _BY_SUFFIX.get(suffix) or _BY_MEDIA_TYPE.get(media_type.split(";")[0].strip().lower())
+    if data.startswith(_ZIP):
+        kind = _office(data) or (kind if kind in {"docx", "xlsx"} else None)
     if kind:
         return kind
     if b"\x00" not in data[:4096]:
         return "text"
     raise ToolError(f"{name} ({media_type}) cannot be read. These can: {_READABLE}.")
+
+
+def _office(data: bytes) -> Kind | None:
+    """Whatever its name is: in a zip archive the names of its parts are not compressed."""
+    if b"word/document.xml" in data:
+        return "docx"
+    return "xlsx" if b"xl/workbook.xml" in data else None
 
 
 async def read(

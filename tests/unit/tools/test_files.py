@@ -68,6 +68,17 @@ def pdf(*pages: str) -> bytes:
     return out + (xref + trailer).encode()
 
 
+def word(text: str) -> bytes:
+    document = docx.Document()
+    document.add_heading("Plan", 1)
+    document.add_paragraph(text)
+    table = document.add_table(rows=1, cols=2)
+    table.rows[0].cells[0].text, table.rows[0].cells[1].text = "Owner", "Ada"
+    out = io.BytesIO()
+    document.save(out)
+    return out.getvalue()
+
+
 def workbook(**sheets: list[list[object]]) -> bytes:
     book = openpyxl.Workbook()
     book.remove(book.worksheets[0])
@@ -205,14 +216,7 @@ async def test_a_pdf_is_read_with_its_pages(read: Read) -> None:
 
 
 async def test_a_word_document_is_read_with_its_tables(read: Read) -> None:
-    document = docx.Document()
-    document.add_heading("Plan", 1)
-    document.add_paragraph("We start in May.")
-    table = document.add_table(rows=1, cols=2)
-    table.rows[0].cells[0].text, table.rows[0].cells[1].text = "Owner", "Ada"
-    out = io.BytesIO()
-    document.save(out)
-    result = await read("plan.docx", out.getvalue())
+    result = await read("plan.docx", word("We start in May."))
     assert "# Plan\n\nWe start in May.\n\nOwner | Ada" in result.content
 
 
@@ -242,6 +246,16 @@ def pdf_bomb() -> bytes:
     return plain[:start] + head + stream + b"\nendstream" + plain[end:]
 
 
+def torn_workbook() -> bytes:
+    """One whose second sheet ends too early."""
+    whole, out = workbook(One=[["a"], [1]], Two=[["b"], [2]]), io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(whole)) as parts, zipfile.ZipFile(out, "w") as torn:
+        for name in parts.namelist():
+            part = parts.read(name)
+            torn.writestr(name, part[:-80] if name.endswith("sheet2.xml") else part)
+    return out.getvalue()
+
+
 def zip_bomb() -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -263,7 +277,9 @@ def zip_bomb() -> bytes:
         ("old.xls", b"\xd0\xcf\x11\xe0" + bytes(100), "password or in an old Office format"),
         ("empty.csv", b"", "empty"),
         ("blank.csv", b" \n,,\n", "empty"),
-        ("photo.png", b"\x89PNG\r\n", "images cannot be read yet"),
+        ("photo.png", b"\x89PNG\r\n", "an image, not a document"),
+        ("archive.csv", b"PK\x03\x04" + bytes(100), "cannot be read. These can: txt"),
+        ("torn.xlsx", torn_workbook(), "damaged: its sheet 'Two' cannot be read"),
         ("program.exe", b"MZ\x00\x01", "cannot be read. These can: txt"),
         ("broken.json", b'{"a": ', "not valid JSON"),
         ("deep.json", b"[" * 100_000 + b"]" * 100_000, "nested too deeply|more memory"),
@@ -281,6 +297,20 @@ def test_bad_files_say_what_is_wrong(
             {"kind": documents.kind_of(name, "", data), "name": name, "sheet": None, "pages": None}
         )
     assert name in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "kind"),
+    [
+        ("report.csv", workbook(One=[["a"], [1]]), "xlsx"),
+        ("notes.txt", word("Hello"), "docx"),
+        ("letter.xlsx", word("Hello"), "docx"),
+        ("page.csv", b"%PDF-1.7 ...", "pdf"),
+    ],
+)
+def test_a_file_is_read_as_what_it_is(name: str, data: bytes, kind: str) -> None:
+    """People rename files, and programs name them wrongly."""
+    assert documents.kind_of(name, "text/plain", data) == kind
 
 
 async def test_what_a_reader_says_reaches_the_model(read: Read) -> None:
