@@ -71,7 +71,7 @@ class Outgoing(Hooks):
 
     @override
     async def after_tool(self, tool: Tool, arguments: BaseModel, result: ToolResult) -> str:
-        self._private |= tool.group not in _PUBLIC
+        self._private |= tool.group not in _PUBLIC or _is_of_a_server(tool)
         self._seen |= {_same(source.url) for source in result.sources if source.url}
         if _quotes(tool, arguments):
             given = "\n".join(_texts(arguments.model_dump(mode="json")))
@@ -87,7 +87,8 @@ class Outgoing(Hooks):
 
 
 def _is_of_a_server(tool: Tool) -> bool:
-    return tool.name.startswith(f"{tool.group}__")
+    """Its group is the server's name, which may be that of a group of ours."""
+    return "__" in tool.name
 
 
 def _quotes(tool: Tool, arguments: BaseModel) -> bool:

