@@ -144,7 +144,8 @@ class Thread:
             self.acquired += arguments["names"]
             return "\n".join(f"{each}: you can call it now." for each in arguments["names"])
         if name == "read_file":
-            return await self._sales()
+            with asked(text):
+                return await self._sales()
         tool = CATALOGUE.get(name)
         assert tool is not None
         services = {

@@ -154,6 +154,11 @@ async def test_a_result_is_shared_as_a_file(thread: Thread) -> None:
     [(name, data, _)] = thread.conversation.shared
     assert name == "result.csv"
     assert b"North" in data
+    told = await thread.ask("and as a pdf report")
+    assert told.names == ["share_file"]
+    name, data, _ = thread.conversation.shared[-1]
+    assert (name, data[:5]) == ("result.pdf", b"%PDF-")
+    assert "![" in told.given("share_file")["content"]
 
 
 async def test_a_wrong_column_is_corrected_once(thread: Thread) -> None:

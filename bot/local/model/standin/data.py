@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import Any
 
 from .findings import Findings
 from .outputs import (
@@ -191,14 +192,31 @@ def _chart(view: View, found: Findings, result: Table, statement: Statement, que
         found.lower(f"The chart could not be made: {output.splitlines()[0]}")
 
 
+_ENDINGS = {"xlsx": "xlsx|excel", "pdf": "pdf", "docx": "docx|word"}
+"""What a file can be besides CSV, by the words that ask for it."""
+
+
+def _report(found: Findings, result: Table) -> str:
+    """What was found as Markdown, with the table and its charts by their handles."""
+    points = "\n".join(f"- {each}" for each in found.points)
+    figures = [f"![{found.caption}]({each})" for each in (result.handle, *found.charts)]
+    named = "\n".join(f"- {source['title']}: {source['supports']}" for source in found.sources)
+    title = f"# {found.caption or 'Result'}"
+    return "\n\n".join([title, found.summary, points, *figures, "## Sources", named])
+
+
 def _share(view: View, found: Findings, result: Table) -> None:
-    ending = "xlsx" if has(view.text, "xlsx|excel") else "csv"
+    ending = next((each for each, named in _ENDINGS.items() if has(view.text, named)), "csv")
+    is_report = ending in {"pdf", "docx"}
+    what: dict[str, Any] = (
+        {"content": _report(found, result)} if is_report else {"handle": result.handle}
+    )
     try:
         output = view.do(
             "share_file",
             "I save the result as a file and share it in the thread.",
             fresh=True,
-            handle=result.handle,
+            **what,
             name=f"result.{ending}",
             comment="The result as a file.",
         )

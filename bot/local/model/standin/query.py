@@ -33,7 +33,7 @@ WHOLE = (
 )
 SHARE = (
     r"export|share (?:it|this|that|them|these|the|as|with|here)|save|download|upload|"
-    r"as (?:an? )?(?:csv|xlsx|excel)|send me"
+    r"as (?:an? )?(?:csv|xlsx|excel|pdf|word|docx)|send me"
 )
 PART = r"share of|percent(?:age)? of|proportion of|(?:what|which|how much) (?:share|percent(?:age)?|proportion)"
 COMPARE = r"compare[ds]?|comparing|versus|vs|against|difference between"
