@@ -104,7 +104,7 @@ async def create_canvas(
     summary="Make one change to a canvas, once somebody has approved it",
     mutates=True,
     sensitive=True,
-    standing=("canvas", "change"),
+    standing=("canvas", "change", "section"),
     timeout=60.0,
     title=lambda arguments: _TITLES[arguments.change].format(arguments.title),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 from bot.core.context import current_request
@@ -14,14 +15,14 @@ from bot.slack.files import CANVAS, places_of
 from bot.slack.people import People
 from bot.slack.reachable import ReachableChannels
 from bot.slack.refusals import for_the_model, only_once
-from bot.slack.render.markdown import plain_text
+from bot.slack.render.markdown import blocks_of, plain_text
 from bot.slack.text import clean, one_line
 from bot.toolkit.canvases import Canvas, CanvasEdit
 
 _ID = re.compile(r"F[A-Z0-9]{6,}")
 _LINK_END = re.compile(r"(?:docs|canvas)/(?:T[A-Z0-9]+/)?(F[A-Z0-9]{6,})(?:[?#].*)?")
 _PERSON = re.compile(r"!\[\]\(@([UW][A-Z0-9]+)\)")  # how a canvas writes a mention
-_BLOCKS = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*+]|\d+[.)])\s|#)")
+_CHECKBOX = re.compile(r"^\[[ xX]\]\s+")
 _OPERATIONS = {"append": "insert_at_end", "prepend": "insert_at_start"}
 
 
@@ -40,7 +41,7 @@ class SlackCanvases:
     async def read(self, canvas: str | None) -> Canvas:
         async with for_the_model():
             found = await self._find(canvas)
-            return await self._with_text(found)
+            return replace(found, text=await self._named_people(await self._text(found)))
 
     async def create(self, title: str, text: str, *, channel: str | None) -> Canvas:
         name, content = one_line(title), document(text)
@@ -104,34 +105,38 @@ class SlackCanvases:
             )
         return found[1]
 
-    async def _with_text(self, canvas: Canvas) -> Canvas:
+    async def _text(self, canvas: Canvas) -> str:
         answer = await self._clients.reads.canvases_getContent(canvas_id=canvas.id)
-        text = str(answer.get("content") or "")
+        return clean(str(answer.get("content") or ""))
+
+    async def _named_people(self, text: str) -> str:
         for user in set(_PERSON.findall(text)):
             text = text.replace(f"![](@{user})", f"@{await self._people.name(user)}")
-        return Canvas(canvas.id, canvas.title, canvas.url, clean(text))
+        return text
 
     async def _change(self, canvas: Canvas, edit: CanvasEdit) -> dict[str, Any]:
         if edit.change == "rename":
             title = {"type": "markdown", "markdown": one_line(edit.text)}
             return {"operation": "rename", "title_content": title}
         change: dict[str, Any] = {"operation": _OPERATIONS.get(edit.change, edit.change)}
-        if edit.section:
+        if edit.section.strip():
             change["section_id"] = await self._section(canvas, edit.section.strip())
-        if edit.text:
+        if edit.text.strip():
             change["document_content"] = document(edit.text)
         return change
 
     async def _section(self, canvas: Canvas, block: str) -> str:
         """The id of the one section that is `block`. Slack finds sections by words that they hold
         and does not say what else stands there, so the text has to be a whole block of it."""
-        text = (await self._with_text(canvas)).text
-        if [each.strip() for each in _BLOCKS.split(text)].count(block) != 1:
+        blocks = blocks_of(await self._text(canvas))
+        found = [each for each in blocks if await self._named_people(each) == block]
+        words = _words(found[0]) if len(found) == 1 else ""
+        if not words:
             raise ToolError(
                 "section is not exactly one whole block of the canvas: a paragraph, a heading or an "
-                "item of a list, as read_canvas shows it. Read it again and copy one."
+                "item of a list, with words in it, as read_canvas shows it. Read it again and copy one."
             )
-        criteria: dict[str, Any] = {"contains_text": max(plain_text(block).split("\n"), key=len)}
+        criteria: dict[str, Any] = {"contains_text": words}
         if marks := re.match(r"(#{1,3})\s", block):
             criteria["section_types"] = [f"h{len(marks[1])}"]
         answer = await self._clients.reads.canvases_sections_lookup(
@@ -147,3 +152,9 @@ class SlackCanvases:
 
     def _canvas(self, canvas: str, title: str) -> Canvas:
         return Canvas(canvas, title, f"{self._identity.url}docs/{self._identity.team}/{canvas}")
+
+
+def _words(block: str) -> str:
+    """The longest stretch of a block that people read as it is written."""
+    lines = [line for part in _PERSON.split(block)[::2] for line in plain_text(part).split("\n")]
+    return _CHECKBOX.sub("", max(lines, key=len)).strip()

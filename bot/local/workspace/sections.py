@@ -17,6 +17,7 @@ HEADING_MAX = 3
 CELLS_MAX = 300
 
 _PARSER = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+_CHECKBOX = re.compile(r"^\[[ xX]\]\s+")
 _LIST_ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
 
 
@@ -36,7 +37,7 @@ class Section:
     @property
     def text(self) -> str:
         """What people read of it."""
-        return "".join(map(_plain, _PARSER.parse(self.markdown)))
+        return _CHECKBOX.sub("", "".join(map(_plain, _PARSER.parse(self.markdown))))
 
 
 @dataclass

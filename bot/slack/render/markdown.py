@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
 from bot.slack.render.links import Code, Link, LinkGate, Piece, Text
@@ -57,10 +58,28 @@ def linked(markdown: str) -> frozenset[str]:
     return frozenset(str(each.attrs["href"]) for each in inline if "href" in each.attrs)
 
 
+def blocks_of(markdown: str) -> list[str]:
+    """What can be edited by itself: items of lists at any depth, and paragraphs, headings, tables,
+    quotes and code that stand in no list."""
+    lines = markdown.split("\n")
+    spans = [each.map for each in _PARSER.parse(markdown) if each.map and _is_block(each)]
+    ends = [*(start for start, _ in spans[1:]), len(lines)]
+    pairs = zip(spans, ends, strict=False)  # one end too many for an empty text
+    return ["\n".join(lines[start : min(end, next_)]).strip() for (start, end), next_ in pairs]
+
+
+def _is_block(token: Token) -> bool:
+    if token.type == "list_item_open":
+        return True
+    return token.level == 0 and token.nesting >= 0 and not token.type.endswith("list_open")
+
+
 def plain_text(markdown: str) -> str:
     """What people read of a Markdown text, each of its blocks on a line."""
     blocks = SyntaxTreeNode(_PARSER.parse(markdown)).walk()
-    return "\n".join(_plain(each) for each in blocks if each.type == "inline")
+    return "\n".join(
+        _plain(each) for each in blocks if each.type in ("inline", "fence", "code_block")
+    )
 
 
 def safe_text(text: str, gate: LinkGate) -> str:

@@ -25,7 +25,7 @@ from tools.canvases import create_canvas, edit_canvas, read_canvas
 __all__ = ["redis_server", "redis_url"]
 
 GENERAL, FINANCE, SALES, RANDOM = "C0GENERAL1", "C0FINANCE1", "C0SALES001", "C0RANDOM01"
-PLAN = f"# Goals\n\nSell *more* of it.\nSoon.\n\n- Ask ![](@{ADA})\n- Ask Ben\n\n## Later\n\nRest"
+PLAN = f"# Goals\n\nSell *more* of it.\nSoon.\n\n- Ask ![](@{ADA}) kindly\n- Ask Ben\n\n## Later\n\nRest"
 
 
 class Desk:
@@ -85,7 +85,7 @@ async def test_a_canvas_by_id_by_link_and_as_its_channels_own(desk: Desk) -> Non
         found.append(await desk.read(None))
     assert len({each.partition("handle:")[0] for each in found}) == 1
     assert found[0].startswith(f"canvas: {canvas} · title: Plan\n")
-    assert "- Ask @Ada Lovelace\n- Ask Ben" in found[0]
+    assert "- Ask @Ada Lovelace kindly\n- Ask Ben" in found[0]
 
 
 async def test_a_canvas_of_a_place_that_one_is_not_in(desk: Desk) -> None:
@@ -149,6 +149,7 @@ async def test_a_direct_message_has_one_canvas(desk: Desk) -> None:
         ("prepend", "", "Start", f"Start\n\n{PLAN}"),
         ("insert_after", "# Goals", "New", PLAN.replace("# Goals", "# Goals\n\nNew")),
         ("replace", "Sell *more* of it.\nSoon.", "Sell.", PLAN.replace("Sell *more* of it.\nSoon.", "Sell.")),
+        ("delete", "- Ask @Ada Lovelace kindly", "", PLAN.replace(f"- Ask ![](@{ADA}) kindly\n", "")),
         ("delete", "- Ask Ben", "", PLAN.replace("\n- Ask Ben", "")),
         ("rename", "", "Better", PLAN),
     ],
@@ -167,11 +168,11 @@ async def test_one_change_at_a_time(
 async def test_what_was_not_shown_to_who_approved_is_not_changed(desk: Desk) -> None:
     """Part of a block, a block that stands there twice or not any more, another canvas than was
     named on the card: none is touched."""
-    canvas = await desk.ws.write_canvas(
-        ADA, SALES, "Plan", f"{PLAN}\n\nAgain\n\nAgain\n\nRest here"
-    )
+    code = "```\nfirst\n\nsecond\n\nthird\n```"
+    text = f"{PLAN}\n\n---\n\nAgain\n\nAgain\n\nRest here\n\n{code}\n\n- [x] done\n  - half"
+    canvas = await desk.ws.write_canvas(ADA, SALES, "Plan", text)
     with desk.by(ADA):
-        for section in ("Soon.", "Again", "Gone"):
+        for section in ("Soon.", "Again", "Gone", "second", "- [x] done\n  - half", "---"):
             with pytest.raises(ToolError, match="not exactly one whole block"):
                 await desk.edit(canvas, "delete", section)
         with pytest.raises(ToolError, match="finds 2 sections"):
@@ -180,7 +181,10 @@ async def test_what_was_not_shown_to_who_approved_is_not_changed(desk: Desk) -> 
             await edit_canvas(canvas, "Menu", "append", desk.canvases, "", "x")
         with pytest.raises(ToolError, match="delete takes section, and nothing else"):
             await edit_canvas(canvas, "Plan", "delete", desk.canvases, "- Ask Ben", "x")
-    assert desk.calls("canvases.edit") == []
+        assert desk.calls("canvases.edit") == []
+        for section in (code, "- [x] done"):
+            await desk.edit(canvas, "delete", section)
+    assert desk.markdown(canvas) == text.replace(f"{code}\n\n- [x] done\n", "")
 
 
 async def test_a_reply_that_is_lost_is_no_second_change(desk: Desk) -> None:
