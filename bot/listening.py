@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from bot.core.background import alongside
 from bot.many_workspaces import ManyWorkspaces
 from bot.runners import budget_policy, offered
+from bot.runs.artifacts import ThreadArtifacts
 from bot.runs.channels import Channels
 from bot.runs.engine import Engine
 from bot.runs.preferences import PreferenceBook
@@ -30,6 +31,7 @@ from bot.slack.intake import Intake
 from bot.slack.listeners import register
 from bot.slack.schedules import WorkspaceSchedules
 from bot.slack.scheduling import Scheduling
+from bot.slack.sharing import Sharing
 from bot.slack.socket_mode import socket_mode
 from bot.slack.stopping import Stopping
 from bot.slack.workspaces import PerWorkspace, Slack, Workspaces, in_each
@@ -168,6 +170,10 @@ def _listener(
         keep_feedback=stores.feedback,
         deciding=Deciding(slack.identity.team, slack.people, requests.asked, requests.decide),
         home_tab=home_tab,
+        answers=Sharing(
+            *(slack.identity, slack.clients, asking, requests.answered),
+            find_artifact=ThreadArtifacts(stores.artifacts).of,
+        ),
         background=background,
     )
     return Listener(slack, app, intake, asking)

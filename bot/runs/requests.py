@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from bot.core.approvals import Approval, Asked, Decision, Verdict
 from bot.core.audit import AuditKind
 from bot.core.failpoints import failpoint
+from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.runs.auditing import audited, decided
 from bot.runs.engine import Engine
@@ -113,6 +114,13 @@ class Requests:
                 "files": tuple(file for each in every for file in each.files),
             }
         )
+
+    async def answered(self, request_id: str) -> tuple[Request, Outcome] | None:
+        """A request and how it ended; None before it did, and when that is not kept any more."""
+        request = await self.stores.mailbox.get(request_id)
+        run_id = await self.stores.runs.id_of(request_id)
+        outcome = await self.stores.runs.outcome(run_id) if run_id else None
+        return (request, outcome) if request and outcome else None
 
     async def supersede(self, old: Request, new: Request) -> None:
         """`new`, which was taken in, takes the place of `old`: taken back while it waits, stopped

@@ -12,13 +12,21 @@ from bot.core.outcome import Outcome
 from bot.core.request import Request
 
 
-class RunPost(Protocol):
+class Fenced(Protocol):
+    """What the messages of `run_id` are written under."""
+
+    @property
+    def run_id(self) -> str: ...
+
+    async def may_write(self) -> None:
+        """Raises LeaseLost when this worker no longer holds the thread."""
+
+
+class RunPost(Fenced, Protocol):
     """What was posted for a run, kept with the run so that any process can go on with it.
 
     Writes raise LeaseLost when another worker has taken the thread.
     """
-
-    run_id: str
 
     async def message(self) -> str | None:
         """The ts of the run's message, if one was posted."""
@@ -37,9 +45,6 @@ class RunPost(Protocol):
 
     async def save_card(self, name: str, ts: str) -> None:
         """Remember a card; with an empty ts, that it will not be changed any more."""
-
-    async def may_write(self) -> None:
-        """Raises LeaseLost when this worker no longer holds the thread."""
 
     async def decided(self) -> Outcome | None:
         """How the run ends, once that is kept, whoever decided it."""

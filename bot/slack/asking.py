@@ -88,7 +88,7 @@ class Asking:
 
     async def ask(self, question: Question) -> bool:
         """Take the question in; False when it was taken in before."""
-        person = await self._permitted(question.user, question.channel)
+        person = await self.permitted(question.user, question.channel)
         text = cap(clean(question.text))
         if not text:
             raise NotPermitted(words.EMPTY_QUESTION)
@@ -123,7 +123,7 @@ class Asking:
         kept = await self._load(request_id)
         if kept is None or not self._may_repeat(kept, user):
             raise NotPermitted(words.CANNOT_RETRY)
-        person = await self._permitted(user, kept.channel)
+        person = await self.permitted(user, kept.channel)
         request = kept.model_copy(
             update={
                 "id": new_id("req"),
@@ -150,8 +150,8 @@ class Asking:
         opened = await self._clients.writes.conversations_open(users=user)
         return str(opened["channel"]["id"])
 
-    async def _permitted(self, user: str, channel: str) -> Person:
-        """The person, if they may ask there; a refusal is put on record."""
+    async def permitted(self, user: str, channel: str) -> Person:
+        """The person, if they may ask there. Raises NotPermitted; a refusal is put on record."""
         try:
             return await self._let_in(user, channel)
         except NotPermitted as refusal:

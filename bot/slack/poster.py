@@ -14,7 +14,7 @@ from slack_sdk.errors import SlackApiError
 
 from bot.core.failpoints import failpoint
 from bot.core.request import Request
-from bot.runs.surface import RunPost
+from bot.runs.surface import Fenced
 from bot.slack import marks
 from bot.slack.client import Clients, Identity, error_code, is_ambiguous
 from bot.slack.render.parts import Part, Upload
@@ -31,7 +31,7 @@ class Poster:
     def __init__(
         self,
         request: Request,
-        post: RunPost,
+        post: Fenced,
         *,
         clients: Clients,
         identity: Identity,

@@ -15,7 +15,7 @@ from slack_sdk.errors import SlackApiError
 
 from bot.core.failpoints import failpoint
 from bot.core.request import Request
-from bot.runs.surface import RunPost
+from bot.runs.surface import Fenced
 from bot.slack import marks
 from bot.slack.client import (
     TRANSPORT_ERRORS,
@@ -61,7 +61,7 @@ class Stream:
     def __init__(
         self,
         request: Request,
-        post: RunPost,
+        post: Fenced,
         ts: str,
         shown: View | None = None,
         *,
@@ -122,7 +122,7 @@ class Streams:
         self._begun: deque[float] = deque()
         self._closed_until: dict[str, float] = {}
 
-    async def begin(self, request: Request, post: RunPost) -> Stream | None:
+    async def begin(self, request: Request, post: Fenced) -> Stream | None:
         """The run's message as a stream; None where it must be posted.
 
         Raises when nobody knows whether it was begun: look for it then.
@@ -170,7 +170,7 @@ class Streams:
             self._closed_until[kind] = now + _REFUSED_FOR
 
 
-def _opening(view: View, request: Request, post: RunPost) -> list[dict[str, Any]]:
+def _opening(view: View, request: Request, post: Fenced) -> list[dict[str, Any]]:
     """The plan, and below it the button, by which the message is found again as well."""
     button = stop_button(request.thread_key) | {"block_id": marks.stream_block_id(post.run_id)}
     plan = {"type": "plan_update", "title": view.title}

@@ -90,6 +90,14 @@ class Runs:
         request_id, phase = await self._redis.call("HMGET", key, "request_id", "phase")
         return (request_id.decode(), Phase(phase.decode())) if request_id and phase else None
 
+    async def outcome(self, run_id: str) -> Outcome | None:
+        """How a run ended; None before it did, and when that is not kept or cannot be read."""
+        raw = await self._redis.call("HGET", self._key(run_id), "outcome")
+        try:
+            return decode(Outcome, raw) if raw else None
+        except CorruptValue:
+            return None
+
     async def joined(self, request_id: str) -> tuple[str, ...]:
         """The requests that were answered together with the one that began the run."""
         run_id = await self.id_of(request_id)

@@ -25,8 +25,10 @@ from bot.slack.listeners import (
     personal_settings,
     reactions,
     sessions,
+    sharing,
     shortcuts,
 )
+from bot.slack.sharing import Sharing
 from bot.slack.stopping import Stopping
 from bot.slack.workspaces import Slack
 
@@ -44,6 +46,7 @@ def register(
     background: Background,
     deciding: Deciding,
     home_tab: HomeTab,
+    answers: Sharing,
 ) -> None:
     """Listen to everything that the manifest subscribes to."""
     identity, clients, admin = slack.identity, slack.clients, home_tab.admin
@@ -55,6 +58,7 @@ def register(
     approvals.register(app, clients, deciding, background)
     feedback.register(app, identity, clients, keep_feedback, background)
     functions.register(app, identity, clients, submit, background)
+    sharing.register(app, answers, background)
     home.register(app, home_tab, slack.access)
     personal_settings.register(app, home_tab)
     administration.register(app, clients, admin, background)

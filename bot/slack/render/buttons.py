@@ -15,6 +15,7 @@ APPROVE = "approve_call"
 APPROVE_THREAD = "approve_calls_in_thread"
 DENY = "deny_call"
 SHOW_ALL = "show_call"
+SHARE = "share_answer"
 REGENERATE = "regenerate_answer"
 DEEPER = "go_deeper"
 FOLLOW_UP = "follow_up"
@@ -58,6 +59,14 @@ def again_buttons(request_id: str) -> Block:
     """Answers the same once more, as before or with more work."""
     choices = ((words.GO_DEEPER, DEEPER), (words.REGENERATE, REGENERATE))
     return {"type": "actions", "elements": [_button(*each, request_id) for each in choices]}
+
+
+def share_button(request_id: str) -> Block:
+    """Shows all in the thread what only one person saw."""
+    return {
+        "type": "actions",
+        "elements": [{**_button(words.SHARE, SHARE, request_id), "style": "primary"}],
+    }
 
 
 def follow_up_buttons(questions: list[str], *, thread: str, private: bool) -> Block | None:

@@ -29,6 +29,7 @@ from bot.slack.render.buttons import (
     follow_up_buttons,
     raise_buttons,
     retry_button,
+    share_button,
 )
 from bot.slack.render.data import data_pieces
 from bot.slack.render.draft_reply import draft_pieces
@@ -78,11 +79,24 @@ class Frame:
 def render(outcome: Outcome, request: Request, *, size: int = PART_SIZE) -> Rendered:
     """The terminal of a run; `size` is how much goes into one message, in characters."""
     outcome = _cleaned(outcome)
-    gate = LinkGate(outcome.links)
-    frame = _frame(outcome, request, gate)
+    frame = _frame(outcome, request, LinkGate(outcome.links))
     if request.late:
         frame.above.insert(0, context(words.LATE))
-    pieces, uploads = _result(outcome, gate, request.locale)
+    return _framed(frame, outcome, request, size)
+
+
+def render_shared(outcome: Outcome, request: Request) -> Rendered:
+    """An answer that one person saw alone, as that person shows it to all in its thread: without
+    buttons, which would ask on in private."""
+    outcome = _cleaned(outcome)
+    frame = _frame(outcome, request, LinkGate(outcome.links))
+    frame.above.insert(0, context(words.SHARED_BY.format(person=request.user)))
+    foot = frame.below[-1:]
+    return _framed(Frame(frame.above, foot), outcome, request, PART_SIZE)
+
+
+def _framed(frame: Frame, outcome: Outcome, request: Request, size: int) -> Rendered:
+    pieces, uploads = _result(outcome, LinkGate(outcome.links), request.locale)
     parts = packed([*frame.above, *pieces, *frame.below], size)
     document = "\n\n".join(part.plain for part in parts)
     if len(parts) > MAX_PARTS:
@@ -156,7 +170,9 @@ def _answer_buttons(outcome: Outcome, request: Request) -> list[Piece]:
     questions = [q for q in asked if isinstance(q, str)] if isinstance(asked, list) else []
     follow_ups = follow_up_buttons(questions, thread=request.thread, private=request.private)
     again = again_buttons(request.id) if outcome.response_type in RESPONSE_TYPES else None
-    blocks = (follow_ups, again, feedback_buttons(outcome.run_id))
+    is_draft = outcome.response_type == DraftReply.__name__  # to be posted by the person
+    share = share_button(request.id) if request.private and not is_draft else None
+    blocks = (follow_ups, share, again, feedback_buttons(outcome.run_id))
     return [_bare(block) for block in blocks if block]
 
 

@@ -37,6 +37,7 @@ from bot.slack.intake import Intake
 from bot.slack.listeners import register
 from bot.slack.people import People
 from bot.slack.schedules import WorkspaceSchedules
+from bot.slack.sharing import Sharing
 from bot.slack.socket_mode import socket_mode
 from bot.slack.status import ThreadStatus
 from bot.slack.stopping import Stopping
@@ -66,6 +67,9 @@ class Mailbox:
 
     async def record(self, entries: Sequence[AuditEntry]) -> None:
         self.recorded += entries
+
+    async def answered(self, *_: object) -> None:
+        """Nothing is."""
 
     async def asked(self, approval_id: str) -> Asked | None:
         return self.questions.get(approval_id)
@@ -291,6 +295,7 @@ async def wired(
             submit=mailbox.submit,
             stopping=stopping,
             keep_feedback=mailbox,
+            answers=Sharing(identity, clients, asking, mailbox.answered, mailbox.answered),
             home_tab=HomeTab(
                 identity,
                 clients,

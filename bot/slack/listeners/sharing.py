@@ -1,0 +1,52 @@
+"""Somebody shows all in the thread what only they saw."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from slack_bolt.async_app import AsyncApp
+from slack_bolt.context.ack.async_ack import AsyncAck
+from slack_bolt.context.respond.async_respond import AsyncRespond
+from slack_sdk.errors import SlackApiError
+
+from bot.core.errors import NotPermitted
+from bot.core.outcome import Outcome
+from bot.core.request import Request
+from bot.slack.background import Background
+from bot.slack.listeners.actions import tell
+from bot.slack.pressed import Pressed
+from bot.slack.render import buttons, words
+from bot.slack.sharing import Sharing
+
+log = logging.getLogger(__name__)
+
+Body = dict[str, Any]
+
+
+def register(app: AsyncApp, sharing: Sharing, background: Background) -> None:
+    """Listen to the button. What only they saw goes once everybody sees it."""
+
+    @app.action(buttons.SHARE)
+    async def pressed(body: Body, action: Body, ack: AsyncAck, respond: AsyncRespond) -> None:
+        press = Pressed.of(body, action)
+        try:
+            request, outcome = await sharing.wanted(press)
+        except NotPermitted as refusal:
+            said = tell(sharing.clients, press, str(refusal))
+            background.start(said, "telling somebody something")
+        else:
+            background.start(share(press, request, outcome, respond), "sharing an answer")
+        await ack()
+
+    async def share(
+        press: Pressed, request: Request, outcome: Outcome, respond: AsyncRespond
+    ) -> None:
+        try:
+            done = await sharing.post(request, outcome)
+        except SlackApiError as error:
+            log.warning("An answer was not shared: %s", error.response.get("error"))
+            await tell(sharing.clients, press, words.TRY_AGAIN)
+            return
+        if done:
+            await respond(delete_original=True)

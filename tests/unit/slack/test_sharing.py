@@ -1,0 +1,73 @@
+"""What one person was answered alone, and then shows to all in the thread."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from bot.core.answers import Table
+from bot.local.model import Script, finish
+from bot.local.workspace import ADA, BEN
+from bot.slack.modals import ASK_ABOUT
+from bot.slack.render import words
+from bot.slack.render.buttons import SHARE
+from tests.security.test_boundaries import press
+from tests.security.test_forged import sent
+from tests.support.deployment import Deployment, deployed
+from tests.support.redis import redis_server, redis_url
+from tests.support.runs import answer
+
+__all__ = ["redis_server", "redis_url"]
+
+SALES = "C0SALES001"
+WIDE = Table(caption="All", columns=["a"], rows=[[str(i)] for i in range(300)])
+
+
+def private(bot: Deployment, user: str, ts: str) -> list[dict[str, Any]]:
+    """What only that person sees at a message and in its thread."""
+    seen = (*bot.ws.messages(SALES, viewer=user), *bot.ws.messages(SALES, ts, user))
+    return [m for m in seen if m.get("is_ephemeral")]
+
+
+async def asked_alone(bot: Deployment) -> tuple[str, dict[str, Any]]:
+    """Ben asks about a message of Ada's, for himself: its ts, and the answer with the button."""
+    said = await bot.ws.say(ADA, SALES, "We sold 12 of them.")
+    await bot.ws.shortcut(BEN, ASK_ABOUT, channel=SALES, ts=said["ts"])
+    [modal] = await bot.ws.until(lambda: bot.ws.views(BEN))
+    wanted = {"question": {"question": "Of what?"}, "where": {"where": "me"}}
+    assert await bot.ws.submit(BEN, modal["id"], wanted) == {}
+    [answered] = await bot.ws.until(lambda: private(bot, BEN, said["ts"]))
+    return said["ts"], answered
+
+
+async def test_who_was_answered_alone_posts_the_answer_in_the_thread(redis_url: str) -> None:
+    """Once, with its file, under the name of who shares it; what only they saw goes."""
+    script = Script([finish(answer("Of umbrellas.", table=WIDE.model_dump()))])
+    async with deployed(script, redis_url) as bot:
+        ts, answered = await asked_alone(bot)
+        await bot.ws.click(BEN, SALES, answered["ts"], SHARE)
+        await bot.ws.until(lambda: not private(bot, BEN, ts))
+        message, file = bot.own(SALES, ts)
+        assert "Of umbrellas." in str(message["blocks"])
+        assert f"<@{BEN}>" in str(message["blocks"][0])
+        assert all(block["type"] != "actions" for block in message["blocks"])
+        assert [each["name"] for each in file["files"]] == ["all.csv"]
+
+
+async def test_nobody_else_shares_it_and_nobody_twice(redis_url: str) -> None:
+    """A forged press by somebody else posts nothing, and two presses at once post one."""
+    async with deployed(Script([finish(answer("Of umbrellas."))]), redis_url) as bot:
+        ts, answered = await asked_alone(bot)
+        button = next(
+            each
+            for block in answered["blocks"]
+            for each in block.get("elements", ())
+            if each.get("action_id") == SHARE
+        )
+        await sent(bot, press(bot, ADA, SALES, ts, button))
+        await bot.ws.until(lambda: words.CANNOT_SHARE in [each.get("text") for each in bot.sent()])
+        assert bot.own(SALES, ts) == []
+        twice = [bot.ws.click(BEN, SALES, answered["ts"], SHARE) for _ in range(2)]
+        await asyncio.gather(*twice)
+        await bot.ws.until(lambda: not private(bot, BEN, ts))
+        assert len(bot.own(SALES, ts)) == 1
