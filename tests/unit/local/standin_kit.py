@@ -84,7 +84,7 @@ class Told:
 @dataclass
 class Thread:
     """A thread with the stand-in. `outputs` replaces a tool's run by a fixed output; `notes` are
-    put before the next answer as the program's own words."""
+    put before the next answer as the program's own words; of more than `listed` tools it sees groups."""
 
     artifacts: MemoryArtifacts = field(default_factory=MemoryArtifacts)
     conversation: MemoryConversation = field(default_factory=MemoryConversation)
@@ -94,6 +94,7 @@ class Thread:
     extra: list[dict[str, Any]] = field(default_factory=list)
     items: list[dict[str, Any]] = field(default_factory=list)
     acquired: list[str] = field(default_factory=list)
+    listed: int = 100
 
     def said(self, author: str, text: str) -> None:
         """Somebody wrote in the thread before."""
@@ -118,7 +119,8 @@ class Thread:
 
     def think(self, *, forced: bool = False) -> list[tuple[str, dict[str, Any]]]:
         """One reply; its calls are judged by their schemas and answered."""
-        offered = [*CATALOGUE.always, *CATALOGUE.acquired(self.acquired), *self.extra, self.finish]
+        always = CATALOGUE.listing(self.listed).always
+        offered = [*always, *CATALOGUE.acquired(self.acquired), *self.extra, self.finish]
         body: dict[str, Any] = {"model": "m", "tools": offered}
         if forced:
             body["tool_choice"] = {"type": "function", "name": "complete_task"}
@@ -142,7 +144,9 @@ class Thread:
             return self.outputs[name].pop(0)
         if name == "acquire_tools":
             self.acquired += arguments["names"]
-            return "\n".join(f"{each}: you can call it now." for each in arguments["names"])
+            found = CATALOGUE.search(arguments["search"] or "", 15)
+            lines = [f"{each}: you can call it now." for each in arguments["names"]]
+            return "\n".join([*lines, *(each.line for each in found)])
         if name == "read_file":
             with asked(text):
                 return await self._sales()

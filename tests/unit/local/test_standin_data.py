@@ -40,6 +40,13 @@ async def test_groups_are_worked_out_with_sql(
     assert told.answer["confidence"] == "high"
 
 
+async def test_a_tool_that_is_not_listed_is_looked_for() -> None:
+    """With more tools than are listed a person without a key is answered just the same (D1)."""
+    told = await Thread(listed=3).ask("What is the total revenue by region?", "sales.csv")
+    assert told.names == ["read_file", "acquire_tools", "acquire_tools", "query_table"]
+    assert told.answer["table"]["rows"][0] == ["North", "280.00"]
+
+
 @pytest.mark.parametrize(
     ("question", "value"),
     [

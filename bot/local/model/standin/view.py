@@ -10,7 +10,7 @@ import json
 import re
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, Never
 
 from ..request import ModelRequest, item_text
 from .fill import fill
@@ -23,6 +23,7 @@ FILE = re.compile(r"^- (?P<name>.+?) \(file_id (?P<id>[^,)]+)(?:, (?P<type>[^,)]
 QUOTED = re.compile(r"^About this message:\n((?:>.*\n?)+)", re.M)
 CUT = re.compile(r"\[The message was [\d,]+ characters long; [^\]]*\]\s*$")
 CATALOGUE = re.compile(r"^[-*] (?P<name>\w+): (?P<summary>.+)$", re.M)
+GROUP = re.compile(r"^\w+: (?P<names>\w+(?:, \w+)*)$", re.M)
 REMEMBERED = "[Remembered from other conversations"
 EDITED = "(This is an edit of what was asked before"
 ALSO_ACQUIRED = 1.5
@@ -90,14 +91,19 @@ class View:
         self.open = _open(self._turns)
         self.turn = self.open[-1]
         self.offered = {tool["name"]: tool for tool in request.tools if "name" in tool}
-        listed = CATALOGUE.findall(self._lists())
-        self.catalogue = {name: summary for name, summary in listed if name not in self.offered}
+        self.catalogue = {
+            name: summary for name, summary in self._listed().items() if name not in self.offered
+        }
 
-    def _lists(self) -> str:
-        """Where the tools stand that can be acquired: some, where there are many, in a note."""
+    def _listed(self) -> dict[str, str]:
+        """The tools that can be acquired: where they are many the description names them at most,
+        and what some do stands in notes and in what a search found."""
         described = self.offered.get(ACQUIRE, {}).get("description", "")
         notes = (note for turn in self._turns for note in turn.notes if ACQUIRE in note)
-        return "\n".join((described, *notes))
+        steps = (step for turn in self._turns for step in turn.steps if step.tool == ACQUIRE)
+        told = "\n".join((described, *notes, *(step.output or "" for step in steps)))
+        named = ", ".join(GROUP.findall(described)).split(", ")
+        return {name: name for name in named if name} | dict(CATALOGUE.findall(told))
 
     @property
     def turns(self) -> list[Turn]:
@@ -143,12 +149,11 @@ class View:
     ) -> str:
         """The output of calling the tool for `role` with what is known of its arguments.
 
-        `fresh` outputs must be of this turn; `also` names roles that will be needed soon. Raises `Need` when the call is yet to be made,
-        `Missing` when there is no such tool, `OutOfTurns` when the run has to end.
+        `fresh` outputs must be of this turn; `also` names roles that will be needed soon. Raises
+        `Need` when the call is yet to be made, `Missing` when there is no such tool, `OutOfTurns`
+        when the run has to end.
         """
-        name = self._resolve(role)
-        if name is None:
-            raise Missing(role)
+        name = self._resolve(role) or self._search(role)
         if name not in self.offered:
             self._acquire(name, also)
         arguments = fill(self.offered[name].get("parameters") or {}, known)
@@ -159,6 +164,15 @@ class View:
         if self.closing:
             raise OutOfTurns(role)
         raise Need(name, arguments, thought)
+
+    def _search(self, role: str) -> Never:
+        """Ask which tools there are for `role`, where they are not all listed. Raises `Need`."""
+        parameters = self.offered.get(ACQUIRE, {}).get("parameters") or {}
+        words = role.replace("_", " ")
+        tried = (step.arguments.get("search") for step in self.turn.steps if step.tool == ACQUIRE)
+        if "search" not in parameters.get("properties", {}) or words in tried or self.closing:
+            raise Missing(role)
+        raise Need(ACQUIRE, {"names": [], "search": words}, f"I look for a tool that can {words}.")
 
     def _acquire(self, name: str, also: tuple[str, ...]) -> None:
         tried = [step for step in self.turn.steps if step.tool == ACQUIRE]
