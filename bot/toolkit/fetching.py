@@ -47,6 +47,14 @@ _HEADERS = {
 }
 
 _GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")  # RFC 4291: what the internet routes
+_INSIDE = (  # what is_global lets pass, in some versions of Python
+    ipaddress.IPv4Network(
+        "168.63.129.16/32"
+    ),  # Azure's wire server, which knows a machine's secrets
+    ipaddress.IPv4Network("192.0.0.0/24"),  # RFC 6890; Oracle Cloud Classic has its metadata there
+    ipaddress.IPv4Network("192.88.99.0/24"),  # RFC 7526: relays that are no more
+    ipaddress.IPv6Network("3fff::/20"),  # RFC 9637: documentation
+)
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")  # RFC 6052: IPv4 through a translator
 
 
@@ -57,6 +65,8 @@ def public_only(address: IPAddress, port: int) -> bool:
 
 
 def _is_public(address: IPAddress) -> bool:
+    if any(address in network for network in _INSIDE):
+        return False
     if isinstance(address, ipaddress.IPv4Address):
         return address.is_global and not address.is_multicast
     # is_global alone lets old and local ranges pass: fec0::/10, ::/96, 64:ff9b:1::/48.

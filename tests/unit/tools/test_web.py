@@ -155,6 +155,10 @@ async def test_redirects_are_followed_five_times(site: Site) -> None:
         "http://[::1]/",
         "http://[::]/",
         "http://[::ffff:127.0.0.1]/",
+        "http://168.63.129.16/machine?comp=goalstate",  # Azure's wire server
+        "http://[::ffff:168.63.129.16]/",
+        "http://192.0.0.192/latest/",  # Oracle Cloud Classic's metadata
+        "http://[3fff::1]/",
         "http://[::ffff:7f00:1]/",
         "http://[::127.0.0.1]/",
         "http://[2002:7f00:1::]/",
