@@ -82,6 +82,7 @@ STORE: dict[str, tuple[str, ...] | str] = {
     "approvals.py:Approvals.supersede": "done again when Slack delivers the message again",
     "approvals.py:Approvals.park": ("card-posted", "run-parked"),
     "artifacts.py:ArtifactStore.put": ("tool-running", "tool-ran"),
+    "artifacts.py:ArtifactStore.count": "a day's sum for one person; counted twice, they may save less",
     "artifacts.py:ArtifactStore.description": "renews a term",
     "artifacts.py:ArtifactStore.data": "renews a term",
     "artifacts.py:ArtifactStore.handles": "reads only",
@@ -99,7 +100,7 @@ STORE: dict[str, tuple[str, ...] | str] = {
         f"erase.py:Erasure.{name}": "an operator's; begun again it erases what is left"
         for name in ("_names", "_sweep", "_threads", "_without")
     },
-    "audit.py:AuditLog._add": "written after what it tells of; a lost line is logged",
+    "audit.py:AuditLog._add": "written before what it tells of, or beside it by the same script",
     "audit.py:AuditLog._pseudonym": "made once and kept",
     **{
         f"installs.py:Installs.{name}": why
