@@ -144,7 +144,7 @@ class Thread:
             return self.outputs[name].pop(0)
         if name == "acquire_tools":
             self.acquired += arguments["names"]
-            found = CATALOGUE.search(arguments["search"] or "", 15)
+            found = CATALOGUE.search(arguments.get("search") or "", 15)
             lines = [f"{each}: you can call it now." for each in arguments["names"]]
             return "\n".join([*lines, *(each.line for each in found)])
         if name == "read_file":

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 from openai import AsyncOpenAI
 
-from bot.local.model import ResponsesServer
+from bot.local.model import ModelRequest, ResponsesServer
 from bot.local.model.standin import StandIn
+from bot.local.model.standin.view import View
+from bot.runners import catalogue
 from tests.unit.local.standin_kit import ANSWER, Thread, shop
 
 PAGE = (
@@ -309,3 +311,12 @@ async def test_several_messages_have_one_answer(thread: Thread) -> None:
     assert [arguments["expression"] for _, arguments in told.calls] == ["6 * 7", "8 * 8"]
     assert "**42**" in told.answer["summary"]
     assert "**64**" in told.answer["summary"]
+
+
+def test_it_knows_tools_that_are_only_named() -> None:
+    """Of many tools a request says the names alone; none is missed for want of a description (D1)."""
+    definition = catalogue().acquire_definition
+    assert "- query_table" not in definition["description"]
+    view = View(ModelRequest({}, [{"role": "user", "content": "Hi"}], None, [definition], ""))
+    assert view.knows("query_table")
+    assert view.knows("dispatch_subagent")  # the first of the list, alone in its group
