@@ -7,6 +7,7 @@ import importlib
 import pkgutil
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -29,6 +30,7 @@ from bot.runs.artifacts import ThreadArtifacts
 from bot.runs.budgets import BudgetPolicy
 from bot.runs.channels import Channels
 from bot.runs.confirming import MayDecide
+from bot.runs.equipment import Equipment, MoreTools
 from bot.runs.images import Images
 from bot.runs.memories import ScopedMemories
 from bot.runs.runner import Runner
@@ -112,62 +114,91 @@ async def runners(
     """
     prices = PriceList(settings.model.window, settings.model.price)
     _check_prices(settings, prices)
-    key = "none"  # a server of one's own may ask for none
-    if settings.openai_api_key or not settings.openai_base_url:
-        key = secret(settings.openai_api_key, "OPENAI_API_KEY", NO_MODEL)
-    artifacts = ThreadArtifacts(stores.artifacts)
-    databases = Databases(settings.databases)
-    memories = ScopedMemories(stores.memories)
-    shared = {
-        Artifacts: artifacts,
-        Databases: databases,
-        Fetcher: Fetcher(),
-        Memories: memories,
-        Schedules: OwnSchedules(stores.schedules),
-    }
+    artifacts, memories = ThreadArtifacts(stores.artifacts), ScopedMemories(stores.memories)
     async with (
         open_mcp_servers(settings.mcp_servers, stores.mcp) as mcp,
-        sdk_client(key, settings.openai_base_url) as client,
+        sdk_client(_key(settings), settings.openai_base_url) as client,
     ):
         model: Model = _service(settings, client, stream=stream)
         for each in watches:
             model = each.model(model, prices)
+        maker = _RunnerMaker(
+            *(settings, stores, model, prices, mcp.tools, watches),
+            artifacts=artifacts,
+            memories=memories,
+            shared={**_shared(settings, stores), Artifacts: artifacts, Memories: memories},
+            draining=draining or asyncio.Event(),
+            dry_run=dry_run,
+        )
+        yield maker.runner
 
-        def make(
-            conversation: Conversation,
-            place: Services,
-            open_surface: OpenSurface,
-            may_decide: MayDecide,
-        ) -> Runner:
-            for each in watches:
-                open_surface = each.surfaces(open_surface)
-            services = {**shared, **place, Conversation: conversation}
-            tools = offered(settings).served_by({*services, Parent, Subagents})
-            return Runner(
-                stores=stores,
-                toolbox=Toolbox(tools, services, artifacts),
-                model=model,
-                models=(settings.openai_model, *settings.openai_fallback_models),
-                prices=prices,
-                limits=settings.limits,
-                open_surface=open_surface,
-                budgets=budget_policy(settings, stores),
-                hooks_for=lambda request, asked: _hooks(
-                    *(settings, model, artifacts, conversation, request, asked)
-                ),
-                channels=Channels(settings.channels, stores.channels),
-                more_tools=mcp.tools,
-                memories_of=memories.known_to,
-                draining=draining or asyncio.Event(),
-                policy=settings.access,
-                may_decide=may_decide,
-                temperature=settings.model.temperature,
-                stateless=settings.model.stateless,
-                conversation=conversation if settings.model.images else None,
-                dry_run=dry_run,
-            )
 
-        yield make
+@dataclass(frozen=True, slots=True)
+class _RunnerMaker:
+    """What runners have in common, whatever their place."""
+
+    settings: Settings
+    stores: Stores
+    model: Model
+    prices: PriceList
+    more_tools: MoreTools
+    watches: Sequence[Watch]
+    artifacts: ThreadArtifacts
+    memories: ScopedMemories
+    shared: Services
+    draining: asyncio.Event
+    dry_run: bool
+
+    def runner(
+        self,
+        conversation: Conversation,
+        place: Services,
+        open_surface: OpenSurface,
+        may_decide: MayDecide,
+    ) -> Runner:
+        for each in self.watches:
+            open_surface = each.surfaces(open_surface)
+        settings, stores = self.settings, self.stores
+        services = {**self.shared, **place, Conversation: conversation}
+        tools = offered(settings).served_by({*services, Parent, Subagents})
+        equipment = Equipment(
+            stores=stores,
+            toolbox=Toolbox(tools, services, self.artifacts),
+            model=self.model,
+            models=(settings.openai_model, *settings.openai_fallback_models),
+            prices=self.prices,
+            limits=settings.limits,
+            budgets=budget_policy(settings, stores),
+            hooks_for=lambda request, asked: _hooks(
+                *(settings, self.model, self.artifacts, conversation, request, asked)
+            ),
+            channels=Channels(settings.channels, stores.channels),
+            more_tools=self.more_tools,
+            memories_of=self.memories.known_to,
+            draining=self.draining,
+            policy=settings.access,
+            may_decide=may_decide,
+            temperature=settings.model.temperature,
+            stateless=settings.model.stateless,
+            conversation=conversation if settings.model.images else None,
+            dry_run=self.dry_run,
+        )
+        return Runner(equipment, open_surface)
+
+
+def _shared(settings: Settings, stores: Stores) -> dict[type, object]:
+    """What tools have that is the same in every place."""
+    return {
+        Databases: Databases(settings.databases),
+        Fetcher: Fetcher(),
+        Schedules: OwnSchedules(stores.schedules),
+    }
+
+
+def _key(settings: Settings) -> str:
+    if settings.openai_base_url and not settings.openai_api_key:
+        return "none"  # a server of one's own may ask for none
+    return secret(settings.openai_api_key, "OPENAI_API_KEY", NO_MODEL)
 
 
 def offered(settings: Settings) -> Catalogue:

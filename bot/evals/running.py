@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from pydantic import SecretStr
 
@@ -129,10 +129,10 @@ def _configured(settings: Settings, case: Case) -> Settings:
 
 def _bounded(works: Runner) -> Runner:
     def hooks(request: Request, asked: Callable[[], str]) -> HookChain:
-        chain = works.hooks_for(request, asked)
+        chain = works.equipment.hooks_for(request, asked)
         return HookChain((Bounded(), *chain.hooks))
 
-    return replace(works, hooks_for=hooks)
+    return works.equipped(hooks_for=hooks)
 
 
 async def _nobody(_user: str) -> bool:

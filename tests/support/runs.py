@@ -137,8 +137,8 @@ async def bot_on(
         ) as works,
     ):
         if tools:
-            toolbox = replace(works.toolbox, catalogue=Catalogue.of(tools))
-            works = replace(works, toolbox=toolbox)
+            toolbox = replace(works.equipment.toolbox, catalogue=Catalogue.of(tools))
+            works = works.equipped(toolbox=toolbox)
         yield Bot(api, works, stores, board, conversation)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -320,7 +320,7 @@ async def test_policy_is_asked_again_when_it_is_done(stores: Stores) -> None:
         [question] = bot.board.asked
         said = Decision(verdict=YES, by="U1", name="Ada")
         assert not await decided(stores, question, said)
-        changed = replace(bot.runner, policy=Policy(approvers=("U9",)))
+        changed = bot.runner.equipped(policy=Policy(approvers=("U9",)))
         await changed.answer(request, 1)
         assert "may not approve it any more" in bot.outputs()[0]
     assert LAUNCHED == []
@@ -333,7 +333,7 @@ async def test_where_nobody_may_approve_it_is_refused_at_once(stores: Stores) ->
         return False
 
     async with bot_with(stores, script(LAUNCH), launch.tool) as bot:
-        bot.runner = replace(bot.runner, may_decide=nobody)
+        bot.runner = bot.runner.equipped(may_decide=nobody)
         assert (await bot.ask("Go")).status is RunStatus.SUCCESS
         assert "somebody who cannot give it" in bot.outputs()[0]
         assert bot.board.asked == []

@@ -1,0 +1,126 @@
+"""What runs are worked on with, and what of that one run gets."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+
+from bot.agent import prompts
+from bot.agent.calls import Toolbox
+from bot.agent.complete import ResponseType
+from bot.agent.hooks import HookChain
+from bot.agent.interrupt import Interrupt
+from bot.agent.limits import Limits
+from bot.agent.parts import Parts
+from bot.agent.subagents import with_subagents
+from bot.core.context import RequestContext
+from bot.core.request import Request
+from bot.model import Model, PriceList
+from bot.runs.beginnings import Beginnings, MemoriesOf
+from bot.runs.budgets import BudgetPolicy
+from bot.runs.channels import Channels, ChannelSettings
+from bot.runs.confirming import Confirming, MayDecide
+from bot.runs.outgoing import Outgoing
+from bot.runs.policy import Policy
+from bot.runs.spending import Spending
+from bot.runs.steering import Steering
+from bot.store import RunRecord, Stores
+from bot.toolkit import Conversation
+from bot.toolkit.tool import Tool
+
+MoreTools = Callable[[], Awaitable[Sequence[Tool]]]
+"""Tools that come and go while the bot runs."""
+
+HooksFor = Callable[[Request, Callable[[], str]], HookChain]
+"""The hooks of one run: some keep a count of their own, or look at all that was asked so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class Equipment:
+    """The same for all runs of a place. With a `conversation` the images in it are shown to the
+    model. Once `draining` is set, runs stop at their next save point."""
+
+    stores: Stores
+    toolbox: Toolbox
+    model: Model
+    models: tuple[str, ...]
+    prices: PriceList
+    limits: Limits
+    hooks_for: HooksFor
+    budgets: BudgetPolicy
+    channels: Channels
+    more_tools: MoreTools
+    policy: Policy
+    may_decide: MayDecide
+    memories_of: MemoriesOf
+    draining: asyncio.Event
+    conversation: Conversation | None = None
+    temperature: float | None = None
+    stateless: bool = False
+    dry_run: bool = False
+
+    @property
+    def beginnings(self) -> Beginnings:
+        """Where runs go on from."""
+        return Beginnings(self.stores, self.conversation, self.memories_of)
+
+    def context(self, request: Request, run_id: str) -> RequestContext:
+        """What tools may know of the run."""
+        return RequestContext(
+            request=request,
+            run_id=run_id,
+            model=self.models[0],
+            temperature=self.temperature,
+            dry_run=self.dry_run,
+        )
+
+    async def steering(
+        self, request: Request, record: RunRecord, here: ChannelSettings, interrupt: Interrupt
+    ) -> Steering:
+        """What joins the run; `here` says whether anything does."""
+        mailbox = self.stores.mailbox
+        return Steering(
+            request,
+            await mailbox.kept(record.joined),
+            mailbox,
+            interrupt,
+            steers=here.during_run == "steer",
+            images=self.conversation is not None,
+        )
+
+    async def parts(
+        self,
+        context: RequestContext,
+        interrupt: Interrupt,
+        here: ChannelSettings,
+        spending: Spending,
+        steering: Steering,
+    ) -> Parts:
+        """What the loop is run with, `here` having its say."""
+        request = context.request
+        hooks = self.hooks_for(request, steering.asked)
+        outgoing = Outgoing(request, steering.requests, self.policy.open_hosts)
+        confirming = Confirming(
+            *(request, self.policy, here, self.stores.approvals, self.may_decide, outgoing)
+        )
+        limits = here.limited(self.limits)
+        every = self.toolbox.catalogue.joined_by(await self.more_tools())
+        catalogue = every.only(here.tools).listing(limits.listed_tools)
+        parts = Parts(
+            model=self.model,
+            models=self.models,
+            prices=self.prices,
+            toolbox=replace(self.toolbox, catalogue=catalogue),
+            response_type=ResponseType.of(request),
+            limits=limits,
+            interrupt=interrupt,
+            context=context,
+            history=lambda: self.beginnings.history(request),
+            instructions=prompts.instructions(here.instructions),
+            hooks=replace(hooks, hooks=(spending, steering, *hooks.hooks, outgoing, confirming)),
+            stateless=self.stateless,
+            user_hash=hashlib.sha256(f"{request.team}:{request.user}".encode()).hexdigest(),
+        )
+        return with_subagents(parts)

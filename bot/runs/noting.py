@@ -1,0 +1,69 @@
+"""What is done with each event of a run: kept, put on record, shown."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+from bot.agent.events import Event, FromSubagent, Recorded, SavePoint
+from bot.core.failpoints import failpoint
+from bot.core.request import Request
+from bot.runs.auditing import RunAudit
+from bot.runs.beginnings import bound_to
+from bot.runs.findings import Findings
+from bot.runs.handing_back import HandBack, can_rest
+from bot.runs.narration import Narrator
+from bot.runs.spending import Spending
+from bot.runs.steering import Steering
+from bot.runs.surface import Surface
+from bot.store import Lease, RunRecord, Runs
+
+
+@dataclass(frozen=True, slots=True)
+class Noting:
+    """Of one run, which is handed back where it can rest once `draining` is set."""
+
+    request: Request
+    record: RunRecord
+    lease: Lease
+    runs: Runs
+    surface: Surface
+    audit: RunAudit
+    spending: Spending
+    steering: Steering
+    narrator: Narrator
+    draining: asyncio.Event
+    findings: Findings = field(default_factory=Findings)
+
+    async def note(self, event: Event) -> None:
+        """Kept first, then shown. Raises LeaseLost, StoreUnavailable and HandBack."""
+        if isinstance(event, Recorded | SavePoint):
+            await self._keep(event)
+            await self.audit.intend(event.state)
+        if isinstance(event, FromSubagent) and isinstance(event.event, Recorded):
+            await self.runs.note_response(event.event.entry, self.lease)
+        if self.draining.is_set() and can_rest(event):
+            self.narrator.handed_back()
+            raise HandBack
+        for each in (event, *self.steering.news()):
+            self.narrator.tell(each)
+            self.audit.note(each)
+            self.findings.note(each)
+            await self.surface.show(each)
+
+    async def _keep(self, event: Recorded | SavePoint) -> None:
+        """What the loop may not go on without: its state, what it added to the conversation, and
+        what that took."""
+        entries = [event.entry] if isinstance(event, Recorded) else []
+        bound = [each.model_copy(update={"bound_to": bound_to(self.request)}) for each in entries]
+        state = event.state.model_dump_json()
+        charge = self.spending.charge(event.state)
+        joining = self.steering.joining(event.state)
+        failpoint("step-keeping")
+        await self.runs.save_point(
+            *(self.record.run_id, state, self.lease, bound, charge),
+            joining=[each.id for each in joining],
+            joined=[each.id for each in self.steering.joined],
+        )
+        failpoint("step-kept")
+        self.steering.taken(joining)
