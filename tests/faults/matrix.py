@@ -19,6 +19,7 @@ ROWS = {
         ("a retry of what was never seen", "it is run", "unit/slack/test_intake.py::test_nothing_is_acknowledged_before_it_is_kept"),
         ("events out of order", "answered in the order of the messages", "faults/test_matrix.py::test_messages_are_answered_in_the_order_they_were_written"),
         ("429 with Retry-After", "waits, one message", "faults/test_delivery.py::test_slack_asks_to_slow_down"),
+        ("429 on every call while 20 runs are under way", "each has its answer, once", "faults/test_delivery.py::test_slack_puts_off_every_call_while_twenty_runs_are_under_way"),
         ("429 while streaming", "what comes meanwhile goes out together", "unit/slack/test_streams.py::test_under_a_rate_limit_what_comes_meanwhile_goes_out_together"),
         ("5xx, reset or lost reply of a post", "looked for, never posted again blindly", "faults/test_delivery.py::test_a_failing_call_of_slack"),
         ("lost replies on the wire", "one message", "faults/test_lines.py::test_slack_acts_and_its_reply_is_lost"),

@@ -29,6 +29,8 @@ FAULTS = [
     ("conversations.info", "fatal_error", False),
 ]
 
+_STORM = 60  # calls
+
 
 def two_turns(request: ModelRequest) -> Reply:
     """A model that calculates, then answers with the last question's number."""
@@ -61,6 +63,30 @@ async def test_slack_asks_to_slow_down(redis_url, method) -> None:
         ts = await bot.ask(ADA, SALES, "How many?")
         await bot.answered(SALES, ts, seconds=30)
         assert len(bot.own(SALES, ts)) == 1
+
+
+async def test_slack_puts_off_every_call_while_twenty_runs_are_under_way(redis_url) -> None:
+    """A storm of 429s over all methods, longer than a call is tried again: each of twenty questions,
+    some asked in the midst of it, has its own answer, once."""
+    go = asyncio.Event()
+
+    def brain(request: ModelRequest) -> Reply:
+        numbers = re.findall(r"(\d\d) of them", request.text)
+        return held(finish(answer(f"Answer {numbers}")), go)
+
+    async with deployed(brain, redis_url) as bot:
+        bot.ws.delivery.retry_delays = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
+        roots = {await bot.ask(ADA, SALES, f"{n:02} of them?"): n for n in range(16)}
+        await bot.ws.until(lambda: all(bot.own(SALES, ts) for ts in roots), 30)
+        bot.ws.faults.fail("*", 429, times=_STORM, retry_after=1)
+        go.set()
+        roots |= {await bot.ask(BEN, SALES, f"{n:02} of them?"): n for n in range(16, 20)}
+        await bot.ws.until(lambda: all(bot.terminals(SALES, ts) for ts in roots), 90)
+        refused = [each for each in bot.ws.effects if each.error == "ratelimited"]
+        for ts, number in roots.items():
+            [said] = bot.own(SALES, ts)
+            assert f"Answer ['{number:02}']" in said["text"]
+    assert len(refused) >= _STORM
 
 
 async def test_the_same_event_again_and_again(redis_url) -> None:
