@@ -48,10 +48,12 @@ from bot.toolkit import (
     Memories,
     Schedules,
     Tool,
+    WebSearch,
 )
 from bot.toolkit.catalogue import Catalogue
 from bot.toolkit.mcp import open_mcp_servers
 from bot.toolkit.tool import Services
+from bot.toolkit.web_search import WebSearchConfig
 
 
 @cache
@@ -188,11 +190,14 @@ class _RunnerMaker:
 
 def _shared(settings: Settings, stores: Stores) -> dict[type, object]:
     """What tools have that is the same in every place."""
-    return {
+    shared: dict[type, object] = {
         Databases: Databases(settings.databases),
         Fetcher: Fetcher(),
         Schedules: OwnSchedules(stores.schedules),
     }
+    if settings.web_search:
+        shared[WebSearch] = web_search(settings, settings.web_search)
+    return shared
 
 
 def _key(settings: Settings) -> str:
@@ -204,6 +209,14 @@ def _key(settings: Settings) -> str:
 def offered(settings: Settings) -> Catalogue:
     """All tools, with those of the model service that are switched on."""
     return catalogue().with_hosted(settings.hosted.definitions())
+
+
+def web_search(settings: Settings, config: WebSearchConfig) -> WebSearch:
+    """Raises ConfigurationError when the provider needs a key and none is set."""
+    given = settings.web_search_api_key
+    if config.needs_key:
+        secret(given, "WEB_SEARCH_API_KEY", f"{config.provider} searches for nobody without it")
+    return WebSearch(config, given.get_secret_value() if given else "")
 
 
 def _service(settings: Settings, client: AsyncOpenAI, *, stream: bool) -> ResponsesModel:

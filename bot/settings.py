@@ -36,6 +36,7 @@ from bot.store import Retention
 from bot.toolkit import DatabaseConfig
 from bot.toolkit.hosted import HostedTools
 from bot.toolkit.mcp import McpServer
+from bot.toolkit.web_search import WebSearchConfig
 
 NO_MODEL = (
     "set it, or OPENAI_BASE_URL for another server that speaks the Responses API; `bot dev` works "
@@ -93,6 +94,7 @@ class Tables(BaseModel):
     engine: EngineOptions = EngineOptions()
     databases: dict[str, DatabaseConfig] = {}
     hosted: HostedTools = HostedTools()
+    web_search: WebSearchConfig | None = None
     hooks: HookSettings = HookSettings()
     mcp_servers: dict[str, McpServer] = Field(default={}, alias="mcpServers")
 
@@ -114,6 +116,7 @@ class Settings(BaseSettings, Tables):
     openai_api_key: SecretStr | None = None
     openai_base_url: str | None = None
     openai_model: str = "gpt-6.1-sol"
+    web_search_api_key: SecretStr | None = None
     openai_fallback_models: tuple[str, ...] = ()
     redis_url: str | None = None
     port: int | None = Field(default=None, ge=0, le=65535)

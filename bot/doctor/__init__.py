@@ -12,6 +12,7 @@ from bot.doctor.model import examine_model
 from bot.doctor.redis import examine_redis
 from bot.doctor.report import print_report
 from bot.doctor.slack import examine_slack
+from bot.doctor.web_search import examine_web_search
 from bot.settings import Settings
 
 __all__ = ["Finding", "Level", "examine", "print_report"]
@@ -25,6 +26,7 @@ async def examine(settings: Settings) -> list[Finding]:
         examine_model(settings),
         examine_databases(settings),
         examine_mcp(settings),
+        examine_web_search(settings),
         examine_collector(settings),
     )
     return [finding for part in parts for finding in part]

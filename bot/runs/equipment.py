@@ -101,7 +101,7 @@ class Equipment:
         """What the loop is run with, `here` having its say."""
         request = context.request
         hooks = self.hooks_for(request, steering.asked)
-        outgoing = Outgoing(request, steering.requests, self.policy.open_hosts)
+        outgoing = Outgoing(request, steering.requests, self.policy)
         confirming = Confirming(
             *(request, self.policy, here, self.stores.approvals, self.may_decide, outgoing)
         )

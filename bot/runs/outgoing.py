@@ -3,13 +3,14 @@
 A page that is fetched learns its own address. Once something private was read, an address that
 stands in nothing that a person wrote or a tool quoted may have been made of it; then somebody has
 to look at it first. Letter by letter: the case of a path, or what is appended to an address, could
-spell out anything.
+spell out anything. Words that are sent to somebody outside, as those of a search, are looked at as
+well, unless they are the asker's.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from itertools import chain
 from urllib.parse import urlsplit
@@ -20,6 +21,7 @@ from typing_extensions import override
 from bot.agent.hooks import Hooks
 from bot.agent.state import LoopState
 from bot.core.request import Request
+from bot.runs.policy import Policy
 from bot.toolkit import Tool, ToolResult
 
 _WEB = "web"
@@ -39,6 +41,8 @@ _ADDRESS = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://[^\s<>\"'`|“”„‘’«»
 _WORD = re.compile(r"[^\s<>\"'`|“”„‘’«»()\[\]]+\.[^\s<>\"'`|“”„‘’«»()\[\]]+")
 _ENDS = ".,;:!?)]}*_~…"
 _MOST_ENDS = 4
+_SMALL = frozenset({"a", "an", "and", "for", "from", "in", "is", "of", "on", "or", "the", "to"})
+"""Words that carry nothing."""
 
 
 class Outgoing(Hooks):
@@ -49,19 +53,24 @@ class Outgoing(Hooks):
         self,
         request: Request,
         asked: Callable[[], Sequence[Request]],
-        open_hosts: tuple[str, ...],
+        policy: Policy,
     ) -> None:
         self._asked = asked
-        self._open_hosts = open_hosts
+        self._open_hosts = policy.open_hosts
+        self._open_searches = policy.open_searches
         self._seen: set[str] = set()
         self._private = bool(request.quoted)
 
     def may_carry(self, tool: Tool, arguments: BaseModel) -> bool:
-        """Whether the call goes to an address of which nobody knows where it is from."""
+        """Whether the call goes to an address, or sends words, of which nobody knows where they are
+        from."""
         if not (tool.group == _WEB or _is_of_a_server(tool)):
             return False
         private = self._private or any(map(_shows_images, self._asked()))
-        return private and not all(map(self._is_known, _addresses(arguments)))
+        if not private:
+            return False
+        own = self._open_searches or self._are_own(getattr(arguments, each) for each in tool.sends)
+        return not (own and all(map(self._is_known, _addresses(arguments))))
 
     @override
     async def on_run_start(self, state: LoopState) -> None:
@@ -79,11 +88,20 @@ class Outgoing(Hooks):
             self._seen.update(chain.from_iterable(map(_forms, quoted)))
         return ""
 
+    def _are_own(self, sent: Iterable[str | None]) -> bool:
+        """Whether the asker wrote each word that is sent; what was quoted to them is another's."""
+        asked = (each.text for each in self._asked() if not each.suggested)
+        return _words(" ".join(filter(None, sent))) <= _words(" ".join(asked)) | _SMALL
+
     def _is_known(self, url: str) -> bool:
         host = _host(url)
         if any(fnmatchcase(host, each.lower()) for each in self._open_hosts):
             return True
         return _same(url) in self._seen or any(_same(url) in _written(r) for r in self._asked())
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"[^\W_]+", text.casefold()))
 
 
 def _is_of_a_server(tool: Tool) -> bool:

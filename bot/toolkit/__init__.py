@@ -33,6 +33,7 @@ from bot.toolkit.narrowing import Compact, Fields, Query, TimeRange
 from bot.toolkit.scheduled_messages import ScheduledMessages, WaitingMessage
 from bot.toolkit.schedules import Schedules
 from bot.toolkit.tool import Provided, Tool, ToolResult, tool
+from bot.toolkit.web_search import WebResult, WebSearch
 
 __all__ = [
     "CHART_TYPE",
@@ -75,6 +76,8 @@ __all__ = [
     "ToolError",
     "ToolResult",
     "WaitingMessage",
+    "WebResult",
+    "WebSearch",
     "current_request",
     "tool",
     "zone_of",

@@ -60,7 +60,8 @@ class Tool:
     `core` tools are always offered. A tool that `mutates` changes something outside: it runs
     alone, in order, and at most once. `strict` has the model service keep to the schema. `timeout` in seconds. `title` makes the one-line summary of
     a call for people from its arguments. `on_acquired` gives context that enters the conversation
-    when the tool is acquired (D2). `narrowing` names the arguments that make its output smaller.
+    when the tool is acquired (D2). `narrowing` names the arguments that make its output smaller,
+    `sends` those whose words go to somebody outside.
     """
 
     name: str
@@ -81,6 +82,7 @@ class Tool:
     on_acquired: Callable[[Services], Awaitable[str]] | None = None
     narrowing: tuple[str, ...] = ()
     standing: tuple[str, ...] | None = None
+    sends: tuple[str, ...] = ()
 
     @property
     def line(self) -> str:
@@ -150,6 +152,7 @@ def tool(
     on_acquired: Callable[[Services], Awaitable[str]] | None = None,
     narrowing: tuple[str, ...] = (),
     standing: tuple[str, ...] | None = None,
+    sends: tuple[str, ...] = (),
 ) -> Callable[[Callable[..., R_co]], _Decorated[R_co]]:
     """Make a tool of a typed function; its docstring is the description that the model reads.
 
@@ -159,12 +162,12 @@ def tool(
     characters.
 
     Raises ToolDefinitionError, naming the tool, when strict mode cannot express a parameter, and
-    when `title`, `narrowing` or `standing` name one that is not there.
+    when `title`, `narrowing`, `standing` or `sends` name one that is not there.
     """
 
     def decorate(function: Callable[..., R_co]) -> _Decorated[R_co]:
         read = _read(function)
-        _check_names(read.name, read.arguments, title, (*narrowing, *(standing or ())))
+        _check_names(read.name, read.arguments, title, (*narrowing, *(standing or ()), *sends))
         made = Tool(
             name=read.name,
             group=group,
@@ -183,6 +186,7 @@ def tool(
             on_acquired=on_acquired,
             narrowing=narrowing,
             standing=standing,
+            sends=sends,
         )
         return _Decorated(function, made)
 
@@ -262,7 +266,7 @@ def _check_names(
         named |= {re.split(r"[.\[]", field)[0] for field in fields}
     if unknown := named - arguments.model_fields.keys():
         raise ToolDefinitionError(
-            f"Tool {tool}: title, narrowing or standing name {', '.join(sorted(unknown))}, "
+            f"Tool {tool}: title, narrowing, standing or sends name {', '.join(sorted(unknown))}, "
             "which is none of its parameters."
         )
 

@@ -21,6 +21,7 @@ from bot.toolkit import DatabaseConfig
 from bot.toolkit.mcp import McpServer
 from tests.support.deployment import configured
 from tests.support.redis_process import RedisProcess, free_port, redis_process
+from tests.support.web_search import KEY, provider
 
 ROOT = Path(__file__).parents[2]
 
@@ -57,6 +58,18 @@ async def practice(tmp_path: Path) -> AsyncIterator[Practice]:
         redis_process(tmp_path, **{"maxmemory-policy": "noeviction"}) as redis,
     ):
         yield Practice(ws, api, redis, tmp_path)
+
+
+async def test_the_web_search_is_tried(practice) -> None:
+    """Nothing is said of it while none is configured."""
+    async with provider("brave") as there:
+        config = {"web_search": there.config()}
+        assert "WEB_SEARCH_API_KEY" in (await practice.complaint(**config)).mend
+        wrong = config | {"web_search_api_key": SecretStr("wrong")}
+        assert "does not take its key" in (await practice.complaint(**wrong)).text
+        right = config | {"web_search_api_key": SecretStr(KEY)}
+        found = [each for each in await practice.findings(**right) if each.subject == "web search"]
+        assert [each.text for each in found] == ["brave answers"]
 
 
 async def test_all_is_well(practice) -> None:

@@ -17,6 +17,7 @@ import pytest
 from bot.local.model import ModelRequest, Reply, call, finish
 from bot.local.workspace import ADA
 from bot.runs.outgoing import Outgoing
+from bot.runs.policy import Policy
 from bot.slack.render.buttons import APPROVE
 from bot.toolkit import Fetcher, Page, ToolResult
 from tests.security.model import filled, question
@@ -160,7 +161,7 @@ async def test_what_was_seen_in_an_image_is_private_too(redis_url: str, fetched:
 async def test_a_server_called_web_is_not_the_web() -> None:
     """An operator may call an MCP server as a group of ours is called: what it shows is private."""
     page, look = fetch_page.tool, replace(fetch_page.tool, name="web__look")
-    outgoing = Outgoing(asked(), lambda: [asked()], ())
+    outgoing = Outgoing(asked(), lambda: [asked()], Policy())
     arguments = page.arguments(url=EVIL)
     assert not outgoing.may_carry(page, arguments)
     await outgoing.after_tool(look, arguments, ToolResult("CANARY"))

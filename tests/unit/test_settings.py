@@ -68,6 +68,8 @@ def test_nothing_has_to_be_set() -> None:
         ("[budgets]\nwarn_at = 80", "budgets.warn_at"),
         ("[model]\nprice = 3", "model.price"),
         ("[model]\nprice = {input = 1}", "model.price.output"),
+        ("[web_search]\nprovider = 'bing'", "web_search.provider"),
+        ("[web_search]\nprovider = 'searxng'", "web_search: Value error, set url"),
         ("port = 'high'", "port"),
         ("port = 70000", "port"),
         ("bot_log_format = 'xml'", "bot_log_format"),

@@ -41,11 +41,14 @@ from bot.toolkit import (
     Tool,
     ToolResult,
     WaitingMessage,
+    WebResult,
+    WebSearch,
     narrowing,
     tables,
 )
 from bot.toolkit.size import limited
 from bot.toolkit.tool import Services
+from bot.toolkit.web_search import Search, WebSearchConfig
 from tests.support.artifacts import MemoryArtifacts
 from tests.support.conversation import MemoryConversation
 
@@ -67,6 +70,17 @@ MODULES = [
 ]
 MADE = (getattr(each, "tool", None) for module in MODULES for each in vars(module).values())
 TOOLS = {each.name: each for each in MADE if isinstance(each, Tool)}
+
+
+class ManyPages(WebSearch):
+    """Finds whatever is looked for on twenty pages."""
+
+    def __init__(self) -> None:
+        super().__init__(WebSearchConfig(provider="brave"), "key")
+
+    async def search(self, search: Search) -> list[WebResult]:
+        urls = (f"https://a.example/{n}" for n in range(search.limit))
+        return [WebResult("A page", url, "many words " * 40) for url in urls]
 
 
 class OnePage(Fetcher):
@@ -163,6 +177,7 @@ def services(
         Canvases: OneCanvas(),
         Databases: databases,
         Fetcher: OnePage(),
+        WebSearch: ManyPages(),
         Directory: LargeWorkspace(),
         ScheduledMessages: ManyMessages(),
         Memories: ManyMemories(),
@@ -195,6 +210,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("read_canvas", {"canvas": "F1"}, {"compact": True}, "handle: doc_"),
     ("fetch_page", {"url": "https://a.example/x"}, {"query": "turtles"}, "1 of 300 passages"),
     ("fetch_page", {"url": "https://a.example/x"}, {"compact": True}, "handle: doc_"),
+    ("search_web", {"query": "bees", "limit": 20}, {"limit": 2}, "2 results"),
     ("list_databases", {}, {"query": "orders"}, "orders(column_0"),
     ("list_databases", {}, {"compact": True}, "notes, orders, t0"),
     ("query_database", {"database": "shop", "sql": "SELECT * FROM notes"}, {"limit": 5}, "note"),

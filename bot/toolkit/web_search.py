@@ -1,0 +1,258 @@
+"""Searches the web through the provider that the operator has chosen.
+
+Sources, as of November 2026: Brave's Web Search API reference, Tavily's API as its Python client
+speaks it, SearXNG's "Search API" (its week is in none of its documents, so that it becomes a month).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import AnyHttpUrl, BaseModel, ConfigDict, model_validator
+
+from bot.core.errors import ToolError
+
+if TYPE_CHECKING:
+    import aiohttp
+
+Recent = Literal["day", "week", "month", "year"]
+
+MOST_RESULTS = 20
+MOST_CHARACTERS = 400
+"""Of a query: what Brave takes, the strictest of them."""
+
+_SECONDS = 20.0
+_ATTEMPTS = 3
+_LONGEST_PAUSE = 5.0  # seconds that are waited for within one search
+_MAX_BYTES = 2_000_000
+_ADDRESSES = {"brave": "https://api.search.brave.com", "tavily": "https://api.tavily.com"}
+_LIMITED = frozenset({402, 429, 432, 433})  # the last two are Tavily's: the plan is used up
+
+
+class WebSearchConfig(BaseModel):
+    """`[web_search]` in bot.toml; the key comes from WEB_SEARCH_API_KEY. `url` is where a SearXNG of
+    one's own is, or another address of a provider."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    provider: Literal["brave", "tavily", "searxng"]
+    url: AnyHttpUrl | None = None
+
+    @model_validator(mode="after")
+    def _is_somewhere(self) -> WebSearchConfig:
+        if self.provider not in _ADDRESSES and self.url is None:
+            raise ValueError('set url to where your SearXNG is, as "http://localhost:8080"')
+        return self
+
+    @property
+    def needs_key(self) -> bool:
+        return self.provider in _ADDRESSES
+
+    @property
+    def address(self) -> str:
+        return str(self.url or _ADDRESSES[self.provider]).rstrip("/")
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What is looked for: of `site` alone, and no older than `recent`, where they are given."""
+
+    query: str
+    recent: Recent | None = None
+    site: str | None = None
+    limit: int = 8
+
+
+@dataclass(frozen=True, slots=True)
+class WebResult:
+    """A page that was found. `excerpt` is plain text; `published` as the provider says it, or
+    empty."""
+
+    title: str
+    url: str
+    excerpt: str
+    published: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A request in a provider's words."""
+
+    path: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    parameters: Mapping[str, str] | None = None
+    body: Mapping[str, Any] | None = None
+
+
+class WebSearch:
+    """A provider. Raises ToolError, in words for the model, when a search does not succeed."""
+
+    def __init__(self, config: WebSearchConfig, key: str) -> None:
+        self._config = config
+        self._asks, self._reads = _PROVIDERS[config.provider]
+        self._key = key
+
+    async def search(self, search: Search) -> list[WebResult]:
+        """Up to `search.limit` results, the best first, within 20 seconds. A provider that asks for
+        a short pause gets it."""
+        try:
+            async with asyncio.timeout(_SECONDS):
+                found = self._reads(await self._answer(self._asks(search, self._key)))
+        except TimeoutError:
+            raise ToolError(
+                f"The web search took more than {_SECONDS:g} s. Try it once more, or go on without."
+            ) from None
+        except (LookupError, TypeError, AttributeError, ValueError):
+            raise ToolError("The web search gave an answer that cannot be read.") from None
+        return [each for each in found if each.url.startswith(("http://", "https://"))][
+            : search.limit
+        ]
+
+    async def _answer(self, call: _Call) -> Any:
+        """What the provider sent, as JSON."""
+        import aiohttp  # 0.4 s, which no start should pay that searches nothing
+
+        try:
+            async with aiohttp.ClientSession(trust_env=False) as session:
+                for attempt in range(_ATTEMPTS):
+                    async with self._made(session, call) as response:
+                        pause = _pause(response) if response.status == 429 else None
+                        if pause is None or pause > _LONGEST_PAUSE or attempt + 1 == _ATTEMPTS:
+                            return await _read(response, self._config.provider)
+                    await asyncio.sleep(pause)
+        except (aiohttp.ClientError, OSError):
+            raise ToolError(
+                "The web search cannot be reached. Go on without it, and say so."
+            ) from None
+        raise AssertionError("the last attempt returns or raises")
+
+    def _made(
+        self, session: aiohttp.ClientSession, call: _Call
+    ) -> aiohttp.client._RequestContextManager:
+        return session.request(
+            "GET" if call.body is None else "POST",
+            f"{self._config.address}{call.path}",
+            params=call.parameters,
+            json=call.body,
+            headers={"Accept": "application/json", **call.headers},
+            allow_redirects=False,  # the key is for this address alone
+        )
+
+
+def _pause(response: aiohttp.ClientResponse) -> float:
+    """Seconds until another search may be made, as far as the provider says."""
+    headers = response.headers
+    said = headers.get("Retry-After") or headers.get("X-RateLimit-Reset") or ""
+    try:
+        return max(float(said.split(",")[0]), 0.0)
+    except ValueError:
+        return 1.0
+
+
+async def _read(response: aiohttp.ClientResponse, provider: str) -> Any:
+    if response.status == 200:
+        body = bytearray()
+        async for chunk in response.content.iter_chunked(65_536):
+            body += chunk
+            if len(body) > _MAX_BYTES:
+                raise ToolError("The web search sent too much. Ask it for fewer results.")
+        return json.loads(body)
+    raise ToolError(_refusal(response, provider))
+
+
+def _refusal(response: aiohttp.ClientResponse, provider: str) -> str:
+    """Why there are no results, for the model and whoever it tells."""
+    status = response.status
+    if status == 403 and provider == "searxng":
+        return (
+            "The web search gives no JSON: its operator has to add json to search.formats in "
+            "settings.yml. Go on without it, and say so."
+        )
+    if status in (401, 403):
+        return (
+            "The web search does not take its key; whoever runs the bot has to set another "
+            "WEB_SEARCH_API_KEY. Go on without it, and say so."
+        )
+    if status == 429:
+        return (
+            f"The web search wants a pause of {_pause(response):.0f} s. Go on without it for now."
+        )
+    if status in _LIMITED:
+        return "What may be searched in this period is used up. Go on without it, and say so."
+    if status in (400, 422):
+        return "The web search does not take this query. Make it shorter and simpler."
+    return f"The web search does not work now ({status}). Go on without it, and say so."
+
+
+def _with_site(search: Search) -> str:
+    return f"{search.query} site:{search.site}" if search.site else search.query
+
+
+def _ask_brave(search: Search, key: str) -> _Call:
+    parameters = {
+        "q": _with_site(search),
+        "count": str(search.limit),
+        "result_filter": "web",
+        "text_decorations": "false",
+    }
+    if search.recent:
+        parameters["freshness"] = f"p{search.recent[0]}"
+    return _Call("/res/v1/web/search", {"X-Subscription-Token": key}, parameters)
+
+
+def _read_brave(answer: Any) -> list[WebResult]:
+    return [
+        WebResult(each["title"], each["url"], each.get("description") or "", _day(each, "page_age"))
+        for each in (answer.get("web") or {}).get("results") or ()
+    ]
+
+
+def _ask_tavily(search: Search, key: str) -> _Call:
+    body: dict[str, Any] = {"query": search.query, "max_results": search.limit}
+    if search.recent:
+        body["time_range"] = search.recent
+    if search.site:
+        body["include_domains"] = [search.site]
+    return _Call("/search", {"Authorization": f"Bearer {key}"}, body=body)
+
+
+def _read_tavily(answer: Any) -> list[WebResult]:
+    return [
+        WebResult(
+            each["title"], each["url"], each.get("content") or "", _day(each, "published_date")
+        )
+        for each in answer["results"]
+    ]
+
+
+def _ask_searxng(search: Search, key: str) -> _Call:
+    parameters = {"q": _with_site(search), "format": "json"}
+    if search.recent:
+        parameters["time_range"] = "month" if search.recent == "week" else search.recent
+    return _Call("/search", {"Authorization": f"Bearer {key}"} if key else {}, parameters)
+
+
+def _read_searxng(answer: Any) -> list[WebResult]:
+    return [
+        WebResult(
+            each["title"], each["url"], each.get("content") or "", _day(each, "publishedDate")
+        )
+        for each in answer["results"]
+    ]
+
+
+def _day(result: dict[str, Any], key: str) -> str:
+    return str(result.get(key) or "")[:10]
+
+
+_Provider = tuple[Callable[[Search, str], _Call], Callable[[Any], list[WebResult]]]
+
+_PROVIDERS: dict[str, _Provider] = {
+    "brave": (_ask_brave, _read_brave),
+    "tavily": (_ask_tavily, _read_tavily),
+    "searxng": (_ask_searxng, _read_searxng),
+}
