@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cachetools import TTLCache
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
@@ -13,6 +14,8 @@ from bot.slack.client import TRANSPORT_ERRORS, error_code
 from bot.slack.text import one_line
 
 _INVISIBLE = {"channel_not_found", "not_in_channel", "missing_scope", "no_permission"}
+
+_MOST, _SECONDS = 5_000, 600.0  # channels whose names are remembered, and for how long
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +37,7 @@ class Access:
 
     def __init__(self, client: AsyncWebClient) -> None:
         self._client = client
-        self._places: dict[str, Channel] = {}
+        self._places: TTLCache[str, Channel] = TTLCache(_MOST, _SECONDS)
 
     async def channel(self, channel: str) -> Channel | None:
         """The channel; None when the bot cannot see it at all."""
@@ -56,8 +59,8 @@ class Access:
         )
 
     async def place(self, channel: str, otherwise: str = "a channel") -> str:
-        """What the channel is called in a sentence, `otherwise` where the bot cannot see it; asked
-        once, as a name is only a courtesy."""
+        """What the channel is called in a sentence, `otherwise` where the bot cannot see it;
+        remembered for a while, as a name is only a courtesy."""
         found = await self._remembered(channel)
         if found is None:
             return otherwise
@@ -69,15 +72,15 @@ class Access:
         return found.name if found and found.open else channel
 
     async def _remembered(self, channel: str) -> Channel | None:
-        if channel not in self._places:
-            try:
-                found = await self.channel(channel)
-            except (SlackApiError, *TRANSPORT_ERRORS):
-                found = None
-            if found is None:
-                return None
+        if known := self._places.get(channel):
+            return known
+        try:
+            found = await self.channel(channel)
+        except (SlackApiError, *TRANSPORT_ERRORS):
+            return None
+        if found:
             self._places[channel] = found
-        return self._places[channel]
+        return found
 
     async def is_member(self, user: str, channel: str) -> bool:
         """True when `user` is in `channel`."""

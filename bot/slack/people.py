@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import logging
-import time
-from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
+from cachetools import TTLCache
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
@@ -21,42 +20,27 @@ log = logging.getLogger(__name__)
 _NOBODY = {"user_not_found", "user_not_visible", "users_not_found"}
 
 
-class People:
-    """Looks people up; each answer holds for `ttl` seconds, so a changed role counts soon."""
+_MOST, _SECONDS = 5_000, 600.0  # that are remembered, and for how long
 
-    def __init__(
-        self,
-        client: AsyncWebClient,
-        identity: Identity,
-        *,
-        ttl: float = 600,
-        size: int = 5_000,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+
+class People:
+    """Looks people up; each answer holds for ten minutes, so a changed role counts soon."""
+
+    def __init__(self, client: AsyncWebClient, identity: Identity) -> None:
         self._client = client
         self._identity = identity
-        self._ttl = ttl
-        self._size = size
-        self._clock = clock
-        self._known: OrderedDict[str, tuple[float, Person]] = OrderedDict()
+        self._known: TTLCache[str, Person] = TTLCache(_MOST, _SECONDS)
 
     async def find(self, user: str) -> Person:
         """Who `user` is; UNKNOWN when Slack knows nobody by that id.
 
         Raises SlackUnavailable when Slack cannot say: nobody is let in on a guess.
         """
-        found = self._known.get(user)
-        if found and found[0] > self._clock():
-            return found[1]
-        return await self.find_now(user)
+        return self._known.get(user) or await self.find_now(user)
 
     async def find_now(self, user: str) -> Person:
         """As `find`, asked of Slack: for what only some may do, roles count at once."""
-        person = await self._ask(user)
-        self._known[user] = (self._clock() + self._ttl, person)
-        self._known.move_to_end(user)
-        if len(self._known) > self._size:
-            self._known.popitem(last=False)
+        person = self._known[user] = await self._ask(user)
         return person
 
     async def name(self, user: str) -> str:
