@@ -100,8 +100,8 @@ async def test_the_thread_goes_on_with_its_chain_and_its_tools(stores: Stores) -
     assert kept.previous_response_id == last["previous_response_id"]
     assert last["previous_response_id"] == bot.api.requests[-2].response_id
     assert bot.outputs() == ["Accepted."]
-    [said] = bot.said()
-    assert "Second?" in said
+    assert "Second?" in bot.said()[0]
+    assert not any("First?" in each for each in bot.said())
     assert kept.acquired == ("query_table",)
     assert "query_table" in bot.offered()
     assert "query_table" not in bot.offered(0)
@@ -264,9 +264,9 @@ async def test_stop_ends_a_run_and_the_thread_goes_on(stores: Stores) -> None:
     assert outcome.stop_reason is StopReason.CANCELLED_STREAMING
     assert outcome.note == "Stopped."
     assert "previous_response_id" not in bot.api.requests[1].body
-    first, second = bot.said()
-    assert "First?" in first
-    assert "Second?" in second
+    said = bot.said()
+    assert "First?" in said[0]
+    assert any("Second?" in each for each in said[1:])
 
 
 async def test_a_stop_before_the_run_is_not_lost(stores: Stores) -> None:
