@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import zoneinfo
 from datetime import UTC, datetime, time, timedelta
-from functools import lru_cache
 from typing import Annotated
 
 from pydantic import Field
 
-from bot.toolkit import ToolError, current_request, tool
+from bot.toolkit import ToolError, current_request, tool, zone_named
 
 _Zone = Field(description='Time zone or city, as "Europe/Berlin", "Tokyo" or "UTC".')
 
@@ -27,7 +25,7 @@ def current_time(
     ] = None,
 ) -> str:
     """The current date, weekday and time in a time zone."""
-    found = _zone(zone or current_request().request.time_zone)
+    found = zone_named(zone or current_request().request.time_zone)
     return f"now: {_written(datetime.now(UTC).astimezone(found))}"
 
 
@@ -44,7 +42,7 @@ def convert_time(
     to_zone: Annotated[str, _Zone],
 ) -> str:
     """Convert a date and time from one time zone to another, daylight saving included."""
-    source, target = _zone(from_zone), _zone(to_zone)
+    source, target = zone_named(from_zone), zone_named(to_zone)
     moment = _moment(time, source)
     lines = [
         f"from: {_written(moment)}",
@@ -87,29 +85,3 @@ def _written(moment: datetime) -> str:
     hours, minutes = divmod(abs(offset) // timedelta(minutes=1), 60)
     zone = getattr(moment.tzinfo, "key", None) or "as given"
     return f"{moment:%Y-%m-%d %H:%M:%S %A} ({zone}, UTC{sign}{hours:02}:{minutes:02})"
-
-
-def _zone(name: str) -> zoneinfo.ZoneInfo:
-    """A zone by its name or its city, in any case."""
-    wanted = _plain(name)
-    names = _names()
-    if wanted in names:
-        return zoneinfo.ZoneInfo(names[wanted])
-    near = difflib.get_close_matches(wanted, names, n=3, cutoff=0.5)
-    similar = ", ".join(dict.fromkeys(names[each] for each in near)) or "none"
-    raise ToolError(
-        f"There is no time zone or city {name!r} in the tz database. Similar: {similar}."
-    )
-
-
-def _plain(name: str) -> str:
-    return name.strip().casefold().replace(" ", "_")
-
-
-@lru_cache(maxsize=1)
-def _names() -> dict[str, str]:
-    """Zones by their name and by their city; where two share a city, by the shorter name."""
-    zones = sorted(zoneinfo.available_timezones(), key=lambda zone: (-len(zone), zone))
-    kept = [zone for zone in zones if not zone.startswith(("posix/", "right/"))]
-    cities = {_plain(zone.rsplit("/", 1)[-1]): zone for zone in kept}
-    return cities | {_plain(zone): zone for zone in kept}

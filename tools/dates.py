@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bot.toolkit import ToolError, tool
+from bot.toolkit import ToolError, tool, zone_named
 
 _MOST_DAYS = 40_000
 _MOST_ZONES = 10
@@ -113,7 +113,7 @@ def find_meeting_times(
     starts that are outside them for the fewest."""
     if from_hour >= to_hour:
         raise ToolError("from_hour must be before to_hour.")
-    there = [_zone(name) for name in zones]
+    there = [zone_named(name) for name in zones]
     fits: dict[datetime, list[str]] = {
         start: [
             name
@@ -175,12 +175,3 @@ def _within(
     day = datetime.combine(begins.date(), time.min, zone)
     opens, closes = day.replace(hour=from_hour), day + timedelta(hours=to_hour)
     return begins.weekday() < _SATURDAY and opens <= begins and ends <= closes
-
-
-def _zone(name: str) -> zoneinfo.ZoneInfo:
-    try:
-        return zoneinfo.ZoneInfo(name.strip())
-    except (zoneinfo.ZoneInfoNotFoundError, ValueError):
-        raise ToolError(
-            f"There is no time zone {name!r}. Use names as Europe/Berlin; current_time finds them."
-        ) from None
