@@ -9,7 +9,7 @@ from bot.core.context import current_request
 from bot.core.errors import ToolError
 from bot.core.unseen import without_unseen
 from bot.toolkit.artifacts import Artifacts
-from bot.toolkit.reports.blocks import Heading, Report
+from bot.toolkit.reports.blocks import Heading, Report, Table, every
 from bot.toolkit.reports.figures import filled
 from bot.toolkit.reports.markdown import blocks_of
 from bot.toolkit.reports.pdf import pdf
@@ -17,6 +17,8 @@ from bot.toolkit.reports.word import docx
 
 FORMATS = (".docx", ".pdf")
 _LONGEST = 200_000
+_MOST_BLOCKS, _MOST_CELLS = 3_000, 20_000
+"""What a Word document of takes seconds to write: its time grows with the square of its length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +30,10 @@ class Made:
 
 
 async def report(markdown: str, form: str, *, title: str, artifacts: Artifacts) -> Made:
-    """The text as a file of one of FORMATS, its first heading being the title, or else `title`. An image alone in a
-    paragraph with a handle as its address is that chart or table.
+    """The text as a file of one of FORMATS, its first heading being the title, or else `title`. An
+    image alone in a paragraph with a handle as its address is that chart or table.
 
-    Raises ToolError for a text that is too long, and with what a handle or a letter stands against.
+    Raises ToolError when it is too long, and for handles and letters that cannot be shown.
     """
     if len(markdown) > _LONGEST:
         raise ToolError(
@@ -43,6 +45,17 @@ async def report(markdown: str, form: str, *, title: str, artifacts: Artifacts) 
     named = next((each.plain for each in blocks if isinstance(each, Heading)), title)
     blocks, images = await filled(blocks, artifacts, locale)
     made = Report(title=named, locale=locale, blocks=blocks, images=images)
+    _check_size(made)
     if form == ".docx":
         return Made(await asyncio.to_thread(docx, made))
     return Made(*await asyncio.to_thread(pdf, made))
+
+
+def _check_size(made: Report) -> None:
+    found = list(every(made.blocks))
+    cells = sum(len(each.heading) * len(each.rows) for each in found if isinstance(each, Table))
+    if len(found) > _MOST_BLOCKS or cells > _MOST_CELLS:
+        raise ToolError(
+            f"The report has {len(found):,} paragraphs and {cells:,} cells of tables; {_MOST_BLOCKS:,} "
+            f"and {_MOST_CELLS:,} are the most. Share it in parts or as .md, and long tables as .xlsx."
+        )

@@ -182,6 +182,8 @@ async def test_odd_texts_make_a_file(artifacts: MemoryArtifacts, name: str) -> N
         ("![x](tbl_none)", "no handle tbl_none"),
         ("![x](TEXT)", "only a chart_… or a tbl_…"),
         ("![x](LONG)", "has 301 rows and 1 columns; a report shows up to 300"),
+        ("a\n\n" * 3_001, "3,001 paragraphs"),
+        ("|a|\n|-|\n" + "|b|\n" * 20_001, "20,001 cells"),
         ("word " * 50_000, "200,000 at most"),
     ],
 )
