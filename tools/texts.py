@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import difflib
 import json
+import time
 from typing import Annotated, Any
 
 import regex
@@ -15,6 +16,8 @@ from bot.toolkit.narrowing import has_words
 
 _SECONDS = 5.0
 _MOST_MATCHES = 20_000
+_MOST_LINES, _LONGEST_LINE = 100_000, 300
+_MOST_COMPARED = 3_000  # lines
 
 _Handle = Annotated[str, Field(description="A handle as a tool gave it: doc_…, file_…, out_….")]
 
@@ -58,10 +61,10 @@ async def edit_file(
     artifact, text = await _text(handle, artifacts)
     times = text.count(old)
     if not times:
-        near = difflib.get_close_matches(old, text.splitlines(), n=1, cutoff=0.5)
+        near = await asyncio.to_thread(_nearest, old, text)
         raise ToolError(
             f"That passage is not in {handle}. "
-            + (f"The nearest line: {near[0][:300]}" if near else "Read it with read_artifact.")
+            + (f"The nearest line: {near}" if near else "Read it with read_artifact.")
         )
     if times > 1 and not everywhere:
         raise ToolError(f"That passage occurs {times} times. Give more of it, or set everywhere.")
@@ -77,6 +80,15 @@ async def edit_file(
         f"handle: {kept.handle} · {kept.name} · {kept.rows:,} lines · replaced {times} ×",
         handles=(kept.handle,),
     )
+
+
+def _nearest(passage: str, text: str) -> str | None:
+    """The line that is most like the passage; looked for in no more than a model could mean."""
+    from rapidfuzz import fuzz, process
+
+    lines = [line[:_LONGEST_LINE] for line in text.splitlines()[:_MOST_LINES]]
+    found = process.extractOne(passage[:_LONGEST_LINE], lines, scorer=fuzz.ratio, score_cutoff=50)
+    return found[0] if found else None
 
 
 @tool(
@@ -95,12 +107,8 @@ async def compare_texts(
     second."""
     (old, first), (new, second) = await _text(before, artifacts), await _text(after, artifacts)
 
-    def differences() -> list[str]:
-        names = f"{before} {old.name}", f"{after} {new.name}"
-        lines = first.splitlines(), second.splitlines()
-        return list(difflib.unified_diff(*lines, *names, lineterm="", n=1))
-
-    found = await asyncio.to_thread(differences)
+    names = f"{before} {old.name}", f"{after} {new.name}"
+    found = await asyncio.to_thread(_differences, first, second, names)
     if not found:
         return ToolResult("The texts are equal, line by line.")
     added = sum(line.startswith("+") for line in found) - 1
@@ -108,6 +116,26 @@ async def compare_texts(
     head = f"{removed:,} lines went, {added:,} came"
     cut = [f"[{len(found) - limit:,} more lines]"] if len(found) > limit else []
     return ToolResult("\n".join([head, *found[:limit], *cut]))
+
+
+def _alike(one: list[str], other: list[str]) -> int:
+    """How many lines they have in common from the first on."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def _differences(first: str, second: str, names: tuple[str, str]) -> list[str]:
+    """Time grows with the square of what lies between the first and the last difference, and nothing
+    can end a thread."""
+    before, after = first.splitlines(), second.splitlines()
+    same = _alike(before, after)
+    rest = _alike(before[same:][::-1], after[same:][::-1])
+    if max(len(before), len(after)) - same - rest > _MOST_COMPARED:
+        raise ToolError(
+            f"The texts differ over more than {_MOST_COMPARED:,} lines. Compare parts of them, or ask "
+            "for what is in one of them with search_artifact."
+        )
+    return list(difflib.unified_diff(before, after, *names, lineterm="", n=1))
 
 
 @tool(
@@ -143,12 +171,16 @@ def _matches(pattern: str, lines: list[str]) -> tuple[list[str], list[list[objec
         compiled = regex.compile(pattern, regex.IGNORECASE)
         columns = ["line", *(compiled.groupindex or ["match"])]
         rows: list[list[object]] = []
+        end = time.monotonic() + _SECONDS
         for number, line in enumerate(lines, 1):
-            for match in compiled.finditer(line, timeout=_SECONDS, concurrent=True):
+            left = max(0.001, end - time.monotonic())
+            for match in compiled.finditer(line, timeout=left, concurrent=True):
                 named = match.groupdict()
                 rows.append([number, *(named.values() if named else [match[0]])])
-            if len(rows) > _MOST_MATCHES:
-                raise ToolError(f"More than {_MOST_MATCHES:,} matches. Make the pattern narrower.")
+                if len(rows) > _MOST_MATCHES:
+                    raise ToolError(
+                        f"More than {_MOST_MATCHES:,} matches. Make the pattern narrower."
+                    )
     except regex.error as error:
         raise ToolError(f"The pattern is not a valid regular expression: {error}.") from None
     except TimeoutError:

@@ -37,8 +37,9 @@ _READING = frozenset(
 _READ_BEFORE = "doc_"
 """Handles of pages and files that were read: no tool makes one of what the model wrote."""
 
-_ADDRESS = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://[^\s<>\"'`|“”„‘’«»]+")
-_WORD = re.compile(r"[^\s<>\"'`|“”„‘’«»()\[\]]+\.[^\s<>\"'`|“”„‘’«»()\[\]]+")
+# Bounded in front: outputs hold words of a million letters, and each letter might be the first.
+_ADDRESS = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{0,20}://[^\s<>\"'`|“”„‘’«»]+")
+_BETWEEN = re.compile(r"[\s<>\"'`|“”„‘’«»()\[\]]+")
 _ENDS = ".,;:!?)]}*_~…"
 _MOST_ENDS = 4
 _SMALL = frozenset({"a", "an", "and", "for", "from", "in", "is", "of", "on", "or", "the", "to"})
@@ -148,9 +149,9 @@ def _written(request: Request) -> set[str]:
     """The addresses in what a person wrote, who may leave out the scheme. The words of a suggestion
     that somebody took up are the model's."""
     text = request.quoted if request.suggested else f"{request.text}\n{request.quoted}"
-    return {
-        form for word in (*_ADDRESS.findall(text), *_WORD.findall(text)) for form in _forms(word)
-    }
+    words = (word for word in _BETWEEN.split(text) if "." in word)
+    found = (*_ADDRESS.findall(text), *words)
+    return {form for word in found for form in _forms(word)}
 
 
 def _forms(address: str) -> set[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+import time
 from contextlib import AsyncExitStack
 
 import pytest
@@ -14,13 +15,18 @@ from bot.core.errors import ToolError
 from bot.local.model import finish
 from bot.local.workspace import ADA
 from bot.runs.artifacts import ThreadArtifacts
+from bot.runs.outgoing import Outgoing
+from bot.runs.policy import Policy
 from bot.store import Stores
-from bot.toolkit import Artifact
+from bot.toolkit import Artifact, ToolResult
 from bot.toolkit.blocking import interruptible
 from bot.toolkit.places import Places
+from tests.support.artifacts import MemoryArtifacts
 from tests.support.deployment import deployed
 from tests.support.redis import asked
 from tests.support.runs import answer
+from tools.texts import compare_texts, edit_file, extract_matches
+from tools.web import fetch_page
 
 
 async def test_one_person_does_not_fill_redis(stores: Stores) -> None:
@@ -45,6 +51,45 @@ async def test_one_message_does_not_use_up_what_slack_allows(redis_url: str) -> 
         ts = await bot.ask(ADA, "C0SALES001", crowd)
         await bot.answered("C0SALES001", ts)
         assert len([e for e in bot.ws.effects if e.method == "users.info"]) < 50
+
+
+async def test_words_of_a_million_letters_take_no_time() -> None:
+    """What a tool shows is looked through for addresses, on the event loop that everybody shares."""
+    outgoing = Outgoing(asked(), lambda: [asked("x" * 40_000)], Policy())
+    page = fetch_page.tool
+    began = time.thread_time()
+    await outgoing.after_tool(
+        page, page.arguments(url="https://a.example"), ToolResult("x" * 300_000)
+    )
+    outgoing.may_carry(page, page.arguments(url="https://b.example"))
+    assert time.thread_time() - began < 5
+
+
+async def test_no_tool_on_texts_goes_on_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing ends a thread; what is slow is bounded, and not done on the event loop."""
+    monkeypatch.setattr("tools.texts._SECONDS", 0.5)
+    artifacts = MemoryArtifacts()
+
+    async def kept(text: str) -> str:
+        return (await artifacts.save(text.encode(), name="a", media_type="text/plain")).handle
+
+    slow = await kept("\n".join(["a" * 24 + "!"] * 100_000))
+    with pytest.raises(ToolError, match="too long"):
+        await extract_matches(slow, "(a|aa)+$", artifacts)
+    with pytest.raises(ToolError, match="20,000 matches"):
+        await extract_matches(await kept("a" * 1_000_000), "a?", artifacts)
+    one, other = ("\n".join(str(n * k % 97) for n in range(20_000)) for k in (3, 5))
+    with pytest.raises(ToolError, match="differ over more than"):
+        await compare_texts(await kept(one), await kept(other), artifacts)
+    began = time.thread_time()
+    with pytest.raises(ToolError, match="nearest line"):
+        await edit_file(
+            await kept("lorem ipsum dolor sit amet 1\n" * 200_000),
+            "lorem ipsum dolor sit amet 2",
+            "",
+            artifacts,
+        )
+    assert time.thread_time() - began < 5
 
 
 async def test_slow_statements_hold_up_nothing_else() -> None:
