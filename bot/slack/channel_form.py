@@ -66,6 +66,17 @@ def channel_form(channel: str, place: str, here: ChannelSettings) -> Block:
     }
 
 
+def reset_done(place: str) -> Block:
+    """What the modal says once everything is as configured. The form itself cannot: Slack keeps in a
+    field what was in it."""
+    return {
+        "type": "modal",
+        "title": _plain(shortened(place, _MAX_TITLE)),
+        "close": _plain(words.SHOW_ALL_CLOSE),
+        "blocks": [{"type": "section", "text": _plain(words.CHANNEL_RESET_DONE)}],
+    }
+
+
 def target(view: Mapping[str, Any]) -> str:
     """The channel that the modal is about. Raises ValidationError when its metadata is not ours."""
     return Target.model_validate_json(view.get("private_metadata") or "").channel
@@ -89,11 +100,16 @@ def settings_of(
             "follow": values[_FOLLOW][_FOLLOW]["selected_option"]["value"],
             "during_run": values[_DURING_RUN][_DURING_RUN]["selected_option"]["value"],
             "confirm": _confirm(values),
-            "allow_guests": _GUESTS in others,
-            "allow_external": _EXTERNAL in others,
+            "allow_guests": _also(_GUESTS in others, before.allow_guests),
+            "allow_external": _also(_EXTERNAL in others, before.allow_external),
             "limits": _limits(values, before.limits),
         }
     )
+
+
+def _also(checked: bool, before: bool | None) -> bool | None:
+    """What nobody has set and nobody has checked stays as it is everywhere."""
+    return None if before is None and not checked else checked
 
 
 def _confirm(values: Mapping[str, Any]) -> str | None:

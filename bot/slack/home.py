@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.core.budgets import Budget, Pause
-from bot.core.ids import new_id
 from bot.core.memory import Memory
 from bot.core.schedule import Schedule
 from bot.runs.budget_words import capped, paused, used_of
@@ -19,6 +18,7 @@ from bot.slack.render.schedules import all_schedules, own_schedules
 from bot.toolkit.mcp import Standing as Server
 
 CHANNEL, PAUSE, RESUME = "admin_channel", "admin_pause", "admin_resume"
+CHOICE = "channel_choice"
 FORGET, SETTINGS = "forget_memory", "change_settings"
 _MOST_MEMORIES = 40  # a Home tab has 100 blocks
 _MOST = 10  # accounts that are listed
@@ -45,9 +45,11 @@ def home_view(
     schedules: Sequence[Schedule],
     board: Board | None,
     locale: str,
+    choice: str = CHOICE,
 ) -> Block:
     """What I can do, how to ask, examples, what the person has used, set, had me remember and
-    scheduled, and the board of admins."""
+    scheduled, and the board of admins. A new id for the `choice` of a channel empties it: Slack
+    would go on showing the last one, and not say when the same is chosen again."""
     ways = "\n".join(f"• {way}" for way in words.HOW_TO_ASK)
     examples = "\n".join(f"• _{example}_" for example in words.EXAMPLES)
     used = "\n".join(f"• {words.USED[each.budget]}: {used_of(each, locale)}" for each in usage)
@@ -69,7 +71,7 @@ def home_view(
         _settings(preferences),
         *_memories(memories),
         *own_schedules(schedules),
-        *(_board(board, locale) if board else ()),
+        *(_board(board, locale, choice) if board else ()),
     ]
     return {"type": "home", "blocks": blocks}
 
@@ -107,7 +109,7 @@ def _memory(memory: Memory) -> Block:
     }
 
 
-def _board(board: Board, locale: str) -> list[Block]:
+def _board(board: Board, locale: str, choice: str) -> list[Block]:
     return [
         {"type": "divider"},
         _header(words.HOME_ADMIN),
@@ -116,10 +118,9 @@ def _board(board: Board, locale: str) -> list[Block]:
         _section(_spent(board.spent, locale)),
         _section(_tools(board.tools)),
         *([_section(_servers(board.servers))] if board.servers else []),
-        # An id of its own each time, or Slack would go on showing the last choice.
         {
             **_section(words.CHANNEL_SETTINGS),
-            "block_id": new_id("choice"),
+            "block_id": choice,
             "accessory": _channel_choice(),
         },
         *all_schedules(board.schedules),

@@ -12,7 +12,7 @@ from bot.runs.preferences import PreferenceBook
 from bot.slack.admin import Admin
 from bot.slack.background import Background
 from bot.slack.client import Clients, Identity
-from bot.slack.home import home_view
+from bot.slack.home import CHOICE, home_view
 from bot.slack.people import People
 from bot.slack.schedules import WorkspaceSchedules
 
@@ -33,7 +33,7 @@ UsageOf = Callable[[str, str], Awaitable[Sequence[Standing]]]
 
 @dataclass(frozen=True, slots=True)
 class HomeTab:
-    """The Home tabs of one workspace. `renew` shows somebody's as it is now, soon."""
+    """The Home tabs of one workspace."""
 
     identity: Identity
     clients: Clients
@@ -45,14 +45,15 @@ class HomeTab:
     schedules: WorkspaceSchedules
     preferences: PreferenceBook
 
-    def renew(self, user: str) -> None:
-        self.background.start(self._publish(user), "Home tab")
+    def renew(self, user: str, *, choice: str = CHOICE) -> None:
+        """Show somebody's as it is now, soon; `choice` as `home_view` takes it."""
+        self.background.start(self._publish(user, choice), "Home tab")
 
     async def forget(self, user: str, memory_id: str) -> None:
         """Forget what the person had remembered of themself."""
         await self.memories.forget(MemoryScope.USER, self._holder(user), memory_id)
 
-    async def _publish(self, user: str) -> None:
+    async def _publish(self, user: str, choice: str) -> None:
         team = self.identity.team
         view = home_view(
             self.identity.name,
@@ -62,6 +63,7 @@ class HomeTab:
             await self.schedules.of(user),
             await self.admin.board(user),
             await self.people.locale(user),
+            choice,
         )
         await self.clients.writes.views_publish(user_id=user, view=view)
 

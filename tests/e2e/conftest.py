@@ -28,9 +28,9 @@ QUIET = [
 SAMPLE = Path(__file__).parents[2] / "bot/local/page/static/samples/sales.csv"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def browser() -> Generator[Browser]:
-    """Headless Chromium, where there is one. Not kept between tests: Playwright's own event loop
+    """Headless Chromium, where there is one. Not kept beyond a file: Playwright's own event loop
     would stand in the way of tests that are coroutines."""
     if CHROMIUM is None:
         pytest.skip("needs Chromium: install the package `chromium`")

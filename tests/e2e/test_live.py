@@ -48,7 +48,9 @@ def test_the_word_stop_stops_it_with_what_was_found(page: Page) -> None:
     expect(stopped).to_be_visible()
     panel = page.get_by_test_id("thread-panel")
     expect(panel).to_contain_text("Read sales.csv")
-    expect(panel.get_by_role("button", name="Retry")).to_be_visible()
+    panel.get_by_role("button", name="Retry").click()
+    finished(page)
+    expect(panel.get_by_test_id("message")).to_have_count(4)  # the question, "stop", both ends
 
 
 def test_a_cross_on_the_question_stops_it(page: Page) -> None:
@@ -76,7 +78,7 @@ def test_an_edited_question_has_its_answer_revised_in_place(page: Page) -> None:
 
 
 def test_an_answer_is_made_again_and_judged(page: Page) -> None:
-    """Regenerate answers below; a thumb down asks what was wrong."""
+    """Regenerate and Go deeper answer below; a thumb down asks what was wrong."""
     say(page, "what is 9 * 9?")
     answer = finished(page)
     answer.get_by_role("button", name="Bad answer").click()
@@ -88,4 +90,7 @@ def test_an_answer_is_made_again_and_judged(page: Page) -> None:
     answer.get_by_role("button", name="Regenerate").click()
     messages = page.get_by_test_id("thread-panel").get_by_test_id("message")
     expect(messages).to_have_count(3)
+    expect(finished(page)).to_contain_text("81")
+    last_answer(page).get_by_role("button", name="Go deeper").click()
+    expect(messages).to_have_count(4)
     expect(finished(page)).to_contain_text("81")

@@ -77,11 +77,27 @@ def _client_errors(view: Json) -> Iterator[tuple[str, str]]:
         if elements.is_empty(state):
             if not block.get("optional"):
                 yield block["block_id"], REQUIRED
+        elif element["type"] == "number_input" and (wrong := _wrong_number(element, state)):
+            yield block["block_id"], wrong
         elif len(str(state.get("value") or "")) > element.get("max_length", 3000):
             yield (
                 block["block_id"],
                 f"Must be at most {element.get('max_length', 3000)} characters.",
             )
+
+
+def _wrong_number(element: Json, state: Json) -> str:
+    """What the client says of a value; "" when it takes it."""
+    decimal = element["is_decimal_allowed"]
+    try:
+        value = float(state["value"]) if decimal else int(state["value"])
+    except ValueError:
+        return "Enter a valid number." if decimal else "Enter a whole number."
+    if "min_value" in element and value < float(element["min_value"]):
+        return f"Must be at least {element['min_value']}."
+    if "max_value" in element and value > float(element["max_value"]):
+        return f"Must be at most {element['max_value']}."
+    return ""
 
 
 def _obey(core: Core, user: str, view: Json, answer: Json) -> None:

@@ -9,12 +9,14 @@ from slack_bolt.async_app import AsyncApp
 from slack_bolt.context.ack.async_ack import AsyncAck
 
 from bot.core.errors import NotPermitted
+from bot.core.ids import new_id
 from bot.slack.access import Access
 from bot.slack.channel_form import (
     CHANNEL_FORM,
     RESET,
     WrongField,
     channel_form,
+    reset_done,
     settings_of,
     target,
 )
@@ -42,7 +44,7 @@ def register(app: AsyncApp, clients: Clients, access: Access, home: HomeTab) -> 
             if channel:
                 view = await form(body["user"]["id"], channel)
                 await clients.writes.views_open(trigger_id=body["trigger_id"], view=view)
-                home.renew(body["user"]["id"])  # so that the same channel can be chosen again
+                home.renew(body["user"]["id"], choice=new_id("choice"))
         except NotPermitted:  # a forged payload: nobody but admins has the choice
             log.warning("%s asked for the settings of a channel", body["user"]["id"])
         await ack()
@@ -65,8 +67,8 @@ def register(app: AsyncApp, clients: Clients, access: Access, home: HomeTab) -> 
         user, view = body["user"]["id"], body["view"]
         try:
             await admin.reset_channel(user, target(view))
-            again = await form(user, target(view))
-            await clients.writes.views_update(view_id=view["id"], view=again)
+            done = reset_done(await access.place(target(view)))
+            await clients.writes.views_update(view_id=view["id"], view=done)
         except NotPermitted:
             log.warning("%s reset the settings of a channel", user)
         await ack()

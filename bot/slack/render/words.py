@@ -265,6 +265,7 @@ CHANNEL_TURNS = "Most steps for one question"
 CHANNEL_COST = "Most dollars for one question"
 CHANNEL_RESET = "Back to what is configured"
 CHANNEL_RESET_SURE = "What was changed here is forgotten."
+CHANNEL_RESET_DONE = "This channel is as configured again. Choose it again to change something."
 NO_SUCH_TOOL = "There is no tool or group of tools called {names}."
 HOME_USAGE = "What your questions have cost"
 USED_BY = {

@@ -17,7 +17,7 @@ from bot.runs.channels import ChannelSettings
 from bot.runs.preferences import Preferences
 from bot.runs.schedules import MOST
 from bot.slack import modals
-from bot.slack.channel_form import channel_form
+from bot.slack.channel_form import channel_form, reset_done
 from bot.slack.home import Board, home_view, suggested_prompts
 from bot.slack.modals import About, ask_about_modal, ask_anywhere_modal, task_modal
 from bot.slack.personal_form import personal_form
@@ -353,4 +353,5 @@ async def test_the_home_tab_is_one_that_slack_takes():
         limits={"turns": 5, "cost": 0.5},
     )
     accept_view(channel_form("C1", "#general", every), "modal")
+    accept_view(reset_done("#" + "x" * 80), "modal")
     assert 1 <= len(suggested_prompts()) <= 4

@@ -7,7 +7,8 @@ from typing import Any
 
 from bot.core.schedule import Schedule
 from bot.local.model import Script, call, finish
-from bot.local.workspace import ADA, BEN
+from bot.local.workspace import ADA, BEN, GUS
+from bot.runs.policy import Policy
 from bot.slack.channel_form import RESET
 from bot.slack.home import CHANNEL, FORGET, PAUSE, RESUME, SETTINGS
 from bot.slack.modals import ASK_ABOUT
@@ -95,6 +96,15 @@ async def test_a_tool_that_does_not_exist_is_said_beside_its_field(redis_url: st
         view = await form(bot)
         answered = await bot.ws.submit(ADA, view["id"], filled(tools="time, teleport"))
         assert "teleport" in answered["errors"]["tools"]
+
+
+async def test_who_may_ask_too_stays_as_everywhere_unless_it_is_said(redis_url: str) -> None:
+    """An admin who saves something else shuts out nobody that the configuration lets in."""
+    async with deployed(answers(1), redis_url, access=Policy(allow_guests=True)) as bot:
+        view = await form(bot)
+        assert await bot.ws.submit(ADA, view["id"], filled(tools="")) == {}
+        thread = await bot.ask(GUS, GENERAL, "hello?")
+        await bot.answered(GENERAL, thread)
 
 
 async def test_changes_of_a_channel_are_taken_back(redis_url: str) -> None:
