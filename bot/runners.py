@@ -33,6 +33,7 @@ from bot.runs.confirming import MayDecide
 from bot.runs.equipment import Equipment, MoreTools
 from bot.runs.images import Images
 from bot.runs.memories import ScopedMemories
+from bot.runs.offers import Offers
 from bot.runs.runner import Runner
 from bot.runs.schedules import OwnSchedules
 from bot.runs.surface import OpenSurface
@@ -130,6 +131,7 @@ async def runners(
             memories=memories,
             shared={**_shared(settings, stores), Artifacts: artifacts, Memories: memories},
             draining=draining or asyncio.Event(),
+            offers=Offers(),
             dry_run=dry_run,
         )
         yield maker.runner
@@ -148,6 +150,7 @@ class _RunnerMaker:
     artifacts: ThreadArtifacts
     memories: ScopedMemories
     shared: Services
+    offers: Offers
     draining: asyncio.Event
     dry_run: bool
 
@@ -176,6 +179,7 @@ class _RunnerMaker:
             ),
             channels=Channels(settings.channels, stores.channels),
             more_tools=self.more_tools,
+            offers=self.offers,
             memories_of=self.memories.known_to,
             draining=self.draining,
             policy=settings.access,

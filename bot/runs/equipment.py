@@ -22,6 +22,7 @@ from bot.runs.beginnings import Beginnings, MemoriesOf
 from bot.runs.budgets import BudgetPolicy
 from bot.runs.channels import Channels, ChannelSettings
 from bot.runs.confirming import Confirming, MayDecide
+from bot.runs.offers import Offers
 from bot.runs.outgoing import Outgoing
 from bot.runs.policy import Policy
 from bot.runs.spending import Spending
@@ -52,6 +53,7 @@ class Equipment:
     budgets: BudgetPolicy
     channels: Channels
     more_tools: MoreTools
+    offers: Offers
     policy: Policy
     may_decide: MayDecide
     memories_of: MemoriesOf
@@ -106,8 +108,8 @@ class Equipment:
             *(request, self.policy, here, self.stores.approvals, self.may_decide, outgoing)
         )
         limits = here.limited(self.limits)
-        every = self.toolbox.catalogue.joined_by(await self.more_tools())
-        catalogue = every.only(here.tools).listing(limits.listed_tools)
+        more, own = await self.more_tools(), self.toolbox.catalogue
+        catalogue = self.offers.of(own, more, here.tools, limits.listed_tools)
         parts = Parts(
             model=self.model,
             models=self.models,

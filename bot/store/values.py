@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -29,7 +30,12 @@ def decode(model: type[M], raw: bytes) -> M:
 
 
 async def load(
-    redis: Connection, key: str, model: type[M], *, renew: int | None = None
+    redis: Connection,
+    key: str,
+    model: type[M],
+    *,
+    renew: int | None = None,
+    read: Callable[[type[M], bytes], M] = decode,
 ) -> M | None:
     """The value at `key`, kept for another `renew` seconds. One that cannot be read is set aside,
     and CorruptValue raised."""
@@ -37,7 +43,7 @@ async def load(
     if raw is None:
         return None
     try:
-        return decode(model, raw)
+        return read(model, raw)
     except CorruptValue:
         await set_aside(redis, key)
         raise

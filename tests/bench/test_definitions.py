@@ -12,6 +12,7 @@ import pytest
 from pydantic import Field
 
 from bot.runners import catalogue
+from bot.runs.offers import Offers
 from bot.toolkit import Tool, tool
 
 SERVICES = ("crm", "tickets", "calendar", "wiki")
@@ -97,14 +98,22 @@ def test_five_hundred_tools_cost_little_more_than_fifty(
     for _ in range(100):
         offered = (*tools.always, *tools.acquired(acquired))
     each_request = (process_time() - began - built - ranked) / 100
+    offers, own = Offers(), catalogue()
+    offers.of(own, many, None, 100)
+    again = process_time()
+    for _ in range(100):
+        known = offers.of(own, list(many), None, 100)
+    each_run = (process_time() - again) / 100
     everything = size(each.definition() for each in tools.tools)
     with capsys.disabled():
         share = f"{first:,} of {everything:,} bytes ({first / everything:.1%})"
         print(f"\nDefinitions in a first request, {len(tools.tools)} tools: {share}; CPU:")  # noqa: T201
         print(  # noqa: T201
             f"catalogue {built:.3f} s, first search {ranked:.3f} s, "
-            f"definitions of a request {each_request * 1e6:.0f} µs"
+            f"definitions of a request {each_request * 1e6:.0f} µs, of a run {each_run * 1e6:.0f} µs"
         )
     assert first <= GOAL * everything
     assert acquired[0] == "service7_export"
+    assert known is offers.of(own, many, None, 100)
+    assert offers.of(own, many[1:], None, 100).get(many[0].name) is None
     assert len(offered) == len(tools.core) + 1 + len(acquired)

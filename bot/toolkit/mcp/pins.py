@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict
@@ -24,7 +25,7 @@ class ToolFacts(BaseModel):
     input_schema: dict[str, Any]
     read_only: bool = False
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """A short name for exactly these facts."""
         return hashlib.sha256(self.model_dump_json().encode()).hexdigest()[:12]
