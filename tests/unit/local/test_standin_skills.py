@@ -320,3 +320,68 @@ def test_it_knows_tools_that_are_only_named() -> None:
     view = View(ModelRequest({}, [{"role": "user", "content": "Hi"}], None, [definition], ""))
     assert view.knows("query_table")
     assert view.knows("dispatch_subagent")  # the first of the list, alone in its group
+
+
+@pytest.mark.parametrize(
+    ("text", "tool", "arguments", "output", "summary"),
+    [
+        (
+            "every Monday at 9 tell me the total revenue",
+            "schedule_prompt",
+            {"text": "tell me the total revenue", "cron": "0 9 * * MON"},
+            "scheduled: s1 · “0 9 * * MON”, next Mon 2026-11-23 09:00 Europe/Berlin · tell me",
+            "“tell me the total revenue”, next on **Mon 2026-11-23 09:00 Europe/Berlin**",
+        ),
+        (
+            "Tell us what is open every weekday at 4:30 pm.",
+            "schedule_prompt",
+            {"text": "Tell us what is open", "cron": "30 16 * * MON-FRI"},
+            "That person said no.",
+            "It is not scheduled.",
+        ),
+        (
+            "Remember that our fiscal year starts in July.",
+            "remember",
+            {"text": "our fiscal year starts in July."},
+            "Remembered as mem_1. They see it in the Home tab.",
+            "I will remember: our fiscal year starts in July.",
+        ),
+        (
+            "what do you remember about me?",
+            "recall",
+            {},
+            "Nothing is remembered here.",
+            "Nothing is remembered here.",
+        ),
+        (
+            "post 'Lunch at noon' in #sales",
+            "post_message",
+            {"channel": "#sales", "text": "Lunch at noon"},
+            "posted in #sales\nlink: https://slack.example/1",
+            "It is posted in **#sales**.",
+        ),
+    ],
+)
+async def test_what_is_kept_for_later_or_posted(
+    text: str, tool: str, arguments: dict[str, Any], output: str, summary: str
+) -> None:
+    """What the README promises works without a key, and is told in words, not as a tool's output."""
+    shipped = catalogue().get(tool)
+    assert shipped is not None
+    told = await Thread(extra=[shipped.definition()], outputs={tool: [output]}).ask(text)
+    given = told.given(tool)
+    assert {name: given[name] for name in arguments} == arguments
+    assert summary in told.answer["summary"]
+    assert "mem_1" not in told.answer["summary"]
+
+
+async def test_asking_again_is_the_same_question(thread: Thread) -> None:
+    """The words of Regenerate and Go deeper are not taken for the person's own."""
+    again = "(You have answered this before, and more is wanted. Check what was least certain.)"
+    told = await thread.ask(f"{again}\n\nWhich region has the highest revenue?", "sales.csv")
+    assert told.answer["summary"].startswith("**North**")
+
+
+async def test_thanks_are_taken(thread: Thread) -> None:
+    """And are no question that was not understood."""
+    assert (await thread.ask("Thanks!")).answer["summary"] == "You are welcome."

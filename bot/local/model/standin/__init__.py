@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from ..replies import Reply, call, reasoning, text
 from ..request import ModelRequest
-from . import data, database, page, posting, small, talk, threads
+from . import data, database, keeping, page, posting, small, talk, threads
 from .findings import HONEST, Findings
 from .passages import quote_from, summarise
 from .view import COMPLETE, Missing, Need, OutOfTurns, Turn, View
@@ -19,6 +19,7 @@ from .words import has
 
 FILE_WORDS = r"files?|attach(?:ed|ment)s?|spreadsheets?|csv|xlsx|excel|pdf|document|table"
 SMALL_TALK = r"hello|hi|hey|good (?:morning|afternoon|evening)|who are you|what are you|help|what can (?:you|i) (?:do|ask)"
+THANKS = r"thanks|thank you|thx|cheers"
 IMAGE = re.compile(r"\.(?:png|jpe?g|gif|webp)$", re.IGNORECASE)
 SHORT = 60  # characters of a message that is only small talk
 MOST_STEPS = 15
@@ -70,6 +71,8 @@ def _work(view: View, found: Findings) -> None:
         threads.answer(view, found, kind)
     elif post := posting.wanted(view):
         posting.answer(view, found, post)
+    elif keeping.wanted(view):
+        keeping.answer(view, found)
     elif page.URL.search(text) or (page.URL.search(view.turn.quoted) and not view.turn.files):
         page.answer(view, found)
     elif view.turn.files:
@@ -92,7 +95,9 @@ def _work(view: View, found: Findings) -> None:
 
 def _otherwise(view: View, found: Findings) -> None:
     """A tool whose words fit, small talk, or nothing."""
-    if tool := small.fitting_tool(view):
+    if has(view.text, THANKS) and len(view.text) < SHORT:
+        found.summary = "You are welcome."
+    elif tool := small.fitting_tool(view):
         small.generic(view, found, tool)
     elif has(view.text, SMALL_TALK) and len(view.text) < SHORT:
         found.introduced()

@@ -20,7 +20,7 @@ HONEST = (
 ABILITIES = (
     "I can read attached files and answer questions about tables (totals, averages, rankings, "
     "trends, with a chart), summarise a thread or a channel, quote a web page, ask a configured "
-    "database, calculate, and tell and convert times."
+    "database, calculate, tell and convert times, post, remember, and ask something every week."
 )
 
 

@@ -19,7 +19,9 @@ def quote_from(found: Findings, question: str, text: str, source: str) -> None:
         (overlap(asked, content(sentence)), -place, sentence)
         for place, sentence in enumerate(dict.fromkeys(sentences(text)))
     ]
-    best = [each for each in sorted(scored, reverse=True) if each[0] >= 1][:MOST_QUOTES]
+    best = [each for each in sorted(scored, reverse=True) if each[0] >= 1]
+    whole = [each for each in best if each[2].endswith((".", "!", "?"))]  # headings tell less
+    best = (whole or best)[:MOST_QUOTES]
     if not best:
         found.summary = f"I found nothing in {source} that speaks of this."
         found.lower("Only words that the question shares with the text were looked for.", "low")

@@ -8,7 +8,7 @@ from .findings import Findings
 from .view import View
 
 WANTED = re.compile(
-    r"\b(?:post|announce|publish|say|write)\b[^#\"“]*(?:[\"“](?P<quoted>[^\"”]+)[\"”])?[^#]*?"
+    r"\b(?:post|announce|publish|say|write)\b(?:[^#]*?(?<=\s)[\"“'‘](?P<quoted>[^\"”]+?)[\"”'’](?=\s))?[^#]*?"
     r"\bin #(?P<channel>[\w-]+)(?:\s*[:,-]\s*(?P<text>.+))?",
     re.IGNORECASE | re.DOTALL,
 )

@@ -25,6 +25,7 @@ CUT = re.compile(r"\[The message was [\d,]+ characters long; [^\]]*\]\s*$")
 CATALOGUE = re.compile(r"^[-*] (?P<name>\w+): (?P<summary>.+)$", re.M)
 GROUP = re.compile(r"^\w+: (?P<names>\w+(?:, \w+)*)$", re.M)
 REMEMBERED = "[Remembered from other conversations"
+AGAIN = re.compile(r"\(You have answered this before.*?\)\s*", re.S)
 EDITED = "(This is an edit of what was asked before"
 ALSO_ACQUIRED = 1.5
 MOST_ACQUIRED = 4
@@ -258,7 +259,7 @@ def _read(text: str) -> Turn:
     text = HEADER.sub("", text, count=1)
     files = [File(found["id"], found["name"]) for found in FILE.finditer(text)]
     text = FILE.sub("", text).replace("Attached files:", "")
-    text = CUT.sub("", text)
+    text = AGAIN.sub("", CUT.sub("", text))
     quoted = QUOTED.search(text)
     said = "\n".join(line.lstrip("> ") for line in quoted[1].splitlines()) if quoted else ""
     return Turn(QUOTED.sub("", text).strip(), said, files)
