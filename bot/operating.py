@@ -122,7 +122,7 @@ async def erase_lines(settings: Settings, *, user: str = "", thread: str = "") -
 
 
 async def audit_lines(
-    settings: Settings, *, user: str, kind: str, days: int, as_json: bool
+    settings: Settings, *, user: str, kind: AuditKind | None, days: int, as_json: bool
 ) -> list[str]:
     """The audit log of all workspaces: a table, or a JSON object a line; a line that begins with !
     stands where a log does not go on from the entry before it."""
@@ -134,7 +134,7 @@ async def audit_lines(
                 if not kept.whole:
                     lines.append(f"! {team}: changed or taken out before the next entry")
                 entry = kept.entry
-                if entry is None or entry.at < since or kind not in ("", entry.kind):
+                if entry is None or entry.at < since or kind not in (None, entry.kind):
                     continue
                 if user in ("", entry.who):
                     lines.append(entry.model_dump_json() if as_json else _audit_line(entry))

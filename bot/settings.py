@@ -11,7 +11,16 @@ import tomllib
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
+from pydantic_core import ErrorDetails, PydanticCustomError
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
@@ -126,6 +135,24 @@ class Settings(BaseSettings, Tables):
     otel_exporter_otlp_endpoint: str | None = None
     bot_failpoints: Path | None = None
 
+    @field_validator("redis_url")
+    @classmethod
+    def _is_redis(cls, url: str | None) -> str | None:
+        if url is None or url.startswith(("redis://", "rediss://", "unix://")):
+            return url
+        raise PydanticCustomError("redis_url", "must begin with redis://, rediss:// or unix://")
+
+    @field_validator("slack_bot_token", "slack_app_token")
+    @classmethod
+    def _is_the_other(cls, token: SecretStr | None, info: ValidationInfo) -> SecretStr | None:
+        """Slack's own answer to a token in the wrong place does not say that it is there."""
+        other = "xapp-" if info.field_name == "slack_bot_token" else "xoxb-"
+        if token is None or not token.get_secret_value().startswith(other):
+            return token
+        raise PydanticCustomError(
+            "token", "is the other token: it begins with {other}", {"other": other}
+        )
+
     @classmethod
     @override
     def settings_customise_sources(
@@ -162,12 +189,18 @@ def load_settings(**overrides: Any) -> Settings:
         _check_tables(Path(path or "bot.toml"))
         return Settings(**overrides)
     except ValidationError as error:
-        lines = (f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
-        raise ConfigurationError("Wrong setting: " + "; ".join(lines)) from None
+        raise ConfigurationError(
+            "Wrong setting: " + "; ".join(map(_slip, error.errors()))
+        ) from None
     except SettingsError as error:  # a list in the environment that is not JSON
         raise ConfigurationError(f"Wrong setting: {error}") from None
     except ValueError as error:  # a file that is not TOML
         raise ConfigurationError(f"{path or 'bot.toml'} cannot be read: {error}") from None
+
+
+def _slip(error: ErrorDetails) -> str:
+    wrong = "there is no such key" if error["type"] == "extra_forbidden" else error["msg"]
+    return f"{'.'.join(map(str, error['loc']))}: {wrong}"
 
 
 def _table_names() -> list[str]:

@@ -28,8 +28,8 @@ def ask(
 ) -> None:
     """Ask once, without Slack.
 
-    Exit code: 0 answered, 1 failed, 2 partial, 3 configuration, 4 authentication, 5 out of time,
-    130 interrupted.
+    Exit code: 0 answered, 1 failed, 2 partial, 3 configuration,
+    4 key refused, 5 out of time, 130 interrupted.
     """
     from bot.console import exit_code
     from bot.terminal import ask_once, read_schema

@@ -47,8 +47,8 @@ def evaluate(
 ) -> None:
     """Ask questions whose answers are known, and print how a model did.
 
-    Without CASES those that are shipped. Nothing is changed: tools that change something only say
-    so. Exit code: 0 all is well, 1 a case failed (with --compare: got worse), 3 configuration.
+    Without CASES those that are shipped. Nothing is changed: tools only say that they would.
+    Exit code: 0 all is well, 1 a case failed (--compare: got worse), 3 configuration.
     """
     from rich.console import Console
 

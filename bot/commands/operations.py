@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from bot.commands.start import configured
+from bot.core.audit import AuditKind
 
 _USER = re.compile(r"[UW][A-Z0-9]{2,20}")
 _THREAD = re.compile(r"[A-Za-z0-9]+:[A-Za-z0-9]+:[0-9.]+")
@@ -65,10 +66,7 @@ def erase(
 
 def audit(
     user: Annotated[str, typer.Option(help="Only of this person, by id.")] = "",
-    kind: Annotated[
-        str,
-        typer.Option(help="Only refused, asked, begun, called, decided, ended or administered."),
-    ] = "",
+    kind: Annotated[AuditKind | None, typer.Option(help="Only what is of this kind.")] = None,
     days: Annotated[int, typer.Option(min=1, help="How far back.")] = 30,
     as_json: Annotated[bool, typer.Option("--json", help="A JSON object a line.")] = False,
 ) -> None:
@@ -78,5 +76,7 @@ def audit(
     given = asyncio.run(audit_lines(configured(), user=user, kind=kind, days=days, as_json=as_json))
     for line in given:
         print(line)
+    if not given and not as_json:
+        print("Nothing is in the audit log of this time.")
     if any(line.startswith("!") for line in given):
         raise typer.Exit(1)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.commands.start import configured
+from bot.commands.start import configured, quiet_mcp
 
 if TYPE_CHECKING:
     from bot.toolkit.catalogue import Catalogue
@@ -24,14 +24,15 @@ class Form(StrEnum):
 
 
 def doctor() -> None:
-    """Check tokens, scopes, Redis, the model, databases, MCP servers and clocks, and say how to
-    mend each.
+    """Check tokens, Redis, the model, databases and servers, and say how to mend each.
 
     Exit code: 0 the bot can work, 1 it cannot.
     """
     from bot.doctor import Level, examine, print_report
 
-    findings = asyncio.run(examine(configured()))
+    settings = configured()
+    quiet_mcp()
+    findings = asyncio.run(examine(settings))
     print_report(findings)
     raise typer.Exit(any(each.level is Level.PROBLEM for each in findings))
 
@@ -88,18 +89,21 @@ def mcp(
     """List the MCP servers with their tools, and what changed since it was accepted."""
     from bot.operating import mcp_lines
 
-    for line in asyncio.run(mcp_lines(configured(), accept=accept)):
+    settings = configured()
+    quiet_mcp()
+    for line in asyncio.run(mcp_lines(settings, accept=accept)):
         print(line)
 
 
 def _tool_lines(catalogue: Catalogue) -> list[str]:
     sizes = {each.name: len(json.dumps(each.definition())) for each in catalogue.tools}
-    lines = [f"{'name':<18} {'group':<12} {'kind':<9} {'bytes':>6}  summary"]
+    wide = max(map(len, sizes))
+    lines = [f"{'name':<{wide}} {'group':<12} {'kind':<9} {'bytes':>6}  summary"]
     for each in catalogue.tools:
         kind = "core" if each.core else "on demand"
         change = "; changes something" if each.mutates else ""
         lines.append(
-            f"{each.name:<18} {each.group:<12} {kind:<9} {sizes[each.name]:>6}  "
+            f"{each.name:<{wide}} {each.group:<12} {kind:<9} {sizes[each.name]:>6}  "
             f"{each.summary}{change}"
         )
     first = sum(len(json.dumps(each)) for each in catalogue.always)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,3 +17,8 @@ def configured() -> Settings:
     settings = load_settings()
     logs.configure(settings.bot_log_format)
     return settings
+
+
+def quiet_mcp() -> None:
+    """For commands that print themselves why an MCP server cannot be reached."""
+    logging.getLogger("bot.toolkit.mcp").setLevel(logging.ERROR)

@@ -37,7 +37,7 @@ WORDS = "WORDS-OF-ADA"
 
 async def log_of(bot: Deployment, redis_url: str) -> list[str]:
     settings = configured(bot.ws, bot.api, redis_url)
-    return await audit_lines(settings, user="", kind="", days=1, as_json=True)
+    return await audit_lines(settings, user="", kind=None, days=1, as_json=True)
 
 
 async def test_what_a_run_did_is_on_record(redis_url):

@@ -40,7 +40,7 @@ def test_nothing_has_to_be_set() -> None:
 @pytest.mark.parametrize(
     ("content", "names"),
     [
-        ("[limits]\nturn = 3", "limits.turn"),
+        ("[limits]\nturn = 3", "limits.turn: there is no such key"),
         ("[limits]\nturns = 0", "limits.turns"),
         ("[limits]\ncost = -1", "limits.cost"),
         ("[model]\nreasoning = 'huge'", "model.reasoning"),
@@ -92,6 +92,9 @@ def test_a_slip_in_bot_toml_is_named(folder: Path, content: str, names: str) -> 
         ("BOT_LOG_FORMAT", "xml", "bot_log_format"),
         ("OPENAI_FALLBACK_MODELS", "[half", "openai_fallback_models"),
         ("BOT_CONFIG", "/nowhere/bot.toml", "BOT_CONFIG"),
+        ("REDIS_URL", "localhost:6379", "redis_url: must begin with redis://"),
+        ("SLACK_BOT_TOKEN", "xapp-1-A", "slack_bot_token: is the other token"),
+        ("SLACK_APP_TOKEN", "xoxb-1", "slack_app_token: is the other token"),
     ],
 )
 def test_a_slip_in_the_environment_is_named(

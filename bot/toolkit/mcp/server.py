@@ -119,6 +119,7 @@ class Connection:
 
     async def _open(self) -> Client:
         opened: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
+        opened.add_done_callback(_retrieved)  # whoever waited may have been cancelled
         self._leave = asyncio.Event()
         self._owner = asyncio.create_task(
             self._live(opened, self._leave), name=f"MCP server {self.name}"
@@ -133,7 +134,7 @@ class Connection:
             self._leave.set()  # it is closed by whoever connects next
             raise
         except Exception as error:
-            log.warning("MCP server %s cannot be reached: %s", self.name, _reason(error))
+            log.warning("MCP server %s cannot be reached: %s", self.name, reason(error))
             raise ToolError(f"The MCP server {self.name} cannot be reached.") from error
 
     async def _live(self, opened: asyncio.Future[Client], leave: asyncio.Event) -> None:
@@ -144,7 +145,7 @@ class Connection:
                     await leave.wait()
         except Exception as error:  # noqa: BLE001 - whatever a server of others does
             if opened.done():
-                log.warning("MCP server %s: %s", self.name, _reason(error))
+                log.warning("MCP server %s: %s", self.name, reason(error))
             else:
                 opened.set_exception(error)
 
@@ -165,8 +166,15 @@ class Connection:
                 yield client
 
 
-def _reason(error: BaseException) -> str:
+def _retrieved(opened: asyncio.Future[Client]) -> None:
+    if not opened.cancelled():
+        opened.exception()
+
+
+def reason(error: BaseException) -> str:
     """The first thing that went wrong: anyio wraps it in groups."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
+    if isinstance(error, FileNotFoundError):
+        return f"there is no program {error.filename}"
     return f"{type(error).__name__}: {error}"

@@ -127,11 +127,15 @@ class McpServers:
         return [await self._as_pinned(name) for name in self._servers]
 
     async def _standing(self, name: str) -> Standing:
+        from bot.toolkit.mcp.server import reason
+
         error = ""
         try:
             await self._connections[name].look()
         except ToolError as failed:
             error = str(failed)
+            if failed.__cause__:
+                error = f"cannot be reached: {reason(failed.__cause__)}"
         return replace(await self._as_pinned(name), error=error)
 
     async def _as_pinned(self, name: str) -> Standing:
