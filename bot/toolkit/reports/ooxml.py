@@ -44,7 +44,10 @@ def colour_borders(table: Any, colour: str) -> None:
     borders = _element("w:tblBorders")
     for side in ("top", "left", "bottom", "right", "insideH", "insideV"):
         borders.append(_element(f"w:{side}", val="single", sz="4", space="0", color=colour))
-    table._tbl.tblPr.append(borders)
+    # Word refuses a file whose elements stand in another order than the standard's.
+    table._tbl.tblPr.insert_element_before(
+        borders, "w:shd", "w:tblLayout", "w:tblCellMar", "w:tblLook"
+    )
 
 
 def set_widths(table: Any, parts: Sequence[int]) -> None:

@@ -83,6 +83,10 @@ async def test_a_report_is_a_word_document_in_words_own_styles(artifacts: Memory
     assert document.core_properties.title == "Review of Zoë's team"
     [arabic] = [p for p in document.paragraphs if p.text.startswith("مر")]
     assert arabic._p.pPr.xpath("w:bidi")
+    parts = [each.tag.split("}")[1] for each in table._tbl.tblPr]
+    assert parts == sorted(
+        parts, key=["tblStyle", "tblW", "jc", "tblBorders", "tblLayout", "tblLook"].index
+    )
     assert document.sections[0].page_width.cm == pytest.approx(21, abs=0.1)
 
 
