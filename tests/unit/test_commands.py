@@ -104,7 +104,7 @@ async def test_a_dry_run_changes_nothing(tmp_path: Path) -> None:
 
     def share(request: ModelRequest) -> Any:
         [tool] = [each for each in request.body["tools"] if each["name"] == "share_file"]
-        given = dict.fromkeys(tool["parameters"]["properties"], "x.txt")
+        given = dict.fromkeys(tool["parameters"]["properties"], "x.txt") | {"sheets": None}
         return call("share_file", given)
 
     script = Script(
