@@ -8,108 +8,29 @@ from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanage
 from types import SimpleNamespace
 
 import aiohttp
-from prometheus_client import (
-    CollectorRegistry,
-    Counter,
-    Gauge,
-    Histogram,
-    ProcessCollector,
-    generate_latest,
-)
+from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
 
 from bot.agent.events import Event, FromSubagent, ToolEnded
 from bot.core.approvals import Approval, Asked, Decision
 from bot.core.errors import ModelError
 from bot.core.outcome import Outcome
 from bot.core.request import Request
+from bot.meters import ModelMeters, ProcessMeters, RunMeters
 from bot.model import Model, PriceList
 from bot.model.types import ModelRequest, ModelResponse, Progress
 from bot.runs.surface import OpenSurface, RunPost, Surface
 from bot.runs.watching import Submit
 
-_RUN_SECONDS = (1, 2.5, 5, 10, 20, 40, 60, 120, 300, 600)
-_CALL_SECONDS = (0.5, 1, 2.5, 5, 10, 20, 40, 60, 120, 300)
-_LAG_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
-
 
 class Metrics:
-    """A registry of its own, and the edges that feed it. Labels take few values: none holds a
-    person, a channel, or anything that a model or a person wrote."""
+    """A registry of its own, and the edges that feed it."""
 
     def __init__(self) -> None:
-        self._registry = registry = CollectorRegistry()
-        ProcessCollector(registry=registry)
-        self._requests = Counter("bot_requests", "Requests taken in.", ["entry"], registry=registry)
-        self._repeated = Counter(
-            "bot_requests_repeated", "Requests that had been taken in before.", registry=registry
-        )
-        self._active = Gauge("bot_runs_active", "Runs under way here.", registry=registry)
-        self._runs = Counter(
-            "bot_runs",
-            "Runs whose end was put up, by how they ended.",
-            ["status", "stop_reason"],
-            registry=registry,
-        )
-        self._run_seconds = Histogram(
-            "bot_run_seconds",
-            "From a request's arrival to the end of its run.",
-            buckets=_RUN_SECONDS,
-            registry=registry,
-        )
-        self._tool_calls = Counter(
-            "bot_tool_calls",
-            "Tool calls, by whether they went well.",
-            ["tool", "ok"],
-            registry=registry,
-        )
-        self._model_calls = Counter(
-            "bot_model_calls",
-            "Calls of the model service: ok, abandoned, or the kind of failure.",
-            ["model", "outcome"],
-            registry=registry,
-        )
-        self._model_seconds = Histogram(
-            "bot_model_call_seconds",
-            "How long calls of the model service took.",
-            ["model"],
-            buckets=_CALL_SECONDS,
-            registry=registry,
-        )
-        self._tokens = Counter(
-            "bot_model_tokens",
-            "Tokens as billed; cached ones are part of input.",
-            ["model", "kind"],
-            registry=registry,
-        )
-        self._cost = Counter(
-            "bot_model_cost_dollars",
-            "US dollars, where the price is known.",
-            ["model"],
-            registry=registry,
-        )
-        self._slack_calls = Counter(
-            "bot_slack_calls",
-            "HTTP calls to Slack, retries included, by status (429: asked to slow down).",
-            ["method", "status"],
-            registry=registry,
-        )
-        self._waiting = Gauge(
-            "bot_requests_waiting",
-            "Requests in all mailboxes, those that run included.",
-            registry=registry,
-        )
-        self._undelivered = Gauge(
-            "bot_runs_undelivered", "Runs whose end is decided and not up yet.", registry=registry
-        )
-        Gauge("bot_asyncio_tasks", "Tasks in the event loop.", registry=registry).set_function(
-            lambda: len(asyncio.all_tasks())
-        )
-        self._lag = Histogram(
-            "bot_event_loop_lag_seconds",
-            "How late the event loop was.",
-            buckets=_LAG_SECONDS,
-            registry=registry,
-        )
+        self._registry = CollectorRegistry()
+        ProcessCollector(registry=self._registry)
+        self._run = RunMeters(self._registry)
+        self._model = ModelMeters(self._registry)
+        self._process = ProcessMeters(self._registry)
 
     def text(self) -> bytes:
         """Everything in Prometheus's text format."""
@@ -117,12 +38,12 @@ class Metrics:
 
     def queues(self, *, waiting: float, undelivered: float) -> None:
         """How much is to do, in all processes together."""
-        self._waiting.set(waiting)
-        self._undelivered.set(undelivered)
+        self._process.waiting.set(waiting)
+        self._process.undelivered.set(undelivered)
 
     def loop_lag(self, seconds: float) -> None:
         """How late the event loop was."""
-        self._lag.observe(seconds)
+        self._process.lag.observe(seconds)
 
     def submits(self, submit: Submit) -> Submit:
         """`submit`, counted."""
@@ -130,9 +51,9 @@ class Metrics:
         async def counted(request: Request, event_id: str) -> bool:
             new = await submit(request, event_id)
             if new:
-                self._requests.labels(request.entry).inc()
+                self._run.requests.labels(request.entry).inc()
             else:
-                self._repeated.inc()
+                self._run.repeated.inc()
             return new
 
         return counted
@@ -149,18 +70,18 @@ class Metrics:
     async def _counting(
         self, opening: AbstractAsyncContextManager[Surface]
     ) -> AsyncGenerator[Surface]:
-        with self._active.track_inprogress():
+        with self._run.active.track_inprogress():
             async with opening as surface:
                 yield _CountedSurface(surface, self)
 
     def tool_ended(self, event: ToolEnded) -> None:
         """A tool's call has its output."""
-        self._tool_calls.labels(event.tool, str(event.ok).lower()).inc()
+        self._run.tool_calls.labels(event.tool, str(event.ok).lower()).inc()
 
     def run_ended(self, outcome: Outcome) -> None:
         """A run's end is up."""
-        self._runs.labels(outcome.status, outcome.stop_reason).inc()
-        self._run_seconds.observe(outcome.totals.seconds)
+        self._run.ended.labels(outcome.status, outcome.stop_reason).inc()
+        self._run.seconds.observe(outcome.totals.seconds)
 
     def model(self, model: Model, prices: PriceList) -> Model:
         """`model`, counted."""
@@ -168,8 +89,8 @@ class Metrics:
 
     def model_called(self, name: str, outcome: str, seconds: float) -> None:
         """A call of the model service is over."""
-        self._model_calls.labels(name, outcome).inc()
-        self._model_seconds.labels(name).observe(seconds)
+        self._model.calls.labels(name, outcome).inc()
+        self._model.seconds.labels(name).observe(seconds)
 
     def model_used(self, name: str, response: ModelResponse, cost: float | None) -> None:
         """What a response took."""
@@ -179,8 +100,8 @@ class Metrics:
             ("cached", usage.cached_tokens),
             ("output", usage.output_tokens),
         ):
-            self._tokens.labels(name, kind).inc(tokens)
-        self._cost.labels(name).inc(cost or 0.0)
+            self._model.tokens.labels(name, kind).inc(tokens)
+        self._model.cost.labels(name).inc(cost or 0.0)
 
     def slack_calls(self, base_url: str) -> aiohttp.TraceConfig:
         """For the session of Slack's clients: it sees each try, which the SDK's retries hide."""
@@ -188,7 +109,9 @@ class Metrics:
 
         def count(url: str, status: str) -> None:
             method = url.removeprefix(base_url).partition("?")[0]
-            self._slack_calls.labels(method if url.startswith(base_url) else "other", status).inc()
+            self._process.slack_calls.labels(
+                method if url.startswith(base_url) else "other", status
+            ).inc()
 
         async def ended(
             _session: aiohttp.ClientSession,

@@ -15,7 +15,9 @@ from bot.core.ids import new_id
 from bot.core.outcome import Outcome
 from bot.core.request import Entry, Request
 from bot.runners import redis_and_stores, runner
+from bot.runs.runner import Runner
 from bot.settings import Settings
+from bot.store import Stores
 from bot.telemetry import telemetry
 from bot.toolkit.given_schema import given_model
 
@@ -32,8 +34,27 @@ async def ask_once(
 ) -> Outcome:
     """Answer on stdout, on a Redis that is gone afterwards; SIGINT stops the run in good order."""
     conversation = ConsoleConversation.with_files(files, Path.cwd())
+    surface = console_surface(as_json=as_json, stream=stream)
+    async with (
+        telemetry(settings.otel_exporter_otlp_endpoint) as watches,
+        redis_and_stores(settings, data_dir=None) as (_, stores),
+        runner(
+            *(settings, stores, conversation, surface),
+            stream=stream,
+            dry_run=dry_run,
+            watches=watches,
+            may_decide=anybody,
+        ) as works,
+        stores.signals.listening(),
+    ):
+        return await _answered(_request(question, conversation, schema), works, stores)
+
+
+def _request(
+    question: str, conversation: ConsoleConversation, schema: dict[str, Any] | None
+) -> Request:
     name = new_id("ask")
-    request = Request(
+    return Request(
         entry=Entry.HEADLESS,
         team="local",
         channel="terminal",
@@ -46,34 +67,21 @@ async def ask_once(
         response_type=GIVEN if schema is not None else Answer.__name__,
         response_schema=schema,
     )
-    surface = console_surface(as_json=as_json, stream=stream)
-    async with (
-        telemetry(settings.otel_exporter_otlp_endpoint) as watches,
-        redis_and_stores(settings, data_dir=None) as (_, stores),
-        runner(
-            settings,
-            stores,
-            conversation,
-            surface,
-            stream=stream,
-            dry_run=dry_run,
-            watches=watches,
-            may_decide=anybody,
-        ) as works,
-        stores.signals.listening(),
-    ):
-        loop = asyncio.get_running_loop()
-        stopping: list[asyncio.Task[Any]] = []
 
-        def interrupted() -> None:
-            cancel = stores.signals.request_cancel(request.thread_key, request.id, "local")
-            stopping.append(loop.create_task(cancel))
 
-        await stores.mailbox.submit(request, event_id=request.id)  # only what waits can be stopped
-        loop.add_signal_handler(signal.SIGINT, interrupted)
-        outcome = await works.answer(request, attempt=1)
-        await asyncio.gather(*stopping)
-        return outcome
+async def _answered(request: Request, works: Runner, stores: Stores) -> Outcome:
+    loop = asyncio.get_running_loop()
+    stopping: list[asyncio.Task[Any]] = []
+
+    def interrupted() -> None:
+        cancel = stores.signals.request_cancel(request.thread_key, request.id, "local")
+        stopping.append(loop.create_task(cancel))
+
+    await stores.mailbox.submit(request, event_id=request.id)  # only what waits can be stopped
+    loop.add_signal_handler(signal.SIGINT, interrupted)
+    outcome = await works.answer(request, attempt=1)
+    await asyncio.gather(*stopping)
+    return outcome
 
 
 def read_schema(file: Path) -> dict[str, Any]:

@@ -1,0 +1,101 @@
+"""What is counted, in Prometheus's terms. Labels take few values: none holds a person, a channel, or
+anything that a model or a person wrote."""
+
+from __future__ import annotations
+
+import asyncio
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+_RUN_SECONDS = (1, 2.5, 5, 10, 20, 40, 60, 120, 300, 600)
+_CALL_SECONDS = (0.5, 1, 2.5, 5, 10, 20, 40, 60, 120, 300)
+_LAG_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
+
+
+class RunMeters:
+    """Requests and their runs."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self.requests = Counter("bot_requests", "Requests taken in.", ["entry"], registry=registry)
+        self.repeated = Counter(
+            "bot_requests_repeated", "Requests that had been taken in before.", registry=registry
+        )
+        self.active = Gauge("bot_runs_active", "Runs under way here.", registry=registry)
+        self.ended = Counter(
+            "bot_runs",
+            "Runs whose end was put up, by how they ended.",
+            ["status", "stop_reason"],
+            registry=registry,
+        )
+        self.seconds = Histogram(
+            "bot_run_seconds",
+            "From a request's arrival to the end of its run.",
+            buckets=_RUN_SECONDS,
+            registry=registry,
+        )
+        self.tool_calls = Counter(
+            "bot_tool_calls",
+            "Tool calls, by whether they went well.",
+            ["tool", "ok"],
+            registry=registry,
+        )
+
+
+class ModelMeters:
+    """Calls of the model service."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self.calls = Counter(
+            "bot_model_calls",
+            "Calls of the model service: ok, abandoned, or the kind of failure.",
+            ["model", "outcome"],
+            registry=registry,
+        )
+        self.seconds = Histogram(
+            "bot_model_call_seconds",
+            "How long calls of the model service took.",
+            ["model"],
+            buckets=_CALL_SECONDS,
+            registry=registry,
+        )
+        self.tokens = Counter(
+            "bot_model_tokens",
+            "Tokens as billed; cached ones are part of input.",
+            ["model", "kind"],
+            registry=registry,
+        )
+        self.cost = Counter(
+            "bot_model_cost_dollars",
+            "US dollars, fees of hosted tools included, where the price is known.",
+            ["model"],
+            registry=registry,
+        )
+
+
+class ProcessMeters:
+    """This process and what it has to do."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self.slack_calls = Counter(
+            "bot_slack_calls",
+            "HTTP calls to Slack, retries included, by status (429: asked to slow down).",
+            ["method", "status"],
+            registry=registry,
+        )
+        self.waiting = Gauge(
+            "bot_requests_waiting",
+            "Requests in all mailboxes, those that run included.",
+            registry=registry,
+        )
+        self.undelivered = Gauge(
+            "bot_runs_undelivered", "Runs whose end is decided and not up yet.", registry=registry
+        )
+        Gauge("bot_asyncio_tasks", "Tasks in the event loop.", registry=registry).set_function(
+            lambda: len(asyncio.all_tasks())
+        )
+        self.lag = Histogram(
+            "bot_event_loop_lag_seconds",
+            "How late the event loop was.",
+            buckets=_LAG_SECONDS,
+            registry=registry,
+        )
