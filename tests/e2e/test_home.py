@@ -73,6 +73,8 @@ def test_an_admin_says_who_may_ask_in_a_channel_and_takes_it_back(page: Page) ->
     form.get_by_role("textbox", name="The only tools").fill("time")
     form.get_by_text("Choose…").click()
     form.get_by_role("checkbox", name="Eve External").check()
+    page.keyboard.press("Escape")
+    expect(form.get_by_role("checkbox", name="Eve External")).to_be_hidden()
     form.get_by_text("Everything that changes something").click()
     page.get_by_test_id("modal-submit").click()
     expect(form).to_have_count(0)

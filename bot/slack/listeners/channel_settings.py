@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from typing import Any
 
@@ -34,8 +35,8 @@ def register(app: AsyncApp, clients: Clients, access: Access, home: HomeTab) -> 
     admin = home.admin
 
     async def form(user: str, channel: str) -> Body:
-        here = await admin.channel(user, channel)
-        return channel_form(channel, await access.place(channel), here)
+        here, place = await asyncio.gather(admin.channel(user, channel), access.place(channel))
+        return channel_form(channel, place, here)
 
     @app.action(CHANNEL)
     async def chosen(body: Body, action: Body, ack: AsyncAck) -> None:

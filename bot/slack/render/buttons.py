@@ -55,18 +55,13 @@ def retry_button(request_id: str) -> Block:
     }
 
 
-def again_buttons(request_id: str) -> Block:
-    """Answers the same once more, as before or with more work."""
-    choices = ((words.GO_DEEPER, DEEPER), (words.REGENERATE, REGENERATE))
-    return {"type": "actions", "elements": [_button(*each, request_id) for each in choices]}
-
-
-def share_button(request_id: str) -> Block:
-    """Shows all in the thread what only one person saw."""
-    return {
-        "type": "actions",
-        "elements": [{**_button(words.SHARE, SHARE, request_id), "style": "primary"}],
-    }
+def again_buttons(request_id: str, *, again: bool, share: bool) -> Block | None:
+    """Shows all in the thread what only one person saw (`share`), and answers the same once more, as
+    before or with more work (`again`); None with neither."""
+    elements = [{**_button(words.SHARE, SHARE, request_id), "style": "primary"}] if share else []
+    choices = ((words.GO_DEEPER, DEEPER), (words.REGENERATE, REGENERATE)) if again else ()
+    elements += [_button(*each, request_id) for each in choices]
+    return {"type": "actions", "elements": elements} if elements else None
 
 
 def follow_up_buttons(questions: list[str], *, thread: str, private: bool) -> Block | None:

@@ -29,7 +29,6 @@ from bot.slack.render.buttons import (
     follow_up_buttons,
     raise_buttons,
     retry_button,
-    share_button,
 )
 from bot.slack.render.data import data_pieces
 from bot.slack.render.draft_reply import draft_pieces
@@ -169,10 +168,13 @@ def _answer_buttons(outcome: Outcome, request: Request) -> list[Piece]:
     asked = outcome.result.get("follow_ups") if outcome.response_type in RESPONSE_TYPES else None
     questions = [q for q in asked if isinstance(q, str)] if isinstance(asked, list) else []
     follow_ups = follow_up_buttons(questions, thread=request.thread, private=request.private)
-    again = again_buttons(request.id) if outcome.response_type in RESPONSE_TYPES else None
     is_draft = outcome.response_type == DraftReply.__name__  # to be posted by the person
-    share = share_button(request.id) if request.private and not is_draft else None
-    blocks = (follow_ups, share, again, feedback_buttons(outcome.run_id))
+    again = again_buttons(
+        request.id,
+        again=outcome.response_type in RESPONSE_TYPES,
+        share=request.private and not is_draft,
+    )
+    blocks = (follow_ups, again, feedback_buttons(outcome.run_id))
     return [_bare(block) for block in blocks if block]
 
 

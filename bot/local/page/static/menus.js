@@ -51,3 +51,19 @@ document.addEventListener("pointerdown", (event) => {
   if (open && !open.menu.contains(event.target) && !open.button.contains(event.target)) closeMenu();
 });
 addEventListener("resize", () => closeMenu());
+
+// Lists of checkboxes close like menus: by a press elsewhere, or by Esc without closing the modal.
+const lists = () => document.querySelectorAll("details.multi[open]");
+
+document.addEventListener("pointerdown", (event) => {
+  for (const list of lists()) if (!list.contains(event.target)) list.open = false;
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || !lists().length) return;
+  for (const list of lists()) {
+    list.open = false;
+    list.querySelector("summary").focus();
+  }
+  event.preventDefault();
+  event.stopPropagation();
+}, true);
