@@ -157,9 +157,8 @@ def tool(
     """Make a tool of a typed function; its docstring is the description that the model reads.
 
     Each parameter becomes an argument: `Annotated[int, Field(ge=1, description="…")]` describes
-    and bounds it; one with a default may be left out by the model (it sends null). `title` is a
-    format string over the arguments, or a function of the validated arguments; it is cut to 80
-    characters.
+    and bounds it; one with a default may be left out by the model (it sends null). `title`, up to 80
+    characters, is a format string over the arguments, or a function of the validated arguments.
 
     Raises ToolDefinitionError, naming the tool, when strict mode cannot express a parameter, and
     when `title`, `narrowing`, `standing` or `sends` name one that is not there.
