@@ -1,4 +1,5 @@
-"""What runs are made with: the tools there are, the model service, hooks and budgets, out of settings."""
+"""What runs are made with: the tools there are, the model service, hooks and budgets, out of
+settings."""
 
 from __future__ import annotations
 

@@ -57,10 +57,10 @@ SLACK = "https://slack.com/api/"
 
 class ModelSettings(BaseModel):
     """How the model is called; `[model]` in bot.toml. `window` in tokens and `price` in dollars for
-    a million tokens are for models that the price table does not know. `stateless` is for services that keep no responses,
-    and `images` goes off for models that see none.
-    `evaluation` has each result judged by another call: `basic` marks one that falls short as
-    partial, `full` sends it back up to twice."""
+    a million tokens are for models that the price table does not know. `stateless` is for services
+    that keep no responses, and `images` goes off for models that see none. `evaluation` has each
+    result judged by another call: `basic` marks one that falls short as partial, `full` sends it
+    back up to twice."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

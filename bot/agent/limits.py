@@ -9,10 +9,10 @@ class Limits(BaseModel):
     """Bounds on one run; settable in `[limits]` of bot.toml. Times in seconds, cost in dollars.
 
     `listed_tools` is how many tools the model is shown the names of; where there are more, it is
-    shown their groups, and in both cases what those do that fit the request. `effort`, in tokens, is what should be spent
-    before a result is taken; None takes the first. `deeper` is the same for a request whose asker
-    wants more work put into it. `subagent_turns` are those of one sub-agent; all else it shares
-    with its run.
+    shown their groups, and in both cases what those do that fit the request. `effort`, in tokens,
+    is what should be spent before a result is taken; None takes the first. `deeper` is the same for
+    a request whose asker wants more work put into it. `subagent_turns` are those of one sub-agent;
+    all else it shares with its run.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

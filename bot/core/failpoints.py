@@ -78,9 +78,9 @@ FAILPOINTS = MappingProxyType(
 1 event in → claim · 2 claim → acknowledgement · 3 acknowledged → lease · 4 placeholder posted → its
 ts saved · 5 model asked → response begun · 6 in the stream · 7 response complete → saved · 8 calls
 saved → intent · 9 read-only tool done → saved · 10 mutating tool done → saved · 11 some of several
-outputs saved · 12 outputs saved → next request · 13 approval asked → given → executed · 14 result saved →
-posted · 15 between the parts of an answer · 16 posted → marked · 17 marked → queue released · 18
-stream started → stopped · 19 lease lost, the old holder alive · 20 in sweep or drain · 21 the
+outputs saved · 12 outputs saved → next request · 13 approval asked → given → executed · 14 result
+saved → posted · 15 between the parts of an answer · 16 posted → marked · 17 marked → queue released
+· 18 stream started → stopped · 19 lease lost, the old holder alive · 20 in sweep or drain · 21 the
 notice of a failure fails · 22 formats that change in mid-run.
 """
 

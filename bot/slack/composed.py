@@ -1,5 +1,6 @@
-"""What a model wrote for others to read, safe to keep and to post: no image is loaded, and only addresses
-that the person who asked wrote are links. What may stand in it is decided now, whenever it is shown.
+"""What a model wrote for others to read, safe to keep and to post: no image is loaded, and only
+addresses that the person who asked wrote are links. What may stand in it is decided now, whenever
+it is shown.
 """
 
 from __future__ import annotations

@@ -94,7 +94,8 @@ class SlackScheduledMessages:
         raise ToolError(f"The person has no message {message_id} waiting. {_GONE}")
 
     async def _own(self) -> list[tuple[ScheduledMessage, Waiting]]:
-        """The person's that wait, as we know them and as Slack does; what waits no more is forgotten."""
+        """The person's that wait, as we know them and as Slack does; what waits no more is
+        forgotten."""
         request = current_request()
         ours = await self.store.of(request.team, request.user)
         waiting = await self._waiting() if ours else []

@@ -88,7 +88,8 @@ class Approvals:
         self, approval: Approval, decision: Decision, *, sha256: str, on_record: Beside
     ) -> Refusal | None:
         """Answer the question, as it was shown (`sha256`), and put that on record; None when this
-        decision counts, also when it did before. Whoever waits for it is not parked any more: bring a ticket."""
+        decision counts, also when it did before. Whoever waits for it is not parked any more: bring
+        a ticket."""
         said = await self._redis.script(
             "approval_decide",
             [

@@ -38,8 +38,9 @@ async def embedded_redis(data_dir: Path | None) -> AsyncGenerator[str]:
     """A Redis server for the length of the context; yields its URL, once it answers.
 
     What it keeps lies in `data_dir` (append-only, fsync every second) and is there again the next
-    time; with None it is gone afterwards. Should the server end by itself, it is started again. It listens on a Unix socket that only this user can
-    open. It ends with this process, even when that is killed.
+    time; with None it is gone afterwards. Should the server end by itself, it is started again. It
+    listens on a Unix socket that only this user can open. It ends with this process, even when that
+    is killed.
 
     Raises ConfigurationError when there is no server to start, when it does not start or keeps
     ending, or when another process uses `data_dir`.

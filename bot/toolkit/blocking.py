@@ -14,10 +14,12 @@ _AGAIN = 0.05
 
 
 async def interruptible(work: Callable[[], T], stop: Callable[[], object], seconds: float) -> T:
-    """Run `work` in a thread of its own; after `seconds`, or when cancelled, call `stop` and wait for its end.
+    """Run `work` in a thread of its own; after `seconds`, or when cancelled, call `stop` and wait
+    for its end.
 
     `stop` must make `work` return or raise soon; it is called from another thread, and again until
-    `work` has ended. Raises TimeoutError when the time is up; whatever `work` raises passes through.
+    `work` has ended. Raises TimeoutError when the time is up; whatever `work` raises passes
+    through.
     """
     task = asyncio.ensure_future(in_own_thread(work, "blocking work"))
     try:

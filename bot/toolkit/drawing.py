@@ -25,7 +25,8 @@ _FAINT = "#d8dce2"
 
 
 def png(chart: Chart, locale: str) -> bytes:
-    """The chart as the bytes of a PNG, with numbers as `locale` has them; takes a second, so call it in a thread.
+    """The chart as the bytes of a PNG, with numbers as `locale` has them; takes a second, so call
+    it in a thread.
 
     Drawn with a figure of its own: pyplot's global state does not belong in threads.
     """

@@ -56,12 +56,13 @@ class ToolResult:
 class Tool:
     """A tool as the loop sees it.
 
-    `summary` is its one line in `acquire_tools`; `description` is read once it is offered.
-    `core` tools are always offered. A tool that `mutates` changes something outside: it runs
-    alone, in order, and at most once. `strict` has the model service keep to the schema. `timeout` in seconds. `title` makes the one-line summary of
-    a call for people from its arguments. `on_acquired` gives context that enters the conversation
-    when the tool is acquired (D2). `narrowing` names the arguments that make its output smaller,
-    `sends` those whose words go to somebody outside.
+    `summary` is its one line in `acquire_tools`; `description` is read once it is offered. `core`
+    tools are always offered. A tool that `mutates` changes something outside: it runs alone, in
+    order, and at most once. `strict` has the model service keep to the schema. `timeout` in
+    seconds. `title` makes the one-line summary of a call for people from its arguments.
+    `on_acquired` gives context that enters the conversation when the tool is acquired (D2).
+    `narrowing` names the arguments that make its output smaller, `sends` those whose words go to
+    somebody outside.
     """
 
     name: str

@@ -2,7 +2,8 @@
 
 The browser says what it shows with `{"channel": …, "thread": …, "tab": …}` and gets a list of
 operations for that: `message`, `remove`, `status`, `prompts`, `modals`, `home`, `step`, `sidebar`,
-`kept`, and `unread` for other places. Changes that come in a burst are sent once, as the workspace stands then.
+`kept`, and `unread` for other places. Changes that come in a burst are sent once, as the workspace
+stands then.
 """
 
 import asyncio

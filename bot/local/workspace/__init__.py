@@ -1,4 +1,5 @@
-"""A strict stand-in for Slack over real sockets: Web API, Socket Mode, signed HTTP, and the people in it."""
+"""A strict stand-in for Slack over real sockets: Web API, Socket Mode, signed HTTP, and the people
+in it."""
 
 from bot.local.workspace.errors import CannotDo, NotAnswered, SlackFault
 from bot.local.workspace.record import Change, Effect

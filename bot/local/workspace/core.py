@@ -111,13 +111,15 @@ class Core:
         return self.record.subscribe()
 
     async def until(self, condition: Callable[[], Found], timeout: float = 10) -> Found:  # noqa: ASYNC109 - the public name
-        """Wait until `condition` holds and return its value; TimeoutError with the last effects if not."""
+        """Wait until `condition` holds and return its value; TimeoutError with the last effects if
+        not."""
         return await self.record.until(condition, timeout)
 
     def messages(
         self, channel: str, thread_ts: str | None = None, viewer: str | None = None
     ) -> list[Json]:
-        """Copies of the channel's top-level messages, or of a thread with its root; ephemerals for `viewer`."""
+        """Copies of the channel's top-level messages, or of a thread with its root; ephemerals for
+        `viewer`."""
         return self.store.seen_by(channel, viewer, thread_ts)
 
     def views(self, user: str) -> list[Json]:

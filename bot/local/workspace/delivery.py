@@ -34,7 +34,8 @@ class Undeliverable(NotAnswered):
 
 
 class Delivery:
-    """Sends to the app. Settable: `ack_timeout` (seconds), `retry_delays` (seconds before each retry)."""
+    """Sends to the app. Settable: `ack_timeout` (seconds), `retry_delays` (seconds before each
+    retry)."""
 
     def __init__(self, state: State, clock: Clock) -> None:
         self.ack_timeout = ACK_TIMEOUT

@@ -70,7 +70,8 @@ def action(block_id: str, element: Json, value: Any, ts: str) -> Json:
 
 
 def state_of(element: Json, value: Any) -> Json:
-    """The entry of `state.values` for what somebody put into an element; None means its initial value."""
+    """The entry of `state.values` for what somebody put into an element; None means its initial
+    value."""
     kind = element["type"]
     if isinstance(value, dict):
         return {"type": kind, **value}

@@ -1,4 +1,5 @@
-"""What goes wrong: for the app (an error of the Web API), and for a person (something they cannot do)."""
+"""What goes wrong: for the app (an error of the Web API), and for a person (something they cannot
+do)."""
 
 from typing import Any
 

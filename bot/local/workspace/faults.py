@@ -40,7 +40,8 @@ class Faults:
         retry_after: int | None = None,
         after_effect: bool = False,
     ) -> None:
-        """Let the next calls fail: with a Slack error code, an HTTP status, or (None) a dropped connection.
+        """Let the next calls fail: with a Slack error code, an HTTP status, or (None) a dropped
+        connection.
 
         With `after_effect` the call is carried out, and then its reply is lost.
         """

@@ -74,7 +74,8 @@ def view_click(core: Core, user: str, view: Json, where: str, element: Json, val
 
 
 def submission(core: Core, user: str, view: Json) -> Json:
-    """The payload of submitting a modal, with a response_url for each selected conversation that asked for one."""
+    """The payload of submitting a modal, with a response_url for each selected conversation that
+    asked for one."""
     payload = _base(core, "view_submission", user)
     return payload | {"view": view, "response_urls": _response_urls(core, user, view)}
 

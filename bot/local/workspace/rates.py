@@ -1,4 +1,5 @@
-"""Rate limits: the tiers of the Web API and the one message a second a channel takes. Off unless asked for."""
+"""Rate limits: the tiers of the Web API and the one message a second a channel takes. Off unless
+asked for."""
 
 import math
 from collections import defaultdict, deque
@@ -11,7 +12,8 @@ TIERS = {1: 1, 2: 20, 3: 50, 4: 100}
 
 
 class Rates:
-    """Settable limits: `enforce_tiers`, `per_minute[method]`, `posts_per_second` (per channel; Slack: 1)."""
+    """Settable limits: `enforce_tiers`, `per_minute[method]`, `posts_per_second` (per channel;
+    Slack: 1)."""
 
     def __init__(self, clock: Clock) -> None:
         self.enforce_tiers = False

@@ -1,7 +1,7 @@
 """Streamed messages: what arrives, how it looks meanwhile, and when it is over.
 
-Limits: https://docs.slack.dev/reference/methods/chat.appendStream; the total sizes at the end and the life of
-five minutes are documented nowhere and come from measurements in the community.
+Limits: https://docs.slack.dev/reference/methods/chat.appendStream; the total sizes at the end and
+the life of five minutes are documented nowhere and come from measurements in the community.
 """
 
 from typing import Any
@@ -29,7 +29,8 @@ def is_live(core: Core, channel: str, ts: str) -> bool:
 
 
 def live_stream(core: Core, channel: str, ts: str) -> Stream:
-    """The stream to add to. Raises message_not_found, stopped_by_user, message_not_in_streaming_state."""
+    """The stream to add to. Raises message_not_found, stopped_by_user,
+    message_not_in_streaming_state."""
     stream = core.state.streams.get((channel, ts))
     if stream is None:
         known = core.store.get(channel, ts) is not None
@@ -146,7 +147,8 @@ def finish(
 
 
 def stop_by_user(core: Core, user: str, place: Channel, thread_ts: str | None) -> None:
-    """The Stop button: ends the thread's streams and tells the app. CannotDo when it is not working there."""
+    """The Stop button: ends the thread's streams and tells the app. CannotDo when it is not working
+    there."""
     status = core.state.status(place.id, thread_ts)
     if status.session != "processing":
         raise CannotDo("there is nothing to stop here")

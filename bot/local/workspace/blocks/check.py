@@ -1,4 +1,5 @@
-"""Checking blocks and views: slack_sdk's own models first, then Slack's limits, then rules across blocks."""
+"""Checking blocks and views: slack_sdk's own models first, then Slack's limits, then rules across
+blocks."""
 
 import logging
 from collections import Counter
@@ -36,7 +37,8 @@ Problem = tuple[str, str]
 def check_blocks(blocks: list[Json]) -> None:
     """Check the blocks of a message.
 
-    Raises SlackFault invalid_blocks, with "[ERROR] … [json-pointer:…]" lines in response_metadata.messages.
+    Raises SlackFault invalid_blocks, with "[ERROR] … [json-pointer:…]" lines in
+    response_metadata.messages.
     """
     problems = [*_limits(Message, {"blocks": blocks}), *_message_rules(blocks)]
     _refuse("invalid_blocks", problems or list(_sdk(blocks)))

@@ -1,4 +1,5 @@
-"""Tables and charts, with the limits of their pages at https://docs.slack.dev/reference/block-kit/blocks"""
+"""Tables and charts, with the limits of their pages at
+https://docs.slack.dev/reference/block-kit/blocks"""
 
 from typing import Annotated, Any, Literal
 

@@ -1,4 +1,5 @@
-"""Interactive elements, with Slack's limits: https://docs.slack.dev/reference/block-kit/block-elements"""
+"""Interactive elements, with Slack's limits:
+https://docs.slack.dev/reference/block-kit/block-elements"""
 
 from typing import Annotated, Any, Literal
 

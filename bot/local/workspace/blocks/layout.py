@@ -1,4 +1,5 @@
-"""Blocks of text, actions and cards, with Slack's limits: https://docs.slack.dev/reference/block-kit/blocks"""
+"""Blocks of text, actions and cards, with Slack's limits:
+https://docs.slack.dev/reference/block-kit/blocks"""
 
 from typing import Annotated, Literal
 

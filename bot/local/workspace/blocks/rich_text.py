@@ -1,4 +1,5 @@
-"""What every block has, and rich text: https://docs.slack.dev/reference/block-kit/blocks/rich-text-block"""
+"""What every block has, and rich text:
+https://docs.slack.dev/reference/block-kit/blocks/rich-text-block"""
 
 from typing import Annotated, Literal
 

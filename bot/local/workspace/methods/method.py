@@ -17,7 +17,8 @@ Token = Literal["bot", "app", "any", "none"]
 
 @dataclass(frozen=True)
 class Method:
-    """`run(core, **arguments)` answers the body without "ok"; `bearer` is the kind of token, `scope` what it must carry."""
+    """`run(core, **arguments)` answers the body without "ok"; `bearer` is the kind of token,
+    `scope` what it must carry."""
 
     name: str
     run: Handler
