@@ -35,7 +35,8 @@ from bot.slack.reachable import ReachableChannels
 from bot.slack.reading import Reading
 from bot.slack.scheduled_messages import SlackScheduledMessages
 from bot.slack.schedules import WorkspaceSchedules, with_schedules
-from bot.slack.surface import slack_surfaces
+from bot.slack.streams import Streams
+from bot.slack.surfaces import SlackSurfaces
 from bot.slack.workflow import with_steps
 from bot.slack.workspaces import OneWorkspace, PerWorkspace, Slack, Workspaces
 from bot.store import Stores
@@ -141,10 +142,11 @@ def _runner_in(
             raise ToolError(f"{handle} is not kept any more.")
         return data
 
-    surfaces = slack_surfaces(
+    surfaces = SlackSurfaces(
         clients=slack.clients,
         identity=slack.identity,
         status=slack.status,
+        streams=Streams(slack.clients, slack.identity),
         read_artifact=read_artifact,
     )
     schedules = WorkspaceSchedules(slack.identity.team, stores.schedules, slack.clients)
@@ -152,7 +154,7 @@ def _runner_in(
     return make(
         SlackConversation(slack.clients, slack.identity, slack.people, channels),
         _services_of(slack, channels, stores),
-        with_schedules(with_steps(surfaces, slack.clients, slack.identity), schedules),
+        with_schedules(with_steps(surfaces.open, slack.clients, slack.identity), schedules),
         partial(may_decide, slack.people),
     )
 

@@ -5,31 +5,28 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
 
 from slack_sdk.errors import SlackApiError
 
 from bot.agent.events import Event
 from bot.core.approvals import Approval, Asked
-from bot.core.errors import BotError, LeaseLost, StoreUnavailable
+from bot.core.errors import BotError
 from bot.core.failpoints import failpoint
 from bot.core.outcome import Outcome, Silence
 from bot.core.request import Request
-from bot.runs.surface import OpenSurface, RunPost
+from bot.runs.surface import RunPost
 from bot.slack.cards import Cards
-from bot.slack.client import TRANSPORT_ERRORS, Clients, Identity, error_code
+from bot.slack.client import TRANSPORT_ERRORS, error_code
 from bot.slack.live import LiveMessage
-from bot.slack.overtaken import put_right
 from bot.slack.poster import Poster
 from bot.slack.progress import Progress, advance
 from bot.slack.render import words
 from bot.slack.render.approval import parked_part
 from bot.slack.render.outcome import DOCUMENT, render
 from bot.slack.render.parts import Part, Rendered, Upload
-from bot.slack.render.progress import progress_part, waiting_part
+from bot.slack.render.progress import waiting_part
 from bot.slack.status import ThreadStatus
-from bot.slack.streams import LIFETIME, Stream, Streams
 from bot.slack.ticks import Ticks
 
 log = logging.getLogger(__name__)
@@ -48,80 +45,6 @@ _GONE = frozenset(
 )
 _INVALID = frozenset({"invalid_blocks", "invalid_blocks_format", "invalid_arguments"})
 _TOO_LONG = frozenset({"msg_too_long", "msg_blocks_too_long"})
-
-
-def slack_surfaces(
-    *,
-    clients: Clients,
-    identity: Identity,
-    status: ThreadStatus,
-    read_artifact: ReadArtifact,
-    pace: float = 0.6,
-    stream_seconds: float = LIFETIME,
-    edit_seconds: float = 300.0,
-) -> OpenSurface:
-    """Opens the surfaces of runs. `pace` is the least time between two changes of a message,
-    `stream_seconds` how long one is streamed, and `edit_seconds` how old one may be to become the
-    answer; all in seconds."""
-
-    streams = Streams(clients, identity, lifetime=stream_seconds)
-
-    def open_surface(request: Request, post: RunPost) -> AbstractAsyncContextManager[SlackSurface]:
-        poster = Poster(request, post, clients=clients, identity=identity, streams=streams)
-        cards = Cards(request, post, clients=clients, identity=identity)
-        return _overtaken(request, post, poster, cards)
-
-    @asynccontextmanager
-    async def _opened(
-        request: Request, post: RunPost, poster: Poster, cards: Cards
-    ) -> AsyncGenerator[SlackSurface]:
-        ts, stream = (None, None) if request.private else await _opening(request, post, poster)
-        live = LiveMessage(request, post, ts, stream, clients=clients, status=status, pace=pace)
-        ticks = Ticks(clients.live, request.channel)
-        surface = SlackSurface(
-            *(request, post, poster, live, status, read_artifact, cards, ticks, edit_seconds)
-        )
-        try:
-            yield surface
-        except StoreUnavailable:
-            await surface.wait_for_store()
-            raise
-        finally:
-            await live.close()
-
-    @asynccontextmanager
-    async def _overtaken(
-        request: Request, post: RunPost, poster: Poster, cards: Cards
-    ) -> AsyncGenerator[SlackSurface]:
-        try:
-            async with _opened(request, post, poster, cards) as surface:
-                yield surface
-        except LeaseLost:
-            if not request.private:
-                await put_right(request, post, poster)
-            raise
-
-    return open_surface
-
-
-async def _opening(
-    request: Request, post: RunPost, poster: Poster
-) -> tuple[str | None, Stream | None]:
-    """The run's message, and the stream that it still is; None when it could not be posted now.
-    The run goes on without: its terminal is posted then."""
-    ts = await post.message()
-    if ts:
-        return ts, poster.adopted(ts)
-    try:
-        part = progress_part(Progress(), thread_key=request.thread_key)
-        ts, stream = await poster.begin(part)
-    except (SlackApiError, *TRANSPORT_ERRORS) as error:
-        reason = error_code(error) if isinstance(error, SlackApiError) else type(error).__name__
-        log.warning("Run %s has no message yet: %s", post.run_id, reason)
-        return None, None
-    await post.save_message(ts)
-    failpoint("message-saved")
-    return ts, stream
 
 
 class SlackSurface:

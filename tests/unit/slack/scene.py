@@ -8,7 +8,8 @@ from bot.core.request import Request
 from bot.local.workspace import Workspace
 from bot.local.workspace.record import Effect
 from bot.runs.surface import OpenSurface, Surface
-from bot.slack.surface import slack_surfaces
+from bot.slack.streams import Streams
+from bot.slack.surfaces import SlackSurfaces
 from tests.unit.slack.rig import Post, Rig
 
 GENERAL = "C0GENERAL1"
@@ -34,15 +35,17 @@ class Thread:
                 raise ToolError("gone")
             return self.artifacts[handle]
 
-        return slack_surfaces(
-            clients=self.rig.clients,
-            identity=self.rig.identity,
+        clients, identity = self.rig.clients, self.rig.identity
+        surfaces = SlackSurfaces(
+            clients=clients,
+            identity=identity,
             status=self.rig.status,
+            streams=Streams(clients, identity, lifetime=stream_seconds),
             read_artifact=read,
             pace=0.02,
-            stream_seconds=stream_seconds,
             edit_seconds=edit_seconds,
         )
+        return surfaces.open
 
     def replies(self, viewer: str | None = None) -> list[dict[str, Any]]:
         return self.ws.messages(GENERAL, self.request.thread, viewer)[1:]

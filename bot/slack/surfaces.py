@@ -1,0 +1,104 @@
+"""Opens the surfaces of runs: with the message that a run has, or a placeholder at once."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+
+from slack_sdk.errors import SlackApiError
+
+from bot.core.errors import LeaseLost, StoreUnavailable
+from bot.core.failpoints import failpoint
+from bot.core.request import Request
+from bot.runs.surface import RunPost
+from bot.slack.cards import Cards
+from bot.slack.client import TRANSPORT_ERRORS, Clients, Identity, error_code
+from bot.slack.live import LiveMessage
+from bot.slack.overtaken import put_right
+from bot.slack.poster import Poster
+from bot.slack.progress import Progress
+from bot.slack.render.progress import progress_part
+from bot.slack.status import ThreadStatus
+from bot.slack.streams import Stream, Streams
+from bot.slack.surface import ReadArtifact, SlackSurface
+from bot.slack.ticks import Ticks
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlackSurfaces:
+    """Of one workspace. `pace` is the least time between two changes of a message, `edit_seconds`
+    how old one may be to become the answer; both in seconds."""
+
+    clients: Clients
+    identity: Identity
+    status: ThreadStatus
+    streams: Streams
+    read_artifact: ReadArtifact
+    pace: float = 0.6
+    edit_seconds: float = 300.0
+
+    def open(self, request: Request, post: RunPost) -> AbstractAsyncContextManager[SlackSurface]:
+        """See `bot.runs.surface.OpenSurface`."""
+        poster = Poster(
+            request, post, clients=self.clients, identity=self.identity, streams=self.streams
+        )
+        return self._put_right(request, post, poster)
+
+    @asynccontextmanager
+    async def _put_right(
+        self, request: Request, post: RunPost, poster: Poster
+    ) -> AsyncGenerator[SlackSurface]:
+        try:
+            async with self._opened(request, post, poster) as surface:
+                yield surface
+        except LeaseLost:
+            if not request.private:
+                await put_right(request, post, poster)
+            raise
+
+    @asynccontextmanager
+    async def _opened(
+        self, request: Request, post: RunPost, poster: Poster
+    ) -> AsyncGenerator[SlackSurface]:
+        clients, status = self.clients, self.status
+        ts, stream = (None, None) if request.private else await _begun(request, post, poster)
+        live = LiveMessage(
+            request, post, ts, stream, clients=clients, status=status, pace=self.pace
+        )
+        cards = Cards(request, post, clients=clients, identity=self.identity)
+        ticks = Ticks(clients.live, request.channel)
+        surface = SlackSurface(
+            *(request, post, poster, live, status, self.read_artifact, cards, ticks),
+            self.edit_seconds,
+        )
+        try:
+            yield surface
+        except StoreUnavailable:
+            await surface.wait_for_store()
+            raise
+        finally:
+            await live.close()
+
+
+async def _begun(
+    request: Request, post: RunPost, poster: Poster
+) -> tuple[str | None, Stream | None]:
+    """The run's message, and the stream that it still is; None when it could not be posted now.
+    The run goes on without: its terminal is posted then."""
+    ts = await post.message()
+    if ts:
+        return ts, poster.adopted(ts)
+    try:
+        part = progress_part(Progress(), thread_key=request.thread_key)
+        ts, stream = await poster.begin(part)
+    except (SlackApiError, *TRANSPORT_ERRORS) as error:
+        reason = error_code(error) if isinstance(error, SlackApiError) else type(error).__name__
+        log.warning("Run %s has no message yet: %s", post.run_id, reason)
+        return None, None
+    await post.save_message(ts)
+    failpoint("message-saved")
+    return ts, stream
