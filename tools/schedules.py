@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
-from bot.toolkit import Provided, Schedule, Schedules, ToolError, tool, zone_of
+from bot.toolkit import Provided, Schedule, Schedules, ToolError, cron_in_words, tool, zone_of
+
+
+def _schedule_title(arguments: Any) -> str:
+    when = f", {cron_in_words(arguments.cron)}" if arguments.cron else ""
+    return f"Schedule{when}: {arguments.text}"
 
 
 @tool(
@@ -16,7 +21,7 @@ from bot.toolkit import Provided, Schedule, Schedules, ToolError, tool, zone_of
     mutates=True,
     sensitive=True,
     standing=None,
-    title="Schedule: {text}",
+    title=_schedule_title,
 )
 async def schedule_prompt(
     text: Annotated[

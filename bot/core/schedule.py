@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from cronsim import CronSim, CronSimError
 from pydantic import BaseModel, ConfigDict, Field
 
 from bot.core.ids import new_id
@@ -29,3 +30,12 @@ class Schedule(BaseModel):
     next_at: int
     refusals: int = 0
     made: datetime = Field(default_factory=lambda: datetime.now(UTC))
+
+
+def cron_in_words(cron: str) -> str:
+    """A cron expression as people say it, "at 09:00 on Monday"; as it stands where it is none."""
+    try:
+        said = CronSim(cron, datetime.now(UTC)).explain()
+    except CronSimError:
+        return cron
+    return said[:1].lower() + said[1:]

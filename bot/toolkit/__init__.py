@@ -13,7 +13,7 @@ from bot.core.context import RequestContext, current_request
 from bot.core.errors import ToolError
 from bot.core.memory import Memory, MemoryScope
 from bot.core.request import FileRef
-from bot.core.schedule import Schedule
+from bot.core.schedule import Schedule, cron_in_words
 from bot.core.time_zones import zone_named, zone_of
 from bot.toolkit.artifacts import CHART_TYPE, Artifact, Artifacts, Column
 from bot.toolkit.canvases import Canvas, CanvasEdit, Canvases
@@ -78,6 +78,7 @@ __all__ = [
     "WaitingMessage",
     "WebResult",
     "WebSearch",
+    "cron_in_words",
     "current_request",
     "tool",
     "zone_named",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from bot.core.schedule import Schedule
+from bot.core.schedule import Schedule, cron_in_words
 from bot.core.time_zones import zone_of
 from bot.slack.render import words
 from bot.slack.render.links import LinkGate
@@ -58,7 +58,7 @@ def place_of(schedule: Schedule) -> str:
 def _when(schedule: Schedule) -> str:
     """Its next time, and how often it comes, by its owner's clocks."""
     at = datetime.fromtimestamp(schedule.next_at, UTC).astimezone(zone_of(schedule.time_zone))
-    often = f"`{schedule.cron}`, " if schedule.cron else ""
+    often = f"{cron_in_words(schedule.cron)}, " if schedule.cron else ""
     return f"{often}next {at:%a %Y-%m-%d %H:%M} ({schedule.time_zone})"
 
 

@@ -231,7 +231,7 @@ def test_what_cannot_be_encoded_is_replaced_everywhere():
         ("<@U1>", '<span class="mention">@Ada &lt;b&gt;</span>'),
         ("<#C1> <#C9|lost>", '<span class="channel">#general</span> <span class="channel">#lost</span>'),
         ("<!here>", '<span class="mention broadcast">@here</span>'),
-        ("<!subteam^S1|@team> <!date^1^{date}|today>", '<span class="mention">@team</span> today'),
+        ("<!subteam^S1|@team> <!date^1^{date}|today>", '<span class="mention">@team</span> <time data-ts="1" data-day>today</time>'),
         ("&gt; one\n&gt; *two*\nthree", "<blockquote>one<br><strong>two</strong></blockquote>three"),
         ("a\nb", "a<br>b"),
         (":tada: :nope: 10:30:15", "🎉 :nope: 10:30:15"),

@@ -209,3 +209,13 @@ async def test_there_are_bounds(stores: Stores) -> None:
 def test_expressions_that_cannot_be_used_are_refused(cron: str, why: str) -> None:
     with pytest.raises(ToolError, match=why):
         first_time(cron, "UTC", NOW)
+
+
+def test_a_card_says_a_schedule_as_people_do() -> None:
+    """What somebody approves is a time, not a cron expression; a wrong one is shown as it stands."""
+    of = schedule_prompt.tool
+    for cron, said in (
+        (MONDAYS, "Schedule, at 09:00 on Monday: Sales?"),
+        ("9h", "Schedule, 9h: Sales?"),
+    ):
+        assert of.title(of.arguments(text="Sales?", at=None, cron=cron)) == said

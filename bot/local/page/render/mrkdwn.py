@@ -17,6 +17,7 @@ _PRE = re.compile(r"```\n?(.+?)\n?```\n?", re.DOTALL)
 _CODE = re.compile(r"`([^`\n]+)`")
 _TOKEN = re.compile(r"<([^<>\n]+)>")
 _BARE_URL = re.compile(r"https?://[^\s<>|\ue000\ue001]+")
+_DATE = re.compile(r"date\^(\d{1,12})\^")
 _TRAILING = ".,;:!?)]}'\"*_~"
 _STASHED = re.compile("\ue000(\\d+)\ue001")
 _STYLES = [
@@ -81,6 +82,8 @@ def _special(command: str, label: str) -> Markup:
         return _mention(_BROADCASTS[command], "mention broadcast")
     if command.startswith("subteam^"):
         return _mention(label or "@group", "mention")
+    if date := _DATE.match(command):  # app.js puts the reader's own clock in
+        return Markup('<time data-ts="{}" data-day>{}</time>').format(date[1], _literal(label))
     return escape(_literal(label or command))
 
 

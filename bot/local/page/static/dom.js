@@ -16,8 +16,14 @@ export function localise(root) {
     const date = new Date(Number(time.dataset.ts) * 1000);
     time.dateTime = date.toISOString();
     time.title = date.toLocaleString();
-    time.textContent = "ago" in time.dataset ? ago(date) : date.toLocaleTimeString([], TIME);
+    time.textContent = shown(date, time.dataset);
   }
+}
+
+function shown(date, wanted) {
+  if ("ago" in wanted) return ago(date);
+  const day = { day: "numeric", month: "short" };
+  return "day" in wanted ? date.toLocaleString([], { ...day, ...TIME }) : date.toLocaleTimeString([], TIME);
 }
 
 function ago(date) {
