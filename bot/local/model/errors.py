@@ -120,37 +120,33 @@ def invalid_schema(owner: str, problem: str, param: str, code: str) -> ApiError:
     return ApiError(400, f"Invalid schema for {owner}: {problem}", code=code, param=param)
 
 
+def _about_input(message: str) -> ApiError:
+    return ApiError(400, message, param="input")
+
+
 def unanswered_call(call_id: str) -> ApiError:
     """A function call of the chain has no output."""
-    return ApiError(400, f"No tool output found for function call {call_id}.", param="input")
+    return _about_input(f"No tool output found for function call {call_id}.")
 
 
 def unknown_call(call_id: str) -> ApiError:
     """An output answers a call that the chain does not hold."""
-    return ApiError(
-        400,
-        f"No tool call found for function call output with call_id {call_id}.",
-        param="input",
-    )
+    return _about_input(f"No tool call found for function call output with call_id {call_id}.")
 
 
 def answered_twice(call_id: str) -> ApiError:
     """A second output for one call."""
-    return ApiError(
-        400,
+    return _about_input(
         f"Duplicate function_call_output for call_id '{call_id}'. Each function_call must have "
-        "exactly one matching function_call_output.",
-        param="input",
+        "exactly one matching function_call_output."
     )
 
 
 def duplicate_item(item_id: str) -> ApiError:
     """An item of the chain is sent again."""
-    return ApiError(
-        400,
+    return _about_input(
         f"Duplicate item found with id {item_id}. Remove duplicate items from your input and try "
-        "again.",
-        param="input",
+        "again."
     )
 
 
@@ -181,25 +177,21 @@ def item_not_found(item_id: str, *, store: bool) -> ApiError:
         else " Items are not persisted when `store` is set to false. Try again with `store` set to "
         "true, or remove this item from your input."
     )
-    return ApiError(400, f"Item with id '{item_id}' not found.{advice}", param="input")
+    return _about_input(f"Item with id '{item_id}' not found.{advice}")
 
 
 def lonely_reasoning(item_id: str) -> ApiError:
     """A reasoning item without the item it led to."""
-    return ApiError(
-        400,
-        f"Item '{item_id}' of type 'reasoning' was provided without its required following item.",
-        param="input",
+    return _about_input(
+        f"Item '{item_id}' of type 'reasoning' was provided without its required following item."
     )
 
 
 def missing_reasoning(item_id: str, kind: str, reasoning_id: str) -> ApiError:
     """A replayed item without the reasoning that led to it."""
-    return ApiError(
-        400,
+    return _about_input(
         f"Item '{item_id}' of type '{kind}' was provided without its required 'reasoning' item: "
-        f"'{reasoning_id}'.",
-        param="input",
+        f"'{reasoning_id}'."
     )
 
 

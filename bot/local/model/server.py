@@ -40,7 +40,6 @@ class Received:
     body: dict[str, Any]
     headers: dict[str, str]
     at: float
-    request_bytes: int
     response_id: str | None = None
     error: dict[str, Any] | None = None
 
@@ -141,7 +140,7 @@ class ResponsesServer:
     async def create(self, http: web.Request) -> web.StreamResponse:
         """POST /responses."""
         raw = await http.read()
-        received = Received({}, dict(http.headers), time.time(), len(raw))
+        received = Received({}, dict(http.headers), time.time())
         self.requests.append(received)
         headers = {"x-request-id": items.new_id("req"), "openai-processing-ms": "1"}
         try:

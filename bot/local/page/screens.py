@@ -5,26 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from bot.local.page.examples import EXAMPLES
 from bot.local.page.files import SheetPreviews
 from bot.local.page.kept import canvas_for, canvas_markdown, kept_in
 from bot.local.page.render import Renderer, Scene
 from bot.local.workspace import Channel, Person, Workspace
 
 Json = dict[str, Any]
-
-EXAMPLES = (
-    {
-        "question": "What is the total revenue by region? Show a chart.",
-        "sample": "sales.csv",
-        "icon": "chart",
-    },
-    {"question": "What is 18% of 24,350?", "icon": "calculator"},
-    {
-        "question": "When it is 9:30 in Berlin, what time is it in Tokyo?",
-        "icon": "clock",
-    },
-)
-"""First questions for a newcomer; the first brings its spreadsheet along."""
 
 _HOSTED = re.compile(r"/files-pri/[^/]+-(?P<id>F\w+)(?:/|$)")
 
@@ -297,14 +284,10 @@ def _act_as(person: Person) -> Json:
 
 
 def _note(person: Person) -> str:
-    if person.is_bot:
-        return "agent"
-    return (
-        "guest"
-        if person.is_guest
-        else "external"
-        if person.is_external
-        else "admin"
-        if person.is_admin
-        else ""
-    )
+    notes = {
+        "agent": person.is_bot,
+        "guest": person.is_guest,
+        "external": person.is_external,
+        "admin": person.is_admin,
+    }
+    return next((note for note, holds in notes.items() if holds), "")

@@ -17,12 +17,7 @@ async def open_view(
     interactivity_pointer: str | None = None,
 ) -> Json:
     """Open a modal for the person who just acted."""
-    trigger = trigger_id or interactivity_pointer
-    if trigger is None:
-        raise SlackFault(
-            "invalid_arguments", response_metadata={"messages": ["[ERROR] missing: trigger_id"]}
-        )
-    return {"view": views.open_view(core, views.take_trigger(core, trigger), view)}
+    return {"view": views.open_view(core, _acting(core, trigger_id or interactivity_pointer), view)}
 
 
 @method("views.push", tier=4)
@@ -34,12 +29,7 @@ async def push(
     interactivity_pointer: str | None = None,
 ) -> Json:
     """Put a modal on top of an open one."""
-    trigger = trigger_id or interactivity_pointer
-    if trigger is None:
-        raise SlackFault(
-            "invalid_arguments", response_metadata={"messages": ["[ERROR] missing: trigger_id"]}
-        )
-    return {"view": views.push_view(core, views.take_trigger(core, trigger), view)}
+    return {"view": views.push_view(core, _acting(core, trigger_id or interactivity_pointer), view)}
 
 
 @method("views.update", tier=4)
@@ -62,3 +52,11 @@ async def publish(core: Core, *, user_id: str, view: JsonObject, hash: str | Non
     if user_id not in core.people:
         raise SlackFault("user_not_found")
     return {"view": views.publish(core, user_id, view, hash)}
+
+
+def _acting(core: Core, trigger: str | None) -> str:
+    if trigger is None:
+        raise SlackFault(
+            "invalid_arguments", response_metadata={"messages": ["[ERROR] missing: trigger_id"]}
+        )
+    return views.take_trigger(core, trigger)
