@@ -186,6 +186,7 @@ def _sure() -> Block:
         "text": _plain(words.PAUSE_SURE),
         "confirm": _plain(words.PAUSE),
         "deny": _plain(words.CLOSE),
+        "style": "danger",
     }
 
 

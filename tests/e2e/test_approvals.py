@@ -24,3 +24,17 @@ def test_a_card_is_approved_and_then_it_is_posted(page: Page) -> None:
     expect(panel).to_contain_text("It is posted in")
     page.get_by_test_id("channel-sales").click()
     expect(page.get_by_test_id("message").last).to_contain_text("We ship on Friday.")
+
+
+def test_what_is_denied_is_not_done_and_said_so(page: Page) -> None:
+    """The card says who decided; nothing is posted, and the answer does not pretend it was."""
+    say(page, 'post "We ship on Sunday." in #sales')
+    panel = page.get_by_test_id("thread-panel")
+    card = panel.get_by_test_id("message").filter(has_text="may I do this?")
+    card.get_by_role("button", name="Deny").click()
+    expect(panel).to_contain_text("Denied by")
+    expect(panel).to_contain_text("It was not posted in #sales.")
+    expect(panel).to_contain_text("denied it.")
+    page.get_by_test_id("channel-sales").click()
+    expect(page.get_by_role("heading", name="#sales", level=1)).to_be_visible()
+    expect(page.get_by_text("We ship on Sunday.")).to_have_count(0)

@@ -28,7 +28,8 @@ def answer(view: View, found: Findings, asked: re.Match[str]) -> None:
     )
     if not output.startswith("posted"):
         found.summary = f"It was not posted in #{channel}."
-        found.lower(output.split("\n", 1)[0], "low")
+        why, _, _ = output.split("\n", 1)[0].partition(" Do not ")  # what follows is for the model
+        found.lower(why, "low")
         return
     found.summary = f"It is posted in **#{channel}**."
     link = re.search(r"link: (\S+)", output)
