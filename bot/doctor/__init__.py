@@ -6,6 +6,7 @@ import asyncio
 
 from bot.doctor.collector import examine_collector
 from bot.doctor.databases import examine_databases
+from bot.doctor.env_file import examine_env_file
 from bot.doctor.findings import Finding, Level
 from bot.doctor.mcp import examine_mcp
 from bot.doctor.model import examine_model
@@ -29,4 +30,4 @@ async def examine(settings: Settings) -> list[Finding]:
         examine_web_search(settings),
         examine_collector(settings),
     )
-    return [finding for part in parts for finding in part]
+    return [*examine_env_file(), *(finding for part in parts for finding in part)]

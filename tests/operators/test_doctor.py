@@ -209,3 +209,12 @@ async def test_mcp_servers_are_asked(practice) -> None:
     assert found["MCP server clock"].level is Level.OK
     assert found["MCP server gone"].level is Level.WARNING
     assert "mcpServers.gone" in found["MCP server gone"].mend
+
+
+async def test_a_slip_in_the_env_file(practice, tmp_path, monkeypatch) -> None:
+    """A name that nothing reads is said, when it is nearly one of ours; others are left alone."""
+    (tmp_path / ".env").write_text("SLACK_SIGNING_SECERT=x\nEDITOR=vi\n")
+    monkeypatch.chdir(tmp_path)
+    found = await practice.complaint()
+    assert (found.level, found.subject) == (Level.WARNING, ".env SLACK_SIGNING_SECERT")
+    assert found.mend == "did you mean SLACK_SIGNING_SECRET?"

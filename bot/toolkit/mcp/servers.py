@@ -136,6 +136,8 @@ class McpServers:
             error = str(failed)
             if failed.__cause__:
                 error = f"cannot be reached: {reason(failed.__cause__)}"
+                if self._servers[name].command:
+                    error += "; run its command by hand to see why"
         return replace(await self._as_pinned(name), error=error)
 
     async def _as_pinned(self, name: str) -> Standing:

@@ -177,7 +177,10 @@ async def test_a_server_that_is_not_there_is_said_to_be_so(stores: Stores) -> No
     missing = McpServer(command="no-such-program")
     async with met(stores, gone=missing) as servers:
         [standing] = await servers.standings()
-    assert standing.error == "cannot be reached: there is no program no-such-program"
+    assert (
+        standing.error
+        == "cannot be reached: there is no program no-such-program; run its command by hand to see why"
+    )
     async with bot_with(stores, Script([finish(answer())]), mcpServers={"gone": missing}) as bot:
         assert (await bot.ask("Hello?")).result == answer()
 
