@@ -71,7 +71,7 @@ async def read_file(
     kind = documents.kind_of(name, found.file.media_type, found.data)
     read = await documents.read(found.data, kind, name=name, sheet=sheet, pages=pages)
     return await documents.keep(
-        read, artifacts, name=name, url=found.url, query=query, compact=compact
+        read, artifacts, name=name, url=found.url, query=query, compact=compact, own=found.own
     )
 
 

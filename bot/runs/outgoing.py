@@ -83,7 +83,7 @@ class Outgoing(Hooks):
     async def after_tool(self, tool: Tool, arguments: BaseModel, result: ToolResult) -> str:
         self._private |= tool.group not in _PUBLIC or _is_of_a_server(tool)
         self._seen |= {_same(source.url) for source in result.sources if source.url}
-        if _quotes(tool, arguments):
+        if not result.own and _quotes(tool, arguments):
             given = "\n".join(_texts(arguments.model_dump(mode="json")))
             quoted = (each for each in _ADDRESS.findall(result.content) if each not in given)
             self._seen.update(chain.from_iterable(map(_forms, quoted)))

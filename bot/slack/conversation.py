@@ -78,7 +78,8 @@ class SlackConversation:
             raise ToolError(f"{file_id} is a canvas: read_canvas reads it.")
         data = await files.download(self._clients, facts, max_bytes=max_bytes)
         [ref] = file_refs([facts])
-        return Download(refs.get(file_id, ref), data, facts.get("permalink"))
+        own = facts.get("user") == self._identity.user
+        return Download(refs.get(file_id, ref), data, facts.get("permalink"), own)
 
     async def share(self, data: bytes, *, name: str, comment: str = "") -> str | None:
         """Post a file to the thread; for a private request, to the person directly."""

@@ -25,11 +25,13 @@ class ThreadMessage:
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """A file's content. `url` is where a person can open it, if anywhere."""
+    """A file's content. `url` is where a person can open it, if anywhere; `own` are files that the
+    bot has shared."""
 
     file: FileRef
     data: bytes
     url: str | None = None
+    own: bool = False
 
 
 class Conversation(Protocol):

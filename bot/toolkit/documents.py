@@ -205,14 +205,20 @@ async def keep(
     url: str | None = None,
     query: str | None = None,
     compact: bool = False,
+    own: bool = False,
 ) -> ToolResult:
     """Save what was read and tell the model about it: a head line with the handle for each table
     or document, its notes, and, unless `compact`, its profile or as much of its text as fits; with
-    a `query`, the passages of the text that have most of its words."""
+    a `query`, the passages of the text that have most of its words. What is `own` (see `ToolResult`)
+    has the handle of a written file."""
     if isinstance(found, Text):
-        head, saved = await _keep_text(found, artifacts, name=name, title=title or name, url=url)
+        prefix, title = "file" if own else "doc", title or name
+        head, saved = await _keep_text(
+            found, artifacts, prefix=prefix, name=name, title=title, url=url
+        )
         text = "" if compact else f"\n\n{_part(found.text, saved, query)}"
-        return ToolResult(head + text, _sources(found.title or title or name, url), (saved.handle,))
+        sources = _sources(found.title or title, url)
+        return ToolResult(head + text, sources, (saved.handle,), own)
     parts: list[str] = []
     handles: list[str] = []
     for table in found:
@@ -220,11 +226,11 @@ async def keep(
         saved = await save_table(artifacts, table.data, name=label, title=title or label, url=url)
         parts.append(await describe(artifacts, saved, notes=table.notes, compact=compact))
         handles.append(saved.handle)
-    return ToolResult("\n\n".join(parts), _sources(title or name, url), tuple(handles))
+    return ToolResult("\n\n".join(parts), _sources(title or name, url), tuple(handles), own)
 
 
 async def _keep_text(
-    found: Text, artifacts: Artifacts, *, name: str, title: str, url: str | None
+    found: Text, artifacts: Artifacts, *, prefix: str, name: str, title: str, url: str | None
 ) -> tuple[str, Artifact]:
     """Keep a text; what is to be said of it before the text itself."""
     lines = found.text.splitlines()
@@ -232,7 +238,7 @@ async def _keep_text(
         found.text.encode("utf-8", "replace"),
         name=f"{name}.txt" if PurePosixPath(name).suffix not in {".txt", ".md"} else name,
         media_type="text/plain; charset=utf-8",
-        prefix="doc",
+        prefix=prefix,
         rows=len(lines),
         source_title=title,
         source_url=url,

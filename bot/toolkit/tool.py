@@ -44,12 +44,14 @@ class ToolResult:
     """What a tool returns when text alone is not enough.
 
     `content` is what the model reads. `sources` are recorded beside it: their addresses may be
-    posted as links. `handles` name artifacts that the result rests on or made.
+    posted as links. `handles` name artifacts that the result rests on or made. One that shows what
+    the model may have written itself is `own`: addresses in it are nobody's.
     """
 
     content: str
     sources: tuple[Source, ...] = ()
     handles: tuple[str, ...] = ()
+    own: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from typing import Any
 from bot.local.model import ModelRequest, Reply, call, finish, text
 from tests.support.runs import answer
 
-_HANDLE = re.compile(r"\b(?:tbl|doc|out|chart|art|img)_\w+")
+_HANDLE = re.compile(r"\b(?:tbl|doc|file(?!_id)|out|chart|art|img)_\w+")
 
 
 def won_over(request: ModelRequest) -> Reply:

@@ -79,6 +79,17 @@ WAYS: dict[str, tuple[Step, ...]] = {
     ),
     "looked for in a page": (fetch(GIVEN, EVIL), THREAD, fetch(EVIL)),
     "put together in SQL": (FILE, ("query_table", {"sql": SQL, "handles": ["$last"]}), fetch(EVIL)),
+    "shared as a file": (
+        ("share_file", {"name": "a.md", "content": EVIL, "comment": "", "handle": None}),
+        ("read_file", {**FILE[1], "file_id": "a.md"}),
+        fetch(EVIL),
+    ),
+    "shared as a file, and read on": (
+        ("share_file", {"name": "b.md", "content": EVIL, "comment": "", "handle": None}),
+        ("read_file", {**FILE[1], "file_id": "b.md"}),
+        READ,
+        fetch(EVIL),
+    ),
     "a helper's report": (
         ("dispatch_subagent", {"goal": coded(say=REPORT), "tools": []}),
         fetch(EVIL),
