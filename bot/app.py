@@ -150,9 +150,9 @@ def _runner_in(
         read_artifact=read_artifact,
     )
     schedules = WorkspaceSchedules(slack.identity.team, stores.schedules, slack.clients)
-    channels = ReachableChannels(slack.clients, slack.people, slack.access)
+    channels = ReachableChannels(slack)
     return make(
-        SlackConversation(slack.clients, slack.identity, slack.people, channels),
+        SlackConversation(slack, channels),
         _services_of(slack, channels, stores),
         with_schedules(with_steps(surfaces.open, slack.clients, slack.identity), schedules),
         partial(may_decide, slack.people),
@@ -161,12 +161,10 @@ def _runner_in(
 
 def _services_of(slack: Slack, channels: ReachableChannels, stores: Stores) -> Services:
     """What a workspace has for tools, beside its conversations."""
-    reached = (slack.clients, slack.identity, slack.people, channels)
-    reading = Reading(slack.identity, slack.people, slack.access)
     return {
-        Canvases: SlackCanvases(*reached),
-        Directory: SlackDirectory(*reached),
+        Canvases: SlackCanvases(slack, channels),
+        Directory: SlackDirectory(slack, channels),
         ScheduledMessages: SlackScheduledMessages(
-            slack.clients, channels, reading, stores.scheduled_messages
+            slack.clients, channels, Reading(slack), stores.scheduled_messages
         ),
     }

@@ -9,14 +9,13 @@ from typing import Any
 from bot.core.context import current_request
 from bot.core.errors import ToolError
 from bot.core.failpoints import failpoint
-from bot.slack.client import Clients, Identity
 from bot.slack.composed import document
 from bot.slack.files import CANVAS, places_of
-from bot.slack.people import People
 from bot.slack.reachable import ReachableChannels
 from bot.slack.refusals import for_the_model, only_once
 from bot.slack.render.markdown import blocks_of, plain_text
 from bot.slack.text import clean, one_line
+from bot.slack.workspaces import Slack
 from bot.toolkit.canvases import Canvas, CanvasEdit
 
 _ID = re.compile(r"F[A-Z0-9]{6,}")
@@ -30,12 +29,10 @@ class SlackCanvases:
     """See `bot.toolkit.canvases.Canvases`. Works for the request of the current context; who asks is
     never taken from an argument."""
 
-    def __init__(
-        self, clients: Clients, identity: Identity, people: People, channels: ReachableChannels
-    ) -> None:
-        self._clients = clients
-        self._identity = identity
-        self._people = people
+    def __init__(self, slack: Slack, channels: ReachableChannels) -> None:
+        self._clients = slack.clients
+        self._identity = slack.identity
+        self._people = slack.people
         self._channels = channels
 
     async def read(self, canvas: str | None) -> Canvas:

@@ -60,7 +60,7 @@ class ChannelItems:
         return SharedFile(
             file=file,
             at=datetime.fromtimestamp(float(facts.get("created") or 0), UTC),
-            author=await self.reading.people.name(user) if user else "somebody",
+            author=await self.reading.slack.people.name(user) if user else "somebody",
             url=str(facts.get("permalink") or "") or None,
             is_canvas=is_canvas,
         )

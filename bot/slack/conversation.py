@@ -15,15 +15,15 @@ from bot.core.errors import NotPermitted, ToolError
 from bot.core.failpoints import failpoint
 from bot.core.request import FileRef
 from bot.slack import composed, files
-from bot.slack.client import Clients, Identity, error_code
+from bot.slack.client import error_code
 from bot.slack.intake import file_refs
 from bot.slack.marks import is_of_run
-from bot.slack.people import People
 from bot.slack.reachable import ReachableChannels
 from bot.slack.reading import Reading
 from bot.slack.refusals import for_the_model, only_once
 from bot.slack.render.links import LinkGate
 from bot.slack.text import clean
+from bot.slack.workspaces import Slack
 from bot.toolkit.conversation import Download, ThreadMessage
 
 _PAGE = 200
@@ -35,13 +35,11 @@ class SlackConversation:
     """See `bot.toolkit.conversation.Conversation`. Works for the request of the current context;
     who asks is never taken from an argument."""
 
-    def __init__(
-        self, clients: Clients, identity: Identity, people: People, channels: ReachableChannels
-    ) -> None:
-        self._clients = clients
-        self._identity = identity
+    def __init__(self, slack: Slack, channels: ReachableChannels) -> None:
+        self._clients = slack.clients
+        self._identity = slack.identity
         self._channels = channels
-        self._reading = Reading(identity, people, channels.access)
+        self._reading = Reading(slack)
 
     async def thread(self, *, limit: int, before: str | None = None) -> list[ThreadMessage]:
         """The last `limit` messages of the thread, oldest first, without the bot's progress."""

@@ -11,13 +11,13 @@ from bot.core.context import current_request
 from bot.core.errors import ToolError
 from bot.runs.policy import PersonKind
 from bot.slack.channel_items import ChannelItems
-from bot.slack.client import Clients, Identity
-from bot.slack.people import People, person_from
+from bot.slack.people import person_from
 from bot.slack.reachable import ReachableChannels
 from bot.slack.reading import Reading
 from bot.slack.refusals import for_the_model
 from bot.slack.searching import MessageSearch
 from bot.slack.text import one_line
+from bot.slack.workspaces import Slack
 from bot.toolkit.conversation import ThreadMessage
 from bot.toolkit.directory import ChannelEntry, Findings, PersonEntry, SharedFile
 
@@ -33,20 +33,17 @@ class SlackDirectory:
 
     def __init__(
         self,
-        clients: Clients,
-        identity: Identity,
-        people: People,
+        slack: Slack,
         channels: ReachableChannels,
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._clients = clients
-        self._identity = identity
-        self._people = people
+        self._clients = slack.clients
+        self._identity = slack.identity
+        self._people = slack.people
         self._channels = channels
-        self._search = MessageSearch(clients, identity, people, channels.access)
-        reading = Reading(identity, people, channels.access)
-        self._items = ChannelItems(clients, channels, reading)
+        self._search = MessageSearch(slack)
+        self._items = ChannelItems(slack.clients, channels, Reading(slack))
         self._clock = clock
         self._known: dict[str, tuple[float, list[dict[str, Any]]]] = {}
 

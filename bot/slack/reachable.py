@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 from bot.core.context import current_request
 from bot.core.errors import NotPermitted, ToolError
-from bot.slack.access import Access, Channel
-from bot.slack.client import Clients
-from bot.slack.people import People
+from bot.slack.access import Channel
+from bot.slack.workspaces import Slack
 
 _PAGE = 200
 _NO_SUCH_CHANNEL = (
@@ -23,9 +22,7 @@ _NO_SUCH_CHANNEL = (
 class ReachableChannels:
     """For the request of the current context; who asks is never taken from an argument."""
 
-    clients: Clients
-    people: People
-    access: Access
+    slack: Slack
 
     async def readable(self, wanted: str | None) -> str:
         """The id of a channel that the person who asked may see, and that may be told of here; None
@@ -44,7 +41,7 @@ class ReachableChannels:
             "The person who asked is in no channel where it is shared."
         )
         for place in sorted(places, key=lambda each: each != current_request().channel):
-            channel = await self.access.channel(place)
+            channel = await self.slack.access.channel(place)
             if channel is None:
                 continue
             try:
@@ -62,7 +59,9 @@ class ReachableChannels:
         channel = await self._named(wanted)
         if channel.archived:
             raise ToolError(f"{wanted} is archived: nobody can post there.")
-        await self.access.may_see(await self.people.find(current_request().user), channel)
+        await self.slack.access.may_see(
+            await self.slack.people.find(current_request().user), channel
+        )
         return channel
 
     async def check_read_by_ours(self) -> None:
@@ -71,7 +70,7 @@ class ReachableChannels:
         request = current_request()
         if request.request.is_for_one:
             return
-        here = await self.access.channel(request.channel)
+        here = await self.slack.access.channel(request.channel)
         if here is not None and here.shared:
             raise ToolError(
                 "People of another organisation read this channel, so nothing is told here of the "
@@ -83,7 +82,7 @@ class ReachableChannels:
         if channel.id == request.channel:
             return
         await self.check_read_by_ours()
-        await self.access.may_see(await self.people.find(request.user), channel)
+        await self.slack.access.may_see(await self.slack.people.find(request.user), channel)
         if not channel.open and not request.request.is_for_one:
             raise ToolError(
                 "That conversation is private, and others read this thread. Say that you can look "
@@ -99,10 +98,10 @@ class ReachableChannels:
     async def _find(self, wanted: str) -> Channel | None:
         name = wanted.strip().removeprefix("<#").removesuffix(">").partition("|")[0].lstrip("#")
         if re.fullmatch(r"[CGD][A-Z0-9]{6,}", name):
-            return await self.access.channel(name)
+            return await self.slack.access.channel(name)
         cursor: str | None = None
         while True:
-            page = await self.clients.reads.users_conversations(
+            page = await self.slack.clients.reads.users_conversations(
                 types="public_channel,private_channel",
                 exclude_archived=False,
                 limit=_PAGE,
@@ -110,7 +109,7 @@ class ReachableChannels:
             )
             for channel in page["channels"]:
                 if channel.get("name") == name.lower():
-                    return await self.access.channel(channel["id"])
+                    return await self.slack.access.channel(channel["id"])
             cursor = (page.get("response_metadata") or {}).get("next_cursor")
             if not cursor:
                 return None

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from bot.slack.access import Access
-from bot.slack.client import Identity
 from bot.slack.intake import file_refs
 from bot.slack.names import naming
-from bot.slack.people import People
 from bot.slack.text import clean, decode, one_line
+from bot.slack.workspaces import Slack
 from bot.toolkit.conversation import ThreadMessage
 
 
@@ -20,14 +18,12 @@ from bot.toolkit.conversation import ThreadMessage
 class Reading:
     """Of one workspace."""
 
-    identity: Identity
-    people: People
-    access: Access
+    slack: Slack
 
     async def message(self, message: Mapping[str, Any], channel: str) -> ThreadMessage:
         """A message object of Slack's that stands in `channel`."""
         ts = str(message["ts"])
-        name_of = naming(self.people, self.access)
+        name_of = naming(self.slack.people, self.slack.access)
         return ThreadMessage(
             ts=ts,
             at=datetime.fromtimestamp(float(ts), UTC),
@@ -40,12 +36,12 @@ class Reading:
 
     def permalink(self, channel: str, ts: str, thread: str | None) -> str:
         """Slack's permalinks are made of what is known here: a call for each would be slow."""
-        link = f"{self.identity.url}archives/{channel}/p{ts.replace('.', '')}"
+        link = f"{self.slack.identity.url}archives/{channel}/p{ts.replace('.', '')}"
         return f"{link}?thread_ts={thread}&cid={channel}" if thread and thread != ts else link
 
     async def _author(self, message: Mapping[str, Any]) -> str:
         if message.get("user"):
-            return await self.people.name(str(message["user"]))
+            return await self.slack.people.name(str(message["user"]))
         profile: Mapping[str, Any] = message.get("bot_profile") or {}
         name = str(message.get("username") or profile.get("name") or "")
         return one_line(name) or "somebody"

@@ -129,7 +129,7 @@ class SlackScheduledMessages:
                 return None
         return WaitingMessage(
             id=str(waiting["id"]),
-            place=await self.channels.access.place(channel),
+            place=await self.channels.slack.access.place(channel),
             at=datetime.fromtimestamp(int(waiting["post_at"]), UTC),
             text=await self._text(waiting),
         )

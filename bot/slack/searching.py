@@ -10,11 +10,10 @@ from typing import Any
 from slack_sdk.errors import SlackApiError
 
 from bot.core.context import current_request
-from bot.slack.access import Access
-from bot.slack.client import Clients, Identity, error_code
+from bot.slack.client import error_code
 from bot.slack.names import naming
-from bot.slack.people import People
 from bot.slack.text import clean, decode, one_line
+from bot.slack.workspaces import Slack
 from bot.toolkit.directory import Findings, FoundMessage
 from bot.toolkit.narrowing import has_words
 
@@ -36,14 +35,12 @@ class MessageSearch:
     Private conversations are left out for good: others may read the thread that is answered in.
     """
 
-    def __init__(
-        self, clients: Clients, identity: Identity, people: People, access: Access
-    ) -> None:
-        self._clients = clients
-        self._identity = identity
-        self._people = people
-        self._access = access
-        self._name_of = naming(people, access)
+    def __init__(self, slack: Slack) -> None:
+        self._clients = slack.clients
+        self._identity = slack.identity
+        self._people = slack.people
+        self._access = slack.access
+        self._name_of = naming(slack.people, slack.access)
 
     async def find(
         self, query: str, *, limit: int, after: datetime | None, before: datetime | None

@@ -23,7 +23,6 @@ from bot.runs.budgets import BudgetPolicy, Budgets, Standing
 from bot.runs.channels import Channels, ChannelSettings
 from bot.runs.policy import Policy
 from bot.runs.preferences import PreferenceBook
-from bot.slack.access import Access
 from bot.slack.admin import Admin
 from bot.slack.app import slack_app
 from bot.slack.asking import Asking
@@ -35,11 +34,9 @@ from bot.slack.gate import Gate
 from bot.slack.home_tab import HomeTab
 from bot.slack.intake import Intake
 from bot.slack.listeners import register
-from bot.slack.people import People
 from bot.slack.schedules import WorkspaceSchedules
 from bot.slack.sharing import Sharing
 from bot.slack.socket_mode import socket_mode
-from bot.slack.status import ThreadStatus
 from bot.slack.stopping import Stopping
 from bot.slack.workspaces import Slack
 from bot.store import Position, Refusal, ScheduleStore, open_stores
@@ -225,14 +222,18 @@ class Rig:
 
     ws: Workspace
     mailbox: Mailbox
-    clients: Clients
-    identity: Identity
-    people: People
-    access: Access
-    status: ThreadStatus
+    slack: Slack
     intake: Intake
     asking: Asking
     app: AsyncApp
+
+    @property
+    def clients(self) -> Clients:
+        return self.slack.clients
+
+    @property
+    def identity(self) -> Identity:
+        return self.slack.identity
 
     def direct(self, user: str) -> str:
         """The direct messages between somebody and the bot."""
@@ -261,7 +262,7 @@ async def wired(
         budgets = BudgetPolicy(Budgets(), stores.budgets, stores.pause)
         identity = await identify(clients.reads)
         slack = Slack.reached_by(clients, identity)
-        people, access, status = slack.people, slack.access, slack.status
+        people = slack.people
         gate = Gate(identity.team, people, policy, channels)
         stopping = Stopping(slack, gate, mailbox)
         intake = Intake(
@@ -310,7 +311,7 @@ async def wired(
             background=background,
             deciding=Deciding(identity.team, people, mailbox.asked, mailbox.decide),
         )
-        yield Rig(ws, mailbox, clients, identity, people, access, status, intake, asking, app)
+        yield Rig(ws, mailbox, slack, intake, asking, app)
 
 
 @asynccontextmanager

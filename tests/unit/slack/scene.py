@@ -39,7 +39,7 @@ class Thread:
         surfaces = SlackSurfaces(
             clients=clients,
             identity=identity,
-            status=self.rig.status,
+            status=self.rig.slack.status,
             streams=Streams(clients, identity, lifetime=stream_seconds),
             read_artifact=read,
             pace=0.02,

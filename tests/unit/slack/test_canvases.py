@@ -33,8 +33,8 @@ class Desk:
 
     def __init__(self, ws: Workspace, rig: Rig) -> None:
         self.ws = ws
-        channels = ReachableChannels(rig.clients, rig.people, rig.access)
-        self.canvases = SlackCanvases(rig.clients, rig.identity, rig.people, channels)
+        channels = ReachableChannels(rig.slack)
+        self.canvases = SlackCanvases(rig.slack, channels)
         self.artifacts = MemoryArtifacts()
 
     def by(self, user: str, channel: str = GENERAL, text: str = "?"):

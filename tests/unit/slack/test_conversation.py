@@ -22,12 +22,7 @@ class Asked:
 
     def __init__(self, ws: Workspace, rig: Rig) -> None:
         self.ws, self.rig = ws, rig
-        self.conversation = SlackConversation(
-            rig.clients,
-            rig.identity,
-            rig.people,
-            ReachableChannels(rig.clients, rig.people, rig.access),
-        )
+        self.conversation = SlackConversation(rig.slack, ReachableChannels(rig.slack))
 
     async def by(self, user, channel=GENERAL, files=(), **changes):
         said = await self.ws.say(user, channel, "a question", files=files)

@@ -25,9 +25,9 @@ class Lookup:
 
     def __init__(self, ws: Workspace, rig: Rig) -> None:
         self.ws = ws
-        channels = ReachableChannels(rig.clients, rig.people, rig.access)
-        self.directory = SlackDirectory(rig.clients, rig.identity, rig.people, channels)
-        self.conversation = SlackConversation(rig.clients, rig.identity, rig.people, channels)
+        channels = ReachableChannels(rig.slack)
+        self.directory = SlackDirectory(rig.slack, channels)
+        self.conversation = SlackConversation(rig.slack, channels)
 
     def by(self, user: str, action_token: str = "", thread: str = "1.0"):
         request = Request(

@@ -30,9 +30,8 @@ class Diary:
 
     def __init__(self, ws: Workspace, rig: Rig, kept: Stores) -> None:
         self.ws, self.kept = ws, kept.scheduled_messages
-        channels = ReachableChannels(rig.clients, rig.people, rig.access)
-        reading = Reading(rig.identity, rig.people, rig.access)
-        self.messages = SlackScheduledMessages(rig.clients, channels, reading, self.kept)
+        channels = ReachableChannels(rig.slack)
+        self.messages = SlackScheduledMessages(rig.clients, channels, Reading(rig.slack), self.kept)
 
     def by(self, user: str, channel: str = GENERAL):
         request = Request(

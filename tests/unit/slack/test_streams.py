@@ -232,7 +232,7 @@ async def test_the_native_stop_ends_the_stream_and_the_terminal_still_comes(
     thread: Thread,
 ) -> None:
     """Slack has ended it: nothing is added any more, and the end of the run takes its place."""
-    await thread.rig.status.begin(GENERAL, thread.request.thread, "…", (), ADA)
+    await thread.rig.slack.status.begin(GENERAL, thread.request.thread, "…", (), ADA)
     async with thread.open() as surface:
         await thread.ws.stop_session(ADA, GENERAL, thread.request.thread)
         await surface.show(ResultDelta("not shown "))
