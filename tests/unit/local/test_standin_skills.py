@@ -344,7 +344,7 @@ def test_it_knows_tools_that_are_only_named() -> None:
             "remember",
             {"text": "our fiscal year starts in July."},
             "Remembered as mem_1. They see it in the Home tab.",
-            "I will remember: “our fiscal year starts in July.”",
+            "I will remember “our fiscal year starts in July” in direct messages",
         ),
         (
             "what do you remember about me?",

@@ -69,8 +69,8 @@ def _remember(view: View, found: Findings, text: str) -> None:
         found.lower(output.split("\n", 1)[0], "low")
         return
     found.summary = (
-        f"I will remember: “{text}” I know it in direct messages with you; the Home tab shows what "
-        "is remembered, and has it forgotten."
+        f"I will remember “{text.rstrip('.')}” in direct messages with you. The Home tab shows what is "
+        "remembered, and has it forgotten."
     )
 
 
