@@ -14,15 +14,18 @@ from bot.slack.asking import Asking, Question
 from bot.slack.client import Clients, Identity
 from bot.slack.listeners.shortcuts import open_modal
 from bot.slack.modals import ask_anywhere_modal
+from bot.slack.render.words import help_text
 from bot.slack.text import question_from
 
 ASK = "/ask"
+HELP = "help"  # which Slack asks of every command
 
 
 def register(
     app: AsyncApp, identity: Identity, clients: Clients, asking: Asking, admin: Admin
 ) -> None:
-    """Listen to the command. Without a question it opens the modal; `admin …` is for admins."""
+    """Listen to the command. Without a question it opens the modal, `help` tells the person alone
+    what can be asked, and `admin …` is for admins."""
     orders = {"admin pause": admin.pause, "admin resume": admin.resume}
 
     @app.command(ASK)
@@ -33,6 +36,9 @@ def register(
         if not text:
             await open_modal(clients, command["trigger_id"], ask_anywhere_modal())
             await ack()
+            return
+        if text.lower().strip(" ?!") == HELP:
+            await ack(help_text(identity.name))
             return
         if order := orders.get(" ".join(text.lower().split())):
             try:

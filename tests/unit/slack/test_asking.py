@@ -218,6 +218,14 @@ async def test_the_command_without_a_question_opens_the_modal(rig):
     assert (await opened(rig, ADA))["callback_id"] == modals.ASK_ANYWHERE
 
 
+async def test_the_command_helps_whoever_asks_for_help(rig):
+    """As every command in Slack: to them alone, and it costs nothing."""
+    answered = await rig.ws.command(ADA, GENERAL, "/ask", "Help")
+    assert "For example" in answered["text"]
+    assert rig.mailbox.requests == []
+    assert rig.ws.messages(GENERAL) == []
+
+
 async def test_the_command_where_the_bot_is_not_says_how_to_invite_it(rig):
     answered = await rig.ws.command(ADA, RANDOM, "/ask", "hi")
     assert "/invite" in answered["text"]
