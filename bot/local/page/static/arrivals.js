@@ -39,8 +39,10 @@ export const operations = {
   home(op) {
     const home = byId("home");
     if (!home) return;
+    const used = home.contains(document.activeElement) && document.activeElement.dataset.actionId;
     home.replaceChildren(parse(op.html));
     present(home);
+    if (used) (home.querySelector(`[data-action-id="${CSS.escape(used)}"]`) ?? home).focus({ preventScroll: true });
   },
   step: stepEnded,
   sidebar(op) {
