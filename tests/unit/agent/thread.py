@@ -31,7 +31,7 @@ from bot.agent.loop import run
 from bot.agent.parts import Parts
 from bot.agent.state import LoopState
 from bot.core.answers import Answer
-from bot.core.chain import CallerState, Item, LedgerEntry, Usage
+from bot.core.chain import CallerState, Item, LedgerEntry
 from bot.core.context import RequestContext, bound_request, current_request
 from bot.core.outcome import StopReason
 from bot.core.request import Entry, Request
@@ -42,23 +42,10 @@ from bot.toolkit import Tool, ToolError, tool
 from bot.toolkit.catalogue import Catalogue
 from bot.toolkit.tool import Services
 from tests.support.artifacts import MemoryArtifacts
-from tests.unit.agent.harness import ANSWER, MODELS
+from tests.unit.agent.harness import ANSWER, MODELS, Cheap
 from tests.unit.agent.turns import Plan, Policy
 
 PLAIN = Plan((), (), None, {})
-
-
-@dataclass
-class Window:
-    """What the loop knows of models."""
-
-    tokens: int
-
-    def window(self, model: str) -> int:
-        return self.tokens
-
-    def cost(self, model: str, usage: Usage) -> float:
-        return usage.input_tokens / 1_000_000
 
 
 @dataclass
@@ -254,7 +241,7 @@ class Thread:
         return Parts(
             model=self.model,
             models=MODELS,
-            prices=Window(self.window),
+            prices=Cheap(self.window),
             toolbox=Toolbox(self._tools(), {}, self.artifacts),
             response_type=ResponseType(Answer, "summary"),
             limits=Limits(**self.plan.limits, turn_seconds=self.plan.seconds),
