@@ -79,6 +79,10 @@ class Actions:
         if command in self._commands and not said.thread_ts and not said.files:
             await self._ws.command(said.user, said.channel, command, rest.strip())
             return {}
+        if command[:1] == "/" and command[1:].isalpha() and said.text.startswith("/"):
+            raise CannotDo(
+                f"{command} is no command here. A space before it sends it as a message."
+            )
         if not said.text.strip() and not said.files:
             raise CannotDo("There is nothing to send yet.")
         text = self._as_slack_text(said.text)

@@ -188,6 +188,8 @@ async def test_what_a_person_may_not_do_is_told_in_plain_words(browser):
     assert answer["error"].endswith(".")
     assert (await browser.say("hello", channel=FINANCE, user=GUS))[0] == 409
     assert (await browser.say("   "))[0] == 409
+    assert "no command here" in (await browser.say("/nope at all"))[1]["error"]
+    assert (await browser.say(" /nope"))[0] == (await browser.say("/etc/hosts is new"))[0] == 200
 
 
 async def test_no_app_listening_is_told_in_plain_words(browser):

@@ -13,6 +13,7 @@ from .query import Query
 from .sql import Statement
 from .words import listed, number, plural, shown
 
+MOST_NAMED = 12  # columns
 COMPARED = {">": "over", ">=": "of at least", "<": "under", "<=": "of at most"}
 MOST_SHARES = 8
 MOST_NAMED = 3
@@ -192,7 +193,9 @@ def _side_by_side(header: list[str], rows: list[list[str]]) -> tuple[list[str], 
 
 def describe(found: Findings, table: Table) -> None:
     """What a table holds, from its profile."""
-    names = ", ".join(f"`{column}`" for column in list(table.columns)[:12])
+    names = ", ".join(f"`{column}`" for column in list(table.columns)[:MOST_NAMED])
+    if (more := len(table.columns) - MOST_NAMED) > 0:
+        names += f" and {more} more"
     found.summary = f"{table.source} has **{table.total:,} rows** and **{len(table.columns)} columns**: {names}."
     for column, (distinct, low, high) in list(table.ranges.items())[:8]:
         found.points.append(
