@@ -60,13 +60,14 @@ async def test_strangers_cannot_make_workspaces_of_an_organisation(
 async def test_a_body_that_never_comes_whole_is_not_waited_for(
     redis_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(events, "_BODY", 0.2)
     async with over_http(redis_url) as (bot, url):
         host, port = url.split("/")[2].split(":")
-        reader, writer = await asyncio.open_connection(host, int(port))
-        writer.write(b"POST /slack/events HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
-        await writer.drain()
-        head = await reader.readline()
+        with monkeypatch.context() as patch:
+            patch.setattr(events, "_BODY", 0.2)
+            reader, writer = await asyncio.open_connection(host, int(port))
+            writer.write(b"POST /slack/events HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+            await writer.drain()
+            head = await reader.readline()
         writer.close()
         with suppress(ConnectionError):
             await writer.wait_closed()
