@@ -33,6 +33,7 @@ _TABLE_ROWS = 100_000
     core=True,
     title="Read {handle} from {offset}",
     narrowing=("fields", "limit"),
+    foreign=True,
 )
 async def read_artifact(
     handle: Annotated[str, Field(description="As a tool gave it: doc_…, tbl_…, out_….")],
@@ -99,6 +100,7 @@ def _search_title(arguments: Any) -> str:
     core=True,
     title=_search_title,
     narrowing=("pattern", "limit"),
+    foreign=True,
 )
 async def search_artifact(
     handle: Annotated[str, Field(description="As a tool gave it: doc_…, tbl_…, out_….")],

@@ -48,6 +48,7 @@ _Text = Field(max_length=20_000, description="Markdown; headings to level 3, no 
     summary="Read a canvas, or the canvas of a channel",
     title=lambda arguments: f"Read the canvas {arguments.canvas or 'of this channel'}",
     narrowing=("compact", "query"),
+    foreign=True,
 )
 async def read_canvas(
     canvases: Provided[Canvases],

@@ -30,6 +30,7 @@ from bot.toolkit.narrowing import has_words
     timeout=120.0,
     title=lambda arguments: f"List the {arguments.what} of {arguments.channel or 'this channel'}",
     narrowing=("query", "time_range", "limit"),
+    foreign=True,
 )
 async def list_channel_items(
     what: Annotated[Literal["files", "canvases", "pins"], Field(description="Of what.")],

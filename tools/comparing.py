@@ -27,6 +27,7 @@ from bot.toolkit.tables import quoted_name
     summary="Compare two versions of a table: rows that came, went and changed",
     title="Compare {before} with {after}",
     narrowing=("compact", "limit"),
+    foreign=True,
 )
 async def compare_tables(
     before: Annotated[str, Field(description="Handle tbl_… of the older version.")],
@@ -58,6 +59,7 @@ async def compare_tables(
     summary="Find rows of a table that occur more than once",
     title="Find duplicates in {handle}",
     narrowing=("compact", "limit"),
+    foreign=True,
 )
 async def find_duplicates(
     handle: deriving.Handle,

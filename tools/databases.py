@@ -51,6 +51,7 @@ async def list_databases(
     title=_title,
     on_acquired=_schema,
     narrowing=("compact", "limit"),
+    foreign=True,
 )
 async def query_database(
     database: Annotated[str, Field(description="Name of a database as listed.")],

@@ -34,6 +34,7 @@ _Limit = Annotated[int, Field(ge=1, le=200, description="At most so many.")]
     timeout=120.0,
     title="Find {query}",
     narrowing=("query", "limit"),
+    foreign=True,
 )
 async def find_people(
     query: Annotated[str, Field(min_length=1, description="Words of a name or title.")],
@@ -55,6 +56,7 @@ async def find_people(
     timeout=120.0,
     title="Find channels",
     narrowing=("query", "limit"),
+    foreign=True,
 )
 async def find_channels(
     directory: Provided[Directory], query: Query = None, limit: _Limit = 50
@@ -65,7 +67,12 @@ async def find_channels(
     return _listed("channels", found, [_channel(each) for each in found[:limit]])
 
 
-@tool(group="slack", summary="Topic, purpose and size of a channel", title="Look at {channel}")
+@tool(
+    group="slack",
+    summary="Topic, purpose and size of a channel",
+    title="Look at {channel}",
+    foreign=True,
+)
 async def describe_channel(channel: _Channel, directory: Provided[Directory]) -> str:
     """What a channel is for."""
     return _channel(await directory.channel(channel))
@@ -77,6 +84,7 @@ async def describe_channel(channel: _Channel, directory: Provided[Directory]) ->
     timeout=120.0,
     title="List who is in {channel}",
     narrowing=("limit",),
+    foreign=True,
 )
 async def list_members(
     channel: _Channel,
@@ -93,6 +101,7 @@ async def list_members(
     summary="Read the message and thread that a Slack link leads to",
     title="Follow a link",
     narrowing=("limit",),
+    foreign=True,
 )
 async def read_linked_thread(
     url: Annotated[

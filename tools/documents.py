@@ -40,6 +40,7 @@ class _Passage:
     summary="Find passages of a long document, with page numbers",
     title="Search {handle} for {query}",
     narrowing=("query", "limit"),
+    foreign=True,
 )
 async def search_document(
     handle: _Document,
@@ -68,6 +69,7 @@ async def search_document(
     group="documents",
     summary="Check that a quote stands in a document, and on which page",
     title="Check a quote in {handle}",
+    foreign=True,
 )
 async def check_quote(
     handle: _Document,
@@ -98,6 +100,7 @@ async def check_quote(
     summary="Headings of a document with their pages and lines",
     title="Outline {handle}",
     narrowing=("limit",),
+    foreign=True,
 )
 async def outline_document(
     handle: _Document,

@@ -37,6 +37,7 @@ def _title(arguments: Any) -> str:
     timeout=60.0,
     title=_title,
     narrowing=("compact", "query", "sheet", "pages"),
+    foreign=True,
 )
 async def read_file(
     file_id: Annotated[str, Field(description="Its id, as F0123ABC, or its name.")],

@@ -52,6 +52,7 @@ async def remember_for_others(
     summary="What is remembered here, all or by a word",
     title="Recall {query}",
     narrowing=("query", "limit"),
+    foreign=True,
 )
 async def recall(
     memories: Provided[Memories],

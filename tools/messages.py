@@ -79,6 +79,7 @@ async def schedule_message(
     timeout=60.0,
     title="List the messages that are posted later",
     narrowing=("limit",),
+    foreign=True,
 )
 async def list_scheduled_messages(
     messages: Provided[ScheduledMessages],

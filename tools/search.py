@@ -26,6 +26,7 @@ from bot.toolkit import (
     timeout=120.0,
     title="Search Slack for “{query}”",
     narrowing=("query", "time_range", "limit"),
+    foreign=True,
 )
 async def search_messages(
     query: Annotated[str, Field(min_length=1, max_length=300, description="A few words.")],

@@ -36,6 +36,7 @@ _How = Annotated[
     summary="Pivot a table: one row for each group, one column for each value of another column",
     title="Pivot {handle} by {across}",
     narrowing=("compact", "limit"),
+    foreign=True,
 )
 async def pivot_table(
     handle: deriving.Handle,
@@ -74,6 +75,7 @@ async def pivot_table(
     summary="Join two tables by a key, and say what did not match",
     title="Join {left} and {right}",
     narrowing=("compact", "limit"),
+    foreign=True,
 )
 async def join_tables(
     left: Annotated[str, Field(description="Handle tbl_… of the first table.")],
@@ -119,6 +121,7 @@ async def join_tables(
     summary="Put tables of the same kind below each other (files of several months)",
     title="Combine {handles}",
     narrowing=("compact", "limit"),
+    foreign=True,
 )
 async def combine_tables(
     handles: Annotated[
@@ -147,6 +150,7 @@ async def combine_tables(
     group="data",
     summary="Totals of a table by day, week, month, quarter or year, with the change",
     title="Totals of {value} by {every}",
+    foreign=True,
 )
 async def totals_over_time(
     handle: deriving.Handle,

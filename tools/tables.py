@@ -18,6 +18,7 @@ def _query_title(arguments: Any) -> str:
     summary="SQL over tables (files, query results) by handle",
     title=_query_title,
     narrowing=("compact", "limit"),
+    foreign=True,
 )
 async def query_table(
     sql: Annotated[
@@ -55,6 +56,7 @@ async def query_table(
     summary="Columns, types, ranges and first rows of a table",
     title="Describe {handle}",
     narrowing=("compact", "fields"),
+    foreign=True,
 )
 async def describe_table(
     handle: Annotated[str, Field(description="Handle tbl_… of a table.")],

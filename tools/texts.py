@@ -27,6 +27,7 @@ _Handle = Annotated[str, Field(description="A handle as a tool gave it: doc_…,
     summary="List what is saved in this thread, with handles",
     title="List what is saved",
     narrowing=("query", "limit"),
+    foreign=True,
 )
 async def list_artifacts(
     artifacts: Provided[Artifacts],
@@ -96,6 +97,7 @@ def _nearest(passage: str, text: str) -> str | None:
     summary="Compare two saved texts line by line",
     title="Compare {before} with {after}",
     narrowing=("limit",),
+    foreign=True,
 )
 async def compare_texts(
     before: _Handle,
@@ -143,6 +145,7 @@ def _differences(first: str, second: str, names: tuple[str, str]) -> list[str]:
     summary="Collect every match of a pattern in a saved text as a table",
     title="Collect {pattern} from {handle}",
     narrowing=("limit",),
+    foreign=True,
 )
 async def extract_matches(
     handle: _Handle,
@@ -193,6 +196,7 @@ def _matches(pattern: str, lines: list[str]) -> tuple[list[str], list[list[objec
     summary="Ask a saved JSON text with a JMESPath expression",
     title="Ask {handle}: {expression}",
     narrowing=("expression",),
+    foreign=True,
 )
 async def query_json(
     handle: _Handle,

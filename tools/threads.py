@@ -34,6 +34,7 @@ _COMPACT = 100
     core=True,
     title="Read this thread",
     narrowing=("compact", "query", "limit"),
+    foreign=True,
 )
 async def read_thread(
     conversation: Provided[Conversation],
@@ -66,6 +67,7 @@ def _channel_title(arguments: object) -> str:
     timeout=60.0,
     title=_channel_title,
     narrowing=("compact", "query", "time_range", "limit"),
+    foreign=True,
 )
 async def read_channel(
     conversation: Provided[Conversation],

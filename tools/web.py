@@ -26,6 +26,7 @@ from bot.toolkit import (
     timeout=60.0,
     title="Read {url}",
     narrowing=("compact", "query"),
+    foreign=True,
 )
 async def fetch_page(
     url: Annotated[str, Field(description="Full address, beginning with https:// or http://.")],

@@ -18,6 +18,7 @@ _EXCERPT = 500
     title="Search the web: {query}",
     narrowing=("query", "recent", "site", "limit"),
     sends=("query", "site"),
+    foreign=True,
 )
 async def search_web(
     query: Annotated[

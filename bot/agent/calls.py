@@ -14,7 +14,7 @@ from bot.agent.acquire import acquired
 from bot.agent.complete import describe_errors
 from bot.agent.events import FromSubagent, ToolEnded, ToolsAcquired, ToolStarted
 from bot.agent.hooks import Approved, HookChain, Undecided
-from bot.agent.outputs import CallOutput
+from bot.agent.outputs import CallOutput, mark_for
 from bot.agent.pool import Parent, Pool
 from bot.core.approvals import canonical, digest
 from bot.core.chain import Item
@@ -127,7 +127,8 @@ class Calls:
         try:
             result = await self._attempted(tool, arguments, parent)
         except ToolError as error:
-            return CallOutput(call_id, tool.name, redacted(without_unseen(str(error))), ok=False)
+            said = redacted(without_unseen(str(error)))
+            return CallOutput(call_id, tool.name, said, ok=False, mark=mark_for(tool))
         except TimeoutError:
             advice = MAYBE if tool.mutates else "Ask it for less, or go on without."
             text = f"{tool.name} was stopped after {tool.timeout:g} s. {advice}"
@@ -138,7 +139,7 @@ class Calls:
             text = f"{tool.name} failed ({type(error).__name__}). Trying again may not help."
             return CallOutput(call_id, tool.name, text, ok=False)
         links = tuple(source.url for source in result.sources if source.url)
-        return CallOutput(call_id, tool.name, result.content, links=links)
+        return CallOutput(call_id, tool.name, result.content, links=links, mark=mark_for(tool))
 
     async def _attempted(self, tool: Tool, arguments: BaseModel, parent: Parent) -> ToolResult:
         """Run the tool. Raises ToolError, TimeoutError, and what the tool raises."""

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass
 
 from pydantic import BaseModel
 
 from bot.core.chain import Item
 from bot.core.outcome import StopReason
+from bot.toolkit.tool import Tool
 
 
 @dataclass(frozen=True, slots=True)
 class CallOutput:
     """What answers one call. `result` is set by a valid `complete_task` only; `cancelled` when
     the person stopped the run before this call was done; `blocked` and `ends` are verdicts of stop
-    hooks on the result; `restart` is what a fresh chain is to hold of this one (E2)."""
+    hooks on the result; `restart` is what a fresh chain is to hold of this one (E2). `mark` is set
+    where others wrote the text."""
 
     call_id: str
     tool: str
@@ -26,11 +29,24 @@ class CallOutput:
     acquired: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
     restart: str = ""
+    mark: str = ""
     result: BaseModel | None = None
 
     def item(self) -> Item:
         """The output as the service takes it."""
-        return {"type": "function_call_output", "call_id": self.call_id, "output": self.text}
+        text = marked(self.text, self.mark) if self.mark else self.text
+        return {"type": "function_call_output", "call_id": self.call_id, "output": text}
+
+
+def mark_for(tool: Tool) -> str:
+    """Of one output, made after that was: nobody who wrote in it can close it early. "" where the
+    words are ours."""
+    return secrets.token_hex(4) if tool.foreign else ""
+
+
+def marked(text: str, mark: str) -> str:
+    """`text` as data for the model, as its instructions say (LLM01)."""
+    return f"[data {mark}]\n{text}\n[end of data {mark}]"
 
 
 def cancelled(call: Item) -> CallOutput:

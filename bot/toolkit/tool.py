@@ -64,7 +64,8 @@ class Tool:
     seconds. `title` makes the one-line summary of a call for people from its arguments.
     `on_acquired` gives context that enters the conversation when the tool is acquired (D2).
     `narrowing` names the arguments that make its output smaller, `sends` those whose words go to
-    somebody outside.
+    somebody outside. What a `foreign` tool returns was written by others, and is marked as data for
+    the model.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Tool:
     narrowing: tuple[str, ...] = ()
     standing: tuple[str, ...] | None = None
     sends: tuple[str, ...] = ()
+    foreign: bool = False
 
     @property
     def line(self) -> str:
@@ -156,6 +158,7 @@ def tool(
     narrowing: tuple[str, ...] = (),
     standing: tuple[str, ...] | None = None,
     sends: tuple[str, ...] = (),
+    foreign: bool = False,
 ) -> Callable[[Callable[..., R_co]], _Decorated[R_co]]:
     """Make a tool of a typed function; its docstring is the description that the model reads.
 
@@ -189,6 +192,7 @@ def tool(
             narrowing=narrowing,
             standing=standing,
             sends=sends,
+            foreign=foreign,
         )
         return _Decorated(function, made)
 

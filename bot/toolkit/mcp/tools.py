@@ -54,6 +54,7 @@ def mcp_tool(facts: ToolFacts, connection: Connection, timeout: float) -> Tool:
         returns=TypeAdapter(ToolResult),
         mutates=not facts.read_only,
         sensitive=not facts.read_only,
+        foreign=True,
         timeout=CONNECT_SECONDS + timeout,
         title=lambda given: _title(connection.name, facts.name, given),
     )

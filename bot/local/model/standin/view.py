@@ -24,6 +24,7 @@ QUOTED = re.compile(r"^About this message:\n((?:>.*\n?)+)", re.M)
 CUT = re.compile(r"\[The message was [\d,]+ characters long; [^\]]*\]\s*$")
 CATALOGUE = re.compile(r"^[-*] (?P<name>\w+): (?P<summary>.+)$", re.M)
 GROUP = re.compile(r"^\w+: (?P<names>\w+(?:, \w+)*)$", re.M)
+_MARKS = re.compile(r"\[data (\w+)\]\n(.*)\n\[end of data \1\]", re.DOTALL)
 REMEMBERED = "[Remembered from other conversations"
 AGAIN = re.compile(r"\(You have answered this before.*?\)\s*", re.S)
 EDITED = "(This is an edit of what was asked before"
@@ -229,7 +230,7 @@ def _turns(request: ModelRequest) -> list[Turn]:
             calls[item["call_id"]] = step
             turns[-1].steps.append(step)
         elif kind == "function_call_output" and item["call_id"] in calls:
-            calls[item["call_id"]].output = item_text(item)
+            calls[item["call_id"]].output = _MARKS.sub(r"\2", item_text(item))
     return turns or [Turn("")]
 
 
