@@ -27,6 +27,7 @@ _FAILED = frozenset(
         StopReason.PROMPT_TOO_LONG,
     }
 )
+_WHOLE = frozenset({StopReason.COMPLETED, StopReason.DIMINISHING_RETURNS})
 _CANCELLED = frozenset({StopReason.CANCELLED_STREAMING, StopReason.CANCELLED_TOOLS})
 
 
@@ -43,7 +44,7 @@ class Ending:
             return RunStatus.CANCELLED
         if self.reason in _FAILED:
             return RunStatus.FAILED
-        if self.reason is StopReason.COMPLETED:
+        if self.reason in _WHOLE:
             return RunStatus.SUCCESS
         return RunStatus.PARTIAL if self.result or work_done else RunStatus.FAILED
 

@@ -75,7 +75,8 @@ class Outcome(BaseModel):
     `result` is a dump of the response type named by `response_type`, None when there is none. That
     is the type asked for, or `Answer` for words that do not fit into it.
     `error` says how the model service failed, if that ended the run.
-    `note` is a clear sentence for the person: why it is partial or failed and what to do next.
+    `note` is a clear sentence for the person: why it is partial or failed and what to do next,
+    or what there is to say of a whole answer.
     `silent` says why nothing is posted of it.
     `found` are the steps of a run that somebody stopped, with what came out of each, and `draft` the
     beginning of the answer it was writing.

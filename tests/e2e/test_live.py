@@ -94,3 +94,14 @@ def test_an_answer_is_made_again_and_judged(page: Page) -> None:
     last_answer(page).get_by_role("button", name="Go deeper").click()
     expect(messages).to_have_count(4)
     expect(finished(page)).to_contain_text("81")
+
+
+def test_what_was_said_of_one_channel_is_not_said_in_the_next(page: Page) -> None:
+    """An error goes with its channel."""
+    composer = page.get_by_test_id("composer")
+    composer.fill("/nonsense")
+    composer.press("Enter")
+    expect(page.get_by_test_id("toast")).to_contain_text("is no command here")
+    page.get_by_test_id("channel-sales").click()
+    expect(page.get_by_role("heading", name="#sales", level=1)).to_be_visible()
+    expect(page.get_by_test_id("toast")).to_have_count(0, timeout=3_000)  # by itself it stays 9 s

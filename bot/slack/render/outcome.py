@@ -139,7 +139,8 @@ def _frame(outcome: Outcome, request: Request, gate: LinkGate) -> Frame:
     below = [*_answer_buttons(outcome, request), *raising, foot]
     match outcome.status:
         case RunStatus.SUCCESS:
-            return Frame(_revised(request), below)
+            remark = [context(note)] if note else []
+            return Frame([*_revised(request), *remark], below)
         case RunStatus.PARTIAL:
             return Frame([context(f":warning: {words.PARTIAL} {note}".strip())], below)
         case RunStatus.CANCELLED:

@@ -93,10 +93,11 @@ async def test_effort_asks_for_more_until_enough_was_spent() -> None:
 
 
 async def test_effort_ends_when_nothing_new_comes() -> None:
-    """G5 C8: three short continuations in a row are enough."""
+    """G5 C8: three short continuations in a row are enough, and no failure: the answer is whole."""
     script = Script([finish(ANSWER) for _ in range(4)])
     async with bench(script, hooks=(Effort(1_000_000),), tokens=10_000_000) as place:
         ended = await place.run()
     assert ended.stop_reason is StopReason.DIMINISHING_RETURNS
+    assert ended.status is RunStatus.SUCCESS
     assert ended.result is not None
     assert len(place.api.requests) == 4

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from bot.core.answers import Answer, Chart, Series, Source, Table
 from bot.core.outcome import RunStatus, StopReason
+from bot.runs.endings import explain
 from bot.slack.render import words
 from bot.slack.render.charts import native_chart
 from bot.slack.render.outcome import MAX_PARTS, render
@@ -76,6 +77,15 @@ def test_a_partial_answer_says_so_first():
     accept_all(rendered)
     assert words.PARTIAL in rendered.parts[0].blocks[0]["elements"][0]["text"]
     assert "I ran out of turns." in rendered.parts[0].blocks[0]["elements"][0]["text"]
+
+
+def test_an_answer_that_digging_did_not_better_is_whole():
+    """One plain sentence, and no word of a missing part (G5)."""
+    note = explain(StopReason.DIMINISHING_RETURNS, None, (), result=True)
+    rendered = render(outcome(stop_reason=StopReason.DIMINISHING_RETURNS, note=note), REQUEST)
+    accept_all(rendered)
+    [said] = rendered.parts[0].blocks[0]["elements"]
+    assert said["text"] == note == "I looked further and found nothing new."
 
 
 @pytest.mark.parametrize("found", [True, False])

@@ -18,8 +18,12 @@ export const operations = {
   remove(op) {
     for (const message of document.querySelectorAll(`.msg[data-channel="${op.channel}"][data-ts="${op.ts}"]`)) {
       const list = message.parentElement;
+      const all = [...list.querySelectorAll(":scope > .msg")];
+      const at = all.indexOf(message);
+      const near = message.contains(document.activeElement) ? (all[at + 1] ?? all[at - 1]) : null;
       message.remove();
       arrange(list);
+      near?.focus({ preventScroll: true });
     }
     if (op.channel === place.shown.channel && op.ts === place.shown.thread) go({ thread: "" });
   },

@@ -50,6 +50,7 @@ export const clicks = {
   edit: (_, { message }) => startEdit(message),
   async delete(_, { message }) {
     const sure = await confirmed({ title: "Delete this message?", text: message.querySelector("[data-content]").innerText.slice(0, 200), confirm: "Delete", style: "danger" });
+    message.focus({ preventScroll: true }); // the menu that had it is closed
     if (sure) act("delete", where(message));
   },
   shortcut: (button, context) => act("shortcut", { callback_id: button.dataset.callback, ...(context?.message ? where(context.message) : {}) }),

@@ -5,6 +5,7 @@ import { prepareFields } from "./fields.js";
 import { showModals } from "./modals.js";
 import { fragment, user } from "./server.js";
 import { prepareTables } from "./tables.js";
+import { clearToasts } from "./toast.js";
 
 export const byId = (id) => document.getElementById(id);
 export const [app, sidebar, pane, thread] = ["app", "sidebar", "pane", "thread"].map(byId);
@@ -39,7 +40,10 @@ async function navigate(changes, { push = true, focus = true } = {}) {
   place.shown = { ...place.shown, ...changes };
   place.live.watch(place.shown);
   const samePlace = before.channel === place.shown.channel && before.tab === place.shown.tab && !("user" in changes);
-  if (!samePlace) await showPane();
+  if (!samePlace) {
+    clearToasts();
+    await showPane();
+  }
   if (!samePlace || before.thread !== place.shown.thread) await showThread({ focus });
   if (push) history.pushState(place.shown, "", address());
 }

@@ -32,6 +32,11 @@ function drop(note) {
   if (!box.childElementCount && box.matches(":popover-open")) box.hidePopover();
 }
 
+// What was said of one place means nothing in the next.
+export function clearToasts() {
+  for (const note of [...box.children]) drop(note);
+}
+
 export function rescueToasts(dialog) {
   if (!dialog.contains(box)) return;
   document.body.append(box);
