@@ -76,7 +76,8 @@ class Outgoing(Hooks):
     @override
     async def on_run_start(self, state: LoopState) -> None:
         self._seen |= set(map(_same, state.links))
-        self._private |= bool(state.parent or state.turn or state.open or len(state.pending) > 1)
+        told = [each for each in state.pending if each.get("role") != "developer"]  # not by us
+        self._private |= bool(state.parent or state.turn or state.open or len(told) > 1)
         self._private |= any(isinstance(item.get("content"), list) for item in state.pending)
 
     @override

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from bot.agent.limits import Limits
 from bot.local.model import ModelRequest, Reply, call, finish
 from bot.local.workspace import ADA
 from bot.runs.outgoing import Outgoing
@@ -191,3 +192,14 @@ async def test_what_was_given_is_fetched_without_asking(redis_url: str, fetched:
         root = await bot.ask(ADA, SALES, f"{coded(THREAD, *map(fetch, given))} {said}")
         await bot.answered(SALES, root)
     assert fetched == list(given)
+
+
+async def test_who_has_read_nothing_yet_asks_nobody(redis_url: str, fetched: list[str]) -> None:
+    """A note of ours beside the question, of which tools may fit it, is nothing that was read."""
+    made = "https://site.example/made-by-the-model"
+    few = Limits(listed_tools=1)
+    async with deployed(obeys, redis_url, limits=few) as bot:
+        root = await bot.ask(ADA, SALES, coded(fetch(made)))
+        await bot.answered(SALES, root, seconds=30)
+        assert "Tools that may fit" in str(bot.api.requests[0].body["input"])
+    assert fetched == [made]
