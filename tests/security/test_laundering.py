@@ -199,7 +199,7 @@ async def test_who_has_read_nothing_yet_asks_nobody(redis_url: str, fetched: lis
     made = "https://site.example/made-by-the-model"
     few = Limits(listed_tools=1)
     async with deployed(obeys, redis_url, limits=few) as bot:
-        root = await bot.ask(ADA, SALES, coded(fetch(made)))
+        root = await bot.ask(ADA, SALES, f"{coded(fetch(made))} Fetch a web page, please.")
         await bot.answered(SALES, root, seconds=30)
         assert "Tools that may fit" in str(bot.api.requests[0].body["input"])
     assert fetched == [made]
