@@ -105,7 +105,7 @@ class Thread:
 
     async def ask(self, text: str, *files: str, quoted: str = "", note: str = "") -> Told:
         """Ask, and let the stand-in work until it completes the task."""
-        self.items.append(_message(text, files, quoted))
+        self.items.append(message(text, files, quoted))
         calls: list[tuple[str, dict[str, Any]]] = []
         for _ in range(MOST_TURNS):
             if note and calls:
@@ -185,7 +185,7 @@ def shop(path: Path) -> Databases:
     return Databases({"shop": DatabaseConfig(url=SecretStr(f"sqlite:///{path}"))})
 
 
-def _message(text: str, files: tuple[str, ...], quoted: str) -> dict[str, Any]:
+def message(text: str, files: tuple[str, ...], quoted: str) -> dict[str, Any]:
     parts = ["[Ada asks in #sales, 2026-11-21 09:00 UTC]"]
     if quoted:
         parts.append(

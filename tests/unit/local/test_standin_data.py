@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.local.standin_kit import Thread
+from bot.agent.outputs import cancelled
+from bot.agent.prompts import request_message
+from bot.core.request import Again
+from tests.unit.local.standin_kit import Thread, message
+from tests.unit.slack.samples import REQUEST
 
 CHART = "handle: chart_1 · bar chart · 3 labels × 1 series · source: sales.csv\nimage: img_1"
 
@@ -205,3 +209,28 @@ async def test_a_document_is_quoted(thread: Thread) -> None:
     told = await thread.ask("When does the office open?", "policy.pdf")
     assert "“The office opens at nine.”" in told.answer["summary"]
     assert told.answer["sources"][0]["title"] == "policy.pdf"
+
+
+async def test_pages_are_named_where_a_document_has_them(thread: Thread) -> None:
+    """A reader finds the sentence again."""
+    thread.outputs["read_file"] = [
+        "handle: doc_1 · 3 pages · source: policy.pdf\n\n[page 1 of 3]\nRefunds take five days.\n\n"
+        "[page 2 of 3]\nThe office opens at nine.\n\n[page 3 of 3]\nParking is free on Sundays."
+    ]
+    told = await thread.ask("When does the office open?", "policy.pdf")
+    assert told.answer["sources"][0]["supports"] == "The passages quoted, on page 2."
+
+
+async def test_what_was_stopped_is_done_again_for_an_edited_question(thread: Thread) -> None:
+    """Neither the output of a cancelled call nor the words about the edit are part of it."""
+    thread.items.append(message("What is the total revenue by region?", ("sales.csv",), ""))
+    [(name, _)] = thread.think()
+    thread.items[-1]["output"] = cancelled(thread.items[-2]).text
+    edited = REQUEST.model_copy(
+        update={"again": Again.EDITED, "text": "What is the total revenue by product?"}
+    )
+    words = str(request_message(edited)["content"]).split("\n\n", 1)[1]  # the kit has a head, too
+    told = await thread.ask(words, "sales.csv")
+    assert told.names[0] == name == "read_file"
+    assert "Widget" in told.answer["summary"]
+    assert "revenue" in told.answer["summary"]

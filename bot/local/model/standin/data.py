@@ -15,7 +15,7 @@ from .outputs import (
     parse_document,
     parse_tables,
 )
-from .passages import quote_from, summarise
+from .passages import pages_of, quote_from, summarise
 from .query import SHARE, Query, follows_up, understand_all
 from .sql import Statement, quoted, write
 from .telling import describe, follow_ups, tell
@@ -231,11 +231,17 @@ def _share(view: View, found: Findings, result: Table) -> None:
 
 def _from_document(view: View, found: Findings, document: Document) -> None:
     """A text: its gist, or the passages that speak of what was asked."""
-    found.source(document.source, document.url, "The passages quoted.")
     asked = _last_real_question(view.turns)
     if has(asked, r"summar\w+|tl;?dr|overview|gist|key points|main points"):
         summarise(found, document.text, document.source)
-        return
+    else:
+        _quote(view, found, document, asked)
+    pages = pages_of(document.text, "\n".join([found.summary, *found.points]))
+    supports = f"The passages quoted{f', on page {pages}' if pages else ''}."
+    found.source(document.source, document.url, supports)
+
+
+def _quote(view: View, found: Findings, document: Document, asked: str) -> None:
     text = document.text
     wanted = _searched(asked)
     if wanted and view.knows("search_artifact"):

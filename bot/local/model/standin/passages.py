@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 from .findings import Findings
@@ -10,6 +11,7 @@ from .words import content, overlap, sentences
 MOST_QUOTES = 4
 LONGEST = 280
 SHORTEST = 20
+PAGE = re.compile(r"^\[page (\d+) of \d+\]\n(.*?)(?=^\[page |\Z)", re.M | re.S)
 
 
 def quote_from(found: Findings, question: str, text: str, source: str) -> None:
@@ -54,6 +56,15 @@ def key_sentences(text: str, most: int = 6) -> list[str]:
     }
     chosen = sorted(weights, key=lambda sentence: -weights[sentence])[:most]
     return [sentence for sentence in listed if sentence in chosen]
+
+
+def pages_of(text: str, said: str) -> str:
+    """The pages that sentences of `said` stand on, as "2, 5"; "" for a text without page marks."""
+    return ", ".join(
+        page
+        for page, words in PAGE.findall(text)
+        if any(" " in each and cut(each) in said for each in sentences(words))
+    )
 
 
 def cut(text: str) -> str:

@@ -27,7 +27,8 @@ GROUP = re.compile(r"^\w+: (?P<names>\w+(?:, \w+)*)$", re.M)
 _MARKS = re.compile(r"\[data (\w+)\]\n(.*)\n\[end of data \1\]", re.DOTALL)
 REMEMBERED = "[Remembered from other conversations"
 AGAIN = re.compile(r"\(You have answered this before.*?\)\s*", re.S)
-EDITED = "(This is an edit of what was asked before"
+CANCELLED = re.compile(r"\ACancelled\b", re.IGNORECASE)
+EDITED = re.compile(r"\(This is an edit of what was asked before.*?\)\s*", re.S)
 ALSO_ACQUIRED = 1.5
 MOST_ACQUIRED = 4
 
@@ -48,21 +49,28 @@ class Step:
     arguments: dict[str, Any]
     output: str | None = None
 
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether somebody stopped it: then its output is none."""
+        return bool(CANCELLED.match(self.output or ""))
+
 
 @dataclass(slots=True)
 class Turn:
-    """What a person said, and what was done about it. `notes` come from the program itself."""
+    """What a person said, and what was done about it. `notes` come from the program itself;
+    `edited` says that it takes the place of what was asked before."""
 
     text: str
     quoted: str = ""
     files: list[File] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    edited: bool = False
 
     @property
     def is_over(self) -> bool:
         """Whether it was answered, or stopped."""
-        stopped = any("cancelled" in (step.output or "") for step in self.steps)
+        stopped = any(step.is_cancelled for step in self.steps)
         return stopped or bool(self.steps and self.steps[-1].tool == COMPLETE)
 
 
@@ -161,7 +169,9 @@ class View:
         arguments = fill(self.offered[name].get("parameters") or {}, known)
         given = _given(arguments)
         for step in self.turn.steps if fresh else self.steps:
-            if step.tool == name and step.output is not None and _given(step.arguments) == given:
+            if step.tool != name or step.output is None or step.is_cancelled:
+                continue
+            if _given(step.arguments) == given:
                 return step.output
         if self.closing:
             raise OutOfTurns(role)
@@ -237,7 +247,7 @@ def _turns(request: ModelRequest) -> list[Turn]:
 def _open(turns: list[Turn]) -> list[Turn]:
     """What was said since the last answer, or since it was edited: with the steps in common."""
     first = len(turns) - 1
-    while first and not turns[first - 1].is_over and EDITED not in turns[first].text:
+    while first and not turns[first - 1].is_over and not turns[first].edited:
         first -= 1
     waiting = turns[first:]
     steps = [step for turn in waiting for step in turn.steps]
@@ -260,7 +270,7 @@ def _read(text: str) -> Turn:
     text = HEADER.sub("", text, count=1)
     files = [File(found["id"], found["name"]) for found in FILE.finditer(text)]
     text = FILE.sub("", text).replace("Attached files:", "")
-    text = AGAIN.sub("", CUT.sub("", text))
+    text, edits = EDITED.subn("", AGAIN.sub("", CUT.sub("", text)))
     quoted = QUOTED.search(text)
     said = "\n".join(line.lstrip("> ") for line in quoted[1].splitlines()) if quoted else ""
-    return Turn(QUOTED.sub("", text).strip(), said, files)
+    return Turn(QUOTED.sub("", text).strip(), said, files, edited=bool(edits))

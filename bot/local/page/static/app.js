@@ -20,7 +20,7 @@ document.addEventListener("click", (event) => {
   if (target.tagName === "A" && (event.metaKey || event.ctrlKey || event.shiftKey)) return;
   if (target.tagName === "A" && !target.target) event.preventDefault();
   const context = menuContext();
-  if (target.role === "menuitem") closeMenu();
+  if (target.role === "menuitem") closeMenu({ refocus: event.detail === 0 }); // by the keyboard
   clicks[target.dataset.do](target, context);
 });
 
