@@ -68,7 +68,7 @@ CHART_AS_TABLE = "Chart “{title}” in numbers:"
 EARLIER_STEPS = "{count} earlier steps"
 
 SHARE = "Post it in the thread"
-SHARED_BY = "<@{person}> asked me this, and shares my answer."
+SHARED_BY = "<@{person}> asked me about this, and shares my answer."
 CANNOT_SHARE = "I no longer have that answer. Please ask again."
 NOTHING_RUNS = "Nothing is running here any more."
 CANNOT_RETRY = "I no longer have that question. Please ask it again."

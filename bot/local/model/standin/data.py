@@ -238,6 +238,8 @@ def _from_document(view: View, found: Findings, document: Document) -> None:
         _quote(view, found, document, asked)
     pages = pages_of(document.text, "\n".join([found.summary, *found.points]))
     supports = f"The passages quoted{f', on page {pages}' if pages else ''}."
+    if found.confidence == "low":
+        supports = "What I looked through."
     found.source(document.source, document.url, supports)
 
 

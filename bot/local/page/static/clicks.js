@@ -15,6 +15,7 @@ const composerOf = (element) => element.closest(".foot, .pane")?.querySelector("
 
 export const clicks = {
   open(link) {
+    app.classList.remove("side-open"); // also when it is the channel one is in
     go({ channel: link.dataset.channelLink, thread: "", tab: "messages" });
     if ("agent" in link.dataset) act("home", { tab: "messages" });
   },
