@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import AsyncGenerator, Coroutine
 from contextlib import asynccontextmanager
 
+AGAIN_SECONDS = 5.0  # before a task that is still there is cancelled once more
+
 
 @asynccontextmanager
 async def alongside(work: Coroutine[None, None, None], *, name: str) -> AsyncGenerator[None]:
@@ -20,8 +22,16 @@ async def alongside(work: Coroutine[None, None, None], *, name: str) -> AsyncGen
             try:
                 yield
             finally:
-                task.cancel()
+                await _ended(task)
     except BaseExceptionGroup as group_of_errors:
         if len(group_of_errors.exceptions) > 1:
             raise
         raise group_of_errors.exceptions[0] from None
+
+
+async def _ended(task: asyncio.Task[None]) -> None:
+    """A cancellation can be lost: redis-py sends within `asyncio.wait_for`, which before Python 3.12
+    overlooks one that comes just when it is done."""
+    while not task.done():
+        task.cancel()
+        await asyncio.wait({task}, timeout=AGAIN_SECONDS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 
 import pytest
 
@@ -68,3 +69,18 @@ async def test_cancelling_the_body_cancels_both() -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     assert ended.is_set()
+
+
+async def test_work_that_lost_its_cancellation_ends_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As a library does that Python cancels at a bad moment."""
+    monkeypatch.setattr("bot.core.background.AGAIN_SECONDS", 0.01)
+
+    async def work() -> None:
+        with suppress(asyncio.CancelledError):
+            await asyncio.Event().wait()
+        await asyncio.Event().wait()
+
+    async with asyncio.timeout(10), alongside(work(), name="work"):
+        await asyncio.sleep(0)
