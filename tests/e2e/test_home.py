@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.test_first_answer import finished, last_answer, say
-from tests.e2e.test_shortcuts import ADA, CHLOE, act_as, press
+from tests.e2e.test_shortcuts import ADA, BEN, CHLOE, act_as, press
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
 
@@ -103,3 +103,9 @@ def test_pausing_for_everybody_asks_first(page: Page) -> None:
     say(page, "what is 5 * 5?", channel="sales")
     expect(finished(page)).to_contain_text("25")
     expect(last_answer(page)).not_to_contain_text("paused")
+
+
+def test_the_home_tab_opens_by_its_link(page: Page) -> None:
+    """Also for somebody who never opened it before."""
+    page.goto(f"{page.url.split('?')[0]}?channel=D0BEN00001&user={BEN}&tab=home")
+    expect(page.get_by_test_id("home")).to_contain_text("How to ask")

@@ -29,7 +29,7 @@ def answer(view: View, found: Findings, asked: re.Match[str]) -> None:
     if not output.startswith("posted"):
         found.summary = f"It was not posted in #{channel}."
         why, _, _ = output.split("\n", 1)[0].partition(" Do not ")  # what follows is for the model
-        found.lower(why, "low")
+        found.gaps.append(why)
         return
     found.summary = f"It is posted in **#{channel}**."
     link = re.search(r"link: (\S+)", output)

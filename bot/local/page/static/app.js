@@ -94,6 +94,8 @@ present(document);
 history.replaceState(place.shown, "", query.get("ts") ? location.href : address());
 place.live.showing = place.shown;
 place.live.connect(user());
+// Opened by its link, too; once the socket is there, so that what is published now arrives.
+if (home) place.live.socket.addEventListener("open", () => act("home", { tab: "home" }), { once: true });
 showModals(byId("modals").innerHTML, place.shown.channel);
 byId("modals").remove();
 document.querySelectorAll("#messages, #replies").forEach(toBottom);
