@@ -229,6 +229,7 @@ def test_what_cannot_be_encoded_is_replaced_everywhere():
         ("&lt;b&gt; &amp;amp;", "&lt;b&gt; &amp;amp;"),
         ("<@U2> <@U9> <@U9|who>", '<span class="mention">@Ben</span> <span class="mention">@U9</span> <span class="mention">@who</span>'),
         ("<@U1>", '<span class="mention">@Ada &lt;b&gt;</span>'),
+        ("<#C9>", '<span class="channel">🔒 private channel</span>'),
         ("<#C1> <#C9|lost>", '<span class="channel">#general</span> <span class="channel">#lost</span>'),
         ("<!here>", '<span class="mention broadcast">@here</span>'),
         ("<!subteam^S1|@team> <!date^1^{date}|today>", '<span class="mention">@team</span> <time data-ts="1" data-day>today</time>'),

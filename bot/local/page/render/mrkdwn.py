@@ -25,6 +25,7 @@ _STYLES = [
     for m, tag in ((r"\*", "strong"), ("_", "em"), ("~", "del"))
 ]
 _QUOTE = re.compile(r"(?:^&gt; ?.*(?:\n|$))+", re.MULTILINE)
+HIDDEN = "🔒 private channel"  # Slack's words for a channel that the viewer cannot see
 _BROADCASTS = {"here": "@here", "channel": "@channel", "everyone": "@everyone"}
 
 
@@ -68,7 +69,8 @@ def _token(inner: str, scene: Scene) -> Markup:
     if target.startswith("@"):
         return _mention("@" + (scene.people.get(target[1:]) or label or target[1:]), "mention")
     if target.startswith("#"):
-        return _mention("#" + (scene.channels.get(target[1:]) or label or target[1:]), "channel")
+        name = scene.channels.get(target[1:]) or label
+        return _mention(f"#{name}" if name else HIDDEN, "channel")
     if target.startswith("!"):
         return _special(target[1:], label)
     if safe_url(_literal(target)) is None:
