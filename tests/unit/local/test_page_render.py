@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from lxml import html as lxml_html  # type: ignore[import-untyped]  # has no types of its own
 
@@ -417,6 +417,7 @@ KEYS = sorted(
 )
 
 
+@example("section", {"accessory": {"type": []}})
 @settings(max_examples=150, deadline=None)
 @given(st.sampled_from(sorted(BLOCKS)), st.dictionaries(st.sampled_from(KEYS), JSON, max_size=6))
 def test_a_block_of_the_wrong_shape_does_not_break_the_page(kind, fields):

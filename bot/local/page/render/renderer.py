@@ -74,7 +74,7 @@ def _named(folder: str, otherwise: str) -> Any:
 
     def template(thing: object) -> str:
         kind = thing.get("type") if isinstance(thing, Mapping) else None
-        return f"{folder}/{kind if kind in known else otherwise}.html"
+        return f"{folder}/{kind if isinstance(kind, str) and kind in known else otherwise}.html"
 
     return template
 
