@@ -131,13 +131,19 @@ def markdown_pieces(text: str, gate: LinkGate) -> list[Piece]:
 
 def joined(blocks: list[str], *, between: str = "\n\n") -> list[Piece]:
     """Markdown that is already safe, in as few blocks as it fits into."""
-    texts: list[str] = []
+    texts: list[list[str]] = [[]]
     for chunk in (chunk for block in blocks for chunk in chunks(block, BLOCK_SIZE)):
-        if texts and len(texts[-1]) + len(between) + len(chunk) <= BLOCK_SIZE:
-            texts[-1] += between + chunk
-        else:
-            texts.append(chunk)
-    return [written(text) for text in texts]
+        if not _fits([*texts[-1], chunk], between):
+            # A heading goes with what it stands above.
+            last = texts[-1][-1]
+            goes = last.startswith("#") and len(texts[-1]) > 1 and _fits([last, chunk], between)
+            texts.append([texts[-1].pop()] if goes else [])
+        texts[-1].append(chunk)
+    return [written(between.join(each)) for each in texts if each]
+
+
+def _fits(chunks: list[str], between: str) -> bool:
+    return len(chunks) == 1 or len(between.join(chunks)) <= BLOCK_SIZE
 
 
 def written(markdown: str) -> Piece:

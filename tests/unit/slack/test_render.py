@@ -217,6 +217,17 @@ def test_long_answers_are_split_and_longer_ones_attached():
     assert rendered.parts[0].blocks[0]["text"].startswith("0 word")
 
 
+def test_a_heading_goes_with_what_it_stands_above():
+    """Wherever a long answer is cut, and where the rest of it is a file."""
+    part = "words " * 300
+    text = "\n\n".join(f"## Part {number}\n\n{part}" for number in range(30))
+    shown = render(outcome(answer(summary=text)), REQUEST)
+    blocks = [b["text"] for p in shown.parts for b in p.blocks if b["type"] == "markdown"]
+    headed = [each.strip().splitlines()[-1] for each in blocks]
+    assert len(blocks) > 3
+    assert not [line for line in headed if line.startswith("#")]
+
+
 def test_code_that_is_cut_stays_code():
     code = "```python\n" + "\n".join(f"line_{i} = {i}" for i in range(900)) + "\n```"
     rendered = render(outcome(answer(summary=code)), REQUEST)
