@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from types import SimpleNamespace
 
 import aiohttp
 from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
+from typing_extensions import override
 
 from bot.agent.events import Event, FromSubagent, ToolEnded
-from bot.core.approvals import Approval, Asked, Decision
 from bot.core.errors import ModelError
 from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.meters import ModelMeters, ProcessMeters, RunMeters
 from bot.model import Model, PriceList
 from bot.model.types import ModelRequest, ModelResponse, Progress
-from bot.runs.surface import OpenSurface, RunPost, Surface
+from bot.runs.surface import OpenSurface, RunPost, Surface, SurfaceAround
 from bot.runs.watching import Submit
 
 
@@ -132,25 +132,19 @@ class Metrics:
         return tracing
 
 
-class _CountedSurface:
-    """See `bot.runs.surface.Surface`."""
-
+class _CountedSurface(SurfaceAround):
     def __init__(self, surface: Surface, metrics: Metrics) -> None:
-        self._surface = surface
+        super().__init__(surface)
         self._metrics = metrics
 
+    @override
     async def show(self, event: Event) -> None:
         ended = event.event if isinstance(event, FromSubagent) else event
         if isinstance(ended, ToolEnded):
             self._metrics.tool_ended(ended)
         await self._surface.show(event)
 
-    async def ask(self, approvals: Sequence[Approval]) -> Sequence[tuple[Approval, Decision]]:
-        return await self._surface.ask(approvals)
-
-    async def settle(self, asked: Sequence[Asked]) -> None:
-        await self._surface.settle(asked)
-
+    @override
     async def finish(self, outcome: Outcome) -> None:
         await self._surface.finish(outcome)
         self._metrics.run_ended(outcome)

@@ -73,5 +73,24 @@ class Surface(Protocol):
         """
 
 
+class SurfaceAround:
+    """A surface that hands everything on to another: for those that look at what goes through."""
+
+    def __init__(self, surface: Surface) -> None:
+        self._surface = surface
+
+    async def show(self, event: Event) -> None:
+        await self._surface.show(event)
+
+    async def ask(self, approvals: Sequence[Approval]) -> Sequence[tuple[Approval, Decision]]:
+        return await self._surface.ask(approvals)
+
+    async def settle(self, asked: Sequence[Asked]) -> None:
+        await self._surface.settle(asked)
+
+    async def finish(self, outcome: Outcome) -> None:
+        await self._surface.finish(outcome)
+
+
 OpenSurface = Callable[[Request, RunPost], AbstractAsyncContextManager[Surface]]
 """Opens the surface of a request, with what was posted for its run before."""

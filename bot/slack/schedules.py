@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from slack_sdk.errors import SlackApiError
+from typing_extensions import override
 
-from bot.agent.events import Event
-from bot.core.approvals import Approval, Asked, Decision
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.request import Request
 from bot.core.schedule import Schedule
-from bot.runs.surface import OpenSurface, RunPost, Surface
+from bot.runs.surface import OpenSurface, RunPost, Surface, SurfaceAround
 from bot.slack.client import TRANSPORT_ERRORS, Clients
 from bot.slack.render import words
 from bot.slack.render.schedules import place_of, words_of
@@ -98,23 +97,13 @@ def with_schedules(surfaces: OpenSurface, schedules: WorkspaceSchedules) -> Open
     )
 
 
-class _ScheduledSurface:
-    """See `bot.runs.surface.Surface`."""
-
+class _ScheduledSurface(SurfaceAround):
     def __init__(self, surface: Surface, request: Request, schedules: WorkspaceSchedules) -> None:
-        self._surface = surface
+        super().__init__(surface)
         self._request = request
         self._schedules = schedules
 
-    async def show(self, event: Event) -> None:
-        await self._surface.show(event)
-
-    async def ask(self, approvals: Sequence[Approval]) -> Sequence[tuple[Approval, Decision]]:
-        return await self._surface.ask(approvals)
-
-    async def settle(self, asked: Sequence[Asked]) -> None:
-        await self._surface.settle(asked)
-
+    @override
     async def finish(self, outcome: Outcome) -> None:
         await self._surface.finish(outcome)
         await self._schedules.ended(self._request, outcome)

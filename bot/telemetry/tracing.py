@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import AsyncGenerator, Generator, Sequence
+from collections.abc import AsyncGenerator, Generator
 from contextlib import (
     AbstractAsyncContextManager,
     aclosing,
@@ -32,15 +32,15 @@ from opentelemetry.trace import (
     set_span_in_context,
 )
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+from typing_extensions import override
 
 from bot.agent.events import Event, FromSubagent, ToolEnded, ToolStarted
-from bot.core.approvals import Approval, Asked, Decision
 from bot.core.errors import ModelError
 from bot.core.outcome import Outcome, RunStatus
 from bot.core.request import Request
 from bot.model import Model, PriceList
 from bot.model.types import ModelRequest, ModelResponse, Progress
-from bot.runs.surface import OpenSurface, RunPost, Surface
+from bot.runs.surface import OpenSurface, RunPost, Surface, SurfaceAround
 from bot.runs.watching import Submit
 
 _SCOPE = "bot"
@@ -143,15 +143,16 @@ class Tracing:
         return _TracedModel(model, self)
 
 
-class _TracedSurface:
-    """See `bot.runs.surface.Surface`. Tools that are still running when it closes were cancelled."""
+class _TracedSurface(SurfaceAround):
+    """Tools that are still running when it closes were cancelled."""
 
     def __init__(self, surface: Surface, tracing: Tracing, run: Span) -> None:
-        self._surface = surface
+        super().__init__(surface)
         self._tracing = tracing
         self._run = run
         self._tools: dict[str, Span] = {}
 
+    @override
     async def show(self, event: Event) -> None:
         self._note(event, self._run)
         await self._surface.show(event)
@@ -170,12 +171,7 @@ class _TracedSurface:
             case _:
                 pass
 
-    async def ask(self, approvals: Sequence[Approval]) -> Sequence[tuple[Approval, Decision]]:
-        return await self._surface.ask(approvals)
-
-    async def settle(self, asked: Sequence[Asked]) -> None:
-        await self._surface.settle(asked)
-
+    @override
     async def finish(self, outcome: Outcome) -> None:
         totals = outcome.totals
         self._run.set_attributes(
