@@ -145,7 +145,7 @@ async def test_more_commands_than_connections_wait_their_turn(redis_url: str) ->
 async def test_more_than_a_hundred_tickets_at_once(redis_url: str, stores: Stores) -> None:
     """docket's pool stops at 100 connections."""
     async with open_engine(redis_url, stores.mailbox) as engine:
-        requests = [asked(thread=f"{number}.0") for number in range(300)]
+        requests = [asked(thread=f"{number}.0") for number in range(120)]
         taken = await asyncio.gather(*(engine.submit(each, each.id) for each in requests))
     assert all(taken)
 
