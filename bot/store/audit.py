@@ -6,7 +6,9 @@ any more whose they were.
 
 from __future__ import annotations
 
+import asyncio
 import time
+from collections import defaultdict
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 
@@ -46,6 +48,7 @@ class AuditLog:
         self._redis = redis
         self._seconds = retention.audit
         self._heads: dict[str, str] = {}
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def append(self, entries: Sequence[AuditEntry]) -> None:
         """Keep entries of one workspace, in their order."""
@@ -90,12 +93,13 @@ class AuditLog:
                 return
 
     async def _chain(self, team: str, texts: Sequence[str]) -> None:
-        while True:
-            head = self._heads.get(team, "")  # of before what is read next, which follows on it
-            beside = await self._redis.call("LRANGE", self._beside(team), 0, -1)
-            every = [*(each.decode() for each in beside), *texts]
-            if not every or await self._add(team, head, every, len(beside)):
-                return
+        async with self._turns[team]:  # or all that write at once would try again and again
+            while True:
+                head = self._heads.get(team, "")  # of before what is read next, which follows on it
+                beside = await self._redis.call("LRANGE", self._beside(team), 0, -1)
+                every = [*(each.decode() for each in beside), *texts]
+                if not every or await self._add(team, head, every, len(beside)):
+                    return
 
     async def _add(self, team: str, head: str, texts: Sequence[str], beside: int) -> bool:
         """Keep `texts`, the first `beside` of which stood beside the log; False when others have
