@@ -35,7 +35,8 @@ class ThreadStatus:
     async def session(
         self, channel: str, thread: str, state: str, *, user: str | None = None
     ) -> None:
-        """Set the session to `processing` (Slack then shows its Stop button) or `active`."""
+        """Set the session to `processing` (Slack then shows its Stop button), `suspended` while it
+        waits for people, or `active`."""
         try:
             await self._client.agents_sessions_setStatus(
                 channel_id=channel, thread_ts=thread, status=state, initiator_user_id=user
@@ -51,6 +52,12 @@ class ThreadStatus:
             self.show(channel, thread, text, loading),
             self.session(channel, thread, "processing", user=user),
         )
+
+    async def wait(self, channel: str, thread: str, text: str) -> None:
+        """Both, for a run that waits for people: it may take days, and nobody works meanwhile. The
+        session comes last, as a text alone would say that it works."""
+        await self.show(channel, thread, text)
+        await self.session(channel, thread, "suspended")
 
     async def end(self, channel: str, thread: str) -> None:
         """Both at once, for a run that is over."""

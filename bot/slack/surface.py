@@ -85,13 +85,17 @@ class SlackSurface:
         """Put up the cards, and say in the run's message that it waits."""
         await self._live.close()
         await self._cards.put_up(approvals)
+        channel, thread = self._request.channel, self._request.thread
+        if self._request.private:  # nobody else in the thread learns of it
+            await self._status.end(channel, thread)
+            return ()
         part = parked_part(self._progress, approvals, thread_key=self._request.thread_key)
         try:
-            if not self._request.private and (ts := await self._post.message()):
+            if ts := await self._post.message():
                 await self._poster.update(ts, part)
         except (SlackApiError, *TRANSPORT_ERRORS) as error:
             log.warning("Run %s does not say that it waits: %s", self._post.run_id, error)
-        await self._status.show(self._request.channel, self._request.thread, words.STATUS_PARKED)
+        await self._status.wait(channel, thread, words.STATUS_PARKED)
         return ()
 
     async def settle(self, asked: Sequence[Asked]) -> None:

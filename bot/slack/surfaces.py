@@ -65,7 +65,12 @@ class SlackSurfaces:
         self, request: Request, post: RunPost, poster: Poster
     ) -> AsyncGenerator[SlackSurface]:
         clients, status = self.clients, self.status
-        ts, stream = (None, None) if request.private else await _begun(request, post, poster)
+        ts = None if request.private else await post.message()
+        stream = poster.adopted(ts) if ts else None
+        if ts:  # it goes on, perhaps after waiting for people
+            await status.session(request.channel, request.thread, "processing")
+        elif not request.private:
+            ts, stream = await _begun(request, post, poster)
         live = LiveMessage(
             request, post, ts, stream, clients=clients, status=status, pace=self.pace
         )
@@ -87,11 +92,8 @@ class SlackSurfaces:
 async def _begun(
     request: Request, post: RunPost, poster: Poster
 ) -> tuple[str | None, Stream | None]:
-    """The run's message, and the stream that it still is; None when it could not be posted now.
-    The run goes on without: its terminal is posted then."""
-    ts = await post.message()
-    if ts:
-        return ts, poster.adopted(ts)
+    """A message for the run, and the stream that it is; None when it could not be posted now. The
+    run goes on without: its terminal is posted then."""
     try:
         part = progress_part(Progress(), thread_key=request.thread_key)
         ts, stream = await poster.begin(part)

@@ -241,13 +241,18 @@ class Screens:
         return shown
 
     def _status(self, channel: str, thread_ts: str) -> Json | None:
+        """What stands under a thread; `otherwise` from the instant `until` on, when the text goes."""
         status = self._ws.status(channel, thread_ts or None)
         working = status.session == "processing"
+        otherwise = "is working…" if working else ""
         if not status.text and not working:
             return None
         return {
-            "text": status.text or "is working…",
+            "text": status.text or otherwise,
             "loading_messages": list(status.loading_messages),
+            "until": status.until,
+            "otherwise": otherwise,
+            "waiting": status.session == "suspended",
             "stoppable": working,
             "channel": channel,
             "thread_ts": thread_ts,

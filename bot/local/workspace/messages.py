@@ -63,8 +63,9 @@ class Messages:
             self._replies.setdefault((channel, message["thread_ts"]), {})[message["ts"]] = message
             self._recount(channel, message["thread_ts"])
 
-    def remove(self, channel: str, message: Json) -> None:
-        """Delete; the root of a thread with replies leaves a tombstone."""
+    def remove(self, channel: str, message: Json) -> bool:
+        """Delete; the root of a thread with replies leaves a tombstone, which goes with the last of
+        them. Returns whether one went."""
         if message.get("reply_count"):
             kept = {k: message[k] for k in ("ts", "thread_ts", *THREAD_KEYS) if k in message}
             message.clear()
@@ -75,11 +76,17 @@ class Messages:
                 "user": "USLACKBOT",
                 "text": "This message was deleted.",
             }
-            return
+            return False
         del self._by_channel[channel][message["ts"]]
-        if is_reply(message):
-            del self._replies[channel, message["thread_ts"]][message["ts"]]
-            self._recount(channel, message["thread_ts"])
+        if not is_reply(message):
+            return False
+        root = self.get(channel, message["thread_ts"])
+        del self._replies[channel, message["thread_ts"]][message["ts"]]
+        self._recount(channel, message["thread_ts"])
+        bare = root is not None and root.get("subtype") == "tombstone" and not root.get("thread_ts")
+        if bare:
+            del self._by_channel[channel][message["thread_ts"]]
+        return bare
 
     def add_ephemeral(self, channel: str, viewer: str, message: Json) -> None:
         """Store a message only `viewer` sees."""

@@ -95,14 +95,11 @@ def change(
 def delete(core: Core, channel: Channel, message: Json) -> None:
     """Take a message away."""
     previous = without_metadata(message)
-    core.store.remove(channel.id, message)
-    core.changed(
-        "message_deleted",
-        channel.id,
-        ts=previous["ts"],
-        thread_ts=previous.get("thread_ts"),
-        data=previous,
-    )
+    thread = previous.get("thread_ts")
+    tombstone_went = core.store.remove(channel.id, message)
+    core.changed("message_deleted", channel.id, ts=previous["ts"], thread_ts=thread, data=previous)
+    if tombstone_went:
+        core.changed("message_deleted", channel.id, ts=thread)
     event = {
         "type": "message",
         "subtype": "message_deleted",

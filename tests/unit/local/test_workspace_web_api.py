@@ -254,12 +254,19 @@ async def test_a_thread_can_be_searched_for_ones_own_key(ws, client):
     assert "metadata" not in plain["messages"][1]
 
 
-async def test_a_deleted_root_with_replies_leaves_a_tombstone(ws, client):
+async def test_a_deleted_root_leaves_a_tombstone_until_its_last_reply_goes(ws, client):
     root = await ws.say(ADA, GENERAL, "question")
-    await client.chat_postMessage(channel=GENERAL, thread_ts=root["ts"], text="answer")
+    answers = [
+        await client.chat_postMessage(channel=GENERAL, thread_ts=root["ts"], text="answer")
+        for _ in range(2)
+    ]
     await ws.delete(ADA, GENERAL, root["ts"])
     thread = ws.messages(GENERAL, root["ts"])
     assert (thread[0]["subtype"], thread[1]["text"]) == ("tombstone", "answer")
+    await client.chat_delete(channel=GENERAL, ts=answers[0]["ts"])
+    assert ws.messages(GENERAL)[-1]["subtype"] == "tombstone"
+    await client.chat_delete(channel=GENERAL, ts=answers[1]["ts"])
+    assert root["ts"] not in [m["ts"] for m in ws.messages(GENERAL)]
 
 
 async def test_channels_are_listed_as_far_as_the_bot_sees_them(client):

@@ -67,6 +67,12 @@ def private(bot: Deployment, user: str, thread: str) -> list[str]:
     return [str(m["text"]) for m in seen if m.get("is_ephemeral")]
 
 
+def sessions(bot: Deployment, thread: str) -> list[str]:
+    """What the thread's session was said to be, in order."""
+    said = [e for e in bot.ws.effects if e.method == "agents.sessions.setStatus"]
+    return [e.args["status"] for e in said if e.args["thread_ts"] == thread]
+
+
 def button(message: dict[str, Any], action: str) -> dict[str, Any]:
     rows = [block["elements"] for block in message["blocks"] if block["type"] == "actions"]
     return next(each for row in rows for each in row if each["action_id"] == action)
@@ -74,7 +80,7 @@ def button(message: dict[str, Any], action: str) -> dict[str, Any]:
 
 async def test_who_asked_approves_and_exactly_that_is_posted(redis_url: str) -> None:
     """The card shows the arguments as they are, nothing in them does anything; somebody else's
-    press is answered privately, a second one too; the card says in the end who decided."""
+    press is answered privately, a second one too; the card says in the end who decided. Waiting is not shown as work."""
     async with deployed(posts(HOSTILE), redis_url) as bot:
         thread = await bot.ask(ADA, SALES, "Post it!")
         asked = await card(bot, thread)
@@ -85,6 +91,7 @@ async def test_who_asked_approves_and_exactly_that_is_posted(redis_url: str) -> 
         ]
         assert f"Only <@{ADA}> may decide" in str(asked["blocks"])
         await bot.ws.until(lambda: words.PARKED in str(bot.own(SALES, thread)))
+        await bot.ws.until(lambda: sessions(bot, thread)[-1:] == ["suspended"])
         await bot.ws.click(BEN, SALES, asked["ts"], APPROVE)
         await bot.ws.until(
             lambda: private(bot, BEN, thread) == [f"Only <@{ADA}> may decide about this."]
@@ -94,6 +101,8 @@ async def test_who_asked_approves_and_exactly_that_is_posted(redis_url: str) -> 
         decided = await shows(bot, thread, f"Approved by <@{ADA}>")
         assert all(block["type"] != "actions" for block in decided["blocks"])
         await bot.answered(SALES, thread)
+        ended = ["suspended", "processing", "active"]  # Slack's Stop is there while it works
+        await bot.ws.until(lambda: sessions(bot, thread)[-3:] == ended)
         await sent(bot, press(bot, ADA, SALES, thread, button(asked, DENY)))
         await bot.ws.until(
             lambda: words.ALREADY_DECIDED.format(by=f" by <@{ADA}>") in private(bot, ADA, thread)

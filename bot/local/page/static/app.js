@@ -72,13 +72,20 @@ document.addEventListener("load", (event) => {
   if (away < event.target.height + 80) toBottom(scroller);
 }, true);
 
-// Loading messages take turns, as Slack's do.
+// Loading messages take turns, and a status goes after a while, as Slack's do.
 setInterval(() => {
   for (const words of document.querySelectorAll("[data-rotate]")) {
     const all = JSON.parse(words.dataset.rotate);
-    if (all.length > 1) words.textContent = all[(all.indexOf(words.textContent) + 1) % all.length];
+    if (Date.now() / 1000 > words.dataset.until) outlived(words);
+    else if (all.length > 1) words.textContent = all[(all.indexOf(words.textContent) + 1) % all.length];
   }
 }, 2500);
+
+function outlived(words) {
+  const { otherwise } = words.dataset;
+  if (!otherwise) words.closest("[data-status]").replaceChildren();
+  else if (words.textContent !== otherwise) words.textContent = otherwise;
+}
 
 // ---- start
 
