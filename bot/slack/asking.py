@@ -18,7 +18,7 @@ from bot.core.failpoints import failpoint
 from bot.core.ids import new_id
 from bot.core.request import Again, Entry, FileRef, Request
 from bot.runs.policy import Person
-from bot.slack.client import error_code
+from bot.slack.client import NO_PLACE, error_code
 from bot.slack.gate import Gate
 from bot.slack.intake import Intake
 from bot.slack.names import naming
@@ -41,7 +41,6 @@ _AS_NEW = {
 }
 """What edits said of a request says nothing of its repetition."""
 _MAX_ALOUD = 2_500  # characters of the question that are shown
-_UNREACHABLE = {"not_in_channel", "channel_not_found", "is_archived", "restricted_action"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,8 +220,12 @@ class Asking:
                 unfurl_media=False,
             )
         except SlackApiError as error:
-            if error_code(error) in _UNREACHABLE:
+            code = error_code(error)
+            if code in ("not_in_channel", "channel_not_found"):
                 raise NotPermitted(words.INVITE.format(name=self._identity.name)) from None
+            if code in NO_PLACE:
+                reason = words.GONE_REASONS.get(code, words.GONE_OTHERWISE)
+                raise NotPermitted(words.CANNOT_ASK.format(reason=reason)) from None
             raise
         failpoint("question-said")
         return str(posted["ts"])

@@ -32,6 +32,20 @@ _WRONG_TOKEN = {"invalid_auth", "not_authed", "account_inactive", "token_revoked
 TRANSPORT_ERRORS = (aiohttp.ClientError, TimeoutError)
 """What a call raises when nobody can say whether Slack did what was asked."""
 
+NO_PLACE = frozenset(
+    {
+        *("channel_not_found", "not_in_channel", "thread_not_found", "cannot_reply_to_message"),
+        *("is_archived", "is_inactive", "messages_tab_disabled", "ekm_access_denied"),
+        *("restricted_action", "restricted_action_read_only_channel"),
+        *("restricted_action_thread_locked", "restricted_action_non_threadable_channel"),
+        "restricted_action_thread_only_channel",
+    }
+)
+"""What Slack answers where the bot can write nothing, or not any more (errors of chat.postMessage
+and chat.update)."""
+
+_SLOW_DOWN = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
+
 
 Token = Callable[[], Awaitable[str]]
 """The bot's token as it is now; where Slack rotates tokens it changes. Raises SlackApiError, as a
@@ -197,6 +211,11 @@ def error_code(error: SlackApiError) -> str:
         return str(response.get("error") or "")
     except (AttributeError, ValueError):
         return ""
+
+
+def is_rate_limited(error: SlackApiError) -> bool:
+    """True when Slack wants less of us for a while, by whichever of its names for that."""
+    return error_code(error) in _SLOW_DOWN
 
 
 def retry_after(error: SlackApiError) -> float:

@@ -10,7 +10,7 @@ from slack_sdk.errors import SlackApiError
 from bot.core.errors import LeaseLost, StoreError, StoreUnavailable
 from bot.core.request import Request
 from bot.runs.surface import RunPost
-from bot.slack.client import TRANSPORT_ERRORS, Clients, error_code, retry_after
+from bot.slack.client import TRANSPORT_ERRORS, Clients, error_code, is_rate_limited, retry_after
 from bot.slack.progress import Progress
 from bot.slack.render import words
 from bot.slack.render.parts import Part
@@ -123,12 +123,11 @@ class LiveMessage:
         self._shown = part
 
     async def _refused(self, error: SlackApiError) -> None:
-        code = error_code(error)
-        if code == "ratelimited":
+        if is_rate_limited(error):
             self._changed.set()
             await self._pause(retry_after(error))
             return
-        log.warning("Progress cannot be shown any more: %s", code)
+        log.warning("Progress cannot be shown any more: %s", error_code(error))
         self._ts = None
 
     async def _show_status(self) -> None:

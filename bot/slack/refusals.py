@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from slack_sdk.errors import SlackApiError
 
 from bot.core.errors import NotPermitted, SlackUnavailable, ToolError
-from bot.slack.client import TRANSPORT_ERRORS, error_code, is_ambiguous
+from bot.slack.client import NO_PLACE, TRANSPORT_ERRORS, error_code, is_ambiguous, is_rate_limited
 from bot.slack.text import one_line
 
 _NOT_IN = "The bot is not in that channel. Somebody can invite it with /invite."
@@ -17,6 +17,7 @@ _NO_FILE = "The bot sees no such file: it must be shared in a channel that the b
 _HAS_CANVAS = "That place has its canvas already. Read it and edit that one."
 _NOT_THERE = "Nobody may post there now, or not the bot."
 _SENTENCES = {
+    **dict.fromkeys(NO_PLACE, _NOT_THERE),
     "not_in_channel": _NOT_IN,
     "channel_not_found": _NOT_IN,
     "thread_not_found": _DELETED,
@@ -27,12 +28,9 @@ _SENTENCES = {
     "canvas_deleted": _DELETED,
     "channel_canvas_already_exists": _HAS_CANVAS,
     "free_team_canvas_tab_already_exists": _HAS_CANVAS,
-    "is_archived": _NOT_THERE,
-    "restricted_action": _NOT_THERE,
-    "restricted_action_thread_only_channel": _NOT_THERE,
     "restricted_too_many": "Too much is scheduled for that time there. Choose another time.",
-    "ratelimited": "Slack asks to slow down. Ask for less at once, or go on without.",
 }
+_SLOW_DOWN = "Slack asks to slow down. Ask for less at once, or go on without."
 _PERHAPS = (
     "Slack did not answer: it may have been done or not. Look there before you say anything of it; "
     "do not do it again."
@@ -68,6 +66,8 @@ def _sentence(error: SlackApiError) -> str:
     if code == "missing_scope":
         needed = error.response.get("needed")
         return f"The bot lacks the permission {needed}; an admin has to grant it in Slack."
+    if is_rate_limited(error):
+        return _SLOW_DOWN
     detail = one_line(str(error.response.get("detail") or "")) if code else ""
     refused = f"Slack refused: {code or 'no reason given'}{f' ({detail})' if detail else ''}."
     return _SENTENCES.get(code, refused)

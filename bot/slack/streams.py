@@ -18,15 +18,16 @@ from bot.core.request import Request
 from bot.runs.surface import Fenced
 from bot.slack import marks
 from bot.slack.client import (
+    NO_PLACE,
     TRANSPORT_ERRORS,
     Clients,
     Identity,
     error_code,
     is_ambiguous,
+    is_rate_limited,
     retry_after,
 )
 from bot.slack.progress import Progress
-from bot.slack.render import words
 from bot.slack.render.buttons import stop_button
 from bot.slack.render.streamed import View, added, view_of
 
@@ -37,7 +38,10 @@ LIFETIME = 240.0  # seconds; ended by us before Slack does
 _MAX_SIZE = 9_000  # bytes
 _REFUSED_FOR = 600.0  # seconds in which Slack is not asked again
 _OVER = {"message_not_in_streaming_state", "stopped_by_user", "message_not_found"}
-_OF_THE_MOMENT = {*words.GONE_REASONS, "restricted_action", "internal_error", "service_unavailable"}
+_OF_THE_MOMENT = NO_PLACE | {
+    *("message_not_found", "user_not_found", "team_not_found", "messaging_processing_failed"),
+    *("internal_error", "service_unavailable"),
+}
 """Refusals that say nothing about streaming."""
 
 
@@ -93,7 +97,7 @@ class Stream:
                 channel=self._channel, ts=self.ts, chunks=chunks
             )
         except SlackApiError as error:
-            if error_code(error) in ("ratelimited", "stopped_by_user"):
+            if is_rate_limited(error) or error_code(error) == "stopped_by_user":
                 raise
             log.info("Stream %s goes on as updates: %s", self.ts, error_code(error))
             await self.end()
@@ -163,7 +167,7 @@ class Streams:
 
     def _note_refusal(self, kind: str, error: SlackApiError, now: float) -> None:
         code = error_code(error)
-        if code == "ratelimited":
+        if is_rate_limited(error):
             self._closed_until[""] = now + retry_after(error)
         elif code not in _OF_THE_MOMENT:
             log.warning("Slack streams nothing in conversations like %s…: %s", kind, code)

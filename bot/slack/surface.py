@@ -17,7 +17,7 @@ from bot.core.outcome import Outcome, Silence
 from bot.core.request import Request
 from bot.runs.surface import RunPost
 from bot.slack.cards import Cards
-from bot.slack.client import TRANSPORT_ERRORS, error_code
+from bot.slack.client import NO_PLACE, TRANSPORT_ERRORS, error_code
 from bot.slack.live import LiveMessage
 from bot.slack.poster import Poster
 from bot.slack.progress import Progress, advance
@@ -34,15 +34,9 @@ log = logging.getLogger(__name__)
 ReadArtifact = Callable[[Request, str], Awaitable[bytes]]
 """The content of an artifact of the request's thread, by its handle. Raises BotError if gone."""
 
-_GONE = frozenset(
-    {
-        *words.GONE_REASONS,
-        "cant_update_message",
-        "edit_window_closed",
-        "restricted_action",
-        "user_not_in_channel",
-    }
-)
+_GONE = NO_PLACE | {
+    *("message_not_found", "cant_update_message", "edit_window_closed", "user_not_in_channel")
+}
 _INVALID = frozenset({"invalid_blocks", "invalid_blocks_format", "invalid_arguments"})
 _TOO_LONG = frozenset({"msg_too_long", "msg_blocks_too_long"})
 

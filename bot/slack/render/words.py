@@ -83,6 +83,9 @@ GONE_REASONS = {
     "channel_not_found": "I can't see that channel any more.",
     "not_in_channel": "I am not in that channel any more.",
     "is_archived": "the channel was archived.",
+    "is_inactive": "the channel was archived.",
+    "restricted_action_thread_locked": "the thread was locked.",
+    "restricted_action_read_only_channel": "only some people may post there.",
 }
 NOT_INSTALLED = "I am not installed in this workspace any more. An admin can install me again."
 GONE_OTHERWISE = "Slack would not let me post there."
@@ -279,6 +282,7 @@ USED_BY = {
 USED = {"user_day": "Today", "user_month": "This month"}
 
 INVITE = "I am not in that channel. Invite me there first: /invite @{name}"
+CANNOT_ASK = "I can't take this question there: {reason}"
 NOT_YOUR_CHANNEL = "You are not in that channel."
 TRY_AGAIN = "Slack did not take that. Please try again."
 

@@ -163,6 +163,16 @@ async def test_when_its_place_is_gone_the_person_is_told_once(thread, what):
     assert "could not post" in direct[0]["text"]
 
 
+@pytest.mark.parametrize("code", ["restricted_action_thread_locked", "is_inactive"])
+async def test_where_slack_takes_no_posts_any_more_the_person_is_told(thread, code):
+    """Every way in which Slack says so: an answer that has no place is not tried for an hour."""
+    async with thread.open() as surface:
+        thread.ws.faults.fail("chat.update", code)
+        await surface.finish(outcome())
+    [told] = thread.ws.messages(thread.rig.direct(ADA))
+    assert words.GONE_REASONS[code] in told["text"]
+
+
 async def test_a_worker_that_lost_the_thread_writes_nothing(thread):
     async with thread.open() as surface:
         thread.post.lost = True

@@ -81,7 +81,7 @@ async def update(
     place = joined_channel(core, channel)
     message = own_message(core, place, ts, "cant_update_message")
     if place.archived:
-        raise SlackFault("is_archived")
+        raise SlackFault("is_inactive")
     if is_live(core, place.id, ts):
         raise SlackFault("streaming_state_conflict")
     if text is not None and len(text) > UPDATE_TEXT_MAX:
