@@ -21,6 +21,16 @@ class Verdict(StrEnum):
     WITHDRAWN = "withdrawn"  # the run ended first
 
 
+class Made(StrEnum):
+    """What became of a call that was approved."""
+
+    BEGUN = "begun"
+    DONE = "done"
+    FAILED = "failed"
+    CUT_OFF = "cut_off"  # the run ended in the middle of it
+    NEVER = "never"  # the run ended before it
+
+
 class Approval(BaseModel):
     """A question put to people: may this call be made?
 
@@ -72,10 +82,18 @@ class Decision(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question, and its answer once there is one."""
+    """A question, its answer once there is one, and what came of a yes."""
 
     approval: Approval
     decision: Decision | None = None
+    made: Made | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing of it changes any more."""
+        if self.decision is None or not self.decision.allows:
+            return self.decision is not None
+        return self.made not in (None, Made.BEGUN)
 
 
 def canonical(arguments: BaseModel) -> str:

@@ -6,14 +6,22 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from bot.agent.events import Event, Paused, Recorded, RunEnded, SavePoint
+from bot.agent.events import (
+    Event,
+    Paused,
+    Recorded,
+    RunEnded,
+    SavePoint,
+    ToolEnded,
+    ToolStarted,
+)
 from bot.agent.interrupt import Interrupt, Interrupted
 from bot.agent.loop import run
 from bot.agent.parts import Parts
 from bot.agent.state import LoopState
-from bot.core.approvals import Approval, Asked, Decision, Verdict
+from bot.core.approvals import Approval, Asked, Decision, Made, Verdict
 from bot.core.errors import CorruptValue, StoreError
 from bot.core.failpoints import failpoint
 from bot.core.request import Request
@@ -45,11 +53,27 @@ class Questions:
     surface: Surface
     lease: Lease
     record: Record
+    _allowed: list[Approval] = field(default_factory=list)
 
     async def settle(self) -> None:
         """Show what became of the questions that were answered."""
-        if answered := [each for each in await self._all() if each.decision]:
+        answered = [each for each in await self._all() if each.decision]
+        self._allowed[:] = [a.approval for a in answered if a.decision and a.decision.allows]
+        if answered:
             await self.surface.settle(answered)
+
+    async def note(self, event: Event) -> None:
+        """Keep how far a call came that somebody approved."""
+        match event:
+            case ToolStarted(call_id=call_id):
+                made = Made.BEGUN
+            case ToolEnded(call_id=call_id, ok=ok):
+                made = Made.DONE if ok else Made.FAILED
+            case _:
+                return
+        for approval in self._allowed:
+            if approval.id.endswith(f":{call_id}"):
+                await self.approvals.note(approval, made)
 
     async def wait(self, ids: Sequence[str], interrupt: Interrupt) -> None:
         """Put up the questions; return when there is something to go on with.
@@ -93,11 +117,18 @@ class Questions:
         return [(approval, _UNASKED) for approval in waiting]
 
     async def close(self) -> None:
-        """The run is over: what nobody has decided needs no decision any more."""
-        for each in await self._all():
+        """The run is over: what nobody has decided needs no decision any more, and what was approved
+        is not done any more."""
+        gone, asked = Decision(verdict=Verdict.WITHDRAWN), await self._all()
+        if not asked:
+            return
+        for each in asked:
             if each.decision is None:
-                gone = Decision(verdict=Verdict.WITHDRAWN)
                 await self.approvals.answer(each.approval, gone)
+        for each in await self._all():  # with what was approved until that moment
+            if not each.is_over:
+                made = Made.CUT_OFF if each.made else Made.NEVER
+                await self.approvals.note(each.approval, made)
         await self.settle()
 
     async def _all(self) -> list[Asked]:
@@ -118,6 +149,7 @@ async def through(
             async for event in events:
                 if isinstance(event, Recorded | SavePoint):
                     state = event.state
+                await asking.note(event)
                 await note(event)
         match event:
             case RunEnded():

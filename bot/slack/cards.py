@@ -56,7 +56,7 @@ class Cards:
                     await self._post.save_card(place.name, ts)
 
     async def settle(self, asked: Sequence[Asked]) -> None:
-        """Show what became of them, once. Raises LeaseLost."""
+        """Show what became of them, and how it ended once. Raises LeaseLost."""
         for each in asked:
             try:
                 await self._settle(each)
@@ -80,7 +80,8 @@ class Cards:
             channel=place.channel, ts=ts, text=part.text, blocks=part.blocks
         )
         failpoint("card-updated")
-        await self._post.save_card(place.name, "")
+        if asked.is_over:
+            await self._post.save_card(place.name, "")
 
     async def _places(self, approval: Approval) -> list[_Place]:
         request = self._request

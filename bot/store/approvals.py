@@ -1,7 +1,7 @@
 """Questions to people, their answers, and threads that wait for them (reliability 10).
 
 One hash per run: `asked:<id>` is the question, `said:<id>` the one answer it ever gets, `used:<id>`
-that the call went ahead on it.
+that the call went ahead on it, and `made:<id>` how far that came.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import TypeVar
 
-from bot.core.approvals import Approval, Asked, Decision, Verdict
+from bot.core.approvals import Approval, Asked, Decision, Made, Verdict
 from bot.core.errors import CorruptValue
 from bot.core.request import Request
 from bot.store.audit import Beside
@@ -78,10 +78,10 @@ class Approvals:
         for name, raw in fields.items():
             kind, _, approval_id = name.decode().partition(":")
             if kind == "asked":
-                said = fields.get(f"said:{approval_id}".encode())
+                said, made = (fields.get(f"{k}:{approval_id}".encode()) for k in ("said", "made"))
                 approval = await self._decoded(Approval, raw, run_id)
                 decision = await self._decoded(Decision, said, run_id) if said else None
-                found.append(Asked(approval, decision))
+                found.append(Asked(approval, decision, Made(made.decode()) if made else None))
         return found
 
     async def decide(
@@ -139,6 +139,13 @@ class Approvals:
         """Answer for everybody, unless somebody has."""
         key = self._key(approval.run_id)
         await self._redis.call("HSETNX", key, f"said:{approval.id}", decision.model_dump_json())
+
+    async def note(self, approval: Approval, made: Made) -> None:
+        """Keep how far the call came that was approved."""
+        key = self._key(approval.run_id)
+        await self._redis.together(
+            ("HSET", key, f"made:{approval.id}", made), ("EXPIRE", key, self._retention.thread)
+        )
 
     async def supersede(self, request: Request, decision: Decision, on_record: Beside) -> bool:
         """Answer what the thread's run waits for, if whoever it waits for asked `request` since, and

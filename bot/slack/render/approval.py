@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from pydantic import BaseModel, ConfigDict
 
-from bot.core.approvals import Approval, Asked, Decision, Verdict
+from bot.core.approvals import Approval, Asked, Decision, Made, Verdict
 from bot.core.redaction import redacted
 from bot.slack.progress import Progress, Step, StepStatus
 from bot.slack.render import words
@@ -38,7 +38,7 @@ class Shown(BaseModel):
 
 def approval_part(asked: Asked) -> Part:
     """The card: what would be done, and the buttons, or what was decided."""
-    approval, decision = asked.approval, asked.decision
+    approval, decision, made = asked.approval, asked.decision, asked.made
     values = _values(approval)
     blocks = [_section(_headline(approval, decision))]
     blocks += [_argument(name, value) for name, value in values[:_MOST_FIELDS]]
@@ -46,7 +46,7 @@ def approval_part(asked: Asked) -> Part:
         blocks.append(_buttons(approval, cut=_is_cut(values)))
         blocks.append(context(_terms(approval)).block)
     else:
-        blocks.append(context(_verdict(decision)).block)
+        blocks.append(context(_verdict(decision, made)).block)
     return Part(blocks, words.APPROVAL_NEEDED.format(title=_plain(redacted(approval.title))))
 
 
@@ -162,8 +162,11 @@ def _terms(approval: Approval) -> str:
     return f"{who} {covers}"
 
 
-def _verdict(decision: Decision) -> str:
+def _verdict(decision: Decision, made: Made | None) -> str:
     sentence = words.VERDICTS[decision.verdict]
+    if decision.allows:
+        mark, came_of_it = words.MADE[made or Made.BEGUN]
+        sentence = f"{mark} {sentence}{came_of_it}"
     if decision.verdict is Verdict.DENIED and not decision.by:
         sentence = words.DENIED_BY_ITSELF
     by = _people([decision.by]) if decision.by else ""

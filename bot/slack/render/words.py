@@ -180,11 +180,18 @@ STANDING = "“Approve for this thread” also covers {tool} {same} when {person
 STANDING_SAME = "with the same {fields}"
 STANDING_ANY = "whatever the details"
 VERDICTS = {
-    "approved": ":white_check_mark: Approved by {by}",
-    "standing": ":white_check_mark: Approved for this thread by {by}",
+    "approved": "Approved by {by}",
+    "standing": "Approved for this thread by {by}",
     "denied": ":no_entry: Denied by {by}",
     "expired": ":hourglass: Nobody decided in time, so it was not done",
     "withdrawn": ":black_square_for_stop: Withdrawn: the run has ended",
+}
+MADE = {
+    "begun": (":white_check_mark:", ""),
+    "done": (":white_check_mark:", ", and done"),
+    "failed": (":warning:", ", but it failed: see the answer"),
+    "cut_off": (":warning:", ", but interrupted in the middle: it may be done or not"),
+    "never": (":black_square_for_stop:", ", but not done: the run ended first"),
 }
 DENIED_BY_ITSELF = ":no_entry: Not done: {why}"
 ONLY_THEY_MAY = "Only {people} may decide about this."

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from redis.asyncio import Redis
 
-from bot.core.approvals import Approval, Decision, Verdict
+from bot.core.approvals import Approval, Decision, Made, Verdict
 from bot.core.outcome import Outcome, RunStatus
 from bot.core.request import Entry, Request
 from bot.local.model import Reply, Script, calls, finish
@@ -225,6 +225,23 @@ async def test_others_may_talk_meanwhile(stores: Stores, redis_url: str) -> None
         assert place.done.empty()
         await place.decide(question, YES)
         assert [(await place.outcome()).status for _ in range(2)] == [RunStatus.SUCCESS] * 2
+
+
+async def test_approved_and_stopped_at_once(stores: Stores, redis_url: str) -> None:
+    """H1, D6: nothing is done, and that is what stands on the card in the end; of what was done it
+    says so too."""
+    async with working(stores, redis_url, script(LAUNCH, LAUNCH)) as place:
+        request = await place.ask()
+        await place.decide(await place.question(), YES)
+        async with asyncio.timeout(SOON):
+            while len(place.bot.board.asked) < 2:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        assert not await decided(stores, await place.question(), Decision(verdict=YES, by="U1"))
+        assert await place.requests.cancel(request.thread_key, "U1")
+        assert (await place.outcome()).status is RunStatus.CANCELLED
+    assert LAUNCHED == ["A"]
+    shown = {each.approval.id: each.made for each in place.bot.board.settled}
+    assert list(shown.values()) == [Made.DONE, Made.NEVER]
 
 
 def by_stop(place: Place, request: Request) -> Awaitable[bool]:

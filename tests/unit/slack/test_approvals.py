@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.core.approvals import Approval, Asked, Decision, Verdict
+from bot.core.approvals import Approval, Asked, Decision, Made, Verdict
 from bot.local.model import Reply, Script, call, calls, finish
 from bot.local.workspace import ADA, BEN
 from bot.runs.policy import Policy
@@ -279,3 +279,15 @@ async def test_a_card_is_put_up_once(thread: Thread, private: bool) -> None:
         seen = [m for m in thread.ws.messages(channel, ts) if approval.id in str(m.get("metadata"))]
         assert len(seen) == 1
         assert f"Denied by <@{ADA}>" in str(seen[0]["blocks"])
+
+
+async def test_a_card_says_in_the_end_what_came_of_the_yes(thread: Thread) -> None:
+    """Approved and then stopped is no approval that anybody acted on; a line for each end."""
+    approval, yes = asked_of(thread), Decision(verdict=Verdict.APPROVED, by=ADA)
+    async with thread.open() as surface:
+        await surface.ask([approval])
+        for made in (None, Made.BEGUN, Made.NEVER, Made.DONE):
+            await surface.settle([Asked(approval, yes, made)])
+    updates = [str(each.args["blocks"]) for each in thread.calls("chat.update")]
+    said = [each for each in updates if f"Approved by <@{ADA}>" in each]
+    assert ["not done" in each for each in said] == [False, False, True]  # the last is the end
