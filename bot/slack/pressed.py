@@ -18,7 +18,6 @@ class Pressed:
     thread: str | None
     message: str
     at: str
-    trigger: str
 
     @classmethod
     def of(cls, body: dict[str, Any], action: dict[str, Any]) -> Pressed:
@@ -32,7 +31,6 @@ class Pressed:
             thread=thread_of(body),
             message=str(container.get("message_ts") or ""),
             at=str(action["action_ts"]),
-            trigger=str(body.get("trigger_id") or ""),
         )
 
 

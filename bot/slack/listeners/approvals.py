@@ -12,7 +12,7 @@ from bot.slack.background import Background
 from bot.slack.client import Clients
 from bot.slack.deciding import VERDICTS, Deciding
 from bot.slack.listeners.actions import tell
-from bot.slack.listeners.shortcuts import open_modal
+from bot.slack.opening import open_modal
 from bot.slack.pressed import Pressed
 from bot.slack.render import buttons
 from bot.slack.render.approval import approval_modal
@@ -40,7 +40,7 @@ def register(app: AsyncApp, clients: Clients, deciding: Deciding, background: Ba
         press = Pressed.of(body, action)
         try:
             _, approval = await deciding.question(press)
-            await open_modal(clients, press.trigger, approval_modal(approval))
+            await open_modal(clients, body, approval_modal(approval))
         except NotPermitted as refusal:
             background.start(tell(clients, press, str(refusal)), "telling somebody something")
         await ack()

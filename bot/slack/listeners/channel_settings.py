@@ -24,6 +24,7 @@ from bot.slack.channel_form import (
 from bot.slack.client import Clients
 from bot.slack.home import CHANNEL
 from bot.slack.home_tab import HomeTab
+from bot.slack.opening import open_modal
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +45,7 @@ def register(app: AsyncApp, clients: Clients, access: Access, home: HomeTab) -> 
         try:
             if channel:
                 view = await form(body["user"]["id"], channel)
-                await clients.writes.views_open(trigger_id=body["trigger_id"], view=view)
+                await open_modal(clients, body, view)
                 home.renew(body["user"]["id"], choice=new_id("choice"))
         except NotPermitted:  # a forged payload: nobody but admins has the choice
             log.warning("%s asked for the settings of a channel", body["user"]["id"])

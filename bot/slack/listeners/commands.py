@@ -12,8 +12,8 @@ from bot.core.request import Entry
 from bot.slack.admin import Admin
 from bot.slack.asking import Asking, Question
 from bot.slack.client import Clients, Identity
-from bot.slack.listeners.shortcuts import open_modal
 from bot.slack.modals import ask_anywhere_modal
+from bot.slack.opening import open_modal
 from bot.slack.render.words import help_text
 from bot.slack.text import question_from
 
@@ -34,7 +34,7 @@ def register(
             str(command.get("text") or ""), bot=identity.user, name_of=asking.name
         )
         if not text:
-            await open_modal(clients, command["trigger_id"], ask_anywhere_modal())
+            await open_modal(clients, command, ask_anywhere_modal())
             await ack()
             return
         if text.lower().strip(" ?!") == HELP:

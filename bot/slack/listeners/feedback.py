@@ -14,7 +14,7 @@ from bot.slack import modals
 from bot.slack.background import Background
 from bot.slack.client import Clients, Identity
 from bot.slack.listeners.actions import tell
-from bot.slack.listeners.shortcuts import open_modal
+from bot.slack.opening import open_modal
 from bot.slack.pressed import Pressed
 from bot.slack.render import buttons, words
 from bot.slack.text import cap, clean
@@ -48,7 +48,7 @@ def register(
             await keep.save(feedback)
             if feedback.verdict == "bad":
                 view = modals.comment_modal(feedback.model_dump_json())
-                await open_modal(clients, press.trigger, view)
+                await open_modal(clients, body, view)
             else:
                 background.start(tell(clients, press, words.THANKS), "thanking somebody")
         await ack()

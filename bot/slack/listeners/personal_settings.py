@@ -9,7 +9,7 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 
 from bot.slack.home import SETTINGS
 from bot.slack.home_tab import HomeTab
-from bot.slack.listeners.shortcuts import open_modal
+from bot.slack.opening import open_modal
 from bot.slack.personal_form import PERSONAL_FORM, personal_form, preferences_of
 
 Body = dict[str, Any]
@@ -22,7 +22,7 @@ def register(app: AsyncApp, home: HomeTab) -> None:
     @app.action(SETTINGS)
     async def pressed(body: Body, ack: AsyncAck) -> None:
         now = await home.preferences.of(team, body["user"]["id"])
-        await open_modal(home.clients, body["trigger_id"], personal_form(now))
+        await open_modal(home.clients, body, personal_form(now))
         await ack()
 
     @app.view(PERSONAL_FORM)

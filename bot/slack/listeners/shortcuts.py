@@ -18,6 +18,7 @@ from bot.slack.asking import Asking, Question
 from bot.slack.client import Clients
 from bot.slack.intake import file_refs
 from bot.slack.modals import About, Filled
+from bot.slack.opening import open_modal
 from bot.slack.render import words
 from bot.slack.tasks import TASKS
 from bot.slack.text import clean, decode
@@ -39,12 +40,12 @@ def register(app: AsyncApp, clients: Clients, asking: Asking, preferences: Prefe
             if task
             else modals.ask_about_modal(about, shown, only_me=only_me)
         )
-        await open_modal(clients, body["trigger_id"], view)
+        await open_modal(clients, body, view)
         await ack()
 
     @app.global_shortcut(modals.ASK_ANYWHERE)
     async def anywhere(body: dict[str, Any], ack: AsyncAck) -> None:
-        await open_modal(clients, body["trigger_id"], modals.ask_anywhere_modal())
+        await open_modal(clients, body, modals.ask_anywhere_modal())
         await ack()
 
     async def submitted(body: dict[str, Any], view: dict[str, Any], ack: AsyncAck) -> None:
@@ -59,15 +60,6 @@ def register(app: AsyncApp, clients: Clients, asking: Asking, preferences: Prefe
         app.message_shortcut(callback)(about_message)
     for callback in (modals.ASK_ABOUT, modals.ASK_ANYWHERE, *TASKS):
         app.view(callback)(submitted)
-
-
-async def open_modal(clients: Clients, trigger: str, view: dict[str, Any]) -> None:
-    """Open a modal. A trigger that has expired is nobody's fault: the person presses again."""
-    try:
-        await clients.live.views_open(trigger_id=trigger, view=view)
-    except SlackApiError as error:
-        if "trigger" not in str(error.response.get("error")):
-            raise
 
 
 def _about(body: dict[str, Any]) -> About:

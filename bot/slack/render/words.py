@@ -291,6 +291,9 @@ USED = {"user_day": "Today", "user_month": "This month"}
 INVITE = "I am not in that channel. Invite me there first: /invite @{name}"
 CANNOT_ASK = "I can't take this question there: {reason}"
 NOT_YOUR_CHANNEL = "You are not in that channel."
+MODAL_TOO_LATE = (
+    "I was too slow: Slack lets me open a form for three seconds only. Please try again."
+)
 TRY_AGAIN = "Slack did not take that. Please try again."
 
 

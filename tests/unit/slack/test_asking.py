@@ -94,6 +94,18 @@ async def test_a_modal_opens_in_time_when_names_are_slow(rig, monkeypatch):
     assert quoted_in(await opened(rig, ADA)) == f"@{ADA} look"
 
 
+@pytest.mark.parametrize("channel", [GENERAL, RANDOM])
+async def test_who_waited_too_long_for_a_modal_is_told(rig, channel):
+    """Alone, where they acted; directly, where the bot is not. Slack itself says nothing of it."""
+    rig.ws.trigger_lifetime = 0.0
+    said = await rig.ws.say(BEN, channel, "Numbers are in")
+    await rig.ws.shortcut(ADA, modals.ASK_ABOUT, channel=channel, ts=said["ts"])
+    place = GENERAL if channel == GENERAL else rig.direct(ADA)
+    [told] = [m for m in rig.ws.messages(place, viewer=ADA) if m["text"] == words.MODAL_TOO_LATE]
+    assert bool(told.get("is_ephemeral")) == (channel == GENERAL)
+    assert rig.ws.views(ADA) == []
+
+
 @pytest.mark.parametrize(
     ("task", "response_type", "where"),
     [
