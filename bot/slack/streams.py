@@ -45,11 +45,16 @@ _OF_THE_MOMENT = NO_PLACE | {
 """Refusals that say nothing about streaming."""
 
 
-async def end_stream(clients: Clients, channel: str, ts: str, metadata: dict[str, Any]) -> None:
-    """Make an ordinary message of it. Safe to repeat, and for one that is ordinary already."""
+async def end_stream(
+    clients: Clients, channel: str, ts: str, metadata: dict[str, Any], *, session: str = "active"
+) -> None:
+    """Make an ordinary message of it, and move its thread's session on. Safe to repeat, and for one
+    that is ordinary already."""
     failpoint("stream-ending")
     try:
-        await clients.updates.chat_stopStream(channel=channel, ts=ts, metadata=metadata)
+        await clients.updates.chat_stopStream(
+            channel=channel, ts=ts, metadata=metadata, session_status=session
+        )
         failpoint("stream-ended")
     except SlackApiError as error:
         if error_code(error) not in _OVER:
@@ -109,11 +114,11 @@ class Stream:
         return True
 
     async def end(self) -> None:
-        """See `end_stream`."""
+        """See `end_stream`. The run goes on: without a session at work its thread would lose
+        Slack's Stop button."""
         self._shown = None
-        await end_stream(
-            self._clients, self._channel, self.ts, marks.metadata(self._post.run_id, 0)
-        )
+        metadata = marks.metadata(self._post.run_id, 0)
+        await end_stream(self._clients, self._channel, self.ts, metadata, session="processing")
 
 
 class Streams:

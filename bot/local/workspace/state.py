@@ -144,6 +144,7 @@ class Stream:
     parts: list[Json] = field(default_factory=list)
     tasks: dict[str, Json] = field(default_factory=dict)
     plan_title: str | None = None
+    mode: Literal["text", "chunks"] | None = None
     state: Literal["live", "stopped", "stopped_by_user", "expired"] = "live"
 
 

@@ -6,14 +6,11 @@ the life of five minutes are documented nowhere and come from measurements in th
 
 from typing import Any
 
-from bot.local.workspace.blocks import check_blocks
-from bot.local.workspace.content import MARKDOWN_TEXT_MAX
 from bot.local.workspace.core import Core
 from bot.local.workspace.errors import CannotDo, SlackFault
 from bot.local.workspace.posting import change, new_block_id
 from bot.local.workspace.state import Channel, Json, Stream
 
-STATUSES = ("pending", "in_progress", "complete", "error")
 BLOCKS_MAX = 50
 TEXT_ONLY_MAX = 40_000  # characters in all
 WITH_TASKS_MAX = 10_600  # bytes in all
@@ -45,15 +42,13 @@ def live_stream(core: Core, channel: str, ts: str) -> Stream:
     return stream
 
 
-def checked_chunks(markdown_text: str | None, chunks: list[Json] | None) -> list[Json]:
-    """What one call adds, as chunks. Raises markdown_text_conflict, msg_too_long, invalid_chunks."""
-    if markdown_text is not None and chunks is not None:
-        raise SlackFault("markdown_text_conflict")
-    if markdown_text is not None:
-        chunks = [{"type": "markdown_text", "text": markdown_text}]
-    for index, chunk in enumerate(chunks or []):
-        _check_chunk(index, chunk)
-    return chunks or []
+def check_mode(stream: Stream, markdown_text: str | None, chunks: list[Json] | None) -> None:
+    """What began with text goes on with text, and what began with chunks with chunks. Raises
+    streaming_mode_mismatch."""
+    mode = "text" if markdown_text is not None else "chunks" if chunks else stream.mode
+    if stream.mode not in (None, mode):
+        raise SlackFault("streaming_mode_mismatch")
+    stream.mode = mode
 
 
 def add(stream: Stream, chunks: list[Json]) -> None:
@@ -71,7 +66,7 @@ def add(stream: Stream, chunks: list[Json]) -> None:
                 stream.parts.append({"kind": "blocks", "blocks": chunk["blocks"]})
     blocks = sum(len(p["blocks"]) for p in stream.parts if p["kind"] == "blocks")
     if blocks > BLOCKS_MAX:
-        raise SlackFault("too_many_blocks")
+        raise SlackFault("msg_blocks_too_many")
 
 
 def text_of(stream: Stream) -> str:
@@ -171,34 +166,6 @@ def stop_by_user(core: Core, user: str, place: Channel, thread_ts: str | None) -
 def _expire(core: Core, stream: Stream) -> None:
     if stream.state == "live" and core.clock.now() > stream.started + core.stream_lifetime:
         finish(core, stream, "expired")
-
-
-def _check_chunk(index: int, chunk: Json) -> None:
-    kind = chunk.get("type")
-    required = {
-        "markdown_text": ["text"],
-        "task_update": ["id", "title", "status"],
-        "plan_update": ["title"],
-    }
-    if kind == "blocks":
-        if not isinstance(chunk.get("blocks"), list):
-            raise _invalid(index, "blocks", "missing required field")
-        return check_blocks(chunk["blocks"])
-    if kind not in required:
-        raise _invalid(index, "type", "unsupported chunk type")
-    for key in required[kind]:
-        if not isinstance(chunk.get(key), str) or not chunk[key]:
-            raise _invalid(index, key, "missing required field")
-    if kind == "markdown_text" and len(chunk["text"]) > MARKDOWN_TEXT_MAX:
-        raise SlackFault("msg_too_long")
-    if kind == "task_update" and chunk["status"] not in STATUSES:
-        raise _invalid(index, "status", f"must be one of {', '.join(STATUSES)}")
-    return None
-
-
-def _invalid(index: int, key: str, problem: str) -> SlackFault:
-    message = f"[ERROR] {problem} [json-pointer:/chunks/{index}/{key}]"
-    return SlackFault("invalid_chunks", response_metadata={"messages": [message]})
 
 
 def _add_text(stream: Stream, text: str) -> None:

@@ -22,6 +22,7 @@ _MAX_NARRATION = 2_500
 _MAX_DRAFT = 4_000
 _MAX_TITLE = 120
 _MAX_OUTPUT = 120
+_MAX_LINES = 3  # of a helper's steps: a field of a card takes 256 characters
 _HALF_WORD = re.compile(r"\S+\Z")
 # Emphasis, lists and headings are harmless; these open code, links, images, tags and entities.
 _SPECIAL = re.compile(r"[\\`\[\]]|<(?=[A-Za-z/!?@#])|&(?=#?\w+;)")
@@ -91,7 +92,7 @@ def _step(number: int, step: Step) -> Block:
     running = step.status is StepStatus.RUNNING
     title = " ".join([step.title, *lines_under(step)[-1:]]) if running else step.title
     task = _task(f"step_{number}", one_line(title, _MAX_TITLE) or "…", step.status.value)
-    details = "" if running else "\n".join(lines_under(step))
+    details = "" if running else "\n".join(lines_under(step)[-_MAX_LINES:])
     texts = {"output": one_line(step.detail, _MAX_OUTPUT), "details": details}
     return task | {key: text for key, text in texts.items() if text}
 

@@ -29,9 +29,13 @@ def task(status: str, title: str = "Reading", **more) -> Json:
     return {"type": "task_update", "id": "1", "title": title, "status": status, **more}
 
 
+def text(words: str) -> Json:
+    return {"type": "markdown_text", "text": words}
+
+
 async def test_a_stream_grows_and_becomes_a_message(ws, client, root, begin):
-    ts = await begin(markdown_text="Hello")
-    await client.chat_appendStream(channel=GENERAL, ts=ts, markdown_text=" world")
+    ts = await begin(chunks=[text("Hello")])
+    await client.chat_appendStream(channel=GENERAL, ts=ts, chunks=[text(" world")])
     assert ws.messages(GENERAL, root)[1]["streaming_state"] == "in_progress"
     await client.chat_appendStream(channel=GENERAL, ts=ts, chunks=[task("in_progress")])
     await client.chat_appendStream(
@@ -79,10 +83,16 @@ async def test_recipients_are_needed_in_channels_only(ws, client, root):
 
 
 async def test_wrong_appends_are_refused(client, begin):
-    ts = await begin()
+    ts = await begin(markdown_text="a")
     append = client.chat_appendStream
     both = append(channel=GENERAL, ts=ts, markdown_text="a", chunks=[task("pending")])
-    assert await error_of(both) == "markdown_text_conflict"
+    assert await error_of(both) == "cannot_provide_both_markdown_text_and_chunks"
+    other = append(channel=GENERAL, ts=ts, chunks=[text("b")])
+    assert await error_of(other) == "streaming_mode_mismatch"
+    long = append(channel=GENERAL, ts=ts, chunks=[task("complete", details="x" * 257)])
+    assert await error_of(long) == "invalid_chunks"
+    unknown = append(channel=GENERAL, ts=ts, chunks=[task("complete", colour="red")])
+    assert await error_of(unknown) == "invalid_chunks"
     assert (
         await error_of(append(channel=GENERAL, ts=ts, markdown_text="a" * 12_001)) == "msg_too_long"
     )
@@ -110,7 +120,7 @@ async def test_a_stream_lives_five_minutes(ws, client, root, begin):
 
 
 async def test_task_cards_count_against_the_length_at_the_end(client, begin):
-    ts = await begin(markdown_text="a" * 11_000)
+    ts = await begin(chunks=[text("a" * 11_000)])
     await client.chat_appendStream(channel=GENERAL, ts=ts, chunks=[task("complete")])
     assert await error_of(client.chat_stopStream(channel=GENERAL, ts=ts)) == "msg_too_long"
 
@@ -155,8 +165,18 @@ async def test_a_session_is_named_when_it_begins(ws, client, root):
     assert ws.status(GENERAL, root).title == "Third"
     assert (
         await error_of(session(channel_id=GENERAL, thread_ts=root, status="busy"))
-        == "invalid_arguments"
+        == "invalid_status"
     )
+
+
+async def test_a_session_is_at_work_no_more_once_a_stream_ended(ws, client, root, begin):
+    """Unless the app says that it goes on: by default Slack takes its Stop button away."""
+    await client.agents_sessions_setStatus(channel_id=GENERAL, thread_ts=root, status="processing")
+    ts = await begin(markdown_text="a")
+    await client.chat_stopStream(channel=GENERAL, ts=ts, session_status="processing")
+    assert ws.status(GENERAL, root).session == "processing"
+    await client.chat_stopStream(channel=GENERAL, ts=await begin(markdown_text="a"))
+    assert ws.status(GENERAL, root).session == "active"
 
 
 async def test_at_most_four_prompts(ws, client):

@@ -9,6 +9,7 @@ from itertools import pairwise
 import pytest
 
 from bot.agent.events import (
+    FromSubagent,
     ResultDelta,
     TextDelta,
     TextWithdrawn,
@@ -110,6 +111,7 @@ async def test_a_stream_that_grows_old_goes_on_as_an_ordinary_message(
 ) -> None:
     """Slack ends each after five minutes, and what came then was lost: ours goes on before that,
     and also when Slack was faster (window 18)."""
+    await thread.rig.slack.status.begin(GENERAL, thread.request.thread, "…", (), ADA)
     async with thread.open(stream_seconds=240.0 if slack_ended_it else 0.0) as surface:
         if slack_ended_it:
             thread.ws.clock.advance(301)
@@ -118,8 +120,23 @@ async def test_a_stream_that_grows_old_goes_on_as_an_ordinary_message(
         await surface.show(ResultDelta("Sales rose "))
         await until_shown(thread, "Sales rose")
         assert thread.calls("chat.update")
+        assert thread.ws.status(GENERAL, thread.request.thread).session == "processing"
         await surface.finish(outcome())
     assert "to 4.2 M€" in shown(thread)
+    assert thread.ws.status(GENERAL, thread.request.thread).session == "active"
+
+
+async def test_the_steps_of_a_helper_fit_into_its_card(thread: Thread) -> None:
+    """256 characters a field, and no more (chat.appendStream)."""
+    async with thread.open() as surface:
+        await surface.show(ToolStarted("c1", "ask_helpers", "Ask a helper"))
+        for number in range(4):
+            inner = ToolStarted(f"i{number}", "t", f"Step {number} {'x' * 100}")
+            await surface.show(FromSubagent("c1", inner))
+        await surface.show(ToolEnded("c1", "ask_helpers", True, "y" * 300, 0.2))
+        await until_shown(thread, "Step 3")
+        assert all(call.ok for call in thread.calls("chat.appendStream"))
+        await surface.finish(outcome())
 
 
 async def test_text_that_is_withdrawn_disappears(thread: Thread) -> None:

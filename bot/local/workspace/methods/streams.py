@@ -3,6 +3,7 @@
 from typing import Literal
 
 from bot.local.workspace.arguments import JsonList, JsonObject
+from bot.local.workspace.chunks import checked_chunks
 from bot.local.workspace.content import checked, checked_metadata
 from bot.local.workspace.core import Core
 from bot.local.workspace.errors import SlackFault
@@ -11,7 +12,7 @@ from bot.local.workspace.methods.method import joined_channel, method, open_chan
 from bot.local.workspace.posting import check_thread, from_bot, post
 from bot.local.workspace.state import Channel, Json, Stream
 from bot.local.workspace.status import clear_text, set_session
-from bot.local.workspace.streaming import add, check_size, checked_chunks, finish, live_stream, show
+from bot.local.workspace.streaming import add, check_mode, check_size, finish, live_stream, show
 
 
 @method("chat.startStream", scope="chat:write", tier=2)
@@ -47,6 +48,7 @@ async def start(
         place.id, posted["ts"], thread_ts, core.clock.now(), task_display_mode == "plan"
     )
     core.state.streams[place.id, posted["ts"]] = stream
+    check_mode(stream, markdown_text, chunks)
     add(stream, given)
     show(core, stream)
     clear_text(core, place.id, thread_ts)
@@ -67,7 +69,8 @@ async def append(
     stream = live_stream(core, place.id, ts)
     given = checked_chunks(markdown_text, chunks)
     if not given:
-        raise SlackFault("no_text")
+        raise SlackFault("markdown_text_or_chunks_required")
+    check_mode(stream, markdown_text, chunks)
     add(stream, given)
     show(core, stream)
     return {"channel": place.id, "ts": ts}
@@ -83,18 +86,20 @@ async def stop(
     chunks: JsonList | None = None,
     blocks: JsonList | None = None,
     metadata: JsonObject | None = None,
-    session_status: Literal["processing", "active", "suspended", "closed"] | None = None,
+    session_status: Literal["processing", "active", "suspended", "closed"] = "active",
 ) -> Json:
-    """End it: from now on it is an ordinary message."""
+    """End it: from now on it is an ordinary message. A session of its thread moves on, to active
+    unless another status is given."""
     place = joined_channel(core, channel)
     stream = live_stream(core, place.id, ts)
     given = checked_chunks(markdown_text, chunks)
     extra = checked(blocks) if blocks else []
     about = {"metadata": checked_metadata(metadata)} if metadata is not None else {}
+    check_mode(stream, markdown_text, chunks)
     add(stream, given)
     check_size(stream)
     finish(core, stream, "stopped", extra, **about)
-    if session_status is not None:
+    if core.state.status(place.id, stream.thread_ts).session is not None:
         set_session(core, place.id, stream.thread_ts, session_status)
     message = core.store.get(place.id, ts) or {}
     return {"channel": place.id, "ts": ts, "message": without_metadata(message)}

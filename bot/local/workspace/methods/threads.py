@@ -1,7 +1,5 @@
 """assistant.threads.* and agents.sessions.*: what stands under a thread."""
 
-from typing import Literal
-
 from bot.local.workspace.arguments import JsonList, JsonStrings
 from bot.local.workspace.core import Core
 from bot.local.workspace.errors import SlackFault
@@ -13,6 +11,7 @@ from bot.local.workspace.status import set_session, set_text
 LOADING_MAX = 10
 PROMPTS_MAX = 4
 TITLE_MAX = 200
+SESSION_STATUSES = ("processing", "active", "suspended", "closed")
 
 
 @method("assistant.threads.setStatus", scope="chat:write", tier=4)
@@ -75,7 +74,7 @@ async def session_status(
     core: Core,
     *,
     channel_id: str,
-    status: Literal["processing", "active", "suspended", "closed"],
+    status: str,
     thread_ts: str | None = None,
     title: str | None = None,
     initiator_user_id: str | None = None,
@@ -86,6 +85,12 @@ async def session_status(
     """Create a session, or move it on; "processing" shows the Stop button."""
     place = _thread(core, channel_id, thread_ts)
     _check_title(title)
+    if status not in SESSION_STATUSES:
+        raise SlackFault("invalid_status")
+    if thread_ts is None:
+        raise SlackFault("thread_ts_required")
+    if initiator_user_id is not None and initiator_user_id not in place.members:
+        raise SlackFault("user_not_found")
     set_session(core, place.id, thread_ts, status, title, initiator_user_id)
     return {}
 
