@@ -118,7 +118,7 @@ class Calls:
             parent = Parent(call_id, self.pool, happenings.put_nowait)
             output = await self._run(tool, arguments, parent)
         seconds = time.monotonic() - began
-        detail = output.text.split("\n", 1)[0][:200]
+        detail = (output.note or output.text).split("\n", 1)[0][:200]
         happenings.put_nowait(ToolEnded(call_id, tool.name, output.ok, detail, seconds, title))
         return output
 
@@ -139,7 +139,8 @@ class Calls:
             text = f"{tool.name} failed ({type(error).__name__}). Trying again may not help."
             return CallOutput(call_id, tool.name, text, ok=False)
         links = tuple(source.url for source in result.sources if source.url)
-        return CallOutput(call_id, tool.name, result.content, links=links, mark=mark_for(tool))
+        said, mark = result.content, mark_for(tool)
+        return CallOutput(call_id, tool.name, said, links=links, mark=mark, note=result.note)
 
     async def _attempted(self, tool: Tool, arguments: BaseModel, parent: Parent) -> ToolResult:
         """Run the tool. Raises ToolError, TimeoutError, and what the tool raises."""

@@ -17,7 +17,7 @@ class CallOutput:
     """What answers one call. `result` is set by a valid `complete_task` only; `cancelled` when
     the person stopped the run before this call was done; `blocked` and `ends` are verdicts of stop
     hooks on the result; `restart` is what a fresh chain is to hold of this one (E2). `mark` is set
-    where others wrote the text."""
+    where others wrote the text; `note` is what we say of it."""
 
     call_id: str
     tool: str
@@ -30,11 +30,13 @@ class CallOutput:
     links: tuple[str, ...] = ()
     restart: str = ""
     mark: str = ""
+    note: str = ""
     result: BaseModel | None = None
 
     def item(self) -> Item:
         """The output as the service takes it."""
         text = marked(self.text, self.mark) if self.mark else self.text
+        text = f"{self.note}\n{text}" if self.note else text
         return {"type": "function_call_output", "call_id": self.call_id, "output": text}
 
 

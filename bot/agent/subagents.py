@@ -153,6 +153,7 @@ class Subagents:
     summary="Has a sub-question looked into by a helper; several at once, side by side",
     timeout=_DAY,  # its parent's deadline comes first
     title="Look into: {goal}",
+    foreign=True,  # its words rest on what it read
 )
 async def dispatch_subagent(
     goal: Annotated[
@@ -250,14 +251,13 @@ def _reported(ended: RunEnded) -> ToolResult:
     if ended.result is None:
         done = f" It had done: {'; '.join(dict.fromkeys(ended.done))}." if ended.done else ""
         raise ToolError(f"The helper ended without a report ({ended.stop_reason}).{done}")
-    text = ended.result.model_dump_json()
+    note = ""
     if ended.status is not RunStatus.SUCCESS:
-        text = (
+        note = (
             f"PARTIAL: the helper was cut short ({ended.stop_reason}). What follows is what it had "
-            f"by then; do not take it for everything, and say so in your result.\n{text}"
+            "by then; do not take it for everything, and say so in your result."
         )
     elif isinstance(ended.result, Report):
-        counted = f"{len(ended.result.findings)} findings, {len(ended.result.gaps)} gaps"
-        text = f"Report: {counted}\n{text}"
-    links = (Source(title=url, url=url, supports="") for url in ended.state.links)
-    return ToolResult(text, sources=tuple(links))
+        note = f"Report: {len(ended.result.findings)} findings, {len(ended.result.gaps)} gaps"
+    links = tuple(Source(title=url, url=url, supports="") for url in ended.state.links)
+    return ToolResult(ended.result.model_dump_json(), sources=links, note=note)

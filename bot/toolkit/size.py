@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bot.core.errors import ToolError
 from bot.toolkit.artifacts import Artifact, Artifacts
 from bot.toolkit.tool import Tool, ToolResult
@@ -47,7 +49,7 @@ async def limited(result: ToolResult, tool: Tool, allowed: int, artifacts: Artif
         )
         handles = (*handles, kept.handle)
     shown = preview(result.content, min(int(size * _PREVIEW_SHARE), max(0, allowed - len(head))))
-    return ToolResult(head + shown, result.sources, handles)
+    return replace(result, content=head + shown, handles=handles)
 
 
 async def _kept(content: str, tool: Tool, artifacts: Artifacts) -> Artifact:

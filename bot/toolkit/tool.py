@@ -45,13 +45,15 @@ class ToolResult:
 
     `content` is what the model reads. `sources` are recorded beside it: their addresses may be
     posted as links. `handles` name artifacts that the result rests on or made. One that shows what
-    the model may have written itself is `own`: addresses in it are nobody's.
+    the model may have written itself is `own`: addresses in it are nobody's. `note` is what we say
+    of it, which a foreign tool's marks leave out.
     """
 
     content: str
     sources: tuple[Source, ...] = ()
     handles: tuple[str, ...] = ()
     own: bool = False
+    note: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

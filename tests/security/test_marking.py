@@ -15,7 +15,7 @@ _MARKED = re.compile(r"\[data (\w{8})\]\n(.*)\n\[end of data \1\]", re.DOTALL)
 READ = ("read_thread", {"limit": None, "before": None})
 OURS = {
     *("calculate", "convert_units", "count_words", "current_time", "convert_time", "count_days"),
-    *("shift_date", "list_holidays", "find_meeting_times", "list_databases", "dispatch_subagent"),
+    *("shift_date", "list_holidays", "find_meeting_times", "list_databases"),
     *("list_schedules", "make_chart", "make_table", "write_file", "edit_file", "draw_lots"),
 }
 """Tools that return nothing that anybody else wrote, or only names that the model gave them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
@@ -72,7 +73,7 @@ def billed(place: Bench) -> Usage:
 
 async def test_it_works_on_a_chain_of_its_own_and_reports() -> None:
     """I1: nothing of the parent's conversation, the parent's tools as far as they only read, and a
-    report whose links count as the parent's."""
+    report whose links count as the parent's, marked as data: it rests on what others wrote."""
     children = {"list seven": [call("big", {"lines": 2}), finish(REPORT)]}
     brain = book([calls(helper("Read list seven", "extra")), finish(ANSWER)], **children)
     async with family(brain) as place:
@@ -85,8 +86,10 @@ async def test_it_works_on_a_chain_of_its_own_and_reports() -> None:
     assert {"big", "extra", "complete_task"} <= set(tools)
     assert not {"change", "launch", "dispatch_subagent"} & set(tools)
     [report] = place.outputs().values()
-    assert report.startswith("Report: 1 findings, 0 gaps")
-    assert Report.model_validate_json(report.split("\n", 1)[1]) == Report.model_validate(REPORT)
+    counted, begins, given, ends = report.split("\n")
+    assert counted == "Report: 1 findings, 0 gaps"
+    assert re.fullmatch(r"\[data (\w{8})\]\[end of data \1\]", begins + ends)  # (LLM01)
+    assert Report.model_validate_json(given) == Report.model_validate(REPORT)
     assert ended.state.links == ("https://big.example/x",)
     assert ended.status is RunStatus.SUCCESS
 
@@ -193,7 +196,7 @@ async def test_one_that_fails_is_no_end_of_its_parent() -> None:
     async with family(brain) as place:
         ended = await place.run(QUESTION)
     failed, report = place.outputs().values()
-    assert failed == "The helper ended without a report (refused). It had done: Big."
+    assert "The helper ended without a report (refused). It had done: Big." in failed
     assert report.startswith("Report")
     assert ended.status is RunStatus.SUCCESS
 
@@ -231,9 +234,8 @@ async def test_with_too_little_left_none_is_begun() -> None:
     async with family(endless, tokens=6_000) as place:
         ended = await place.run(QUESTION)
     assert len(place.api.requests) == 3
-    assert set(place.outputs().values()) == {
-        "Not begun: too little is left of the budget. Go on without it."
-    }
+    said = "Not begun: too little is left of the budget. Go on without it."
+    assert [said in each for each in place.outputs().values()] == [True] * 4
     assert ended.status is RunStatus.SUCCESS
 
 
