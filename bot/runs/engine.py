@@ -3,10 +3,9 @@
 The mailbox of a thread is the truth; a job of the engine is a *ticket* that carries nothing but
 the thread. Whoever serves a ticket holds the thread's slot and runs the head of its mailbox. There
 are never fewer tickets than requests, and one too many does nothing, so order and liveness survive
-crashes; a sweep gives tickets to mailboxes that have none. A thread whose head waits for people
-rests: its tickets do nothing, and `wake`, or the sweep when the time is up, brings new ones.
-
-Pinned to 0.27: `_harden` touches two private attributes, for which there is no public option.
+crashes; a sweep gives tickets to mailboxes that have none. A thread whose head waits for people, or
+for a run of a person who has many, rests: its tickets do nothing, and `wake`, or the sweep when the
+time is up, brings new ones.
 """
 
 from __future__ import annotations
@@ -17,25 +16,21 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from urllib.parse import parse_qs, urlsplit, urlunsplit
 
 from docket import ConcurrencyLimit, Docket, Perpetual, Worker
 from redis import exceptions
-from redis.asyncio.retry import Retry
-from redis.backoff import ExponentialBackoff
 
 from bot.core.background import alongside
 from bot.core.errors import CorruptValue, LeaseLost, StoreUnavailable
 from bot.core.failpoints import failpoint
 from bot.core.request import Request
+from bot.runs.docket import open_docket
 from bot.runs.handing_back import HandBack
 from bot.runs.questions import Parked
+from bot.runs.shares import Shares
 from bot.store import Mailbox
 
 log = logging.getLogger(__name__)
-
-NAME = "bot:engine"
-"""Prefix of the engine's own keys. Its streams and schedule live as long as the deployment."""
 
 SUBMIT_SECONDS = 2.5  # Slack waits three for its ack
 STORE_TROUBLE_SECONDS = 1.0  # before a ticket is tried again when Redis failed under its run
@@ -56,13 +51,15 @@ nobody while its thread rests. After anything else it is tried again, later and 
 
 @dataclass(frozen=True, slots=True)
 class EngineOptions:
-    """`[engine]` in bot.toml. `concurrency` is runs at once in a worker. `lease` is how long a
+    """`[engine]` in bot.toml. `concurrency` is runs at once in a worker, `per_person` how many of
+    them one person may have: what they ask beyond that waits for these. `lease` is how long a
     killed worker's requests rest, in seconds; a live worker whose event loop stands still for as
     long loses its own. `sweep` is the time between looks for requests that nobody serves. `grace`
     is how long runs may take to a save point when their process is asked to stop: with it and the
     ten seconds that closing may take, the process ends before a host kills it, mostly after 30."""
 
     concurrency: int = 200
+    per_person: int = 20
     lease: float = 20.0
     sweep: float = 30.0
     grace: float = 20.0
@@ -81,6 +78,7 @@ class Engine:
         self._docket = docket
         self._mailbox = mailbox
         self._options = options
+        self._shares = Shares(mailbox, options.per_person, options.sweep)
         self._handle: Handle | None = None
         self._worker: Worker | None = None
         self._running: set[asyncio.Task[None]] = set()
@@ -210,9 +208,19 @@ class Engine:
             return
         if self.draining.is_set():
             raise HandBack
+        if await self._shares.rests(request):
+            return
+        try:
+            with self._shares.taken(request):
+                await self._run(request, self._handle)
+        finally:
+            if waiting := await self._shares.next_after(request):
+                await self._add_tickets(waiting)
+
+    async def _run(self, request: Request, handle: Handle) -> None:
         attempt = await self._mailbox.attempts(request.id)
         try:
-            await self._handle(request, attempt)
+            await handle(request, attempt)
         except (HandBack, Parked, asyncio.CancelledError):
             await self._mailbox.forgive(request.id)
             raise
@@ -221,7 +229,8 @@ class Engine:
         except StoreUnavailable as error:
             why = error.__cause__ or error
             log.warning("Redis failed under request %s; it stays where it is: %s", request.id, why)
-            await self._add_ticket(thread_key, STORE_TROUBLE_SECONDS)  # waits until Redis is back
+            # Waits until Redis is back.
+            await self._add_ticket(request.thread_key, STORE_TROUBLE_SECONDS)
             await self._mailbox.forgive(request.id)
             return
         except Exception as error:
@@ -229,7 +238,7 @@ class Engine:
                 log.exception("Request %s failed, attempt %d", request.id, attempt)
                 raise HandBack(_pause(attempt)) from error
             log.exception("Request %s dropped after %d attempts", request.id, attempt)
-        await self._mailbox.pop(thread_key, request.id)
+        await self._mailbox.pop(request.thread_key, request.id)
 
     async def _head(self, thread_key: str) -> Request | None:
         while True:
@@ -261,38 +270,9 @@ async def open_engine(
     url: str, mailbox: Mailbox, options: EngineOptions | None = None
 ) -> AsyncGenerator[Engine]:
     """An engine on the Redis at `url`, which must be the mailbox's."""
-    async with Docket(
-        name=NAME, url=_with_connections(url), execution_ttl=timedelta(minutes=1)
-    ) as docket:
-        _harden(docket)
+    async with open_docket(url) as docket:
         yield Engine(docket, mailbox, options or EngineOptions())
 
 
 def _pause(attempt: int) -> float:
     return min(2.0**attempt, LONGEST_PAUSE)
-
-
-def _with_connections(url: str) -> str:
-    """Docket's pool stops at 100 connections, and refuses more, unless its URL says otherwise."""
-    parts = urlsplit(url)
-    if "max_connections" in parse_qs(parts.query):
-        return url
-    query = "&".join(filter(None, (parts.query, "max_connections=1000")))
-    return urlunsplit(parts._replace(query=query))
-
-
-def _harden(docket: Docket) -> None:
-    """Have docket's connections try again by themselves: without, a worker reacts to any error of
-    Redis by finishing all its jobs before it reconnects, and renews no lease meanwhile. A Redis
-    that takes no writes is such an error too, or the end of a job would keep its thread's slot."""
-    pool = docket._redis._connection_pool
-    if pool is not None:
-        trouble = [
-            exceptions.ConnectionError,
-            exceptions.TimeoutError,
-            exceptions.BusyLoadingError,
-            exceptions.ReadOnlyError,
-            exceptions.OutOfMemoryError,
-        ]
-        retry = Retry(ExponentialBackoff(cap=1, base=0.05), retries=120)
-        pool.connection_kwargs.update(retry=retry, retry_on_error=trouble)

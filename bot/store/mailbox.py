@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
@@ -13,6 +14,7 @@ from bot.core.request import Request
 from bot.store.connection import Connection, Retention
 from bot.store.values import decode, load, set_aside
 
+_ITS_TURN = "turn"
 _AT_ONCE = 500  # mailboxes counted in one go, so that Redis serves others in between
 
 
@@ -64,7 +66,7 @@ def message_claim(redis: Connection, team: str, channel: str, ts: str) -> str:
 
 
 def parked_key(redis: Connection, thread_key: str) -> str:
-    """Set while the thread's head waits for a person and needs no ticket."""
+    """Set while the thread's head waits, for a person or its turn, and needs no ticket."""
     return redis.key("parked", thread_key)
 
 
@@ -202,8 +204,21 @@ class Mailbox:
         ]
 
     async def is_parked(self, thread_key: str) -> bool:
-        """Whether the thread's head waits for a person."""
+        """Whether the thread's head waits, for a person or its turn."""
         return bool(await self._redis.call("EXISTS", parked_key(self._redis, thread_key)))
+
+    async def rest(self, request: Request, seconds: float) -> bool:
+        """Have the thread wait for the turn of its head, `request`, at most so long; False when that
+        is to be stopped, for which it has to run."""
+        keys = [
+            self._redis.key("cancelled", request.id),
+            parked_key(self._redis, request.thread_key),
+        ]
+        return bool(await self._redis.script("rest", keys, _ITS_TURN, math.ceil(seconds)))
+
+    async def end_rest(self, thread_key: str) -> None:
+        """Its turn has come; bring it tickets. One that waits for a person goes on waiting."""
+        await self._redis.script("unlock", [parked_key(self._redis, thread_key)], _ITS_TURN)
 
     async def forget_if_empty(self, thread_key: str) -> bool:
         """Take the thread off `threads` if nothing waits there any more."""

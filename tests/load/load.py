@@ -117,8 +117,9 @@ class Site:
 
 @asynccontextmanager
 async def site(folder: Path) -> AsyncGenerator[Site]:
-    """`bot web` with its defaults, a Redis server, stand-ins that answer at once; no worker yet."""
-    (folder / "bot.toml").touch()
+    """`bot web`, a Redis server, stand-ins that answer at once; no worker yet. The settings are the
+    defaults, but for the share of a person: one asks everything."""
+    (folder / "bot.toml").write_text("[engine]\nper_person = 1000\n")
     ports = {"web": free_port(), "worker": free_port()}
     async with (
         embedded_redis(None) as url,

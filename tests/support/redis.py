@@ -51,7 +51,9 @@ async def redis(redis_url: str) -> AsyncIterator[Redis]:
         yield client
 
 
-def asked(text: str = "How many?", *, thread: str = "1.0", ts: str = "") -> Request:
+def asked(
+    text: str = "How many?", *, thread: str = "1.0", ts: str = "", user: str = "U1"
+) -> Request:
     """A request, told apart from all others by its ts."""
     return Request(
         entry=Entry.MENTION,
@@ -59,7 +61,7 @@ def asked(text: str = "How many?", *, thread: str = "1.0", ts: str = "") -> Requ
         channel="C1",
         thread=thread,
         ts=ts or f"{next(_numbers)}.5",
-        user="U1",
+        user=user,
         text=text,
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
+from collections import Counter
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -32,6 +33,8 @@ class Handler:
     errors: list[BaseException] = field(default_factory=list)
     started: asyncio.Queue[tuple[str, int]] = field(default_factory=asyncio.Queue)
     ended: list[str] = field(default_factory=list)
+    running: Counter[str] = field(default_factory=Counter)
+    most: Counter[str] = field(default_factory=Counter)
 
     def gate(self, *texts: str) -> None:
         self.gates.update({text: asyncio.Event() for text in texts})
@@ -40,8 +43,13 @@ class Handler:
         self.started.put_nowait((request.text, attempt))
         if self.errors:
             raise self.errors.pop(0)
-        if gate := self.gates.get(request.text):
-            await gate.wait()
+        self.running[request.user] += 1
+        self.most |= self.running
+        try:
+            if gate := self.gates.get(request.text):
+                await gate.wait()
+        finally:
+            self.running[request.user] -= 1
         self.ended.append(request.text)
 
     async def next(self) -> tuple[str, int]:
@@ -50,8 +58,11 @@ class Handler:
 
 
 @asynccontextmanager
-async def engine_on(url: str, stores: Stores, lease: float = 2.0) -> AsyncGenerator[Engine]:
-    async with open_engine(url, stores.mailbox, EngineOptions(lease=lease, sweep=1)) as engine:
+async def engine_on(
+    url: str, stores: Stores, lease: float = 2.0, per_person: int = 100, sweep: float = 1.0
+) -> AsyncGenerator[Engine]:
+    options = EngineOptions(lease=lease, sweep=sweep, per_person=per_person)
+    async with open_engine(url, stores.mailbox, options) as engine:
         yield engine
 
 
@@ -65,6 +76,14 @@ async def emptied(stores: Stores) -> None:
     async with asyncio.timeout(SOON):
         while await stores.mailbox.threads():  # noqa: ASYNC110 - a list tells nobody that it is empty
             await asyncio.sleep(0.01)
+
+
+async def resting(stores: Stores, *requests: Request) -> None:
+    """Wait until the threads of these rest."""
+    async with asyncio.timeout(SOON):
+        for request in requests:
+            while not await stores.mailbox.is_parked(request.thread_key):  # noqa: ASYNC110 - as above
+                await asyncio.sleep(0.01)
 
 
 async def test_a_thread_is_answered_in_order_and_one_at_a_time(
@@ -303,3 +322,61 @@ async def test_a_cut_connection_costs_nothing(redis_url: str, stores: Stores, re
         assert await handler.next() == ("next", 1)
         await emptied(stores)
     assert handler.ended == ["beside", "running", "next"]
+
+
+async def test_nobody_takes_all_the_runs_of_a_worker(redis_url: str, stores: Stores) -> None:
+    """Of one person's questions in twelve threads two run at a time; what somebody else asks after
+    them begins at once. The others follow as soon as one ends, not with the next sweep."""
+    handler = Handler()
+    handler.gate("0", "1")
+    async with (
+        engine_on(redis_url, stores, per_person=2, sweep=60) as engine,
+        engine.work(handler),
+    ):
+        first = [await submit(engine, asked(text, thread=text)) for text in "01"]
+        assert {(await handler.next())[0] for _ in first} == {"0", "1"}
+        more = [await submit(engine, asked(f"{n}", thread=f"{n}")) for n in range(2, 12)]
+        again = [await submit(engine, asked(f"{n} again", thread=f"{n}")) for n in range(2, 12)]
+        await resting(stores, *more)
+        await submit(engine, asked("another's", thread="20.0", user="U2"))
+        assert (await handler.next())[0] == "another's"
+        for gate in handler.gates.values():
+            gate.set()
+        await emptied(stores)
+    texts = [each.text for each in (*first, *more, *again)]
+    assert sorted(handler.ended) == sorted([*texts, "another's"])
+    assert handler.most["U1"] == 2
+
+
+async def test_one_that_waits_for_its_turn_can_be_stopped(redis_url: str, stores: Stores) -> None:
+    """It ends at once, though its person has as many runs as ever."""
+    handler = Handler()
+    handler.gate("slow")
+    async with (
+        engine_on(redis_url, stores, per_person=1, sweep=60) as engine,
+        engine.work(handler),
+    ):
+        await submit(engine, asked("slow"))
+        assert (await handler.next())[0] == "slow"
+        waiting = await submit(engine, asked("stopped", thread="2.0"))
+        await resting(stores, waiting)
+        assert await stores.signals.request_cancel(waiting.thread_key, None, "U1") == waiting.id
+        await engine.wake(waiting.thread_key)
+        assert (await handler.next())[0] == "stopped"
+        handler.gates["slow"].set()
+        await emptied(stores)
+
+
+async def test_who_waits_for_a_worker_that_went_is_found(redis_url: str, stores: Stores) -> None:
+    """Whom to have follow is known to nobody then; the rest ends by itself, and the sweep looks."""
+    gone, other = Handler(), Handler()
+    gone.gate("slow")
+    async with engine_on(redis_url, stores, per_person=1) as engine:
+        async with engine.work(gone):
+            await submit(engine, asked("slow"))
+            assert (await gone.next())[0] == "slow"
+            waiting = await submit(engine, asked("waiting", thread="2.0"))
+            await resting(stores, waiting)
+        async with engine_on(redis_url, stores) as two, two.work(other):
+            await emptied(stores)
+    assert sorted(other.ended) == ["slow", "waiting"]

@@ -1,0 +1,55 @@
+"""pydocket as the engine uses it.
+
+Pinned to 0.27: `_harden` touches two private attributes, for which there is no public option.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from urllib.parse import parse_qs, urlsplit, urlunsplit
+
+from docket import Docket
+from redis import exceptions
+from redis.asyncio.retry import Retry
+from redis.backoff import ExponentialBackoff
+
+NAME = "bot:engine"
+"""Prefix of the engine's own keys. Its streams and schedule live as long as the deployment."""
+
+
+@asynccontextmanager
+async def open_docket(url: str) -> AsyncGenerator[Docket]:
+    """The carrier of tickets on the Redis at `url`."""
+    async with Docket(
+        name=NAME, url=_with_connections(url), execution_ttl=timedelta(minutes=1)
+    ) as docket:
+        _harden(docket)
+        yield docket
+
+
+def _with_connections(url: str) -> str:
+    """Docket's pool stops at 100 connections, and refuses more, unless its URL says otherwise."""
+    parts = urlsplit(url)
+    if "max_connections" in parse_qs(parts.query):
+        return url
+    query = "&".join(filter(None, (parts.query, "max_connections=1000")))
+    return urlunsplit(parts._replace(query=query))
+
+
+def _harden(docket: Docket) -> None:
+    """Have docket's connections try again by themselves: without, a worker reacts to any error of
+    Redis by finishing all its jobs before it reconnects, and renews no lease meanwhile. A Redis
+    that takes no writes is such an error too, or the end of a job would keep its thread's slot."""
+    pool = docket._redis._connection_pool
+    if pool is not None:
+        trouble = [
+            exceptions.ConnectionError,
+            exceptions.TimeoutError,
+            exceptions.BusyLoadingError,
+            exceptions.ReadOnlyError,
+            exceptions.OutOfMemoryError,
+        ]
+        retry = Retry(ExponentialBackoff(cap=1, base=0.05), retries=120)
+        pool.connection_kwargs.update(retry=retry, retry_on_error=trouble)
