@@ -59,6 +59,8 @@ STORE: dict[str, tuple[str, ...] | str] = {
     "mailbox.py:Mailbox.rewrite": "an edit: done again when Slack delivers it again",
     "mailbox.py:Mailbox.gone": "looks, and changes nothing",
     "mailbox.py:Mailbox.forget_if_empty": ("sweep-found",),
+    "mailbox.py:Mailbox.rest": "a rest ends by itself, and the sweep looks",
+    "mailbox.py:Mailbox.end_rest": "a rest ends by itself, and the sweep looks",
     "mailbox.py:Mailbox.attempts": ("ticket-taken",),
     "mailbox.py:Mailbox.forgive": ("ticket-returning",),
     "leases.py:Lease.write": ("step-keeping", "step-kept"),
