@@ -112,6 +112,10 @@ class Poster:
             await end_stream(self._clients, self._request.channel, ts, metadata)
             await self._rewrite(ts, part)
 
+    async def is_there(self, ts: str) -> bool:
+        """Whether that message of the bot's own is in the thread still."""
+        return any(message["ts"] == ts for message in await self._own_messages())
+
     async def stands(self, ts: str) -> bool:
         """Whether that message is the run's first one still: an edited question's next run writes
         its answer over it."""

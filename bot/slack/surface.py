@@ -184,6 +184,8 @@ class SlackSurface:
         stays where it is. Forgotten first: whoever goes on in between finds it, or none."""
         if self._request.replaces or time.time() - float(ts) < self._edit_seconds:
             return False
+        if not await self._poster.is_there(ts):  # somebody removed it, as its update will say
+            return False
         await self._post.save_message("")
         try:
             await self._poster.take_back(ts)

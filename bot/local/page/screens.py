@@ -71,6 +71,7 @@ class Screens:
         return Scene(
             viewer=user,
             bot=self._ws.bot_user_id,
+            is_admin=everyone[user].is_admin if user in everyone else False,
             people={person.id: person.real_name for person in everyone.values()},
             channels={c.id: c.name for c in self.visible(user) if not c.is_direct},
             hosted_image=lambda source: self._hosted_image(source, user),

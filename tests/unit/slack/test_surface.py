@@ -269,6 +269,17 @@ async def test_a_revised_answer_stays_where_the_old_one_was(thread):
     assert [m["ts"] for m in thread.replies()] == [begun]
 
 
+async def test_an_old_message_that_somebody_removed_is_not_posted_anew(thread):
+    """As with a young one: they did not want it there, and the asker is told so directly."""
+    async with thread.open(edit_seconds=0) as surface:
+        await thread.ws.delete(ADA, GENERAL, thread.post.ts)
+        await surface.finish(outcome())
+    assert thread.replies() == []
+    *_, told = thread.calls("chat.postMessage")
+    assert told.args["channel"].startswith("D")
+    assert "my message there was deleted" in told.args["text"]
+
+
 async def test_an_old_message_that_slack_keeps_becomes_the_answer(thread):
     """Where it may not be deleted, one that changes is better than two."""
     thread.ws.faults.fail("chat.delete", "cant_delete_message")

@@ -14,6 +14,7 @@ class Scene:
 
     viewer: str = ""
     bot: str = ""
+    is_admin: bool = False
     people: Mapping[str, str] = field(default_factory=dict)
     channels: Mapping[str, str] = field(default_factory=dict)
     hosted_image: Callable[[str], str | None] = _nothing_hosted

@@ -38,7 +38,7 @@ export const clicks = {
   menu: (button) => toggleMenu(button, button.nextElementSibling),
   "message-menu"(button) {
     const menu = byId("message-menu");
-    for (const item of menu.querySelectorAll("[data-own-only]")) item.hidden = button.dataset.own !== "true";
+    for (const item of menu.querySelectorAll("[data-needs]")) item.hidden = !(item.dataset.needs in button.dataset);
     toggleMenu(button, menu, { message: messageOf(button) });
   },
   "global-menu": (button) => toggleMenu(button, byId("global-menu")),
