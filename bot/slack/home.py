@@ -167,11 +167,13 @@ def _servers(servers: Sequence[Server]) -> str:
 
 
 def _server(server: Server) -> str:
-    tools = f"*{escape_mrkdwn(server.name)}*: {len(server.usable)} tools"
-    if not server.changed:
-        return tools
-    names = escape_mrkdwn(", ".join(each.name for each in server.changed))
-    return f"{tools}; {words.SERVER_CHANGED.format(names=names, server=server.name)}"
+    says = [words.SERVER_DOWN.format(error=server.error)] if server.error else []
+    if server.usable or not says:
+        says.insert(0, f"{len(server.usable)} tool{'' if len(server.usable) == 1 else 's'}")
+    if server.changed:
+        names = escape_mrkdwn(", ".join(each.name for each in server.changed))
+        says.append(words.SERVER_CHANGED.format(names=names, server=server.name))
+    return f"*{escape_mrkdwn(server.name)}*: {'; '.join(says)}"
 
 
 def _switch(pause: Pause | None) -> Block:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from datetime import UTC, datetime, timedelta
 
 from slack_sdk.errors import SlackApiError
 
@@ -21,6 +22,7 @@ from bot.slack.streams import Stream
 log = logging.getLogger(__name__)
 
 _STATUS_REFRESH = 60.0  # seconds; Slack clears a status line after 120
+_AT_ONCE = timedelta(seconds=2)  # for a run to begin that waits for no other
 _LAST_UPDATE = 12.0  # seconds for an update that is on its way to be answered
 
 
@@ -82,12 +84,22 @@ class LiveMessage:
 
     async def _run(self) -> None:
         try:
+            await self._resume_session()
             while await self._next():
                 await self._show()
                 await self._show_status()
                 await self._pause(self._pace)
         except LeaseLost:
             log.info("Another worker shows run %s now", self._post.run_id)
+
+    async def _resume_session(self) -> None:
+        """It began when the request was taken in; the end of a run that this one waited for ended
+        it, and with it Slack's Stop button."""
+        request = self._request
+        if datetime.now(UTC) - request.received_at > _AT_ONCE:
+            await self._status.session(
+                request.channel, request.thread, "processing", user=request.user
+            )
 
     async def _next(self) -> bool:
         """Waits for something to show; False once closing."""

@@ -212,7 +212,8 @@ class SlackSurface:
         reason = words.GONE_REASONS.get(code, words.GONE_OTHERWISE)
         await self._post.save_part(len(rendered.parts) + len(rendered.uploads))
         try:
-            sentence = words.GONE.format(channel=self._request.channel, reason=reason)
-            await self._poster.tell_directly(sentence)
+            sentence = words.GONE_DIRECT if self._request.channel.startswith("D") else words.GONE
+            told = sentence.format(channel=self._request.channel, reason=reason)
+            await self._poster.tell_directly(told)
         except (SlackApiError, *TRANSPORT_ERRORS) as error:
             log.warning("Nor could the person be told: %s", type(error).__name__)

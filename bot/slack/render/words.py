@@ -77,6 +77,7 @@ GONE = (
     "I could not post my answer in <#{channel}>: {reason} Ask me again, here if you like, "
     "if you still need it."
 )
+GONE_DIRECT = "I did not post my answer: {reason} Ask me again if you still need it."
 GONE_REASONS = {
     "message_not_found": "my message there was deleted.",
     "thread_not_found": "the thread was deleted.",
@@ -235,6 +236,7 @@ HOME_SPENT = "*Spent,* the most first:"
 HOME_NOTHING_SPENT = "*Spent:* nothing yet this month."
 HOME_TOOLS = "*Tools:* {count} in these groups: {groups}."
 HOME_SERVERS = "*MCP servers:*"
+SERVER_DOWN = "{error} (`bot doctor` says why)"
 SERVER_CHANGED = "{names} changed and are off until somebody runs `bot mcp --accept {server}`"
 PAUSE, RESUME = "Pause me", "Let me work again"
 PAUSE_TITLE = "Pause me for everybody?"

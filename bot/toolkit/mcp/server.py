@@ -39,6 +39,8 @@ class Connection:
 
     def __init__(self, name: str, server: McpServer, saw: Saw) -> None:
         self.name = name
+        self.is_down = False
+        """Whether it could not be reached when that was tried last."""
         self._server = server
         self._saw = saw
         self._listed: dict[str, ToolFacts] = {}
@@ -126,16 +128,21 @@ class Connection:
         )
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
-                return await asyncio.shield(opened)
+                client = await asyncio.shield(opened)
         except TimeoutError:
+            self.is_down = True
             await self.close()
             raise ToolError(f"The MCP server {self.name} does not answer.") from None
         except asyncio.CancelledError:
             self._leave.set()  # it is closed by whoever connects next
             raise
         except Exception as error:
+            self.is_down = True
             log.warning("MCP server %s cannot be reached: %s", self.name, reason(error))
             raise ToolError(f"The MCP server {self.name} cannot be reached.") from error
+        else:
+            self.is_down = False
+            return client
 
     async def _live(self, opened: asyncio.Future[Client], leave: asyncio.Event) -> None:
         try:

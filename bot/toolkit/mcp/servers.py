@@ -26,7 +26,8 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 5.0, 600.0  # seconds between attempts to see a s
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How one server stands, for people who run the bot. `error` is why it cannot be reached."""
+    """How one server stands, for people who run the bot. `error` says that it cannot be reached,
+    and why if it was asked just now."""
 
     name: str
     usable: tuple[str, ...] = ()
@@ -141,10 +142,14 @@ class McpServers:
         return replace(await self._as_pinned(name), error=error)
 
     async def _as_pinned(self, name: str) -> Standing:
-        pins = await self._known(name) or ServerPins()
+        known = await self._known(name)
+        pins = known or ServerPins()
+        error = "cannot be reached" if self._connections[name].is_down else ""
+        if known is None and not error:
+            error = "has not answered yet"
         usable = tuple(tool for tool, pin in pins.tools.items() if pin.usable)
         changed = tuple(pin.offered for pin in pins.changed.values() if pin.offered)
-        return Standing(name, usable, changed)
+        return Standing(name, usable, changed, error)
 
     def _tool(self, name: str, facts: ToolFacts) -> Tool | None:
         key = (name, facts.digest)

@@ -178,6 +178,8 @@ async def test_a_server_that_is_not_there_is_said_to_be_so(stores: Stores) -> No
     missing = McpServer(command="no-such-program")
     async with met(stores, gone=missing) as servers:
         [standing] = await servers.standings()
+        [known] = await servers.pinned()
+    assert known.error == "cannot be reached"
     assert (
         standing.error
         == "cannot be reached: there is no program no-such-program; run its command by hand to see why"

@@ -1,6 +1,7 @@
 """A run in its thread: one message that changes, and exactly one terminal (reliability 1, 4)."""
 
 import asyncio
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -32,6 +33,16 @@ async def test_a_placeholder_with_a_stop_button_becomes_the_answer(thread):
     assert message["blocks"][0]["text"].startswith("Sales rose")
     assert thread.ws.status(GENERAL, thread.request.thread).text == ""
     assert thread.ws.status(GENERAL, thread.request.thread).session == "active"
+
+
+async def test_a_run_that_waited_for_another_has_slacks_stop_button_again(thread):
+    """The end of that other one took it away."""
+    waited = datetime.now(UTC) - timedelta(seconds=9)
+    async with thread.open(received_at=waited) as surface:
+        status = thread.ws.status(GENERAL, thread.request.thread)
+        await thread.ws.until(lambda: status.session == "processing")
+        await surface.finish(outcome())
+    assert status.session == "active"
 
 
 async def test_cards_and_status_follow_the_tools(thread):
