@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mimetypes
 import re
 from collections.abc import Mapping
 from datetime import datetime
@@ -22,12 +23,14 @@ from bot.slack.reachable import ReachableChannels
 from bot.slack.reading import Reading
 from bot.slack.refusals import for_the_model, only_once
 from bot.slack.render.links import LinkGate
+from bot.slack.render.parts import shortened
 from bot.slack.text import clean
 from bot.slack.workspaces import Slack
 from bot.toolkit.conversation import Download, ThreadMessage
 
 _PAGE = 200
 _MAX_PAGES = 10
+_MAX_ALT = 1_000  # characters, files.getUploadURLExternal
 _LINK = re.compile(r"/archives/(?P<channel>[CGD][A-Z0-9]{6,})/p(?P<ts>\d{10})(?P<micro>\d{6})")
 
 
@@ -91,6 +94,7 @@ class SlackConversation:
                 content=data,
                 filename=name,
                 title=name,
+                alt_txt=_alt(name, clean(comment)),
                 initial_comment=LinkGate().mrkdwn(clean(comment)) or None,
             )
         failpoint("file-shared")
@@ -210,6 +214,12 @@ class SlackConversation:
             if not cursor:
                 break
         return found[:limit]
+
+
+def _alt(name: str, comment: str) -> str | None:
+    """What an image shows to people who do not see it; None for other files."""
+    is_image = (mimetypes.guess_type(name)[0] or "").startswith("image/")
+    return shortened(comment or name, _MAX_ALT) if is_image else None
 
 
 def _ts(at: datetime | None) -> str | None:

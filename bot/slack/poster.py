@@ -180,6 +180,7 @@ class Poster:
             content=data,
             filename=upload.name,
             title=upload.name,
+            alt_txt=upload.alt or None,
         )
         failpoint("file-shared")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bot.core.answers import Answer
 from bot.core.outcome import Outcome
 from bot.slack.render import words
@@ -38,5 +40,5 @@ def _named_apart(uploads: list[Upload]) -> list[Upload]:
         seen[upload.name] = count = seen.get(upload.name, 0) + 1
         stem, dot, suffix = upload.name.rpartition(".")
         name = upload.name if count == 1 else f"{stem}-{count}{dot}{suffix}"
-        named.append(Upload(name, upload.data, upload.handle))
+        named.append(replace(upload, name=name))
     return named

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from bot.core.answers import Chart, Series, Table
-from bot.core.locales import figures
+from bot.core.locales import figures, rewritten
 from bot.slack.render import words
 from bot.slack.render.links import LinkGate
 from bot.slack.render.markdown import safe_text
@@ -21,6 +21,7 @@ _MAX_LABEL = 20
 _MAX_SERIES = 6
 _MAX_POINTS = 20
 _MAX_SEGMENTS = 6
+_MAX_ALT = 1_000  # files.getUploadURLExternal, alt_txt
 
 
 def chart_pieces(
@@ -35,7 +36,7 @@ def chart_pieces(
     if chart.image:
         note = words.CHART_AS_IMAGE.format(title=safe_text(chart.title, gate))
         name = f"{file_name(chart.title) or 'chart'}.png"
-        return [written(note)], [Upload(name, handle=chart.image)]
+        return [written(note)], [Upload(name, handle=chart.image, alt=_described(chart, locale))]
     heading = written(words.CHART_AS_TABLE.format(title=safe_text(chart.title, gate)))
     pieces, uploads = table_pieces(_numbers(chart), gate, locale)
     return [heading, *pieces], uploads
@@ -121,6 +122,20 @@ def _numbers_as_text(chart: Chart, locale: str) -> str:
     table = _numbers(chart)
     lines = as_csv(figures([table.columns, *table.rows], locale)).decode("utf-8-sig").splitlines()
     return "\n".join(f"    {line}" for line in lines)
+
+
+def _described(chart: Chart, locale: str) -> str:
+    """The chart for people who hear it: its values, as many as fit."""
+    lines = [
+        f"{series.name}: {', '.join(_points(chart, series, locale))}" for series in chart.series
+    ]
+    text = words.CHART_ALT.format(kind=words.CHART_KINDS[chart.kind], title=chart.title)
+    return shortened(" ".join([text, *(f"{line}." for line in lines)]), _MAX_ALT)
+
+
+def _points(chart: Chart, series: Series, locale: str) -> list[str]:
+    values = (rewritten(_number(series, index), locale) for index in range(len(chart.labels)))
+    return [f"{label} {value}" for label, value in zip(chart.labels, values, strict=True) if value]
 
 
 def _named(chart: Chart, gate: LinkGate) -> str:

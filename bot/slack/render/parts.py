@@ -68,11 +68,13 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file that belongs to the message: its bytes, or the handle of the artifact with them."""
+    """A file that belongs to the message: its bytes, or the handle of the artifact with them. `alt`
+    says what an image shows to people who do not see it."""
 
     name: str
     data: bytes = b""
     handle: str = ""
+    alt: str = ""
 
 
 Drawn = tuple[list[Piece], list[Upload]]

@@ -65,6 +65,8 @@ TABLE_CUT = (
 CHART_MISSING = "The chart “{handle}” is not there any more."
 CHART_AS_IMAGE = "Chart “{title}”: see the attached image."
 CHART_AS_TABLE = "Chart “{title}” in numbers:"
+CHART_ALT = "{kind} chart “{title}”."
+CHART_KINDS = {"bar": "Bar", "line": "Line", "area": "Area", "pie": "Pie"}
 EARLIER_STEPS = "{count} earlier steps"
 
 SHARE = "Post it in the thread"

@@ -136,6 +136,8 @@ async def test_an_image_of_a_chart_is_attached(thread):
     async with thread.open() as surface:
         await surface.finish(outcome(charts={"chart_1": chart}))
     assert thread.file_names() == ["sales-by-region.png"]
+    [file] = [f for m in thread.replies() for f in m.get("files", ())]
+    assert file["alt_txt"] == "Bar chart “Sales by region”. 2026: same 10, same 12.5."
 
 
 async def test_an_image_that_is_gone_does_not_stop_the_answer(thread):

@@ -11,6 +11,7 @@ from bot.local.workspace.uploads import new_id, share_events
 from bot.local.workspace.wire import file_object
 
 SIZE_MAX = 1024**3
+ALT_MAX = 1_000
 _LISTS = {"public": "channels", "private": "groups", "mpim": "groups", "im": "ims"}
 
 
@@ -28,6 +29,11 @@ async def get_upload_url(
         raise SlackFault(
             "invalid_arguments",
             response_metadata={"messages": ["[ERROR] must be positive: length"]},
+        )
+    if alt_txt is not None and len(alt_txt) > ALT_MAX:
+        raise SlackFault(
+            "invalid_arguments",
+            response_metadata={"messages": ["[ERROR] must be at most 1000 characters: alt_txt"]},
         )
     if length > SIZE_MAX:
         raise SlackFault("file_upload_size_restricted")
