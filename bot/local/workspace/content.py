@@ -8,6 +8,7 @@ from bot.local.workspace.posting import new_block_id
 from bot.local.workspace.state import Json
 
 MARKDOWN_TEXT_MAX = 12_000
+ATTACHMENTS_MAX = 100
 METADATA_MAX = 8_000  # characters of JSON; Slack has a limit and documents no figure
 NO_FALLBACK = "This content can't be displayed."
 
@@ -20,7 +21,8 @@ def content(
 ) -> Json:
     """The message's `text`, `blocks` and `attachments`, without those not given.
 
-    Raises SlackFault: no_text, markdown_text_conflict, msg_too_long, invalid_blocks.
+    Raises SlackFault: no_text, markdown_text_conflict, msg_too_long, invalid_blocks,
+    too_many_attachments.
     """
     if markdown_text is not None:
         return _markdown(markdown_text, with_others=text is not None or blocks is not None)
@@ -32,7 +34,7 @@ def content(
     if blocks is not None:
         found["blocks"] = checked(blocks)
     if attachments is not None:
-        found["attachments"] = attachments
+        found["attachments"] = _attachments(attachments)
     return found
 
 
@@ -52,6 +54,16 @@ def checked_metadata(metadata: Json | None) -> Json | None:
     if len(json.dumps(metadata)) > METADATA_MAX:
         raise SlackFault("metadata_too_large")
     return {"event_type": event_type, "event_payload": payload}
+
+
+def _attachments(attachments: list[Json]) -> list[Json]:
+    """As they are, with the blocks in them checked. Raises too_many_attachments, invalid_blocks."""
+    if len(attachments) > ATTACHMENTS_MAX:
+        raise SlackFault("too_many_attachments")
+    for each in attachments:
+        if isinstance(each.get("blocks"), list):
+            check_blocks(each["blocks"])
+    return attachments
 
 
 def _markdown(text: str, *, with_others: bool) -> Json:

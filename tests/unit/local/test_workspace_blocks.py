@@ -74,6 +74,14 @@ DATA = {
 }
 CARD = {"type": "card", "title": PLAIN, "actions": [button()]}
 
+MENU = {"type": "static_select", "action_id": "s", "options": [option()]}
+CHECKS = {
+    "type": "checkboxes",
+    "action_id": "c",
+    "options": [option()],
+    "initial_options": [option()],
+}
+
 GOOD: list[Json] = [
     {"type": "section", "text": mrkdwn(3000), "fields": [mrkdwn(2000)] * 10, "accessory": button(), "expand": True},
     {"type": "header", "text": plain(150)},
@@ -84,6 +92,7 @@ GOOD: list[Json] = [
     {"type": "context_actions", "elements": [THUMBS]},
     actions(*({**button(), "action_id": str(n)} for n in range(25))),
     actions({"type": "static_select", "action_id": "s", "options": [option()] * 100}),
+    actions({**MENU, "initial_option": option()}, CHECKS),
     actions({"type": "overflow", "action_id": "o", "options": [option()]}),
     {"type": "table", "rows": [[raw()] * 20] * 100, "column_settings": [{"align": "right"}, None]},
     DATA,
@@ -91,7 +100,6 @@ GOOD: list[Json] = [
     chart(chart=plot(["a", "b"])),
     {"type": "plan", "title": "p", "tasks": [task("1"), task("2", "error")]},
     {**task(), "details": rich({"type": "text", "text": "x"}), "sources": [{"type": "url", "url": "https://e.com", "text": "e"}]},
-    {"type": "alert", "text": PLAIN, "level": "warning"},
     CARD,
     {"type": "carousel", "elements": [CARD, {"type": "card", "body": PLAIN}]},
     {"type": "container", "title": PLAIN, "child_blocks": [{"type": "divider"}]},
@@ -153,7 +161,12 @@ BAD: list[tuple[Json, str]] = [
     (task(status="done"), "/blocks/0/status"),
     ({"type": "plan", "title": "p", "tasks": [task("1"), task("1")]}, "/blocks"),
     ({**task(), "details": "words"}, "/blocks/0/details"),
-    ({"type": "alert", "text": PLAIN, "level": "loud"}, "/blocks/0/level"),
+    ({"type": "alert", "text": PLAIN, "level": "warning"}, "/blocks/0/type"),
+    (chart(chart=plot(["a", "b", "b"])), "/blocks/0/chart"),
+    (actions({**MENU, "initial_option": option("other")}), "/blocks/0/elements/0"),
+    (actions({**MENU, "options": [option(text=mrkdwn(1))]}), "/blocks/0/elements/0/options/0/text/type"),
+    (actions({**CHECKS, "type": "radio_buttons"}), "/blocks/0/elements/0"),
+    (actions({**CHECKS, "initial_options": [option("other")]}), "/blocks/0/elements/0"),
     ({"type": "card", "title": plain(151)}, "/blocks/0/title"),
     ({"type": "card"}, "/blocks/0"),
     ({"type": "carousel", "elements": [CARD] * 11}, "/blocks/0/elements"),
@@ -194,7 +207,8 @@ def test_rules_across_blocks(blocks):
         check_blocks(blocks)
 
 
-INPUT = {"type": "input", "label": PLAIN, "element": {"type": "plain_text_input", "action_id": "i"}}
+FIELD = {"type": "plain_text_input", "action_id": "i"}
+INPUT = {"type": "input", "label": PLAIN, "element": FIELD}
 MODAL = {"type": "modal", "title": PLAIN, "submit": PLAIN, "blocks": [INPUT]}
 
 
@@ -218,6 +232,9 @@ def test_a_good_view_is_taken():
         {"blocks": [{"type": "table", "rows": [[raw()]]}]},
         {"type": "home"},
         {"colour": "red"},
+        {"blocks": [{**INPUT, "element": {**FIELD, "max_length": 2, "initial_value": "abc"}}]},
+        {"blocks": [{**INPUT, "element": {**FIELD, "focus_on_load": True}}] * 2},
+        {"blocks": [{"type": "section", "text": mrkdwn(3000)}] * 90},
     ],
 )
 def test_a_bad_view_is_refused(change):
@@ -230,6 +247,12 @@ async def test_a_message_with_bad_blocks_is_not_posted(ws, client):
         await client.chat_postMessage(channel="C0GENERAL1", text="x", blocks=[{"type": "nonsense"}])
     assert raised.value.response["error"] == "invalid_blocks"
     assert ws.messages("C0GENERAL1") == []
+
+
+async def test_the_blocks_of_attachments_are_checked_as_well(ws, client):
+    bad = [{"blocks": [{"type": "nonsense"}]}]
+    with pytest.raises(SlackApiError, match="invalid_blocks"):
+        await client.chat_postMessage(channel="C0GENERAL1", text="x", attachments=bad)
 
 
 async def test_validation_needs_no_token(ws, session):

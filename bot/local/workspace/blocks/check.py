@@ -1,6 +1,7 @@
 """Checking blocks and views: slack_sdk's own models first, then Slack's limits, then rules across
 blocks."""
 
+import json
 import logging
 from collections import Counter
 from collections.abc import Iterator
@@ -16,10 +17,11 @@ from bot.local.workspace.errors import SlackFault
 from bot.local.workspace.state import Json
 
 MARKDOWN_MAX = 12_000
+VIEW_MAX = 250_000  # bytes, https://docs.slack.dev/reference/methods/views.open
 CHARTS_MAX = 2
 # Blocks the SDK has no model of; its parser would only log and drop them.
 WITHOUT_MODEL = ("data_table", "data_visualization")
-NOT_IN_MESSAGES = ("input",)
+NOT_IN_MESSAGES = ("input", "alert")
 NOT_IN_VIEWS = (
     "table",
     "data_table",
@@ -45,7 +47,10 @@ def check_blocks(blocks: list[Json]) -> None:
 
 
 def check_view(view: Json, kind: str) -> None:
-    """Check a view that has to be a "modal" or a "home". Raises SlackFault invalid_arguments."""
+    """Check a view that has to be a "modal" or a "home". Raises SlackFault invalid_arguments,
+    view_too_large."""
+    if len(json.dumps(view, ensure_ascii=False).encode(errors="replace")) > VIEW_MAX:
+        raise SlackFault("view_too_large")
     problems = list(_limits(View, view))
     if view.get("type") != kind:
         problems.append(("/type", f"must be {kind}"))
@@ -117,10 +122,16 @@ def _view_rules(blocks: list[Any]) -> Iterator[Problem]:
         if kind in NOT_IN_VIEWS:
             yield f"/blocks/{index}/type", f"unsupported type: {kind}"
     yield from _unique(blocks)
+    if sum(bool(each.get("focus_on_load")) for _, each in interactive(_objects(blocks))) > 1:
+        yield "/blocks", "only one element may have focus_on_load"
+
+
+def _objects(blocks: list[Any]) -> list[Json]:
+    return [block for block in blocks if isinstance(block, dict)]
 
 
 def _unique(blocks: list[Any]) -> Iterator[Problem]:
-    known = [b for b in blocks if isinstance(b, dict)]
+    known = _objects(blocks)
     for name in _twice([b.get("block_id") for b in known]):
         yield "/blocks", f"duplicate block_id: {name}"
     for index, block in enumerate(known):

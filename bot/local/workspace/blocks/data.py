@@ -117,7 +117,7 @@ class Plot(Part):
         if len(set(names)) < len(names):
             raise ValueError("series names must be unique")
         for one in self.series:
-            if {p.label for p in one.data} != set(self.axis_config.categories):
+            if sorted(p.label for p in one.data) != sorted(self.axis_config.categories):
                 raise ValueError("data labels must match the axis categories")
         return self
 

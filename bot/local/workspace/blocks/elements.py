@@ -1,6 +1,7 @@
 """Interactive elements, with Slack's limits:
 https://docs.slack.dev/reference/block-kit/block-elements"""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
@@ -14,6 +15,7 @@ from bot.local.workspace.blocks.parts import (
     Part,
     Plain75,
     Plain150,
+    PlainOption,
     Url,
 )
 
@@ -82,7 +84,7 @@ class Overflow(_Element):
     """The three dots."""
 
     type: Literal["overflow"]
-    options: Annotated[list[Option], Field(min_length=1, max_length=5)]
+    options: Annotated[list[PlainOption], Field(min_length=1, max_length=5)]
     confirm: Confirm | None = None
 
 
@@ -94,13 +96,14 @@ class StaticSelect(_Choice):
     """A menu of given options."""
 
     type: Literal["static_select"]
-    options: Annotated[list[Option], Field(min_length=1, max_length=100)] | None = None
+    options: Annotated[list[PlainOption], Field(min_length=1, max_length=100)] | None = None
     option_groups: Annotated[list[OptionGroup], Field(min_length=1, max_length=100)] | None = None
     initial_option: Option | None = None
 
     @model_validator(mode="after")
     def _options_or_groups(self) -> "StaticSelect":
         _either(self.options, self.option_groups)
+        _offered([self.initial_option], self.options, self.option_groups)
         return self
 
 
@@ -108,7 +111,7 @@ class MultiStaticSelect(_Choice):
     """A menu of given options, several at once."""
 
     type: Literal["multi_static_select"]
-    options: Annotated[list[Option], Field(min_length=1, max_length=100)] | None = None
+    options: Annotated[list[PlainOption], Field(min_length=1, max_length=100)] | None = None
     option_groups: Annotated[list[OptionGroup], Field(min_length=1, max_length=100)] | None = None
     initial_options: list[Option] | None = None
     max_selected_items: Annotated[int, Field(ge=1)] | None = None
@@ -116,6 +119,7 @@ class MultiStaticSelect(_Choice):
     @model_validator(mode="after")
     def _options_or_groups(self) -> "MultiStaticSelect":
         _either(self.options, self.option_groups)
+        _offered(self.initial_options or [], self.options, self.option_groups)
         return self
 
 
@@ -177,6 +181,14 @@ class Checks(_Confirmed):
     initial_options: list[Option] | None = None
     initial_option: Option | None = None
 
+    @model_validator(mode="after")
+    def _choice_is_offered(self) -> "Checks":
+        wrong = self.initial_option if self.type == "checkboxes" else self.initial_options
+        if wrong is not None:
+            raise ValueError("radio buttons have an initial_option, checkboxes initial_options")
+        _offered([self.initial_option, *(self.initial_options or [])], self.options)
+        return self
+
 
 class PlainInput(_Choice):
     """A line or a box of text."""
@@ -186,6 +198,14 @@ class PlainInput(_Choice):
     multiline: bool | None = None
     min_length: Annotated[int, Field(ge=0, le=3000)] | None = None
     max_length: Annotated[int, Field(ge=1, le=3000)] | None = None
+
+    @model_validator(mode="after")
+    def _initial_value_fits(self) -> "PlainInput":
+        longest = 3000 if self.max_length is None else self.max_length
+        if (self.min_length or 0) > longest or len(self.initial_value or "") > longest:
+            raise ValueError("min_length and initial_value must fit into max_length")
+        return self
+
     dispatch_action_config: dict[str, Any] | None = None
 
 
@@ -235,6 +255,18 @@ InputElement = Annotated[
     Menu | Picker | Checks | PlainInput | NumberInput | RichTextInput | FileInput,
     Field(discriminator="type"),
 ]
+
+
+def _offered(
+    chosen: Sequence[Option | None],
+    options: Sequence[Option] | None,
+    groups: Sequence[OptionGroup] | None = None,
+) -> None:
+    """What is chosen at first is one of the options, word for word."""
+    given = [*(options or []), *(each for group in groups or [] for each in group.options)]
+    offered = [each.model_dump() for each in given]
+    if any(each is not None and each.model_dump() not in offered for each in chosen):
+        raise ValueError("the initial option must exactly match one of the options")
 
 
 def _either(options: object, groups: object) -> None:

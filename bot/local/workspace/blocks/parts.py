@@ -74,11 +74,18 @@ class Option(Part):
     url: Url | None = None
 
 
+class PlainOption(Option):
+    """One of a menu, where nothing is formatted."""
+
+    text: Plain75
+    description: Plain75 | None = None
+
+
 class OptionGroup(Part):
     """Options under a heading."""
 
     label: Plain75
-    options: Annotated[list[Option], Field(min_length=1, max_length=100)]
+    options: Annotated[list[PlainOption], Field(min_length=1, max_length=100)]
 
 
 class SlackFile(Part):

@@ -56,12 +56,8 @@ async def set_prompts(
     place = _thread(core, channel_id, thread_ts)
     if not 1 <= len(prompts) <= PROMPTS_MAX:
         raise _invalid("prompts", f"must be 1 to {PROMPTS_MAX}")
-    if any(
-        not isinstance(p.get(key), str) or not p[key]
-        for p in prompts
-        for key in ("title", "message")
-    ):
-        raise _invalid("prompts", "each needs a title and a message")
+    if any(set(p) != {"title", "message"} or not all(_is_text(p[k]) for k in p) for p in prompts):
+        raise _invalid("prompts", "each needs a title and a message, and nothing else")
     core.state.status(place.id, thread_ts).prompts = prompts
     core.changed(
         "prompts", place.id, thread_ts=thread_ts, data={"prompts": prompts, "title": title}
@@ -116,6 +112,10 @@ def _thread(core: Core, channel: str, thread_ts: str | None) -> Channel:
         raise SlackFault("is_archived")
     check_thread(core, place, thread_ts)
     return place
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value)
 
 
 def _check_title(title: str | None) -> None:
