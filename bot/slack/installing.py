@@ -140,7 +140,7 @@ class _States(AsyncOAuthStateStore):
 
     @override
     async def async_issue(self, *_args: object, **_kwargs: object) -> str:
-        return await self._installs.new_state()
+        return self._installs.new_state()
 
     @override
     async def async_consume(self, state: str) -> bool:

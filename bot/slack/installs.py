@@ -7,9 +7,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from weakref import WeakValueDictionary
 
 import aiohttp
 from slack_sdk.errors import SlackApiError, SlackTokenRotationError
@@ -108,7 +108,7 @@ class InstalledWorkspaces:
         self._tokens = tokens
         self._session = session
         self._base_url = base_url
-        self._opening: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._open: dict[str, tuple[tuple[str, str], Slack]] = {}
 
     async def of(self, team: str, enterprise: str | None = None) -> Slack | None:
@@ -118,7 +118,7 @@ class InstalledWorkspaces:
             self._open.pop(team, None)
             return None
         made_for = (install.holder, install.bot_user)
-        async with self._opening[install.holder]:
+        async with self._opening.setdefault(install.holder, asyncio.Lock()):
             known = self._open.get(team)
             if known and known[0] == made_for:
                 return known[1]
@@ -128,6 +128,8 @@ class InstalledWorkspaces:
                 log.warning("The bot is out of %s: %s", team, error)
                 return None
             self._open[team] = (made_for, slack)
+            for gone in self._open.keys() - {team, *await self.teams()}:
+                self._open.pop(gone, None)
             return slack
 
     async def teams(self) -> list[str]:

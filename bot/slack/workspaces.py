@@ -77,7 +77,7 @@ class OneWorkspace:
 
 class PerWorkspace(Generic[T]):
     """What `build` makes of each workspace, made when it is first needed, and again for one that
-    was installed anew."""
+    was installed anew. Of those that have gone nothing stays once something new is made."""
 
     def __init__(self, workspaces: Workspaces, build: Callable[[Slack], T]) -> None:
         self._workspaces = workspaces
@@ -93,6 +93,8 @@ class PerWorkspace(Generic[T]):
         built = self._built.get(team)
         if built is None or built[0] is not slack:
             built = self._built[team] = (slack, self._build(slack))
+            for gone in self._built.keys() - {team, *await self._workspaces.teams()}:
+                self._built.pop(gone, None)
         return built[1]
 
 

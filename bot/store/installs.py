@@ -7,7 +7,6 @@ organisation only those are known from which something came.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from hashlib import sha256
@@ -23,6 +22,9 @@ from bot.store.values import decode
 
 STATE_SECONDS = 600
 """How long somebody may take to press Allow."""
+
+_STATE = b"oauth state"
+_MOST_USED = 10_000  # states that are remembered
 
 LOCK_SECONDS = 30  # longer than Slack may take to answer
 
@@ -111,7 +113,8 @@ class Installs:
 
     async def teams(self) -> list[str]:
         """All workspaces that are known."""
-        found = await self._redis.call("SMEMBERS", self._teams)
+        kept_on = ("EXPIRE", self._teams, self._seconds)
+        found, _ = await self._redis.together(("SMEMBERS", self._teams), kept_on)
         return sorted(each.decode() for each in found)
 
     async def teams_of(self, holder: str) -> list[str]:
@@ -146,15 +149,20 @@ class Installs:
             if taken:
                 await self._redis.script("unlock", [key], mine)
 
-    async def new_state(self) -> str:
-        """The state parameter of one installation that begins."""
-        state = secrets.token_urlsafe(32)
-        await self._redis.call("SET", self._state_key(state), "1", "EX", STATE_SECONDS)
-        return state
+    def new_state(self) -> str:
+        """The state parameter of one installation that begins. Nothing is kept of it: anybody may
+        open the page, as often as they like."""
+        return self._box.encrypt(_STATE).decode()
 
     async def use_state(self, state: str) -> bool:
         """True once for each state that was given out, for ten minutes."""
-        return bool(await self._redis.call("DEL", self._state_key(state)))
+        try:
+            given_out = self._box.decrypt(state.encode(), ttl=STATE_SECONDS) == _STATE
+        except InvalidToken:
+            return False
+        used = sha256(state.encode()).hexdigest()
+        keys, bounds = [self._redis.key("oauth-states-used")], (STATE_SECONDS, _MOST_USED)
+        return given_out and bool(await self._redis.script("use_once", keys, used, *bounds))
 
     def _noting(self, team: str) -> list[tuple[Any, ...]]:
         return [("SADD", self._teams, team), ("EXPIRE", self._teams, self._seconds)]
@@ -164,6 +172,3 @@ class Installs:
 
     def _org_key(self, team: str) -> str:
         return self._redis.key("install-org", team)
-
-    def _state_key(self, state: str) -> str:
-        return self._redis.key("oauth-state", sha256(state.encode()).hexdigest())

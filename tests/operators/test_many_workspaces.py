@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import re
+import weakref
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -24,8 +26,9 @@ from bot.local.model import ResponsesServer, finish
 from bot.local.workspace import ADA, Workspace
 from bot.settings import Settings
 from bot.slack.client import DeadlineClient
-from bot.slack.installs import AppKeys, Tokens
-from bot.store import Retention, open_stores
+from bot.slack.installs import AppKeys, InstalledWorkspaces, Tokens
+from bot.slack.workspaces import PerWorkspace
+from bot.store import Retention, Stores, open_stores
 from bot.store.installs import Install, Installs, box_of
 from tests.support.deployment import configured, is_terminal
 from tests.support.redis_process import free_port
@@ -181,6 +184,50 @@ async def test_what_goes_wrong_in_the_browser_is_said_plainly(redis_url: str, re
         status, text = await browser.come_back(code, cookies)
         assert (status, "Slack did not accept" in text) == (401, True)
         assert first.effects[-1].error == "code_already_used"
+
+
+async def test_who_only_opens_the_page_leaves_nothing_behind(
+    redis_url: str, redis: Redis, stores: Stores
+) -> None:
+    """However often: anybody may, without being anybody. Of states that were used so many are known."""
+    async with place(redis_url) as at:
+        for _ in range(3):
+            url, cookies = await at.browser.begin()
+        assert await redis.keys("*oauth*") == []
+        assert (await at.browser.come_back(at.first.allow(url, ADA), cookies))[0] == 200
+    installs = Installs(stores.redis, Retention(), box_of([KEY]))
+    states = [installs.new_state() for _ in range(3)]
+    taken = [await installs.use_state(each) for each in (*states, *states)]
+    assert taken == [True] * 3 + [False] * 3
+    await redis.zadd("bot:v1:oauth-states-used", {str(n): 9e9 + n for n in range(10_010)})
+    assert await installs.use_state(installs.new_state())
+    assert await redis.zcard("bot:v1:oauth-states-used") == 10_000
+
+
+async def test_nothing_is_kept_in_mind_of_a_workspace_that_has_gone(stores: Stores) -> None:
+    """Nor by a process that hears nothing of its going: what was made for it goes with the next."""
+
+    class Made:
+        """What a process has for one workspace."""
+
+    async with AsyncExitStack() as stack:
+        first = await stack.enter_async_context(Workspace.open())
+        second = await stack.enter_async_context(Workspace.open(beside=first))
+        session = await stack.enter_async_context(aiohttp.ClientSession())
+        installs = Installs(stores.redis, Retention(), box_of([KEY]))
+        tokens = Tokens(installs, AppKeys("", ""), DeadlineClient(deadline=10))
+        there = InstalledWorkspaces(installs, tokens, session, first.api_url)
+        each = PerWorkspace(there, lambda slack: (slack.clients.reads, Made()))
+        made = []
+        for ws in (first, second):
+            who = {"bot": "B", "bot_user": ws.bot_user_id, "token": ws.bot_token}
+            await installs.save(Install(holder=ws.team_id, **who))
+            if found := await each.of(ws.team_id):
+                made.append([weakref.ref(part) for part in found])
+                del found
+            await installs.forget(first.team_id)
+    gc.collect()
+    assert [[bool(part()) for part in parts] for parts in made] == [[False] * 2, [True] * 2]
 
 
 INSTALL = Install(holder="T1", bot="B1", bot_user="U1", token="xoxb-1")
