@@ -26,10 +26,9 @@ class ScopedMemories:
         if not flat or len(flat) > _LONGEST:
             raise ToolError(f"Give 1 to {_LONGEST} characters; this has {len(flat)}.")
         holder = holder_of(scope, request)
-        if len(await self.store.all(scope, holder)) >= _MOST:
-            raise ToolError(f"{_MOST} things are remembered there already: forget some first.")
         memory = Memory(scope=scope, text=flat, by=request.user)
-        await self.store.add(holder, memory)
+        if not await self.store.add(holder, memory, most=_MOST):
+            raise ToolError(f"{_MOST} things are remembered there already: forget some first.")
         return memory
 
     async def recall(self) -> list[Memory]:

@@ -35,8 +35,6 @@ class OwnSchedules:
             raise ToolError("Only what is asked in the open can be asked again. Say so.")
         if bool(at) == bool(cron):
             raise ToolError("Give either at or cron.")
-        if len(await self.all()) >= MOST:
-            raise ToolError(f"The person has {MOST} schedules already; cancel one first.")
         first = int(at.timestamp()) if at else first_time(cron, request.time_zone, self.clock())
         now = self.clock()
         if not now < first <= now + _LATEST_DAYS * 86_400:
@@ -53,7 +51,8 @@ class OwnSchedules:
             time_zone=request.time_zone,
             next_at=first,
         )
-        await self.store.save(schedule)
+        if not await self.store.add(schedule, most=MOST):
+            raise ToolError(f"The person has {MOST} schedules already; cancel one first.")
         return schedule
 
     async def all(self) -> list[Schedule]:

@@ -19,12 +19,11 @@ class Memories:
         self._redis = redis
         self._seconds = retention.settings
 
-    async def add(self, holder: str, memory: Memory) -> None:
-        """Keep another one."""
-        key = self._key(memory.scope, holder)
-        await self._redis.together(
-            ("HSET", key, memory.id, memory.model_dump_json()), ("EXPIRE", key, self._seconds)
-        )
+    async def add(self, holder: str, memory: Memory, *, most: int) -> bool:
+        """Keep another one; False when there are as many already, however many are added at once."""
+        keys = [self._key(memory.scope, holder)]
+        args = (memory.id, memory.model_dump_json(), self._seconds, most)
+        return bool(await self._redis.script("memory_add", keys, *args))
 
     async def all(self, scope: MemoryScope, holder: str) -> list[Memory]:
         """Everything that is remembered, oldest first; what cannot be read is passed over."""

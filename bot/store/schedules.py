@@ -22,15 +22,11 @@ class ScheduleStore:
         self._redis = redis
         self._seconds = retention.settings
 
-    async def save(self, schedule: Schedule) -> None:
-        """Keep it, as it stands now."""
-        kept, due = self._keys(schedule.team)
-        await self._redis.together(
-            ("HSET", kept, schedule.id, schedule.model_dump_json()),
-            ("ZADD", due, schedule.next_at, schedule.id),
-            ("EXPIRE", kept, self._seconds),
-            ("EXPIRE", due, self._seconds),
-        )
+    async def add(self, schedule: Schedule, *, most: int) -> bool:
+        """Keep it; False when the person has as many as they may, however many are added at once."""
+        keys, raw = self._keys(schedule.team), schedule.model_dump_json()
+        args = (schedule.id, raw, schedule.next_at, self._seconds, schedule.user, most)
+        return bool(await self._redis.script("schedule_add", keys, *args))
 
     async def move(self, schedule: Schedule) -> bool:
         """Keep it with its new time; False when it was cancelled or erased meanwhile, and stays so."""

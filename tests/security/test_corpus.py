@@ -137,7 +137,7 @@ async def planted(bot: Deployment, redis_url: str) -> None:
         for name, carrier in cases():
             if carrier == "memory":
                 memory = Memory(scope=MemoryScope.WORKSPACE, text=f"{marker(name)}.", by=BEN)
-                await stores.memories.add(bot.ws.team_id, memory)
+                await stores.memories.add(bot.ws.team_id, memory, most=999)
 
 
 async def asked_for(bot: Deployment, name: str, carrier: str) -> str:

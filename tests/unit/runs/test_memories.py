@@ -16,7 +16,7 @@ DIRECT = {"channel": "D1", "thread": "9.0", "ts": "9.0"}
 
 async def kept(stores: Stores, scope: MemoryScope, holder: str, text: str, by: str = "U1") -> str:
     memory = Memory(scope=scope, text=text, by=by)
-    await stores.memories.add(holder, memory)
+    await stores.memories.add(holder, memory, most=999)
     return memory.id
 
 

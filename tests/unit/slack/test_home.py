@@ -162,7 +162,7 @@ async def test_people_cancel_what_they_scheduled_and_admins_what_anybody_did(
     async with deployed(answers(0), redis_url) as bot, open_stores(redis_url) as stores:
         mine, other = planned(bot, "Profits of [us](https://evil.example)?"), planned(bot, "Sales?")
         for each in (mine, other):
-            await stores.schedules.save(each)
+            await stores.schedules.add(each, most=99)
         view = await home(bot, BEN, "Profits")
         assert links([{"view": view}]) == set()
         await bot.ws.click_in_view(BEN, view["id"], CANCEL, block_id=f"own-{mine.id}")

@@ -1,0 +1,7 @@
+-- KEYS: memories of one holder. ARGV: id, the memory, seconds, most.
+-- Returns 0, and keeps nothing, when there are as many.
+local known = redis.call('HEXISTS', KEYS[1], ARGV[1])
+if known == 0 and redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[4]) then return 0 end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+redis.call('EXPIRE', KEYS[1], ARGV[3])
+return 1

@@ -1,0 +1,13 @@
+-- KEYS: schedules, schedules-due. ARGV: id, the schedule, when it is due, seconds, user, most of theirs.
+-- Returns 0, and keeps nothing, when they have as many.
+local theirs = 0
+for _, raw in ipairs(redis.call('HVALS', KEYS[1])) do
+  local readable, each = pcall(cjson.decode, raw)
+  if readable and each.user == ARGV[5] and each.id ~= ARGV[1] then theirs = theirs + 1 end
+end
+if theirs >= tonumber(ARGV[6]) then return 0 end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+redis.call('ZADD', KEYS[2], ARGV[3], ARGV[1])
+redis.call('EXPIRE', KEYS[1], ARGV[4])
+redis.call('EXPIRE', KEYS[2], ARGV[4])
+return 1
