@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from babel.lists import format_list
 from pydantic import BaseModel, ConfigDict
 
 from bot.core.approvals import Approval, Asked, Decision, Made, Verdict
@@ -22,6 +23,7 @@ from bot.slack.text import clean
 
 _CHANNEL = re.compile(r"#?\b(C[A-Z0-9]{8,})\b")
 _SHOWN = 1_200  # characters of one argument on the card
+_ONE_LINE = 60  # characters of a value that stands beside its name
 _MOST_FIELDS = 12
 _MODAL_TEXT = 2_900
 _MODAL_BLOCKS = 100
@@ -80,8 +82,16 @@ def parked_part(progress: Progress, approvals: Sequence[Approval], *, thread_key
 def _values(approval: Approval) -> list[tuple[str, str]]:
     arguments = json.loads(approval.arguments)
     return [
-        (name, redacted(_as_text(value))) for name, value in arguments.items() if value is not None
+        (_label(name), redacted(_as_text(value)))
+        for name, value in arguments.items()
+        if value is not None
     ]
+
+
+def _label(name: str) -> str:
+    """`post_at` as "Post at"."""
+    words_of_it = name.replace("_", " ").strip()
+    return words_of_it[:1].upper() + words_of_it[1:]
 
 
 def _as_text(value: object) -> str:
@@ -112,8 +122,11 @@ def _rich(name: str, value: str) -> Block:
     hidden = words.HAS_HIDDEN if len(seen) < len(value.strip()) else ""
     label: list[Block] = [{"type": "text", "text": f"{name}{hidden} ", "style": {"bold": True}}]
     if channel := _CHANNEL.fullmatch(value):  # people know it by its name
-        label.append({"type": "channel", "channel_id": channel[1]})
-    text = {"type": "text", "text": seen or words.EMPTY_VALUE}
+        label += [{"type": "channel", "channel_id": channel[1]}, {"type": "text", "text": " "}]
+    text: Block = {"type": "text", "text": seen or words.EMPTY_VALUE}
+    if len(seen) <= _ONE_LINE and "\n" not in seen:
+        label.append(text | {"style": {"code": True}})
+        return {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": label}]}
     elements = [
         {"type": "rich_text_section", "elements": label},
         {"type": "rich_text_preformatted", "elements": [text]},
@@ -149,7 +162,7 @@ def _terms(approval: Approval) -> str:
     if not approval.standing:
         return who
     same = (
-        words.STANDING_SAME.format(fields=" and ".join(map(_plain, approval.fixed)))
+        words.STANDING_SAME.format(fields=_listed(approval.fixed))
         if approval.fixed
         else words.STANDING_ANY
     )
@@ -160,6 +173,10 @@ def _terms(approval: Approval) -> str:
         hours=f"{approval.standing_hours:g}",
     )
     return f"{who} {covers}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return format_list([_plain(_label(name)).lower() for name in names], locale="en_GB")
 
 
 def _verdict(decision: Decision, made: Made | None) -> str:

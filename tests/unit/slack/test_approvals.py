@@ -84,11 +84,13 @@ async def test_who_asked_approves_and_exactly_that_is_posted(redis_url: str) -> 
     async with deployed(posts(HOSTILE), redis_url) as bot:
         thread = await bot.ask(ADA, SALES, "Post it!")
         asked = await card(bot, thread)
-        exact = [b["elements"][1]["elements"] for b in asked["blocks"] if b["type"] == "rich_text"]
-        assert exact == [
-            [{"type": "text", "text": "general"}],
-            [{"type": "text", "text": HOSTILE}],
-        ]
+        (channel,), (_, text) = (b["elements"] for b in asked["blocks"] if b["type"] == "rich_text")
+        beside_its_name = {"type": "text", "text": "general", "style": {"code": True}}
+        assert channel["elements"][-1] == beside_its_name
+        assert text == {
+            "type": "rich_text_preformatted",
+            "elements": [{"type": "text", "text": HOSTILE}],
+        }
         assert f"Only <@{ADA}> may decide" in str(asked["blocks"])
         await bot.ws.until(lambda: words.PARKED in str(bot.own(SALES, thread)))
         await bot.ws.until(lambda: sessions(bot, thread)[-1:] == ["suspended"])

@@ -221,7 +221,7 @@ async def test_who_asked_approves_and_exactly_that_is_written(redis_url: str) ->
             asked = await card(bot, thread)
             assert "Replace a part of the canvas “Plan”" in str(asked["blocks"])
             for value in change.values():
-                assert f"{{'type': 'text', 'text': '{value}'}}" in str(asked["blocks"])
+                assert f"'text': '{value}'" in str(asked["blocks"])
             await bot.ws.click(ADA, SALES, asked["ts"], action)
             await shows(bot, thread, said)
             await bot.answered(SALES, thread)
