@@ -57,7 +57,7 @@ class RunAudit:
     async def begin(self) -> None:
         """It is worked on."""
         self._note(AuditKind.ASKED, self._request.entry)
-        await self.keep()
+        await self.keep(of_known=False)
 
     def note(self, event: Event) -> None:
         """Remember what must be on record."""
@@ -83,10 +83,10 @@ class RunAudit:
                 self._note(AuditKind.BEGUN, started.tool, arguments=started.arguments)
         await self.keep()
 
-    async def keep(self) -> None:
+    async def keep(self, *, of_known: bool = True) -> None:
         """Write down what was noted. Raises StoreUnavailable."""
         waiting, self._waiting = self._waiting, []
-        await self._log.append(waiting)
+        await self._log.append(waiting, of_known=of_known)
 
     async def end(self, outcome: Outcome) -> None:
         """It is over."""

@@ -50,11 +50,13 @@ class AuditLog:
         self._heads: dict[str, str] = {}
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
-    async def append(self, entries: Sequence[AuditEntry]) -> None:
-        """Keep entries of one workspace, in their order."""
+    async def append(self, entries: Sequence[AuditEntry], *, of_known: bool = False) -> None:
+        """Keep entries of one workspace, in their order. Those `of_known` people make nobody known
+        again who was erased meanwhile."""
         if not entries:
             return
-        who = {each: await self._pseudonym(each) for each in {entry.who for entry in entries}}
+        people = {entry.who for entry in entries}
+        who = {each: await self._pseudonym(each, new=not of_known) for each in people}
         await self._chain(entries[0].team, [_text(each, who[each.who]) for each in entries])
 
     async def beside(self, entry: AuditEntry) -> Beside:
@@ -123,13 +125,14 @@ class AuditLog:
     def _beside(self, team: str) -> str:
         return self._redis.key("audit-beside", team)
 
-    async def _pseudonym(self, who: str) -> str:
+    async def _pseudonym(self, who: str, *, new: bool = True) -> str:
+        """That of a person: unless it is to be `new`, one that is kept nowhere if they have none."""
         if not who:  # nobody
             return ""
-        key = self._redis.key("audit-person", who)
-        new = ("SET", key, new_id("person"), "NX", "EX", self._seconds)
-        *_, name = await self._redis.together(new, ("GETEX", key, "EX", self._seconds))
-        return str(name.decode())
+        key, fresh = self._redis.key("audit-person", who), new_id("person")
+        made = [("SET", key, fresh, "NX", "EX", self._seconds)] if new else []
+        *_, name = await self._redis.together(*made, ("GETEX", key, "EX", self._seconds))
+        return str(name.decode()) if name else fresh
 
     async def _names(self) -> dict[str, str]:
         """Who is behind each pseudonym."""

@@ -9,9 +9,11 @@ from redis.asyncio import Redis
 
 from bot.core.approvals import Approval, Decision, Verdict
 from bot.core.audit import AuditEntry, AuditKind
+from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.local.model import Script, call, finish
 from bot.local.workspace import ADA, BEN, EVE, GUS
 from bot.operating import audit_lines, erase_lines
+from bot.runs.auditing import RunAudit
 from bot.runs.channels import ChannelSettings
 from bot.store import open_stores
 from bot.toolkit import tool
@@ -152,6 +154,18 @@ async def test_a_decision_is_on_record_though_whoever_kept_it_was_killed(redis_u
     assert what[0] == "said"
     assert sorted(what[1:]) == [each.what for each in later]
     assert all(each.whole for each in found)
+
+
+async def test_a_run_that_ends_after_its_person_was_erased_makes_nobody_known(stores, redis):
+    """Its end is on record, of nobody: else the log would name them again for a year."""
+    audit = RunAudit(stores.audit, request := asked(), "run_1")
+    await audit.begin()
+    await stores.erasure.person(request.user)
+    ended = {"status": RunStatus.CANCELLED, "stop_reason": StopReason.CANCELLED_TOOLS}
+    await audit.end(Outcome(run_id="run_1", **ended))
+    assert await redis.keys("*audit-person*") == []
+    kept = [each.entry async for each in stores.audit.read("T1")]
+    assert [(e.kind, e.who != request.user) for e in kept] == [("asked", True), ("ended", True)]
 
 
 async def test_a_change_and_the_yes_to_it_are_on_record_before_it_is_made(stores):
