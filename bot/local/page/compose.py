@@ -1,9 +1,11 @@
-"""What a person typed into the composer, with names turned into Slack's mentions."""
+"""What a person typed into the composer, with names turned into Slack's mentions, and back."""
 
 import re
 from collections.abc import Mapping
+from html import unescape
 
 _URL = re.compile(r"(?<![<|])\bhttps?://[^\s<>]+[^\s<>.,;:!?)'\"]")
+_TOKEN = re.compile(r"<([@#!]?)([^<>|]+)(?:\|([^<>]*))?>")
 
 
 def as_slack_text(typed: str, people: Mapping[str, str], channels: Mapping[str, str]) -> str:
@@ -17,6 +19,19 @@ def as_slack_text(typed: str, people: Mapping[str, str], channels: Mapping[str, 
         pieces += [_with_mentions(typed[end : url.start()], people, channels), f"<{url[0]}>"]
         end = url.end()
     return "".join([*pieces, _with_mentions(typed[end:], people, channels)])
+
+
+def as_typed(text: str, people: Mapping[str, str], channels: Mapping[str, str]) -> str:
+    """A message of a person as they typed it, to be edited; `people` and `channels` are id → name."""
+
+    def typed(token: re.Match[str]) -> str:
+        mark, target, label = token.groups()
+        names = {"@": people, "#": channels}.get(mark)
+        if names is not None:
+            return f"{mark}{names.get(target, label or target)}"
+        return f"@{target}" if mark else target
+
+    return unescape(_TOKEN.sub(typed, text))
 
 
 def _with_mentions(text: str, people: Mapping[str, str], channels: Mapping[str, str]) -> str:

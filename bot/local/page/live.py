@@ -119,8 +119,7 @@ class LivePage:
             return []
         message = self._find(channel, change.ts)
         if channel != self._at.channel:
-            fresh = change.kind == "message" and message and message.get("user") != self._at.user
-            return [{"op": "unread", "channel": channel}] if fresh else []
+            return self._unread(message, channel) if change.kind == "message" and message else []
         where: Json = {"channel": channel, "ts": change.ts}
         if message is None:
             root = self._root(channel, change.thread_ts, change.ts)
@@ -128,6 +127,13 @@ class LivePage:
         thread = message.get("thread_ts") or ""
         operations = [{"op": "message", **where, **self._drawn(message, thread)}]
         return operations + self._root(channel, thread, change.ts)
+
+    def _unread(self, message: Json, channel: str) -> list[Json]:
+        """That a conversation elsewhere has news, with the `ts` of a message that it shows itself."""
+        if message.get("user") == self._at.user:
+            return []
+        ts = "" if message.get("thread_ts") else message["ts"]
+        return [{"op": "unread", "channel": channel, "ts": ts}]
 
     def _drawn(self, message: Json, thread: str) -> Json:
         """The message in each place it appears in; None where it does not."""

@@ -12,8 +12,9 @@ import pytest
 
 from bot.local.page import mount
 from bot.local.page.actions import FILE_MAX
-from bot.local.page.compose import as_slack_text
+from bot.local.page.compose import as_slack_text, as_typed
 from bot.local.workspace import ADA, BEN, GUS, Workspace
+from bot.local.workspace.text import escape
 
 GENERAL, SALES, FINANCE = "C0GENERAL1", "C0SALES001", "C0FINANCE1"
 NOTICE = "Answers come from a stand-in model."
@@ -369,3 +370,10 @@ async def test_canvases_and_pins_stand_in_the_header_and_open(browser):
 def test_typed_text_becomes_slack_text(typed, expected):
     people = {"Ada Lovelace": "U1", "ada": "U1"}
     assert as_slack_text(typed, people, {"general": "C1"}) == expected
+
+
+def test_a_message_is_edited_as_it_was_typed():
+    """Marks, mentions and links: nothing of it is lost by saving it as it is."""
+    typed = "*so* @Ada Lovelace, see #general & `<b>`,\n@here https://x.example/?a=1&b=2."
+    sent = escape(as_slack_text(typed, {"Ada Lovelace": "U1"}, {"general": "C1"}))
+    assert as_typed(sent, {"U1": "Ada Lovelace"}, {"C1": "general"}) == typed

@@ -14,6 +14,7 @@ from jinja2 import Environment, FileSystemLoader, pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup
 
+from bot.local.page.compose import as_typed
 from bot.local.page.render import charts, forms, tables
 from bot.local.page.render.axes import full
 from bot.local.page.render.chart_data import read_chart
@@ -56,7 +57,7 @@ def _environment() -> Environment:
         "draw": charts.draw, "colour": charts.colour, "number": full, "table": tables.read_table,
         "choices": forms.choices, "chosen": forms.chosen, "groups": forms.groups,
         "initials": initials, "avatar": avatar, "file_view": file_view, "size": size,
-        "hosted": _hosted, "person": _person, "as_list": forms.as_list, "as_dict": forms.as_dict,
+        "hosted": _hosted, "typed": _typed, "person": _person, "as_list": forms.as_list, "as_dict": forms.as_dict,
     }  # fmt: skip
     jinja.globals |= {
         "block_template": _named("blocks", "unsupported"),
@@ -100,6 +101,12 @@ def _text(context: Context, value: object) -> Markup:
     if isinstance(value, Mapping) and value.get("type") == "mrkdwn":
         return mrkdwn(value.get("text"), context["scene"])
     return plain(value)
+
+
+@pass_context
+def _typed(context: Context, value: object) -> str:
+    scene: Scene = context["scene"]
+    return as_typed(str(value or ""), scene.people, scene.channels)
 
 
 @pass_context

@@ -34,6 +34,7 @@ document.addEventListener("change", (event) => {
 });
 
 document.addEventListener("keydown", (event) => {
+  if (event.key === "ArrowUp" && event.target.matches?.("form.composer textarea") && !event.target.value) return editLast(event);
   const message = event.target.classList?.contains("msg") ? event.target : null;
   const tools = event.target.closest?.(".toolbar");
   if (message) return inMessage(event, message);
@@ -42,6 +43,15 @@ document.addEventListener("keydown", (event) => {
   if (app.classList.contains("side-open")) app.classList.remove("side-open");
   else if (place.shown.thread) closeThread();
 });
+
+// From an empty composer, as in Slack.
+function editLast(event) {
+  const list = event.target.closest(".foot").previousElementSibling;
+  const message = [...list.querySelectorAll(`.msg[data-author="${CSS.escape(user())}"]`)].at(-1);
+  if (!message) return;
+  event.preventDefault();
+  clicks.edit(null, { message });
+}
 
 function inMessage(event, message) {
   const all = [...message.parentElement.querySelectorAll(":scope > .msg")];
@@ -63,6 +73,8 @@ function inToolbar(event, tools) {
 }
 
 addEventListener("popstate", (event) => event.state && go({ ...event.state }, { push: false }));
+
+for (const moved of ["wheel", "touchmove"]) addEventListener(moved, () => place.awaited.clear(), { passive: true });
 
 // An image that arrives late must not push the newest message out of sight.
 document.addEventListener("load", (event) => {

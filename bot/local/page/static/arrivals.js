@@ -1,6 +1,7 @@
 // What arrives live: each operation of the server, and the place in the page it changes.
 import { arrange, atBottom, parse, toBottom, upsert } from "./dom.js";
 import { prepareFields } from "./fields.js";
+import { fold } from "./folding.js";
 import { showModals } from "./modals.js";
 import { byId, go, markSidebar, place, present, sidebar } from "./place.js";
 import { user } from "./server.js";
@@ -20,12 +21,13 @@ export const operations = {
       const list = message.parentElement;
       const all = [...list.querySelectorAll(":scope > .msg")];
       const at = all.indexOf(message);
-      const near = message.contains(document.activeElement) ? (all[at + 1] ?? all[at - 1]) : null;
+      const near = all[at + 1] ?? all[at - 1];
+      const focused = message.contains(document.activeElement);
       message.remove();
       arrange(list);
-      near?.focus({ preventScroll: true });
+      if (focused) (near ?? composerBelow(list))?.focus({ preventScroll: true });
     }
-    if (op.channel === place.shown.channel && op.ts === place.shown.thread) go({ thread: "" });
+    if (op.channel === place.shown.channel && op.ts === place.shown.thread) leaveThread();
   },
   status(op) {
     for (const line of document.querySelectorAll(`[data-status="${op.channel}:${op.thread}"]`)) {
@@ -57,17 +59,27 @@ export const operations = {
     document.querySelector(`[data-kept="${op.channel}"]`)?.replaceChildren(parse(op.html));
   },
   unread(op) {
-    place.unread.add(op.channel);
+    place.unread.set(op.channel, place.unread.get(op.channel) || op.ts);
     markSidebar();
   },
 };
 
+const composerBelow = (list) => list.closest(".scroller").nextElementSibling.querySelector("textarea");
+
+// Its first message is gone: there is no thread to read any more.
+function leaveThread() {
+  const within = byId("thread").contains(document.activeElement);
+  go({ thread: "" }).then(() => within && composerBelow(byId("messages"))?.focus());
+}
+
 function put(scroller, html, author) {
   if (!scroller) return;
-  const stick = atBottom(scroller) || author === user();
+  const near = atBottom(scroller);
   const { element, isNew } = upsert(scroller.querySelector("[data-messages]"), html);
   prepareFields(element, place.shown.channel);
   prepareTables(element);
+  fold(element);
+  const stick = near || (isNew && (author === user() || isAwaited(scroller)));
   if (stick) reveal(scroller, element);
   else if (isNew) offerNew(scroller);
 }
@@ -79,15 +91,28 @@ function reveal(scroller, element) {
   scroller.scrollTop += element.getBoundingClientRect().top - scroller.getBoundingClientRect().top - 8;
 }
 
+// Whoever pressed a button of a message far above wants to see what comes of it.
+function isAwaited(scroller) {
+  if (!place.awaited.has(scroller.id)) return false;
+  place.awaited.delete(scroller.id);
+  return true;
+}
+
+// Below the messages, where it covers none of them.
 function offerNew(scroller) {
-  if (scroller.querySelector(".new-below")) return;
+  const foot = scroller.nextElementSibling;
+  if (foot.querySelector(".new-below")) return;
   const button = document.createElement("button");
   button.type = "button";
   button.className = "chip new-below";
   button.textContent = "New messages ↓";
-  button.addEventListener("click", () => toBottom(scroller));
-  scroller.addEventListener("scroll", () => atBottom(scroller) && button.remove());
-  scroller.append(button);
+  scroller.onscroll = () => atBottom(scroller) && button.remove();
+  button.addEventListener("click", () => {
+    toBottom(scroller);
+    button.remove();
+    if (innerWidth > 760) foot.querySelector("textarea")?.focus();
+  });
+  foot.prepend(button);
 }
 
 function openAsked(ts) {

@@ -1,6 +1,7 @@
 // What each button, link and field of the page does, by its data-do.
 import { arrange, parse } from "./dom.js";
 import { valueOf } from "./fields.js";
+import { toggleFold } from "./folding.js";
 import { toggleMenu } from "./menus.js";
 import { closeModal, confirmed } from "./modals.js";
 import { app, byId, closeThread, flash, go, place } from "./place.js";
@@ -56,6 +57,7 @@ export const clicks = {
   },
   shortcut: (button, context) => act("shortcut", { callback_id: button.dataset.callback, ...(context?.message ? where(context.message) : {}) }),
   click: (button) => press(button),
+  unfold: toggleFold,
   sort: sortBy,
   page: turnPage,
   stop: (button) => { button.disabled = true; act("stop", { channel: button.dataset.channel, thread_ts: button.dataset.thread }); },
@@ -84,6 +86,8 @@ async function press(button) {
     for (const other of button.parentElement.children) other.setAttribute("aria-pressed", String(other === button));
   }
   button.ariaBusy = "true";
+  const list = messageOf(button)?.closest(".scroller").id;
+  if (list && !("feedback" in button.dataset)) place.awaited.add(list);
   await dispatch(button, button.dataset.value || null);
   button.removeAttribute("aria-busy");
 }
@@ -107,7 +111,7 @@ function startEdit(message) {
   const old = [...content.childNodes];
   const box = parse(`<form class="edit-box"><textarea class="control" aria-label="Edit message"></textarea><div class="row"><button type="button" class="btn">Cancel</button><button type="submit" class="btn primary">Save</button></div></form>`).firstElementChild;
   const text = box.querySelector("textarea");
-  text.value = (content.querySelector(".text")?.innerText ?? "").replace(/\s*\(edited\)$/, "");
+  text.value = content.dataset.typed;
   const stop = () => { box.replaceWith(...old); message.focus(); };
   box.querySelector("[type=button]").addEventListener("click", stop);
   box.addEventListener("keydown", (event) => {

@@ -35,7 +35,7 @@ function ago(date) {
 
 // Day lines, and repeated names left out when one person goes on within five minutes.
 export function arrange(list) {
-  for (const line of list.querySelectorAll(":scope > .day, :scope > .count-line")) line.remove();
+  for (const line of list.querySelectorAll(":scope > .day, :scope > .new-line, :scope > .count-line")) line.remove();
   const messages = [...list.children];
   const inThread = list.closest(".thread") !== null;
   let before = null;
@@ -43,8 +43,10 @@ export function arrange(list) {
     const date = new Date(Number(message.dataset.ts) * 1000);
     const sameDay = before && before.date.toDateString() === date.toDateString();
     if (!sameDay && !inThread) message.before(line("day", dayName(date)));
+    const isFirstNew = list.dataset.since === message.dataset.ts;
+    if (isFirstNew) message.before(line("new-line", "New"));
     const close = sameDay && date - before.date < 300000 && before.author === message.dataset.author;
-    message.classList.toggle("grouped", Boolean(close) && !(inThread && i === 1) && !before.private && !("private" in message.dataset));
+    message.classList.toggle("grouped", Boolean(close) && !isFirstNew && !(inThread && i === 1) && !before.private && !("private" in message.dataset));
     before = { date, author: message.dataset.author, private: "private" in message.dataset };
   });
   if (inThread && messages.length > 1) messages[0].after(line("count-line", messages.length === 2 ? "1 reply" : `${messages.length - 1} replies`));
@@ -98,6 +100,7 @@ function keep(old, fresh) {
     const same = fresh.querySelector(`${selectorOf(pressed)}[data-value="${CSS.escape(pressed.dataset.value)}"]`);
     same?.setAttribute("aria-pressed", "true");
   }
+  if (!old.querySelector(".more")) fresh.dataset.whole = "";
   const editing = old.querySelector(".edit-box");
   if (editing) fresh.querySelector("[data-content]").replaceChildren(editing);
   const active = document.activeElement;
@@ -126,3 +129,12 @@ export const atBottom = (scroller) => scroller.scrollHeight - scroller.scrollTop
 export function toBottom(scroller) {
   scroller.scrollTop = scroller.scrollHeight;
 }
+
+// Whoever reads the newest message still does when the box below it grows.
+export const keeper = new ResizeObserver((entries) => {
+  for (const { target } of entries) {
+    const lost = (target.before ?? 0) - target.clientHeight;
+    target.before = target.clientHeight;
+    if (lost > 0 && target.scrollHeight - target.scrollTop - target.clientHeight - lost < 80) target.scrollTop += lost;
+  }
+});

@@ -1,7 +1,8 @@
 // Where the person is, and how that is shown: sidebar, pane and thread panel.
 import { Composer } from "./composer.js";
-import { arrange, localise, parse, toBottom } from "./dom.js";
+import { arrange, keeper, localise, parse, toBottom } from "./dom.js";
 import { prepareFields } from "./fields.js";
+import { fold } from "./folding.js";
 import { showModals } from "./modals.js";
 import { fragment, user } from "./server.js";
 import { prepareTables } from "./tables.js";
@@ -13,8 +14,9 @@ export const [app, sidebar, pane, thread] = ["app", "sidebar", "pane", "thread"]
 export const place = {
   shown: { channel: "", thread: "", tab: "messages" },
   settled: Promise.resolve(), // live changes wait for a navigation to finish
-  unread: new Set(),
+  unread: new Map(), // channel → its first message that was not seen, "" for replies alone
   asked: new Set(), // own questions whose thread opens by itself when the answer begins
+  awaited: new Set(), // ids of the lists in which the next message answers a press of one's own
   live: null,
 };
 
@@ -23,6 +25,8 @@ export function present(root) {
   prepareFields(root, place.shown.channel);
   prepareTables(root);
   for (const list of root.querySelectorAll("[data-messages]")) arrange(list);
+  fold(root);
+  for (const scroller of root.querySelectorAll(".scroller")) keeper.observe(scroller);
   for (const form of root.querySelectorAll("form.composer")) new Composer(form, sent);
 }
 
@@ -38,6 +42,7 @@ export function go(changes, options) {
 async function navigate(changes, { push = true, focus = true } = {}) {
   const before = place.shown;
   place.shown = { ...place.shown, ...changes };
+  place.awaited.clear();
   place.live.watch(place.shown);
   const samePlace = before.channel === place.shown.channel && before.tab === place.shown.tab && !("user" in changes);
   if (!samePlace) {
@@ -59,12 +64,21 @@ async function showPane() {
   const html = await fragment("pane", at());
   if (html === null) return;
   pane.replaceChildren(parse(html));
+  const list = pane.querySelector("[data-messages]");
+  if (list) list.dataset.since = place.unread.get(place.shown.channel) ?? "";
   present(pane);
   markSidebar();
   app.classList.remove("side-open");
-  if (byId("messages")) toBottom(byId("messages"));
+  if (list) showNewest(byId("messages"));
   document.title = `${pane.querySelector("[data-title]").dataset.title} · Local workspace`;
   if (innerWidth > 760) pane.querySelector("textarea")?.focus();
+}
+
+// The newest message, or the first that was not seen, whichever is higher up.
+function showNewest(scroller) {
+  toBottom(scroller);
+  const line = scroller.querySelector(".new-line");
+  if (line && line.getBoundingClientRect().top < scroller.getBoundingClientRect().top) line.scrollIntoView();
 }
 
 async function showThread({ focus = true } = {}) {

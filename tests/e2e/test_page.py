@@ -1,0 +1,100 @@
+"""The page itself, as people of Slack expect it: long messages, the keyboard, what one did not see."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.e2e.test_first_answer import finished, say
+from tests.e2e.test_shortcuts import ADA, BEN, act_as
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
+
+
+def write(page: Page, text: str) -> Locator:
+    """A message in the channel that is open; it, once it is there."""
+    composer = page.get_by_test_id("composer")
+    composer.fill(text)
+    composer.press("Enter")
+    return page.locator("main").get_by_test_id("message").filter(has_text=text.split("\n")[0])
+
+
+def channel(page: Page, name: str) -> None:
+    page.get_by_test_id(f"channel-{name}").click()
+    expect(page.get_by_role("heading", name=f"#{name}", level=1)).to_be_visible()
+
+
+def test_a_long_message_is_shown_in_part_until_one_asks_for_more(page: Page) -> None:
+    """It stays open when it is drawn anew, and opens by itself when the keyboard goes into it."""
+    log = "\n".join(f"Step {n} of the long log" for n in range(80))
+    said = write(page, f"{log} https://log.example/last")
+    more = said.get_by_test_id("more")
+    expect(more).to_have_text("Show more")
+    more.click()
+    expect(more).to_have_text("Show less")
+    said.hover()
+    said.locator("[data-name='+1']").first.click()
+    expect(said.locator(".reaction")).to_have_count(1)
+    expect(more).to_have_text("Show less")
+    more.click()
+    expect(more).to_have_text("Show more")
+    link = said.get_by_role("link", name="https://log.example/last")
+    link.focus()
+    expect(more).to_have_text("Show less")
+    expect(link).to_be_in_viewport()
+
+
+def test_the_focus_stays_near_what_was_deleted(page: Page) -> None:
+    """On the message after it, else on the one before; in a place that is empty then, one writes."""
+    act_as(page, BEN)
+    page.goto(f"{page.url.split('?')[0]}?user={BEN}&channel=C0FINANCE1")
+    first, second, third = (write(page, f"Number {word}.") for word in ("one", "two", "three"))
+    for message in (second, third):
+        delete_by_keyboard(page, message)
+        expect(message).to_have_count(0)
+        expect(third if message is second else first).to_be_focused()
+    delete_by_keyboard(page, first)
+    expect(page.get_by_test_id("composer")).to_be_focused()
+
+
+def delete_by_keyboard(page: Page, message: Locator) -> None:
+    message.focus()
+    for key in ("Enter", "ArrowLeft", "Enter", "End"):  # the toolbar, its last button, its menu
+        page.keyboard.press(key)
+    page.get_by_test_id("delete-message").press("Enter")
+    page.get_by_role("button", name="Delete", exact=True).press("Enter")
+
+
+def test_one_s_own_press_is_followed_and_what_others_write_waits_below(page: Page) -> None:
+    """The view goes to the answer that a button far above has brought, and to no other message."""
+    page.set_viewport_size({"width": 1400, "height": 480})
+    say(page, "what is 9 * 9?", channel="sales")
+    finished(page)
+    panel = page.get_by_test_id("thread-panel")
+    panel.get_by_role("button", name="Regenerate").click()
+    expect(panel.get_by_test_id("message")).to_have_count(3)
+    finished(page)
+    panel.get_by_role("button", name="Go deeper").first.click()  # scrolls up to it
+    expect(panel.get_by_test_id("message")).to_have_count(4)
+    answer = finished(page)
+    expect(answer.get_by_role("button", name="Regenerate")).to_be_in_viewport()
+
+    panel.locator("#replies").evaluate("list => list.scrollTo(0, 0)")
+    other = page.context.new_page()
+    other.goto(f"{page.url}&user={BEN}".replace(ADA, BEN))
+    other.get_by_test_id("thread-composer").fill("I see.")
+    other.keyboard.press("Enter")
+    pill = panel.get_by_role("button", name="New messages")
+    expect(pill).to_be_visible()
+    messages_end = panel.locator("#replies").evaluate("it => it.getBoundingClientRect().bottom")
+    pill_begins = pill.evaluate("it => it.getBoundingClientRect().top")
+    assert pill_begins >= messages_end  # it covers no button of a message
+    pill.click()
+    expect(panel.get_by_text("I see.")).to_be_in_viewport()
+
+    channel(page, "general")
+    channel(other, "sales")
+    write(other, "Something else.")
+    expect(page.get_by_test_id("channel-sales").locator(".unread")).to_be_visible()
+    channel(page, "sales")
+    expect(page.locator(".new-line + .msg")).to_contain_text("Something else.")
