@@ -42,7 +42,7 @@ async def usage_lines(settings: Settings) -> list[str]:
     lines = [f"{name:<28} {holder:<24} {spent}" for name, holder, spent in rows]
     if len(rows) == 1:
         lines = ["Nothing was spent this month."]
-    return [f"Paused by {pause.name}, {since(pause)}.", *lines] if pause else lines
+    return [f"Paused by {pause.name}, {since(pause, _LOCALE)}.", *lines] if pause else lines
 
 
 async def mcp_lines(settings: Settings, *, accept: str | None = None) -> list[str]:

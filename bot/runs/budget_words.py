@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from bot.core.budgets import Budget, Pause
-from bot.core.locales import money, number
+from bot.core.locales import day, money, number
 from bot.core.outcome import StopReason
 from bot.runs.budgets import Cap, Standing
 from bot.runs.endings import CutShort
@@ -24,7 +24,7 @@ _NAMES = {
 def used_up(standing: Standing, now: datetime, locale: str) -> CutShort:
     """What is used up, when it renews, and who can raise it."""
     cause = f"{capitalised(_NAMES[standing.budget])} is used up ({amounts(standing, locale)})"
-    renewal = renewal_of(standing.budget, now)
+    renewal = renewal_of(standing.budget, now, locale)
     when = f"It renews {renewal}" if renewal else "Start a new thread"
     return cause, f"{when}, or an admin can raise it."
 
@@ -34,7 +34,7 @@ def nearly_used_up(standing: Standing, locale: str) -> str:
     name = _NAMES[standing.budget]
     if standing.share >= 1:
         return f"{capitalised(name)} is used up ({amounts(standing, locale)})."
-    return f"{int(standing.share * 100)} % of {name} is used ({amounts(standing, locale)})."
+    return f"{int(standing.share * 100)}% of {name} is used ({amounts(standing, locale)})."
 
 
 def raised(standing: Standing, name: str, whose: str, locale: str) -> str:
@@ -43,14 +43,14 @@ def raised(standing: Standing, name: str, whose: str, locale: str) -> str:
     return f"{name} raised the budget of {whose}{until} to {limit(standing, locale)}."
 
 
-def paused(pause: Pause) -> CutShort:
+def paused(pause: Pause, locale: str) -> CutShort:
     """What everybody is told who asks something meanwhile."""
-    return f"I was paused by {pause.name} ({since(pause)})", "Retry when I am back."
+    return f"I was paused by {pause.name} ({since(pause, locale)})", "Retry when I am back."
 
 
-def since(pause: Pause) -> str:
+def since(pause: Pause, locale: str) -> str:
     """From when the bot is paused."""
-    return f"{_date(pause.at)}, {pause.at:%H:%M} UTC"
+    return f"{_date(pause.at, locale)}, {pause.at:%H:%M} UTC"
 
 
 def used_of(standing: Standing, locale: str) -> str:
@@ -88,12 +88,12 @@ def limit(standing: Standing, locale: str) -> str:
     return f"{number(standing.token_limit or 0, locale, digits=0)} tokens"
 
 
-def renewal_of(budget: Budget, now: datetime) -> str:
+def renewal_of(budget: Budget, now: datetime, locale: str) -> str:
     """When the budget is whole again; "" for a thread's."""
     at = budget.renews(now)
     if at is None:
         return ""
-    return f"on {_date(at)} (UTC)" if budget.endswith("_month") else "at midnight UTC"
+    return f"on {_date(at, locale)} (UTC)" if budget.endswith("_month") else "at midnight UTC"
 
 
 def capitalised(sentence: str) -> str:
@@ -105,5 +105,5 @@ def _period(budget: Budget) -> str:
     return "today" if budget.endswith("_day") else "this month"
 
 
-def _date(at: datetime) -> str:
-    return f"{at.day} {at:%B}"
+def _date(at: datetime, locale: str) -> str:
+    return day(at.date().isoformat(), locale)

@@ -85,7 +85,7 @@ class Spending(Hooks):
         changes: dict[str, object] = {}
         cut_short: CutShort | None = None
         if self._paused:
-            cut_short = budget_words.paused(self._paused)
+            cut_short = budget_words.paused(self._paused, self._request.locale)
         elif self._over:
             cut_short = budget_words.used_up(self._over, self._policy.clock(), self._request.locale)
             position = self._over.position

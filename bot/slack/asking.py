@@ -213,7 +213,7 @@ class Asking:
             posted = await self._clients.writes.chat_postMessage(
                 channel=question.channel,
                 thread_ts=question.thread,
-                text=escape_mrkdwn(shortened(f"{name} asked: {said}", 500)),
+                text=escape_mrkdwn(shortened(f"{name}{words.ASKED} {said}", 500)),
                 blocks=[_aloud(name, said)],
                 metadata={"event_type": "asked", "event_payload": {"key": question.key}},
                 unfurl_links=False,
@@ -235,7 +235,7 @@ def _aloud(name: str, question: str) -> Block:
     """Rich text is shown as it stands: nobody's question calls a channel or formats itself."""
     who = [
         {"type": "text", "text": name, "style": {"bold": True}},
-        {"type": "text", "text": " asked:"},
+        {"type": "text", "text": words.ASKED},
     ]
     return {
         "type": "rich_text",

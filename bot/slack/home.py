@@ -54,14 +54,14 @@ def home_view(
     examples = "\n".join(f"• _{example}_" for example in words.EXAMPLES)
     used = "\n".join(f"• {words.USED[each.budget]}: {used_of(each, locale)}" for each in usage)
     blocks = [
-        _header(f"Hello, I am {name}"),
+        _header(words.HOME_HELLO.format(name=name)),
         _section(words.CAN_DO),
         {"type": "divider"},
-        _header("How to ask"),
+        _header(words.HOME_HOW),
         _section(ways),
         _section(words.WHILE_WORKING),
         {"type": "divider"},
-        _header("For example"),
+        _header(words.HOME_EXAMPLES),
         _section(examples),
         {"type": "divider"},
         _header(words.HOME_USAGE),
@@ -113,7 +113,7 @@ def _board(board: Board, locale: str, choice: str) -> list[Block]:
     return [
         {"type": "divider"},
         _header(words.HOME_ADMIN),
-        *([_section(escape_mrkdwn(paused(board.pause)[0]))] if board.pause else []),
+        *([_section(escape_mrkdwn(paused(board.pause, locale)[0]))] if board.pause else []),
         _section(_bounds(board.budgets, locale)),
         _section(_spent(board.spent, locale)),
         _section(_tools(board.tools)),
@@ -159,7 +159,7 @@ def _account(standing: Standing) -> str:
     account = standing.position.account
     holder = account.holder.partition(":")[2]
     names = {"user": f"<@{holder}>", "channel": f"<#{holder}>"}
-    return f"{names.get(account.budget.scope, 'Everybody')}, {words.USED_BY[account.budget]}"
+    return f"{names.get(account.budget.scope, words.EVERYBODY)}, {words.USED_BY[account.budget]}"
 
 
 def _servers(servers: Sequence[Server]) -> str:
@@ -169,7 +169,7 @@ def _servers(servers: Sequence[Server]) -> str:
 def _server(server: Server) -> str:
     says = [words.SERVER_DOWN.format(error=server.error)] if server.error else []
     if server.usable or not says:
-        says.insert(0, f"{len(server.usable)} tool{'' if len(server.usable) == 1 else 's'}")
+        says.insert(0, words.counted(len(server.usable), "tool"))
     if server.changed:
         names = escape_mrkdwn(", ".join(each.name for each in server.changed))
         says.append(words.SERVER_CHANGED.format(names=names, server=server.name))

@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 
 from babel.lists import format_list
 from pydantic import BaseModel, ConfigDict
@@ -19,6 +18,7 @@ from bot.slack.render.buttons import APPROVE, APPROVE_THREAD, DENY, SHOW_ALL, st
 from bot.slack.render.links import LinkGate
 from bot.slack.render.parts import Block, Part, context, shortened
 from bot.slack.render.progress import plan
+from bot.slack.render.times import local_time
 from bot.slack.text import clean
 
 _CHANNEL = re.compile(r"#?\b(C[A-Z0-9]{8,})\b")
@@ -156,7 +156,9 @@ def _button(label: str, action: str, value: str, style: str = "") -> Block:
 
 
 def _terms(approval: Approval) -> str:
-    who = words.ONLY_MAY.format(people=_people(approval.approvers), until=_when(approval.expires))
+    who = words.ONLY_MAY.format(
+        people=_people(approval.approvers), until=local_time(approval.expires)
+    )
     if approval.approvers != (approval.requester,):
         who = words.ASKED_FOR.format(person=_people([approval.requester])) + who
     if not approval.standing:
@@ -170,7 +172,7 @@ def _terms(approval: Approval) -> str:
         tool=_plain(approval.tool.replace("_", " ")),
         same=same,
         person=_people([approval.requester]),
-        hours=f"{approval.standing_hours:g}",
+        hours=words.counted(f"{approval.standing_hours:g}", "hour"),
     )
     return f"{who} {covers}"
 
@@ -188,17 +190,11 @@ def _verdict(decision: Decision, made: Made | None) -> str:
         sentence = words.DENIED_BY_ITSELF
     by = _people([decision.by]) if decision.by else ""
     said = sentence.format(by=by, why=_plain(decision.comment))
-    return f"{said} · {_when(decision.at)}"
+    return f"{said} · {local_time(decision.at)}"
 
 
 def _people(users: Sequence[str] | dict[str, None]) -> str:
     return words.OR.join(f"<@{user}>" for user in users)
-
-
-def _when(epoch: int) -> str:
-    """In each reader's own time zone."""
-    plain = datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%d %H:%M UTC")
-    return f"<!date^{epoch}^{{date_short_pretty}}, {{time}}|{plain}>"
 
 
 def _plain(text: str) -> str:

@@ -13,17 +13,13 @@ def footer(totals: Totals, locale: str) -> str:
     tokens = totals.input_tokens + totals.output_tokens
     facts = [
         escape_mrkdwn(totals.model),
-        _count(totals.turns, "turn"),
-        _count(totals.tool_calls, "tool call"),
+        words.counted(totals.turns, "turn"),
+        words.counted(totals.tool_calls, "tool call"),
         f"{_short(tokens, locale)} tokens",
         words.COST_UNKNOWN if totals.cost is None else money(totals.cost, locale),
         _duration(totals.seconds, locale),
     ]
     return " · ".join(fact for fact in facts if fact)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _short(count: int, locale: str) -> str:

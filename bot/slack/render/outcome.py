@@ -184,12 +184,12 @@ def _result(outcome: Outcome, gate: LinkGate, locale: str) -> Drawn:
         return [], []
     model = RESPONSE_TYPES.get(outcome.response_type)
     if model is None:
-        return data_pieces(outcome.result)
+        return data_pieces(outcome.result, locale)
     try:
         result = model.model_validate(outcome.result)
     except ValidationError:
         # A record from another version: what it holds is shown rather than lost.
-        return data_pieces(outcome.result)
+        return data_pieces(outcome.result, locale)
     return RENDERERS[model](result, outcome, gate, locale)
 
 

@@ -43,7 +43,8 @@ def waiting_part(progress: Progress, *, thread_key: str) -> Part:
 
 def plan_title(progress: Progress) -> str:
     """What stands over the cards."""
-    return words.WORKING if progress.turn <= 1 else f"{words.WORKING} (turn {progress.turn})"
+    turn = progress.turn
+    return words.WORKING if turn <= 1 else words.WORKING_TURN.format(turn=turn)
 
 
 def status_line(progress: Progress) -> str:
@@ -54,7 +55,8 @@ def status_line(progress: Progress) -> str:
     if step is None:
         return words.STATUS_THINKING
     title = shortened(_plain(step.title), _MAX_STATUS)
-    return f"is working: {LinkGate().mrkdwn(title) if '://' in title else title}"
+    shown = LinkGate().mrkdwn(title) if "://" in title else title
+    return words.STATUS_WORKING.format(step=shown)
 
 
 def plan(progress: Progress, title: str) -> Block:
@@ -62,7 +64,7 @@ def plan(progress: Progress, title: str) -> Block:
     shown = progress.steps[-MAX_CARDS:]
     hidden = len(progress.steps) - len(shown)
     if hidden:
-        title = f"{title} · {words.EARLIER_STEPS.format(count=hidden)}"
+        title = f"{title} · {words.counted(hidden, 'earlier step')}"
     cards = [_card(index, step) for index, step in enumerate(shown, hidden)]
     return {"type": "plan", "title": title, "tasks": cards or [_thinking()]}
 

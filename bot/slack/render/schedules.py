@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
 from bot.core.schedule import Schedule, cron_in_words
-from bot.core.time_zones import zone_of
 from bot.slack.render import words
 from bot.slack.render.links import LinkGate
 from bot.slack.render.parts import Block, shortened
+from bot.slack.render.times import local_time
 
 CANCEL = "cancel_schedule"
 _MOST = 15  # that are listed for admins: a Home tab has 100 blocks
@@ -56,10 +55,11 @@ def place_of(schedule: Schedule) -> str:
 
 
 def _when(schedule: Schedule) -> str:
-    """Its next time, and how often it comes, by its owner's clocks."""
-    at = datetime.fromtimestamp(schedule.next_at, UTC).astimezone(zone_of(schedule.time_zone))
-    often = f"{cron_in_words(schedule.cron)}, " if schedule.cron else ""
-    return f"{often}next {at:%a %Y-%m-%d %H:%M} ({schedule.time_zone})"
+    """How often it comes by its owner's clocks, and its next time by the reader's."""
+    soon = words.NEXT_TIME.format(when=local_time(schedule.next_at))
+    if not schedule.cron:
+        return soon
+    return f"{cron_in_words(schedule.cron)} ({schedule.time_zone}), {soon}"
 
 
 def _section(mrkdwn: str) -> Block:

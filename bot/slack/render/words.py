@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 WORKING = "Working on it…"
+WORKING_TURN = "Working on it… (turn {turn})"
 THINKING = "Thinking"
 READING = "Read the question"
 ALSO = "Also: {text}"
 ALSO_MORE = "Also: {text} (and {count} more)"
 STATUS_STARTING = "is reading your question…"
 STATUS_THINKING = "is thinking…"
+STATUS_WORKING = "is working: {step}"
 STATUS_WRITING = "is writing the answer…"
 STATUS_WAITING = "cannot save anything at the moment, and goes on as soon as it can…"
 WAITING = ":hourglass: I cannot save my work at the moment, so I wait. I go on by myself as soon as I can."
@@ -67,7 +69,6 @@ CHART_AS_IMAGE = "Chart “{title}”: see the attached image."
 CHART_AS_TABLE = "Chart “{title}” in numbers:"
 CHART_ALT = "{kind} chart “{title}”."
 CHART_KINDS = {"bar": "Bar", "line": "Line", "area": "Area", "pie": "Pie"}
-EARLIER_STEPS = "{count} earlier steps"
 
 SHARE = "Post it in the thread"
 SHARED_BY = "<@{person}> asked me about this, and shares my answer."
@@ -109,6 +110,9 @@ EXAMPLES_BESIDE = (
     "What was decided in {place} this week?",
     "Which questions in {place} are still open?",
 )
+HOME_HELLO = "Hello, I am {name}"
+HOME_HOW = "How to ask"
+HOME_EXAMPLES = "For example"
 CAN_DO = (
     "I look things up with real tools and post one answer with its sources: this thread and its "
     "files, a channel's history, web pages, databases, tables and charts."
@@ -122,6 +126,7 @@ HOW_TO_ASK = (
 )
 WHILE_WORKING = "While I work you see each step, and *Stop* stops me at once."
 
+ASKED = " asked:"
 ASK_TITLE = "Ask"
 ASK_SUBMIT = "Ask"
 CLOSE = "Cancel"
@@ -151,7 +156,7 @@ DRAFT_HINT = "For example: say no, kindly, and offer next week"
 DRAFT_ASKED = "Draft a reply to this message for me."
 EMPTY_QUESTION = "Please type a question."
 CHOOSE_CHANNEL = "Please choose a channel, or let me answer in a direct message."
-RAISE_HALF, RAISE_DOUBLE = "Raise budget by 50 %", "Double budget"
+RAISE_HALF, RAISE_DOUBLE = "Raise budget by 50%", "Double budget"
 RAISE_TITLE = "Raise this budget?"
 RAISE_TEXT = "Only admins can. Everybody here will see who did; it holds until the budget renews."
 RAISE_CONFIRM = "Raise it"
@@ -161,6 +166,7 @@ SCHEDULE_STOPPED = "I no longer ask what you scheduled {place} (“{text}”). {
 SCHEDULE_FAILED = "It failed {count} times in a row; why stands in its thread."
 SCHEDULE_CANCELLED = "An admin cancelled it."
 SCHEDULE_AGAIN = "To start it again, ask me there to schedule it; its times were `{cron}`."
+NEXT_TIME = "next {when}"
 IN_DIRECT = "in direct messages"
 CANCEL_SCHEDULE = "Cancel"
 HOME_SCHEDULES = "What you scheduled"
@@ -175,11 +181,11 @@ APPROVE, APPROVE_THREAD, DENY = "Approve", "Approve for this thread", "Deny"
 SHOW_ALL, SHOW_ALL_TITLE, SHOW_ALL_CLOSE = "Show all", "What would be done", "Close"
 NO_ARGUMENTS = "It takes no details."
 EMPTY_VALUE = "(empty)"
-CUT_AT = " (beginning; {count:,} characters in all)"
+CUT_AT = " (beginning; {count} characters in all)"
 HAS_HIDDEN = " (also holds characters that cannot be seen)"
 ASKED_FOR = "{person} asked for it. "
 ONLY_MAY = "Only {people} may decide, until {until}. Nothing happens before."
-STANDING = "“Approve for this thread” also covers {tool} {same} when {person} asks for it here, for {hours} hours."
+STANDING = "“Approve for this thread” also covers {tool} {same} when {person} asks for it here, for {hours}."
 STANDING_SAME = "with the same {fields}"
 STANDING_ANY = "whatever the details"
 VERDICTS = {
@@ -234,6 +240,7 @@ BUDGETS = {
     "workspace_day": "All together, each day",
     "workspace_month": "All together, each month",
 }
+EVERYBODY = "Everybody"
 HOME_SPENT = "*Spent,* the most first:"
 HOME_NOTHING_SPENT = "*Spent:* nothing yet this month."
 HOME_TOOLS = "*Tools:* {count} in these groups: {groups}."
@@ -299,6 +306,11 @@ MODAL_TOO_LATE = (
     "I was too slow: Slack lets me open a form for three seconds only. Please try again."
 )
 TRY_AGAIN = "Slack did not take that. Please try again."
+
+
+def counted(count: int | str, noun: str) -> str:
+    """ "1 step", "2 steps"."""
+    return f"{count} {noun}{'' if str(count) == '1' else 's'}"
 
 
 def also(texts: Sequence[str]) -> str:

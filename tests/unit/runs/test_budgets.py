@@ -33,6 +33,7 @@ from bot.local.model import (
     text,
 )
 from bot.model import Price
+from bot.runs.budget_words import paused, renewal_of
 from bot.runs.budgets import BudgetPolicy, Budgets, Cap
 from bot.settings import ModelSettings
 from bot.store import Stores
@@ -118,7 +119,7 @@ async def test_who_has_nothing_left_is_told_so_and_no_model_is_asked(
     assert (outcome.status, outcome.stop_reason) == (RunStatus.FAILED, StopReason.TOKEN_BUDGET)
     assert outcome.note.startswith(f"{NAMES[name]} is used up (")
     assert "of 1 tokens" in outcome.note
-    renewal = {"thread": "Start a new thread", "day": "at midnight UTC", "month": "It renews on 1 "}
+    renewal = {"thread": "Start a new thread", "day": "at midnight UTC", "month": " 1, "}
     assert renewal[name.rpartition("_")[2]] in outcome.note
     assert "an admin can raise it" in outcome.note
     assert outcome.totals.cost == 0
@@ -189,7 +190,7 @@ async def test_an_objection_does_not_get_round_a_budget(stores: Stores) -> None:
     ("before", "warnings"),
     [
         (500_000, []),
-        (850_000, ["85 % of your budget for today is used ("]),
+        (850_000, ["85% of your budget for today is used ("]),
         (999_999, ["Your budget for today is used up ("]),
     ],
 )
@@ -215,7 +216,7 @@ async def test_who_paused_the_bot_is_named_and_no_model_is_asked(stores: Stores)
         await stores.pause.clear()
         answered = await bot.ask("1+1?")
     assert (refused.status, refused.stop_reason) == (RunStatus.FAILED, StopReason.PAUSED)
-    assert refused.note.startswith("I was paused by Ada (21 November, 10:05 UTC)")
+    assert refused.note.startswith("I was paused by Ada (Nov 21, 2026, 10:05 UTC)")
     assert answered.status is RunStatus.SUCCESS
     assert len(bot.api.requests) == 1
     assert bot.board.finished == [refused, answered]
@@ -277,6 +278,13 @@ class Clock:
 
     def __call__(self) -> datetime:
         return self.now
+
+
+def test_days_are_written_as_the_person_writes_them() -> None:
+    """Of renewals and of pauses."""
+    now = datetime(2026, 11, 30, 23, 0, tzinfo=UTC)
+    assert renewal_of(Budget.USER_MONTH, now, "de-DE") == "on 01.12.2026 (UTC)"
+    assert "(30.11.2026, 23:00 UTC)" in paused(Pause(by="U1", name="Ada", at=now), "de-DE")[0]
 
 
 async def test_midnight_renews_the_day_and_the_first_the_month(stores: Stores) -> None:

@@ -1,5 +1,6 @@
 """What a run shows while it works: cards that follow its tools, whatever they are called."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -57,12 +58,13 @@ def test_text_that_was_withdrawn_is_not_shown():
     assert again.thought == "new"
 
 
-def test_only_the_latest_steps_are_shown_and_the_others_counted():
-    progress = after(*(ToolStarted(f"c{i}", "t", f"Step {i}") for i in range(30)))
+@pytest.mark.parametrize(("steps", "earlier"), [(30, "18 earlier steps"), (13, "1 earlier step")])
+def test_only_the_latest_steps_are_shown_and_the_others_counted(steps, earlier):
+    progress = after(*(ToolStarted(f"c{i}", "t", f"Step {i}") for i in range(steps)))
     plan = progress_part(progress, thread_key=KEY).blocks[0]
     assert len(plan["tasks"]) == MAX_CARDS
-    assert plan["tasks"][-1]["title"] == "Step 29"
-    assert "18 earlier steps" in plan["title"]
+    assert plan["tasks"][-1]["title"] == f"Step {steps - 1}"
+    assert plan["title"].endswith(f"· {earlier}")
 
 
 def test_narration_makes_no_links_and_calls_nobody():
