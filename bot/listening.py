@@ -168,7 +168,10 @@ def _listener(
         submit=submit,
         stopping=stopping,
         keep_feedback=stores.feedback,
-        deciding=Deciding(slack.identity.team, slack.people, requests.asked, requests.decide),
+        deciding=Deciding(
+            *(slack.identity.team, slack.people, requests.asked, requests.decide),
+            record=stores.audit.append,
+        ),
         home_tab=home_tab,
         answers=Sharing(
             *(slack.identity, slack.clients, asking, requests.answered),

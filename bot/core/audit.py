@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 class AuditKind(StrEnum):
     """What happened."""
 
-    REFUSED = "refused"  # somebody was not let in
+    REFUSED = "refused"  # somebody was not let in, or tried what only others may
     ASKED = "asked"  # a request was begun to be worked on
     BEGUN = "begun"  # a tool that changes something is about to run
     CALLED = "called"  # a tool was called, or refused

@@ -42,6 +42,19 @@ def audited(request: Request, kind: AuditKind, what: str, **more: object) -> Aud
     return AuditEntry.model_validate(facts | {"kind": kind, "what": what, **more})
 
 
+def refused(team: str, who: str, what: str, *, channel: str = "", run_id: str = "") -> AuditEntry:
+    """An entry about what somebody tried in `channel` and may not, or why."""
+    return AuditEntry(
+        kind=AuditKind.REFUSED,
+        team=team,
+        who=who,
+        channel="" if channel.startswith("D") else channel,
+        run_id=run_id,
+        what=what,
+        ok=False,
+    )
+
+
 class RunAudit:
     """Of one run. Calls are written down with the step they belong to: what is made again after a
     crash is there again."""

@@ -15,7 +15,7 @@ from bot.core.audit import AuditEntry, AuditKind
 from bot.core.budgets import Account, OverBudget, Pause
 from bot.core.errors import NotPermitted
 from bot.runs import budget_words
-from bot.runs.auditing import Record
+from bot.runs.auditing import Record, refused
 from bot.runs.budgets import BudgetPolicy
 from bot.runs.channels import ChannelSettings
 from bot.runs.policy import Person
@@ -56,11 +56,12 @@ class Admin:
 
     async def raise_budget(self, user: str, channel: str, over: OverBudget, times: float) -> str:
         """Raise a budget from a button in `channel`; what everybody there is told of it."""
-        person = await self._gate.admin(user)
+        what = f"raise {over.account.budget}"
+        person = await self._admin(user, what, channel)
         if not self._is_of(over.account, channel):
             log.warning("A button came back with an account that is not of its channel")
             raise NotPermitted(words.NOT_OURS)
-        await self._changes(person, f"raise {over.account.budget}", channel)
+        await self._changes(person, what, channel)
         standing = await self._budgets.raise_budget(over, person.id, times)
         log.info(
             "Budget raised: %s to %s times by %s", over.account, standing.position.factor, user
@@ -70,7 +71,7 @@ class Admin:
 
     async def pause(self, user: str) -> str:
         """Let no run ask a model any more; what the admin is told."""
-        person = await self._may_pause(user)
+        person = await self._may_pause(user, "paused")
         await self._changes(person, "paused")
         await self._budgets.switch.set(Pause(by=person.id, name=person.name, at=datetime.now(UTC)))
         log.warning("Paused by %s", person.id)
@@ -78,7 +79,7 @@ class Admin:
 
     async def resume(self, user: str) -> str:
         """Take the pause back; what the admin is told."""
-        person = await self._may_pause(user)
+        person = await self._may_pause(user, "resumed")
         await self._changes(person, "resumed")
         await self._budgets.switch.clear()
         log.warning("Resumed by %s", person.id)
@@ -103,27 +104,28 @@ class Admin:
 
     async def cancel_schedule(self, user: str, schedule_id: str) -> None:
         """Never ask it again, whosever it is; its owner is told."""
-        person = await self._gate.admin(user)
+        what = "cancelled a schedule"
+        person = await self._admin(user, what)
         for schedule in await self._schedules.all():
             if schedule.id == schedule_id:
-                await self._changes(person, "cancelled a schedule", schedule.channel)
+                await self._changes(person, what, schedule.channel)
                 await self._schedules.stop(schedule, words.SCHEDULE_CANCELLED)
 
     async def channel(self, user: str, channel: str) -> ChannelSettings:
         """How the bot behaves in a channel, for an admin to change."""
-        await self._gate.admin(user)
+        await self._admin(user, "channel settings", channel)
         return await self._gate.settings(channel)
 
     async def change_channel(self, user: str, channel: str, wanted: ChannelSettings) -> None:
         """Have the bot behave so in the channel."""
-        person = await self._gate.admin(user)
+        person = await self._admin(user, "channel settings", channel)
         await self._changes(person, "channel settings", channel)
         await self._gate.channels.change(self._team, channel, wanted)
         log.warning("Settings of channel %s changed by %s: %s", channel, person.id, wanted)
 
     async def reset_channel(self, user: str, channel: str) -> None:
         """Have the bot behave in the channel as it is configured."""
-        person = await self._gate.admin(user)
+        person = await self._admin(user, "channel settings reset", channel)
         await self._changes(person, "channel settings reset", channel)
         await self._gate.channels.reset(self._team, channel)
         log.warning("Settings of channel %s reset by %s", channel, person.id)
@@ -139,9 +141,17 @@ class Admin:
         )
         await self._record([entry])
 
-    async def _may_pause(self, user: str) -> Person:
+    async def _admin(self, user: str, what: str, channel: str = "") -> Person:
+        """Who wants to do `what`. Raises NotPermitted, and puts that on record, unless they may."""
+        try:
+            return await self._gate.admin(user)
+        except NotPermitted:
+            await self._record([refused(self._team, user, what, channel=channel)])
+            raise
+
+    async def _may_pause(self, user: str, what: str) -> Person:
         """The switch is one for all workspaces."""
-        person = await self._gate.admin(user)
+        person = await self._admin(user, what)
         if self._one_of_many:
             raise NotPermitted(words.PAUSED_BY_OPERATOR)
         return person

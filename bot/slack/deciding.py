@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from bot.core.approvals import Approval, Asked, Decision, Verdict
 from bot.core.errors import NotPermitted, SlackUnavailable
+from bot.runs.auditing import Record, refused
 from bot.runs.policy import PersonKind
 from bot.slack.people import People
 from bot.slack.pressed import Pressed
@@ -34,12 +35,14 @@ class Decides(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Deciding:
-    """In one workspace, `team`. `asked` finds a question by its id, and `decide` answers it."""
+    """In one workspace, `team`. `asked` finds a question by its id, and `decide` answers it; who may
+    not is put on record."""
 
     team: str
     people: People
     asked: Callable[[str], Awaitable[Asked | None]]
     decide: Decides
+    record: Record
 
     async def press(self, press: Pressed) -> None:
         """Decide as the button says. Raises NotPermitted with a sentence for who pressed."""
@@ -47,6 +50,7 @@ class Deciding:
         if press.user not in approval.approvers or not await may_decide(
             self.people, press.user, now=True
         ):
+            await self._refused(press, approval)
             raise NotPermitted(_only(approval))
         decision = Decision(
             verdict=VERDICTS[press.action],
@@ -57,6 +61,8 @@ class Deciding:
         refusal = await self.decide(approval, decision, sha256=shown.sha256)
         if refusal is Refusal.DECIDED:
             raise NotPermitted(await self._decided(approval))
+        if refusal is Refusal.CHANGED:  # a forged press: nobody was shown that
+            await self._refused(press, approval)
         if refusal is not None:
             raise NotPermitted(words.DECISION_REFUSED[refusal])
 
@@ -70,6 +76,13 @@ class Deciding:
         if asked is None or not _stands_in(asked.approval, self.team, press.channel):
             raise NotPermitted(words.DECISION_REFUSED[Refusal.UNKNOWN])
         return shown, asked.approval
+
+    async def _refused(self, press: Pressed, approval: Approval) -> None:
+        """Put on record who tried to decide what."""
+        what, run_id = f"{VERDICTS[press.action]} {approval.tool}", approval.run_id
+        await self.record(
+            [refused(self.team, press.user, what, channel=press.channel, run_id=run_id)]
+        )
 
     async def _decided(self, approval: Approval) -> str:
         asked = await self.asked(approval.id)

@@ -12,10 +12,9 @@ from typing import Any, Protocol
 
 from slack_sdk.errors import SlackApiError
 
-from bot.core.audit import AuditEntry, AuditKind
 from bot.core.errors import NotPermitted, SlackUnavailable, StoreUnavailable
 from bot.core.request import Entry, FileRef, Request
-from bot.runs.auditing import Record
+from bot.runs.auditing import Record, refused
 from bot.runs.policy import Person
 from bot.runs.watching import Submit
 from bot.slack.background import Background
@@ -143,15 +142,7 @@ class Intake:
 
     async def refused(self, user: str, channel: str, refusal: NotPermitted) -> None:
         """Put on record that somebody was not let in."""
-        entry = AuditEntry(
-            kind=AuditKind.REFUSED,
-            team=self._identity.team,
-            who=user,
-            channel="" if channel.startswith("D") else channel,
-            what=refusal.reason,
-            ok=False,
-        )
-        await self._record([entry])
+        await self._record([refused(self._identity.team, user, refusal.reason, channel=channel)])
 
     def _thread_key(self, channel: str, thread: str) -> str:
         """As `Request.thread_key`: the team is the bot's own, in shared channels too."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from typing import Any
 
 from redis.asyncio import Redis
 
@@ -15,9 +16,14 @@ from bot.local.workspace import ADA, BEN, EVE, GUS
 from bot.operating import audit_lines, erase_lines
 from bot.runs.auditing import RunAudit
 from bot.runs.channels import ChannelSettings
+from bot.slack.home import PAUSE
+from bot.slack.render.buttons import APPROVE
+from bot.slack.render.schedules import CANCEL
 from bot.store import open_stores
 from bot.toolkit import tool
 from tests.security.model import question, won_over
+from tests.security.test_boundaries import press
+from tests.security.test_forged import sent
 from tests.support.deployment import Deployment, configured, deployed
 from tests.support.redis import asked, decided
 from tests.support.runs import answer, bot_with
@@ -128,6 +134,34 @@ async def test_who_was_not_let_in_is_on_record(redis_url):
             await bot.answered(SALES, ts)
             assert (ADA, SALES, "paused") in await written()
     assert bot.api.requests == []
+
+
+async def test_what_somebody_tried_and_may_not_is_on_record(redis_url):
+    """Approving what others asked for, also with a forged button, and what only admins may."""
+    async with deployed(won_over, redis_url) as bot:
+        post = ("post_message", {"channel": "general", "text": "Hi", "thread": None})
+        ts = await bot.ask(ADA, SALES, question(post, say=answer()))
+        _, card = await bot.ws.until(lambda: (own := bot.own(SALES, ts))[1:] and own)
+        await bot.ws.click(BEN, SALES, card["ts"], APPROVE)
+        [yes] = [b for row in card["blocks"] for b in row.get("elements", ()) if is_yes(b)]
+        forged = yes | {"value": json.dumps(json.loads(yes["value"]) | {"sha256": "0" * 64})}
+        await sent(bot, press(bot, ADA, SALES, ts, forged))
+        for action in ({"action_id": PAUSE, "value": ""}, {"action_id": CANCEL, "value": "sch_1"}):
+            await sent(bot, press(bot, BEN, "D0BEN00001", ts, action))
+        await bot.ws.command(BEN, SALES, "/ask", "admin resume")
+        lines = [json.loads(line) for line in await log_of(bot, redis_url)]
+    refused = [each for each in lines if each["kind"] == "refused"]
+    assert [(each["who"], each["channel"], each["what"]) for each in refused] == [
+        (BEN, SALES, "approved post_message"),
+        (ADA, SALES, "approved post_message"),
+        (BEN, "", "paused"),
+        (BEN, "", "cancelled a schedule"),
+        (BEN, "", "resumed"),
+    ]
+
+
+def is_yes(block: dict[str, Any]) -> bool:
+    return block.get("action_id") == APPROVE
 
 
 def told(bot: Deployment) -> list[str]:

@@ -309,7 +309,9 @@ async def wired(
                 preferences=PreferenceBook(Decisions()),
             ),
             background=background,
-            deciding=Deciding(identity.team, people, mailbox.asked, mailbox.decide),
+            deciding=Deciding(
+                *(identity.team, people, mailbox.asked, mailbox.decide), mailbox.record
+            ),
         )
         yield Rig(ws, mailbox, slack, intake, asking, app)
 

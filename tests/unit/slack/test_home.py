@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from bot.core.audit import AuditKind
 from bot.core.schedule import Schedule
 from bot.local.model import Script, call, finish
 from bot.local.workspace import ADA, BEN, GUS
@@ -179,7 +180,9 @@ async def test_people_cancel_what_they_scheduled_and_admins_what_anybody_did(
         assert direct is not None
         [told] = bot.ws.messages(direct.id)
         assert "An admin cancelled it" in told["text"]
-        [kept] = [each async for each in stores.audit.read(bot.ws.team_id)]
+        tried, kept = [each async for each in stores.audit.read(bot.ws.team_id)]
+        assert tried.entry is not None
+        assert (tried.entry.kind, tried.entry.who) == (AuditKind.REFUSED, ADA)
         assert kept.entry is not None
         assert (kept.entry.who, kept.entry.what) == (ADA, "cancelled a schedule")
 
