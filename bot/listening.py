@@ -176,6 +176,7 @@ def _listener(
         answers=Sharing(
             *(slack.identity, slack.clients, asking, requests.answered),
             find_artifact=ThreadArtifacts(stores.artifacts).of,
+            alone=stores.sharing,
         ),
         background=background,
     )

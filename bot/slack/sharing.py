@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 
 from bot.core.errors import NotPermitted
 from bot.core.outcome import Outcome
@@ -17,12 +18,17 @@ from bot.slack.render import words
 from bot.slack.render.outcome import render_shared
 from bot.slack.render.parts import Upload
 from bot.slack.streams import Streams
+from bot.store import Lock
 
 Answered = Callable[[str], Awaitable[tuple[Request, Outcome] | None]]
 """A request by its id, and how it ended; None when that is not kept."""
 
 FindArtifact = Callable[[Request, str], Awaitable[bytes | None]]
 """The content of an artifact of the request's thread, by its handle."""
+
+Alone = Callable[[str], AbstractAsyncContextManager[Lock | None]]
+"""The right to post the answer to a request, by its id, of one process at a time; None inside when
+another has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +37,11 @@ class _SharedPost:
     again by their marks."""
 
     run_id: str
+    lock: Lock
 
     async def may_write(self) -> None:
-        """It always may."""
+        """As long as nobody else is at it."""
+        await self.lock.hold()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +53,7 @@ class Sharing:
     asking: Asking
     answered: Answered
     find_artifact: FindArtifact
-    _under_way: set[str] = field(default_factory=set)
+    alone: Alone
 
     async def wanted(self, press: Pressed) -> tuple[Request, Outcome]:
         """What the button is about. Raises NotPermitted with a sentence for who pressed."""
@@ -60,21 +68,18 @@ class Sharing:
         return request, outcome
 
     async def post(self, request: Request, outcome: Outcome) -> bool:
-        """Post it; False when that is under way."""
-        if request.id in self._under_way:
-            return False
-        self._under_way.add(request.id)
-        try:
-            await self._post(request, outcome)
-        finally:
-            self._under_way.discard(request.id)
-        return True
+        """Post it; False when that is under way. Raises StoreError and what Slack raises."""
+        async with self.alone(request.id) as lock:
+            if lock is None:
+                return False
+            await self._post(request, outcome, lock)
+            return True
 
-    async def _post(self, request: Request, outcome: Outcome) -> None:
+    async def _post(self, request: Request, outcome: Outcome, lock: Lock) -> None:
         rendered = await asyncio.to_thread(render_shared, outcome, request)
         poster = Poster(
             request.model_copy(update={"private": False}),
-            _SharedPost(f"{outcome.run_id}:shared"),
+            _SharedPost(f"{outcome.run_id}:shared", lock),
             clients=self.clients,
             identity=self.identity,
             streams=Streams(self.clients, self.identity),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 
 from redis.exceptions import AuthenticationError
@@ -23,6 +23,7 @@ from bot.store.erase import Erased, Erasure
 from bot.store.feedback import FeedbackStore
 from bot.store.leases import Lease, Leases
 from bot.store.ledger import Ledger
+from bot.store.locks import Lock, locked
 from bot.store.mailbox import Mailbox
 from bot.store.memory import Memories as MemoryStore
 from bot.store.pause import PauseSwitch
@@ -48,6 +49,7 @@ __all__ = [
     "Lease",
     "Leases",
     "Ledger",
+    "Lock",
     "Mailbox",
     "MemoryStore",
     "PauseSwitch",
@@ -70,6 +72,7 @@ __all__ = [
 
 log = logging.getLogger(__name__)
 
+SHARING_SECONDS = 120  # longer than any call of Slack may take
 LOOK_SECONDS = 1.0  # between two looks for a Redis that is not there yet
 
 
@@ -107,6 +110,10 @@ class Stores:
         except StoreUnavailable:
             return False
         return True
+
+    def sharing(self, request_id: str) -> AbstractAsyncContextManager[Lock | None]:
+        """The right to post a private answer for all; see `bot.store.locks.locked`."""
+        return locked(self.redis, "sharing", request_id, seconds=SHARING_SECONDS)
 
     async def backlog(self) -> tuple[int, int]:
         """How much is to do, for figures: requests in all mailboxes, those that run included, and

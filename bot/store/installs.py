@@ -16,8 +16,8 @@ from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from pydantic import BaseModel, ConfigDict
 
 from bot.core.errors import ConfigurationError, CorruptValue
-from bot.core.ids import new_id
 from bot.store.connection import Connection, Retention
+from bot.store.locks import locked
 from bot.store.values import decode
 
 STATE_SECONDS = 600
@@ -139,15 +139,8 @@ class Installs:
     @asynccontextmanager
     async def lock(self, holder: str) -> AsyncGenerator[bool]:
         """Whether this process alone may change the installation, in the body."""
-        key, mine = self._redis.key("install-lock", holder), new_id("lock")
-        # A reply that was lost makes it ask again: it holds the lock then, by its own token.
-        taken = await self._redis.call("SET", key, mine, "NX", "EX", LOCK_SECONDS)
-        taken = taken or await self._redis.call("GET", key) == mine.encode()
-        try:
-            yield bool(taken)
-        finally:
-            if taken:
-                await self._redis.script("unlock", [key], mine)
+        async with locked(self._redis, "install-lock", holder, seconds=LOCK_SECONDS) as lock:
+            yield lock is not None
 
     def new_state(self) -> str:
         """The state parameter of one installation that begins. Nothing is kept of it: anybody may

@@ -112,11 +112,12 @@ STORE: dict[str, tuple[str, ...] | str] = {
             "save": "who installs sees whether it is kept; a token just refreshed and lost is asked for again",
             "find": "notes a workspace; found again it is noted again",
             "forget": "Slack delivers the removal again until it is done",
-            "lock": "given up by its term",
             "teams": "renews a term",
             "use_state": "who installs begins again",
         }.items()
     },
+    "locks.py:Lock.hold": "renews a term",
+    "locks.py:locked": "given up by its term",
     "scheduled_messages.py:ScheduledMessageStore.save": ("elsewhere-posting", "elsewhere-posted"),
     "schedules.py:ScheduleStore.add": "asked once for each time, told apart by its key",
     "schedules.py:ScheduleStore.move": "a second time it stands where it was moved to",

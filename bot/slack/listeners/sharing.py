@@ -10,10 +10,11 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 from slack_bolt.context.respond.async_respond import AsyncRespond
 from slack_sdk.errors import SlackApiError
 
-from bot.core.errors import NotPermitted
+from bot.core.errors import NotPermitted, StoreError
 from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.slack.background import Background
+from bot.slack.client import TRANSPORT_ERRORS
 from bot.slack.listeners.actions import tell
 from bot.slack.pressed import Pressed
 from bot.slack.render import buttons, words
@@ -44,8 +45,8 @@ def register(app: AsyncApp, sharing: Sharing, background: Background) -> None:
     ) -> None:
         try:
             done = await sharing.post(request, outcome)
-        except SlackApiError as error:
-            log.warning("An answer was not shared: %s", error.response.get("error"))
+        except (SlackApiError, StoreError, *TRANSPORT_ERRORS) as error:
+            log.warning("An answer was not shared: %s: %s", type(error).__name__, error)
             await tell(sharing.clients, press, words.TRY_AGAIN)
             return
         if done:

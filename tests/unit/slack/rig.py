@@ -296,7 +296,9 @@ async def wired(
             submit=mailbox.submit,
             stopping=stopping,
             keep_feedback=mailbox,
-            answers=Sharing(identity, clients, asking, mailbox.answered, mailbox.answered),
+            answers=Sharing(
+                *(identity, clients, asking, mailbox.answered, mailbox.answered), stores.sharing
+            ),
             home_tab=HomeTab(
                 identity,
                 clients,

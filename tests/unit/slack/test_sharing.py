@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from functools import partial
 from typing import Any
+
+from redis.asyncio import Redis
 
 from bot.core.answers import Table
 from bot.local.model import Script, finish
-from bot.local.workspace import ADA, BEN
+from bot.local.workspace import ADA, BEN, Workspace
+from bot.slack.client import slack_clients
 from bot.slack.modals import ASK_ABOUT
 from bot.slack.render import words
 from bot.slack.render.buttons import SHARE
+from bot.slack.sharing import Sharing
+from bot.store import open_stores
 from tests.security.test_boundaries import press
 from tests.security.test_forged import sent
 from tests.support.deployment import Deployment, deployed
 from tests.support.redis import redis_server, redis_url
 from tests.support.runs import answer
+from tests.unit.slack.rig import wired
 
 __all__ = ["redis_server", "redis_url"]
 
@@ -40,6 +49,12 @@ async def asked_alone(bot: Deployment) -> tuple[str, dict[str, Any]]:
     return said["ts"], answered
 
 
+def button_of(answered: dict[str, Any]) -> dict[str, Any]:
+    elements = [each for block in answered["blocks"] for each in block.get("elements", ())]
+    found: dict[str, Any] = next(each for each in elements if each.get("action_id") == SHARE)
+    return found
+
+
 async def test_who_was_answered_alone_posts_the_answer_in_the_thread(redis_url: str) -> None:
     """Once, with its file, under the name of who shares it; what only they saw goes."""
     script = Script([finish(answer("Of umbrellas.", table=WIDE.model_dump()))])
@@ -58,16 +73,45 @@ async def test_nobody_else_shares_it_and_nobody_twice(redis_url: str) -> None:
     """A forged press by somebody else posts nothing, and two presses at once post one."""
     async with deployed(Script([finish(answer("Of umbrellas."))]), redis_url) as bot:
         ts, answered = await asked_alone(bot)
-        button = next(
-            each
-            for block in answered["blocks"]
-            for each in block.get("elements", ())
-            if each.get("action_id") == SHARE
-        )
-        await sent(bot, press(bot, ADA, SALES, ts, button))
+        await sent(bot, press(bot, ADA, SALES, ts, button_of(answered)))
         await bot.ws.until(lambda: words.CANNOT_SHARE in [each.get("text") for each in bot.sent()])
         assert bot.own(SALES, ts) == []
         twice = [bot.ws.click(BEN, SALES, answered["ts"], SHARE) for _ in range(2)]
         await asyncio.gather(*twice)
         await bot.ws.until(lambda: not private(bot, BEN, ts))
         assert len(bot.own(SALES, ts)) == 1
+
+
+async def test_two_processes_post_it_once(redis_url: str) -> None:
+    """Each press may come to another one; who is killed at it keeps the others off for a while only."""
+    async with deployed(Script([finish(answer("Of umbrellas."))]), redis_url) as bot:
+        ts, answered = await asked_alone(bot)
+        request_id = button_of(answered)["value"]
+        async with AsyncExitStack() as stack:
+            presses = [await process(stack, bot.ws, redis_url, request_id) for _ in range(2)]
+            done = await asyncio.gather(*(press() for press in presses))
+            assert True in done
+            assert len(bot.own(SALES, ts)) == 1
+            assert await presses[0]()  # again, and what is there already is not posted again
+        assert len(bot.own(SALES, ts)) == 1
+        async with Redis.from_url(redis_url) as redis:
+            assert await redis.keys("bot:v1:sharing:*") == []
+
+
+async def process(
+    stack: AsyncExitStack, ws: Workspace, redis_url: str, request_id: str
+) -> Callable[[], Awaitable[bool]]:
+    """A process of its own as far as posting goes: what a press does there."""
+    stores = await stack.enter_async_context(open_stores(redis_url))
+    clients = await stack.enter_async_context(slack_clients(ws.bot_token, base_url=ws.api_url))
+    rig = await stack.enter_async_context(wired(ws))
+    request = await stores.mailbox.get(request_id)
+    outcome = await stores.runs.outcome(str(await stores.runs.id_of(request_id)))
+    assert request is not None
+    assert outcome is not None
+
+    async def nothing(*_: object) -> None:
+        """Nothing is kept."""
+
+    sharing = Sharing(rig.identity, clients, rig.asking, nothing, nothing, stores.sharing)
+    return partial(sharing.post, request, outcome)
