@@ -8,10 +8,13 @@ from collections.abc import Sequence
 
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.slack.client import TRANSPORT_ERRORS, error_code
 
 log = logging.getLogger(__name__)
+
+_NO_STOP = "missing_agent_session_stopped_event_subscription"
 
 
 class ThreadStatus:
@@ -19,6 +22,7 @@ class ThreadStatus:
 
     def __init__(self, client: AsyncWebClient) -> None:
         self._client = client
+        self._warned = False
 
     async def show(self, channel: str, thread: str, text: str, loading: Sequence[str] = ()) -> None:
         """Set the status line; "" clears it. Slack clears it after two minutes by itself."""
@@ -38,11 +42,25 @@ class ThreadStatus:
         """Set the session to `processing` (Slack then shows its Stop button), `suspended` while it
         waits for people, or `active`."""
         try:
-            await self._client.agents_sessions_setStatus(
+            answer = await self._client.agents_sessions_setStatus(
                 channel_id=channel, thread_ts=thread, status=state, initiator_user_id=user
             )
         except (SlackApiError, *TRANSPORT_ERRORS) as error:
             _note("session status", error)
+        else:
+            self._heed(answer)
+
+    def _heed(self, answer: AsyncSlackResponse) -> None:
+        """Tell whoever runs the bot, once, what an app installed from an old manifest lacks."""
+        if self._warned or _NO_STOP not in (answer.get("response_metadata") or {}).get(
+            "warnings", ()
+        ):
+            return
+        self._warned = True
+        log.warning(
+            "Slack shows no Stop button: the app is not subscribed to agent_session_stopped. Paste "
+            "the output of `bot manifest` as the app's manifest, and install it again"
+        )
 
     async def begin(
         self, channel: str, thread: str, text: str, loading: Sequence[str], user: str

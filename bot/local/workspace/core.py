@@ -144,7 +144,9 @@ class Core:
     def emit(
         self, event: Json, channel: Channel | None = None, *, context: Json | None = None
     ) -> None:
-        """Send an event to the app, if it may see this channel."""
+        """Send an event to the app, if it has subscribed to it and may see this channel."""
+        if event["type"] in self.state.not_subscribed:
+            return
         if channel is None or self.bot_user_id in channel.members:
             shared = channel is not None and channel.is_ext_shared
             self.delivery.event(

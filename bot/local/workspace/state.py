@@ -22,16 +22,15 @@ BOT_SCOPES = frozenset(
             "chat:write",
             "commands",
             "im:write",
-            "team:read",
         ),
         *(
             f"{kind}:{right}"
             for kind in ("channels", "groups", "im", "mpim")
             for right in ("history", "read")
         ),
-        *("channels:join", "files:read", "files:write", "reactions:read", "reactions:write"),
+        *("files:read", "files:write", "reactions:read", "reactions:write"),
         *("canvases:read", "canvases:write", "pins:read"),
-        *("search:read.public", "users:read", "workflow.steps:execute"),
+        *("search:read.public", "users:read"),
     }
 )
 """What was granted to the bot when it was installed here, less `State.missing_scopes`."""
@@ -231,6 +230,7 @@ class State:
     signing_secret: str = field(default_factory=lambda: secrets.token_hex(16))
     verification_token: str = field(default_factory=lambda: secrets.token_hex(12))
     missing_scopes: set[str] = field(default_factory=set)
+    not_subscribed: set[str] = field(default_factory=set)
     token_revoked: bool = False
     former_tokens: set[str] = field(default_factory=set)
     organisation: str | None = None

@@ -106,7 +106,7 @@ class WebApi:
             raise SlackFault("token_revoked")
         if method.bearer not in ("any", kind):
             raise SlackFault("not_allowed_token_type")
-        if method.scope in state.missing_scopes:
+        if method.scope and method.scope not in state.scopes_of(token):
             raise SlackFault(
                 "missing_scope",
                 needed=method.scope,

@@ -1,5 +1,9 @@
 """The manifest and the code say the same: what is subscribed is listened to, and the reverse."""
 
+import asyncio
+import json
+import sys
+from asyncio.subprocess import PIPE
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -13,7 +17,14 @@ from slack_bolt.response import BoltResponse
 
 from bot.core.errors import ConfigurationError
 from bot.local.workspace import Workspace
-from bot.slack.manifest import as_yaml, create_app_link, installable_manifest, manifest
+from bot.local.workspace.state import BOT_SCOPES
+from bot.slack.manifest import (
+    MANIFEST_FILE,
+    as_yaml,
+    create_app_link,
+    installable_manifest,
+    manifest,
+)
 from tests.unit.slack.rig import wired
 
 
@@ -97,11 +108,22 @@ async def test_everything_listened_to_is_in_the_manifest(app):
         assert any(matched), listener.ack_function
 
 
-def test_every_method_the_bot_calls_has_its_scope():
-    scopes = set(manifest()["oauth_config"]["scopes"]["bot"])
-    assert {"chat:write", "assistant:write", "files:read", "files:write", "im:write"} <= scopes
-    for place in ("channels", "groups", "im", "mpim"):
-        assert {f"{place}:history", f"{place}:read"} <= scopes
+def test_the_stand_in_grants_what_the_manifest_asks_for_and_nothing_else():
+    """So that a call whose scope is missing in the manifest fails in every test that makes it."""
+    assert set(manifest()["oauth_config"]["scopes"]["bot"]) == BOT_SCOPES
+
+
+async def test_slacks_command_line_gets_the_manifest_from_its_hook():
+    """`slack run` asks the program that .slack/hooks.json names, once config.json says that the
+    manifest is kept here."""
+    folder = MANIFEST_FILE.parent / ".slack"
+    config = json.loads((folder / "config.json").read_text())
+    assert config["manifest"]["source"] == "local"
+    python, *rest = json.loads((folder / "hooks.json").read_text())["hooks"]["get-manifest"].split()
+    assert python == "python3"
+    made = await asyncio.create_subprocess_exec(sys.executable, *rest, stdout=PIPE)
+    said, _ = await made.communicate()
+    assert json.loads(said) == manifest()
 
 
 def test_over_http_it_says_where_to_send_things():

@@ -119,3 +119,14 @@ async def test_the_button_refuses_who_may_not_ask(rig: Rig) -> None:
     await rig.ws.click(GUS, GENERAL, posted["ts"], buttons.STOP)
     assert "guests" in await told(rig, GUS, thread)
     assert rig.mailbox.cancelled == []
+
+
+async def test_whoever_runs_the_bot_learns_why_slack_shows_no_stop_button(
+    rig: Rig, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An app made from an older manifest is not subscribed to what Stop sends; said once."""
+    said = await rig.ws.say(ADA, GENERAL, "long work")
+    rig.ws.state.not_subscribed.add("agent_session_stopped")
+    for _ in range(2):
+        await rig.slack.status.session(GENERAL, str(said["ts"]), "processing", user=ADA)
+    assert caplog.text.count("not subscribed to agent_session_stopped") == 1

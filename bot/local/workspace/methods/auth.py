@@ -1,4 +1,4 @@
-"""auth.*, api.test, team.info, bots.info."""
+"""auth.*, api.test, bots.info."""
 
 from bot.local.workspace.core import Core
 from bot.local.workspace.errors import SlackFault
@@ -38,22 +38,6 @@ async def api_test(_: Core, *, error: str | None = None, foo: str | None = None)
     if error:
         raise SlackFault(error)
     return {"args": {"foo": foo} if foo else {}}
-
-
-@method("team.info", scope="team:read")
-async def team_info(core: Core, *, team: str | None = None) -> Json:
-    """The workspace."""
-    state = core.state
-    if team not in (None, state.team_id):
-        raise SlackFault("team_not_found")
-    return {
-        "team": {
-            "id": state.team_id,
-            "name": state.team_name,
-            "domain": state.team_domain,
-            "url": state.url,
-        }
-    }
 
 
 @method("bots.info", scope="users:read")

@@ -99,23 +99,6 @@ async def open_direct(
     return {"channel": shown}
 
 
-@method("conversations.join", scope="channels:join")
-async def join(core: Core, *, channel: str) -> Json:
-    """Join a public channel."""
-    found = find_channel(core, channel)
-    if found.kind != "public":
-        raise SlackFault("method_not_supported_for_channel_type")
-    if found.archived:
-        raise SlackFault("is_archived")
-    if core.bot_user_id in found.members:
-        return {"channel": channel_object(found, core.state), "warning": "already_in_channel"}
-    found.members.append(core.bot_user_id)
-    core.changed("channel", found.id, user=core.bot_user_id)
-    event = {"type": "member_joined_channel", "user": core.bot_user_id, "channel": found.id}
-    core.emit(event | {"channel_type": "C", "team": core.team_id}, found)
-    return {"channel": channel_object(found, core.state)}
-
-
 @method("conversations.history", scope="channels:history")
 async def history(
     core: Core,

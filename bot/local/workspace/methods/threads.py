@@ -88,7 +88,10 @@ async def session_status(
     if initiator_user_id is not None and initiator_user_id not in place.members:
         raise SlackFault("user_not_found")
     set_session(core, place.id, thread_ts, status, title, initiator_user_id)
-    return {}
+    if "agent_session_stopped" not in core.state.not_subscribed:
+        return {}
+    warning = "missing_agent_session_stopped_event_subscription"
+    return {"warning": warning, "response_metadata": {"warnings": [warning]}}
 
 
 @method("agents.sessions.rename", scope="chat:write")
