@@ -39,6 +39,16 @@ _GONE = NO_PLACE | {
 }
 _INVALID = frozenset({"invalid_blocks", "invalid_blocks_format", "invalid_arguments"})
 _TOO_LONG = frozenset({"msg_too_long", "msg_blocks_too_long"})
+_NO_FILES = frozenset(
+    {
+        *("file_uploads_disabled", "file_uploads_except_images_disabled", "blocked_file_type"),
+        *("file_type_not_allowed", "file_upload_size_restricted", "storage_limit_reached"),
+        *("posting_to_channel_denied", "user_is_external_guest", "missing_scope"),
+        "slack_connect_file_upload_sharing_blocked",
+    }
+)
+"""What Slack says of files that it will not take (errors of files.getUploadURLExternal and
+files.completeUploadExternal)."""
 
 
 class SlackSurface:
@@ -146,7 +156,7 @@ class SlackSurface:
                 failpoint("part-saved")
         for number, upload in enumerate(rendered.uploads, len(rendered.parts)):
             if number >= up:
-                await self._attach(upload)
+                await self._attach_or_say(number, upload)
                 await self._post.save_part(number + 1)
 
     async def _place_or_fall_back(self, number: int, part: Part, rendered: Rendered) -> None:
@@ -161,7 +171,8 @@ class SlackSurface:
             log.exception("Slack refuses message %d of run %s", number, self._post.run_id)
             if code in _TOO_LONG or part.text_is_cut:
                 document = rendered.document.encode("utf-8", errors="replace")
-                await self._attach(Upload(DOCUMENT, document))
+                after = len(rendered.parts) + len(rendered.uploads)
+                await self._attach_or_say(after + number, Upload(DOCUMENT, document))
             await self._place(number, Part([], part.plain))
 
     async def _place(self, number: int, part: Part) -> None:
@@ -195,6 +206,21 @@ class SlackSurface:
             return False
         failpoint("message-left")
         return True
+
+    async def _attach_or_say(self, number: int, upload: Upload) -> None:
+        """Where no such file may be uploaded the answer is whole without, and says that it is
+        missing, in message `number`."""
+        try:
+            await self._attach(upload)
+        except SlackApiError as error:
+            if error_code(error) not in _NO_FILES:
+                raise
+            log.warning("Slack does not take %s: %s", upload.name, error_code(error))
+            said = Part([], words.NO_FILE.format(name=upload.name))
+            if self._request.private:
+                await self._poster.whisper(said)
+            else:
+                await self._poster.post(number, said)
 
     async def _attach(self, upload: Upload) -> None:
         data = upload.data

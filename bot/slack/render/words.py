@@ -61,6 +61,10 @@ CONFIDENCE = {
 }
 COST_UNKNOWN = "cost unknown"
 FILE_INSTEAD = "The whole answer is too long for Slack, so I attached it: *{name}*."
+NO_FILE = (
+    "Slack would not take the file {name}, so it is missing here. An admin of this workspace can "
+    "allow such files."
+)
 TABLE_CUT = (
     "The table has {rows} rows and {columns} columns; this is the beginning. All of it: *{name}*."
 )

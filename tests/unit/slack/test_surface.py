@@ -140,6 +140,20 @@ async def test_an_image_of_a_chart_is_attached(thread):
     assert file["alt_txt"] == "Bar chart “Sales by region”. 2026: same 10, same 12.5."
 
 
+@pytest.mark.parametrize("private", [False, True])
+async def test_a_file_that_slack_does_not_take_is_missed_and_the_answer_is_up(thread, private):
+    """A workspace may allow no files: it says so below the answer, once, and the run is over."""
+    chart = CHART.model_copy(update={"labels": ["same", "same"]})
+    thread.ws.faults.fail("files.getUploadURLExternal", "file_uploads_disabled", times=2)
+    await thread.ws.say(BEN, GENERAL, "so?", thread_ts=thread.request.thread)
+    async with thread.open(private=private) as surface:
+        await surface.finish(outcome(charts={"chart_1": chart}))
+        await surface.finish(outcome(charts={"chart_1": chart}))
+    _, answer, said = thread.replies(ADA)
+    assert "Sales rose" in answer["text"]
+    assert said["text"] == words.NO_FILE.format(name="`sales-by-region.png`")
+
+
 async def test_an_image_that_is_gone_does_not_stop_the_answer(thread):
     thread.artifacts.clear()
     chart = CHART.model_copy(update={"labels": ["same", "same"]})

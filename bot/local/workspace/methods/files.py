@@ -31,10 +31,7 @@ async def get_upload_url(
             response_metadata={"messages": ["[ERROR] must be positive: length"]},
         )
     if alt_txt is not None and len(alt_txt) > ALT_MAX:
-        raise SlackFault(
-            "invalid_arguments",
-            response_metadata={"messages": ["[ERROR] must be at most 1000 characters: alt_txt"]},
-        )
+        raise SlackFault("alt_txt_too_large")
     if length > SIZE_MAX:
         raise SlackFault("file_upload_size_restricted")
     file = File(
