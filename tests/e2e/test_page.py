@@ -44,6 +44,29 @@ def test_a_long_message_is_shown_in_part_until_one_asks_for_more(page: Page) -> 
     expect(link).to_be_in_viewport()
 
 
+def test_what_one_writes_is_completed_kept_and_edited_as_it_was(page: Page) -> None:
+    """Channels and emoji by their names; a draft outlives a reload; Up edits what one sent last."""
+    composer = page.get_by_test_id("composer")
+    composer.click()
+    composer.press_sequentially("*See* #sal")
+    page.keyboard.press("Enter")
+    composer.press_sequentially(":rocke")
+    page.keyboard.press("Tab")
+    expect(composer).to_have_value("*See* #sales :rocket: ")
+    page.reload()
+    expect(composer).to_have_value("*See* #sales :rocket: ")
+    page.keyboard.press("Enter")
+    said = page.locator("main").get_by_test_id("message").filter(has_text="See #sales 🚀")
+    expect(said.locator("strong")).to_have_text("See")
+    composer.press("ArrowUp")
+    box = page.get_by_role("textbox", name="Edit message")
+    expect(box).to_have_value("*See* #sales :rocket:")
+    page.keyboard.press("Enter")
+    expect(said).to_contain_text("(edited)")
+    expect(said.locator("strong")).to_have_text("See")
+    expect(composer).to_be_focused()
+
+
 def test_the_focus_stays_near_what_was_deleted(page: Page) -> None:
     """On the message after it, else on the one before; in a place that is empty then, one writes."""
     act_as(page, BEN)

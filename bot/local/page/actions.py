@@ -85,7 +85,7 @@ class Actions:
             )
         if not said.text.strip() and not said.files:
             raise CannotDo("There is nothing to send yet.")
-        text = self._as_slack_text(said.text)
+        text = self._as_slack_text(said.text.strip())
         posted = await self._ws.say(said.user, said.channel, text, said.thread_ts, said.files)
         return {"ts": posted["ts"]}
 

@@ -9,6 +9,7 @@ from bot.local.page.examples import EXAMPLES
 from bot.local.page.files import SheetPreviews
 from bot.local.page.kept import canvas_for, canvas_markdown, kept_in
 from bot.local.page.render import Renderer, Scene
+from bot.local.page.render.emoji import EMOJI
 from bot.local.workspace import Channel, Person, Workspace
 
 Json = dict[str, Any]
@@ -264,13 +265,14 @@ class Screens:
         return {"prompts": prompts} if prompts else None
 
     def _suggestions(self) -> Json:
-        """What the composer completes: people after "@", slash commands after "/"."""
+        """What the composer completes: people after "@", slash commands after "/", emoji by name."""
         everyone = self._ws.state.everyone()
         bot = everyone[self._ws.bot_user_id]
         people = [bot, *(person for person in everyone.values() if person is not bot)]
         return {
             "people": [{"id": p.id, "name": p.real_name, "note": _note(p)} for p in people],
             "commands": list(self._commands),
+            "emoji": list(EMOJI.items()),
         }
 
     def _is_bot_dm(self, channel_id: str) -> bool:

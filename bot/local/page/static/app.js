@@ -50,7 +50,7 @@ function editLast(event) {
   const message = [...list.querySelectorAll(`.msg[data-author="${CSS.escape(user())}"]`)].at(-1);
   if (!message) return;
   event.preventDefault();
-  clicks.edit(null, { message });
+  clicks.edit(null, { message, back: event.target });
 }
 
 function inMessage(event, message) {

@@ -4,6 +4,7 @@ import { valueOf } from "./fields.js";
 import { toggleFold } from "./folding.js";
 import { toggleMenu } from "./menus.js";
 import { closeModal, confirmed } from "./modals.js";
+import { fillPicker } from "./picker.js";
 import { app, byId, closeThread, flash, go, place } from "./place.js";
 import { act, say } from "./server.js";
 import { closeStep, openStep } from "./steps.js";
@@ -35,6 +36,11 @@ export const clicks = {
     flash(query.get("ts"));
   },
   react: (button) => act("react", { ...where(messageOf(button)), name: button.dataset.name }),
+  emoji(button) {
+    fillPicker();
+    toggleMenu(button, byId("emoji-picker"), { message: messageOf(button) });
+  },
+  "react-with": (button, { message }) => act("react", { ...where(message), name: button.dataset.name }),
   dismiss: (button) => { const list = messageOf(button).parentElement; messageOf(button).remove(); arrange(list); },
   menu: (button) => toggleMenu(button, button.nextElementSibling),
   "message-menu"(button) {
@@ -49,7 +55,7 @@ export const clicks = {
     toast("Link copied");
   },
   pin: (_, { message }) => act("pin", where(message)),
-  edit: (_, { message }) => startEdit(message),
+  edit: (_, { message, back }) => startEdit(message, back),
   async delete(_, { message }) {
     const sure = await confirmed({ title: "Delete this message?", text: message.querySelector("[data-content]").innerText.slice(0, 200), confirm: "Delete", style: "danger" });
     message.focus({ preventScroll: true }); // the menu that had it is closed
@@ -106,13 +112,14 @@ export async function changed(field) {
   if (value !== null) dispatch(field, value);
 }
 
-function startEdit(message) {
+// The focus goes `back` when it is over, or to the message as it is then.
+function startEdit(message, back) {
   const content = message.querySelector("[data-content]");
-  const old = [...content.childNodes];
   const box = parse(`<form class="edit-box"><textarea class="control" aria-label="Edit message"></textarea><div class="row"><button type="button" class="btn">Cancel</button><button type="submit" class="btn primary">Save</button></div></form>`).firstElementChild;
   const text = box.querySelector("textarea");
   text.value = content.dataset.typed;
-  const stop = () => { box.replaceWith(...old); message.focus(); };
+  box.behind = [...content.childNodes];
+  const stop = () => { const now = messageOf(box); box.replaceWith(...box.behind); (back ?? now).focus(); };
   box.querySelector("[type=button]").addEventListener("click", stop);
   box.addEventListener("keydown", (event) => {
     if (event.key === "Escape") { event.stopPropagation(); stop(); }

@@ -1,12 +1,12 @@
 // The message box: mentions, commands, files, drafts, sending.
 import { icon } from "./dom.js";
 import { place } from "./menus.js";
-import { say } from "./server.js";
+import { say, user } from "./server.js";
+import { suggestions } from "./suggestions.js";
 import { toast } from "./toast.js";
 
 const FILE_MAX = 100 * 1024 * 1024;
-const drafts = new Map();
-const suggestions = JSON.parse(document.getElementById("suggestions").textContent);
+const files = new Map(); // of drafts; their texts outlive a reload of the tab
 
 export class Composer {
   constructor(form, onSent) {
@@ -18,17 +18,13 @@ export class Composer {
     this.list = form.querySelector("[role=listbox]");
     this.input = form.querySelector("input[type=file]");
     this.button = form.querySelector(".send");
-    const draft = drafts.get(this.key) ?? { text: "", files: [] };
-    this.text.value = draft.text;
-    this.files = draft.files;
+    this.key = `draft:${user()}:${this.channel}:${this.thread}`;
+    this.text.value = sessionStorage.getItem(this.key) ?? "";
+    this.files = files.get(this.key) ?? [];
     this.options = [];
     form.composer = this;
     this.listen();
-    this.refresh();
-  }
-
-  get key() {
-    return `${this.channel}:${this.thread}`;
+    this.showFiles();
   }
 
   listen() {
@@ -90,7 +86,6 @@ export class Composer {
     this.attach(files);
     this.text.focus();
     this.text.setSelectionRange(text.length, text.length);
-    this.refresh();
   }
 
   insert(text) {
@@ -107,17 +102,22 @@ export class Composer {
       if (file.size > FILE_MAX) toast(`${file.name} is too large: 100 MB at most here.`, { error: true });
       else this.files.push(file);
     }
+    this.showFiles();
+  }
+
+  showFiles() {
+    files.set(this.key, this.files);
+    this.form.querySelector("[data-attached]").replaceChildren(...this.files.map((file, i) => this.chip(file, i)));
     this.refresh();
   }
 
   refresh() {
-    drafts.set(this.key, { text: this.text.value, files: this.files });
+    this.text.value ? sessionStorage.setItem(this.key, this.text.value) : sessionStorage.removeItem(this.key);
     this.button.disabled = !this.text.value.trim() && !this.files.length;
     if (!CSS.supports("field-sizing", "content")) {
       this.text.style.height = "auto";
       this.text.style.height = `${this.text.scrollHeight}px`;
     }
-    this.form.querySelector("[data-attached]").replaceChildren(...this.files.map((file, i) => this.chip(file, i)));
   }
 
   chip(file, index) {
@@ -127,40 +127,35 @@ export class Composer {
     chip.dataset.testid = "attached-file";
     chip.innerHTML = `<span class="file-icon" aria-hidden="true"></span><span class="name"></span><button type="button" class="icon-btn">${icon("x")}</button>`;
     chip.querySelector(".file-icon").textContent = kind.toUpperCase().slice(0, 4);
-    if (/^[a-z]+$/.test(kind)) chip.querySelector(".file-icon").classList.add(`kind-${kind}`);
+    if (file.type.startsWith("image/")) chip.querySelector(".file-icon").replaceWith(thumbnail(file));
+    if (/^[a-z]+$/.test(kind)) chip.querySelector(".file-icon")?.classList.add(`kind-${kind}`);
     chip.querySelector(".name").textContent = file.name;
     const remove = chip.querySelector("button");
     remove.setAttribute("aria-label", `Remove ${file.name}`);
-    remove.addEventListener("click", () => { this.files.splice(index, 1); this.refresh(); this.text.focus(); });
+    remove.addEventListener("click", () => { this.files.splice(index, 1); this.showFiles(); this.text.focus(); });
     return chip;
   }
 
   async send() {
-    const [text, files] = [this.text.value, this.files];
-    if (!text.trim() && !files.length) return;
+    const [text, attached] = [this.text.value, this.files];
+    if (!text.trim() && !attached.length) return;
     this.text.value = "";
     this.files = [];
     this.closeList();
-    this.refresh();
-    const answer = await say({ channel: this.channel, text, thread: this.thread, files });
+    this.showFiles();
+    const answer = await say({ channel: this.channel, text, thread: this.thread, files: attached });
     if (answer) return this.onSent(this, answer, text);
-    if (!this.text.value && this.form.isConnected) this.fill(text, files);
+    if (!this.text.value && this.form.isConnected) this.fill(text, attached);
   }
 
-  // Offer people after "@" and commands after a leading "/".
   suggest() {
-    const before = this.text.value.slice(0, this.text.selectionStart);
-    const mention = /(?:^|[\s(])@([^\s@]*(?: [^\s@]*)?)$/.exec(before);
-    const command = /^\/\S*$/.exec(before);
-    if (mention) this.offer(people(mention[1]), mention[1].length + 1);
-    else if (command && !this.thread) this.offer(commands(command[0]), command[0].length);
-    else this.closeList();
+    const found = suggestions(this.text.value.slice(0, this.text.selectionStart), { commands: !this.thread });
+    found ? this.offer(found.options, found.replaces) : this.closeList();
   }
 
   offer(options, replaces) {
     this.options = options;
     this.replaces = replaces;
-    if (!options.length) return this.closeList();
     this.list.replaceChildren(...options.map((option, i) => this.row(option, i)));
     if (!this.list.matches(":popover-open")) this.list.showPopover();
     this.list.style.minWidth = "260px";
@@ -205,16 +200,13 @@ export class Composer {
   }
 }
 
-function people(typed) {
-  const wanted = typed.toLowerCase();
-  const fits = (name) => name.toLowerCase().startsWith(wanted) || name.toLowerCase().split(" ").some((word) => word.startsWith(wanted));
-  return suggestions.people
-    .filter((person) => fits(person.name))
-    .map((person) => ({ label: person.name, note: person.note, text: `@${person.name} ` }));
-}
-
-function commands(typed) {
-  return suggestions.commands
-    .filter((one) => one.command.startsWith(typed) && one.command !== typed)
-    .map((one) => ({ label: `${one.command} ${one.usage_hint ?? ""}`.trim(), note: one.description ?? "", text: `${one.command} ` }));
+// Drawn small here: the page loads nothing but what its own server sends.
+function thumbnail(file) {
+  const canvas = document.createElement("canvas");
+  canvas.className = "thumbnail";
+  createImageBitmap(file, { resizeHeight: 88 }).then((bitmap) => {
+    [canvas.width, canvas.height] = [bitmap.width, bitmap.height];
+    canvas.getContext("2d").drawImage(bitmap, 0, 0);
+  }, () => canvas.remove()); // no image, whatever its name says
+  return canvas;
 }

@@ -102,7 +102,11 @@ function keep(old, fresh) {
   }
   if (!old.querySelector(".more")) fresh.dataset.whole = "";
   const editing = old.querySelector(".edit-box");
-  if (editing) fresh.querySelector("[data-content]").replaceChildren(editing);
+  if (editing) {
+    const content = fresh.querySelector("[data-content]");
+    editing.behind = [...content.childNodes];
+    content.replaceChildren(editing);
+  }
   const active = document.activeElement;
   focusPath = old === active ? ":scope" : old.contains(active) && !editing ? pathOf(active) : null;
   if (editing && editing.contains(active)) focusPath = "textarea";

@@ -32,13 +32,21 @@ export function place(menu, anchor) {
   menu.style.left = `${Math.max(8, Math.min(anchor.left, innerWidth - width - 8))}px`;
 }
 
-const items = (menu) => [...menu.querySelectorAll("[role=menuitem]")].filter((item) => !item.hidden);
+// Where each key leads from item `at`; in a field the others move its cursor.
+function ways(at, menu, list) {
+  if (list[at]?.tagName === "INPUT") return { ArrowDown: at + 1 };
+  const columns = Number(menu.dataset.columns ?? 1);
+  const lines = { ArrowDown: at + columns, ArrowUp: columns > 1 ? Math.max(0, at - columns) : at - 1, Home: 0, End: -1 };
+  return columns > 1 ? { ...lines, ArrowRight: at + 1, ArrowLeft: at - 1 } : lines;
+}
+
+const items = (menu) => [...menu.querySelectorAll("[role=menuitem], input")].filter((item) => !item.hidden);
 
 document.addEventListener("keydown", (event) => {
   if (!open) return;
   const list = items(open.menu);
   const at = list.indexOf(document.activeElement);
-  const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: -1 }[event.key];
+  const to = ways(at, open.menu, list)[event.key];
   if (to !== undefined) list.at(to % list.length)?.focus();
   else if (event.key === "Escape") closeMenu({ refocus: true });
   else if (event.key === "Tab") return closeMenu();
