@@ -29,12 +29,11 @@ function people(wanted) {
   return [...named, ...calls];
 }
 
-// Those in the sidebar: the ones that this person sees.
+// Those in the sidebar: the ones that this person sees. A whole name needs no completion, and Enter sends.
 function rooms(wanted) {
-  return [...document.querySelectorAll("#sidebar [data-room]")]
-    .map((link) => link.dataset.room)
-    .filter((name) => name.includes(wanted))
-    .map((name) => ({ label: `#${name}`, note: "", text: `#${name} ` }));
+  const names = [...document.querySelectorAll("#sidebar [data-room]")].map((link) => link.dataset.room);
+  if (names.includes(wanted)) return [];
+  return names.filter((name) => name.includes(wanted)).map((name) => ({ label: `#${name}`, note: "", text: `#${name} ` }));
 }
 
 export function fittingEmoji(wanted) {
