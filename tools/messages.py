@@ -55,7 +55,7 @@ async def post_message(
     sensitive=True,
     standing=("channel",),
     timeout=60.0,
-    title="Post in {channel} at {at}",
+    title=lambda arguments: f"Post in {arguments.channel} on {_said(arguments.at)}",
 )
 async def schedule_message(
     channel: Annotated[str, _Channel],
@@ -70,6 +70,7 @@ async def schedule_message(
     """Have Slack post a message later, within 120 days. People approve exactly this text first."""
     when = _moment(at)
     number = await messages.add(text, channel=channel, thread=thread, at=when)
+    when = when.astimezone(zone_of(current_request().request.time_zone))
     return f"scheduled in {channel} for {when:%Y-%m-%d %H:%M %Z} · id: {number}"
 
 
@@ -114,6 +115,15 @@ async def cancel_scheduled_message(
     """Cancel one of the asker's scheduled messages, when they want that."""
     await messages.cancel(id, text=text)
     return "cancelled"
+
+
+def _said(at: str) -> str:
+    """A time as the model gave it, written for people; as it stands where it is none."""
+    try:
+        when = datetime.fromisoformat(at.strip())
+    except ValueError:
+        return at
+    return f"{when:%a %Y-%m-%d %H:%M %Z}".rstrip()
 
 
 def _moment(text: str) -> datetime:

@@ -11,8 +11,10 @@ from bot.toolkit import Provided, Schedule, Schedules, ToolError, cron_in_words,
 
 
 def _schedule_title(arguments: Any) -> str:
-    when = f", {cron_in_words(arguments.cron)}" if arguments.cron else ""
-    return f"Schedule{when}: {arguments.text}"
+    if arguments.cron:
+        return f"Schedule, {cron_in_words(arguments.cron)}: {arguments.text}"
+    when = f" on {arguments.at:%a %Y-%m-%d %H:%M %Z}" if arguments.at else ""
+    return f"Schedule once{when}: {arguments.text}"
 
 
 @tool(
@@ -69,5 +71,5 @@ async def cancel_schedule(
 def _line(schedule: Schedule) -> str:
     zone = zone_of(schedule.time_zone)
     when = datetime.fromtimestamp(schedule.next_at, UTC).astimezone(zone)
-    often = f"“{schedule.cron}”, next" if schedule.cron else "once"
+    often = f"{cron_in_words(schedule.cron)}, next" if schedule.cron else "once"
     return f"{schedule.id} · {often} {when:%a %Y-%m-%d %H:%M} {zone.key} · {schedule.text}"

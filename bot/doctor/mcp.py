@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
+from pydantic import BaseModel
+
 from bot.doctor.findings import Finding, ok, warning
 from bot.settings import Settings
-from bot.toolkit.mcp import ServerPins, Standing, open_mcp_servers
+from bot.toolkit.mcp import Standing, open_mcp_servers
+
+M = TypeVar("M", bound=BaseModel)
 
 
 class _NoPins:
     """As if each server was met for the first time; nothing is written down."""
 
     def __init__(self) -> None:
-        self._seen: dict[str, ServerPins] = {}
+        self._seen: dict[str, BaseModel] = {}
 
-    async def load(self, name: str, _kind: type[ServerPins]) -> ServerPins | None:
+    async def load(self, name: str, kind: type[M]) -> M | None:
         """What was seen just now."""
-        return self._seen.get(name)
+        seen = self._seen.get(name)
+        return seen if isinstance(seen, kind) else None
 
-    async def save(self, name: str, value: ServerPins) -> None:
+    async def save(self, name: str, value: BaseModel) -> None:
         """See `load`."""
         self._seen[name] = value
 

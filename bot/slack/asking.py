@@ -208,13 +208,14 @@ class Asking:
     async def _say(self, question: Question, person: Person, text: str) -> str:
         said = shortened(without_broadcasts(text), _MAX_ALOUD)
         name = without_broadcasts(person.name)
+        how = words.SCHEDULED if question.entry is Entry.SCHEDULE else words.ASKED
         failpoint("question-saying")
         try:
             posted = await self._clients.writes.chat_postMessage(
                 channel=question.channel,
                 thread_ts=question.thread,
-                text=escape_mrkdwn(shortened(f"{name}{words.ASKED} {said}", 500)),
-                blocks=[_aloud(name, said)],
+                text=escape_mrkdwn(shortened(f"{name}{how} {said}", 500)),
+                blocks=[_aloud(name, how, said)],
                 metadata={"event_type": "asked", "event_payload": {"key": question.key}},
                 unfurl_links=False,
                 unfurl_media=False,
@@ -231,11 +232,11 @@ class Asking:
         return str(posted["ts"])
 
 
-def _aloud(name: str, question: str) -> Block:
+def _aloud(name: str, how: str, question: str) -> Block:
     """Rich text is shown as it stands: nobody's question calls a channel or formats itself."""
     who = [
         {"type": "text", "text": name, "style": {"bold": True}},
-        {"type": "text", "text": words.ASKED},
+        {"type": "text", "text": how},
     ]
     return {
         "type": "rich_text",

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from babel.lists import format_list
 from pydantic import BaseModel, ConfigDict
@@ -18,7 +19,7 @@ from bot.slack.render.buttons import APPROVE, APPROVE_THREAD, DENY, SHOW_ALL, st
 from bot.slack.render.links import LinkGate
 from bot.slack.render.parts import Block, Part, context, shortened
 from bot.slack.render.progress import plan
-from bot.slack.render.times import local_time
+from bot.slack.render.times import local_time, local_time_element
 from bot.slack.text import clean
 
 _CHANNEL = re.compile(r"#?\b(C[A-Z0-9]{8,})\b")
@@ -123,6 +124,8 @@ def _rich(name: str, value: str) -> Block:
     label: list[Block] = [{"type": "text", "text": f"{name}{hidden} ", "style": {"bold": True}}]
     if channel := _CHANNEL.fullmatch(value):  # people know it by its name
         label += [{"type": "channel", "channel_id": channel[1]}, {"type": "text", "text": " "}]
+    elif moment := _moment(value):  # and that as their own clock has it
+        label += [moment, {"type": "text", "text": " "}]
     text: Block = {"type": "text", "text": seen or words.EMPTY_VALUE}
     if len(seen) <= _ONE_LINE and "\n" not in seen:
         label.append(text | {"style": {"code": True}})
@@ -132,6 +135,15 @@ def _rich(name: str, value: str) -> Block:
         {"type": "rich_text_preformatted", "elements": [text]},
     ]
     return {"type": "rich_text", "elements": elements}
+
+
+def _moment(value: str) -> Block | None:
+    """A time with its offset from UTC, as a part of rich text in each reader's own time zone."""
+    try:
+        when = datetime.fromisoformat(value)
+    except ValueError:
+        return None
+    return local_time_element(int(when.timestamp())) if when.tzinfo else None
 
 
 def _buttons(approval: Approval, *, cut: bool) -> Block:

@@ -4,8 +4,20 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from bot.slack.render.parts import Block
+
+_FORMAT = "{date_short_pretty}, {time}"
+
 
 def local_time(epoch: int) -> str:
     """A day and a time in mrkdwn, with what clients show that cannot work it out."""
-    plain = datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%d %H:%M UTC")
-    return f"<!date^{epoch}^{{date_short_pretty}}, {{time}}|{plain}>"
+    return f"<!date^{epoch}^{_FORMAT}|{_plain(epoch)}>"
+
+
+def local_time_element(epoch: int) -> Block:
+    """The same as an element of rich text."""
+    return {"type": "date", "timestamp": epoch, "format": _FORMAT, "fallback": _plain(epoch)}
+
+
+def _plain(epoch: int) -> str:
+    return datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%d %H:%M UTC")

@@ -131,6 +131,7 @@ HOW_TO_ASK = (
 WHILE_WORKING = "While I work you see each step, and *Stop* stops me at once."
 
 ASKED = " asked:"
+SCHEDULED = " scheduled this question:"
 ASK_TITLE = "Ask"
 ASK_SUBMIT = "Ask"
 CLOSE = "Cancel"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -82,11 +82,24 @@ def _pin(before: Pin | None, now: ToolFacts) -> Pin:
     return Pin(accepted=accepted, offered=None if now == accepted else now)
 
 
+class Reach(BaseModel):
+    """Whether a server could not be reached when somebody tried last: its tools are known all the
+    same, and the process that tells people of it is another."""
+
+    model_config = ConfigDict(frozen=True)
+
+    version: int = 1
+    down: bool
+
+
+M = TypeVar("M", bound=BaseModel)
+
+
 class Pins(Protocol):
-    """Where pins are kept."""
+    """Where pins, and whether a server can be reached, are kept."""
 
-    async def load(self, name: str, kind: type[ServerPins]) -> ServerPins | None:
-        """Those of the server `name`; None before it was seen."""
+    async def load(self, name: str, kind: type[M]) -> M | None:
+        """What is kept under `name`; None before it was seen. Raises CorruptValue."""
 
-    async def save(self, name: str, value: ServerPins) -> None:
-        """Keep them in the place of those before."""
+    async def save(self, name: str, value: BaseModel) -> None:
+        """Keep it in the place of that before."""

@@ -30,6 +30,9 @@ _MOST_TOOLS = 500
 Saw = Callable[[Sequence[ToolFacts]], Awaitable[None]]
 """Is told what a server lists, each time that it is asked."""
 
+Missed = Callable[[], Awaitable[None]]
+"""Is told that a server could not be reached."""
+
 
 class Connection:
     """The way to one server, opened by the first call and again after it broke.
@@ -37,12 +40,11 @@ class Connection:
     The client lives in a task of its own, because it must be left where it was entered.
     """
 
-    def __init__(self, name: str, server: McpServer, saw: Saw) -> None:
+    def __init__(self, name: str, server: McpServer, saw: Saw, missed: Missed) -> None:
         self.name = name
-        self.is_down = False
-        """Whether it could not be reached when that was tried last."""
         self._server = server
         self._saw = saw
+        self._missed = missed
         self._listed: dict[str, ToolFacts] = {}
         self._listed_at = 0.0
         self._opening = asyncio.Lock()
@@ -128,21 +130,18 @@ class Connection:
         )
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
-                client = await asyncio.shield(opened)
+                return await asyncio.shield(opened)
         except TimeoutError:
-            self.is_down = True
             await self.close()
+            await self._missed()
             raise ToolError(f"The MCP server {self.name} does not answer.") from None
         except asyncio.CancelledError:
             self._leave.set()  # it is closed by whoever connects next
             raise
         except Exception as error:
-            self.is_down = True
+            await self._missed()
             log.warning("MCP server %s cannot be reached: %s", self.name, reason(error))
             raise ToolError(f"The MCP server {self.name} cannot be reached.") from error
-        else:
-            self.is_down = False
-            return client
 
     async def _live(self, opened: asyncio.Future[Client], leave: asyncio.Event) -> None:
         try:

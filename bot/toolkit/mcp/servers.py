@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from bot.core.background import alongside
 from bot.core.errors import CorruptValue, StoreUnavailable, ToolDefinitionError, ToolError
 from bot.toolkit.mcp.config import McpServer
-from bot.toolkit.mcp.pins import Pins, ServerPins, ToolFacts
+from bot.toolkit.mcp.pins import Pins, Reach, ServerPins, ToolFacts
 from bot.toolkit.tool import Tool
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class McpServers:
     def _connection(self, name: str, server: McpServer) -> Connection:
         from bot.toolkit.mcp.server import Connection  # loads the SDK: half a second
 
-        return Connection(name, server, partial(self._saw, name))
+        return Connection(name, server, partial(self._saw, name), partial(self._missed, name))
 
     async def tools(self) -> tuple[Tool, ...]:
         """The tools that may be used now. Raises StoreUnavailable."""
@@ -102,6 +102,8 @@ class McpServers:
             pause = min(2 * pause, _LONGEST_PAUSE)
 
     async def _saw(self, name: str, listed: Sequence[ToolFacts]) -> None:
+        if await self._is_down(name):
+            await self._pins.save(_reach(name), Reach(down=False))
         before = await self._known(name)
         now = before.against(listed) if before else ServerPins.first(listed)
         if now == before:
@@ -114,6 +116,16 @@ class McpServers:
                 ", ".join(sorted(now.changed)),
                 name,
             )
+
+    async def _missed(self, name: str) -> None:
+        await self._pins.save(_reach(name), Reach(down=True))
+
+    async def _is_down(self, name: str) -> bool:
+        try:
+            reach = await self._pins.load(_reach(name), Reach)
+        except CorruptValue:
+            return False
+        return reach is not None and reach.down
 
     async def _known(self, name: str) -> ServerPins | None:
         try:
@@ -144,9 +156,9 @@ class McpServers:
     async def _as_pinned(self, name: str) -> Standing:
         known = await self._known(name)
         pins = known or ServerPins()
-        error = "cannot be reached" if self._connections[name].is_down else ""
-        if known is None and not error:
-            error = "has not answered yet"
+        error = "" if known else "has not answered yet"
+        if await self._is_down(name):
+            error = "cannot be reached"
         usable = tuple(tool for tool, pin in pins.tools.items() if pin.usable)
         changed = tuple(pin.offered for pin in pins.changed.values() if pin.offered)
         return Standing(name, usable, changed, error)
@@ -165,6 +177,11 @@ class McpServers:
         except ToolDefinitionError as error:
             log.warning("A tool is left out: %s", error)
             return None
+
+
+def _reach(name: str) -> str:
+    """Under which name it is kept, beside the pins, whether a server can be reached."""
+    return f"{name}/reach"
 
 
 @asynccontextmanager

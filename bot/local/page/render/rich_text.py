@@ -76,6 +76,11 @@ def _link(piece: Part, _: Scene) -> Markup:
     return link(piece.get("url"), escape(clean(piece.get("text") or piece.get("url"))))
 
 
+def _date(piece: Part, scene: Scene) -> Markup:
+    said = clean(piece.get("fallback") or piece.get("format"))
+    return mrkdwn(f"<!date^{piece.get('timestamp')}^{said}|{said}>", scene)
+
+
 def _token(prefix: str, key: str) -> Callable[[Part, Scene], Markup]:
     return lambda piece, scene: mrkdwn(f"<{prefix}{clean(piece.get(key))}>", scene)
 
@@ -84,6 +89,7 @@ _STYLES = {"bold": "strong", "italic": "em", "strike": "del", "code": "code", "u
 _INLINES: dict[str, Callable[[Part, Scene], Markup]] = {
     "emoji": _emoji,
     "link": _link,
+    "date": _date,
     "user": _token("@", "user_id"),
     "channel": _token("#", "channel_id"),
     "broadcast": _token("!", "range"),

@@ -41,10 +41,13 @@ class RichElement(Part):
             "link": "url",
             "emoji": "name",
             "text": "text",
+            "date": "format",
         }
-        key = keys.get(self.type)
-        if key and not isinstance((self.model_extra or {}).get(key), str):
+        key, extra = keys.get(self.type), self.model_extra or {}
+        if key and not isinstance(extra.get(key), str):
             raise ValueError(f"missing required field: {key}")
+        if self.type == "date" and not isinstance(extra.get("timestamp"), int):
+            raise ValueError("missing required field: timestamp")
         return self
 
 
