@@ -6,22 +6,15 @@ is no key; it understands questions only as far as its rules reach.
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from ..replies import Reply, call, reasoning, text
 from ..request import ModelRequest
-from . import data, database, keeping, page, posting, small, talk, threads
+from .conversation import COMPLETE, Turn
 from .findings import HONEST, Findings
-from .passages import quote_from, summarise
-from .view import COMPLETE, Missing, Need, OutOfTurns, Turn, View
-from .words import has
+from .intents import INTENTS
+from .view import Missing, Need, OutOfTurns, View
 
-FILE_WORDS = r"files?|attach(?:ed|ment)s?|spreadsheets?|csv|xlsx|excel|pdf|document|table"
-SMALL_TALK = r"hello|hi|hey|good (?:morning|afternoon|evening)|who are you|what are you|help|what can (?:you|i) (?:do|ask)"
-THANKS = r"thanks|thank you|thx|cheers"
-IMAGE = re.compile(r"\.(?:png|jpe?g|gif|webp)$", re.IGNORECASE)
-SHORT = 60  # characters of a message that is only small talk
 MOST_STEPS = 15
 
 
@@ -65,77 +58,20 @@ def _found(view: View, turn: Turn) -> Findings:
 
 
 def _work(view: View, found: Findings) -> None:
-    """Choose the skill by what the question holds, the most certain signs first."""
-    text = view.text
-    if kind := threads.wanted(view):
-        threads.answer(view, found, kind)
-    elif post := posting.wanted(view):
-        posting.answer(view, found, post)
-    elif keeping.wanted(view):
-        keeping.answer(view, found)
-    elif page.URL.search(text) or (page.URL.search(view.turn.quoted) and not view.turn.files):
-        page.answer(view, found)
-    elif view.turn.files:
-        _about_files(view, found)
-    elif small.CONVERT.search(text) or small.NOW.search(text):
-        small.clock(view, found)
-    elif small.expression(text) and not has(text, FILE_WORDS):
-        small.calculate(view, found)
-    elif database.is_asked(view):
-        database.answer(view, found)
-    elif _about_talk(view):
-        talk.answer(view, found)
-    elif view.turn.quoted:
-        _about_message(view, found)
-    elif data.speaks_of_data(view) or has(text, FILE_WORDS):
-        data.answer(view, found)
-    else:
-        _otherwise(view, found)
-
-
-def _otherwise(view: View, found: Findings) -> None:
-    """A tool whose words fit, small talk, or nothing."""
-    if has(view.text, THANKS) and len(view.text) < SHORT:
-        found.summary = "You are welcome."
-    elif tool := small.fitting_tool(view):
-        small.generic(view, found, tool)
-    elif has(view.text, SMALL_TALK) and len(view.text) < SHORT:
-        found.introduced()
-    else:
+    """Answer as the first intent that fits, or say that none does."""
+    meant = next((intent for intent in INTENTS if intent.is_asked(view)), None)
+    if meant is None:
         found.puzzled()
-
-
-def _about_message(view: View, found: Findings) -> None:
-    """A message that was pointed at: its gist, or what it says of the question's words."""
-    found.source("The message", None, "What it says.")
-    if has(view.text, r"summar\w+|tl;?dr|explain|mean|about"):
-        summarise(found, view.turn.quoted, "The message")
     else:
-        quote_from(found, view.text, view.turn.quoted, "The message")
-
-
-def _about_files(view: View, found: Findings) -> None:
-    """What is in them; images it is shown as any model is, and can only say so."""
-    if not all(IMAGE.search(file.name) for file in view.turn.files):
-        data.answer(view, found)
-        return
-    names = ", ".join(file.name for file in view.turn.files)
-    found.summary = f"I was shown {names}, but a stand-in cannot tell what is in an image."
-    found.lower("A model that sees images answers this.", "low")
-
-
-def _about_talk(view: View) -> bool:
-    wants_talk = {"participants", "decisions", "action_items", "actions", "open_questions"}
-    schema = view.offered.get(COMPLETE, {}).get("parameters", {}).get("properties", {})
-    asks = bool(talk.CHANNEL.search(view.text)) or has(view.text, talk.TALK)
-    return bool(wants_talk & set(schema)) or (asks and has(view.text, talk.ABOUT_TALK))
+        meant.answer(view, found)
 
 
 def _finish(view: View, found: Findings) -> Reply:
     """`complete_task` with what was found; in plain text where there is no such tool."""
     if not found.summary:
         found.summary = _last_output(view)
-    if not any(step.tool == COMPLETE for step in view.steps) and len(view.turns) == 1:
+    is_first = not any(step.tool == COMPLETE for step in view.steps) and len(view.turns) == 1
+    if is_first and not found.says_what_it_is:
         found.gaps.append(HONEST)
     tool = view.offered.get(COMPLETE)
     if tool is None:

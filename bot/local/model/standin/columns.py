@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
+from .findings import Findings
 from .outputs import Table
-from .words import related, stem, stems
+from .words import listed, related, stem, stems
 
 MONEY = ("revenue", "sale", "amount", "turnover", "income", "total", "value")
 
@@ -43,3 +46,31 @@ def default_measure(table: Table) -> str | None:
 def identifies(column: str) -> bool:
     """Whether a column names or dates a row rather than measuring something."""
     return bool(set(stems(column)) & {"id", "year", "month", "day", "no", "number", "zip", "code"})
+
+
+OFTEN_ASKED = (
+    "profit margin", "profit", "margin", "cost", "discount", "tax", "salary", "headcount", "salesperson",
+    "salespeople", "sales rep", "seller", "customer", "client", "country", "city", "age", "gender", "department",
+    "supplier", "category", "budget", "target", "rating", "currency",
+)  # fmt: skip
+"""What people ask of tables, which one of them may not have."""
+
+
+def missing(text: str, table: Table) -> str:
+    """What a question asks for and no column holds; "" when nothing is missing."""
+    for noun in OFTEN_ASKED:
+        match = re.search(rf"\b{noun}s?\b", text, re.IGNORECASE)
+        known = {table.source.lower(), *(value.lower() for value in table.values)}
+        if match is None or any(match[0].lower() in each for each in known):
+            continue
+        if not any(columns_named(word, table) for word in noun.split()):
+            return noun
+    return ""
+
+
+def tell_missing(found: Findings, table: Table, noun: str) -> None:
+    """Say what there is instead."""
+    names = listed([f"`{name}`" for name in table.columns])
+    found.summary = (
+        f"{table.source} has no column for **{noun}**, so I cannot tell. It has {names}."
+    )

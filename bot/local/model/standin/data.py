@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Any
 
+from . import languages, sums
+from .analyses import fitting
+from .asking import SHARE
+from .columns import missing, tell_missing
+from .conversation import File, Turn
+from .exporting import last_result, share
 from .findings import Findings
+from .moments import absolute
 from .outputs import (
     Document,
     Table,
@@ -16,10 +22,11 @@ from .outputs import (
     parse_tables,
 )
 from .passages import pages_of, quote_from, summarise
-from .query import SHARE, Query, follows_up, understand_all
+from .query import Query, follows_up, understand_all
+from .shaping import describe, follow_ups
 from .sql import Statement, quoted, write
-from .telling import describe, follow_ups, tell
-from .view import File, Missing, OutOfTurns, Turn, View
+from .telling import tell
+from .view import Missing, OutOfTurns, View
 from .words import has, overlap, shortened, stems
 
 FILE_WORDS = (
@@ -32,11 +39,30 @@ SIMILAR = re.compile(
 )
 
 
+def is_attached(view: View) -> bool:
+    """Whether the message brings files along."""
+    return bool(view.turn.files)
+
+
+def is_spoken_of(view: View) -> bool:
+    """Whether the conversation holds a file, or a table that a follow-up can go on with."""
+    read = any(parse_tables(step.output or "") for step in view.earlier)
+    return bool(view.files) or read or has(view.text, FILE_WORDS)
+
+
 def answer(view: View, found: Findings) -> None:
     """Answer from the file or table the conversation is about."""
     reading = _reading(view, found)
-    if reading is not None:
-        from_reading(view, found, reading)
+    if reading is None:
+        return
+    from_reading(view, found, reading)
+    if len(view.turn.files) > 1:
+        looked_at = ", ".join(each["title"] for each in found.sources) or "one of them"
+        found.gaps.append(f"I look at one file at a time, and this is from {looked_at}.")
+    if view.turn.files and sums.expressions(view.text):
+        sums.answer(view, part := Findings())
+        part.add(found)
+        vars(found).update(vars(part))
 
 
 def from_reading(view: View, found: Findings, reading: str) -> None:
@@ -52,20 +78,25 @@ def from_reading(view: View, found: Findings, reading: str) -> None:
     table = max(listed, key=lambda each: _fits(view, each))
     found.source(table.source, table.url, "The figures of this answer.")
     query = _query(view, table)
-    if query.silent and not view.turn.files and not has(view.text, f"{SUMMARISE}|{FILE_WORDS}"):
+    named = overlap(stems(view.text), stems(table.source.rpartition(" · ")[2])) >= 1
+    analysis = fitting(view.text, is_fragment=follows_up(view.text) and not view.turn.files)
+    if lacking := missing(view.text, table):
+        tell_missing(found, table, lacking)
+    elif analysis:
+        analysis(view, found, table)
+        if has(view.text, SHARE):
+            share(view, found, last_result(view) or table)
+    elif query.silent and not (
+        view.turn.files or named or has(view.text, f"{SUMMARISE}|{FILE_WORDS}")
+    ):
         found.sources.clear()
         found.puzzled()
         return
-    if query.silent:
+    elif query.silent:
         describe(found, table)
     else:
         _ask(view, found, table, query)
     follow_ups(found, table, query)
-
-
-def speaks_of_data(view: View) -> bool:
-    """Whether the conversation holds a file, or a table that a follow-up can go on with."""
-    return bool(view.files) or any(parse_tables(step.output or "") for step in view.steps)
 
 
 def _reading(view: View, found: Findings) -> str | None:
@@ -102,10 +133,16 @@ def _fits(view: View, table: Table) -> float:
 def _query(view: View, table: Table) -> Query:
     """The query of this turn; a follow-up changes the one before it."""
     known = _with_seen_values(view, table)
-    query = understand_all([(turn.text, bool(turn.files)) for turn in view.turns], known)
+    turns = [(understood(turn.text, turn.day), bool(turn.files)) for turn in view.turns]
+    query = understand_all(turns, known)
     if has(view.text, "all|everything") and follows_up(view.text):
         query = replace(query, filters=())
     return query
+
+
+def understood(text: str, day: str) -> str:
+    """A question with its figures' words in English, and "last month" as the month that it is."""
+    return absolute(languages.in_english(text), day)
 
 
 def _with_seen_values(view: View, table: Table) -> Table:
@@ -132,10 +169,20 @@ def present(view: View, found: Findings, result: Table, statement: Statement, qu
     """Say what was assumed; draw and share the result if that was asked for."""
     if statement.assumed:
         found.lower(statement.assumed)
+    if ignored := IGNORED.search(view.text):
+        found.lower(f"I left “{ignored[0]}” out of account: my rules do not know it.", "low")
     if query.chart and statement.labels and result.rows:
         _chart(view, found, result, statement, query)
     if has(view.text, SHARE):
-        _share(view, found, result)
+        share(view, found, result)
+
+
+IGNORED = re.compile(
+    r"\b(?:weekends?|weekdays?|(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mornings?|holidays?|"
+    r"(?:last|past|next) (?:week|quarter|\d+ (?:days|weeks|months))|year[- ]to[- ]date|ytd)\b",
+    re.IGNORECASE,
+)
+"""Times that the rules have no words for: better said than left out in silence."""
 
 
 def _run(
@@ -190,43 +237,6 @@ def _chart(view: View, found: Findings, result: Table, statement: Statement, que
         found.charts.append(handle)
     else:
         found.lower(f"The chart could not be made: {output.splitlines()[0]}")
-
-
-_ENDINGS = {"xlsx": "xlsx|excel", "pdf": "pdf", "docx": "docx|word"}
-"""What a file can be besides CSV, by the words that ask for it."""
-
-
-def _report(found: Findings, result: Table) -> str:
-    """What was found as Markdown, with the table and its charts by their handles."""
-    points = "\n".join(f"- {each}" for each in found.points)
-    figures = [f"![{found.caption}]({each})" for each in (result.handle, *found.charts)]
-    named = "\n".join(f"- {source['title']}: {source['supports']}" for source in found.sources)
-    title = f"# {found.caption or 'Result'}"
-    return "\n\n".join([title, found.summary, points, *figures, "## Sources", named])
-
-
-def _share(view: View, found: Findings, result: Table) -> None:
-    ending = next((each for each, named in _ENDINGS.items() if has(view.text, named)), "csv")
-    is_report = ending in {"pdf", "docx"}
-    what: dict[str, Any] = (
-        {"content": _report(found, result)} if is_report else {"handle": result.handle}
-    )
-    try:
-        output = view.do(
-            "share_file",
-            "I save the result as a file and share it in the thread.",
-            fresh=True,
-            **what,
-            name=f"result.{ending}",
-            comment="The result as a file.",
-        )
-    except (Missing, OutOfTurns):
-        found.lower("The result could not be shared as a file here.")
-        return
-    if failed(output):
-        found.lower(f"The file was not shared: {output.splitlines()[0]}")
-    else:
-        found.points.append(f"Shared in this thread as `result.{ending}`.")
 
 
 def _from_document(view: View, found: Findings, document: Document) -> None:

@@ -6,19 +6,28 @@ import re
 from dataclasses import dataclass, replace
 
 from . import data
+from .columns import missing, tell_missing
 from .conditions import Filter
 from .findings import Findings
 from .outputs import Table, failed, parse_tables
 from .query import Query, follows_up, understand, understand_all
+from .shaping import follow_ups, rows_shown
 from .sql import quoted, write
-from .telling import follow_ups, tell
+from .telling import tell
 from .view import View
 from .words import content, has, overlap, stem, stems
+from .words import listed as listed_words
 
 DATABASE = r"database|databases|db|sql"
+OVERVIEW = (
+    r"(?:which|what|list|show)(?: me)?(?: all)?(?: the| your)? (?:tables|databases|schema)|schema|which data can you|"
+    r"(?:what|describe)(?:'s| is| are)?(?: there)? (?:in |inside )?(?:the|your|this) (?:database|db)|list"
+)
+WRITTEN = re.compile(r"\bSELECT\b.+\bFROM\b.+", re.DOTALL)
 SECTION = re.compile(r"^database: (?P<name>\S+)(?: · (?P<dialect>\w+))?", re.M)
 TABLE = re.compile(r"^(?P<name>\w+)\((?P<columns>.*)\)$", re.M)
 COLUMN = re.compile(r"(?P<name>\w+) (?P<kind>[^,→]+?)(?: → (?P<table>\w+)\.(?P<key>\w+))?(?:, |$)")
+FIGURES = r"how many|total|average|mean|median|top|most|revenue|sales|customers?|orders?|tickets?|schema|tables|per|by month"
 STATES = (
     r"open|closed|pending|new|active|inactive|paid|unpaid|overdue|cancel?led|shipped|resolved|"
     r"urgent|high|medium|low"
@@ -44,8 +53,11 @@ def answer(view: View, found: Findings) -> None:
         found.lower(listing.split("\n", 1)[0], "low")
         return
     question = " ".join(_questions(view))
-    if has(question, r"which (?:tables|databases)|what (?:tables|databases)|list"):
+    if has(question, OVERVIEW):
         _overview(found, sections)
+        return
+    if sql := WRITTEN.search(view.text):
+        _run(view, found, sections[0][0], sql[0].rstrip("` ;\n"))
         return
     name, lite, tables = max(sections, key=lambda each: _section_fits(question, each))
     if not tables:
@@ -53,6 +65,12 @@ def answer(view: View, found: Findings) -> None:
         found.lower("No table to ask.", "low")
         return
     listed = max(tables, key=lambda each: _fits(question, each, tables))
+    if not has(question, DATABASE) and not _is_named(question, tables):
+        found.puzzled()
+        return
+    if lacking := missing(view.text, _joined(listed, tables)[0]):
+        tell_missing(found, _joined(listed, tables)[0], lacking)
+        return
     _ask(view, found, name, listed, tables, lite=lite)
 
 
@@ -60,13 +78,22 @@ def is_asked(view: View) -> bool:
     """Whether a question names a database, or goes on with one that did."""
     if not view.knows("list_databases"):
         return False
-    if has(view.text, DATABASE):
+    if has(
+        view.text,
+        f"{DATABASE}|(?:which|what|list|show)(?: me)?(?: all)?(?: the)? (?:tables|databases|schema)",
+    ) or WRITTEN.search(view.text):
         return True
     asked = (step.tool for step in view.steps)
     last = next(
         (tool for tool in asked if tool in ("query_database", "query_table", "read_file")), ""
     )
     return follows_up(view.text) and last == "query_database"
+
+
+def is_meant(view: View) -> bool:
+    """Whether a question that nothing else answers may be one to a database: it asks for figures or
+    for records."""
+    return view.knows("list_databases") and has(view.text, FIGURES)
 
 
 def _questions(view: View) -> list[str]:
@@ -116,6 +143,26 @@ def _ask(
     tell(found, results[0], statement, query, f"{listed.table.source} in {name}")
     data.present(view, found, results[0], statement, query)
     follow_ups(found, table, query)
+
+
+def _is_named(question: str, tables: list[Listed]) -> bool:
+    """Whether a question speaks of a table, or of a column that is not of every day."""
+    asked = content(question)
+    return any(overlap(asked, stems(each.table.source)) >= 1 for each in tables)
+
+
+def _run(view: View, found: Findings, name: str, sql: str) -> None:
+    """A statement that the person wrote."""
+    output = view.do("query_database", "I run this statement.", database=name, sql=sql, limit=50)
+    results = parse_tables(output)
+    if not results:
+        found.summary = "The statement did not work."
+        found.lower(output.split("\n", 1)[0], "low")
+        return
+    rows = results[0].rows
+    found.summary = f"The statement gives {'one row' if len(rows) == 1 else f'{len(rows)} rows'}:"
+    found.caption, found.columns, found.rows = "Result", results[0].header, rows_shown(rows[:20])
+    found.source(f"Database {name}", None, "The rows.")
 
 
 def _sections(listing: str) -> list[tuple[str, bool, list[Listed]]]:
@@ -191,10 +238,22 @@ def _with_adjective(question: str, query: Query, table: Table) -> Query:
 
 
 def _overview(found: Findings, sections: list[tuple[str, bool, list[Listed]]]) -> None:
-    names = ", ".join(f"`{name}`" for name, _, _ in sections)
-    found.summary = f"These databases are configured: {names}."
+    names = listed_words([f"**{name}**" for name, _, _ in sections])
+    number = "One database is" if len(sections) == 1 else f"{len(sections)} databases are"
+    found.summary = (
+        f"{number} set up: {names}. These are its tables:"
+        if len(sections) == 1
+        else f"{number} set up: {names}."
+    )
     for name, _, tables in sections:
+        place = f"{name}, " if len(sections) > 1 else ""
         found.points += [
-            f"`{name}` · `{each.table.source}`: {', '.join(each.table.columns)}" for each in tables
+            f"{place}**{each.table.source}**: {', '.join(each.table.columns)}" for each in tables
         ]
         found.source(f"Database {name}", None, "Its tables and columns.")
+    first = max(sections[0][2], key=lambda each: len(each.links), default=None)
+    if first:
+        found.follow_ups = [
+            f"How many {first.table.source} are in the database?",
+            "In the database, what is the revenue by region?",
+        ]

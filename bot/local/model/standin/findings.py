@@ -11,17 +11,13 @@ from .words import stems
 Schema = dict[str, Any]
 NOTHING: dict[str, Any] = {"string": "", "integer": 0, "number": 0, "boolean": False}
 CONFIDENCE = ("high", "medium", "low")
+STAND_IN = "the stand-in model of `bot dev`, which follows fixed rules"
 HONEST = (
-    "This was worked out by the local stand-in model: fixed rules, no understanding. "
-    "Set OPENAI_API_KEY to use a real model."
+    "The stand-in model wrote this by fixed rules. Set `OPENAI_API_KEY` and start `bot dev` again for a "
+    "real one."
 )
-
-
-ABILITIES = (
-    "I can read attached files and answer questions about tables (totals, averages, rankings, "
-    "trends, with a chart), summarise a thread or a channel, quote a web page, ask a configured "
-    "database, calculate, tell and convert times, post, remember, and ask something every week."
-)
+EXAMPLES = ("What can you do?", "What is 18% of 24,350?", "Which tables are in the database?")
+"""Questions for somebody who has not asked one yet."""
 
 
 @dataclass
@@ -60,14 +56,18 @@ class Findings:
         self.gaps.append(gap)
         self.confidence = max(self.confidence, confidence, key=CONFIDENCE.index)
 
-    def introduced(self) -> None:
-        """Say what this is and what it can do."""
-        self.summary = f"Hello! I am a stand-in for a model: I follow simple rules. {ABILITIES}"
-
     def puzzled(self) -> None:
-        """No rule fits: say what this is and what it can do."""
-        self.summary = f"I am a stand-in model that follows rules, and none fits this. {ABILITIES}"
-        self.lower("The question was not understood.", "low")
+        """No rule fits: say what this is, and what it does know."""
+        self.summary = (
+            f"I cannot answer this. I am {STAND_IN}: all I know is what its tools read, as files and "
+            "tables, this conversation, the database, sums and times."
+        )
+        self.follow_ups = list(EXAMPLES)
+
+    @property
+    def says_what_it_is(self) -> bool:
+        """Whether the answer tells in its own words that a stand-in gave it."""
+        return "stand-in" in self.summary or "OPENAI_API_KEY" in self.summary
 
     def source(self, title: str, url: str | None, supports: str) -> None:
         """Name a source once."""

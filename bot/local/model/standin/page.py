@@ -14,6 +14,12 @@ from .words import has
 URL = re.compile(r"https?://[^\s<>|)\"']+")
 
 
+def is_asked(view: View) -> bool:
+    """Whether there is an address in the question, or in the message it is about."""
+    quoted = URL.search(view.turn.quoted) and not view.turn.files
+    return bool(URL.search(view.text) or quoted)
+
+
 def answer(view: View, found: Findings) -> None:
     """Fetch the address in the question and quote what it says about the rest of the question."""
     match = URL.search(view.text) or URL.search(view.turn.quoted)
@@ -22,7 +28,7 @@ def answer(view: View, found: Findings) -> None:
     output = view.do("fetch_page", f"I fetch {url}.", url=url)
     if failed(output):
         found.summary = f"The page {url} could not be fetched."
-        found.lower(output.split("\n", 1)[0], "low")
+        found.lower(output.split("\n", 1)[0].partition(" Ask the person")[0], "low")
         return
     if parse_tables(output):
         data.from_reading(view, found, output)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import takewhile
 
 from .findings import Findings
 from .words import content, overlap, sentences
@@ -28,9 +29,20 @@ def quote_from(found: Findings, question: str, text: str, source: str) -> None:
         found.summary = f"I found nothing in {source} that speaks of this."
         found.lower("Only words that the question shares with the text were looked for.", "low")
         return
-    found.summary = f"{source} says: “{cut(best[0][2])}”"
+    if not whole and (below := _below(best[0][2], text)):
+        found.summary = f"{source} says under “{cut(best[0][2])}”: “{cut(below)}”"
+        best = best[:1]
+    else:
+        found.summary = f"{source} says: “{cut(best[0][2])}”"
     found.points = [f"“{cut(sentence)}”" for _, _, sentence in best[1:]]
     found.lower("The sentences were chosen by the words they share with the question.")
+
+
+def _below(heading: str, text: str) -> str:
+    """What stands right below a heading."""
+    every = sentences(text)
+    at = every.index(heading) if heading in every else len(every)
+    return " ".join(takewhile(lambda each: each.endswith((".", "!", "?")), every[at + 1 : at + 4]))
 
 
 def summarise(found: Findings, text: str, source: str) -> None:

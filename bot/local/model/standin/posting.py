@@ -1,36 +1,184 @@
-"""A message that somebody wants posted in another channel."""
+"""Messages for a channel: posted now or later, once somebody has approved them."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from .findings import Findings
+from .moments import ONCE, Now, in_words
 from .view import View
+from .words import content, has, overlap
 
+CHANNEL = re.compile(r"(?:<#(?P<id>[A-Z0-9]+)(?:\|[^>]*)?>|#(?P<name>[\w-]+))")
+VERB = r"post|announce|publish|say|write|send|share|tell|message|forward|let"
 WANTED = re.compile(
-    r"\b(?:post|announce|publish|say|write)\b(?:[^#]*?(?<=\s)[\"“'‘](?P<quoted>[^\"”]+?)[\"”'’](?=\s))?[^#]*?"
-    r"\bin #(?P<channel>[\w-]+)(?:\s*[:,-]\s*(?P<text>.+))?",
-    re.IGNORECASE | re.DOTALL,
+    rf"^\W*(?:(?:please|can you|could you|would you|schedule an?(?: message| post)?|now|and)\W+)*(?:{VERB}|schedule)\b",
+    re.I,
+)
+QUOTED = re.compile(r"(?<![\w])(?:\"([^\"]+)\"|“([^”]+)”|‘([^’]+)’|'(.+?)'(?!\w))", re.DOTALL)
+AFTER = re.compile(r"(?:^\W*(?:that|know(?: that)?|saying|:|,|-|–)|:)\s*(?P<text>.+)", re.DOTALL)
+LAST = r"(?:it|this|that|the (?:result|answer|summary|table|chart|figures))"
+PERSON = re.compile(
+    rf"^\W*(?:please )?(?:(?:{VERB}|DM|dm|email|e-mail|call)\b(?: an?)?(?: direct| private)?(?: message| dm| note| e-?mail)?(?: to)?|let)\s+"
+    r"@?(?!me\b|us\b|I\b)(?P<who>[A-Z]\w+)\b.*(?:\b(?:that|saying|know)\b|:|\bhi\b|\bhello\b)",
+)
+LIST = re.compile(
+    r"\b(?:which|what|list|show)\b.*\bmessages?\b.*\b(?:wait\w*|scheduled|later|posted)\b|\bscheduled messages\b",
+    re.I,
+)
+CANCEL = re.compile(r"\b(?:cancel|delete|remove|stop|unschedule)\b.*\bmessages?\b", re.IGNORECASE)
+WAITING = re.compile(
+    r"^(?P<id>\w+) · (?P<when>\w+ [\d-]+ [\d:]+) in (?P<place>.+?) · (?P<text>.+)$", re.M
 )
 
 
-def wanted(view: View) -> re.Match[str] | None:
-    """What is to be posted and where, if the question says both."""
-    found = WANTED.search(view.text)
-    return found if found and (found["quoted"] or found["text"]) else None
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What is to be posted and where; `around` are the other words, which may say when."""
+
+    channel: str
+    text: str
+    around: str
 
 
-def answer(view: View, found: Findings, asked: re.Match[str]) -> None:
-    """Post it, and say what became of it."""
-    channel, text = asked["channel"], asked["quoted"] or asked["text"].strip()
-    output = view.do(
-        "post_message", f"I post it in #{channel}, if I may.", channel=f"#{channel}", text=text
+def is_asked(view: View) -> bool:
+    """Whether a message is to go somewhere, or one that waits is asked about."""
+    if LIST.search(view.text) or PERSON.search(view.text):
+        return True
+    return _is_cancelled(view) or _message(view) is not None
+
+
+def answer(view: View, found: Findings) -> None:
+    """Post it, have it posted later, or tell what waits."""
+    message = _message(view)
+    if _is_cancelled(view):
+        _cancel(view, found)
+    elif LIST.search(view.text):
+        _list(view, found)
+    elif message is None:
+        _to_a_person(view, found)
+    elif once := ONCE.search(message.around):
+        _later(view, found, message, once)
+    else:
+        _now(view, found, message)
+
+
+def _message(view: View) -> Message | None:
+    """The channel and the words: in quotation marks, after the channel, before it, or the last
+    answer. A time within the words is no time to post at."""
+    channel = CHANNEL.search(view.text)
+    if channel is None or not WANTED.search(view.text):
+        return None
+    where = channel["id"] or f"#{channel['name']}"
+    if quoted := QUOTED.search(view.text):
+        return Message(where, next(filter(None, quoted.groups())), QUOTED.sub(" ", view.text))
+    before, after = view.text[: channel.start()], view.text[channel.end() :]
+    if told := AFTER.search(after):
+        return Message(where, _clean(told["text"]), before)
+    inside = re.sub(WANTED, "", before, count=1)
+    inside = re.sub(r"\s*\b(?:to|in|into|on)\s*(?:the\s+)?(?:channel\s+)?$", "", inside)
+    if re.fullmatch(rf"\W*(?:{LAST})?\W*(?:over)?\W*", inside, re.IGNORECASE):
+        said = view.last_answer.get("summary")
+        return Message(where, said, after) if said else None
+    text = _clean(inside)
+    return (
+        Message(where, text, after) if len(text) > 1 and not has(text, r"what|who|about") else None
     )
+
+
+def _clean(text: str) -> str:
+    return re.sub(r"^(?:saying|that|a message|a post|a note|:)\s+", "", text.strip(" ,:-–")).strip()
+
+
+def _now(view: View, found: Findings, message: Message) -> None:
+    name = message.channel
+    output = view.do(
+        "post_message", f"I post it in {name}, if I may.", fresh=True, channel=name, text=message.text
+    )  # fmt: skip
     if not output.startswith("posted"):
-        found.summary = f"It was not posted in #{channel}."
-        why, _, _ = output.split("\n", 1)[0].partition(" Do not ")  # what follows is for the model
-        found.gaps.append(why)
+        found.summary = f"It was not posted in {name}."
+        found.gaps.append(_reason(output))
         return
-    found.summary = f"It is posted in **#{channel}**."
+    found.summary = f"It is posted in **{name}**."
     link = re.search(r"link: (\S+)", output)
-    found.source(f"Message in #{channel}", link and link[1], "What was posted.")
+    found.source(f"Message in {name}", link and link[1], "What was posted.")
+
+
+def _later(view: View, found: Findings, message: Message, once: re.Match[str]) -> None:
+    name = message.channel
+    text = message.text
+    at = Now.of(view).moment(once)
+    output = view.do(
+        "schedule_message", f"I have it posted in {name} later, if I may.", fresh=True, channel=name,
+        text=text, at=at.isoformat(timespec="minutes"),
+    )  # fmt: skip
+    if not output.startswith("scheduled"):
+        found.summary = f"It will not be posted in {name}."
+        found.gaps.append(_reason(output))
+        return
+    found.summary = f"“{text}” will be posted in **{name}** on **{in_words(at)}**."
+    found.follow_ups = ["Which messages wait to be posted?", "Cancel that message"]
+
+
+def _to_a_person(view: View, found: Findings) -> None:
+    named = PERSON.search(view.text)
+    who = named["who"] if named else "somebody"
+    found.summary = (
+        f"I do not write to people directly, so nothing was sent to {who}. I can post in a channel that "
+        "I am in, and a mention there reaches them."
+    )
+    found.follow_ups = ["What can you do?"]
+
+
+def _waiting(view: View, found: Findings) -> list[re.Match[str]]:
+    output = view.do("list_scheduled_messages", "I look at what waits to be posted.", fresh=True)
+    waiting = list(WAITING.finditer(output))
+    if not waiting:
+        found.summary = "No message of yours waits to be posted."
+    return waiting
+
+
+def _list(view: View, found: Findings) -> None:
+    if waiting := _waiting(view, found):
+        found.summary = (
+            "One message waits:" if len(waiting) == 1 else f"{len(waiting)} messages wait:"
+        )
+        found.points = [f"“{each['text']}” in {each['place']}, {each['when']}" for each in waiting]
+        found.follow_ups = ["Cancel that message"] if len(waiting) == 1 else []
+
+
+def _is_cancelled(view: View) -> bool:
+    """Whether a message that waits is to be cancelled; with "it" alone, the one just spoken of."""
+    if CANCEL.search(view.text) and has(view.text, "scheduled|waiting|cancel|unschedule"):
+        return True
+    last = view.earlier[0].tool if view.earlier else ""
+    return last in ("schedule_message", "list_scheduled_messages") and has(
+        view.text, "cancel|unschedule"
+    )
+
+
+def _cancel(view: View, found: Findings) -> None:
+    waiting = _waiting(view, found)
+    if not waiting:
+        return
+    said = content(view.text)
+    named = [each for each in waiting if overlap(said, content(each["text"])) >= 1]
+    chosen = named[0] if named else waiting[0] if len(waiting) == 1 else None
+    if chosen is None:
+        found.summary = "Which of these shall I cancel? Name it by its words."
+        found.points = [f"“{each['text']}” in {each['place']}, {each['when']}" for each in waiting]
+        return
+    text = chosen["text"]
+    output = view.do(
+        "cancel_scheduled_message", f"I cancel “{text}”.", fresh=True, id=chosen["id"], text=text.rstrip("…")
+    )  # fmt: skip
+    done = output.startswith("cancelled")
+    found.summary = f"Cancelled: “{text}” will not be posted." if done else "It is not cancelled."
+    if not done:
+        found.gaps.append(_reason(output))
+
+
+def _reason(output: str) -> str:
+    """Why a tool did not do it; what follows is for the model."""
+    return output.split("\n", 1)[0].partition(" Do not ")[0]

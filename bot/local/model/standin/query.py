@@ -6,46 +6,31 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from .asking import (
+    AGGREGATES,
+    CHART,
+    CHARTS,
+    COMPARE,
+    COUNTS,
+    DOWN,
+    FOLLOW_UP,
+    GROUPERS,
+    LISTING,
+    NOUN,
+    ONE_ROW,
+    PART,
+    PERIOD_BEFORE,
+    PERIODS,
+    ROWS,
+    SHARE,
+    SORT,
+    UP,
+    WHOLE,
+)
 from .columns import MONEY, columns_named, date_column, identifies
 from .conditions import Filter, conditions
 from .outputs import Table
 from .words import has, stem, stems, tokens
-
-PERIODS = {
-    "month": r"month(?:ly|s)?", "week": r"week(?:ly|s)?", "day": r"dai?ly|days?|date",
-    "quarter": r"quarter(?:ly|s)?", "year": r"year(?:ly|s)?|annual(?:ly)?",
-}  # fmt: skip
-AGGREGATES = {
-    "count": r"how many|number of|count", "avg": r"average|mean|avg|typical", "median": r"median",
-    "sum": r"total|sum|overall|altogether|how much",
-}  # fmt: skip
-DOWN = r"most|highest|largest|biggest|top|best|greatest|maximum|max|strongest|leading"
-UP = r"lowest|least|smallest|worst|bottom|fewest|minimum|min|weakest"
-CHARTS = {
-    "pie": r"pie|donut|shares? of", "area": r"area (?:chart|plot|graph)|stacked",
-    "line": r"line|trend|curve|over time|development", "bar": r"bars?|column chart|histogram",
-}  # fmt: skip
-CHART = r"charts?|plot(?:ted)?|graphs?|diagram|visuali[sz]e|draw|trend"
-FOLLOW_UP = r"^\W*(?:and|only|just|but|now|same|what about|how about|as an?|in an?|without|excluding|also|then|ok|okay)\b"
-WHOLE = (
-    r"\W*(?:total|sum|average|mean|median|count|top|bottom|monthly|weekly|daily|yearly|quarterly|how|"
-    r"what(?!'s with)|which|who|show|list|describe|compare|summari[sz]e|plot|chart|graph|draw|find)\b"
-)
-SHARE = (
-    r"export|share (?:it|this|that|them|these|the|as|with|here)|save|download|upload|"
-    r"as (?:an? )?(?:csv|xlsx|excel|pdf|word|docx)|send me"
-)
-PART = r"share of|percent(?:age)? of|proportion of|(?:what|which|how much) (?:share|percent(?:age)?|proportion)"
-COMPARE = r"compare[ds]?|comparing|versus|vs|against|difference between"
-COUNTS = {
-    word: number
-    for number, word in enumerate(
-        ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"], 1
-    )
-}
-LISTING = r"(?:show|list|give me|which|find)\b.*\b(?:rows|entries|records|lines|orders|transactions|items)"
-NOUN = r"((?:(?!in\b|of\b|by\b|for\b|from\b|with\b)[a-z]+\s){0,3}?[a-z]{3,}s)\b"
-GROUPERS = {"by", "per", "each", "every", "across", "among", "which", "what", "compare", "between"}
 
 
 @dataclass(frozen=True)
@@ -117,13 +102,15 @@ def understand_all(turns: Iterable[tuple[str, bool]], table: Table) -> Query:
 def understand(text: str, table: Table) -> Query:
     """The query that a question asks of this table."""
     words = tokens(text)
+    one = has(text, ONE_ROW) and has(text, f"{DOWN}|{UP}")
     groups, used = _groups(words, table)
     different = _different(text, table)
-    measure = different or _measure(words, table, used)
+    measure = different or _written_out(text, table) or _measure(words, table, used)
     counted = "distinct" if different else _aggregate(text) or _counted(text, table)
     chart = _chart(text)
     period = _period(text, table) if not groups else _explicit_period(text, table)
     filters = conditions(text, table, measure)
+    period = period or _compared_period(text, filters)
     groups, filters, part = _set_apart(text, groups, filters)
     return Query(
         measure=None if counted == "count" and _counts_rows(text, table) else measure,
@@ -132,12 +119,39 @@ def understand(text: str, table: Table) -> Query:
         period=period,
         part=part,
         filters=filters,
-        descending=True if has(text, DOWN) else False if has(text, UP) else None,
-        limit=_limit(text),
+        descending=_descending(text),
+        limit=1 if one else _limit(text),
         chart=chart,
-        listing=has(text, LISTING) and not groups and _aggregate(text) is None,
+        listing=one or _lists(text, groups),
         noun=_noun(text, table) if counted == "count" else "rows",
     )
+
+
+def _descending(text: str) -> bool | None:
+    """Whether the greatest come first; None where the question says neither."""
+    if has(text, f"{DOWN}|desc(?:ending)?"):
+        return True
+    if has(text, f"{UP}|asc(?:ending)?"):
+        return False
+    return True if has(text, SORT) else None
+
+
+def _lists(text: str, groups: tuple[str, ...]) -> bool:
+    """Whether the rows themselves are wanted."""
+    if groups or has(text, "how many|number of|count"):
+        return False
+    plain = re.fullmatch(
+        rf"\W*(?:(?:show|give|list|me|the|please)\W+)*{ROWS}\W*", text, re.IGNORECASE
+    )
+    sorts = has(text, SORT) and _aggregate(text) is None
+    return bool(plain) or sorts or (has(text, LISTING) and _aggregate(text) is None)
+
+
+def _written_out(text: str, table: Table) -> str | None:
+    """A column of numbers whose name of several words stands in the question as it is."""
+    said = " ".join(stems(text))
+    names = [c for c in table.columns if table.numeric(c) and len(stems(c)) > 1]
+    return next((c for c in names if f" {' '.join(stems(c))} " in f" {said} "), None)
 
 
 def _groups(words: list[str], table: Table) -> tuple[tuple[str, ...], set[int]]:
@@ -243,11 +257,21 @@ def _explicit_period(text: str, table: Table) -> str | None:
     if date_column(table) is None:
         return None
     for name, pattern in PERIODS.items():
-        if has(text, rf"(?:by|per|each|every|over|which|what)\s+(?:{pattern})") or has(
+        if has(text, rf"(?:{PERIOD_BEFORE})\s+(?:{pattern})") or has(
             text, f"{name}ly" if name != "day" else "daily"
         ):
             return name
     return None
+
+
+def _compared_period(text: str, filters: tuple[Filter, ...]) -> str | None:
+    """The period of which several are set side by side, as "Q1 versus Q2"."""
+    times = (
+        each.column.split(":")[0]
+        for each in filters
+        if each.column and ":" in each.column and len(each.values) > 1
+    )
+    return next(times, None) if has(text, COMPARE) else None
 
 
 def _limit(text: str) -> int | None:

@@ -15,6 +15,7 @@ WORDS = {
     "avg": "average",
     "count": "number of",
     "median": "median",
+    "stddev": "standard deviation of the",
     "distinct": "number of different values in",
 }
 EXTREMES = {True: "max", False: "min"}
@@ -56,7 +57,8 @@ def write(query: Query, table: Table, *, of: str, lite: bool = False) -> Stateme
         most = query.limit or DEFAULT_ROWS
         what = "rows"
         if order and query.descending is not None:
-            what += f" with the {EXTREME_WORDS[EXTREMES[query.descending]]} {measure}"
+            extreme = EXTREME_WORDS[EXTREMES[query.descending]]
+            what += f" with the {extreme} {str(measure).replace('_', ' ')}"
         return Statement(f"SELECT * {source}{order} LIMIT {most}", (), None, what, assumed)
     value, what = _value(aggregate, measure, table)
     if aggregate == "count":
@@ -174,6 +176,8 @@ def _expression(aggregate: str, measure: str | None, table: Table) -> str:
         return "count(*)"
     if aggregate == "distinct":
         return f"count(DISTINCT {quoted(measure)})"
+    if aggregate == "stddev":
+        return f"round(stddev_samp({quoted(measure)}), 2)"
     whole = "INT" in table.columns.get(measure, "").upper() and aggregate in ("sum", "max", "min")
     code = f"{aggregate}({quoted(measure)})"
     return code if whole else f"round({code}, 2)"

@@ -6,17 +6,18 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
+from .conversation import COMPLETE
 from .findings import Findings
 from .outputs import failed
 from .passages import cut, key_sentences, quote_from
 from .view import View
-from .words import has, sentences
+from .words import has, listed, sentences
 
 TALK = (
-    r"threads?|channels?|conversation|discussion|discussed|messages|said|says?|decided|decisions?|"
-    r"catch me up|catch up|tl;?dr|action items|who (?:is|was|will)"
+    r"threads?|channels?|conversation|discussion|discussed|messages|said|says?|say|mentioned|decided|decisions?|agreed|"
+    r"catch me up|catch up|tl;?dr|action items?|to-?dos?|open questions?|still open|who (?:was|will|wrote)|did i miss"
 )
-ABOUT_TALK = r"summar\w+|what|who|when|which|any|list|catch|tl;?dr|recap|extract|draft"
+ABOUT_TALK = r"summar\w+|what|who|when|which|any|list|catch|tl;?dr|recap|extract|draft|action items?|open questions?|to-?dos?|did"
 LINE = re.compile(
     r"^\[(?P<at>\d{4}-\d\d-\d\d[^\]]*)\] (?P<author>[^:\n]{1,80}): "
     r"(?P<text>.*(?:\n(?!\[\d{4}-).*)*)",
@@ -24,12 +25,21 @@ LINE = re.compile(
 )
 LINK = re.compile(r"\s*\(link: (?P<url>[^)\s]+)\)")
 EXTRAS = re.compile(r"\s*\((?:files: [^)]*|\d+ replies)\)")
-SUMMARY = r"summar\w+|tl;?dr|catch|recap"
+SUMMARY = (
+    r"summar\w+|tl;?dr|catch|recap|did i miss|"
+    r"(?:was|is) (?:said|discussed|going on|happening)(?!.*\babout\b)"
+)
 POINTED = r"about (?!this|it\b|the (?:thread|channel))\w+|who|when|which|did|any"
 MOST_SOURCES = 5
 CHANNEL = re.compile(r"<#(?P<id>[A-Z0-9]+)(?:\|[^>]*)?>|#(?P<name>[\w-]+)")
 DECIDED = r"decided|decision|agreed|we(?:'ll| will)|let's go|approved|settled"
 TO_DO = r"i(?:'ll| will)|will|todo|action|please|needs? to|should|must"
+SIGNS = {
+    "decision": "“agreed” or “decided”",
+    "action item": "“will”, “please” or “should”",
+    "open question": "a question mark at the end",
+}
+BOT = re.compile(r"(?:.*\W)?bot", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,32 +52,58 @@ class Said:
     url: str | None
 
 
+def is_asked(view: View) -> bool:
+    """Whether the question, or the type of its answer, is about what people said."""
+    wants_talk = {"participants", "decisions", "action_items", "actions", "open_questions"}
+    schema = view.offered.get(COMPLETE, {}).get("parameters", {}).get("properties", {})
+    asks = bool(CHANNEL.search(view.text)) or has(view.text, TALK)
+    return bool(wants_talk & set(schema)) or (asks and has(view.text, ABOUT_TALK))
+
+
 def answer(view: View, found: Findings) -> None:
-    """An extractive summary, or the messages that speak of what was asked."""
-    channel = CHANNEL.search(view.text)
-    in_channel = channel is not None or has(view.text, "channel")
-    place = "the channel" if in_channel else "this thread"
-    if in_channel:
-        named = (channel["id"] or channel["name"]) if channel else None
-        output = view.do(
-            "read_channel", "I read the channel's recent messages.", fresh=True, channel=named,
-            limit=100,
-        )  # fmt: skip
-    else:
-        output = view.do("read_thread", "I read this thread first.", fresh=True, limit=100)
-    messages = [said(line) for line in LINE.finditer(output)]
-    # The request itself stands in the thread too.
-    messages = [message for message in messages if view.text not in message.text]
+    """What was decided, is to be done or open; a summary; or the messages that speak of the question."""
+    output, place = _read(view)
+    messages = _people_only(view, output)
     if not messages:
-        found.summary = f"There is nothing to read in {place}."
-        found.lower(output.split("\n", 1)[0] if failed(output) else "No messages came back.", "low")
+        found.summary = f"There is nothing to read in {place}: nobody has written there yet."
+        if failed(output):
+            found.summary = f"I could not read {place}."
+            found.lower(output.split("\n", 1)[0], "low")
         return
     _gather(found, messages)
-    if has(view.text, SUMMARY) or not has(view.text, POINTED):
+    if has(view.text, SUMMARY) or not has(
+        view.text, f"{POINTED}|decided|decisions?|action items?|to-?dos?|open|say|said"
+    ):
         _summary(found, messages, place)
+    elif has(view.text, r"decided|decisions?|agreed"):
+        _list(found, found.decisions, place, "decision")
+    elif has(view.text, r"action items?|to-?dos?|tasks"):
+        _list(
+            found,
+            [f"{each['owner']}: “{each['text']}”" for each in found.actions],
+            place,
+            "action item",
+        )
+    elif has(view.text, r"open questions?|still open|unanswered"):
+        _list(found, found.questions, place, "open question")
     else:
-        quote_from(found, view.text, "\n".join(m.text for m in messages), place)
+        _quote(view, found, messages, place)
     _sources(found, messages, place)
+
+
+def messages_here(view: View) -> list[Said]:
+    """What people said in this thread, or in the channel where the thread has just begun."""
+    return _people_only(view, _read(view)[0])
+
+
+def to_do(messages: list[Said]) -> list[str]:
+    """The sentences that speak of something to be done, with who said them."""
+    return [
+        f"{cut(sentence)} ({message.author})"
+        for message in messages
+        for sentence in sentences(message.text)
+        if has(sentence, TO_DO) and not sentence.endswith("?")
+    ]
 
 
 def said(line: re.Match[str]) -> Said:
@@ -75,6 +111,41 @@ def said(line: re.Match[str]) -> Said:
     link = LINK.search(line["text"])
     text = EXTRAS.sub("", LINK.sub("", line["text"])).strip()
     return Said(line["author"].strip(), line["at"], text, link["url"] if link else None)
+
+
+def _read(view: View) -> tuple[str, str]:
+    """What a tool read, and what the place is called; a thread that only asks is none to read."""
+    channel = CHANNEL.search(view.text)
+    if channel is None and not has(view.text, "channel"):
+        output = view.do("read_thread", "I read this thread first.", fresh=True, limit=100)
+        if (
+            _people_only(view, output)
+            or not view.turn.place.startswith("#")
+            or has(view.text, "thread")
+        ):
+            return output, "this thread"
+    named = (channel["id"] or channel["name"]) if channel else None
+    place = (
+        f"#{named}"
+        if named
+        else view.turn.place
+        if view.turn.place.startswith("#")
+        else "the channel"
+    )
+    thought = f"I read the recent messages of {place}."
+    return view.do("read_channel", thought, fresh=True, channel=named, limit=100), place
+
+
+def _people_only(view: View, output: str) -> list[Said]:
+    """Messages of people to people: not the bot's, and not what it was asked."""
+    asked = {" ".join(turn.text.split()) for turn in view.turns if turn.text}
+    return [
+        message
+        for message in map(said, LINE.finditer(output))
+        if not BOT.fullmatch(message.author)
+        and not re.match(r"@\w*bot\b", message.text, re.IGNORECASE)
+        and not any(each in " ".join(message.text.split()) for each in asked)
+    ]
 
 
 def _sources(found: Findings, messages: list[Said], place: str) -> None:
@@ -85,12 +156,15 @@ def _sources(found: Findings, messages: list[Said], place: str) -> None:
             found.source(f"{message.author}, {message.at}", message.url, f"“{cut(message.text)}”")
     found.sources = found.sources[:MOST_SOURCES]
     if not found.sources:
-        found.source(place.removeprefix("the ").capitalize(), None, "What was said there.")
+        found.source(_named(place), None, "What was said there.")
+
+
+def _named(place: str) -> str:
+    return "This thread" if place == "this thread" else place.removeprefix("the ").capitalize()
 
 
 def _gather(found: Findings, messages: list[Said]) -> None:
-    counted = Counter(message.author for message in messages)
-    found.people = list(counted)
+    found.people = list(Counter(message.author for message in messages))
     for message in messages:
         line = f"{message.author}: “{cut(message.text)}”"
         if has(message.text, DECIDED):
@@ -101,16 +175,44 @@ def _gather(found: Findings, messages: list[Said]) -> None:
             found.questions.append(line)
 
 
+def _list(found: Findings, lines: list[str], place: str, noun: str) -> None:
+    if not lines:
+        found.summary = f"I found no {noun} in {place}."
+        return
+    found.summary = (
+        f"I found one {noun} in {place}:"
+        if len(lines) == 1
+        else f"I found {len(lines)} {noun}s in {place}:"
+    )
+    found.points = lines[:10]
+    found.lower(f"I go by words here, such as {SIGNS[noun]}.")
+
+
+def _quote(view: View, found: Findings, messages: list[Said], place: str) -> None:
+    """What speaks of the question; of one person's words only where one is named."""
+    named = [
+        m for m in messages if any(has(view.text, re.escape(part)) for part in m.author.split())
+    ]
+    text = "\n".join(message.text for message in named or messages)
+    quote_from(found, view.text, text, named[0].author if named else _named(place))
+    if named and found.confidence == "low":
+        found.gaps.clear()
+        found.confidence = "high"
+        found.summary = f"{named[0].author} wrote in {place}: “{cut(named[-1].text)}”"
+
+
 def _summary(found: Findings, messages: list[Said], place: str) -> None:
     picked = key_sentences("\n".join(message.text for message in messages), most=4)
     by = {sentence: m.author for m in messages for sentence in picked if sentence in m.text}
-    people = ", ".join(found.people[:6])
+    number = "One message" if len(messages) == 1 else f"{len(messages)} messages"
     found.title = f"Summary of {place}"
-    found.summary = f"{len(messages)} messages by {people}. "
+    found.summary = f"{number} by {listed(found.people[:6])}. "
     if found.decisions:
-        found.summary += f"Decided: {found.decisions[-1]}"
+        found.summary += f"What was decided: {found.decisions[-1]}"
     elif picked:
         found.summary += f"Most to the point: “{cut(picked[0])}” ({by.get(picked[0], 'someone')})"
-    found.points = [f"{by.get(s, 'Someone')}: “{cut(s)}”" for s in picked]
+    # What is asked again under "Still open" is not listed twice.
+    found.points = [f"{by.get(s, 'Someone')}: “{cut(s)}”" for s in picked if not s.endswith("?")]
     found.points += [f"Still open: {question}" for question in found.questions[-2:]]
     found.lower("The summary picks messages by their words; it does not rephrase them.")
+    found.follow_ups = ["What was decided here?", "Which action items are there?"]

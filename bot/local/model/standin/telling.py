@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from .columns import date_column, identifies
 from .conditions import MONTHS, Filter
 from .findings import Findings
 from .outputs import Table
 from .query import Query
+from .shaping import month_in_words, rows_shown, side_by_side
 from .sql import Statement
-from .words import listed, number, plural, shown
+from .words import listed, number, plural, shown, singular
 
-MOST_NAMED = 12  # columns
 COMPARED = {">": "over", ">=": "of at least", "<": "under", "<=": "of at most"}
 MOST_SHARES = 8
 MOST_NAMED = 3
@@ -34,13 +33,14 @@ def tell(found: Findings, result: Table, statement: Statement, query: Query, sou
     scope = _scope(query.filters, statement.what)
     if not result.rows or all(not cell for row in result.rows for cell in row):
         found.summary = f"No rows of {source} match{scope or ' this'}."
-        found.lower("The query found nothing; a name may be written differently in the data.")
+        found.lower(
+            "Nothing fits: there may be no figures for it, or a name is written differently."
+        )
         return
     if statement.value is None:
-        found.summary = f"Here are the {len(result.rows)} {statement.what}{scope}."
+        _tell_rows(found, result, statement, query, scope)
     elif not statement.labels:
-        value = shown(result.rows[0][-1])
-        found.summary = f"The {statement.what}{scope} is **{value}**."
+        found.summary = _figure_in_words(shown(result.rows[0][-1]), statement, query, scope)
         return
     else:
         _tell_groups(found, result, statement, query)
@@ -49,13 +49,51 @@ def tell(found: Findings, result: Table, statement: Statement, query: Query, sou
     wide = False
     if len(statement.labels) == 2 and len(header) == 3 and rows:
         wide = True
-        header, rows = _side_by_side(header, rows)
+        header, rows = side_by_side(header, rows)
     found.columns = [heading.replace("_", " ") for heading in header]
     if statement.value == "rows" and header[-1] == "rows":
         found.columns[-1] = statement.what.removeprefix("number of ")
     found.rows = rows_shown(rows[:MOST_ROWS], alike=wide)
     if len(rows) > MOST_ROWS or result.total > len(result.rows):
         found.gaps.append(f"The table shows its first {len(found.rows)} rows only.")
+
+
+def _figure_in_words(value: str, statement: Statement, query: Query, scope: str) -> str:
+    """One figure as a sentence: things are counted, anything else is named."""
+    counted = query.noun if query.aggregate == "count" and query.measure is None else ""
+    if query.aggregate == "distinct" and query.measure:
+        counted = f"different {plural(query.measure.replace('_', ' '))}"
+    if not counted:
+        verb = "are" if statement.what.endswith("s") and not statement.what.endswith("ss") else "is"
+        return f"The {statement.what}{scope} {verb} **{value}**."
+    if value == "1":
+        return f"There is **1** {singular(counted)}{scope}."
+    return f"There are **{value}** {counted}{scope}."
+
+
+def _tell_rows(
+    found: Findings, result: Table, statement: Statement, query: Query, scope: str
+) -> None:
+    """Rows as they are; the one with the highest or lowest figure in words."""
+    rows = result.rows
+    if len(rows) == 1 and query.limit == 1 and query.measure in result.header:
+        place = result.header.index(query.measure)
+        rest = [
+            f"{name.replace('_', ' ')} {shown(cell)}"
+            for name, cell in zip(result.header, rows[0], strict=True)
+            if name != query.measure and cell
+        ]
+        extreme = "lowest" if query.descending is False else "highest"
+        measure = query.measure.replace("_", " ")
+        found.summary = (
+            f"The {extreme} {measure}{scope} is **{shown(rows[0][place])}**: {', '.join(rest)}."
+        )
+    elif len(rows) == 1:
+        found.summary = f"There is one row{scope}."
+    elif query.limit and query.descending is None:
+        found.summary = f"Here are the first {len(rows)} rows{scope}."
+    else:
+        found.summary = f"Here are the {len(rows)} {statement.what}{scope}."
 
 
 def _tell_groups(found: Findings, result: Table, statement: Statement, query: Query) -> None:
@@ -84,7 +122,7 @@ def _tell_groups(found: Findings, result: Table, statement: Statement, query: Qu
 def _groups(result: Table, query: Query) -> list[Group]:
     groups = []
     for row in result.rows:
-        labels = [_when(row[0]) if query.period else row[0], *row[1:-1]]
+        labels = [month_in_words(row[0]) if query.period else row[0], *row[1:-1]]
         name = ", ".join(label or "(none)" for label in labels)
         groups.append(Group(name, number(row[-1]) or 0.0, shown(row[-1])))
     return groups
@@ -182,70 +220,24 @@ def _tell_parts(found: Findings, groups: list[Group], query: Query, statement: S
         found.points.append(f"Shares: {', '.join(shares)}")
 
 
-def _side_by_side(header: list[str], rows: list[list[str]]) -> tuple[list[str], list[list[str]]]:
-    """Rows of two labels and a figure as one row a first label, one column a second."""
-    names = sorted({row[1] for row in rows})
-    cells = {(row[0], row[1]): row[2] for row in rows}
-    firsts = list(dict.fromkeys(row[0] for row in rows))
-    wide = [[first, *(cells.get((first, name), "") for name in names)] for first in firsts]
-    return [header[0], *(name or "(none)" for name in names)], wide
-
-
-def describe(found: Findings, table: Table) -> None:
-    """What a table holds, from its profile."""
-    names = ", ".join(f"`{column}`" for column in list(table.columns)[:MOST_NAMED])
-    if (more := len(table.columns) - MOST_NAMED) > 0:
-        names += f" and {more} more"
-    found.summary = f"{table.source} has **{table.total:,} rows** and **{len(table.columns)} columns**: {names}."
-    for column, (distinct, low, high) in list(table.ranges.items())[:8]:
-        found.points.append(
-            f"`{column}`: {shown(low)} to {shown(high)}, {distinct} different values"
-        )
-    found.caption = "The first rows"
-    found.columns = table.header
-    found.rows = rows_shown(table.rows[:5])
-
-
-def rows_shown(rows: list[list[str]], *, alike: bool = False) -> list[list[str]]:
-    """The cells as people read them, with the same decimals all down a column; with `alike`, in
-    all columns but the first."""
-    columns = [list(cells) for cells in zip(*rows, strict=True)]
-    fractions = [
-        any("." in shown(cell) and number(cell) is not None for cell in column)
-        for column in columns
-    ]
-    if alike:
-        fractions[1:] = [any(fractions[1:])] * len(fractions[1:])
-    return [
-        [
-            shown(cell, decimals=2 if fraction else 0)
-            for cell, fraction in zip(row, fractions, strict=True)
-        ]
-        for row in rows
-    ]
-
-
-def follow_ups(found: Findings, table: Table, query: Query) -> None:
-    """Questions that the columns of the table invite."""
-    texts = [
-        column for column in table.texts if column not in query.groups and not identifies(column)
-    ]
-    asked = [f"And by {column.replace('_', ' ')}?" for column in texts[:2]]
-    if date_column(table) and not query.period:
-        asked.append("How did it develop over time, as a line chart?")
-    elif not query.chart:
-        asked.append("Can you show this as a chart?")
-    found.follow_ups = asked[:3]
-
-
 def _scope(filters: tuple[Filter, ...], said: str) -> str:
     """The conditions in words, without those that `said` holds already."""
     filters = tuple(f for f in filters if not all(value in said.split() for value in f.values))
+    filters = tuple(sorted(filters, key=_place))
     words = [
         f"{_link(each)} {listed([_value(each, value) for value in each.values])}"
         for each in filters
     ]
+    if len(filters) > 1 and [_place(each) for each in filters[-2:]] == [1, 2]:
+        words[-1] = words[-1].removeprefix("in ")  # "in May 2026"
     return f" {' '.join(words)}" if words else ""
+
+
+def _place(each: Filter) -> int:
+    """Where a condition stands in a sentence: times last, the year behind its month."""
+    if re.match("(?:month|quarter):", each.column or ""):
+        return 1
+    return 2 if re.match("year", each.column or "") else 0
 
 
 def _link(each: Filter) -> str:
@@ -263,12 +255,6 @@ def _value(each: Filter, value: str) -> str:
     if column.startswith("quarter:"):
         return f"Q{value}"
     return shown(value)
-
-
-def _when(label: str) -> str:
-    """A month as people write it."""
-    month = re.fullmatch(r"(\d{4})-(\d\d)", label)
-    return f"{MONTHS[int(month[2]) - 1].title()} {month[1]}" if month else label
 
 
 def _some(names: list[str]) -> str:

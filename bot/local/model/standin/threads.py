@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
+from .conversation import COMPLETE
 from .findings import Findings
 from .outputs import failed
 from .passages import cut, key_sentences
 from .talk import LINE, Said, said
-from .view import COMPLETE, View
+from .view import View
 from .words import content, has, overlap, sentences
 
 DECIDED = r"decided|decision|agreed|let's (?:go|do|ship|wait)|approved|settled"
@@ -50,6 +51,11 @@ class Item:
     url: str | None
 
 
+def is_asked(view: View) -> bool:
+    """Whether the type of the answer is one of the three."""
+    return wanted(view) is not None
+
+
 def wanted(view: View) -> str | None:
     """Which of the three kinds of result is asked for, if any is, by the fields it has."""
     parameters = view.offered.get(COMPLETE, {}).get("parameters") or {}
@@ -62,8 +68,9 @@ def wanted(view: View) -> str | None:
     return next((kind for kind, fields in kinds.items() if fields <= names), None)
 
 
-def answer(view: View, found: Findings, kind: str) -> None:
+def answer(view: View, found: Findings) -> None:
     """Read the thread and fill in the fields of the result."""
+    kind = wanted(view)
     output = view.do("read_thread", "I read the whole thread first.", fresh=True, limit=200)
     asked = " ".join(view.text.split())
     messages = [

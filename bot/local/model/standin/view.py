@@ -6,72 +6,20 @@ conversation; the first thing that was not ends the skill with `Need`, and becom
 
 from __future__ import annotations
 
-import json
 import re
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, Never
 
-from ..request import ModelRequest, item_text
+from ..request import ModelRequest
+from .conversation import COMPLETE, File, Step, Turn, open_turns, turns_of
 from .fill import fill
 from .words import content, overlap
 
 ACQUIRE = "acquire_tools"
-COMPLETE = "complete_task"
-HEADER = re.compile(r"^\[(?P<author>.+?) (?:asks|replies|says) in (?P<place>.+?), .+?\]\s*")
-FILE = re.compile(r"^- (?P<name>.+?) \(file_id (?P<id>[^,)]+)(?:, (?P<type>[^,)]+))?.*\)$", re.M)
-QUOTED = re.compile(r"^About this message:\n((?:>.*\n?)+)", re.M)
-CUT = re.compile(r"\[The message was [\d,]+ characters long; [^\]]*\]\s*$")
 CATALOGUE = re.compile(r"^[-*] (?P<name>\w+): (?P<summary>.+)$", re.M)
 GROUP = re.compile(r"^\w+: (?P<names>\w+(?:, \w+)*)$", re.M)
-_MARKS = re.compile(r"\[data (\w+)\]\n(.*)\n\[end of data \1\]", re.DOTALL)
-REMEMBERED = "[Remembered from other conversations"
-AGAIN = re.compile(r"\(You have answered this before.*?\)\s*", re.S)
-CANCELLED = re.compile(r"\ACancelled\b", re.IGNORECASE)
-EDITED = re.compile(r"\(This is an edit of what was asked before.*?\)\s*", re.S)
 ALSO_ACQUIRED = 1.5
 MOST_ACQUIRED = 4
-
-
-@dataclass(frozen=True, slots=True)
-class File:
-    """A file that a message lists."""
-
-    id: str
-    name: str
-
-
-@dataclass(slots=True)
-class Step:
-    """A call and, once it was answered, its output."""
-
-    tool: str
-    arguments: dict[str, Any]
-    output: str | None = None
-
-    @property
-    def is_cancelled(self) -> bool:
-        """Whether somebody stopped it: then its output is none."""
-        return bool(CANCELLED.match(self.output or ""))
-
-
-@dataclass(slots=True)
-class Turn:
-    """What a person said, and what was done about it. `notes` come from the program itself;
-    `edited` says that it takes the place of what was asked before."""
-
-    text: str
-    quoted: str = ""
-    files: list[File] = field(default_factory=list)
-    steps: list[Step] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    edited: bool = False
-
-    @property
-    def is_over(self) -> bool:
-        """Whether it was answered, or stopped."""
-        stopped = any(step.is_cancelled for step in self.steps)
-        return stopped or bool(self.steps and self.steps[-1].tool == COMPLETE)
 
 
 class Need(Exception):
@@ -97,8 +45,8 @@ class View:
 
     def __init__(self, request: ModelRequest) -> None:
         self.request = request
-        self._turns = _turns(request)
-        self.open = _open(self._turns)
+        self._turns = turns_of(request)
+        self.open = open_turns(self._turns)
         self.turn = self.open[-1]
         self.offered = {tool["name"]: tool for tool in request.tools if "name" in tool}
         self.catalogue = {
@@ -130,6 +78,24 @@ class View:
     def steps(self) -> list[Step]:
         """Every step of the conversation, newest first."""
         return [step for turn in reversed(self.turns) for step in reversed(turn.steps)]
+
+    @property
+    def earlier(self) -> list[Step]:
+        """The steps before this turn that did something, newest first."""
+        own = self.turn.steps
+        steps = (
+            step
+            for turn in reversed(self.turns)
+            if turn.steps is not own
+            for step in reversed(turn.steps)
+        )
+        return [step for step in steps if step.tool not in (ACQUIRE, COMPLETE)]
+
+    @property
+    def last_answer(self) -> dict[str, Any]:
+        """What was answered before this turn, as `complete_task` was given it; {} when nothing was."""
+        earlier = (step for turn in reversed(self.turns[:-1]) for step in reversed(turn.steps))
+        return next((step.arguments for step in earlier if step.tool == COMPLETE), {})
 
     @property
     def files(self) -> list[File]:
@@ -221,56 +187,3 @@ class View:
 
 def _given(arguments: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in arguments.items() if value is not None}
-
-
-def _turns(request: ModelRequest) -> list[Turn]:
-    turns: list[Turn] = []
-    calls: dict[str, Step] = {}
-    for item in request.items:
-        kind, role = item.get("type", "message"), item.get("role")
-        if kind == "message" and role == "user":
-            if not item_text(item).startswith(REMEMBERED):
-                turns.append(_read(item_text(item)))
-        elif not turns:
-            turns.append(Turn(""))
-        if kind == "message" and role in ("developer", "system"):
-            turns[-1].notes.append(item_text(item))
-        elif kind == "function_call":
-            step = Step(item["name"], _arguments(item["arguments"]))
-            calls[item["call_id"]] = step
-            turns[-1].steps.append(step)
-        elif kind == "function_call_output" and item["call_id"] in calls:
-            calls[item["call_id"]].output = _MARKS.sub(r"\2", item_text(item))
-    return turns or [Turn("")]
-
-
-def _open(turns: list[Turn]) -> list[Turn]:
-    """What was said since the last answer, or since it was edited: with the steps in common."""
-    first = len(turns) - 1
-    while first and not turns[first - 1].is_over and not turns[first].edited:
-        first -= 1
-    waiting = turns[first:]
-    steps = [step for turn in waiting for step in turn.steps]
-    notes = [note for turn in waiting for note in turn.notes]
-    for turn in waiting:
-        turn.steps, turn.notes = steps, notes
-    return waiting
-
-
-def _arguments(text: str) -> dict[str, Any]:
-    try:
-        found = json.loads(text)
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _read(text: str) -> Turn:
-    """A user's message, taken apart into words, quotation and files."""
-    text = HEADER.sub("", text, count=1)
-    files = [File(found["id"], found["name"]) for found in FILE.finditer(text)]
-    text = FILE.sub("", text).replace("Attached files:", "")
-    text, edits = EDITED.subn("", AGAIN.sub("", CUT.sub("", text)))
-    quoted = QUOTED.search(text)
-    said = "\n".join(line.lstrip("> ") for line in quoted[1].splitlines()) if quoted else ""
-    return Turn(QUOTED.sub("", text).strip(), said, files, edited=bool(edits))

@@ -106,6 +106,13 @@ def plural(noun: str) -> str:
     return f"{noun[:-1]}ies" if re.search(r"[^aeiou]y$", noun) else f"{noun}s"
 
 
+def singular(noun: str) -> str:
+    """One of it."""
+    if noun.endswith("ies"):
+        return f"{noun[:-3]}y"
+    return noun[:-1] if noun.endswith("s") and not noun.endswith("ss") else noun
+
+
 def listed(words: list[str]) -> str:
     """ "a, b and c"."""
     return " and ".join([", ".join(words[:-1]), words[-1]] if words[1:] else words)

@@ -1,0 +1,57 @@
+"""What is wanted of the answer before: shorter, why, or in another language."""
+
+from __future__ import annotations
+
+import re
+
+from .findings import STAND_IN, Findings
+from .view import View
+from .words import listed, sentences
+
+SHORTER = re.compile(
+    r"\W*(?:(?:make|say|put|can you|please|now|but|that|it|this|a|in|bit|much|one)\W+)*"
+    r"(?:shorter|short|brief(?:ly|er)?|tl;?dr|(?:one )?sentence|shorten(?: (?:it|that|this))?|fewer words|too long)\W*(?:please)?\W*",
+    re.IGNORECASE,
+)
+WHY = re.compile(
+    r"\W*(?:but |and )?(?:why(?: (?:is|was) (?:that|this|it)(?: so)?)?|how (?:come|so)|how do you know(?: that)?|"
+    r"are you sure|where (?:is|does|did) (?:that|this|it) (?:come )?from|says who|really|what(?:'s| is) (?:the|your) source)\W*",
+    re.IGNORECASE,
+)
+LANGUAGES = "french|german|spanish|italian|portuguese|dutch|polish|japanese|chinese|korean|russian|turkish|arabic|hindi|english"
+TRANSLATED = re.compile(
+    rf"\W*(?:(?:and|now|please|say|write|put|it|that|this|same|the same|answer)\W+)*(?:in(?:to)?|auf|en) (?:{LANGUAGES})\W*(?:please)?\W*",
+    re.IGNORECASE,
+)
+
+
+def is_asked(view: View) -> bool:
+    """Whether the whole message is about an answer that was given."""
+    asks = any(each.fullmatch(view.text) for each in (SHORTER, WHY, TRANSLATED))
+    return asks and bool(view.last_answer) and not view.turn.files
+
+
+def answer(view: View, found: Findings) -> None:
+    """The same in short, what it rests on, or that rules know one language only."""
+    last = view.last_answer
+    said = str(last.get("summary") or next(iter(last.values()), ""))
+    if SHORTER.fullmatch(view.text):
+        found.summary = next(iter(sentences(said)), said)
+        found.sources = list(last.get("sources") or [])
+    elif TRANSLATED.fullmatch(view.text):
+        found.summary = f"I only know English: I am {STAND_IN}, and translating needs a real one."
+    else:
+        _explain(found, [each["title"] for each in last.get("sources") or []])
+        found.sources = list(last.get("sources") or [])
+
+
+def _explain(found: Findings, titles: list[str]) -> None:
+    if not titles:
+        found.summary = (
+            f"My last answer rests on no source: I am {STAND_IN}, and it was a fixed text."
+        )
+        return
+    found.summary = (
+        f"My last answer rests on {listed(titles[:3])}, and the steps above it show how I got there. I can "
+        "tell what the figures and words there are, not the reasons behind them."
+    )

@@ -1,0 +1,192 @@
+"""Questions about a table that no single grouped query answers, in a table of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .columns import columns_named, date_column, default_measure, identifies
+from .findings import Findings
+from .outputs import Table, failed, parse_tables
+from .query import Query
+from .shaping import changes, describe
+from .sql import Statement, quoted, write
+from .telling import tell
+from .view import View
+from .words import has, listed, number, shown, tokens
+
+Analysis = Callable[[View, Findings, Table], None]
+Row = dict[str, str]
+
+
+def fitting(text: str, *, is_fragment: bool) -> Analysis | None:
+    """The analysis that a question asks for; a fragment that goes on with another question asks none."""
+    if is_fragment:
+        return None
+    return next((analysis for pattern, analysis in TABLE if has(text, pattern)), None)
+
+
+def _columns(_: View, found: Findings, table: Table) -> None:
+    names = listed([f"`{name}`" for name in table.columns])
+    found.summary = f"{table.source} has **{len(table.columns)} columns**: {names}."
+    for name in table.columns:
+        distinct, low, high = table.ranges.get(name, ("", "", ""))
+        if low:
+            found.points.append(
+                f"`{name}`: {shown(low)} to {shown(high)}, {distinct} different values"
+            )
+
+
+def _duplicates(view: View, found: Findings, table: Table) -> None:
+    output = view.do(
+        "find_duplicates", "I look for rows that are the same.", handle=table.handle, columns=list(table.columns)
+    )  # fmt: skip
+    if failed(output):
+        found.summary = "I could not look for duplicates."
+        found.lower(output.split("\n", 1)[0], "low")
+        return
+    rows = next((each.rows for each in parse_tables(output)), [])
+    if not rows:
+        found.summary = f"No: none of the {table.total:,} rows of {table.source} is there twice."
+        return
+    number_of = "One row is" if len(rows) == 1 else f"{len(rows)} rows are"
+    found.summary = f"Yes: **{number_of}** there more than once."
+    found.caption, found.columns = "Rows that repeat", [*table.columns, "times"]
+    found.rows = rows[:20]
+
+
+def _missing(view: View, found: Findings, table: Table) -> None:
+    parts = ", ".join(
+        f"count(*) - count({quoted(name)}) AS {quoted(name)}" for name in table.columns
+    )
+    sql = f"SELECT {parts} FROM {quoted(table.handle)}"  # noqa: S608 - every name is quoted
+    [row] = _rows(view, table, sql, "count the empty cells") or [{}]
+    empty = {name: count for name, count in row.items() if count != "0"}
+    if not empty:
+        found.summary = f"No: every cell of the {table.total:,} rows of {table.source} is filled."
+        return
+    found.summary = f"Yes: {listed([f'`{name}` is empty in **{count}** of {table.total:,} rows' for name, count in empty.items()])}."
+
+
+def _correlation(view: View, found: Findings, table: Table) -> None:
+    named = [
+        c for word in tokens(view.text) for c in columns_named(word, table)[:1] if table.numeric(c)
+    ]
+    both = list(dict.fromkeys(named))[:2]
+    if len(both) < 2:
+        numeric = listed([f"`{c}`" for c in table.columns if table.numeric(c)])
+        found.summary = f"A correlation needs two columns of numbers. {table.source} has {numeric}."
+        return
+    one, other = map(quoted, both)
+    sql = f"SELECT round(corr({one}, {other}), 3) AS r FROM {quoted(table.handle)}"  # noqa: S608 - as above
+    [row] = _rows(view, table, sql, "correlate two columns") or [{}]
+    value = number(row.get("r", ""))
+    if value is None:
+        found.summary = "The correlation could not be worked out."
+        return
+    strength = "strong" if abs(value) >= 0.7 else "moderate" if abs(value) >= 0.4 else "weak"
+    found.summary = f"The correlation of `{both[0]}` and `{both[1]}` is **{value:.2f}**, a {strength} {'negative ' * (value < 0)}one."
+    course = "fall" if value < 0 else "rise"
+    found.points.append(f"Where one rises the other tends to {course}; neither need be the reason.")
+
+
+def _why(view: View, found: Findings, table: Table) -> None:
+    """What the figures did over time; reasons are in no table."""
+    measure = default_measure(table)
+    if measure is None or date_column(table) is None:
+        describe(found, table)
+    else:
+        _told(view, found, table, Query(measure=measure, aggregate="sum", period="month"))
+        found.points += changes(found.rows)
+    found.gaps.append("A table tells what happened, not why: the reasons have to come from people.")
+
+
+def _forecast(view: View, found: Findings, table: Table) -> None:
+    """What the figures did so far, as what they will do is not known."""
+    _why(view, found, table)
+    found.gaps = ["I cannot forecast. This is how the figures developed so far."]
+
+
+def _growth(view: View, found: Findings, table: Table) -> None:
+    """Which series grew most from its first month to its last."""
+    measure = default_measure(table)
+    group = next(
+        (c for word in tokens(view.text) for c in columns_named(word, table) if c in table.texts),
+        None,
+    )
+    if measure is None or group is None or date_column(table) is None:
+        _why(view, found, table)
+        return
+    query = Query(measure=measure, aggregate="sum", groups=(group,), period="month")
+    _told(view, found, table, query)
+    courses: dict[str, list[float]] = {}
+    for name, place in zip(found.columns[1:], range(1, len(found.columns)), strict=True):
+        courses[name] = [value for row in found.rows if (value := number(row[place])) is not None]
+    growth = {
+        name: each[-1] / each[0] - 1 for name, each in courses.items() if len(each) > 1 and each[0]
+    }
+    if growth:
+        best = max(growth, key=lambda name: growth[name])
+        found.summary = (
+            f"**{best}** grew most: its {measure.replace('_', ' ')} went from {courses[best][0]:,.0f} in the first month to "
+            f"{courses[best][-1]:,.0f} in the last ({growth[best]:+.0%})."
+        )
+        found.points = [
+            f"{name}: {growth[name]:+.0%}"
+            for name in sorted(growth, key=lambda name: -growth[name])
+        ]
+
+
+def _overview(view: View, found: Findings, table: Table) -> None:
+    """The whole, its course, and who leads: what one looks at first."""
+    measure = default_measure(table)
+    groups = [c for c in table.texts if not identifies(c) and c != date_column(table)][:2]
+    if measure is None or not (groups or date_column(table)):
+        describe(found, table)
+        return
+    parts = [Query(measure=measure, aggregate="sum", groups=(group,)) for group in groups]
+    if date_column(table):
+        parts.insert(0, Query(measure=measure, aggregate="sum", period="month"))
+    told = []
+    for query in parts:
+        part = Findings()
+        _told(view, part, table, query)
+        told.append(part)
+    found.summary = f"{table.source} holds **{table.total:,} rows**. {told[0].summary}"
+    found.points = [part.summary for part in told[1:]] + [
+        p for p in told[0].points if p.startswith(("Highest", "Lowest", "All"))
+    ]
+    found.caption, found.columns, found.rows = told[0].caption, told[0].columns, told[0].rows
+
+
+def _told(view: View, found: Findings, table: Table, query: Query) -> Statement:
+    statement = write(query, table, of=quoted(table.handle))
+    output = view.do(
+        "query_table", f"I work out the {statement.what}{statement.by} with SQL.", sql=statement.sql,
+        handles=[table.handle], purpose=statement.purpose,
+    )  # fmt: skip
+    for result in parse_tables(output)[:1]:
+        tell(found, result, statement, query, table.source)
+    return statement
+
+
+def _rows(view: View, table: Table, sql: str, purpose: str) -> list[Row]:
+    output = view.do(
+        "query_table", f"I {purpose} with SQL.", sql=sql, handles=[table.handle], purpose=purpose
+    )
+    return [
+        dict(zip(result.header, row, strict=False))
+        for result in parse_tables(output)
+        for row in result.rows
+    ]
+
+
+TABLE: tuple[tuple[str, Analysis], ...] = (
+    (r"(?:which|what|list|show)(?: me)?(?: all| the)* columns(?: are there| does it have| are in.*)?|column names|headers?", _columns),
+    (r"duplicates?|duplicated|twice", _duplicates),
+    (r"(?:missing|empty|blank|null) (?:values?|cells?|data|entries)|(?:anything|something) missing|incomplete", _missing),
+    (r"correlat\w+", _correlation),
+    (r"why|reasons?|what caused|explain the", _why),
+    (r"(?:growing|grew|grown|grow|growth|increas\w+|improv\w+)(?: the)?(?: most| fastest| best)?", _growth),
+    (r"insights?|unusual|anomal\w+|outliers?|interesting|highlights?|analy[sz]e|analysis|report|summar\w+|overview|key (?:figures|points)|stand(?:s)? out", _overview),
+)  # fmt: skip
+"""What is asked for, by its words; the first that fits."""

@@ -1,0 +1,45 @@
+"""The words by which a question about a table says what it wants."""
+
+from __future__ import annotations
+
+PERIODS = {
+    "month": r"month(?:ly|s)?", "week": r"week(?:ly|s)?", "day": r"dai?ly|days?|date",
+    "quarter": r"quarter(?:ly|s)?", "year": r"year(?:ly|s)?|annual(?:ly)?",
+}  # fmt: skip
+AGGREGATES = {
+    "count": r"how many|number of|count", "avg": r"average|mean|avg|typical", "median": r"median",
+    "stddev": r"standard deviation|std ?dev|stddev",
+    "sum": r"total|sum|overall|altogether|how much",
+}  # fmt: skip
+DOWN = r"most|highest|largest|biggest|top|best|greatest|maximum|max|strongest|leading"
+UP = r"lowest|least|smallest|worst|bottom|fewest|minimum|min|weakest"
+CHARTS = {
+    "pie": r"pie|donut|shares? of", "area": r"area (?:chart|plot|graph)|stacked",
+    "line": r"line|trend|curve|over time|development", "bar": r"bars?|column chart|histogram",
+}  # fmt: skip
+CHART = r"charts?|plot(?:ted)?|graphs?|diagram|visuali[sz]e|draw|trend"
+FOLLOW_UP = r"^\W*(?:and|only|just|but|now|same|what about|how about|as an?|in an?|without|excluding|also|then|ok|okay)\b"
+WHOLE = (
+    r"\W*(?:total|sum|average|mean|median|count|top|bottom|monthly|weekly|daily|yearly|quarterly|how|"
+    r"what(?!'s with)|which|who|show|list|describe|compare|summari[sz]e|plot|chart|graph|draw|find)\b"
+)
+SHARE = (
+    r"(?:make|create|give|write|generate|produce)\b[^.?!]*\b(?:csv|xlsx|excel|spreadsheet|pdf|word|docx)|"
+    r"export|share (?:it|this|that|them|these|the|as|with|here)|save|download|upload|"
+    r"as (?:an? )?(?:csv|xlsx|excel|pdf|word|docx)|send me"
+)
+PART = r"share of|percent(?:age)? of|proportion of|(?:what|which|how much) (?:share|percent(?:age)?|proportion)"
+COMPARE = r"compare[ds]?|comparing|versus|vs|against|difference between"
+PERIOD_BEFORE = r"by|per|each|every|over|which|what|and|best|worst|strongest|weakest|top|highest|lowest|month (?:over|on|by)|day (?:over|by)"
+COUNTS = {
+    word: number
+    for number, word in enumerate(
+        ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"], 1
+    )
+}
+LISTING = r"(?:show|list|give me|which|find)\b.*\b(?:rows|entries|records|lines|orders|transactions|items)"
+NOUN = r"((?:(?!in\b|of\b|by\b|for\b|from\b|with\b)[a-z]+\s){0,3}?[a-z]{3,}s)\b"
+SORT = r"sort(?:ed)?|order(?:ed)? by|arrange[ds]?|rank(?:ed)?"
+ROWS = r"(?:first|top|last|next)?\s*\d{0,3}\s*(?:rows|lines|records|entries)"
+ONE_ROW = r"(?:single|individual|one)|(?:biggest|largest|smallest|highest|lowest|best|worst) (?:single )?(?:sale|order|deal|transaction|row|record|entry|purchase|invoice)"
+GROUPERS = {"by", "per", "each", "every", "across", "among", "which", "what", "compare", "between"}

@@ -1,0 +1,263 @@
+"""Canvases: made, added to, changed and read."""
+
+from __future__ import annotations
+
+import re
+
+from .findings import Findings
+from .outputs import failed, parse_document
+from .passages import cut, summarise
+from .talk import messages_here, to_do
+from .view import View
+from .words import has, sentences
+
+CANVAS = r"canvas(?:es)?"
+MAKE = re.compile(
+    r"\b(?:create|make|write|start|new|draft|open|set up|put)\b.*\bcanvas\b", re.I | re.S
+)
+ADD = re.compile(
+    r"\b(?:add|append|put)\b(?: (?:an?|the|this|another|new))*(?: (?:line|item|point|paragraph|section|sentence|note|entry|task))?"
+    r"(?P<to> (?:to|into|in) (?:the|this|that|our|it)(?: \w+)? ?canvas)?\s*[:,-]?\s*(?P<text>.*)", re.I | re.S,
+)  # fmt: skip
+RENAME = re.compile(r"\brename\b.*?\bto\b\s*[\"“'‘]?(?P<text>[^\"”'’]+)", re.IGNORECASE)
+REPLACE = re.compile(
+    r"\b(?:replace|change)\b\s+[\"“'‘]?(?P<old>.+?)[\"”'’]?\s+(?:with|by|to)\s+[\"“'‘]?(?P<new>[^\"”'’]+)",
+    re.I,
+)
+DELETE = re.compile(
+    r"\b(?:delete|remove|take out)\b(?: the)?\s+(?:(?P<place>first|last) (?:line|item|paragraph|point|heading|section)|[\"“'‘]?(?P<text>[^\"”'’]+))",
+    re.IGNORECASE,
+)
+NAMED = re.compile(
+    r"\b(?:called|titled|named|with the title|about|on|for)\b\s+[\"“'‘]?(?P<name>[^\"”'’:]+?)[\"”'’]?(?=\s+with\b|\s+that\b|\s*[:.]|$)",
+    re.I,
+)
+BODY = re.compile(
+    r"(?:\bwith\b(?: the text)?|\bcontaining\b|\bthat says\b)\s*:?\s*(?P<with>.+)|:\s*(?P<after>.+)",
+    re.I | re.S,
+)
+PLACE = re.compile(r"#(?P<name>[\w-]+)")
+HEAD = re.compile(r"canvas: (?P<id>\w+) · title: (?P<title>.*?)(?: · empty)?$", re.M)
+MADE = re.compile(r"^(?:made|edited): (?P<id>\w+) · link: (?P<url>\S+)")
+LAST = r"this|that|it|the (?:result|answer|summary|figures)"
+OUTLINE = ("Purpose", "Decisions", "Next steps", "Open questions")
+TOOLS = ("create_canvas", "edit_canvas", "read_canvas")
+MOST_LINES = 12
+
+
+def is_asked(view: View) -> bool:
+    """Whether this is about a canvas: it says so, or goes on right after one."""
+    if not view.knows("read_canvas") or view.turn.files:
+        return False
+    if has(view.text, CANVAS):
+        return not has(view.text, r"list|which|what canvas(?:es)?|all (?:the )?canvases|what is a")
+    last = view.earlier[0].tool if view.earlier else ""
+    changes = any(each.search(view.text) for each in (ADD, RENAME, REPLACE, DELETE))
+    reads = re.fullmatch(
+        r"\W*(?:read|show|open)(?: me)? (?:it|this|that)(?: again)?\W*", view.text, re.I
+    )
+    return (
+        last in TOOLS
+        and bool(changes or reads)
+        and not has(view.text, r"schedules?|reminders?|messages?")
+    )
+
+
+def answer(view: View, found: Findings) -> None:
+    """Make it, change it in one place, or tell what stands in it."""
+    text = view.text
+    if MAKE.search(text) and not re.match(r"\W*(?:open|put)\b", text, re.I) and not ADD.match(text):
+        _make(view, found)
+    elif asked := RENAME.search(text):
+        _edit(view, found, "rename", asked["text"].strip())
+    elif asked := DELETE.search(text):
+        _edit(view, found, "delete", place=asked["place"] or "", old=_bare(asked["text"] or ""))
+    elif (asked := REPLACE.search(text)) and not ADD.match(text):
+        _edit(view, found, "replace", asked["new"].strip(" ."), old=_bare(asked["old"]))
+    elif (asked := ADD.search(text)) and _added(asked):
+        _edit(view, found, "append", _added(asked))
+    else:
+        _read(view, found)
+
+
+def _make(view: View, found: Findings) -> None:
+    if there := HEAD.search(_reading(view, of=None)):
+        found.summary = f"There is a canvas already, **{there['title']}**, so I made no second one. I can add to it."
+        found.follow_ups = ["Read the canvas", "Add to the canvas: to be discussed"]
+        return
+    title, (text, told) = _title(view), _body(view)
+    place = PLACE.search(view.text)
+    output = view.do(
+        "create_canvas", "I make the canvas, if I may.", fresh=True, title=title, text=text,
+        channel=place and place["name"],
+    )  # fmt: skip
+    made = MADE.match(output)
+    if made is None:
+        found.summary = f"The canvas “{title}” was not made."
+        found.gaps.append(_reason(output))
+        return
+    where = f" in **#{place['name']}**" if place else ""
+    found.summary = f"The canvas [{title}]({made['url']}) is made{where}. {told}"
+    found.source(f"Canvas “{title}”", made["url"], "What was written.")
+    found.follow_ups = ["Read the canvas", "Add to the canvas: to be discussed"]
+
+
+def _title(view: View) -> str:
+    named = NAMED.search(BODY.sub("", view.text) if ":" in view.text else view.text)
+    name = named["name"] if named else ""
+    name = re.sub(
+        r"^(?:our|the|my|an?|this)\s+|\s+(?:in|for) #.*$|\bme\b", "", name.strip(), flags=re.I
+    ).strip(" ,.")
+    if not name or re.fullmatch(LAST, name, re.IGNORECASE):
+        name = "Action items" if has(view.text, r"action items?|to-?dos?") else "Notes"
+    return name[:1].upper() + name[1:]
+
+
+def _body(view: View) -> tuple[str, str]:
+    """The text of a new canvas, and what is said of it."""
+    if has(view.text, r"action items?|to-?dos?"):
+        tasks = to_do(messages_here(view))
+        if tasks:
+            number = "the one action item" if len(tasks) == 1 else f"the {len(tasks)} action items"
+            return "\n".join(f"- {each}" for each in tasks), f"It holds {number} I found here."
+        return (
+            "- Nothing to do yet",
+            "I found no action items here, so it says that there is nothing to do yet.",
+        )
+    body = BODY.search(view.text)
+    said = (body["with"] or body["after"]).strip() if body else ""
+    summary = view.last_answer.get("summary")
+    if (
+        re.fullmatch(rf"\W*(?:{LAST})\W*", said or "that", re.I)
+        and summary
+        and has(view.text, f"{LAST}")
+    ):
+        points = "".join(f"\n- {each}" for each in view.last_answer.get("key_points") or [])
+        return f"{summary}\n{points}".strip(), "It holds my last answer."
+    if said and not re.fullmatch(rf"\W*(?:{LAST})\W*", said, re.I):
+        lines = sentences(said)
+        number = "one line" if len(lines) == 1 else f"{len(lines)} lines"
+        return "\n\n".join(lines), f"It holds your text, in {number}."
+    text = "\n\n".join(f"## {heading}\n\nTo be filled in." for heading in OUTLINE)
+    return text, f"It holds an outline to fill in: {', '.join(OUTLINE[:-1])} and {OUTLINE[-1]}."
+
+
+def _added(asked: re.Match[str]) -> str:
+    text = re.sub(
+        r"\s+(?:to|into|in) (?:the|this|that|our)(?: \w+)? ?canvas\W*$",
+        "",
+        asked["text"],
+        flags=re.I,
+    )
+    return text.strip(" \"“”'‘’")
+
+
+def _bare(text: str) -> str:
+    return re.sub(
+        r"\s+(?:from|in) (?:the|this|that|our)(?: \w+)? ?canvas\W*$", "", text, flags=re.I
+    ).strip(" .\"“”'‘’")
+
+
+def _edit(
+    view: View, found: Findings, change: str, text: str = "", *, old: str = "", place: str = ""
+) -> None:
+    """Read it, then make one change of it."""
+    output = _reading(view)
+    head = HEAD.search(output)
+    if head is None:
+        _not_read(found, output)
+        return
+    document = parse_document(output)
+    blocks = (
+        [line.strip() for line in document.text.splitlines() if line.strip()] if document else []
+    )
+    section = ""
+    if change in ("delete", "replace"):
+        section = _block(blocks, old, place)
+        if not section:
+            found.summary = (
+                f"I found no “{old}” in the canvas **{head['title']}**, so I changed nothing."
+            )
+            return
+    done = view.do(
+        "edit_canvas", "I change the canvas, if I may.", fresh=True, canvas=head["id"], title=head["title"],
+        change=change, section=section, text=text,
+    )  # fmt: skip
+    edited = MADE.match(done)
+    if edited is None:
+        found.summary = f"The canvas **{head['title']}** was not changed."
+        found.gaps.append(_reason(done))
+        return
+    told = {
+        "append": f"I added “{cut(text)}” at the end of it.",
+        "rename": f"It was called “{head['title']}” before.",
+        "delete": f"I took “{cut(section.lstrip('#-*[] '))}” out of it.",
+        "replace": f"“{cut(text)}” stands now where “{cut(section)}” was.",
+    }
+    title = text if change == "rename" else head["title"]
+    found.summary = f"The canvas [{title}]({edited['url']}) is changed. {told[change]}"
+    found.source(f"Canvas “{title}”", edited["url"], "What was changed.")
+    found.follow_ups = ["Read the canvas"]
+
+
+def _block(blocks: list[str], old: str, place: str) -> str:
+    if place:
+        return (blocks[0] if place.lower() == "first" else blocks[-1]) if blocks else ""
+    return next((block for block in blocks if old and old.lower() in block.lower()), "")
+
+
+def _read(view: View, found: Findings) -> None:
+    output = _reading(view)
+    head = HEAD.search(output)
+    if head is None:
+        _not_read(found, output)
+        return
+    document = parse_document(output)
+    if document is None:
+        found.summary = f"The canvas **{head['title']}** is empty."
+        found.source(f"Canvas “{head['title']}”", None, "That it is empty.")
+        return
+    found.source(f"Canvas “{head['title']}”", document.url, "What stands in it.")
+    if has(view.text, r"summar\w+|tl;?dr|gist"):
+        summarise(found, document.text, f"The canvas “{head['title']}”")
+    else:
+        lines = [line.strip() for line in document.text.splitlines() if line.strip()]
+        found.summary = f"The canvas [{head['title']}]({document.url}) says:"
+        found.points = [
+            re.sub(r"^(?:[-*]|#+) ?", "", line)
+            if line[0] in "-*"
+            else f"**{line.lstrip('# ')}**"
+            if line[0] == "#"
+            else line
+            for line in lines[:MOST_LINES]
+        ]
+        if len(lines) > MOST_LINES:
+            found.gaps.append(f"These are its first {MOST_LINES} lines of {len(lines)}.")
+    found.follow_ups = ["Add to the canvas: to be discussed"]
+
+
+def _reading(view: View, of: str | None = "") -> str:
+    """What the canvas says now: that of a channel which is named, the one just spoken of (or `of`,
+    where that is not ""), else this conversation's."""
+    place = PLACE.search(view.text)
+    spoken_of = next(filter(None, map(_canvas_of, view.steps)), None) if of == "" else of
+    which = f"#{place['name']}" if place else spoken_of
+    return view.do("read_canvas", "I read the canvas.", fresh=True, canvas=which)
+
+
+def _canvas_of(step: object) -> str | None:
+    tool, output = getattr(step, "tool", ""), getattr(step, "output", "") or ""
+    match = (MADE.match(output) or HEAD.search(output)) if tool in TOOLS else None
+    return match["id"] if match else None
+
+
+def _not_read(found: Findings, output: str) -> None:
+    found.summary = "There is no canvas here yet."
+    found.follow_ups = ["Create a canvas about our next steps"]
+    if failed(output) and "no canvas" not in output.lower():
+        found.summary = "The canvas could not be read."
+        found.lower(_reason(output), "low")
+
+
+def _reason(output: str) -> str:
+    return output.split("\n", 1)[0].partition(" Do not ")[0]

@@ -1,0 +1,133 @@
+"""Reads the items of a request as turns: what people said, and the steps taken for it."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..request import ModelRequest, item_text
+
+COMPLETE = "complete_task"
+HEADER = re.compile(
+    r"^\[(?P<author>.+?) (?:asks|replies|says) in (?P<place>.+?)(?:, with .+? open)?, "
+    r"(?P<day>\d{4}-\d\d-\d\d)?[^\]]*\]\s*"
+)
+FILE = re.compile(r"^- (?P<name>.+?) \(file_id (?P<id>[^,)]+)(?:, (?P<type>[^,)]+))?.*\)$", re.M)
+QUOTED = re.compile(r"^About this message:\n((?:>.*\n?)+)", re.M)
+CUT = re.compile(r"\[The message was [\d,]+ characters long; [^\]]*\]\s*$")
+_MARKS = re.compile(r"\[data (\w+)\]\n(.*)\n\[end of data \1\]", re.DOTALL)
+REMEMBERED = "[Remembered from other conversations"
+AGAIN = re.compile(r"\(You have answered this before.*?\)\s*", re.S)
+CANCELLED = re.compile(r"\ACancelled\b", re.IGNORECASE)
+EDITED = re.compile(r"\(This is an edit of what was asked before.*?\)\s*", re.S)
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file that a message lists."""
+
+    id: str
+    name: str
+
+
+@dataclass(slots=True)
+class Step:
+    """A call and, once it was answered, its output."""
+
+    tool: str
+    arguments: dict[str, Any]
+    output: str | None = None
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether somebody stopped it: then its output is none."""
+        return bool(CANCELLED.match(self.output or ""))
+
+
+@dataclass(slots=True)
+class Turn:
+    """What a person said, and what was done about it. `day` is the asker's own date, in ISO form;
+    `notes` come from the program itself; `edited` says that it takes the place of what was asked
+    before."""
+
+    text: str
+    quoted: str = ""
+    files: list[File] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    edited: bool = False
+    author: str = ""
+    place: str = ""
+    day: str = ""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it was answered, or stopped."""
+        stopped = any(step.is_cancelled for step in self.steps)
+        return stopped or bool(self.steps and self.steps[-1].tool == COMPLETE)
+
+
+def turns_of(request: ModelRequest) -> list[Turn]:
+    """Everything that was said, the oldest first, each with its steps; one empty turn of nothing."""
+    turns: list[Turn] = []
+    calls: dict[str, Step] = {}
+    for item in request.items:
+        kind, role = item.get("type", "message"), item.get("role")
+        if kind == "message" and role == "user":
+            if not item_text(item).startswith(REMEMBERED):
+                turns.append(_read(item_text(item)))
+        elif not turns:
+            turns.append(Turn(""))
+        if kind == "message" and role in ("developer", "system"):
+            turns[-1].notes.append(item_text(item))
+        elif kind == "function_call":
+            step = Step(item["name"], _arguments(item["arguments"]))
+            calls[item["call_id"]] = step
+            turns[-1].steps.append(step)
+        elif kind == "function_call_output" and item["call_id"] in calls:
+            calls[item["call_id"]].output = _MARKS.sub(r"\2", item_text(item))
+    return turns or [Turn("")]
+
+
+def open_turns(turns: list[Turn]) -> list[Turn]:
+    """What was said since the last answer, or since it was edited: with the steps in common."""
+    first = len(turns) - 1
+    while first and not turns[first - 1].is_over and not turns[first].edited:
+        first -= 1
+    waiting = turns[first:]
+    steps = [step for turn in waiting for step in turn.steps]
+    notes = [note for turn in waiting for note in turn.notes]
+    for turn in waiting:
+        turn.steps, turn.notes = steps, notes
+    return waiting
+
+
+def _arguments(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _read(text: str) -> Turn:
+    """A user's message, taken apart into words, quotation and files."""
+    header = HEADER.match(text)
+    about = header.groupdict("") if header else {}
+    text = HEADER.sub("", text, count=1)
+    files = [File(found["id"], found["name"]) for found in FILE.finditer(text)]
+    text = FILE.sub("", text).replace("Attached files:", "")
+    text, edits = EDITED.subn("", AGAIN.sub("", CUT.sub("", text)))
+    quoted = QUOTED.search(text)
+    said = "\n".join(line.lstrip("> ") for line in quoted[1].splitlines()) if quoted else ""
+    return Turn(
+        QUOTED.sub("", text).strip(),
+        said,
+        files,
+        edited=bool(edits),
+        author=about.get("author", ""),
+        place=about.get("place", ""),
+        day=about.get("day", ""),
+    )

@@ -1,0 +1,124 @@
+"""Dates: today's, another one counted from it, and how long it is until a day."""
+
+from __future__ import annotations
+
+import re
+from datetime import date, timedelta
+from typing import Any
+
+from .conditions import MONTHS
+from .findings import Findings
+from .outputs import failed
+from .view import View
+
+TODAY = re.compile(
+    r"\bwhat(?:'s| is)?(?: the)? (?:(?:current )?(?:date|day)|weekday)(?: of the week)?(?: (?:is|do we have))?(?: it)?"
+    r"\s*(?P<when>today|tomorrow|yesterday|now)?\W*$|\bwhat day (?:is|was) (?P<other>today|tomorrow|yesterday)|"
+    r"\b(?:today's|tomorrow's) date\b",
+    re.IGNORECASE,
+)
+UNTIL = re.compile(
+    r"\bhow (?:many days|long)(?: (?:is|are) (?:it|there|left))? (?:until|till|to|before|since)\s+(?P<day>.+)",
+    re.IGNORECASE,
+)
+ON = re.compile(
+    r"\b(?:what (?:date|day) (?:is|will it be|is it)(?: in)?|date in|in)\s+(?P<count>\d{1,4}) (?P<unit>days?|weeks?|months?|years?)"
+    r"(?: from (?:now|today))?\W*$",
+    re.IGNORECASE,
+)
+FEASTS = {
+    "christmas eve": (12, 24), "christmas": (12, 25), "new year's eve": (12, 31), "new year": (1, 1),
+    "halloween": (10, 31), "valentine": (2, 14),
+}  # fmt: skip
+SHIFTS = {"today": 0, "now": 0, "tomorrow": 1, "yesterday": -1}
+_NAMED = re.compile(
+    rf"(?:(?P<first>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? )?(?P<month>{'|'.join(m[:3] for m in MONTHS)})[a-z]*\.?"
+    r"(?: (?P<second>\d{1,2})(?!\d)(?:st|nd|rd|th)?)?(?:,? (?P<year>\d{4}))?",
+    re.IGNORECASE,
+)
+
+
+def is_asked(view: View) -> bool:
+    """Whether this asks for a date or for a number of days, and today's date is known."""
+    until = UNTIL.search(view.text)
+    known = until is not None and _day(until["day"], _today(view)) is not None
+    return bool(view.turn.day) and bool(known or TODAY.search(view.text) or ON.search(view.text))
+
+
+def answer(view: View, found: Findings) -> None:
+    """Count with the tools for dates, from the day on which it was asked."""
+    today = _today(view)
+    if until := UNTIL.search(view.text):
+        _count(view, found, today, _day(until["day"], today) or today)
+    elif asked := ON.search(view.text):
+        unit = asked["unit"].lower().rstrip("s")
+        count = int(asked["count"]) * (7 if unit == "week" else 1)
+        known: dict[str, Any] = {f"{'day' if unit == 'week' else unit}s": count}
+        output = view.do(
+            "shift_date", "I count on from today.", start=today.isoformat(), **_shift(known)
+        )
+        told = re.search(r"date: (\S+) \((\w+)\)", output)
+        found.summary = (
+            f"In {asked['count']} {asked['unit']} it is **{told[2]}, {told[1]}**."
+            if told
+            else output
+        )
+    else:
+        said = next((word for word in SHIFTS if word in view.text.lower()), "today")
+        day = today + timedelta(SHIFTS[said])
+        verb = "was" if said == "yesterday" else "is"
+        found.summary = f"{said.replace('now', 'today').capitalize()} {verb} **{day:%A}, {day.day} {day:%B %Y}**."
+    found.source("Calendar", None, "The date where you are.")
+
+
+def _shift(known: dict[str, Any]) -> dict[str, Any]:
+    return {"days": 0, "working_days": 0, "months": 0, "years": 0} | known
+
+
+def _count(view: View, found: Findings, today: date, day: date) -> None:
+    output = view.do(
+        "count_days", "I count the days.", start=today.isoformat(), end=day.isoformat()
+    )
+    counted = re.search(r"^days: -?([\d,]+)", output, re.M)
+    if failed(output) or counted is None:
+        found.summary = "These days cannot be counted."
+        return
+    working = re.search(r"^working days: -?([\d,]+)", output, re.M)
+    days = f"{counted[1]} day{'' if counted[1] == '1' else 's'}"
+    when = (
+        f"until {day:%A}, {day.day} {day:%B %Y}" if day >= today else f"since {day.day} {day:%B %Y}"
+    )
+    found.summary = f"It is **{days}** {when}."
+    if working:
+        found.points.append(f"Of these, {working[1]} are working days, Monday to Friday.")
+
+
+def _today(view: View) -> date:
+    return date.fromisoformat(view.turn.day) if view.turn.day else date.today()  # noqa: DTZ011 - never shown: is_asked
+
+
+def _day(said: str, today: date) -> date | None:
+    """A day that was named; the next one of that name when no year was said."""
+    if written := re.search(r"\d{4}-\d\d-\d\d", said):
+        return _valid(*map(int, written[0].split("-")))
+    for name, (month, day) in FEASTS.items():
+        if name in said.lower():
+            return _next(month, day, today)
+    named = _NAMED.search(said)
+    if named is None or not (named["first"] or named["second"]):
+        return None
+    month = [each[:3] for each in MONTHS].index(named["month"].lower()) + 1
+    day = int(named["first"] or named["second"])
+    return _valid(int(named["year"]), month, day) if named["year"] else _next(month, day, today)
+
+
+def _next(month: int, day: int, today: date) -> date | None:
+    found = _valid(today.year, month, day)
+    return found if found is None or found >= today else _valid(today.year + 1, month, day)
+
+
+def _valid(year: int, month: int, day: int) -> date | None:
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None

@@ -1,0 +1,53 @@
+"""Results as files: CSV, a workbook, or a report with its charts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .findings import Findings
+from .outputs import Table, failed, parse_tables
+from .view import Missing, OutOfTurns, View
+from .words import has
+
+_ENDINGS = {"xlsx": "xlsx|excel", "pdf": "pdf", "docx": "docx|word"}
+"""What a file can be besides CSV, by the words that ask for it."""
+
+
+def _report(found: Findings, result: Table) -> str:
+    """What was found as Markdown, with the table and its charts by their handles."""
+    points = "\n".join(f"- {each}" for each in found.points)
+    figures = [f"![{found.caption}]({each})" for each in (result.handle, *found.charts)]
+    named = "\n".join(f"- {source['title']}: {source['supports']}" for source in found.sources)
+    title = f"# {found.caption or 'Result'}"
+    return "\n\n".join([title, found.summary, points, *figures, "## Sources", named])
+
+
+def last_result(view: View) -> Table | None:
+    """What the last query of this turn gave."""
+    queries = (step for step in reversed(view.turn.steps) if step.tool == "query_table")
+    return next((table for step in queries for table in parse_tables(step.output or "")), None)
+
+
+def share(view: View, found: Findings, result: Table) -> None:
+    """Save a result as the file that was asked for, and share it in the thread."""
+    ending = next((each for each, named in _ENDINGS.items() if has(view.text, named)), "csv")
+    is_report = ending in {"pdf", "docx"}
+    what: dict[str, Any] = (
+        {"content": _report(found, result)} if is_report else {"handle": result.handle}
+    )
+    try:
+        output = view.do(
+            "share_file",
+            "I save the result as a file and share it in the thread.",
+            fresh=True,
+            **what,
+            name=f"result.{ending}",
+            comment="The result as a file.",
+        )
+    except (Missing, OutOfTurns):
+        found.lower("The result could not be shared as a file here.")
+        return
+    if failed(output):
+        found.lower(f"The file was not shared: {output.splitlines()[0]}")
+    else:
+        found.points.append(f"Shared in this thread as `result.{ending}`.")

@@ -1,0 +1,78 @@
+"""What a question can be about: one table of intents, of which the first that fits answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from . import (
+    again,
+    canvases,
+    chat,
+    clock,
+    data,
+    database,
+    days,
+    directory,
+    figures,
+    images,
+    languages,
+    memory,
+    message,
+    page,
+    posting,
+    refusing,
+    schedules,
+    search,
+    sums,
+    talk,
+    threads,
+    tools,
+    units,
+)
+from .findings import Findings
+from .view import View
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """Something people want: whether a question does, and how it is answered. Answering raises Need
+    for the next call, Missing where there is no tool for it."""
+
+    is_asked: Callable[[View], bool]
+    answer: Callable[[View, Findings], None]
+
+
+INTENTS = (
+    # The type of the result says it.
+    Intent(threads.is_asked, threads.answer),
+    # The whole message says it.
+    Intent(chat.is_asked, chat.answer),
+    Intent(again.is_asked, again.answer),
+    # Certain words do: the later in the day and the more public, the earlier it is looked at.
+    Intent(memory.is_asked, memory.answer),
+    Intent(schedules.is_asked, schedules.answer),
+    Intent(canvases.is_asked, canvases.answer),
+    Intent(posting.is_asked, posting.answer),
+    Intent(page.is_asked, page.answer),
+    # What the message brings along.
+    Intent(figures.is_asked, figures.answer),
+    Intent(sums.is_asked, sums.answer),
+    Intent(images.is_asked, images.answer),
+    Intent(data.is_attached, data.answer),
+    # What tools know of the world.
+    Intent(units.is_asked, units.answer),
+    Intent(days.is_asked, days.answer),
+    Intent(clock.is_asked, clock.answer),
+    Intent(database.is_asked, database.answer),
+    Intent(directory.is_asked, directory.answer),
+    Intent(search.is_asked, search.answer),
+    Intent(talk.is_asked, talk.answer),
+    Intent(message.is_asked, message.answer),
+    # What was read before, and what needs more than rules.
+    Intent(data.is_spoken_of, data.answer),
+    Intent(tools.is_asked, tools.answer),
+    Intent(refusing.is_asked, refusing.answer),
+    Intent(database.is_meant, database.answer),
+    Intent(languages.is_asked, languages.answer),
+)

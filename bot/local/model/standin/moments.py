@@ -1,0 +1,121 @@
+"""When something is to be done: at a time that was named, or again and again."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta, timezone
+
+from .clock import TOLD
+from .view import View
+
+DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+CRON_DAYS = ("MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN")
+MORNING = 9
+AT = r"(?:\s*,?\s*at (?P<hour>\d{1,2}|noon)(?:[:.](?P<minute>\d\d))?\s*(?P<half>am|pm)?\b(?: o'clock)?)?"
+OFTEN = re.compile(
+    r"\b(?:every|each) (?P<day>day|morning|weekday|mon|tues|wednes|thurs|fri|satur|sun)(?:day)?s?\b"
+    + AT,
+    re.IGNORECASE,
+)
+_HOUR = r"(?:\s*,?\s*(?:at\s+)?(?P<hour>\d{1,2})(?:[:.](?P<minute>\d\d))?\s*(?P<half>am|pm)?\b(?: o'clock)?)"
+ONCE = re.compile(
+    rf"\b(?:(?:on |for |next )*(?P<day>tomorrow(?: morning)?|today|tonight|{'|'.join(DAYS)})\b{_HOUR}?|"
+    r"in (?P<count>\d{1,3}|an?|half an) (?P<unit>minutes?|mins?|hours?|days?|weeks?)\b|"
+    rf"at (?P<only>\d{{1,2}}(?:[:.]\d\d)?\s*(?:am|pm)?|noon)\b(?:\s*(?P<after>tomorrow|today)\b)?)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Now:
+    """The asker's own time, with the offset of the place."""
+
+    at: datetime
+
+    @classmethod
+    def of(cls, view: View) -> Now:
+        """As the clock tells it. Raises Need."""
+        told = TOLD.search(view.do("current_time", "I look at the clock, to count from now."))
+        if told is None:
+            return cls(datetime.now(UTC))
+        sign, hours, minutes = re.findall(r"UTC([+-])(\d\d):(\d\d)", told[5])[0]
+        ahead = timedelta(hours=int(hours), minutes=int(minutes))
+        zone = timezone(-ahead if sign == "-" else ahead)
+        return cls(datetime.fromisoformat(f"{told[1]}T{told[2]}").replace(tzinfo=zone))
+
+    def moment(self, said: re.Match[str]) -> datetime:
+        """The time that was meant: of a day alone nine in the morning, of a time alone the next."""
+        if said["count"]:
+            return self.at + _span(said["count"].lower(), said["unit"].lower())
+        day, clock = self.at.date(), _time(said)
+        name = (said["day"] or said["after"] or "").lower().split(" ")[0]
+        if name in DAYS:
+            day += timedelta((DAYS.index(name) - day.weekday() - 1) % 7 + 1)
+        elif name == "tomorrow":
+            day += timedelta(1)
+        found = datetime.combine(day, clock, self.at.tzinfo)
+        return found + timedelta(1) if not name and found <= self.at else found
+
+
+def absolute(text: str, day: str) -> str:
+    """A text with "last month", "this year" and the like as the month or year that they are on that
+    day (ISO; "" when it is not known: then the text as it is)."""
+    if not day:
+        return text
+    today = date.fromisoformat(day)
+    before = today.replace(day=1) - timedelta(1)
+    named = {
+        r"(?:in |of |for )?(?:the )?last month(?:'s)?": f"in {before:%B %Y}",
+        r"(?:in |of |for )?(?:the )?(?:this|current) month(?:'s)?": f"in {today:%B %Y}",
+        r"(?:in |of |for )?(?:the )?last year(?:'s)?": f"in {today.year - 1}",
+        r"(?:in |of |for )?(?:the )?(?:this|current) year(?:'s)?": f"in {today.year}",
+    }
+    for words, when in named.items():
+        text = re.sub(rf"\b{words}\b(?!\w)", when, text, flags=re.IGNORECASE)
+    return text
+
+
+def cron(said: re.Match[str]) -> str:
+    """A time that comes again, as cron has it; nine in the morning where none was said."""
+    clock = _at(said["hour"] or str(MORNING), said["minute"], said["half"])
+    day = said["day"].lower()
+    days = {"day": "*", "morning": "*", "weekday": "MON-FRI"}.get(day, day[:3].upper())
+    return f"{clock.minute} {clock.hour} * * {days}"
+
+
+def cron_in_words(line: str) -> str:
+    """A cron line as people say it, as "every Monday at 09:00"; the line itself where it is no such."""
+    found = re.fullmatch(r"(\d+) (\d+) \* \* (\S+)", line)
+    if found is None:
+        return line
+    names = {"*": "day", "MON-FRI": "weekday"} | dict(
+        zip(CRON_DAYS, (d.title() for d in DAYS), strict=True)
+    )
+    return f"every {names.get(found[3], found[3])} at {int(found[2]):02}:{int(found[1]):02}"
+
+
+def in_words(at: datetime) -> str:
+    """A time as people write it."""
+    return f"{at:%A}, {at.day} {at:%B} at {at:%H:%M}"
+
+
+def _time(said: re.Match[str]) -> time:
+    if said["only"]:
+        only = re.match(r"(\d+|noon)(?:[:.](\d\d))?\s*(am|pm)?", said["only"].lower())
+        return _at(only[1], only[2], only[3]) if only else time(MORNING)
+    evening = (said["day"] or "").lower() == "tonight"
+    return _at(said["hour"] or str(20 if evening else MORNING), said["minute"], said["half"])
+
+
+def _at(hour: str, minute: str | None, half: str | None) -> time:
+    if hour == "noon":
+        return time(12)
+    plain = int(hour) % 12 + 12 * (half.lower() == "pm") if half else int(hour) % 24
+    return time(plain, int(minute or 0) % 60)
+
+
+def _span(count: str, unit: str) -> timedelta:
+    number = {"a": 1.0, "an": 1.0, "half an": 0.5}.get(count) or float(count)
+    names = {"min": "minutes", "hou": "hours", "day": "days", "wee": "weeks"}
+    return timedelta(**{names[unit[:3]]: number})

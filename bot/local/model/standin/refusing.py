@@ -1,0 +1,44 @@
+"""What rules cannot do, said for what it is rather than tried."""
+
+from __future__ import annotations
+
+import re
+
+from .findings import EXAMPLES, STAND_IN, Findings
+from .view import View
+
+REASONS = (
+    (r"\btranslat\w+\b|\b(?:in|into) (?:french|german|spanish|italian|japanese|chinese|portuguese)\W*$",
+     "I cannot translate"),
+    (r"^\W*(?:please |can you |could you )*(?:write|draft|compose|rewrite|rephrase|improve|proofread)\b",
+     "I cannot write texts"),
+    (r"\b(?:python|javascript|code|script|function|regex|program)\b",
+     "I cannot write or run code"),
+    (r"^\W*(?:please |can you )*(?:draw|paint|generate|create|make)\b.*\b(?:picture|image|photo|logo|drawing)\b",
+     "I cannot draw pictures; charts of figures I can"),
+    (r"\b(?:book|schedule|set up|arrange|plan)\b.*\b(?:meeting|call|appointment|room)\b",
+     "I have no calendar and cannot book anything. I can remind you: “Remind me tomorrow at 10 to …”"),
+    (r"\b(?:delete|remove|edit)\b.*\bmessages?\b",
+     "I cannot delete or change what people wrote. A message of yours you can delete yourself, from its menu"),
+    (r"\b(?:previous|all|your) instructions\b|\bsystem prompt\b|\bpretend\b|\bjailbreak\b",
+     "I keep to my rules, and there is no prompt I could show"),
+    (r"\b(?:forecast|predict)\b",
+     "I cannot forecast: I tell what figures are, not what they will be"),
+)  # fmt: skip
+
+
+def is_asked(view: View) -> bool:
+    """Whether this asks for what needs a real model, or is nobody's to do here."""
+    return not view.turn.files and _reason(view.text) is not None
+
+
+def answer(view: View, found: Findings) -> None:
+    """Say what cannot be done and who could."""
+    found.summary = f"{_reason(view.text)}. I am {STAND_IN}."
+    found.follow_ups = list(EXAMPLES)
+
+
+def _reason(text: str) -> str | None:
+    return next(
+        (reason for pattern, reason in REASONS if re.search(pattern, text, re.IGNORECASE)), None
+    )

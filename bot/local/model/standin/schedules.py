@@ -1,0 +1,173 @@
+"""Questions that are asked later: once, as a reminder, or every week; their list, and an end of them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from .findings import Findings
+from .moments import OFTEN, ONCE, Now, cron, cron_in_words, in_words
+from .outputs import failed
+from .view import View
+from .words import content, has, overlap
+
+LIST = re.compile(
+    r"\b(?:what(?: is|'s| are)?|which|list|show|any)\b.*\b(?:schedule[ds]?|reminders?)\b(?!.*messages?)",
+    re.IGNORECASE,
+)
+CANCEL = re.compile(
+    r"\b(?:cancel|stop|delete|remove|end|unschedule)\b.*\b(?:schedules?|scheduled|reminders?|reminding|every)\b(?!.*messages?)|"
+    r"^\W*(?:please )?(?:cancel|unschedule) (?:it|that|this|them|all)\b",
+    re.IGNORECASE,
+)
+REMIND = re.compile(r"\bremind (?:me|us)\b(?:\s+(?:to|of|about|that)\b)?", re.IGNORECASE)
+DUE = re.compile(r"^Reminder: (?P<text>.+)", re.DOTALL)
+ASKED_AT = re.compile(r"\b(?:ask|tell|send|give|show) (?:me|us)\b", re.IGNORECASE)
+LINE = re.compile(
+    r"^(?P<id>\w+) · (?:“(?P<cron>[^”]+)”, next|once) (?P<next>\w+ [\d-]+ [\d:]+) (?P<zone>\S+) · (?P<text>.+)$",
+    re.M,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduled:
+    """One line of the list."""
+
+    id: str
+    when: str
+    text: str
+
+
+def is_asked(view: View) -> bool:
+    """Whether this is about something that is asked later."""
+    text = view.text
+    if view.turn.files:
+        return bool(OFTEN.search(text))
+    if (
+        CANCEL.search(text)
+        and has(text, "it|that|this|them|all")
+        and not has(text, "schedule[ds]?|reminders?")
+    ):
+        last = view.earlier[0].tool if view.earlier else ""
+        return last in ("schedule_prompt", "list_schedules")
+    later = ASKED_AT.search(text) and ONCE.search(text) and not has(text, r"what time|#\S+")
+    return bool(later) or any(each.search(text) for each in (OFTEN, REMIND, LIST, CANCEL, DUE))
+
+
+def answer(view: View, found: Findings) -> None:
+    """Schedule it, tell what is scheduled, or end it."""
+    text = view.text
+    if due := DUE.match(text):
+        found.summary = f"Here is your reminder: **{due['text'].strip()}**"
+    elif CANCEL.search(text):
+        _cancel(view, found)
+    elif often := OFTEN.search(text):
+        said = _without(text, often)
+        _schedule(view, found, said, f"“{said}”", cron=cron(often))
+    elif once := ONCE.search(text):
+        _once(view, found, once)
+    elif LIST.search(text):
+        _list(view, found)
+    else:
+        wish = REMIND.sub("", text).strip(" .!?")
+        found.summary = (
+            f"When? Tell me the time as well, as in “Remind me tomorrow at 10 to {wish}”."
+        )
+
+
+def _once(view: View, found: Findings, once: re.Match[str]) -> None:
+    rest = _without(view.text, once)
+    at = Now.of(view).moment(once)
+    wish = REMIND.sub("", rest).strip(" ,.:;!?\n")
+    is_reminder = bool(REMIND.search(rest))
+    text = f"Reminder: {wish}" if is_reminder else rest
+    told = f"I will remind you here: “{wish}”" if is_reminder else f"“{rest}”"
+    _schedule(view, found, text, told, at=at.isoformat(timespec="minutes"))
+    if found.confidence == "high":
+        found.summary = f"{told}, on **{in_words(at)}**."
+
+
+def _schedule(view: View, found: Findings, text: str, told: str, **when: Any) -> None:
+    output = view.do("schedule_prompt", "I schedule it, if I may.", fresh=True, text=text, **when)
+    if not output.startswith("scheduled"):
+        found.summary = "It is not scheduled."
+        found.lower(_reason(output), "low")
+        return
+    first = re.search(r"next (\w+ [\d-]+ [\d:]+ \S+)", output)
+    often = f" {cron_in_words(when['cron'])}" if "cron" in when else ""
+    found.summary = f"It is scheduled{often}: {told}" + (
+        f", next on **{first[1]}**." if first else "."
+    )
+    if re.search(r"#\w", text):
+        found.points.append(
+            "I begin it here in this thread; what goes to a channel needs a yes each time."
+        )
+    found.follow_ups += ["What is scheduled?"]
+
+
+def _list(view: View, found: Findings) -> None:
+    listed = _scheduled(view, found)
+    if listed:
+        number = "One thing is" if len(listed) == 1 else f"{len(listed)} things are"
+        found.summary = f"{number} scheduled:"
+        found.points = [f"“{each.text}”, {each.when}" for each in listed]
+        found.follow_ups.append("Cancel all my schedules")
+
+
+def _scheduled(view: View, found: Findings) -> list[Scheduled]:
+    """What is scheduled; says so when nothing is."""
+    output = view.do("list_schedules", "I look at what is scheduled.", fresh=True)
+    lines = [
+        Scheduled(
+            line["id"],
+            f"{cron_in_words(line['cron'])}, next on {line['next']}"
+            if line["cron"]
+            else f"once, on {line['next']}",
+            line["text"],
+        )
+        for line in LINE.finditer(output)
+    ]
+    if not lines:
+        found.summary = "Nothing is scheduled."
+        if failed(output) and not output.startswith("Nothing"):
+            found.lower(_reason(output), "low")
+    return lines
+
+
+def _cancel(view: View, found: Findings) -> None:
+    listed = _scheduled(view, found)
+    if not listed:
+        return
+    chosen = _meant(view, listed)
+    if not chosen:
+        found.summary = "Which of these shall I cancel? Name it by its words, or say “all”."
+        found.points = [f"“{each.text}”, {each.when}" for each in listed]
+        return
+    for each in chosen:
+        view.do("cancel_schedule", f"I cancel “{each.text}”.", fresh=True, id=each.id)
+    found.summary = f"Cancelled: {', '.join(f'“{each.text}”' for each in chosen)}."
+
+
+def _meant(view: View, listed: list[Scheduled]) -> list[Scheduled]:
+    """All, the one whose words were said, the one just made, or the only one."""
+    if has(view.text, "all|everything|schedules|reminders|them"):
+        return listed
+    said = content(view.text)
+    named = [each for each in listed if overlap(said, content(each.text)) >= 1]
+    if len(named) == 1 or len(listed) == 1:
+        return named or listed
+    made = next(
+        (step.arguments.get("text") for step in view.steps if step.tool == "schedule_prompt"), None
+    )
+    return [each for each in listed if each.text == made][:1]
+
+
+def _without(text: str, when: re.Match[str]) -> str:
+    rest = text[: when.start()] + " " + text[when.end() :]
+    return " ".join(rest.split()).strip(" ,.:;")
+
+
+def _reason(output: str) -> str:
+    """Why a tool did not do it; what follows is for the model."""
+    return output.split("\n", 1)[0].partition(" Do not ")[0]

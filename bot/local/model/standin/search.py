@@ -1,0 +1,91 @@
+"""What was said elsewhere in the workspace, and what the web has."""
+
+from __future__ import annotations
+
+import re
+
+from . import tools
+from .findings import Findings
+from .outputs import failed
+from .view import View
+from .words import has
+
+MESSAGES = re.compile(
+    r"\b(?:search|find|look for|where|(?:has|did) (?:anyone|anybody|someone|people|they|we))\b.*?(?:\b(?:messages?|slack|channels|conversations?|everywhere)\b.*?\b(?:for|about|with|on|mentioning)\b|"
+    r"\b(?:(?:we|anyone|anybody|someone|people|they) )?(?:talk(?:ed)?|spoke|said|say|mention(?:ed)?|discuss(?:ed)?|wrote|heard?)\b(?: (?:about|anything about|of|on|something about))?)\s+(?P<query>.+)",
+    re.IGNORECASE,
+)
+WEB = re.compile(
+    r"\b(?:search|look up|browse|check)\b.*\b(?:web|internet|online)\b(?:\s+(?:for|about)?\s*(?P<query>.+))?|^\W*(?:google|bing)\b\s*(?P<words>.+)",
+    re.IGNORECASE,
+)
+NEWS = r"weather|news|stock price|share price|exchange rate"
+FOUND = re.compile(
+    r"^\[(?P<at>[^\]]+)\] #(?P<channel>\S+) (?P<author>[^:]+): (?P<text>.+) \((?P<url>http\S+)\)$",
+    re.M,
+)
+RESULT = re.compile(r"^\d+\. (?P<title>.+) — (?P<url>\S+)\n\s+(?P<said>.+)$", re.M)
+TO_BOT = re.compile(r"@\w*bot\b", re.IGNORECASE)
+MOST = 8
+
+
+def is_asked(view: View) -> bool:
+    """Whether something is to be looked for in Slack or on the web."""
+    if view.turn.files or has(view.text, "this thread|this channel|here"):
+        return False
+    slack = MESSAGES.search(view.text) and view.knows("search_messages")
+    return _is_of_the_web(view) or bool(slack)
+
+
+def answer(view: View, found: Findings) -> None:
+    """Search, and quote what was found with its place."""
+    if _is_of_the_web(view):
+        _web(view, found)
+    else:
+        _messages(view, found)
+
+
+def _is_of_the_web(view: View) -> bool:
+    """Whether only the web has it: no tool of a deployer's does."""
+    wants_news = has(view.text, NEWS) and tools.fitting(view) is None
+    return wants_news or bool(WEB.search(view.text))
+
+
+def _messages(view: View, found: Findings) -> None:
+    asked = MESSAGES.search(view.text)
+    query = asked["query"].strip(" ?.!\"'“”") if asked else view.text
+    output = view.do("search_messages", f"I search Slack for “{query}”.", query=query)
+    messages = [each for each in FOUND.finditer(output) if not TO_BOT.match(each["text"])]
+    if not messages:
+        found.summary = f"I found no message about “{query}” in public channels."
+        if failed(output):
+            found.lower(output.split("\n", 1)[0], "low")
+        return
+    number = "one message" if len(messages) == 1 else f"{len(messages)} messages"
+    found.summary = f"I found {number} about “{query}”:"
+    for each in messages[:MOST]:
+        found.points.append(f"{each['author']} in **#{each['channel']}**: “{each['text']}”")
+        found.source(f"{each['author']} in #{each['channel']}", each["url"], "What was said.")
+
+
+def _web(view: View, found: Findings) -> None:
+    if not view.knows("search_web"):
+        found.summary = (
+            "I cannot look this up: no web search is set up here. An operator names a provider (Brave, Tavily or "
+            "SearXNG) under `[web_search]` in `bot.toml`. A page whose address you give me I can read."
+        )
+        return
+    asked = WEB.search(view.text)
+    query = (asked and (asked["query"] or asked["words"])) or view.text
+    output = view.do("search_web", "I search the web.", query=query.strip(" ?.!"))
+    results = list(RESULT.finditer(output))
+    if not results:
+        found.summary = f"The web search found nothing about “{query}”."
+        if failed(output):
+            found.lower(output.split("\n", 1)[0], "low")
+        return
+    found.summary = f"The first of {len(results)} results: “{results[0]['said']}”"
+    for each in results[:MOST]:
+        found.points.append(f"[{each['title']}]({each['url']})")
+        found.source(each["title"], each["url"], "An excerpt of the page.")
+    found.lower("These are excerpts; I have not read the pages.")

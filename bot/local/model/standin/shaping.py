@@ -1,0 +1,100 @@
+"""Tables as people read them: what one holds, its cells, its changes, and what to ask of it next."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from .columns import date_column, identifies
+from .conditions import MONTHS
+from .findings import Findings
+from .outputs import Table
+from .query import Query
+from .words import number, shown
+
+MOST_COLUMNS = 12
+
+
+def describe(found: Findings, table: Table) -> None:
+    """What a table holds, from its profile."""
+    names = ", ".join(f"`{column}`" for column in list(table.columns)[:MOST_COLUMNS])
+    if (more := len(table.columns) - MOST_COLUMNS) > 0:
+        names += f" and {more} more"
+    found.summary = f"{table.source} has **{table.total:,} rows** and **{len(table.columns)} columns**: {names}."
+    for column, (distinct, low, high) in list(table.ranges.items())[:8]:
+        found.points.append(
+            f"`{column}`: {shown(low)} to {shown(high)}, {distinct} different values"
+        )
+    found.caption = "The first rows"
+    found.columns = table.header
+    found.rows = rows_shown(table.rows[:5])
+
+
+def changes(rows: list[list[str]]) -> list[str]:
+    """How much each row's figure differs from the row's before, for the greatest fall and rise."""
+    steps = [
+        (later / earlier - 1, row[0])
+        for before, row in pairwise(rows)
+        if (earlier := number(before[-1])) and (later := number(row[-1])) is not None
+    ]
+    if not steps:
+        return []
+    fall, rise = min(steps), max(steps)
+    told = (
+        [f"The greatest rise was in {month_in_words(rise[1])}: {rise[0]:+.0%} on the month before"]
+        if rise[0] > 0
+        else []
+    )
+    if fall[0] < 0:
+        return [
+            *told,
+            f"The greatest fall was in {month_in_words(fall[1])}: {fall[0]:+.0%} on the month before",
+        ]
+    return [*told, "It fell in no month"]
+
+
+def follow_ups(found: Findings, table: Table, query: Query) -> None:
+    """Questions that the columns of the table invite."""
+    texts = [
+        column for column in table.texts if column not in query.groups and not identifies(column)
+    ]
+    asked = [f"And by {column.replace('_', ' ')}?" for column in texts[:2]]
+    if date_column(table) and not query.period:
+        asked.append("How did it develop over time, as a line chart?")
+    elif not query.chart:
+        asked.append("Can you show this as a chart?")
+    found.follow_ups = asked[:3]
+
+
+def rows_shown(rows: list[list[str]], *, alike: bool = False) -> list[list[str]]:
+    """The cells as people read them, with the same decimals all down a column; with `alike`, in
+    all columns but the first."""
+    columns = [list(cells) for cells in zip(*rows, strict=True)]
+    fractions = [
+        any("." in shown(cell) and number(cell) is not None for cell in column)
+        for column in columns
+    ]
+    if alike:
+        fractions[1:] = [any(fractions[1:])] * len(fractions[1:])
+    return [
+        [
+            shown(cell, decimals=2 if fraction else 0)
+            for cell, fraction in zip(row, fractions, strict=True)
+        ]
+        for row in rows
+    ]
+
+
+def side_by_side(header: list[str], rows: list[list[str]]) -> tuple[list[str], list[list[str]]]:
+    """Rows of two labels and a figure as one row a first label, one column a second."""
+    names = sorted({row[1] for row in rows})
+    cells = {(row[0], row[1]): row[2] for row in rows}
+    firsts = list(dict.fromkeys(row[0] for row in rows))
+    wide = [[first, *(cells.get((first, name), "") for name in names)] for first in firsts]
+    return [header[0], *(name or "(none)" for name in names)], wide
+
+
+def month_in_words(label: str) -> str:
+    """A month as people write it."""
+    month = re.fullmatch(r"(\d{4})-(\d\d)", label)
+    return f"{MONTHS[int(month[2]) - 1].title()} {month[1]}" if month else label

@@ -1,0 +1,131 @@
+"""Arithmetic on the numbers that stand in a message."""
+
+from __future__ import annotations
+
+import re
+
+from .findings import Findings
+from .outputs import failed
+from .view import View
+from .words import content, has, listed, shown
+
+SUM = re.compile(
+    r"(?<![\w.])(?:sqrt\(\d[\d.,]*\)|[-+(]*\d[\d.,]*\s*(?:%|(?:[-+*/^×÷x]|\*\*)\s*[-+(]*\d))"
+    r"(?:[\d\s.,+*/^()×÷x%-]|sqrt(?=\())*"
+)
+NUMBER = r"[$€£]?(\d[\d,]*(?:\.\d+)?)"
+WRITTEN = (
+    (rf"{NUMBER}\s*(?:%|percent)\s+of\s+{NUMBER}", r"(\1 / 100 * \2)"),
+    (rf"square root of {NUMBER}", r"sqrt(\1)"),
+    (rf"{NUMBER}\s+(?:[a-z]+\s){{1,2}}(?:of|at)\s+{NUMBER}(?:\s+each)?", r"(\1 * \2)"),
+    (r"(?<=[\d)])\s+(?:plus|and then)\s+(?=[\d($€£])", " + "),
+    (r"(?<=[\d)])\s+(?:minus|less)\s+(?=[\d($€£])", " - "),
+    (r"(?<=[\d)])\s+(?:times|multiplied by)\s+(?=[\d($€£])", " * "),
+    (r"(?<=[\d)])\s+(?:divided by)\s+(?=[\d($€£])", " / "),
+    (r"[$€£](?=\d)", ""),
+)
+"""What people write in words, and how a calculator takes it; in this order."""
+FUNCTIONS = {
+    "sum": r"sum|add(?: up)?|total|together|altogether", "mean": r"average|mean", "median": r"median",
+    "max": r"maximum|max|largest|biggest|highest", "min": r"minimum|min|smallest|lowest",
+}  # fmt: skip
+"""What is to be worked out of a list of numbers, by the words that ask for it."""
+ONE = r"[-−]?[$€£]?\d[\d,]*(?:\.\d+)?(?:\s?(?:€|EUR|USD|dollars|euros))?"
+LIST = re.compile(
+    rf"(?<![\w.,-]){ONE}(?:(?:\s*[,;\n]\s*(?:and\s+)?|\s+(?:and|plus)\s+|\s+){ONE})+(?![\w%])"
+)
+WORK = frozenset(["sum", "add", "up", "total", "together", "altogether", "average", "mean", "median", "max", "min", "maximum", "minimum", "number", "value", "figure", "result", "calculate", "compute", "work", "out", "percent", "square", "root", "plus", "minus", "time", "divided", "multiplied", "largest", "biggest", "highest", "smallest", "lowest", "much", "many", "please", "equal"])  # fmt: skip
+
+
+def is_asked(view: View) -> bool:
+    """Whether there is something to work out, and it is not the figures of a file or a database."""
+    if not expressions(view.text):
+        return False
+    return not (view.turn.files or has(view.text, r"files?|csv|xlsx|table|database")) or is_all(
+        view.text
+    )
+
+
+def is_all(text: str) -> bool:
+    """Whether a message holds nothing but numbers and what is to be done with them."""
+    return bool(expressions(text)) and not set(content(re.sub(r"[\d.,]+", " ", text))) - WORK
+
+
+def expressions(text: str) -> list[str]:
+    """The sums in a message, as a calculator takes them."""
+    return _written(text) or _lists(text)
+
+
+def answer(view: View, found: Findings) -> None:
+    """Let the calculator work it out."""
+    results = []
+    for code in expressions(view.text):
+        output = view.do("calculate", f"I work out {code} with the calculator.", expression=code)
+        if failed(output):
+            found.lower(f"`{code}` could not be worked out: {output.splitlines()[0]}", "low")
+            continue
+        result = output.strip().splitlines()[0].removeprefix("result: ")
+        results.append(_told(code, shown(result)))
+        found.source("Calculator", None, f"The result of {_readable(code)}.")
+    found.summary = listed(results) or "I could not work this out."
+
+
+def _written(text: str) -> list[str]:
+    """Sums with signs, or with words for these."""
+    for words, symbols in WRITTEN:
+        text = re.sub(words, symbols, text, flags=re.IGNORECASE)
+    codes = []
+    for match in SUM.finditer(text):
+        code = _plain(match[0].strip(" .,?-+*/")).translate(str.maketrans("×÷x", "*/*"))
+        code = code.removeprefix("(").removesuffix(")") if _is_wrapped(code) else code
+        if _is_balanced(code) and (
+            code.startswith("sqrt(")
+            or (re.search(r"\d\s*[-+*/^]+\s*[(\d]", code) and not _is_a_date(code))
+        ):
+            codes.append(code.replace("^", "**"))
+    return codes
+
+
+def _lists(text: str) -> list[str]:
+    """Numbers one after the other, of which the words want the sum or another figure."""
+    function = next((name for name, words in FUNCTIONS.items() if has(text, words)), None)
+    match = LIST.search(text)
+    if function is None or match is None:
+        return []
+    numbers = [re.sub(r"[^\d.-]", "", each.replace("−", "-")) for each in re.findall(ONE, match[0])]
+    if function == "sum":
+        return [" + ".join(each if each[0] != "-" else f"({each})" for each in numbers)]
+    return [f"{function}({', '.join(numbers)})"]
+
+
+def _told(code: str, result: str) -> str:
+    """The result as an equation, or as a sentence about a list of numbers."""
+    named = re.fullmatch(r"(mean|median|max|min)\((.+)\)", code)
+    if named is None:
+        return f"{_readable(code)} = **{result}**"
+    what = {"mean": "average", "max": "highest", "min": "lowest"}.get(named[1], named[1])
+    return f"The {what} of {listed(named[2].split(', '))} is **{result}**"
+
+
+def _readable(code: str) -> str:
+    """A sum as people write it."""
+    code = re.sub(r"([\d.]+) / 100 \* ([\d.]+)", r"\1% of \2", code)
+    code = code.replace("**", "^").replace("*", "×")
+    return re.sub(r"(?<![\d.])\d{4,}", lambda number: f"{int(number[0]):,}", code)
+
+
+def _is_wrapped(code: str) -> bool:
+    """Whether one pair of brackets holds all of it."""
+    return bool(re.fullmatch(r"\([^()]*\)", code))
+
+
+def _is_balanced(code: str) -> bool:
+    return code.count("(") == code.count(")")
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"(?<=\d),(?=\d{3})", "", text).strip(" .,")
+
+
+def _is_a_date(code: str) -> bool:
+    return bool(re.fullmatch(r"\d{4}-\d\d(?:-\d\d)?|\d{1,2}/\d{1,2}(?:/\d{2,4})?", code.strip()))

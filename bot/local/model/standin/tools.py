@@ -1,0 +1,93 @@
+"""Tools that rules know nothing special about: a deployer's own, or those of an MCP server."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from .conversation import COMPLETE
+from .fill import nullable, options
+from .findings import Findings
+from .outputs import failed
+from .view import ACQUIRE, View
+from .words import content, overlap
+
+GENERIC_ENOUGH = 1.5
+NAMED_ENOUGH = 0.6  # of the words of a tool's name, as the question has to speak of
+NO_TOOLS = frozenset({ACQUIRE, COMPLETE, "dispatch_subagent"})
+_HANDLES = re.compile(r"^(?:handle|made|edited): .*$\n?|^\[(?:lines|rows) .*\]$\n?", re.M)
+
+
+def is_asked(view: View) -> bool:
+    """Whether the question speaks of a tool by its name."""
+    return not view.turn.files and fitting(view) is not None
+
+
+def fitting(view: View) -> str | None:
+    """The tool whose name and description speak most of the question, if any does."""
+    asked = content(view.text)
+    described = {name: tool.get("description", "") for name, tool in view.offered.items()}
+    described.update(view.catalogue)
+    scores = {
+        name: 2 * overlap(asked, content(name)) + overlap(asked, content(words)) / 2
+        for name, words in described.items()
+        if name not in NO_TOOLS and _is_named(asked, name)
+    }
+    best = max(scores, key=lambda name: scores[name], default=None)
+    return best if best and scores[best] >= GENERIC_ENOUGH else None
+
+
+def answer(view: View, found: Findings) -> None:
+    """Call a tool of which only its schema is known, and quote what it says."""
+    name = fitting(view)
+    if name is None:
+        found.puzzled()
+        return
+    schema = view.offered.get(name, {}).get("parameters") or {}
+    known = _guessed(schema, view)
+    if name in view.offered and not _is_certain(known):
+        found.puzzled()
+        return
+    readable = name.rpartition("__")[2].replace("_", " ")
+    output = view.do(name, f"The tool “{readable}” fits the words of the question.", **known)
+    if failed(output):
+        found.summary = f"The tool “{readable}” could not answer this."
+        found.lower(output.split("\n", 1)[0], "low")
+        return
+    found.summary = _HANDLES.sub("", output).strip()[:600] or "It is done."
+    found.source(f"The tool “{readable}”", None, "What it returned, quoted.")
+    found.lower("The arguments were guessed from the words of the question.")
+
+
+def _is_named(asked: list[str], name: str) -> bool:
+    """Whether the question has most words of a tool's name, the server's left out."""
+    words = set(content(name.rpartition("__")[2]))
+    return bool(words) and sum(word in asked for word in words) / len(words) >= NAMED_ENOUGH
+
+
+def _is_certain(known: dict[str, Any]) -> bool:
+    """Whether no two arguments were guessed to be the same words: then both are wrong."""
+    words = [value for value in known.values() if isinstance(value, str)]
+    return len(words) == len(set(words))
+
+
+def _guessed(schema: dict[str, Any], view: View) -> dict[str, Any]:
+    """Values for the required arguments: choices by the question's words, numbers, names."""
+    text = view.text
+    numbers = re.findall(r"\d+(?:\.\d+)?", text)
+    quoted = re.findall(r"[\"“'‘]([^\"”'’]+)[\"”'’]", text)
+    named = re.findall(r"(?<!^)(?<![.?!] )\b[A-Z]\w+(?: [A-Z]\w+)*", text)
+    known: dict[str, Any] = {}
+    for name, part in schema.get("properties", {}).items():
+        shape = next(iter(options(part, schema.get("$defs", {}))), {})
+        choice = next((c for c in shape.get("enum", ()) if str(c).lower() in text.lower()), None)
+        if choice is not None:
+            known[name] = choice
+        elif nullable(part):
+            continue
+        elif shape.get("type") in ("integer", "number") and numbers:
+            value = float(numbers.pop(0))
+            known[name] = int(value) if shape["type"] == "integer" else value
+        elif shape.get("type") == "string" and not shape.get("enum"):
+            known[name] = next(iter(quoted + named), text)
+    return known
