@@ -41,7 +41,7 @@ def test_a_step_of_a_workflow_returns_outputs_or_says_why_not(page: Page) -> Non
     page.get_by_test_id("run-step").click()
     outputs = page.get_by_test_id("outputs")
     expect(outputs).to_contain_text("The step is done")
-    expect(outputs.locator("[data-output=answer]")).to_have_text("18 / 100 * 24350 = 4,383")
+    expect(outputs.locator("[data-output=answer]")).to_have_text("18% of 24,350 = 4,383")
     expect(outputs.locator("[data-output=data]")).to_contain_text('"summary"')
     expect(outputs.locator("[data-output=complete]")).to_have_text("yes")
 

@@ -94,7 +94,7 @@ def _make(view: View, found: Findings) -> None:
     made = MADE.match(output)
     if made is None:
         found.summary = f"The canvas “{title}” was not made."
-        found.gaps.append(_reason(output))
+        found.gaps.append(_reason(output).partition(" Read it")[0])
         return
     where = f" in **#{place['name']}**" if place else ""
     found.summary = f"The canvas [{title}]({made['url']}) is made{where}. {told}"
