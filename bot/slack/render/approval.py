@@ -50,7 +50,8 @@ def approval_part(asked: Asked) -> Part:
         blocks.append(context(_terms(approval)).block)
     else:
         blocks.append(context(_verdict(decision, made)).block)
-    return Part(blocks, words.APPROVAL_NEEDED.format(title=_plain(redacted(approval.title))))
+    spoken = words.SETTLED[decision.verdict] if decision else words.APPROVAL_NEEDED
+    return Part(blocks, spoken.format(title=_plain(redacted(approval.title))))
 
 
 def approval_modal(approval: Approval) -> Block:

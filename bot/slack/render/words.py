@@ -207,6 +207,14 @@ MADE = {
     "cut_off": (":warning:", ", but interrupted in the middle: it may be done or not"),
     "never": (":black_square_for_stop:", ", but not done: the run ended first"),
 }
+SETTLED = {
+    "approved": "Approved: {title}",
+    "standing": "Approved for this thread: {title}",
+    "denied": "Denied: {title}",
+    "expired": "Nobody decided in time: {title}",
+    "withdrawn": "Withdrawn: {title}",
+}
+"""What a screen reader says of a card that was decided."""
 DENIED_BY_ITSELF = ":no_entry: Not done: {why}"
 ONLY_THEY_MAY = "Only {people} may decide about this."
 ALREADY_DECIDED = "That was decided already{by}."

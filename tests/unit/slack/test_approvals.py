@@ -280,6 +280,7 @@ async def test_a_card_is_put_up_once(thread: Thread, private: bool) -> None:
     for channel, ts in places:
         seen = [m for m in thread.ws.messages(channel, ts) if approval.id in str(m.get("metadata"))]
         assert len(seen) == 1
+        assert seen[0]["text"].startswith("Denied: ")
         assert f"Denied by <@{ADA}>" in str(seen[0]["blocks"])
 
 
