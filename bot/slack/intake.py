@@ -20,6 +20,7 @@ from bot.runs.watching import Submit
 from bot.slack.background import Background
 from bot.slack.beside import channel_beside
 from bot.slack.client import TRANSPORT_ERRORS
+from bot.slack.contents import attached_to
 from bot.slack.gate import Gate
 from bot.slack.names import naming
 from bot.slack.render import words
@@ -107,12 +108,14 @@ class Intake:
                 self._tell(event, str(refusal))
             return
         question = await self.question(str(event.get("text") or ""))
-        if not question and not event.get("files"):
+        quoted = await self.question(attached_to(event))
+        if not (question or quoted or event.get("files")):
             if speaks and await self._is_first_notice(event):
                 self._help(event)
             return
         request = await self._request(event, entry, person, question)
-        await self.accept(request.model_copy(update={"late": late}), event_id)
+        about = {"late": late, "quoted": quoted}
+        await self.accept(request.model_copy(update=about), event_id)
 
     async def _stop(self, event: Event) -> None:
         """The word stop, typed alone, is no question, whether or not something runs. In a direct

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from bot.slack.contents import said_in
 from bot.slack.intake import file_refs
 from bot.slack.names import naming
 from bot.slack.text import clean, decode, one_line
@@ -28,11 +29,16 @@ class Reading:
             ts=ts,
             at=datetime.fromtimestamp(float(ts), UTC),
             author=await self._author(message),
-            text=clean(await decode(str(message.get("text") or ""), name_of)),
+            text=clean(await decode(self._said(message), name_of)),
             files=file_refs(message.get("files") or ()),
             replies=int(message.get("reply_count") or 0),
             url=self.permalink(channel, ts, message.get("thread_ts")),
         )
+
+    def _said(self, message: Mapping[str, Any]) -> str:
+        """The bot's own messages have all that they say as text, without their buttons and feet."""
+        own = message.get("bot_id") == self.slack.identity.bot
+        return str(message.get("text") or "") if own else said_in(message)
 
     def permalink(self, channel: str, ts: str, thread: str | None) -> str:
         """Slack's permalinks are made of what is known here: a call for each would be slow."""

@@ -38,7 +38,7 @@ class People(Core):
     ) -> Json:
         """Post as a person. `<@U…>` mentions; other angle brackets and ampersands are escaped."""
         place = self._place(user, channel)
-        if not text.strip() and not files:
+        if not text.strip() and not files and not event_fields.get("attachments"):
             raise CannotDo("an empty message cannot be sent")
         if thread_ts is not None:
             root = self._message(place, thread_ts)

@@ -16,6 +16,7 @@ from bot.runs.preferences import PreferenceBook
 from bot.slack import modals
 from bot.slack.asking import Asking, Question
 from bot.slack.client import Clients
+from bot.slack.contents import said_in
 from bot.slack.intake import file_refs
 from bot.slack.modals import About, Filled
 from bot.slack.opening import open_modal
@@ -67,7 +68,7 @@ def _about(body: dict[str, Any]) -> About:
     return About(
         channel=body["channel"]["id"],
         thread=message.get("thread_ts") or message["ts"],
-        quoted=clean(str(message.get("text") or "")),
+        quoted=clean(said_in(message)),
         files=file_refs(message.get("files") or ()),
     )
 

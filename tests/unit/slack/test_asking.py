@@ -81,6 +81,18 @@ async def test_a_modal_shows_the_message_as_people_read_it(rig):
         assert quoted_in(view) == "@Ada Lovelace & this (https://a.example/x) *now*"
 
 
+async def test_what_another_app_attached_can_be_asked_about(rig):
+    """Alerts have no text of their own."""
+    alert = [{"title": "Disk full", "text": "on db-1", "fallback": "x"}]
+    said = await rig.ws.say(BEN, GENERAL, "", bot_id="B0OTHER001", attachments=alert)
+    await rig.ws.shortcut(ADA, modals.ASK_ABOUT, channel=GENERAL, ts=said["ts"])
+    view = await opened(rig, ADA)
+    assert quoted_in(view) == "Disk full on db-1"
+    await rig.ws.submit(ADA, view["id"], {"question": {"question": "which host?"}})
+    [request] = await rig.ws.until(lambda: rig.mailbox.requests)
+    assert request.quoted == "Disk full\non db-1"
+
+
 async def test_a_modal_opens_in_time_when_names_are_slow(rig, monkeypatch):
     """Its trigger is good for three seconds."""
 

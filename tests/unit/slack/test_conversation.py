@@ -38,6 +38,13 @@ class Asked:
         return request, bound_request(RequestContext(request=request, run_id="run_1"))
 
 
+def rich_text(*runs: tuple[str, str, str]) -> dict[str, object]:
+    """One line of it; each run with its type, the key of its value, and that."""
+    elements = [{"type": kind, key: value} for kind, key, value in runs]
+    section = {"type": "rich_text_section", "elements": elements}
+    return {"type": "rich_text", "elements": [section]}
+
+
 @pytest.fixture
 async def asked(ws):
     async with wired(ws) as rig:
@@ -65,6 +72,37 @@ async def test_a_thread_reads_as_people_see_it(asked):
     assert before == messages[:1]
     assert f"archives/{GENERAL}/p" in messages[1].url
     assert f"thread_ts={request.thread}" in messages[1].url
+
+
+async def test_what_other_apps_say_in_blocks_and_attachments_is_read(asked):
+    """An alert has little text of its own, or none; a preview of a link is nobody's words."""
+    request, bound = await asked.by(ADA)
+    row = [{"type": "raw_text", "text": "eu-1"}, {"type": "raw_number", "value": 97}]
+    blocks = [
+        {"type": "header", "text": {"type": "plain_text", "text": "Disk full"}},
+        {"type": "section", "fields": [{"type": "mrkdwn", "text": "*Host*\ndb &amp; 1"}]},
+        rich_text(("user", "user_id", ADA), ("emoji", "name", "fire")),
+        {"type": "table", "rows": [row]},
+        {"type": "actions", "elements": []},
+    ]
+    alert = {
+        "fallback": "x",
+        "title": "CPU",
+        "title_link": "https://m.example/1",
+        "text": "high",
+        "fields": [{"title": "Since", "value": "09:00"}],
+    }
+    preview = {"from_url": "https://e.example", "text": "A page", "fallback": "y"}
+    from_app = {"bot_id": "B0OTHER001", "thread_ts": request.thread}
+    await asked.ws.say(BEN, GENERAL, "[alert]", blocks=blocks, **from_app)
+    await asked.ws.say(BEN, GENERAL, "", attachments=[alert, preview], **from_app)
+    odd = [None, {"fields": 3, "blocks": {"a": 1}, "message_blocks": "x", "is_share": True}]
+    await asked.ws.say(BEN, GENERAL, "", attachments=odd, blocks=[{}], **from_app)
+    with bound:
+        first, second, third = (await asked.conversation.thread(limit=10))[1:]
+    assert first.text == "Disk full\n*Host*\ndb & 1\n@Ada Lovelace:fire:\neu-1 | 97"
+    assert second.text == "CPU (https://m.example/1)\nhigh\nSince: 09:00"
+    assert third.text == ""
 
 
 async def test_a_channel_by_name_or_id_newest_last(asked):

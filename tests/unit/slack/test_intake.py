@@ -116,6 +116,25 @@ async def test_files_come_along_and_need_no_words(rig):
     assert [(f.name, f.size) for f in request.files] == [("sales.csv", 8)]
 
 
+@pytest.mark.parametrize("words_with_it", ["", "Is that still so?"])
+async def test_a_forwarded_message_is_what_the_question_is_about(rig, words_with_it):
+    """Also without words of one's own; its text, or what its blocks say."""
+    forwarded = {
+        "is_share": True,
+        "author_name": "Ben Okafor",
+        "from_url": "https://local.example/archives/C0SALES001/p1700000000000100",
+        "fallback": "[Ben] Numbers",
+        "text": f"Numbers are in, <@{ADA}>",
+    }
+    direct = rig.direct(ADA)
+    await rig.ws.say(ADA, direct, words_with_it, attachments=[forwarded])
+    [request] = await settled(rig)
+    assert request.text == (words_with_it or words.ATTACHED_ONLY)
+    assert request.quoted == (
+        f"[Forwarded: Ben Okafor, {forwarded['from_url']}]\nNumbers are in, @Ada Lovelace"
+    )
+
+
 async def test_an_empty_mention_is_answered_with_what_can_be_asked(rig):
     said = await rig.ws.say(ADA, GENERAL, rig.mention(""))
     assert await settled(rig) == []

@@ -1,11 +1,13 @@
 """Whatever people type is taken: bad input is cleaned, and ordinary text of any language is not."""
 
 import unicodedata
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.slack.contents import said_in
 from bot.slack.text import MAX_QUESTION, cap, clean, decode, question_from
 
 
@@ -78,3 +80,23 @@ def test_any_text_comes_out_encodable_and_stays_as_it_came_out(text):
     once = clean(text)
     once.encode("utf-8")
     assert clean(once) == once
+
+
+KEYS = st.sampled_from(
+    [
+        *("type", "text", "elements", "blocks", "attachments", "fields", "rows", "message_blocks"),
+        *("message", "is_share", "bot_id", "title", "value", "url", "user_id", "fallback"),
+    ]
+)
+KINDS = st.sampled_from(["section", "context", "rich_text", "rich_text_list", "table", "header"])
+SENT = st.recursive(
+    st.none() | st.booleans() | st.integers() | KINDS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=5),
+    max_leaves=15,
+)
+
+
+@given(message=st.dictionaries(KEYS, SENT, max_size=6))
+def test_a_message_of_any_form_is_read(message: dict[str, Any]) -> None:
+    """Other apps send what they like; an event that breaks us would come again and again."""
+    assert isinstance(said_in(message), str)
