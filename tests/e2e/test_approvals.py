@@ -22,7 +22,8 @@ def test_a_card_is_approved_and_then_it_is_posted(page: Page) -> None:
     expect(decided).to_contain_text("We ship on Friday.")
     expect(decided.get_by_role("button", name="Deny")).to_have_count(0)
     expect(panel).to_contain_text("It is posted in")
-    page.get_by_test_id("channel-sales").click()
+    panel.get_by_role("link", name="Message in #sales").click()  # opens in its place, as in Slack
+    expect(page.get_by_role("heading", name="#sales", level=1)).to_be_visible()
     expect(page.get_by_test_id("message").last).to_contain_text("We ship on Friday.")
 
 

@@ -45,7 +45,8 @@ def test_a_long_message_is_shown_in_part_until_one_asks_for_more(page: Page) -> 
 
 
 def test_what_one_writes_is_completed_kept_and_edited_as_it_was(page: Page) -> None:
-    """Channels and emoji by their names; a draft outlives a reload; Up edits what one sent last."""
+    """Channels and emoji by their names; a draft outlives a reload; Up edits what one sent last;
+    Ctrl K finds it again, and channels."""
     composer = page.get_by_test_id("composer")
     composer.click()
     composer.press_sequentially("*See* #sal")
@@ -65,6 +66,17 @@ def test_what_one_writes_is_completed_kept_and_edited_as_it_was(page: Page) -> N
     expect(said).to_contain_text("(edited)")
     expect(said.locator("strong")).to_have_text("See")
     expect(composer).to_be_focused()
+
+    page.keyboard.press("Control+k")
+    page.get_by_test_id("search-box").fill("fin")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="#finance", level=1)).to_be_visible()
+    page.keyboard.press("Control+k")
+    page.get_by_test_id("search-box").fill("rocket see")
+    expect(page.get_by_test_id("found")).to_contain_text("See #sales 🚀")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="#general", level=1)).to_be_visible()
+    expect(said).to_be_in_viewport()
 
 
 def test_the_focus_stays_near_what_was_deleted(page: Page) -> None:

@@ -50,6 +50,7 @@ def mount(
         ("GET", "/page/pane", _html(screens, screens.pane)),
         ("GET", "/page/thread", _html(screens, screens.thread)),
         ("GET", "/page/modals", _html(screens, lambda at: screens.modals(at.user))),
+        ("GET", "/page/search", _search(screens)),
         ("GET", "/page/live", live.handle),
         ("GET", "/page/files/{id}/{name}", _file(ws)),
         ("GET", "/page/static/{path:[a-z./_-]+}", _static()),
@@ -92,6 +93,14 @@ def _canvas(screens: Screens) -> Handler:
         if html is None:
             raise web.HTTPNotFound(text="There is no such canvas.")
         return web.Response(text=html, content_type="text/html")
+
+    return handle
+
+
+def _search(screens: Screens) -> Handler:
+    async def handle(request: web.Request) -> web.Response:
+        found = screens.search(screens.address(request.query), request.query.get("q", ""))
+        return web.Response(text=found, content_type="text/html")
 
     return handle
 

@@ -9,8 +9,9 @@ from bot.local.page.examples import EXAMPLES
 from bot.local.page.files import SheetPreviews
 from bot.local.page.kept import canvas_for, canvas_markdown, kept_in
 from bot.local.page.render import Renderer, Scene
-from bot.local.page.render.emoji import EMOJI
-from bot.local.workspace import Channel, Person, Workspace
+from bot.local.page.search import found
+from bot.local.page.suggestions import act_as, suggestions
+from bot.local.workspace import Channel, Workspace
 
 Json = dict[str, Any]
 
@@ -91,7 +92,7 @@ class Screens:
             global_shortcuts=[s for s in self._shortcuts if s.get("type") == "global"],
             message_shortcuts=[s for s in self._shortcuts if s.get("type") == "message"],
             functions=self._functions,
-            suggestions=self._suggestions(),
+            suggestions=suggestions(self._ws, self._commands),
         )
 
     def sidebar(self, at: Address) -> str:
@@ -105,6 +106,11 @@ class Screens:
     def thread(self, at: Address) -> str:
         """The thread panel."""
         return self._render("thread.html", at, **self._thread(at))
+
+    def search(self, at: Address, query: str) -> str:
+        """Channels of that name, and messages with all words of it, that the person sees."""
+        shown = found(self._ws, self.visible(at.user), query)
+        return self._render("search.html", at, **shown)
 
     def kept(self, at: Address) -> str:
         """What the channel keeps, for its header."""
@@ -165,7 +171,7 @@ class Screens:
                 {"id": c.id, "name": c.name, "private": c.kind == "private"} for c in rooms
             ],
             "direct": [self._direct(c, at.user) for c in others],
-            "people": [_act_as(person) for person in self._ws.people.values()],
+            "people": [act_as(person) for person in self._ws.people.values()],
         }
 
     def _direct(self, channel: Channel, viewer: str) -> Json:
@@ -264,17 +270,6 @@ class Screens:
         prompts = self._ws.status(channel, thread_ts or None).prompts
         return {"prompts": prompts} if prompts else None
 
-    def _suggestions(self) -> Json:
-        """What the composer completes: people after "@", slash commands after "/", emoji by name."""
-        everyone = self._ws.state.everyone()
-        bot = everyone[self._ws.bot_user_id]
-        people = [bot, *(person for person in everyone.values() if person is not bot)]
-        return {
-            "people": [{"id": p.id, "name": p.real_name, "note": _note(p)} for p in people],
-            "commands": list(self._commands),
-            "emoji": list(EMOJI.items()),
-        }
-
     def _is_bot_dm(self, channel_id: str) -> bool:
         channel = self._ws.channels.get(channel_id)
         return (
@@ -285,17 +280,3 @@ class Screens:
         found = _HOSTED.search(source) if source.startswith(self._ws.url) else None
         file = self._ws.state.files.get(found["id"] if found else source)
         return f"/page/files/{file.id}/image?user={user}" if file and file.content else None
-
-
-def _act_as(person: Person) -> Json:
-    return {"id": person.id, "name": person.real_name, "note": _note(person)}
-
-
-def _note(person: Person) -> str:
-    notes = {
-        "agent": person.is_bot,
-        "guest": person.is_guest,
-        "external": person.is_external,
-        "admin": person.is_admin,
-    }
-    return next((note for note, holds in notes.items() if holds), "")

@@ -6,7 +6,7 @@ import { label } from "./fields.js";
 import { Live } from "./live.js";
 import { closeMenu, menuContext } from "./menus.js";
 import { showModals } from "./modals.js";
-import { actAs, address, app, byId, closeThread, flash, go, pane, place, present, refreshAll, thread } from "./place.js";
+import { actAs, address, app, byId, closeThread, flash, go, markSidebar, messageAt, openMessage, pane, place, present, recallUnread, refreshAll, thread } from "./place.js";
 import { act, user } from "./server.js";
 
 place.live = new Live(
@@ -15,9 +15,15 @@ place.live = new Live(
 );
 
 document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[href]");
+  if (link && (event.metaKey || event.ctrlKey || event.shiftKey)) return;
+  const message = link && messageAt(link.href);
+  if (message) {
+    event.preventDefault();
+    return openMessage(message);
+  }
   const target = event.target.closest("[data-do]");
   if (!target || !clicks[target.dataset.do]) return;
-  if (target.tagName === "A" && (event.metaKey || event.ctrlKey || event.shiftKey)) return;
   if (target.tagName === "A" && !target.target) event.preventDefault();
   const context = menuContext();
   if (target.role === "menuitem") closeMenu({ refocus: event.detail === 0 }); // by the keyboard
@@ -109,7 +115,9 @@ place.shown = {
   thread: thread.querySelector("[data-thread]")?.dataset.thread ?? "",
   tab: home ? "home" : "messages",
 };
+recallUnread();
 present(document);
+markSidebar();
 history.replaceState(place.shown, "", query.get("ts") ? location.href : address());
 place.live.showing = place.shown;
 place.live.connect(user());

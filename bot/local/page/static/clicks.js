@@ -5,7 +5,8 @@ import { toggleFold } from "./folding.js";
 import { toggleMenu } from "./menus.js";
 import { closeModal, confirmed } from "./modals.js";
 import { fillPicker } from "./picker.js";
-import { app, byId, closeThread, flash, go, place } from "./place.js";
+import { app, byId, closeThread, go, openMessage, place } from "./place.js";
+import { openSearch } from "./search.js";
 import { act, say } from "./server.js";
 import { closeStep, openStep } from "./steps.js";
 import { sortBy, turnPage } from "./tables.js";
@@ -25,6 +26,7 @@ export const clicks = {
     go({ tab: button.dataset.tab, thread: "" });
     act("home", { tab: button.dataset.tab });
   },
+  search: () => openSearch(),
   sidebar: () => app.classList.toggle("side-open"),
   "dismiss-notice": (button) => button.closest(".notice").remove(),
   thread: (button) => go({ thread: messageOf(button).dataset.ts }),
@@ -32,8 +34,7 @@ export const clicks = {
   "close-thread": () => closeThread(),
   permalink(link) {
     const query = new URLSearchParams(link.getAttribute("href"));
-    if (query.get("thread")) go({ thread: query.get("thread") });
-    flash(query.get("ts"));
+    openMessage({ channel: query.get("channel"), thread: query.get("thread") ?? "", ts: query.get("ts") });
   },
   react: (button) => act("react", { ...where(messageOf(button)), name: button.dataset.name }),
   emoji(button) {

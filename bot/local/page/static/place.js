@@ -6,7 +6,7 @@ import { fold } from "./folding.js";
 import { showModals } from "./modals.js";
 import { fragment, user } from "./server.js";
 import { prepareTables } from "./tables.js";
-import { clearToasts } from "./toast.js";
+import { clearToasts, toast } from "./toast.js";
 
 export const byId = (id) => document.getElementById(id);
 export const [app, sidebar, pane, thread] = ["app", "sidebar", "pane", "thread"].map(byId);
@@ -98,6 +98,7 @@ async function showThread({ focus = true } = {}) {
 
 export function markSidebar() {
   place.unread.delete(place.shown.channel);
+  sessionStorage.setItem(`unread:${user()}`, JSON.stringify([...place.unread]));
   for (const link of sidebar.querySelectorAll("[data-channel-link]")) {
     const id = link.dataset.channelLink;
     const current = id === place.shown.channel;
@@ -108,9 +109,14 @@ export function markSidebar() {
   }
 }
 
+// What this person has not seen outlives a reload of the tab.
+export function recallUnread() {
+  place.unread = new Map(JSON.parse(sessionStorage.getItem(`unread:${user()}`) ?? "[]"));
+}
+
 export async function actAs(id) {
   document.body.dataset.user = id;
-  place.unread.clear();
+  recallUnread();
   await go({ user: id, thread: "" });
   const html = await fragment("sidebar", at());
   if (html !== null) sidebar.replaceChildren(parse(html));
@@ -133,6 +139,21 @@ export async function refreshAll() {
 export function closeThread() {
   const ts = place.shown.thread;
   go({ thread: "" }).then(() => pane.querySelector(`.msg[data-ts="${ts}"]`)?.focus({ preventScroll: true }));
+}
+
+// → { channel, thread, ts } of a link to a message of this workspace, or null.
+export function messageAt(href) {
+  const { port, pathname, searchParams } = new URL(href);
+  const found = port === location.port && /^\/archives\/(\w+)\/p(\d{10})(\d{6})$/.exec(pathname);
+  return found ? { channel: found[1], thread: searchParams.get("thread_ts") ?? "", ts: `${found[2]}.${found[3]}` } : null;
+}
+
+export async function openMessage({ channel, thread, ts }) {
+  if (!sidebar.querySelector(`[data-channel-link="${CSS.escape(channel)}"]`)) return toast("You are not in this conversation.", { error: true });
+  app.classList.remove("side-open");
+  const elsewhere = channel !== place.shown.channel || place.shown.tab === "home";
+  await go({ channel, tab: "messages", ...(thread || elsewhere ? { thread } : {}) });
+  flash(ts);
 }
 
 export function flash(ts) {

@@ -36,7 +36,7 @@ function rooms(wanted) {
   return names.filter((name) => name.includes(wanted)).map((name) => ({ label: `#${name}`, note: "", text: `#${name} ` }));
 }
 
-export function fittingEmoji(wanted) {
+function fittingEmoji(wanted) {
   const found = emoji.filter(([name]) => name.includes(wanted));
   found.sort(([a], [b]) => b.startsWith(wanted) - a.startsWith(wanted));
   return found.slice(0, MOST).map(([name, character]) => ({ label: `${character}  :${name}:`, note: "", text: `:${name}: ` }));
