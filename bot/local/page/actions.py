@@ -6,6 +6,7 @@ from typing import Any
 
 from aiohttp import BodyPartReader, web
 
+from bot.local.page.channel_commands import ChannelCommands
 from bot.local.page.compose import as_slack_text
 from bot.local.page.render.text import clean
 from bot.local.workspace import CannotDo, NotAnswered, Workspace
@@ -41,6 +42,7 @@ class Actions:
         self._ws = ws
         self._commands = commands
         self._functions = functions
+        self._channel_commands = ChannelCommands(ws)
         self._known: dict[str, Callable[[Json], Awaitable[Json | None]]] = {
             "edit": self._edit,
             "delete": self._delete,
@@ -78,6 +80,10 @@ class Actions:
         command, _, rest = said.text.strip().partition(" ")
         if command in self._commands and not said.thread_ts and not said.files:
             await self._ws.command(said.user, said.channel, command, rest.strip())
+            return {}
+        if self._channel_commands.has(command) and not said.thread_ts and not said.files:
+            text = self._as_slack_text(rest)
+            await self._channel_commands.do(said.user, said.channel, command, text)
             return {}
         if command[:1] == "/" and command[1:].isalpha() and said.text.startswith("/"):
             raise CannotDo(

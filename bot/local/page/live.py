@@ -82,9 +82,9 @@ class LivePage:
     def _operations(self, change: Change) -> list[Json]:
         if change.channel is None:
             return self._personal(change)
-        if change.kind == "channel":
+        if change.kind in ("channel", "members"):
             sidebar = {"op": "sidebar", "html": self._screens.sidebar(self._at)}
-            return [sidebar, *self._kept(change.channel)]
+            return [sidebar, *self._place(change.channel, change.kind)]
         if not self._is_visible(change.channel):
             return []
         if change.kind in MESSAGE_KINDS:
@@ -105,9 +105,12 @@ class LivePage:
             return [{"op": "step", "execution": execution, "html": html}]
         return [{"op": "home", "html": self._screens.home(user)}] if change.kind == "home" else []
 
-    def _kept(self, channel: str) -> list[Json]:
+    def _place(self, channel: str, kind: str) -> list[Json]:
+        """What is kept in the conversation on the screen, or, with who is in it, all of it anew."""
         if channel != self._at.channel:
             return []
+        if kind == "members":
+            return [{"op": "again"}]
         return [{"op": "kept", "channel": channel, "html": self._screens.kept(self._at)}]
 
     def _is_visible(self, channel_id: str) -> bool:

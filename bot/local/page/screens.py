@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from bot.local.page.channel_commands import CHANNEL_COMMANDS
 from bot.local.page.examples import EXAMPLES
 from bot.local.page.files import SheetPreviews
 from bot.local.page.kept import canvas_for, canvas_markdown, kept_in
@@ -53,10 +54,10 @@ class Screens:
         ws = self._ws
         user = query.get("user", "")
         user = user if user in ws.people else next(iter(ws.people))
-        visible = [channel.id for channel in self.visible(user)]
         channel = query.get("channel", "")
-        if channel not in visible:
-            return Address(user, visible[0] if visible else "")
+        if channel not in ws.channels or user not in ws.channels[channel].members:
+            visible = self.visible(user)
+            return Address(user, visible[0].id if visible else "")
         thread = query.get("thread", "")
         known = bool(thread) and ws.store.get(channel, thread) is not None
         tab = "home" if query.get("tab") == "home" and self._is_bot_dm(channel) else "messages"
@@ -75,7 +76,11 @@ class Screens:
             bot=self._ws.bot_user_id,
             is_admin=everyone[user].is_admin if user in everyone else False,
             people={person.id: person.real_name for person in everyone.values()},
-            channels={c.id: c.name for c in self.visible(user) if not c.is_direct},
+            channels={
+                c.id: c.name
+                for c in self._ws.channels.values()
+                if user in c.members and not c.is_direct
+            },
             hosted_image=lambda source: self._hosted_image(source, user),
         )
 
@@ -92,7 +97,7 @@ class Screens:
             global_shortcuts=[s for s in self._shortcuts if s.get("type") == "global"],
             message_shortcuts=[s for s in self._shortcuts if s.get("type") == "message"],
             functions=self._functions,
-            suggestions=suggestions(self._ws, self._commands),
+            suggestions=suggestions(self._ws, [*self._commands, *CHANNEL_COMMANDS]),
         )
 
     def sidebar(self, at: Address) -> str:
@@ -211,10 +216,10 @@ class Screens:
             "place_icon": "lock" if channel and channel.kind == "private" else "",
             "members": [] if direct or not channel else [names.get(m, m) for m in channel.members],
             "examples": EXAMPLES,
-            "read_only": "" if channel else "There is no conversation to write in.",
+            "read_only": _read_only(channel),
             "thread": at.thread_ts,
             "beside": self._ws.state.beside.get(at.user, ""),
-            "rooms": self.scene(at.user).channels,
+            "rooms": {c.id: c.name for c in self.visible(at.user) if not c.is_direct},
         }
         if at.tab == "home":
             return values | {"home": self._ws.home(at.user)}
@@ -280,3 +285,12 @@ class Screens:
         found = _HOSTED.search(source) if source.startswith(self._ws.url) else None
         file = self._ws.state.files.get(found["id"] if found else source)
         return f"/page/files/{file.id}/image?user={user}" if file and file.content else None
+
+
+def _read_only(channel: Channel | None) -> str:
+    """Why nothing can be written there; empty where something can."""
+    if channel is None:
+        return "There is no conversation to write in."
+    return (
+        f"#{channel.name} is archived: it can be read, not written in." if channel.archived else ""
+    )

@@ -227,9 +227,9 @@ class People(Core):
         """Add somebody, or the bot, to a channel."""
         place = self._place(inviter, channel)
         if user in place.members:
-            raise CannotDo(f"{user} is already in #{place.name}")
+            raise CannotDo(f"{self.state.everyone()[user].real_name} is already in #{place.name}")
         place.members.append(user)
-        self.changed("channel", channel, user=user)
+        self.changed("members", channel, user=user)
         kind = "C" if place.kind == "public" else "G"
         event = {
             "type": "member_joined_channel",
@@ -242,14 +242,14 @@ class People(Core):
     async def remove(self, channel: str, user: str) -> None:
         """Take somebody, or the bot, out of a channel."""
         self.channels[channel].members.remove(user)
-        self.changed("channel", channel, user=user)
+        self.changed("members", channel, user=user)
         if user == self.bot_user_id:
             self.emit({"type": "channel_left", "channel": channel})
 
     async def archive(self, channel: str) -> None:
         """Archive a channel."""
         self.channels[channel].archived = True
-        self.changed("channel", channel)
+        self.changed("members", channel)
         self.emit({"type": "channel_archive", "channel": channel}, self.channels[channel])
 
     def _place(self, user: str, channel: str) -> Channel:

@@ -3,7 +3,7 @@ import { arrange, atBottom, parse, toBottom, upsert } from "./dom.js";
 import { prepareFields } from "./fields.js";
 import { fold } from "./folding.js";
 import { showModals } from "./modals.js";
-import { byId, go, markSidebar, place, present, sidebar } from "./place.js";
+import { byId, go, markSidebar, place, present, refreshAll, sidebar } from "./place.js";
 import { user } from "./server.js";
 import { stepEnded } from "./steps.js";
 import { prepareTables } from "./tables.js";
@@ -55,6 +55,7 @@ export const operations = {
     sidebar.replaceChildren(parse(op.html));
     markSidebar();
   },
+  again: () => { place.settled = place.settled.then(refreshAll); },
   kept(op) {
     document.querySelector(`[data-kept="${op.channel}"]`)?.replaceChildren(parse(op.html));
   },

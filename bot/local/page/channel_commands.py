@@ -1,0 +1,60 @@
+"""The slash commands of Slack's own that change a channel: who is in it, and whether it goes on."""
+
+import re
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from bot.local.workspace import CannotDo, Workspace
+
+Json = dict[str, Any]
+
+CHANNEL_COMMANDS: tuple[Json, ...] = (
+    {"command": "/invite", "description": "Add somebody to this channel", "usage_hint": "@name"},
+    {
+        "command": "/remove",
+        "description": "Take somebody out of this channel",
+        "usage_hint": "@name",
+    },
+    {"command": "/archive", "description": "Archive this channel", "usage_hint": ""},
+)
+_MENTION = re.compile(r"<@(\w+)>")
+
+
+class ChannelCommands:
+    """Does them for people who are in the channel."""
+
+    def __init__(self, ws: Workspace) -> None:
+        self._ws = ws
+        self._known: dict[str, Callable[[str, str, str], Awaitable[None]]] = {
+            "/invite": self._invite,
+            "/remove": self._remove,
+            "/archive": self._archive,
+        }
+
+    def has(self, command: str) -> bool:
+        """Whether it is one of these."""
+        return command in self._known
+
+    async def do(self, user: str, channel: str, command: str, text: str) -> None:
+        """Do what somebody typed; `text` as Slack's composer sends it. Raises CannotDo."""
+        if self._ws.channels[channel].is_direct:
+            raise CannotDo(f"{command} is for channels")
+        await self._known[command](user, channel, text)
+
+    async def _invite(self, user: str, channel: str, text: str) -> None:
+        await self._ws.invite(user, channel, self._named(text))
+
+    async def _remove(self, _: str, channel: str, text: str) -> None:
+        other = self._named(text)
+        if other not in self._ws.channels[channel].members:
+            raise CannotDo("They are not in this channel")
+        await self._ws.remove(channel, other)
+
+    async def _archive(self, _: str, channel: str, __: str) -> None:
+        await self._ws.archive(channel)
+
+    def _named(self, text: str) -> str:
+        found = _MENTION.fullmatch(text.strip())
+        if found is None or found[1] not in self._ws.state.everyone():
+            raise CannotDo("Name one person, as in /invite @Ada")
+        return found[1]
