@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, time
 from decimal import Decimal
 from functools import lru_cache
 
 from babel import Locale, UnknownLocaleError
-from babel.dates import format_date
+from babel.dates import format_date, format_time
 from babel.numbers import format_decimal, get_decimal_symbol
 
 _SLACKS_OWN = {"es-LA": "es-419"}
@@ -58,6 +58,19 @@ def day(iso: str, locale: str) -> str:
         return format_date(date.fromisoformat(iso.strip()), locale=locale_of(locale))
     except ValueError:
         return iso
+
+
+def day_and_time(iso: str, locale: str) -> str:
+    """A moment given as YYYY-MM-DD HH:MM, or a day; what is neither is given back as it is."""
+    date_, _, clock = iso.strip().replace("T", " ").partition(" ")
+    try:
+        at = time.fromisoformat(clock) if clock else None
+    except ValueError:
+        return iso
+    shown = day(date_, locale)
+    if at is None or shown == date_:
+        return shown
+    return f"{shown}, {format_time(at, 'short', locale=locale_of(locale))}"
 
 
 def rewritten(english: str, locale: str) -> str:

@@ -137,9 +137,7 @@ class Intake:
         """Keep the request; then, beside the acknowledgement, show that it was understood."""
         new = await self._submit(request, event_id)
         if new:
-            begun = self._status.begin(
-                request.channel, request.thread, words.STATUS_STARTING, words.LOADING, request.user
-            )
+            begun = self._status.begin(request, words.STATUS_STARTING, words.LOADING)
             self._background.start(begun, "first status")
         return new
 

@@ -10,10 +10,13 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
+from bot.core.request import Request
 from bot.slack.client import TRANSPORT_ERRORS, error_code
+from bot.slack.text import one_line
 
 log = logging.getLogger(__name__)
 
+_MAX_TITLE = 80  # characters; Slack takes 200
 _NO_STOP = "missing_agent_session_stopped_event_subscription"
 
 
@@ -37,13 +40,17 @@ class ThreadStatus:
             _note("status line", error)
 
     async def session(
-        self, channel: str, thread: str, state: str, *, user: str | None = None
+        self, channel: str, thread: str, state: str, *, user: str | None = None, title: str = ""
     ) -> None:
         """Set the session to `processing` (Slack then shows its Stop button), `suspended` while it
-        waits for people, or `active`."""
+        waits for people, or `active`. A new one is called `title` and is `user`'s."""
         try:
             answer = await self._client.agents_sessions_setStatus(
-                channel_id=channel, thread_ts=thread, status=state, initiator_user_id=user
+                channel_id=channel,
+                thread_ts=thread,
+                status=state,
+                initiator_user_id=user,
+                title=one_line(title, _MAX_TITLE) or None,
             )
         except (SlackApiError, *TRANSPORT_ERRORS) as error:
             _note("session status", error)
@@ -62,13 +69,14 @@ class ThreadStatus:
             "the output of `bot manifest` as the app's manifest, and install it again"
         )
 
-    async def begin(
-        self, channel: str, thread: str, text: str, loading: Sequence[str], user: str
-    ) -> None:
-        """Both at once, for a request that was just taken in."""
+    async def begin(self, request: Request, text: str, loading: Sequence[str]) -> None:
+        """Both at once, for a request that was just taken in. Everybody in the thread sees what a
+        session is called, so a private question names none."""
+        channel, thread = request.channel, request.thread
+        title = "" if request.private else request.text
         await asyncio.gather(
             self.show(channel, thread, text, loading),
-            self.session(channel, thread, "processing", user=user),
+            self.session(channel, thread, "processing", user=request.user, title=title),
         )
 
     async def wait(self, channel: str, thread: str, text: str) -> None:

@@ -24,8 +24,9 @@ def register(
     @app.event("agent_session_stopped")
     async def stopped(event: dict[str, Any]) -> None:
         channel, thread = event["channel"], event.get("thread_ts")
-        if not thread:
+        if not (thread or channel.startswith("D")):  # elsewhere that would be everybody's
             return
         with suppress(NotPermitted):  # then only Slack's own stream has stopped
             await stopping.stop(channel, thread, event["user"])
-        background.start(status.end(channel, thread), "status of a stopped session")
+        if thread:
+            background.start(status.end(channel, thread), "status of a stopped session")

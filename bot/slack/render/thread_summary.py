@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bot.core.answers import Moment, ThreadSummary
+from bot.core.locales import day_and_time
 from bot.core.outcome import Outcome
 from bot.slack.render import words
 from bot.slack.render.links import LinkGate
@@ -11,9 +12,7 @@ from bot.slack.render.parts import Drawn, Piece, joined
 from bot.slack.render.sections import listed, opening, points, sources, statements, titled
 
 
-def summary_pieces(
-    summary: ThreadSummary, _outcome: Outcome, gate: LinkGate, _locale: str
-) -> Drawn:
+def summary_pieces(summary: ThreadSummary, _outcome: Outcome, gate: LinkGate, locale: str) -> Drawn:
     """Everything the summary says, in reading order."""
     decided = statements(summary.decisions, gate, label=words.MESSAGE)
     asked = statements(summary.open_questions, gate, label=words.MESSAGE)
@@ -21,7 +20,7 @@ def summary_pieces(
         *opening(summary.about, gate, otherwise=words.NO_TEXT),
         *titled(words.DECIDED, decided),
         *titled(words.OPEN, asked),
-        *titled(words.TIMELINE, listed([_moment(each, gate) for each in summary.timeline])),
+        *titled(words.TIMELINE, listed([_moment(each, gate, locale) for each in summary.timeline])),
         *_participants(summary.participants, gate),
         *titled(words.GAPS, points(summary.gaps, gate)),
         *titled(words.SOURCES, sources(summary.sources, gate)),
@@ -29,8 +28,9 @@ def summary_pieces(
     return pieces, []
 
 
-def _moment(moment: Moment, gate: LinkGate) -> str:
-    when, what = safe_text(moment.when, gate), safe_markdown(moment.what, gate)
+def _moment(moment: Moment, gate: LinkGate, locale: str) -> str:
+    when = safe_text(day_and_time(moment.when, locale), gate)
+    what = safe_markdown(moment.what, gate)
     return f"{when} — {what}" if when and what else when or what
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.core.locales import day, figures, money, number
+from bot.core.locales import day, day_and_time, figures, money, number
 
 THIN, WIDE = "\u202f", "\u00a0"
 
@@ -28,6 +28,22 @@ def test_numbers_and_days_are_those_of_the_locale(
     assert (money(1234.5, locale), money(0.0123, locale)) == (dollars, cents)
     assert day("2026-03-01", locale) == date
     assert day("next week", locale) == "next week"
+
+
+@pytest.mark.parametrize(
+    ("iso", "shown"),
+    [
+        ("2026-03-01 14:05", "01.03.2026, 14:05"),
+        ("2026-03-01", "01.03.2026"),
+        ("2026-03-01 about noon", "2026-03-01 about noon"),
+        ("on 2026-03-01", "on 2026-03-01"),
+        ("14:05", "14:05"),
+        ("", ""),
+    ],
+)
+def test_moments_are_those_of_the_locale(iso: str, shown: str) -> None:
+    """What a model wrote otherwise stays as it wrote it."""
+    assert day_and_time(iso, "de-DE") == shown
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,7 @@ async def test_a_person_sees_within_300_ms_that_they_were_understood(rig):
     await rig.ws.until(lambda: rig.ws.status(GENERAL, said["ts"]).text)
     assert loop.time() - start < 0.3
     await rig.ws.until(lambda: rig.ws.status(GENERAL, said["ts"]).session == "processing")
+    assert rig.ws.status(GENERAL, said["ts"]).title == "hello there"
 
 
 async def test_a_direct_message_needs_no_mention_and_begins_its_own_thread(rig):

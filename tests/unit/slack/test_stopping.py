@@ -130,3 +130,12 @@ async def test_whoever_runs_the_bot_learns_why_slack_shows_no_stop_button(
     for _ in range(2):
         await rig.slack.status.session(GENERAL, str(said["ts"]), "processing", user=ADA)
     assert caplog.text.count("not subscribed to agent_session_stopped") == 1
+
+
+async def test_slacks_stop_outside_a_thread_stops_what_runs_in_a_direct_message(rig: Rig) -> None:
+    """Where Slack names no thread; in a channel that would be everybody's."""
+    direct = rig.direct(ADA)
+    for channel in (GENERAL, direct):
+        about = {"channel": channel, "user": ADA, "thread_ts": None}
+        rig.ws.emit({"type": "agent_session_stopped", **about})
+    assert await cancelled(rig) == [(f"{rig.ws.team_id}:{direct}:*", ADA)]

@@ -110,7 +110,7 @@ async def test_a_stream_that_grows_old_goes_on_as_an_ordinary_message(
 ) -> None:
     """Slack ends each after five minutes, and what came then was lost: ours goes on before that,
     and also when Slack was faster (window 18)."""
-    await thread.rig.slack.status.begin(GENERAL, thread.request.thread, "…", (), ADA)
+    await thread.rig.slack.status.begin(thread.request, "…", ())
     async with thread.open(stream_seconds=240.0 if slack_ended_it else 0.0) as surface:
         if slack_ended_it:
             thread.ws.clock.advance(301)
@@ -248,7 +248,7 @@ async def test_the_native_stop_ends_the_stream_and_the_terminal_still_comes(
     thread: Thread,
 ) -> None:
     """Slack has ended it: nothing is added any more, and the end of the run takes its place."""
-    await thread.rig.slack.status.begin(GENERAL, thread.request.thread, "…", (), ADA)
+    await thread.rig.slack.status.begin(thread.request, "…", ())
     async with thread.open() as surface:
         await thread.ws.stop_session(ADA, GENERAL, thread.request.thread)
         await surface.show(ResultDelta("not shown "))
