@@ -17,10 +17,11 @@ def test_a_card_is_approved_and_then_it_is_posted(page: Page) -> None:
     card = panel.get_by_test_id("message").filter(has_text="may I do this?")
     expect(card).to_contain_text("We ship on Friday.")
     expect(card).to_contain_text("Nothing happens before")
-    card.get_by_role("button", name="Approve", exact=True).click()
+    card.get_by_role("button", name="Approve", exact=True).press("Enter")
     decided = panel.get_by_test_id("message").filter(has_text="Approved by")
     expect(decided).to_contain_text("We ship on Friday.")
     expect(decided.get_by_role("button", name="Deny")).to_have_count(0)
+    expect(decided).to_be_focused()  # the button that had the focus is gone
     expect(panel).to_contain_text("It is posted in")
     panel.get_by_role("link", name="Message in #sales").click()  # opens in its place, as in Slack
     expect(page.get_by_role("heading", name="#sales", level=1)).to_be_visible()

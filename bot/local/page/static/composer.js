@@ -3,7 +3,7 @@ import { icon } from "./dom.js";
 import { place } from "./menus.js";
 import { say, user } from "./server.js";
 import { suggestions } from "./suggestions.js";
-import { toast } from "./toast.js";
+import { clearToasts, toast } from "./toast.js";
 
 const FILE_MAX = 100 * 1024 * 1024;
 const files = new Map(); // of drafts; their texts outlive a reload of the tab
@@ -144,7 +144,10 @@ export class Composer {
     this.closeList();
     this.showFiles();
     const answer = await say({ channel: this.channel, text, thread: this.thread, files: attached });
-    if (answer) return this.onSent(this, answer, text);
+    if (answer) {
+      clearToasts(); // what was wrong before is right now
+      return this.onSent(this, answer, text);
+    }
     if (!this.text.value && this.form.isConnected) this.fill(text, attached);
   }
 

@@ -20,6 +20,13 @@ export function localise(root) {
   }
 }
 
+// A few emoji and nothing else are shown large, as Slack does.
+export function enlarge(root) {
+  for (const text of root.querySelectorAll(".content > .text")) {
+    text.classList.toggle("large", /^(\p{RGI_Emoji}\s*){1,23}$/v.test(text.textContent.trim()));
+  }
+}
+
 function shown(date, wanted) {
   if ("ago" in wanted) return ago(date);
   const day = { day: "numeric", month: "short" };
@@ -71,6 +78,7 @@ function dayName(date) {
 export function upsert(list, html) {
   const fresh = parse(html).querySelector(".msg");
   localise(fresh);
+  enlarge(fresh);
   const old = list.querySelector(`:scope > [data-ts="${CSS.escape(fresh.dataset.ts)}"]`);
   if (old) {
     keep(old, fresh);
@@ -85,7 +93,7 @@ export function upsert(list, html) {
 }
 
 // What the person opened, typed, chose or focused in the old message lives on in the new one.
-let focusPath = null;
+let [focusPath, spare] = [null, null];
 function keep(old, fresh) {
   const path = (d) => [d.className, d.querySelector("summary")?.textContent.trim()].join("|");
   const were = new Map([...old.querySelectorAll("details")].map((d) => [path(d), d.open]));
@@ -101,15 +109,19 @@ function keep(old, fresh) {
     same?.setAttribute("aria-pressed", "true");
   }
   if (!old.querySelector(".more")) fresh.dataset.whole = "";
+  const active = document.activeElement; // before the box moves, and loses it
   const editing = old.querySelector(".edit-box");
+  const typing = editing?.contains(active);
   if (editing) {
     const content = fresh.querySelector("[data-content]");
     editing.behind = [...content.childNodes];
     content.replaceChildren(editing);
   }
-  const active = document.activeElement;
-  focusPath = old === active ? ":scope" : old.contains(active) && !editing ? pathOf(active) : null;
-  if (editing && editing.contains(active)) focusPath = "textarea";
+  const within = old.contains(active) && !editing;
+  // A button that is gone leaves the keyboard on its message.
+  spare = within && active.matches(":focus-visible") ? fresh : null;
+  focusPath = old === active ? ":scope" : within ? pathOf(active) : null;
+  if (typing) focusPath = "textarea";
   fresh.classList.toggle("flash", old.classList.contains("flash"));
 }
 
@@ -123,9 +135,9 @@ function pathOf(element) {
 }
 
 function refocus(fresh) {
-  if (!focusPath) return;
-  (focusPath === ":scope" ? fresh : fresh.querySelector(focusPath))?.focus({ preventScroll: true });
-  focusPath = null;
+  const same = focusPath === ":scope" ? fresh : focusPath && fresh.querySelector(focusPath);
+  (same ?? spare)?.focus({ preventScroll: true });
+  [focusPath, spare] = [null, null];
 }
 
 export const atBottom = (scroller) => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 80;

@@ -1,6 +1,6 @@
 // Where the person is, and how that is shown: sidebar, pane and thread panel.
 import { Composer } from "./composer.js";
-import { arrange, keeper, localise, parse, toBottom } from "./dom.js";
+import { arrange, enlarge, keeper, localise, parse, toBottom } from "./dom.js";
 import { prepareFields } from "./fields.js";
 import { fold } from "./folding.js";
 import { showModals } from "./modals.js";
@@ -22,6 +22,7 @@ export const place = {
 
 export function present(root) {
   localise(root);
+  enlarge(root);
   prepareFields(root, place.shown.channel);
   prepareTables(root);
   for (const list of root.querySelectorAll("[data-messages]")) arrange(list);
@@ -70,7 +71,6 @@ async function showPane() {
   markSidebar();
   app.classList.remove("side-open");
   if (list) showNewest(byId("messages"));
-  document.title = `${pane.querySelector("[data-title]").dataset.title} · Local workspace`;
   if (innerWidth > 760) pane.querySelector("textarea")?.focus();
 }
 
@@ -98,6 +98,7 @@ async function showThread({ focus = true } = {}) {
 
 export function markSidebar() {
   place.unread.delete(place.shown.channel);
+  document.title = `${place.unread.size ? "• " : ""}${pane.querySelector("[data-title]").dataset.title} · Local workspace`;
   sessionStorage.setItem(`unread:${user()}`, JSON.stringify([...place.unread]));
   for (const link of sidebar.querySelectorAll("[data-channel-link]")) {
     const id = link.dataset.channelLink;
