@@ -236,7 +236,8 @@ def _service(settings: Settings, client: AsyncOpenAI, *, stream: bool) -> Respon
 
 def budget_policy(settings: Settings, stores: Stores) -> BudgetPolicy:
     """Who may spend how much."""
-    return BudgetPolicy(settings.budgets, stores.budgets, stores.pause)
+    channels = Channels(settings.channels, stores.channels)
+    return BudgetPolicy(settings.budgets, channels, stores.budgets, stores.pause)
 
 
 def _check_prices(settings: Settings, prices: PriceList) -> None:
@@ -248,6 +249,12 @@ def _check_prices(settings: Settings, prices: PriceList) -> None:
         f"channels.{key}.limits.cost"
         for key, each in settings.channels.items()
         if each.limits.get("cost")
+    ]
+    bounds += [
+        f"channels.{key}.budgets.{name}"
+        for key, each in settings.channels.items()
+        for name, cap in each.budgets.items()
+        if cap.cost
     ]
     models = (settings.openai_model, *settings.openai_fallback_models)
     unknown = [model for model in models if not prices.knows(model)]

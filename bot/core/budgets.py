@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from bot.core.chain import Usage
 from bot.core.request import Request
@@ -49,6 +50,28 @@ class Budget(StrEnum):
                 return (day.replace(day=1) + timedelta(days=32)).replace(day=1)
             case _:
                 return None
+
+
+class Cap(BaseModel):
+    """At most this much in one period: `cost` in US dollars, `tokens` without cached input. A bare
+    number is dollars."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    cost: float | None = Field(default=None, gt=0)
+    tokens: int | None = Field(default=None, ge=1)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _dollars(cls, given: Any) -> Any:
+        is_number = isinstance(given, int | float) and not isinstance(given, bool)
+        return {"cost": given} if is_number else given
+
+    @model_validator(mode="after")
+    def _bounds_something(self) -> Cap:
+        if self.cost is None and self.tokens is None:
+            raise ValueError("set cost (dollars), tokens or both")
+        return self
 
 
 class Account(BaseModel):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from bot.core.budgets import Budget, Pause
+from bot.core.budgets import Budget, Cap, Pause
 from bot.core.locales import day, money, number
 from bot.core.outcome import StopReason
-from bot.runs.budgets import Cap, Standing
+from bot.runs.budgets import Standing
 from bot.runs.endings import CutShort
 
 _NAMES = {

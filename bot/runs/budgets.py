@@ -7,40 +7,19 @@ known afterwards, so a budget is passed by at most the call that uses it up and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import cast
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field
 
-from bot.core.budgets import Account, Budget, OverBudget, Pause, Raise, accounts_of
+from bot.core.budgets import Account, Budget, Cap, OverBudget, Pause, Raise, accounts_of
 from bot.core.errors import NotPermitted
 from bot.core.outcome import StopReason
 from bot.core.request import Request
+from bot.runs.channels import Channels
 from bot.store import BudgetStore, PauseSwitch, Position
-
-
-class Cap(BaseModel):
-    """At most this much in one period: `cost` in US dollars, `tokens` without cached input. A bare
-    number is dollars."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    cost: float | None = Field(default=None, gt=0)
-    tokens: int | None = Field(default=None, ge=1)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _dollars(cls, given: Any) -> Any:
-        is_number = isinstance(given, int | float) and not isinstance(given, bool)
-        return {"cost": given} if is_number else given
-
-    @model_validator(mode="after")
-    def _bounds_something(self) -> Cap:
-        if self.cost is None and self.tokens is None:
-            raise ValueError("set cost (dollars), tokens or both")
-        return self
 
 
 class Budgets(BaseModel):
@@ -113,9 +92,11 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class BudgetPolicy:
-    """Who may spend how much: what is configured, against what was spent."""
+    """Who may spend how much: what is configured, against what was spent. What `channels` set for
+    one channel counts before what holds for all."""
 
     budgets: Budgets
+    channels: Channels
     store: BudgetStore
     switch: PauseSwitch
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
@@ -184,11 +165,20 @@ class BudgetPolicy:
 
     async def _bounded(self, request: Request) -> list[Standing]:
         accounts = accounts_of(request, self.clock())
-        return await self._standings([each for each in accounts if self.budgets.cap(each.budget)])
+        caps = await self._caps(accounts)
+        return await self._against(caps, [each for each in accounts if caps[each]])
 
     async def _standings(self, accounts: Sequence[Account]) -> list[Standing]:
-        return list(self._against_caps(await self.store.positions(accounts)))
+        return await self._against(await self._caps(accounts), accounts)
 
-    def _against_caps(self, positions: Sequence[Position]) -> Iterator[Standing]:
-        for each in positions:
-            yield Standing(each, self.budgets.cap(each.account.budget))
+    async def _against(
+        self, caps: Mapping[Account, Cap | None], accounts: Sequence[Account]
+    ) -> list[Standing]:
+        positions = await self.store.positions(accounts)
+        return [Standing(each, caps[each.account]) for each in positions]
+
+    async def _caps(self, accounts: Sequence[Account]) -> dict[Account, Cap | None]:
+        holders = {each.holder for each in accounts if each.budget.scope == "channel"}
+        here = {each: await self.channels.of(*each.split(":", 1)) for each in holders}
+        own = {each: here[each.holder].cap(each.budget) for each in accounts if each.holder in here}
+        return {each: own.get(each) or self.budgets.cap(each.budget) for each in accounts}

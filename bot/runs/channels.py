@@ -14,6 +14,7 @@ from typing import Literal, Protocol
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from bot.agent.limits import Limits
+from bot.core.budgets import Budget, Cap
 from bot.core.errors import CorruptValue
 
 log = logging.getLogger(__name__)
@@ -38,7 +39,8 @@ class ChannelSettings(BaseModel):
 
     `instructions` are told to the model in addition. `tools` are the names or groups of the only
     tools it has there (`*` stands for any letters). `people` are ids of the only users who may ask.
-    `limits` replaces single fields of `[limits]`.
+    `limits` replaces single fields of `[limits]`; `budgets` bounds what is spent there in a day and
+    in a month (UTC), in the place of `channel_day` and `channel_month` of `[budgets]`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -53,6 +55,7 @@ class ChannelSettings(BaseModel):
     during_run: DuringRun = "steer"
     confirm: Confirm | None = None
     limits: Mapping[str, float | None] = {}
+    budgets: Mapping[Literal["day", "month"], Cap] = {}
 
     @field_validator("limits")
     @classmethod
@@ -63,6 +66,16 @@ class ChannelSettings(BaseModel):
     def limited(self, everywhere: Limits) -> Limits:
         """The bounds on a run here."""
         return Limits.model_validate(everywhere.model_dump() | dict(self.limits))
+
+    def cap(self, budget: Budget) -> Cap | None:
+        """What bounds that budget of the channel; None where that is as everywhere."""
+        match budget:
+            case Budget.CHANNEL_DAY:
+                return self.budgets.get("day")
+            case Budget.CHANNEL_MONTH:
+                return self.budgets.get("month")
+            case _:
+                return None
 
     def edits_of(self, wanted: ChannelSettings) -> ChannelSettings:
         """What has to be set beside these so that they become `wanted`."""

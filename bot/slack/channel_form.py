@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
+from bot.core.budgets import Cap
 from bot.runs.channels import ChannelSettings, DuringRun, Follow
 from bot.slack.render import words
 from bot.slack.render.parts import Block, shortened
@@ -18,6 +19,7 @@ _INSTRUCTIONS, _TOOLS, _PEOPLE, _FOLLOW = "instructions", "tools", "people", "fo
 _DURING_RUN = "during_run"
 _CONFIRM, _EVERYWHERE = "confirm", "everywhere"
 _OTHERS, _TURNS, _COST = "others", "turns", "cost"
+_DAY, _MONTH = "day", "month"
 _GUESTS, _EXTERNAL = "allow_guests", "allow_external"
 _MAX_TITLE = 24
 
@@ -61,6 +63,8 @@ def channel_form(channel: str, place: str, here: ChannelSettings) -> Block:
             _others(here),
             _number(_TURNS, words.CHANNEL_TURNS, here.limits.get("turns"), decimal=False),
             _number(_COST, words.CHANNEL_COST, here.limits.get("cost"), decimal=True),
+            _number(_DAY, words.CHANNEL_DAY, _dollars(here.budgets.get("day")), decimal=True),
+            _number(_MONTH, words.CHANNEL_MONTH, _dollars(here.budgets.get("month")), decimal=True),
             {"type": "actions", "elements": [_reset()]},
         ],
     }
@@ -103,6 +107,7 @@ def settings_of(
             "allow_guests": _also(_GUESTS in others, before.allow_guests),
             "allow_external": _also(_EXTERNAL in others, before.allow_external),
             "limits": _limits(values, before.limits),
+            "budgets": _budgets(values, before),
         }
     )
 
@@ -125,6 +130,20 @@ def _limits(
         if given := _value(values, name):
             limits[name] = kind(given)
     return limits
+
+
+def _budgets(values: Mapping[str, Any], before: ChannelSettings) -> dict[str, Cap]:
+    """The dollars are those of the form; tokens are not in it, and stay."""
+    found = {}
+    for name, old in ((_DAY, before.budgets.get("day")), (_MONTH, before.budgets.get("month"))):
+        cost, tokens = _value(values, name), old.tokens if old else None
+        if cost or tokens:
+            found[name] = Cap(cost=float(cost) if cost else None, tokens=tokens)
+    return found
+
+
+def _dollars(cap: Cap | None) -> float | None:
+    return cap.cost if cap else None
 
 
 def _value(values: Mapping[str, Any], name: str) -> str:

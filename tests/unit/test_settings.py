@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from bot.core.budgets import Cap
 from bot.core.errors import ConfigurationError
-from bot.runs.budgets import Cap
 from bot.settings import Settings, load_settings
 
 ENVIRONMENT = [name.upper() for name in Settings.model_fields]

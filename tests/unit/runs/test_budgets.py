@@ -13,6 +13,7 @@ import pytest
 from bot.core.budgets import (
     Account,
     Budget,
+    Cap,
     Charge,
     OverBudget,
     Pause,
@@ -34,7 +35,8 @@ from bot.local.model import (
 )
 from bot.model import Price
 from bot.runs.budget_words import paused, renewal_of
-from bot.runs.budgets import BudgetPolicy, Budgets, Cap
+from bot.runs.budgets import BudgetPolicy, Budgets
+from bot.runs.channels import Channels, ChannelSettings
 from bot.settings import ModelSettings
 from bot.store import Stores
 from tests.support.redis import asked
@@ -144,6 +146,25 @@ async def test_a_budget_is_one_holders_own(
         await bot.ask("First?")
         outcome = await bot.ask("Second?", **elsewhere)
     assert outcome.status is RunStatus.SUCCESS
+
+
+@pytest.mark.parametrize("period", ["day", "month"])
+async def test_a_channel_may_have_a_budget_of_its_own(stores: Stores, period: str) -> None:
+    """G6: in the place of that of all channels, whether smaller or larger; elsewhere that one
+    holds."""
+    large = Cap(tokens=1_000_000)
+    for everywhere, own in ((large, TINY), (TINY, large)):
+        budgets = Budgets(**{f"channel_{period}": everywhere})
+        name = f"C{own.tokens}"
+        rules = {name: ChannelSettings(budgets={period: own})}
+        script = Script([finish(answer())] * 4)
+        async with bot_with(stores, script, budgets=budgets, channels=rules) as bot:
+            here = [await bot.ask("1?", channel=name), await bot.ask("2?", channel=name)]
+            other = f"D{own.tokens}"
+            there = [await bot.ask("1?", channel=other), await bot.ask("2?", channel=other)]
+        small, big = (here, there) if own is TINY else (there, here)
+        assert [each.status for each in big] == [RunStatus.SUCCESS] * 2
+        assert [each.status for each in small] == [RunStatus.SUCCESS, RunStatus.FAILED]
 
 
 async def test_a_budget_of_money_ends_a_run_with_one_last_call(stores: Stores) -> None:
@@ -305,7 +326,7 @@ async def test_midnight_renews_the_day_and_the_first_the_month(stores: Stores) -
 
 
 async def raised(stores: Stores, over: OverBudget, times: float, budgets: Budgets) -> float:
-    policy = BudgetPolicy(budgets, stores.budgets, stores.pause)
+    policy = BudgetPolicy(budgets, Channels({}, stores.channels), stores.budgets, stores.pause)
     standing = await policy.raise_budget(over, "ADA", times)
     return standing.token_limit or 0
 

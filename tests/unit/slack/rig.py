@@ -259,7 +259,7 @@ async def wired(
         Background() as background,
         open_stores("unix:///nowhere") as stores,
     ):
-        budgets = BudgetPolicy(Budgets(), stores.budgets, stores.pause)
+        budgets = BudgetPolicy(Budgets(), channels, stores.budgets, stores.pause)
         identity = await identify(clients.reads)
         slack = Slack.reached_by(clients, identity)
         people = slack.people

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from bot.core.budgets import Budget, Pause
+from bot.core.budgets import Budget, Cap, Pause
 from bot.core.memory import Memory, MemoryScope
 from bot.core.outcome import RunStatus
 from bot.core.request import Again, Entry, FileRef, Request
 from bot.core.schedule import Schedule
 from bot.local.workspace import ADA, BEN, GUS, NotAnswered
-from bot.runs.budgets import Budgets, Cap
+from bot.runs.budgets import Budgets
 from bot.runs.channels import ChannelSettings
 from bot.runs.preferences import Preferences
 from bot.runs.schedules import MOST

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.core.budgets import Account, Budget, Charge, OverBudget, Spent, accounts_of
+from bot.core.budgets import Account, Budget, Cap, Charge, OverBudget, Spent, accounts_of
 from bot.local.model import Script, finish
 from bot.local.workspace import ADA, BEN, EVE, GUS
-from bot.runs.budgets import Budgets, Cap
+from bot.runs.budgets import Budgets
 from bot.runs.policy import Policy
 from bot.slack.render import buttons, words
 from bot.slack.render.outcome import render

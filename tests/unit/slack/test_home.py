@@ -80,7 +80,8 @@ async def test_what_an_admin_says_of_a_channel_holds_for_the_next_run(redis_url:
     """Instructions, tools, what is asked about; another admin finds them in the form."""
     async with deployed(answers(1), redis_url) as bot:
         view = await form(bot)
-        assert await bot.ws.submit(ADA, view["id"], filled(confirm="always")) == {}
+        changes = filled(confirm="always", day="0.5", month="12.25")
+        assert await bot.ws.submit(ADA, view["id"], changes) == {}
         thread = await bot.ask(BEN, GENERAL, "hello?")
         await bot.answered(GENERAL, thread)
         request = bot.api.requests[0].body
@@ -90,6 +91,8 @@ async def test_what_an_admin_says_of_a_channel_holds_for_the_next_run(redis_url:
         assert "Answer in Latin." in str(again)
         [confirm] = [each for each in again["blocks"] if each.get("block_id") == "confirm"]
         assert confirm["element"]["initial_option"]["value"] == "always"
+        fields = {b["block_id"]: b["element"] for b in again["blocks"] if "element" in b}
+        assert [fields[name]["initial_value"] for name in ("day", "month")] == ["0.5", "12.25"]
 
 
 async def test_a_tool_that_does_not_exist_is_said_beside_its_field(redis_url: str) -> None:
