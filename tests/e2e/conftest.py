@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -44,12 +45,19 @@ def browser() -> Generator[Browser]:
 @pytest.fixture(scope="session")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
     """The page of a `bot dev` started as the README says, in a folder without settings."""
+    with dev_in(tmp_path_factory.mktemp("dev")) as started:
+        yield started
+
+
+@contextmanager
+def dev_in(folder: Path) -> Generator[str]:
+    """The page of a `bot dev` with the settings that are in the folder, if any."""
     keep = ("PATH", "HOME", "LANG", "VIRTUAL_ENV", "PYTHONPATH")
     with subprocess.Popen(
         [sys.executable, "-m", "bot", "dev", "--port", "0"],
         stdout=subprocess.PIPE,
         text=True,
-        cwd=tmp_path_factory.mktemp("dev"),
+        cwd=folder,
         env={key: os.environ[key] for key in keep if key in os.environ},
     ) as process:
         try:

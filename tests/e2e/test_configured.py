@@ -1,0 +1,106 @@
+"""A bot with settings of its own: MCP servers, messages that queue; and who is in a channel."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.conftest import dev_in
+from tests.e2e.test_first_answer import FOOTER, reply, say
+from tests.e2e.test_home import home
+from tests.e2e.test_live import ask_of_sample
+from tests.e2e.test_shortcuts import BEN, act_as
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
+
+SETTINGS = """
+[channels.C0SALES001]
+during_run = "queue"
+
+[mcpServers.told]
+command = "{python}"
+args = ["-m", "tests.support.mcp_server", "{orders}"]
+env = {{ PYTHONPATH = "{root}" }}
+
+[mcpServers.away]
+command = "{python}"
+args = ["-c", ""]
+"""
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
+    folder = tmp_path_factory.mktemp("configured")
+    orders, root = folder / "orders.json", Path(__file__).parents[2]
+    orders.write_text(json.dumps({}), "utf-8")
+    settings = SETTINGS.format(python=sys.executable, orders=orders, root=root)
+    (folder / "bot.toml").write_text(settings, "utf-8")
+    with dev_in(folder) as started:
+        yield started
+
+
+def test_a_tool_of_an_mcp_server_waits_for_a_yes_and_home_says_who_is_down(page: Page) -> None:
+    """It says of itself that it changes something; only who asked may decide."""
+    say(page, 'move something to "the hills"')
+    panel = page.get_by_test_id("thread-panel")
+    card = panel.get_by_test_id("message").filter(has_text="may I do this?")
+    expect(card).to_contain_text("the hills")
+    act_as(page, BEN)
+    page.get_by_test_id("replies").last.click()
+    card.get_by_role("button", name="Approve", exact=True).click()
+    expect(panel).to_contain_text("may decide about this")
+    act_as(page, "U0ADA00001")
+    page.get_by_test_id("replies").last.click()
+    card.get_by_role("button", name="Approve", exact=True).click()
+    expect(panel).to_contain_text("Approved by")
+    expect(panel).to_contain_text("Moved.")
+
+    tab = home(page)
+    expect(tab).to_contain_text("told: 2 tools")
+    expect(tab).to_contain_text("away: cannot be reached")
+
+
+def test_messages_queue_where_they_are_to_and_each_has_its_answer(page: Page) -> None:
+    """In other channels the second would go into the first answer. The run that waited can be
+    stopped like any other, with Slack's own button."""
+    ask_of_sample(page, "what is the total revenue by region? Show a chart.", channel="sales")
+    panel = page.get_by_test_id("thread-panel")
+    expect(panel.locator(".plan")).to_be_visible()
+    reply(page, "what is the total revenue by month? Show a chart.")
+    expect(panel.get_by_text(FOOTER)).to_have_count(1)
+    panel.get_by_test_id("status").get_by_role("button", name="Stop").click()
+    expect(panel.get_by_text("Stopped")).to_be_visible()
+    expect(panel.get_by_test_id("message")).to_have_count(4)
+
+
+def command(page: Page, text: str) -> None:
+    composer = page.get_by_test_id("composer")
+    composer.fill(text)
+    page.keyboard.press("Escape")
+    composer.press("Enter")
+
+
+def test_the_bot_is_invited_taken_out_while_it_works_and_a_channel_archived(page: Page) -> None:
+    """The page shows it at once; who asked hears what became of the answer."""
+    page.get_by_test_id("channel-random").click()
+    expect(page.get_by_text("Bot is not in this conversation")).to_be_visible()
+    command(page, "/invite @Bot")
+    expect(page.get_by_text("is not in this conversation")).to_have_count(0)
+    ask_of_sample(page, "what is the total revenue by region?", channel="random")
+    expect(page.get_by_test_id("thread-panel").locator(".plan")).to_be_visible()
+    command(page, "/remove @Bot")
+    expect(page.get_by_text("Bot is not in this conversation")).to_be_visible()
+    page.get_by_test_id("dm-bot").click()
+    expect(page.get_by_text("I am not in that channel any more")).to_be_visible()
+
+    page.get_by_test_id("channel-random").click()
+    expect(page.get_by_role("heading", name="#random", level=1)).to_be_visible()
+    command(page, "/archive")
+    expect(page.get_by_text("#random is archived")).to_be_visible()
+    expect(page.get_by_test_id("composer")).to_have_count(0)
+    expect(page.get_by_test_id("channel-random")).to_have_count(0)
