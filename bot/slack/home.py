@@ -214,7 +214,9 @@ def _header(text: str) -> Block:
 
 
 def _section(mrkdwn: str) -> Block:
-    return {"type": "section", "text": {"type": "mrkdwn", "text": mrkdwn}}
+    """Of many servers or groups of tools the first are shown: Slack refuses a tab with a longer
+    text altogether."""
+    return {"type": "section", "text": {"type": "mrkdwn", "text": shortened(mrkdwn, 3_000)}}
 
 
 def _plain(text: str) -> Block:

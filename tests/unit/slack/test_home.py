@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
 from bot.core.audit import AuditKind
+from bot.core.budgets import Account, Budget, Pause, Spent
+from bot.core.memory import Memory, MemoryScope
 from bot.core.schedule import Schedule
 from bot.local.model import Script, call, finish
 from bot.local.workspace import ADA, BEN, GUS
+from bot.local.workspace.blocks import check_view
+from bot.runs.budgets import Budgets, Standing
 from bot.runs.policy import Policy
+from bot.runs.preferences import Preferences
+from bot.runs.schedules import MOST
 from bot.slack.channel_form import RESET
-from bot.slack.home import CHANNEL, FORGET, PAUSE, RESUME, SETTINGS
+from bot.slack.home import CHANNEL, FORGET, PAUSE, RESUME, SETTINGS, Board, home_view
 from bot.slack.modals import ASK_ABOUT
 from bot.slack.render.schedules import CANCEL
-from bot.store import open_stores
+from bot.store import Position, open_stores
+from bot.toolkit.mcp import Standing as Server
 from tests.security.judge import links
 from tests.support.deployment import Deployment, deployed
 from tests.support.redis import redis_server, redis_url
@@ -210,3 +218,24 @@ async def test_what_people_set_for_themselves_holds_for_their_questions_alone(
             [modal] = await bot.ws.until(partial(bot.ws.views, user))
             where = modal["blocks"][-1]["element"]["initial_option"]["value"]
             assert where == ("me" if told else "thread")
+
+
+def test_a_tab_with_all_there_can_be_is_one_that_slack_takes() -> None:
+    """A hundred blocks, 3,000 characters each: with too much of anything nothing would be shown."""
+    where = {"team": "T1", "channel": "C0GENERAL1", "thread": "1.2", "user": BEN}
+    planned = Schedule.model_validate({**where, "text": "<&>" * 600, "next_at": 4_000_000_000})
+    kept = Memory(scope=MemoryScope.USER, text="<&>" * 166, by=BEN)
+    many = [each.model_copy(update={"id": f"m{n}"}) for n, each in enumerate([kept] * 90)]
+    later = [each.model_copy(update={"id": f"s{n}"}) for n, each in enumerate([planned] * MOST)]
+    board = Board(
+        pause=Pause(by="U1", name="<Ada>", at=datetime.now(UTC)),
+        budgets=Budgets(),
+        spent=[],
+        tools={f"group_{n}": n for n in range(400)},
+        servers=[Server(f"server_{n}", error="It did not answer. " * 20) for n in range(60)],
+        schedules=[each.model_copy(update={"id": f"a{n}"}) for n, each in enumerate(later * 9)],
+    )
+    style = Preferences(style="<&>" * 160)
+    account = Account(budget=Budget.USER_DAY, holder=f"T1:{BEN}", period="2026-11-21")
+    usage = [Standing(Position(account, Spent(), None), None)]
+    check_view(home_view("Bot", usage, style, many, later, board, "en-US"), "home")
