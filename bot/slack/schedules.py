@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.request import Request
-from bot.core.schedule import Schedule
+from bot.core.schedule import Schedule, cron_in_words
 from bot.runs.surface import OpenSurface, RunPost, Surface, SurfaceAround
 from bot.slack.client import TRANSPORT_ERRORS, Clients
 from bot.slack.render import words
@@ -81,7 +81,10 @@ def _stopped(schedule: Schedule, why: str) -> str:
         place=place_of(schedule),
         why=why,
     )
-    return f"{said} {words.SCHEDULE_AGAIN.format(cron=schedule.cron)}" if schedule.cron else said
+    if not schedule.cron:
+        return said
+    often = {"often": cron_in_words(schedule.cron), "time_zone": schedule.time_zone}
+    return f"{said} {words.SCHEDULE_AGAIN.format(**often)}"
 
 
 def with_schedules(surfaces: OpenSurface, schedules: WorkspaceSchedules) -> OpenSurface:

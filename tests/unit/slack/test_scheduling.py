@@ -132,7 +132,7 @@ async def test_what_fails_three_times_in_a_row_is_stopped(ws: Workspace, stores:
         assert await schedules.of(ADA) == []
         [told] = ws.messages(rig.direct(ADA))
     assert "failed 3 times" in told["text"]
-    assert MONDAYS in told["text"]
+    assert "at 09:00 on Monday (" in told["text"]
 
 
 async def test_the_ends_of_its_runs_are_counted(redis_url: str) -> None:
