@@ -17,8 +17,10 @@ import tools.artifacts
 import tools.calculation
 import tools.charts
 import tools.clock
+import tools.comparing
 import tools.databases
 import tools.files
+import tools.shaping
 import tools.sharing
 import tools.tables
 import tools.threads
@@ -41,8 +43,10 @@ MODULES = (
     tools.calculation,
     tools.charts,
     tools.clock,
+    tools.comparing,
     tools.databases,
     tools.files,
+    tools.shaping,
     tools.sharing,
     tools.tables,
     tools.threads,

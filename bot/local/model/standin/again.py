@@ -6,7 +6,7 @@ import re
 
 from .findings import STAND_IN, Findings
 from .view import View
-from .words import listed, sentences
+from .words import listed
 
 SHORTER = re.compile(
     r"\W*(?:(?:make|say|put|can you|please|now|but|that|it|this|a|in|bit|much|one)\W+)*"
@@ -25,10 +25,14 @@ TRANSLATED = re.compile(
 )
 
 
+def is_about(text: str) -> bool:
+    """Whether a whole message can only be about an answer that was given."""
+    return any(each.fullmatch(text) for each in (SHORTER, WHY, TRANSLATED))
+
+
 def is_asked(view: View) -> bool:
-    """Whether the whole message is about an answer that was given."""
-    asks = any(each.fullmatch(view.text) for each in (SHORTER, WHY, TRANSLATED))
-    return asks and bool(view.last_answer) and not view.turn.files
+    """Whether the message is about the answer before."""
+    return is_about(view.text) and bool(view.last_answer) and not view.turn.files
 
 
 def answer(view: View, found: Findings) -> None:
@@ -36,7 +40,7 @@ def answer(view: View, found: Findings) -> None:
     last = view.last_answer
     said = str(last.get("summary") or next(iter(last.values()), ""))
     if SHORTER.fullmatch(view.text):
-        found.summary = next(iter(sentences(said)), said)
+        found.summary = re.split(r"(?<=[.!?])\s+", said, maxsplit=1)[0]
         found.sources = list(last.get("sources") or [])
     elif TRANSLATED.fullmatch(view.text):
         found.summary = f"I only know English: I am {STAND_IN}, and translating needs a real one."

@@ -36,6 +36,13 @@ def _columns(_: View, found: Findings, table: Table) -> None:
             )
 
 
+def _unchanged(_: View, found: Findings, table: Table) -> None:
+    found.summary = (
+        f"I read files and never change them, so {table.source} stays as it is. I can make a new one of what "
+        "you ask for, as in “revenue by region as CSV”."
+    )
+
+
 def _duplicates(view: View, found: Findings, table: Table) -> None:
     output = view.do(
         "find_duplicates", "I look for rows that are the same.", handle=table.handle, columns=list(table.columns)
@@ -184,6 +191,8 @@ TABLE: tuple[tuple[str, Analysis], ...] = (
     (r"(?:which|what|list|show)(?: me)?(?: all| the)* columns(?: are there| does it have| are in.*)?|column names|headers?", _columns),
     (r"duplicates?|duplicated|twice", _duplicates),
     (r"(?:missing|empty|blank|null) (?:values?|cells?|data|entries)|(?:anything|something) missing|incomplete", _missing),
+    (r"forecast\w*|predict\w*|next (?:month|quarter|year)", _forecast),
+    (r"(?:delete|remove|drop|change|edit|update|rename|sort and save) (?:the |this |all |every )?(?:rows?|columns?|file|cells?|lines?|entry|entries)", _unchanged),
     (r"correlat\w+", _correlation),
     (r"why|reasons?|what caused|explain the", _why),
     (r"(?:growing|grew|grown|grow|growth|increas\w+|improv\w+)(?: the)?(?: most| fastest| best)?", _growth),

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import re
+
+from .words import has
+
 PERIODS = {
     "month": r"month(?:ly|s)?", "week": r"week(?:ly|s)?", "day": r"dai?ly|days?|date",
     "quarter": r"quarter(?:ly|s)?", "year": r"year(?:ly|s)?|annual(?:ly)?",
 }  # fmt: skip
 AGGREGATES = {
+    "min": r"cheapest", "max": r"priciest|most expensive",
     "count": r"how many|number of|count", "avg": r"average|mean|avg|typical", "median": r"median",
     "stddev": r"standard deviation|std ?dev|stddev",
     "sum": r"total|sum|overall|altogether|how much",
 }  # fmt: skip
-DOWN = r"most|highest|largest|biggest|top|best|greatest|maximum|max|strongest|leading"
-UP = r"lowest|least|smallest|worst|bottom|fewest|minimum|min|weakest"
+DOWN = r"priciest|expensive|most|highest|largest|biggest|top|best|greatest|maximum|max|strongest|leading"
+UP = r"cheapest|lowest|least|smallest|worst|bottom|fewest|minimum|min|weakest"
 CHARTS = {
     "pie": r"pie|donut|shares? of", "area": r"area (?:chart|plot|graph)|stacked",
     "line": r"line|trend|curve|over time|development", "bar": r"bars?|column chart|histogram",
 }  # fmt: skip
 CHART = r"charts?|plot(?:ted)?|graphs?|diagram|visuali[sz]e|draw|trend"
-FOLLOW_UP = r"^\W*(?:and|only|just|but|now|same|what about|how about|as an?|in an?|without|excluding|also|then|ok|okay)\b"
+FOLLOW_UP = r"cheapest|^\W*(?:and|only|just|but|now|same|what about|how about|as an?|in an?|without|excluding|also|then|ok|okay)\b"
+LEANS = r"how did it|(?:show|draw|plot|make|put|give|share|sort|split|break|filter|export)(?: me)? (?:it|this|that|these)(?! (?:file|table|sheet))"
 WHOLE = (
     r"\W*(?:total|sum|average|mean|median|count|top|bottom|monthly|weekly|daily|yearly|quarterly|how|"
     r"what(?!'s with)|which|who|show|list|describe|compare|summari[sz]e|plot|chart|graph|draw|find)\b"
@@ -29,7 +35,7 @@ SHARE = (
     r"as (?:an? )?(?:csv|xlsx|excel|pdf|word|docx)|send me"
 )
 PART = r"share of|percent(?:age)? of|proportion of|(?:what|which|how much) (?:share|percent(?:age)?|proportion)"
-COMPARE = r"compare[ds]?|comparing|versus|vs|against|difference between"
+COMPARE = r"better|worse|than|compare[ds]?|comparing|versus|vs|against|difference between"
 PERIOD_BEFORE = r"by|per|each|every|over|which|what|and|best|worst|strongest|weakest|top|highest|lowest|month (?:over|on|by)|day (?:over|by)"
 COUNTS = {
     word: number
@@ -43,3 +49,34 @@ SORT = r"sort(?:ed)?|order(?:ed)? by|arrange[ds]?|rank(?:ed)?"
 ROWS = r"(?:first|top|last|next)?\s*\d{0,3}\s*(?:rows|lines|records|entries)"
 ONE_ROW = r"(?:single|individual|one)|(?:biggest|largest|smallest|highest|lowest|best|worst) (?:single )?(?:sale|order|deal|transaction|row|record|entry|purchase|invoice)"
 GROUPERS = {"by", "per", "each", "every", "across", "among", "which", "what", "compare", "between"}
+
+
+def limit_of(text: str) -> int | None:
+    """How many of the first or last are wanted."""
+    number = rf"(\d{{1,3}}|{'|'.join(COUNTS)})"
+    found = re.search(
+        rf"\b(?:top|bottom|first|best|worst|largest|biggest|highest|lowest)\s+{number}\b|"
+        rf"\b{number}\s+(?:best|worst|largest|biggest|highest|lowest|most|top)\b",
+        text.lower(),
+    )
+    if found is None:
+        return None
+    said = found[1] or found[2]
+    return COUNTS.get(said) or int(said)
+
+
+def chart_of(text: str) -> str | None:
+    """The kind of chart that is wanted; "auto" where none was named."""
+    kind = next((kind for kind, pattern in CHARTS.items() if has(text, pattern)), None)
+    if has(text, CHART) or (kind and re.search(FOLLOW_UP, text, re.IGNORECASE)):
+        return kind or "auto"
+    return None
+
+
+def is_descending(text: str) -> bool | None:
+    """Whether the greatest come first; None where the question says neither."""
+    if has(text, f"{DOWN}|desc(?:ending)?"):
+        return True
+    if has(text, f"{UP}|asc(?:ending)?"):
+        return False
+    return True if has(text, SORT) else None

@@ -109,6 +109,17 @@ TABLE = (
     ),
     Said.of(r"(?:good ?)?bye|see you(?: later)?|good night|ciao|later", "Goodbye! I am here when you need me."),
     Said.of(
+        r"am i (?:talking|speaking|chatting|writing) (?:to|with) .*|how old are you|where are you(?: from)?|i (?:love|like|hate) you|"
+        r"do you (?:have feelings|love me|sleep)|can you (?:see|hear|read) (?:this|me)",
+        f"You are writing with a program: I am {STAND_IN}. I read every message that is for me.",
+        follow_ups=("What can you do?",),
+    ),
+    Said.of(
+        r"(?:can you |please )?(?:speak|talk|answer)(?: in)? (?:german|french|spanish|italian|japanese|chinese|portuguese)|"
+        r"do you speak .*",
+        f"I only know English: I am {STAND_IN}. {REAL_MODEL}",
+    ),
+    Said.of(
         r"how are you(?: doing)?(?: today)?|how(?:'s| is) it going|what's up|sup",
         "All my rules are in order, thank you. What would you like to know?",
         follow_ups=EXAMPLES,
@@ -139,12 +150,17 @@ def is_asked(view: View) -> bool:
     """Whether the whole message is small talk, or too little to go by."""
     if view.turn.files or view.turn.quoted or len(view.text) > LONGEST:
         return False
-    return _said(view) is not None or _is_emoji(view) or _is_unclear(view)
+    return is_small_talk(view.text) or _is_emoji(view) or _is_unclear(view)
+
+
+def is_small_talk(text: str) -> bool:
+    """Whether the table has an answer to the whole message."""
+    return _said(text) is not None
 
 
 def answer(view: View, found: Findings) -> None:
     """The answer of the table; of an emoji or a lone pronoun, what would help."""
-    if said := _said(view):
+    if said := _said(view.text):
         found.summary, found.points = said.answer, list(said.points)
         found.follow_ups = list(said.follow_ups)
     elif _is_emoji(view):
@@ -158,8 +174,8 @@ def answer(view: View, found: Findings) -> None:
         found.follow_ups = ["What can you do?"]
 
 
-def _said(view: View) -> Said | None:
-    plain = EMOJI_AT_END.sub("", view.text).strip(_EDGES).replace("’", "'")
+def _said(text: str) -> Said | None:
+    plain = EMOJI_AT_END.sub("", text).strip(_EDGES).replace("’", "'")
     return next((each for each in TABLE if each.pattern.fullmatch(plain)), None)
 
 

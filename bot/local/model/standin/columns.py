@@ -6,7 +6,7 @@ import re
 
 from .findings import Findings
 from .outputs import Table
-from .words import listed, related, stem, stems
+from .words import listed, related, stem, stems, tokens
 
 MONEY = ("revenue", "sale", "amount", "turnover", "income", "total", "value")
 
@@ -74,3 +74,28 @@ def tell_missing(found: Findings, table: Table, noun: str) -> None:
     found.summary = (
         f"{table.source} has no column for **{noun}**, so I cannot tell. It has {names}."
     )
+
+
+def text_to_add_up(text: str, table: Table) -> str:
+    """The column of text that a total or average is asked of; "" when there is none."""
+    asked = re.search(
+        r"\b(?:total|sum of|sum|average|mean|median)(?: of)?(?: the)? ([a-z_]+)",
+        text,
+        re.IGNORECASE,
+    )
+    columns = columns_named(asked[1].lower(), table) if asked else []
+    return (
+        columns[0]
+        if columns
+        and columns[0] in table.texts
+        and stems(columns[0]) == stems(asked[1] if asked else "")
+        else ""
+    )
+
+
+def other_word(text: str, column: str) -> str:
+    """What the question calls a column that it does not name; "" when it names it, or means it only."""
+    pieces = stems(column)
+    if set(pieces) & set(stems(text)):
+        return ""
+    return next((t for t in tokens(text) if any(related(stem(t), piece) for piece in pieces)), "")

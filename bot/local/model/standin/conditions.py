@@ -40,13 +40,15 @@ def conditions(text: str, table: Table, measure: str | None) -> tuple[Filter, ..
 def _dates(text: str, table: Table) -> list[Filter]:
     column = date_column(table)
     year_column = next((c for c in table.columns if stems(c) == ["year"]), None)
+    if column and (days := tuple(re.findall(r"\b(?:19|20)\d\d-\d\d-\d\d\b", text))):
+        return [Filter(f"day:{column}", "in", days)]
     years = tuple(re.findall(r"\b(?:19|20)\d\d\b", text))
     found = []
     if years and (year_column or column):
         found.append(Filter(year_column or f"year:{column}", "in", years))
     if column is None:
         return found
-    months = []
+    months = [str(int(month)) for month in re.findall(r"\b(?:19|20)\d\d-(\d\d)\b", text)]
     for index, month in enumerate(MONTHS, 1):
         bare = rf"{month}|{month[:3]}" if month != "may" else r"(?<=in )may"
         if re.search(rf"\b(?:{bare})\b", text, re.IGNORECASE):
@@ -72,7 +74,7 @@ def _values(text: str, table: Table) -> list[Filter]:
             by_column.setdefault((column, operator), []).append(value)
             spans.append(match.span())
     for match in re.finditer(
-        r"(?:\b(?:in|for|from|only|of|excluding|without|except|with|at)\s+(?:the\s+)?(?:\w+\s+)?)"
+        r"(?:\b(?:in|on|for|from|only|of|excluding|without|except|with|at)\s+(?:the\s+)?(?:\w+\s+)?)"
         r"(?:[\"'“‘](?P<quoted>[^\"'”’]+)[\"'”’]|(?P<name>[A-Z][\w-]+(?:\s[A-Z][\w-]+)*))",
         text,
     ):
@@ -89,7 +91,7 @@ def _values(text: str, table: Table) -> list[Filter]:
 def _is_a_time(word: str) -> bool:
     first = re.split(r"[\s-]", word.lower())[0]
     months = {*MONTHS, *(month[:3] for month in MONTHS)}
-    return first in months or bool(re.fullmatch("q[1-4]", first))
+    return first.endswith("day") or first in months or bool(re.fullmatch("q[1-4]", first))
 
 
 def _operator(before: str) -> str:

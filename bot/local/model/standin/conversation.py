@@ -20,7 +20,7 @@ CUT = re.compile(r"\[The message was [\d,]+ characters long; [^\]]*\]\s*$")
 _MARKS = re.compile(r"\[data (\w+)\]\n(.*)\n\[end of data \1\]", re.DOTALL)
 REMEMBERED = "[Remembered from other conversations"
 AGAIN = re.compile(r"\(You have answered this before.*?\)\s*", re.S)
-CANCELLED = re.compile(r"\ACancelled\b", re.IGNORECASE)
+CANCELLED = re.compile(r"\ACancelled by the user\b", re.IGNORECASE)
 EDITED = re.compile(r"\(This is an edit of what was asked before.*?\)\s*", re.S)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from . import languages, sums
+from . import again, chat, languages, sums
 from .analyses import fitting
 from .asking import SHARE
-from .columns import missing, tell_missing
+from .columns import missing, other_word, tell_missing, text_to_add_up
 from .conversation import File, Turn
 from .exporting import last_result, share
 from .findings import Findings
@@ -133,11 +133,17 @@ def _fits(view: View, table: Table) -> float:
 def _query(view: View, table: Table) -> Query:
     """The query of this turn; a follow-up changes the one before it."""
     known = _with_seen_values(view, table)
-    turns = [(understood(turn.text, turn.day), bool(turn.files)) for turn in view.turns]
+    about = [turn for turn in view.turns if turn is view.turn or not _is_aside(turn.text)]
+    turns = [(understood(turn.text, turn.day), bool(turn.files)) for turn in about]
     query = understand_all(turns, known)
     if has(view.text, "all|everything") and follows_up(view.text):
         query = replace(query, filters=())
     return query
+
+
+def _is_aside(text: str) -> bool:
+    """Whether what was said before asked nothing of the data: then a follow-up does not lean on it."""
+    return again.is_about(text) or chat.is_small_talk(text) or bool(re.search(r"#\w", text))
 
 
 def understood(text: str, day: str) -> str:
@@ -156,7 +162,15 @@ def _with_seen_values(view: View, table: Table) -> Table:
     return replace(table, rows=rows)
 
 
+def ask(view: View, found: Findings, table: Table) -> None:
+    """Answer the question from one table. Raises Need."""
+    _ask(view, found, table, _query(view, table))
+
+
 def _ask(view: View, found: Findings, table: Table, query: Query) -> None:
+    if column := text_to_add_up(view.text, table):
+        found.summary = f"`{column}` of {table.source} holds text rather than numbers, so I cannot work this out."
+        return
     statement = write(query, table, of=quoted(table.handle))
     result = _run(view, found, table, statement, charted=query.chart is not None)
     if result is None:
@@ -169,6 +183,9 @@ def present(view: View, found: Findings, result: Table, statement: Statement, qu
     """Say what was assumed; draw and share the result if that was asked for."""
     if statement.assumed:
         found.lower(statement.assumed)
+    for group in query.groups:
+        if word := other_word(view.text, group):
+            found.lower(f"There is no “{word}” in it, so I took `{group}`.")
     if ignored := IGNORED.search(view.text):
         found.lower(f"I left “{ignored[0]}” out of account: my rules do not know it.", "low")
     if query.chart and statement.labels and result.rows:

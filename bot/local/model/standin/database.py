@@ -20,7 +20,7 @@ from .words import listed as listed_words
 
 DATABASE = r"database|databases|db|sql"
 OVERVIEW = (
-    r"(?:which|what|list|show)(?: me)?(?: all)?(?: the| your)? (?:tables|databases|schema)|schema|which data can you|"
+    r"(?:which|what|list|show)(?: me)?(?: all)?(?: the| your)? (?:tables|databases|schema)|schema|(?:which|what) data (?:can|do) you|"
     r"(?:what|describe)(?:'s| is| are)?(?: there)? (?:in |inside )?(?:the|your|this) (?:database|db)|list"
 )
 WRITTEN = re.compile(r"\bSELECT\b.+\bFROM\b.+", re.DOTALL)
@@ -66,7 +66,11 @@ def answer(view: View, found: Findings) -> None:
         return
     listed = max(tables, key=lambda each: _fits(question, each, tables))
     if not has(question, DATABASE) and not _is_named(question, tables):
-        found.puzzled()
+        found.summary = (
+            "I am not sure which figures you mean. Attach a file with them, or say “in the database”: that has "
+            f"{listed_words([each.table.source for each in tables])}."
+        )
+        found.follow_ups = ["Which tables are in the database?"]
         return
     if lacking := missing(view.text, _joined(listed, tables)[0]):
         tell_missing(found, _joined(listed, tables)[0], lacking)
@@ -80,7 +84,7 @@ def is_asked(view: View) -> bool:
         return False
     if has(
         view.text,
-        f"{DATABASE}|(?:which|what|list|show)(?: me)?(?: all)?(?: the)? (?:tables|databases|schema)",
+        f"{DATABASE}|(?:which|what|list|show)(?: me)?(?: all)?(?: the)? (?:tables|databases|schema|data (?:can|do))",
     ) or WRITTEN.search(view.text):
         return True
     asked = (step.tool for step in view.steps)
@@ -93,7 +97,7 @@ def is_asked(view: View) -> bool:
 def is_meant(view: View) -> bool:
     """Whether a question that nothing else answers may be one to a database: it asks for figures or
     for records."""
-    return view.knows("list_databases") and has(view.text, FIGURES)
+    return view.knows("list_databases") and has(view.text, FIGURES) and not has(view.text, "words")
 
 
 def _questions(view: View) -> list[str]:
@@ -122,6 +126,8 @@ def _ask(
 ) -> None:
     table, joined = _joined(listed, tables)
     query = _with_adjective(view.text, _query(view, table), table)
+    if query.noun == "rows":
+        query = replace(query, noun=listed.table.source)
     used = {*query.groups, query.measure, *(each.column for each in query.filters)} - {None}
     anywhere = any(each.column is None for each in query.filters)
     plain = used <= {*listed.table.columns} and not anywhere

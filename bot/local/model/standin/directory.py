@@ -13,11 +13,15 @@ from .view import View
 from .words import has, plural
 
 WHO = re.compile(
-    r"\b(?:(?:W|w)ho(?: is|'s| are|s| am)|(?:T|t)ell me about|(?:F|f)ind(?: people)?(?: called| named)?|(?:L|l)ook up|profile of|contact (?:of|for))\s+@?(?P<name>[A-Z][\w.-]+(?: [A-Z][\w-]+)?|me\b|I\b|<@\w+>)",
+    r"\b(?:(?:W|w)ho(?: is|'s| are|s| am)|(?:T|t)ell me about|(?:F|f)ind|(?:L|l)ook up|profile of|contact (?:of|for))\s+@?(?P<name>[A-Z][\w.-]+(?: [A-Z][\w-]+)?|me\b|I\b|<@\w+>)",
 )
 PROFILE = re.compile(
     r"(?:\bwhat(?:'s| is)|\bshow(?: me)?)\s+@?(?P<whose>[A-Z]\w+(?: [A-Z]\w+)?|my)(?:'s|s')?\s+(?:time ?zone|local time|title|profile|role|job|name)\b|"
     r"\b(?:what time|how late) is it (?:for|at)\s+@?(?P<where>[A-Z]\w+(?: [A-Z]\w+)?)",
+)
+FIND = re.compile(
+    r"\bfind (?:people|someone|somebody|anyone|a person|users)(?: (?:in|with|from|named|called|who))* (?P<word>\w+)",
+    re.I,
 )
 ADMINS = re.compile(
     r"\bwho (?:is|are) (?:the |an |our )?(?:admins?|administrators?|owners?)\b", re.IGNORECASE
@@ -34,7 +38,7 @@ CHANNELS = re.compile(
     r"\b(?:which|what|list|show)(?: me)?(?: all| the| public)* channels\b", re.IGNORECASE
 )
 TOPIC = re.compile(
-    r"\b(?:what is|what's|describe|topic of|purpose of|about)\b.*#[\w-]+(?:\s+(?:for|about))?\W*$",
+    r"\b(?:what(?: is|'s)(?! (?:new|happening|going|said|up))|describe|topic of|purpose of|about)\b.*#[\w-]+(?:\s+(?:for|about))?\W*$",
     re.IGNORECASE,
 )
 ITEMS = re.compile(
@@ -72,14 +76,15 @@ def answer(view: View, found: Findings) -> None:
 def _skill(text: str) -> Callable[[View, Findings], None] | None:
     """What the question is about, the narrowest first."""
     table = (
-        (ITEMS, _items), (ADMINS, _admins), (PROFILE, _person), (CHANNELS, _channels), (TOPIC, _channel),
+        (ITEMS, _items), (ADMINS, _admins), (PROFILE, _person),
+        (FIND, _person), (CHANNELS, _channels), (TOPIC, _channel),
         (PEOPLE, _members), (MEMBERS, _members), (WHO, _person),
     )  # fmt: skip
     return next((skill for pattern, skill in table if pattern.search(text)), None)
 
 
 def _person(view: View, found: Findings) -> None:
-    asked = PROFILE.search(view.text) or WHO.search(view.text)
+    asked = next((m for each in (PROFILE, FIND, WHO) if (m := each.search(view.text))), None)
     name = next((each for each in asked.groupdict().values() if each), "") if asked else ""
     is_me = name.lower() in ("me", "my", "i")
     output = view.do(
@@ -89,7 +94,7 @@ def _person(view: View, found: Findings) -> None:
     )
     people = list(PERSON.finditer(output))
     if not people:
-        found.summary = f"I found nobody called {name} in this workspace."
+        found.summary = f"I found nobody in this workspace whose name or title has “{name}”."
         found.follow_ups = ["Who is in this channel?"]
         return
     told = [_described(each) for each in people[:MOST]]

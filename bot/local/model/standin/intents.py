@@ -17,6 +17,7 @@ from . import (
     figures,
     images,
     languages,
+    lots,
     memory,
     message,
     page,
@@ -24,6 +25,7 @@ from . import (
     refusing,
     schedules,
     search,
+    several,
     sums,
     talk,
     threads,
@@ -47,8 +49,8 @@ INTENTS = (
     # The type of the result says it.
     Intent(threads.is_asked, threads.answer),
     # The whole message says it.
-    Intent(chat.is_asked, chat.answer),
     Intent(again.is_asked, again.answer),
+    Intent(chat.is_asked, chat.answer),
     # Certain words do: the later in the day and the more public, the earlier it is looked at.
     Intent(memory.is_asked, memory.answer),
     Intent(schedules.is_asked, schedules.answer),
@@ -59,8 +61,10 @@ INTENTS = (
     Intent(figures.is_asked, figures.answer),
     Intent(sums.is_asked, sums.answer),
     Intent(images.is_asked, images.answer),
+    Intent(several.is_asked, several.answer),
     Intent(data.is_attached, data.answer),
     # What tools know of the world.
+    Intent(lots.is_asked, lots.answer),
     Intent(units.is_asked, units.answer),
     Intent(days.is_asked, days.answer),
     Intent(clock.is_asked, clock.answer),
@@ -71,8 +75,8 @@ INTENTS = (
     Intent(message.is_asked, message.answer),
     # What was read before, and what needs more than rules.
     Intent(data.is_spoken_of, data.answer),
-    Intent(tools.is_asked, tools.answer),
     Intent(refusing.is_asked, refusing.answer),
     Intent(database.is_meant, database.answer),
+    Intent(tools.is_asked, tools.answer),
     Intent(languages.is_asked, languages.answer),
 )

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 
 from .asking import (
     AGGREGATES,
-    CHART,
-    CHARTS,
     COMPARE,
-    COUNTS,
     DOWN,
     FOLLOW_UP,
     GROUPERS,
+    LEANS,
     LISTING,
     NOUN,
     ONE_ROW,
@@ -26,6 +24,9 @@ from .asking import (
     SORT,
     UP,
     WHOLE,
+    chart_of,
+    is_descending,
+    limit_of,
 )
 from .columns import MONEY, columns_named, date_column, identifies
 from .conditions import Filter, conditions
@@ -69,7 +70,9 @@ class Query:
             groups=new.groups if grouped else self.groups,
             period=new.period if grouped else self.period,
             filters=(*kept, *new.filters),
-            descending=self.descending if new.descending is None else new.descending,
+            descending=self.descending
+            if new.descending is None and not new.period
+            else new.descending,
             limit=new.limit or (None if grouped else self.limit),
             chart=new.chart,
             listing=new.listing,
@@ -80,7 +83,7 @@ class Query:
 
 def follows_up(text: str) -> bool:
     """Whether a question leans on the one before: it says so, or is a fragment."""
-    if re.search(FOLLOW_UP, text, re.IGNORECASE):
+    if re.search(FOLLOW_UP, text, re.IGNORECASE) or has(text, LEANS):
         return True
     return len(tokens(text)) <= 4 and not re.match(WHOLE, text, re.IGNORECASE)
 
@@ -107,7 +110,7 @@ def understand(text: str, table: Table) -> Query:
     different = _different(text, table)
     measure = different or _written_out(text, table) or _measure(words, table, used)
     counted = "distinct" if different else _aggregate(text) or _counted(text, table)
-    chart = _chart(text)
+    chart = chart_of(text)
     period = _period(text, table) if not groups else _explicit_period(text, table)
     filters = conditions(text, table, measure)
     period = period or _compared_period(text, filters)
@@ -119,21 +122,12 @@ def understand(text: str, table: Table) -> Query:
         period=period,
         part=part,
         filters=filters,
-        descending=_descending(text),
-        limit=1 if one else _limit(text),
+        descending=is_descending(text),
+        limit=1 if one else limit_of(text),
         chart=chart,
         listing=one or _lists(text, groups),
         noun=_noun(text, table) if counted == "count" else "rows",
     )
-
-
-def _descending(text: str) -> bool | None:
-    """Whether the greatest come first; None where the question says neither."""
-    if has(text, f"{DOWN}|desc(?:ending)?"):
-        return True
-    if has(text, f"{UP}|asc(?:ending)?"):
-        return False
-    return True if has(text, SORT) else None
 
 
 def _lists(text: str, groups: tuple[str, ...]) -> bool:
@@ -143,7 +137,7 @@ def _lists(text: str, groups: tuple[str, ...]) -> bool:
     plain = re.fullmatch(
         rf"\W*(?:(?:show|give|list|me|the|please)\W+)*{ROWS}\W*", text, re.IGNORECASE
     )
-    sorts = has(text, SORT) and _aggregate(text) is None
+    sorts = has(text, SORT) and not has(text, "rank(?:ed)?") and _aggregate(text) is None
     return bool(plain) or sorts or (has(text, LISTING) and _aggregate(text) is None)
 
 
@@ -161,7 +155,23 @@ def _groups(words: list[str], table: Table) -> tuple[tuple[str, ...], set[int]]:
     for index, word in enumerate(words):
         ranked = word.isdigit() and index and words[index - 1] in ("top", "bottom", "best", "first")
         listed = word == "and" and index - 1 in used
-        if not (word in GROUPERS or ranked or listed or word in ("top", "best", "worst")):
+        if not (
+            word in GROUPERS
+            or ranked
+            or listed
+            or word
+            in (
+                "top",
+                "best",
+                "worst",
+                "popular",
+                "selling",
+                "rank",
+                "cheapest",
+                "priciest",
+                "expensive",
+            )
+        ):
             continue
         for place in range(index + 1, min(index + 4, len(words))):
             found = [c for c in columns_named(words[place], table) if _groupable(c, table)]
@@ -272,23 +282,3 @@ def _compared_period(text: str, filters: tuple[Filter, ...]) -> str | None:
         if each.column and ":" in each.column and len(each.values) > 1
     )
     return next(times, None) if has(text, COMPARE) else None
-
-
-def _limit(text: str) -> int | None:
-    number = rf"(\d{{1,3}}|{'|'.join(COUNTS)})"
-    found = re.search(
-        rf"\b(?:top|bottom|first|best|worst|largest|biggest|highest|lowest)\s+{number}\b|"
-        rf"\b{number}\s+(?:best|worst|largest|biggest|highest|lowest|most|top)\b",
-        text.lower(),
-    )
-    if found is None:
-        return None
-    said = found[1] or found[2]
-    return COUNTS.get(said) or int(said)
-
-
-def _chart(text: str) -> str | None:
-    kind = next((kind for kind, pattern in CHARTS.items() if has(text, pattern)), None)
-    if has(text, CHART) or (kind and re.search(FOLLOW_UP, text, re.IGNORECASE)):
-        return kind or "auto"
-    return None

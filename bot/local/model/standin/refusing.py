@@ -22,8 +22,8 @@ REASONS = (
      "I cannot delete or change what people wrote. A message of yours you can delete yourself, from its menu"),
     (r"\b(?:previous|all|your) instructions\b|\bsystem prompt\b|\bpretend\b|\bjailbreak\b",
      "I keep to my rules, and there is no prompt I could show"),
-    (r"\b(?:forecast|predict)\b",
-     "I cannot forecast: I tell what figures are, not what they will be"),
+    (r"\b(?:create|make|archive|rename|delete|join|leave|open)\b.*\bchannels?\b|\b(?:invite|add|kick|remove)\b.* (?:to|from) #",
+     "I cannot create channels or invite people; in Slack you can, with the + beside Channels and `/invite`"),
 )  # fmt: skip
 
 

@@ -64,6 +64,8 @@ def answer(view: View, found: Findings) -> None:
         _cancel(view, found)
     elif often := OFTEN.search(text):
         said = _without(text, often)
+        if REMIND.search(said):
+            said = f"Reminder: {REMIND.sub('', said).strip(' .!?')}"
         _schedule(view, found, said, f"“{said}”", cron=cron(often))
     elif once := ONCE.search(text):
         _once(view, found, once)

@@ -122,6 +122,11 @@ def _where(filters: tuple[Filter, ...], table: Table, lite: bool) -> str:
 
 
 def _condition(each: Filter, table: Table, lite: bool) -> str:
+    if each.column and each.column.startswith("day:"):
+        name = each.column.removeprefix("day:")
+        day = quoted(name) if lite else f"TRY_CAST({quoted(name)} AS TIMESTAMP)"
+        form = f"strftime('%Y-%m-%d', {day})" if lite else f"strftime({day}, '%Y-%m-%d')"
+        return f"{form} IN ({', '.join(map(literal, each.values))})"
     if each.column and (dated := re.match(r"(year|month|quarter):(.+)", each.column)):
         return f"{_date_part(dated[1], dated[2], lite)} IN ({', '.join(each.values)})"
     if each.column and table.numeric(each.column):

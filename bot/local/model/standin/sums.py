@@ -16,6 +16,11 @@ SUM = re.compile(
 NUMBER = r"[$€£]?(\d[\d,]*(?:\.\d+)?)"
 WRITTEN = (
     (rf"{NUMBER}\s*(?:%|percent)\s+of\s+{NUMBER}", r"(\1 / 100 * \2)"),
+    (rf"half of {NUMBER}", r"(\1 / 2)"),
+    (rf"(?<![\w.]){NUMBER} squared", r"(\1 ** 2)"),
+    (rf"(?<![\w.]){NUMBER} cubed", r"(\1 ** 3)"),
+    (r"(?<=\d) million\b", " * 1000000"),
+    (r"(?<=\d) thousand\b", " * 1000"),
     (rf"square root of {NUMBER}", r"sqrt(\1)"),
     (rf"{NUMBER}\s+(?:[a-z]+\s){{1,2}}(?:of|at)\s+{NUMBER}(?:\s+each)?", r"(\1 * \2)"),
     (r"(?<=[\d)])\s+(?:plus|and then)\s+(?=[\d($€£])", " + "),

@@ -27,7 +27,7 @@ LINK = re.compile(r"\s*\(link: (?P<url>[^)\s]+)\)")
 EXTRAS = re.compile(r"\s*\((?:files: [^)]*|\d+ replies)\)")
 SUMMARY = (
     r"summar\w+|tl;?dr|catch|recap|did i miss|"
-    r"(?:was|is) (?:said|discussed|going on|happening)(?!.*\babout\b)"
+    r"(?:was|is|'s) (?:said|discussed|going on|happening|new|up)(?!.*\babout\b)"
 )
 POINTED = r"about (?!this|it\b|the (?:thread|channel))\w+|who|when|which|did|any"
 MOST_SOURCES = 5

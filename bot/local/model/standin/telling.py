@@ -147,7 +147,7 @@ def _tell_ranked(
         extreme, other = other, extreme
     first, last = ranked[0], ranked[-1]
     leading = [group.name for group in ranked if group.value == first.value]
-    told = f"the {extreme} {statement.what}{scope}: **{first.text}**"
+    told = f"the {extreme} {statement.what.removeprefix(extreme).strip()}{scope}: **{first.text}**"
     if len(leading) > 1:
         found.summary = f"{_some(leading)} have {told} each."
     else:
@@ -166,6 +166,9 @@ def _tell_course(
     bottom = min(groups, key=lambda group: group.value)
     if first is last:
         found.summary = f"The {statement.what}{scope} in {first.name} is **{first.text}**."
+        return
+    if top.value == bottom.value:
+        found.summary = f"The {statement.what}{scope} is **{top.text}** in every {query.period}."
         return
     change = f"{last.value / first.value - 1:+.0%}" if first.value > 0 else ""
     at = "on" if query.period == "day" else "in"
@@ -235,13 +238,15 @@ def _scope(filters: tuple[Filter, ...], said: str) -> str:
 
 def _place(each: Filter) -> int:
     """Where a condition stands in a sentence: times last, the year behind its month."""
-    if re.match("(?:month|quarter):", each.column or ""):
+    if re.match("(?:day|month|quarter):", each.column or ""):
         return 1
     return 2 if re.match("year", each.column or "") else 0
 
 
 def _link(each: Filter) -> str:
     if each.operator == "in":
+        if re.match("day:", each.column or ""):
+            return "on"
         return "in" if re.match("(?:year|month|quarter):", each.column or "") else "for"
     if each.operator == "not in":
         return "without"

@@ -51,8 +51,10 @@ def answer(view: View, found: Findings) -> None:
     readable = name.rpartition("__")[2].replace("_", " ")
     output = view.do(name, f"The tool “{readable}” fits the words of the question.", **known)
     if failed(output):
-        found.summary = f"The tool “{readable}” could not answer this."
-        found.lower(output.split("\n", 1)[0], "low")
+        found.summary = (
+            f"The tool “{readable}” may know this, but I could not work out what to ask it."
+        )
+        found.confidence = "low"
         return
     found.summary = _HANDLES.sub("", output).strip()[:600] or "It is done."
     found.source(f"The tool “{readable}”", None, "What it returned, quoted.")

@@ -16,7 +16,7 @@ STOP = frozenset(_STOP.split())
 SYNONYMS = (
     ("revenue", "sale", "amount", "turnover", "income", "earning", "money", "total"),
     ("quantity", "qty", "unit", "piece", "volume", "count"),
-    ("price", "cost", "rate"),
+    ("price", "cost", "rate", "cheapest", "priciest", "expensive"),
     ("customer", "client", "account", "buyer"),
     ("product", "item", "article", "sku"),
     ("region", "area", "territory", "country", "market"),

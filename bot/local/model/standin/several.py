@@ -1,0 +1,150 @@
+"""Several files at once: what each holds, the same question to each, and what changed between two."""
+
+from __future__ import annotations
+
+import re
+
+from . import data
+from .conversation import File
+from .findings import Findings
+from .outputs import Document, Table, failed, parse_document, parse_tables
+from .passages import cut, key_sentences
+from .query import understand
+from .view import View
+from .words import has, listed, plural
+
+SEVERAL = r"files|both|these|them|two|each|all|compare|difference|changed?|changes|join|merge|combine|versus|vs"
+CHANGED = r"chang(?:ed|es?)|differ\w*|compare|versus|vs|added|removed"
+MOST_FILES = 4
+Read = Table | Document
+
+
+def is_asked(view: View) -> bool:
+    """Whether the message brings several files and speaks of more than one."""
+    return len(view.turn.files) > 1 and (has(view.text, SEVERAL) or view.text in ("", "(no words)"))
+
+
+def answer(view: View, found: Findings) -> None:
+    """Read them all, then compare two, ask each, or tell what each holds."""
+    tables: list[Table] = []
+    documents: list[Document] = []
+    for file in view.turn.files[:MOST_FILES]:
+        _read(view, found, file, tables, documents)
+    read: list[Read] = [*tables, *documents]
+    for each in read:
+        found.source(each.source, each.url, "What was compared.")
+    asked = [each for each in tables if _asks(view, each)]
+    key = _key(tables) if has(view.text, CHANGED) and len(tables) == 2 else None
+    if key and not asked:
+        _tell_changes(view, found, tables[0], tables[1], key)
+    elif asked:
+        _ask_each(view, found, asked)
+    else:
+        _describe_each(found, read)
+    if len(view.turn.files) > MOST_FILES:
+        found.gaps.append(f"I read the first {MOST_FILES} of {len(view.turn.files)} files.")
+
+
+def _read(
+    view: View, found: Findings, file: File, tables: list[Table], documents: list[Document]
+) -> None:
+    output = view.do("read_file", f"I read {file.name}.", file_id=file.id)
+    if failed(output):
+        found.lower(f"{file.name} could not be read: {output.splitlines()[0]}")
+        return
+    read = parse_tables(output)
+    tables += read
+    document = None if read else parse_document(output)
+    documents += [document] if document else []
+
+
+def _asks(view: View, table: Table) -> bool:
+    """Whether the question names a figure of this table."""
+    return understand(data.understood(view.text, view.turn.day), table).measure is not None
+
+
+def _ask_each(view: View, found: Findings, tables: list[Table]) -> None:
+    """The same question to every table that can answer it."""
+    summaries = []
+    for table in tables:
+        part = Findings()
+        data.ask(view, part, table)
+        summaries.append(f"{table.source}: {part.summary}")
+        found.charts += part.charts
+        if not found.columns:
+            found.caption, found.columns, found.rows = part.caption, part.columns, part.rows
+    found.summary, *found.points = summaries
+    if len(tables) > 1:
+        found.gaps.append(
+            f"The table shows the figures of {tables[0].source}; I do not join files."
+        )
+
+
+def _key(tables: list[Table]) -> str | None:
+    """The column that names the rows of both: an id, else the first that tells each row apart."""
+    one, other = tables
+    common = [column for column in one.columns if column in other.columns]
+    apart = [
+        column
+        for column in common
+        if all(t.ranges.get(column, ("",))[0].replace(",", "") == str(t.total) for t in tables)
+    ]
+    named = [
+        column
+        for column in apart
+        if re.search(r"(?:^|_)(?:id|no|number|code|name|sku)$", column, re.I)
+    ]
+    return next(iter(named + apart), None)
+
+
+def _tell_changes(view: View, found: Findings, before: Table, after: Table, key: str) -> None:
+    output = view.do(
+        "compare_tables", "I compare the two row by row.", before=before.handle, after=after.handle, key=key
+    )  # fmt: skip
+    if failed(output):
+        found.summary = f"{before.source} and {after.source} could not be compared."
+        found.lower(output.split("\n", 1)[0], "low")
+        return
+    result = next(iter(parse_tables(output)), None)
+    if result is None or not result.rows:
+        found.summary = f"Nothing: {before.source} and {after.source} hold the same rows."
+        return
+    kinds = [row[1] for row in result.rows]
+    counts = [f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds)]
+    found.summary = (
+        f"From {before.source} to {after.source}, **{result.total} "
+        f"{'change' if result.total == 1 else 'changes'}**: {listed(counts)}."
+    )
+    found.caption = f"What changed, by {key.replace('_', ' ')}"
+    found.columns, found.rows = [name.replace("_", " ") for name in result.header], result.rows[:20]
+    if result.total > len(found.rows):
+        found.gaps.append(f"The table shows the first {len(found.rows)} changes.")
+
+
+def _describe_each(found: Findings, read: list[Read]) -> None:
+    """What each file holds; of two tables also which columns they share."""
+    found.points = [_described(each) for each in read]
+    tables = [each for each in read if isinstance(each, Table)]
+    found.summary = (
+        f"These are {len(read)} different {plural('file')}:"
+        if len(read) > 1
+        else "I read one file:"
+    )
+    common = (
+        [c for c in tables[0].columns if all(c in t.columns for t in tables)]
+        if len(tables) > 1
+        else []
+    )
+    if common:
+        noun = "column" if len(common) == 1 else "columns"
+        found.points.append(f"They share the {noun} {listed([f'`{c}`' for c in common])}")
+    if len(tables) > 1:
+        found.follow_ups = [f"What is in {tables[0].source.strip('`')}?"]
+
+
+def _described(each: Read) -> str:
+    if isinstance(each, Table):
+        names = listed([f"`{name}`" for name in list(each.columns)[:8]])
+        return f"**{each.source.strip('`')}**: {each.total:,} rows with {names}"
+    picked = key_sentences(each.text, most=2)
+    return f"**{each.source.strip('`')}**: {cut(' '.join(picked)) or 'no sentences to quote'}"
