@@ -47,12 +47,8 @@ def _is_preview(attachment: Object) -> bool:
 
 
 def _attachment(each: Object) -> str:
-    words = _text(each.get("text"))
     if _is_message(each):
-        inside = (one.get("message") for one in _objects(each.get("message_blocks")))
-        said = words or _joined((_blocks(one.get("blocks")) for one in _objects([*inside])), "\n")
-        origin = _joined((_text(each.get("author_name")), _text(each.get("from_url"))), ", ")
-        return _joined((f"[Forwarded: {origin}]", said), "\n") if said else ""
+        return _forwarded(each)
     fields = (
         _joined((_text(field.get("title")), _text(field.get("value"))), ": ")
         for field in _objects(each.get("fields"))
@@ -62,11 +58,24 @@ def _attachment(each: Object) -> str:
         _text(each.get("pretext")),
         _text(each.get("author_name")),
         f"<{link}|{title}>" if title and link else title,
-        words,
+        _text(each.get("text")),
         *fields,
         _blocks(each.get("blocks")),
     )
     return _joined(parts, "\n") or _text(each.get("fallback"))
+
+
+def _forwarded(each: Object) -> str:
+    """Its files by their ids: whoever asks for one is asked whether they may read it."""
+    inside = (one.get("message") for one in _objects(each.get("message_blocks")))
+    blocks = _joined((_blocks(one.get("blocks")) for one in _objects([*inside])), "\n")
+    files = (
+        f"[file {_joined((_text(file.get('id')), _text(file.get('name'))), ', ')}]"
+        for file in _objects(each.get("files"))
+    )
+    said = _joined((_text(each.get("text")) or blocks, *files), "\n")
+    origin = _joined((_text(each.get("author_name")), _text(each.get("from_url"))), ", ")
+    return f"[Forwarded: {origin}]\n{said}" if said else ""
 
 
 def _blocks(blocks: Any) -> str:

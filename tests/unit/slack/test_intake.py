@@ -126,14 +126,17 @@ async def test_a_forwarded_message_is_what_the_question_is_about(rig, words_with
         "from_url": "https://local.example/archives/C0SALES001/p1700000000000100",
         "fallback": "[Ben] Numbers",
         "text": f"Numbers are in, <@{ADA}>",
+        "files": [{"id": "F0NUMBERS1", "name": "q3.xlsx", "mimetype": "application/x"}],
     }
     direct = rig.direct(ADA)
     await rig.ws.say(ADA, direct, words_with_it, attachments=[forwarded])
     [request] = await settled(rig)
     assert request.text == (words_with_it or words.ATTACHED_ONLY)
     assert request.quoted == (
-        f"[Forwarded: Ben Okafor, {forwarded['from_url']}]\nNumbers are in, @Ada Lovelace"
+        f"[Forwarded: Ben Okafor, {forwarded['from_url']}]\nNumbers are in, @Ada Lovelace\n"
+        "[file F0NUMBERS1, q3.xlsx]"
     )
+    assert request.files == ()
 
 
 async def test_an_empty_mention_is_answered_with_what_can_be_asked(rig):
