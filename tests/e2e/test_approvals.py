@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.test_first_answer import say
+from tests.e2e.test_first_answer import reply, say
+from tests.e2e.test_home import home
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
 
@@ -40,3 +41,17 @@ def test_what_is_denied_is_not_done_and_said_so(page: Page) -> None:
     page.get_by_test_id("channel-sales").click()
     expect(page.get_by_role("heading", name="#sales", level=1)).to_be_visible()
     expect(page.get_by_text("We ship on Sunday.")).to_have_count(0)
+
+
+def test_a_question_is_scheduled_told_of_and_cancelled(page: Page) -> None:
+    """After a yes it stands in Home; by asking it is ended."""
+    say(page, "every Monday at 9:30 what is 6 * 7?")
+    panel = page.get_by_test_id("thread-panel")
+    card = panel.get_by_test_id("message").filter(has_text="may I do this?")
+    card.get_by_role("button", name="Approve", exact=True).click()
+    expect(panel).to_contain_text("It is scheduled")
+    expect(home(page)).to_contain_text("at 09:30 on Monday")
+    page.get_by_test_id("channel-general").click()
+    page.get_by_test_id("replies").last.click()
+    reply(page, "cancel the schedule")
+    expect(panel).to_contain_text("Cancelled: “what is 6 * 7?”")

@@ -29,7 +29,7 @@ DELETE = re.compile(
     re.IGNORECASE,
 )
 NAMED = re.compile(
-    r"\b(?:called|titled|named|with the title|about|on|for)\b\s+[\"“'‘]?(?P<name>[^\"”'’:]+?)[\"”'’]?(?=\s+with\b|\s+that\b|\s*[:.]|$)",
+    r"\b(?:canvas(?=\s+[\"“'‘])|called|titled|named|with the title|about|on|for)\b\s+[\"“'‘]?(?P<name>[^\"”'’:]+?)[\"”'’]?(?=\s+with\b|\s+that\b|\s*[:.]|$)",
     re.I,
 )
 BODY = re.compile(
