@@ -45,6 +45,7 @@ class Table(LayoutBlock):
     @model_validator(mode="after")
     def _is_small(self) -> "Table":
         _same_width(self.rows)
+        _short_in_all(self.rows)
         return self
 
 
@@ -61,8 +62,7 @@ class DataTable(LayoutBlock):
     @model_validator(mode="after")
     def _is_small(self) -> "DataTable":
         _same_width(self.rows)
-        if sum(_size(cell) for row in self.rows for cell in row) > 10_000:
-            raise ValueError("must be less than 10001 characters in all")
+        _short_in_all(self.rows)
         return self
 
 
@@ -135,6 +135,11 @@ def _same_width(rows: list[list[Any]]) -> None:
         raise ValueError("all rows must have the same number of cells")
 
 
+def _short_in_all(rows: list[list[Any]]) -> None:
+    if sum(_size(cell) for row in rows for cell in row) > 10_000:
+        raise ValueError("must be less than 10001 characters in all")
+
+
 def _size(cell: RawText | RawNumber | RichText) -> int:
     match cell:
         case RawText():
@@ -142,4 +147,13 @@ def _size(cell: RawText | RawNumber | RichText) -> int:
         case RawNumber():
             return len(cell.text or str(cell.value))
         case _:
-            return len(str(cell.model_dump(exclude_none=True)))
+            return _length(cell.model_dump())
+
+
+def _length(part: Any) -> int:
+    """Of all texts in rich text, as people read them."""
+    if isinstance(part, list):
+        return sum(map(_length, part))
+    if not isinstance(part, dict):
+        return 0
+    return len(str(part.get("text") or "")) + sum(_length(each) for each in part.values())

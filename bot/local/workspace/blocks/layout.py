@@ -28,7 +28,6 @@ from bot.local.workspace.blocks.parts import (
     Text150,
     Text200,
     Text2000,
-    Text3000,
     Url,
 )
 from bot.local.workspace.blocks.rich_text import LayoutBlock, RichText
@@ -38,7 +37,7 @@ class Section(LayoutBlock):
     """Text, fields, and one element beside them."""
 
     type: Literal["section"]
-    text: Text3000 | None = None
+    text: Text | None = None
     fields: Annotated[list[Text2000], Field(min_length=1, max_length=10)] | None = None
     accessory: Accessory | None = None
     expand: bool | None = None

@@ -27,7 +27,7 @@ class PlainText(Part):
     """Text shown as it is."""
 
     type: Literal["plain_text"]
-    text: Annotated[str, Field(min_length=1)]
+    text: Annotated[str, Field(min_length=1, max_length=3_000)]
     emoji: bool | None = None
 
 
@@ -35,12 +35,11 @@ class Mrkdwn(Part):
     """Text in Slack's own markup."""
 
     type: Literal["mrkdwn"]
-    text: Annotated[str, Field(min_length=1)]
+    text: Annotated[str, Field(min_length=1, max_length=3_000)]
     verbatim: bool | None = None
 
 
 Text = Annotated[PlainText | Mrkdwn, Field(discriminator="type")]
-Text3000 = Annotated[Text, _at_most(3000)]
 Text2000 = Annotated[Text, _at_most(2000)]
 Text150 = Annotated[Text, _at_most(150)]
 Text200 = Annotated[Text, _at_most(200)]
