@@ -6,6 +6,7 @@ import asyncio
 import sys
 
 from bot.commands import cli
+from bot.core.ending import end_as_by_ctrl_c
 from bot.core.errors import (
     ConfigurationError,
     SlackUnavailable,
@@ -20,6 +21,7 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Errors of configuration, and tools that cannot work, are one line, not a trace."""
+    end_as_by_ctrl_c()
     try:
         cli()
     except (ConfigurationError, ToolDefinitionError) as error:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-import signal
 from pathlib import Path
 from typing import Any
 
 from bot.console import ConsoleConversation, anybody, console_surface
 from bot.core.answers import GIVEN, Answer
+from bot.core.ending import ending_signals
 from bot.core.errors import ConfigurationError, ToolDefinitionError
 from bot.core.ids import new_id
 from bot.core.outcome import Outcome
@@ -32,7 +32,8 @@ async def ask_once(
     stream: bool,
     dry_run: bool,
 ) -> Outcome:
-    """Answer on stdout, on a Redis that is gone afterwards; SIGINT stops the run in good order."""
+    """Answer on stdout, on a Redis that is gone afterwards; a signal to end stops the run in
+    good order."""
     conversation = ConsoleConversation.with_files(files, Path.cwd())
     surface = console_surface(as_json=as_json, stream=stream)
     async with (
@@ -78,7 +79,8 @@ async def _answered(request: Request, works: Runner, stores: Stores) -> Outcome:
         stopping.append(loop.create_task(cancel))
 
     await stores.mailbox.submit(request, event_id=request.id)  # only what waits can be stopped
-    loop.add_signal_handler(signal.SIGINT, interrupted)
+    for each in ending_signals():
+        loop.add_signal_handler(each, interrupted)
     outcome = await works.answer(request, attempt=1)
     await asyncio.gather(*stopping)
     return outcome

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import signal
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bot.commands.start import configured
+from bot.core.ending import ending_signals
 from bot.core.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def worker() -> None:
 
 
 async def _stay(running: AbstractAsyncContextManager[Any], ready: Callable[[Any], None]) -> None:
-    """Run until the first SIGINT or SIGTERM, then leave in good order; a second one ends it at once,
+    """Run until the first signal to end, then leave in good order; a second one ends it at once,
     handing back what can be handed back in a few seconds."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -71,7 +71,7 @@ async def _stay(running: AbstractAsyncContextManager[Any], ready: Callable[[Any]
             loop.call_later(_LAST_SECONDS, os._exit, _ENDED_BY_SIGNAL)  # a thread may never end
         stop.set()
 
-    for each in (signal.SIGINT, signal.SIGTERM):
+    for each in ending_signals():
         loop.add_signal_handler(each, asked)
     async with running as entered:
         ready(entered)

@@ -70,7 +70,13 @@ class _Server:
 
     async def start(self) -> None:
         """Returns once it answers."""
-        self._process = await _start(self._server, self._directory, self._socket, self._lock)
+        started = _start(self._server, self._directory, self._socket, self._lock)
+        # Of a process whose beginning is cancelled asyncio would wait for the end for ever.
+        starting = asyncio.create_task(started)
+        try:
+            await asyncio.shield(starting)
+        finally:
+            self._process = await starting
         await _answers(self._process, self._socket, self._directory)
 
     async def keep_running(self) -> None:

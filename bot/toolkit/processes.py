@@ -23,7 +23,7 @@ async def process_group(
 ) -> AsyncGenerator[asyncio.subprocess.Process]:
     """`command`, without a shell and without input, at the head of a process group that is killed
     on the way out, whatever it started. Raises OSError when there is no such program."""
-    process = await asyncio.create_subprocess_exec(
+    started = asyncio.create_subprocess_exec(
         *command,
         cwd=cwd,
         env=env,
@@ -32,9 +32,12 @@ async def process_group(
         stderr=stderr,
         start_new_session=True,
     )
+    # Of a process whose beginning is cancelled asyncio would wait for the end for ever.
+    starting = asyncio.create_task(started)
     try:
-        yield process
+        yield await asyncio.shield(starting)
     finally:
+        process = await starting
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         await process.wait()

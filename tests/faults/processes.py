@@ -6,6 +6,7 @@ import asyncio
 import os
 import socket
 import sys
+import tempfile
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -43,22 +44,34 @@ def environment(ws: Workspace, api: ResponsesServer, folder: Path, **more: str) 
 async def started(
     command: str, settings: Mapping[str, str], log: Path
 ) -> AsyncGenerator[asyncio.subprocess.Process]:
-    """`bot <command>`, once it is ready; killed at the end. What it says goes to `log`."""
-    with log.open("ab") as out:
+    """`bot <command>`, once it is ready; killed at the end. What it says goes to `log`, and what it
+    could not put away goes with it."""
+    with (
+        log.open("ab") as out,
+        tempfile.TemporaryDirectory(prefix="bot-killed-", ignore_cleanup_errors=True) as temporary,
+    ):
         begin = out.tell()
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "bot", command),
-            env={"PATH": os.environ["PATH"], **settings},
+            env={"PATH": os.environ["PATH"], "TMPDIR": temporary, **settings},
             stdout=out,
             stderr=out,
         )
+        async with _until_killed(process, command, log, begin):
+            yield process
+
+
+@asynccontextmanager
+async def _until_killed(
+    process: asyncio.subprocess.Process, command: str, log: Path, begin: int
+) -> AsyncGenerator[None]:
     try:
         async with asyncio.timeout(_STARTING):
             while " ready" not in _said(log, begin):
                 if process.returncode is not None:
                     raise RuntimeError(f"bot {command} ended: {_said(log, begin)[-2_000:]}")
                 await asyncio.sleep(_LOOK_AGAIN)
-        yield process
+        yield
     finally:
         if process.returncode is None:
             process.kill()

@@ -164,19 +164,46 @@ async def test_a_wrong_setting_is_one_line_and_code_3(
     assert said in line
 
 
-async def test_ctrl_c_stops_a_question(tmp_path: Path) -> None:
-    """H1: the run ends in good order, with its own code."""
+@pytest.fixture
+def temporary(tmp_path: Path) -> Path:
+    """Where a process puts what it needs for a while."""
+    (folder := tmp_path / "temporary").mkdir()
+    return folder
+
+
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+async def test_ctrl_c_stops_a_question(tmp_path: Path, temporary: Path, by: signal.Signals) -> None:
+    """H1: the run ends in good order, with its own code; so does whoever closes the terminal, or has
+    it ended. Nothing of it stays behind."""
     script = Script([held(text("never"), asyncio.Event())])
     async with (
         ResponsesServer.open(script) as api,
-        started(tmp_path, "ask", "x", **reaching(api)) as process,
+        started(tmp_path, "ask", "x", TMPDIR=str(temporary), **reaching(api)) as process,
     ):
         await api.until(lambda: api.requests and api.requests[0].response_id, timeout=20)
-        process.send_signal(signal.SIGINT)
+        assert names_in(temporary)
+        process.send_signal(by)
         done = await ended(process)
     assert done.code == 130
     assert done.out.startswith("Stopped.")
     assert "Traceback" not in done.err
+    assert names_in(temporary) == []
+
+
+@pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGHUP])
+async def test_ended_before_it_began_it_leaves_nothing(
+    tmp_path: Path, temporary: Path, by: signal.Signals
+) -> None:
+    """Its Redis is starting."""
+    set_up = {"OPENAI_API_KEY": "sk-x", "TMPDIR": str(temporary)}
+    async with started(tmp_path, "ask", "x", **set_up) as process:
+        async with asyncio.timeout(30):
+            while not names_in(temporary):  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        process.send_signal(by)
+        done = await ended(process)
+    assert done.code == 130
+    assert names_in(temporary) == []
 
 
 async def test_tools_are_listed_with_what_they_cost(tmp_path: Path) -> None:

@@ -35,6 +35,10 @@ def socket_of(url: str) -> Path:
     return Path(url.removeprefix("unix://"))
 
 
+def left_in(folder: Path) -> list[Path]:
+    return list(folder.iterdir())
+
+
 def there(path: Path | str) -> bool:
     return Path(path).exists()
 
@@ -45,6 +49,23 @@ async def test_what_was_kept_is_there_after_a_restart(tmp_path: Path) -> None:
         async with embedded_redis(tmp_path) as url, Redis.from_url(url) as client:
             assert await client.get("kept") == expected
             await client.set("kept", "1")
+
+
+async def test_ended_as_soon_as_it_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C while the server is starting: it ends, and nothing stays."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+
+    async def held() -> None:
+        async with embedded_redis(None):
+            await asyncio.Event().wait()
+
+    holding = asyncio.create_task(held())
+    await asyncio.sleep(0)  # it has come to the first await
+    assert left_in(tmp_path)
+    holding.cancel()
+    await asyncio.wait({holding}, timeout=20)
+    assert holding.cancelled()
+    assert left_in(tmp_path) == []
 
 
 async def test_without_a_directory_nothing_stays() -> None:
