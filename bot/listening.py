@@ -203,7 +203,7 @@ def _home_tab(
         slack.identity,
         slack.clients,
         background,
-        people=slack.people,
+        gate=gate,
         usage_of=budgets.of_person,
         admin=admin,
         memories=stores.memories,

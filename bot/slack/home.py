@@ -46,23 +46,17 @@ def home_view(
     board: Board | None,
     locale: str,
     choice: str = CHOICE,
+    *,
+    refusal: str = "",
 ) -> Block:
     """What I can do, how to ask, examples, what the person has used, set, had me remember and
     scheduled, and the board of admins. A new id for the `choice` of a channel empties it: Slack
-    would go on showing the last one, and not say when the same is chosen again."""
-    ways = "\n".join(f"• {way}" for way in words.HOW_TO_ASK)
-    examples = "\n".join(f"• _{example}_" for example in words.EXAMPLES)
+    would go on showing the last one, and not say when the same is chosen again. Whoever may not ask
+    is told so instead of how to: `refusal` is the sentence for them."""
     used = "\n".join(f"• {words.USED[each.budget]}: {used_of(each, locale)}" for each in usage)
     blocks = [
         _header(words.HOME_HELLO.format(name=name)),
-        _section(words.CAN_DO),
-        {"type": "divider"},
-        _header(words.HOME_HOW),
-        _section(ways),
-        _section(words.WHILE_WORKING),
-        {"type": "divider"},
-        _header(words.HOME_EXAMPLES),
-        _section(examples),
+        *(_refused(refusal) if refusal else _how_to_ask()),
         {"type": "divider"},
         _header(words.HOME_USAGE),
         _section(used),
@@ -74,6 +68,25 @@ def home_view(
         *(_board(board, locale, choice) if board else ()),
     ]
     return {"type": "home", "blocks": blocks}
+
+
+def _how_to_ask() -> list[Block]:
+    ways = "\n".join(f"• {way}" for way in words.HOW_TO_ASK)
+    examples = "\n".join(f"• _{example}_" for example in words.EXAMPLES)
+    return [
+        _section(words.CAN_DO),
+        {"type": "divider"},
+        _header(words.HOME_HOW),
+        _section(ways),
+        _section(words.WHILE_WORKING),
+        {"type": "divider"},
+        _header(words.HOME_EXAMPLES),
+        _section(examples),
+    ]
+
+
+def _refused(refusal: str) -> list[Block]:
+    return [_section(escape_mrkdwn(refusal)), context(words.HOME_REFUSED).block]
 
 
 def _memories(memories: Sequence[Memory]) -> list[Block]:

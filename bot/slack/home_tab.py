@@ -6,14 +6,15 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from bot.core.errors import NotPermitted
 from bot.core.memory import Memory, MemoryScope
 from bot.runs.budgets import Standing
 from bot.runs.preferences import PreferenceBook
 from bot.slack.admin import Admin
 from bot.slack.background import Background
 from bot.slack.client import Clients, Identity
+from bot.slack.gate import Gate
 from bot.slack.home import CHOICE, home_view
-from bot.slack.people import People
 from bot.slack.schedules import WorkspaceSchedules
 
 
@@ -38,7 +39,7 @@ class HomeTab:
     identity: Identity
     clients: Clients
     background: Background
-    people: People
+    gate: Gate
     usage_of: UsageOf
     admin: Admin
     memories: Memories
@@ -62,10 +63,19 @@ class HomeTab:
             await self.memories.all(MemoryScope.USER, self._holder(user)),
             await self.schedules.of(user),
             await self.admin.board(user),
-            await self.people.locale(user),
+            await self.gate.people.locale(user),
             choice,
+            refusal=await self.refusal(user),
         )
         await self.clients.writes.views_publish(user_id=user, view=view)
+
+    async def refusal(self, user: str) -> str:
+        """Why somebody may not ask; empty if they may."""
+        try:
+            await self.gate.asker(user, "")
+        except NotPermitted as refusal:
+            return str(refusal)
+        return ""
 
     def _holder(self, user: str) -> str:
         return f"{self.identity.team}:{user}"

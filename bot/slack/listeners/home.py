@@ -24,7 +24,9 @@ Body = dict[str, Any]
 def register(app: AsyncApp, home: HomeTab, access: Access) -> None:
     """Listen to the opening of either, to what is open beside it, and to the buttons of the tab."""
 
-    async def suggest(direct: str, beside: str | None) -> None:
+    async def suggest(user: str, direct: str, beside: str | None) -> None:
+        if await home.refusal(user):
+            return
         place = await access.place(beside, otherwise="") if beside else ""
         await home.clients.writes.assistant_threads_setSuggestedPrompts(
             channel_id=direct, prompts=suggested_prompts(place)
@@ -35,13 +37,17 @@ def register(app: AsyncApp, home: HomeTab, access: Access) -> None:
         if event.get("tab") == "home":
             home.renew(event["user"])
         elif event.get("channel"):
-            home.background.start(suggest(event["channel"], None), "suggested prompts")
+            home.background.start(
+                suggest(event["user"], event["channel"], None), "suggested prompts"
+            )
 
     @app.event("app_context_changed")
     async def looked_elsewhere(event: Body) -> None:
         beside = channel_beside(event.get("context"))
         if event.get("channel"):
-            home.background.start(suggest(event["channel"], beside), "suggested prompts")
+            home.background.start(
+                suggest(event["user"], event["channel"], beside), "suggested prompts"
+            )
 
     _listen_to_buttons(app, home)
 

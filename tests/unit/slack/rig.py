@@ -303,7 +303,7 @@ async def wired(
                 identity,
                 clients,
                 background,
-                people=people,
+                gate=gate,
                 usage_of=nothing_used,
                 admin=admin,
                 memories=NoMemories(),

@@ -59,6 +59,15 @@ def filled(**changes: Any) -> dict[str, Any]:
     return {name: {name: value} for name, value in (values | changes).items()}
 
 
+async def test_who_may_not_ask_is_told_so_instead_of_how_to(redis_url: str) -> None:
+    """A guest, unless guests are let in."""
+    for policy, told in ((Policy(), False), (Policy(allow_guests=True), True)):
+        async with deployed(answers(0), redis_url, access=policy) as bot:
+            shown = str(await home(bot, GUS, "Hello, I am"))
+            assert ("How to ask" in shown) is told
+            assert ("questions from guests" in shown) is not told
+
+
 async def test_only_admins_see_the_board_of_admins(redis_url: str) -> None:
     """What others spent is nobody else's business."""
     async with deployed(answers(1), redis_url) as bot:
