@@ -110,7 +110,10 @@ export async function changed(field) {
   if (!("dispatch" in field.dataset)) return;
   if (field.dataset.confirm && !(await confirmed(JSON.parse(field.dataset.confirm)))) return;
   const value = valueOf(field);
-  if (value !== null) dispatch(field, value);
+  if (value === null) return;
+  field.ariaBusy = "true";
+  await dispatch(field, value);
+  field.removeAttribute("aria-busy");
 }
 
 // The focus goes `back` when it is over, or to the message as it is then.

@@ -32,13 +32,18 @@ async function decoded(answer) {
   return body;
 }
 
+let waiting = 0; // requests that are not answered yet
+
 async function request(url, options) {
   let answer;
+  document.body.classList.toggle("waiting", ++waiting > 0);
   try {
     answer = await fetch(url, options);
   } catch {
     toast("The local workspace does not answer. Is it still running?", { error: true });
     return null;
+  } finally {
+    document.body.classList.toggle("waiting", --waiting > 0);
   }
   if (answer.ok) return answer;
   toast(await reason(answer), { error: true });
