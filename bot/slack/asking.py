@@ -31,6 +31,9 @@ from bot.slack.workspaces import Slack
 LoadRequest = Callable[[str], Awaitable[Request | None]]
 """A request that was made before, by its id; None when it is not kept any more."""
 
+NOT_IN_CHANNEL = "bot not in channel"
+"""Why a question was refused, on record."""
+
 _AS_NEW = {
     "replaces": None,
     "message": "",
@@ -149,6 +152,11 @@ class Asking:
         opened = await self._clients.writes.conversations_open(users=user)
         return str(opened["channel"]["id"])
 
+    async def is_in(self, channel: str) -> bool:
+        """Whether the bot can answer there."""
+        found = await self._access.channel(channel)
+        return found is not None and found.bot_is_in and not found.archived
+
     async def permitted(self, user: str, channel: str) -> Person:
         """The person, if they may ask there. Raises NotPermitted; a refusal is put on record."""
         try:
@@ -163,7 +171,7 @@ class Asking:
         found = await self._access.channel(channel)
         if found is None or not found.bot_is_in or found.archived:
             invite = words.INVITE.format(name=self._identity.name)
-            raise NotPermitted(invite, reason="bot not in channel")
+            raise NotPermitted(invite, reason=NOT_IN_CHANNEL)
         try:
             await self._access.may_see(person, found)
         except NotPermitted:

@@ -14,7 +14,7 @@ from bot.core.errors import NotPermitted
 from bot.core.request import Entry
 from bot.runs.preferences import PreferenceBook
 from bot.slack import modals
-from bot.slack.asking import Asking, Question
+from bot.slack.asking import NOT_IN_CHANNEL, Asking, Question
 from bot.slack.client import Clients
 from bot.slack.contents import said_in
 from bot.slack.intake import file_refs
@@ -95,10 +95,17 @@ async def _submit(form: Filled, user: str, key: str, asking: Asking) -> dict[str
     try:
         await asking.ask(await _question(form, user, key, asking))
     except NotPermitted as refusal:
-        return modals.place_error(form, str(refusal))
+        alone = refusal.reason == NOT_IN_CHANNEL and _needs_no_thread(form)
+        return modals.place_error(form, words.CHOOSE_ONLY_ME if alone else str(refusal))
     except SlackApiError:
         return modals.question_error(words.TRY_AGAIN)
     return {}
+
+
+def _needs_no_thread(form: Filled) -> bool:
+    """Whether the one message is all that has to be known: then it can be asked about where the bot
+    is not, such as in a direct message of two people."""
+    return form.about is not None and (form.task is None or form.task.about_message)
 
 
 async def _question(form: Filled, user: str, key: str, asking: Asking) -> Question:
@@ -112,17 +119,19 @@ async def _question(form: Filled, user: str, key: str, asking: Asking) -> Questi
             text=form.question,
             key=key,
         )
-    about, task = form.about, form.task
+    about, task, only_me = form.about, form.task, form.where == modals.MODAL_ONLY_ME
+    elsewhere = only_me and _needs_no_thread(form) and not await asking.is_in(about.channel)
+    channel = await asking.direct_channel(user) if elsewhere else about.channel
     return Question(
         entry=Entry.MESSAGE_SHORTCUT,
         user=user,
-        channel=about.channel,
-        thread=about.thread,
+        channel=channel,
+        thread=None if elsewhere else about.thread,
         text=task.question(clean(form.question)) if task else form.question,
         key=key,
         quoted=about.quoted if not task or task.about_message else "",
         files=about.files,
         # Nobody else reads a direct message with the bot, and there the answer may stay.
-        private=form.where == modals.MODAL_ONLY_ME and not about.channel.startswith("D"),
+        private=only_me and not channel.startswith("D"),
         response_type=task.response_type if task else Answer.__name__,
     )

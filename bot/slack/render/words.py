@@ -316,6 +316,9 @@ USED_BY = {
 USED = {"user_day": "Today", "user_month": "This month"}
 
 INVITE = "I am not in that channel. Invite me there first: /invite @{name}"
+CHOOSE_ONLY_ME = (
+    "I am not in that conversation, so I can answer only to you. Choose that, or invite me there."
+)
 CANNOT_ASK = "I can't take this question there: {reason}"
 NOT_YOUR_CHANNEL = "You are not in that channel."
 MODAL_TOO_LATE = (
