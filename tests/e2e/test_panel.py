@@ -45,7 +45,12 @@ def test_a_step_of_a_workflow_returns_outputs_or_says_why_not(page: Page) -> Non
     expect(outputs.locator("[data-output=data]")).to_contain_text('"summary"')
     expect(outputs.locator("[data-output=complete]")).to_have_text("yes")
 
-    step.get_by_role("textbox", name="JSON schema").fill("{")
+    schema = step.get_by_role("textbox", name="JSON schema")
+    schema.fill('{"type": "object", "properties": {"total": {"type": "number"}}}')
+    page.get_by_test_id("run-step").click()
+    expect(outputs.locator("[data-output=data]")).to_contain_text('"total": 4383')
+
+    schema.fill("{")
     page.get_by_test_id("run-step").click()
     expect(outputs).to_contain_text("The step failed.")
     expect(outputs).to_contain_text("schema")

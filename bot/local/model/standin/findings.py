@@ -40,6 +40,8 @@ class Findings:
     questions: list[str] = field(default_factory=list)
     title: str = ""
     fields: dict[str, Any] = field(default_factory=dict)
+    figure: float | None = None
+    """The one number that was asked for, for whichever number a schema wants."""
 
     def add(self, other: Findings) -> None:
         """What was found for another question that the same answer is for."""
@@ -95,6 +97,8 @@ class Findings:
         if not shapes:
             return None
         value = self._named(name)
+        if shapes[0].get("type") in ("number", "integer") and not isinstance(value, int | float):
+            value = self.figure
         if value is None and nullable(schema):
             return None
         return _shaped(value, shapes[0], definitions)

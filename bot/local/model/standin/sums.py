@@ -71,8 +71,17 @@ def answer(view: View, found: Findings) -> None:
             continue
         result = output.strip().splitlines()[0].removeprefix("result: ")
         results.append(_told(code, shown(result)))
+        found.figure = _figure(result)
         found.source("Calculator", None, f"The result of {_readable(code)}.")
     found.summary = listed(results) or "I could not work this out."
+
+
+def _figure(result: str) -> float | None:
+    try:
+        number = float(result.replace(",", ""))
+    except ValueError:
+        return None
+    return int(number) if number.is_integer() else number
 
 
 def _written(text: str) -> list[str]:

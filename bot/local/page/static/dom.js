@@ -56,7 +56,8 @@ export function arrange(list) {
     message.classList.toggle("grouped", Boolean(close) && !isFirstNew && !(inThread && i === 1) && !before.private && !("private" in message.dataset));
     before = { date, author: message.dataset.author, private: "private" in message.dataset };
   });
-  if (inThread && messages.length > 1) messages[0].after(line("count-line", messages.length === 2 ? "1 reply" : `${messages.length - 1} replies`));
+  const replies = messages.slice(1).filter((message) => !("private" in message.dataset)).length;
+  if (inThread && replies) messages[0].after(line("count-line", replies === 1 ? "1 reply" : `${replies} replies`));
   list.closest(".scroller")?.classList.toggle("has-messages", messages.length > 0);
 }
 
