@@ -14,7 +14,7 @@ from bot.slack.asking import Asking, Question
 from bot.slack.client import Clients, Identity
 from bot.slack.modals import ask_anywhere_modal
 from bot.slack.opening import open_modal
-from bot.slack.render.words import help_text
+from bot.slack.render import words
 from bot.slack.text import question_from
 
 ASK = "/ask"
@@ -38,7 +38,7 @@ def register(
             await ack()
             return
         if text.lower().strip(" ?!") == HELP:
-            await ack(help_text(identity.name))
+            await ack(words.help_text(identity.name))
             return
         if order := orders.get(" ".join(text.lower().split())):
             try:
@@ -46,10 +46,13 @@ def register(
             except NotPermitted as refusal:
                 await ack(str(refusal))
             return
+        user, channel = command["user_id"], command["channel_id"]
+        # Between two people there is nobody to invite.
+        elsewhere = channel.startswith("D") and not await asking.is_in(channel)
         question = Question(
             entry=Entry.COMMAND,
-            user=command["user_id"],
-            channel=command["channel_id"],
+            user=user,
+            channel=await asking.direct_channel(user) if elsewhere else channel,
             thread=None,
             text=text,
             key=f"command:{command['trigger_id']}",
@@ -59,4 +62,4 @@ def register(
         except NotPermitted as refusal:
             await ack(str(refusal))
         else:
-            await ack()
+            await ack(words.ANSWERED_DIRECTLY if elsewhere else "")

@@ -316,6 +316,7 @@ USED_BY = {
 USED = {"user_day": "Today", "user_month": "This month"}
 
 INVITE = "I am not in that channel. Invite me there first: /invite @{name}"
+ANSWERED_DIRECTLY = "I am not in this conversation: I answer you in our direct messages."
 CHOOSE_ONLY_ME = (
     "I am not in that conversation, so I can answer only to you. Choose that, or invite me there."
 )

@@ -12,6 +12,7 @@ from bot.core.outcome import RunStatus
 from bot.core.request import Again, Entry, FileRef, Request
 from bot.core.schedule import Schedule
 from bot.local.workspace import ADA, BEN, GUS, NotAnswered
+from bot.local.workspace.state import Channel
 from bot.runs.budgets import Budgets
 from bot.runs.channels import ChannelSettings
 from bot.runs.preferences import Preferences
@@ -271,6 +272,16 @@ async def test_the_command_where_the_bot_is_not_says_how_to_invite_it(rig):
     answered = await rig.ws.command(ADA, RANDOM, "/ask", "hi")
     assert "/invite" in answered["text"]
     assert rig.mailbox.requests == []
+
+
+async def test_the_command_between_two_people_is_answered_directly(rig):
+    """There nobody can invite it."""
+    theirs = Channel("D0ADABEN01", "", "im", [ADA, BEN])
+    rig.ws.channels[theirs.id] = theirs
+    answered = await rig.ws.command(ADA, theirs.id, "/ask", "hi")
+    assert answered["text"] == words.ANSWERED_DIRECTLY
+    [request] = rig.mailbox.requests
+    assert request.channel == rig.direct(ADA)
 
 
 async def posted_answer(rig: Rig, **changes: Any) -> tuple[Request, str]:
