@@ -99,6 +99,7 @@ class Thread:
     items: list[dict[str, Any]] = field(default_factory=list)
     acquired: list[str] = field(default_factory=list)
     listed: int = 100
+    place: str = "#sales"
 
     def said(self, author: str, text: str) -> None:
         """Somebody wrote in the thread before."""
@@ -109,7 +110,7 @@ class Thread:
 
     async def ask(self, text: str, *files: str, quoted: str = "", note: str = "") -> Told:
         """Ask, and let the stand-in work until it completes the task."""
-        self.items.append(message(text, files, quoted))
+        self.items.append(message(text, files, quoted, place=self.place))
         calls: list[tuple[str, dict[str, Any]]] = []
         for _ in range(MOST_TURNS):
             if note and calls:
@@ -189,8 +190,10 @@ def shop(path: Path) -> Databases:
     return Databases({"shop": DatabaseConfig(url=SecretStr(f"sqlite:///{path}"))})
 
 
-def message(text: str, files: tuple[str, ...], quoted: str) -> dict[str, Any]:
-    parts = ["[Ada asks in #sales, 2026-11-21 09:00 UTC]"]
+def message(
+    text: str, files: tuple[str, ...], quoted: str, *, place: str = "#sales"
+) -> dict[str, Any]:
+    parts = [f"[Ada asks in {place}, 2026-11-21 09:00 UTC]"]
     if quoted:
         parts.append(
             "About this message:\n" + "\n".join(f"> {each}" for each in quoted.split("\n"))

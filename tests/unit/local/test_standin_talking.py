@@ -101,7 +101,7 @@ async def test_a_canvas_is_told_by_its_name_and_what_is_in_it() -> None:
     """Made with what was asked for; its name is the link, and nothing of the tool shows."""
     url = "https://slack.example/docs/F1"
     made = thread(
-        read_canvas=["There is no canvas here.", CANVAS, CANVAS], create_canvas=f"made: F1 · link: {url}",
+        read_canvas=[CANVAS, CANVAS], create_canvas=f"made: F1 · link: {url}",
         edit_canvas=f"edited: F1 · link: {url}",
     )  # fmt: skip
     told = await made.ask("write a canvas called Launch plan with: Ship in May. Tell everybody.")
@@ -119,7 +119,9 @@ async def test_a_canvas_is_told_by_its_name_and_what_is_in_it() -> None:
 
 async def test_no_second_canvas_is_asked_a_yes_for() -> None:
     """What would be refused after the approval is seen before it."""
-    told = await thread(read_canvas=CANVAS, create_canvas="made: F2 · link: x").ask("make a canvas")
+    direct = thread(read_canvas=CANVAS, create_canvas="made: F2 · link: x")
+    direct.place = "a direct message"
+    told = await direct.ask("make a canvas")
     assert told.names == ["read_canvas"]
     assert "There is a canvas already" in words(told)
 
@@ -165,12 +167,10 @@ async def test_a_reminder_that_is_due_is_told() -> None:
 
 async def test_what_was_scheduled_and_remembered_is_ended_in_words() -> None:
     """The list has no ids; “it” is what was just spoken of."""
-    lines = (
-        "s1 · “0 9 * * MON”, next Mon 2026-11-23 09:00 Europe/Berlin · tell me the total revenue"
-    )
+    lines = "s1 · at 09:00 on Monday, next Mon 2026-11-23 09:00 Europe/Berlin · tell me the total revenue"
     made = thread(list_schedules=[lines, lines], cancel_schedule=f"cancelled: {lines}")
     listed = await made.ask("what is scheduled?")
-    assert "“tell me the total revenue”, every Monday at 09:00" in words(listed)
+    assert "“tell me the total revenue”, at 09:00 on Monday" in words(listed)
     ended = await made.ask("please cancel it")
     assert ended.given("cancel_schedule") == {"id": "s1"}
     assert "Cancelled: “tell me the total revenue”." in words(ended)

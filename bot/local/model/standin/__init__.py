@@ -71,7 +71,7 @@ def _finish(view: View, found: Findings) -> Reply:
     if not found.summary:
         found.summary = _last_output(view)
     is_first = not any(step.tool == COMPLETE for step in view.steps) and len(view.turns) == 1
-    if is_first and not found.says_what_it_is:
+    if is_first and found.sources and not found.says_what_it_is:
         found.gaps.append(HONEST)
     tool = view.offered.get(COMPLETE)
     if tool is None:

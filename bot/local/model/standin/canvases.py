@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
+from .directory import FILE
 from .findings import Findings
 from .outputs import failed, parse_document
 from .passages import cut, summarise
 from .talk import messages_here, to_do
 from .view import View
-from .words import has, sentences
+from .words import content, has, overlap, sentences
 
 CANVAS = r"canvas(?:es)?"
 MAKE = re.compile(
@@ -81,7 +82,9 @@ def answer(view: View, found: Findings) -> None:
 
 
 def _make(view: View, found: Findings) -> None:
-    if there := HEAD.search(_reading(view, of=None)):
+    # A direct message has one canvas at most, a channel any number of them.
+    alone = not (view.turn.place.startswith("#") or PLACE.search(view.text))
+    if alone and (there := HEAD.search(_reading(view, of=None))):
         found.summary = f"There is a canvas already, **{there['title']}**, so I made no second one. I can add to it."
         found.follow_ups = ["Read the canvas", "Add to the canvas: to be discussed"]
         return
@@ -242,7 +245,19 @@ def _reading(view: View, of: str | None = "") -> str:
     place = PLACE.search(view.text)
     spoken_of = next(filter(None, map(_canvas_of, view.steps)), None) if of == "" else of
     which = f"#{place['name']}" if place else spoken_of
-    return view.do("read_canvas", "I read the canvas.", fresh=True, canvas=which)
+    output = view.do("read_canvas", "I read the canvas.", fresh=True, canvas=which)
+    if HEAD.search(output) or not view.knows("list_channel_items"):
+        return output
+    kept = view.do(
+        "list_channel_items", "I look which canvases there are.", fresh=True, what="canvases",
+        channel=place and place["name"],
+    )  # fmt: skip
+    others = list(FILE.finditer(kept))
+    if not others:
+        return output
+    asked = content(view.text)
+    best = max(others, key=lambda each: overlap(asked, content(each["name"])))
+    return view.do("read_canvas", f"I read “{best['name']}”.", fresh=True, canvas=best["id"])
 
 
 def _canvas_of(step: object) -> str | None:

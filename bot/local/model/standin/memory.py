@@ -48,7 +48,7 @@ def answer(view: View, found: Findings) -> None:
 
 def _remember(view: View, found: Findings, text: str) -> None:
     if FOR_ALL.search(text):
-        _remember_for_others(view, found, " ".join(FOR_ALL.sub("", text).split()))
+        _remember_for_others(view, found, _alone(text))
         return
     output = view.do("remember", "I keep this in mind.", fresh=True, text=text)
     if not output.startswith("Remembered"):
@@ -73,6 +73,11 @@ def _remember_for_others(view: View, found: Findings, text: str) -> None:
     )
     if not kept:
         found.lower(output.split("\n", 1)[0].partition(" Do not ")[0], "low")
+
+
+def _alone(text: str) -> str:
+    """The fact without whom it is for."""
+    return " ".join(FOR_ALL.sub("", text).split()).removeprefix("that ")
 
 
 def _recall(view: View, found: Findings) -> None:

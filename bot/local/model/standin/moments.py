@@ -10,7 +10,6 @@ from .clock import TOLD
 from .view import View
 
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-CRON_DAYS = ("MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN")
 MORNING = 9
 AT = r"(?:\s*,?\s*at (?P<hour>\d{1,2}|noon)(?:[:.](?P<minute>\d\d))?\s*(?P<half>am|pm)?\b(?: o'clock)?)?"
 OFTEN = re.compile(
@@ -82,17 +81,6 @@ def cron(said: re.Match[str]) -> str:
     day = said["day"].lower()
     days = {"day": "*", "morning": "*", "weekday": "MON-FRI"}.get(day, day[:3].upper())
     return f"{clock.minute} {clock.hour} * * {days}"
-
-
-def cron_in_words(line: str) -> str:
-    """A cron line as people say it, as "every Monday at 09:00"; the line itself where it is no such."""
-    found = re.fullmatch(r"(\d+) (\d+) \* \* (\S+)", line)
-    if found is None:
-        return line
-    names = {"*": "day", "MON-FRI": "weekday"} | dict(
-        zip(CRON_DAYS, (d.title() for d in DAYS), strict=True)
-    )
-    return f"every {names.get(found[3], found[3])} at {int(found[2]):02}:{int(found[1]):02}"
 
 
 def in_words(at: datetime) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .findings import Findings
-from .moments import OFTEN, ONCE, Now, cron, cron_in_words, in_words
+from .moments import OFTEN, ONCE, Now, cron, in_words
 from .outputs import failed
 from .view import View
 from .words import content, has, overlap
@@ -25,7 +25,7 @@ REMIND = re.compile(r"\bremind (?:me|us)\b(?:\s+(?:to|of|about|that)\b)?", re.IG
 DUE = re.compile(r"^Reminder: (?P<text>.+)", re.DOTALL)
 ASKED_AT = re.compile(r"\b(?:ask|tell|send|give|show) (?:me|us)\b", re.IGNORECASE)
 LINE = re.compile(
-    r"^(?P<id>\w+) · (?:“(?P<cron>[^”]+)”, next|once) (?P<next>\w+ [\d-]+ [\d:]+) (?P<zone>\S+) · (?P<text>.+)$",
+    r"^(?P<id>\w+) · (?:(?P<often>.+), next|once) (?P<next>\w+ [\d-]+ [\d:]+) (?P<zone>\S+) · (?P<text>.+)$",
     re.M,
 )
 
@@ -96,11 +96,10 @@ def _schedule(view: View, found: Findings, text: str, told: str, **when: Any) ->
         found.summary = "It is not scheduled."
         found.lower(_reason(output), "low")
         return
-    first = re.search(r"next (\w+ [\d-]+ [\d:]+ \S+)", output)
-    often = f" {cron_in_words(when['cron'])}" if "cron" in when else ""
-    found.summary = f"It is scheduled{often}: {told}" + (
-        f", next on **{first[1]}**." if first else "."
-    )
+    made = LINE.search(output.removeprefix("scheduled: "))
+    often = f", {made['often']}" if made and made["often"] else ""
+    first = f", next on **{made['next']} {made['zone']}**" if made else ""
+    found.summary = f"It is scheduled{often}: {told}{first}."
     if re.search(r"#\w", text):
         found.points.append(
             "I begin it here in this thread; what goes to a channel needs a yes each time."
@@ -123,8 +122,8 @@ def _scheduled(view: View, found: Findings) -> list[Scheduled]:
     lines = [
         Scheduled(
             line["id"],
-            f"{cron_in_words(line['cron'])}, next on {line['next']}"
-            if line["cron"]
+            f"{line['often']}, next on {line['next']}"
+            if line["often"]
             else f"once, on {line['next']}",
             line["text"],
         )
