@@ -77,7 +77,7 @@ class Outcome(BaseModel):
     `error` says how the model service failed, if that ended the run.
     `note` is a clear sentence for the person: why it is partial or failed and what to do next,
     or what there is to say of a whole answer.
-    `silent` says why nothing is posted of it.
+    `silent` says why nothing is posted of it, `stopped_by` which person stopped it, if one did.
     `found` are the steps of a run that somebody stopped, with what came out of each, and `draft` the
     beginning of the answer it was writing.
     `links` are the addresses that may be posted as links: those that people or tools brought in.
@@ -98,6 +98,7 @@ class Outcome(BaseModel):
     note: str = ""
     found: tuple[str, ...] = ()
     silent: Silence | None = None
+    stopped_by: str = ""
     draft: str = ""
     totals: Totals = Totals()
     links: frozenset[str] = frozenset()

@@ -149,7 +149,13 @@ class Runner:
         )
         await asking.settle()
         with bound_request(context):
-            async with self._stores.signals.watch(request.id, lambda _by: interrupt.request()):
+            stopping: list[str] = []
+
+            def stop(by: str) -> None:
+                stopping.append(by)
+                interrupt.request()
+
+            async with self._stores.signals.watch(request.id, stop):
                 ended = await through(state, parts, asking, noting.note)
             if ended.error:
                 ids = {"run_id": run_id, "model_request": ended.error.request_id}
@@ -158,6 +164,8 @@ class Runner:
             outcome = await spending.ending(outcome, ended.done)
         after = caller_after(ended, caller, model=context.model, bound_to=bound_to(request))
         outcome = without_secrets(noting.findings.added_to(outcome))
+        if outcome.status is RunStatus.CANCELLED and stopping:
+            outcome = outcome.model_copy(update={"stopped_by": stopping[0]})
         return await self._hushed(outcome, request), after
 
     async def _hushed(self, outcome: Outcome, request: Request) -> Outcome:

@@ -146,6 +146,8 @@ def _frame(outcome: Outcome, request: Request, gate: LinkGate) -> Frame:
         case RunStatus.CANCELLED:
             found = _found(outcome, gate)
             lead = words.FOUND_SO_FAR if outcome.result or found else words.NOTHING_FOUND_YET
+            if outcome.stopped_by not in ("", request.user):
+                note = words.STOPPED_BY.format(person=outcome.stopped_by)
             stopped = context(f":black_square_for_stop: {note or words.STOPPED} {lead}")
             return Frame([stopped, *found], [_bare(retry_button(request.id)), foot])
         case RunStatus.FAILED:

@@ -67,7 +67,7 @@ async def test_a_stopped_run_tells_what_it_had_found(stores: Stores) -> None:
         await stores.signals.request_cancel(THREAD, None, "U1")
         outcome = await working
     assert outcome.status is RunStatus.CANCELLED
-    assert outcome.note == "Stopped."
+    assert (outcome.note, outcome.stopped_by) == ("Stopped.", "U1")
     assert outcome.found == ("Calculate 1+1: result: 2",)
     assert len(bot.api.requests) == 2
 

@@ -119,6 +119,16 @@ def test_a_stopped_run_lists_what_it_had_found_and_written():
     assert words.RETRY in shown
 
 
+def test_who_stopped_it_is_said_where_that_was_not_the_asker():
+    stopped = outcome(
+        status=RunStatus.CANCELLED, stop_reason=StopReason.CANCELLED_TOOLS, note="Stopped."
+    )
+    by_other = stopped.model_copy(update={"stopped_by": "U0OTHER001"})
+    assert "Stopped by <@U0OTHER001>." in shown_text(render(by_other, REQUEST))
+    by_asker = stopped.model_copy(update={"stopped_by": REQUEST.user})
+    assert "Stopped by" not in shown_text(render(by_asker, REQUEST))
+
+
 def test_a_wide_and_long_table_is_shown_in_part_and_attached_whole():
     table = Table(
         caption="Everything",
