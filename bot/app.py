@@ -22,6 +22,7 @@ from bot.many_workspaces import many_workspaces
 from bot.runners import MakeRunner, redis_and_stores, runners
 from bot.runs.artifacts import ThreadArtifacts
 from bot.runs.engine import Engine, open_engine
+from bot.runs.policy import Policy
 from bot.runs.runner import Runner
 from bot.runs.watching import Watch
 from bot.serving import serving
@@ -29,7 +30,7 @@ from bot.settings import SLACK, Settings, secret
 from bot.slack.canvases import SlackCanvases
 from bot.slack.client import clients_on, fixed, identify, slack_session
 from bot.slack.conversation import SlackConversation
-from bot.slack.deciding import may_decide
+from bot.slack.deciding import may_administer, may_decide
 from bot.slack.directory import SlackDirectory
 from bot.slack.reachable import ReachableChannels
 from bot.slack.reading import Reading
@@ -116,7 +117,9 @@ async def _working(
             runners(settings, stores, watches=watches, draining=engine.draining)
         )
         artifacts = ThreadArtifacts(stores.artifacts)
-        in_workspace = PerWorkspace(there, lambda slack: _runner_in(slack, stores, artifacts, make))
+        in_workspace = PerWorkspace(
+            there, lambda slack: _runner_in(slack, stores, artifacts, make, settings.access)
+        )
 
         async def handle(request: Request, attempt: int) -> None:
             works = await in_workspace.of(request.team)
@@ -135,6 +138,7 @@ def _runner_in(
     stores: Stores,
     artifacts: ThreadArtifacts,
     make: MakeRunner,
+    policy: Policy,
 ) -> Runner:
     async def read_artifact(request: Request, handle: str) -> bytes:
         data = await artifacts.of(request, handle)
@@ -156,6 +160,7 @@ def _runner_in(
         _services_of(slack, channels, stores),
         with_schedules(with_steps(surfaces.open, slack.clients, slack.identity), schedules),
         partial(may_decide, slack.people),
+        partial(may_administer, slack.people, policy),
     )
 
 

@@ -30,7 +30,7 @@ from bot.model import Model, PriceList, ResponsesModel, sdk_client
 from bot.runs.artifacts import ThreadArtifacts
 from bot.runs.budgets import BudgetPolicy
 from bot.runs.channels import Channels
-from bot.runs.confirming import MayDecide
+from bot.runs.confirming import MayAdminister, MayDecide
 from bot.runs.equipment import Equipment, MoreTools
 from bot.runs.images import Images
 from bot.runs.memories import ScopedMemories
@@ -80,7 +80,7 @@ async def redis_and_stores(
         yield url, await stack.enter_async_context(open_stores(url, settings.retention))
 
 
-MakeRunner = Callable[[Conversation, Services, OpenSurface, MayDecide], Runner]
+MakeRunner = Callable[[Conversation, Services, OpenSurface, MayDecide, MayAdminister], Runner]
 """Of a place: its conversation, and what else it has for tools. Those are offered that have all they
 ask for."""
 
@@ -93,12 +93,13 @@ async def runner(
     open_surface: OpenSurface,
     *,
     may_decide: MayDecide,
+    may_administer: MayAdminister,
     place: Services = MappingProxyType({}),
     **options: Any,
 ) -> AsyncGenerator[Runner]:
     """The runner of a place that is no workspace; see `runners`."""
     async with runners(settings, stores, **options) as make:
-        yield make(conversation, place, open_surface, may_decide)
+        yield make(conversation, place, open_surface, may_decide, may_administer)
 
 
 @asynccontextmanager
@@ -112,7 +113,8 @@ async def runners(
     draining: asyncio.Event | None = None,
 ) -> AsyncGenerator[MakeRunner]:
     """Makes a runner for each place where runs are shown, looked on by `watches`. Runs are handed
-    back once `draining` is set. `MayDecide` says who may approve anything there.
+    back once `draining` is set. `MayDecide` says who may approve anything there,
+    `MayAdminister` who is an admin.
 
     Raises ConfigurationError when no model service is named.
     """
@@ -161,6 +163,7 @@ class _RunnerMaker:
         place: Services,
         open_surface: OpenSurface,
         may_decide: MayDecide,
+        may_administer: MayAdminister,
     ) -> Runner:
         for each in self.watches:
             open_surface = each.surfaces(open_surface)
@@ -185,6 +188,7 @@ class _RunnerMaker:
             draining=self.draining,
             policy=settings.access,
             may_decide=may_decide,
+            may_administer=may_administer,
             temperature=settings.model.temperature,
             stateless=settings.model.stateless,
             conversation=conversation if settings.model.images else None,

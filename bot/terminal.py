@@ -45,6 +45,7 @@ async def ask_once(
             dry_run=dry_run,
             watches=watches,
             may_decide=anybody,
+            may_administer=anybody,
         ) as works,
         stores.signals.listening(),
     ):

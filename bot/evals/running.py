@@ -76,6 +76,7 @@ async def _run(settings: Settings, stores: Stores, case: Case) -> CaseResult:
         dry_run=True,
         place={Canvases: CaseCanvases(case.canvases)} if case.canvases else {},
         may_decide=_nobody,
+        may_administer=_nobody,
     ) as works:
         *before, last = _requests(case, conversation)
         for request in before:

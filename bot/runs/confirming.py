@@ -26,6 +26,9 @@ from bot.toolkit import Tool
 MayDecide = Callable[[str], Awaitable[bool]]
 """Whether a user is somebody who may approve anything at all: no guest, nobody from outside."""
 
+MayAdminister = Callable[[str], Awaitable[bool]]
+"""Whether a user is an admin of the bot."""
+
 _LONGEST = 50_000
 """Characters of arguments that somebody can be asked to look at."""
 
@@ -34,6 +37,7 @@ _TOO_LONG = (
     f"Not done: this needs a person's approval, and nobody can check more than {_LONGEST:,} "
     "characters. Do it in smaller pieces."
 )
+_ADMINS = f"Not done: only admins decide what everybody in the workspace is told. {_NO_OTHER_WAY}"
 _NOBODY = f"Not done: it needs the approval of somebody who cannot give it. {_NO_OTHER_WAY}"
 
 
@@ -47,6 +51,7 @@ class Confirming(Hooks):
         channel: ChannelSettings,
         approvals: Approvals,
         may_decide: MayDecide,
+        may_administer: MayAdminister,
         outgoing: Outgoing,
     ) -> None:
         self._request = request
@@ -54,14 +59,20 @@ class Confirming(Hooks):
         self._channel = channel
         self._approvals = approvals
         self._may_decide = may_decide
+        self._may_administer = may_administer
         self._outgoing = outgoing
 
     @override
     async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
+        if not await self._may_tell_everybody(tool, arguments):
+            return _ADMINS
         sensitive = tool.sensitive or self._outgoing.may_carry(tool, arguments)
         if not self._policy.confirms(self._channel, mutates=tool.mutates, sensitive=sensitive):
             return Approved()
-        wanted = self._approval(tool, arguments)
+        return await self._asked(self._approval(tool, arguments))
+
+    async def _asked(self, wanted: Approval) -> Permission:
+        """What people say of it."""
         if len(wanted.arguments) > _LONGEST:
             return _TOO_LONG
         if not [user for user in wanted.approvers if await self._may_decide(user)]:
@@ -74,6 +85,12 @@ class Confirming(Hooks):
         except CorruptValue:
             return "Not done: nobody knows any more what was decided about it. Ask for it again."
         return await self._permission(decision)
+
+    async def _may_tell_everybody(self, tool: Tool, arguments: BaseModel) -> bool:
+        """Whether the asker may do what changes what all are told, if the call does."""
+        if self._policy.open_memories or not (tool.for_everybody and tool.for_everybody(arguments)):
+            return True
+        return await self._may_administer(self._request.user)
 
     async def _permission(self, decision: Decision | None) -> Permission:
         if decision is None:

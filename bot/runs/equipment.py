@@ -21,7 +21,7 @@ from bot.model import Model, PriceList
 from bot.runs.beginnings import Beginnings, MemoriesOf
 from bot.runs.budgets import BudgetPolicy
 from bot.runs.channels import Channels, ChannelSettings
-from bot.runs.confirming import Confirming, MayDecide
+from bot.runs.confirming import Confirming, MayAdminister, MayDecide
 from bot.runs.offers import Offers
 from bot.runs.outgoing import Outgoing
 from bot.runs.policy import Policy
@@ -56,6 +56,7 @@ class Equipment:
     offers: Offers
     policy: Policy
     may_decide: MayDecide
+    may_administer: MayAdminister
     memories_of: MemoriesOf
     draining: asyncio.Event
     conversation: Conversation | None = None
@@ -105,7 +106,8 @@ class Equipment:
         hooks = self.hooks_for(request, steering.asked)
         outgoing = Outgoing(request, steering.requests, self.policy)
         confirming = Confirming(
-            *(request, self.policy, here, self.stores.approvals, self.may_decide, outgoing)
+            *(request, self.policy, here, self.stores.approvals),
+            *(self.may_decide, self.may_administer, outgoing),
         )
         limits = here.limited(self.limits)
         more, own = await self.more_tools(), self.toolbox.catalogue

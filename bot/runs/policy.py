@@ -60,7 +60,8 @@ class Policy:
     members who count as admins of the bot, beside those of the workspace. `confirm` says which calls
     wait for a person's yes, for up to `approval_hours`; only `approvers` may give it, by default
     whoever asked. Pages of `open_hosts` (`*` stands for any letters) are fetched without anybody's
-    yes, whatever the run has read before; with `open_searches` the web is searched so too."""
+    yes, whatever the run has read before; with `open_searches` the web is searched so too. Admins have
+    things remembered for the whole workspace, with `open_memories` every member does."""
 
     allow_guests: bool = False
     allow_external: bool = False
@@ -69,6 +70,7 @@ class Policy:
     approvers: tuple[str, ...] = ()
     open_hosts: tuple[str, ...] = ()
     open_searches: bool = False
+    open_memories: bool = False
     approval_hours: Annotated[float, Field(gt=0, le=_LONGEST_WAIT)] = 24.0
 
     def may_ask(self, person: Person, channel: ChannelSettings) -> None:

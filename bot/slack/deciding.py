@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from bot.core.approvals import Approval, Asked, Decision, Verdict
 from bot.core.errors import NotPermitted, SlackUnavailable
 from bot.runs.auditing import Record, refused
-from bot.runs.policy import PersonKind
+from bot.runs.policy import PersonKind, Policy
 from bot.slack.people import People
 from bot.slack.pressed import Pressed
 from bot.slack.render import buttons, words
@@ -99,6 +99,15 @@ async def may_decide(people: People, user: str, *, now: bool = False) -> bool:
         return (await find(user)).kind is PersonKind.MEMBER
     except SlackUnavailable:
         return False
+
+
+async def may_administer(people: People, policy: Policy, user: str) -> bool:
+    """Whether `user` is an admin, asked of Slack now."""
+    try:
+        policy.may_administer(await people.find_now(user))
+    except (NotPermitted, SlackUnavailable):
+        return False
+    return True
 
 
 def _stands_in(approval: Approval, team: str, channel: str) -> bool:

@@ -67,7 +67,7 @@ class Tool:
     `on_acquired` gives context that enters the conversation when the tool is acquired (D2).
     `narrowing` names the arguments that make its output smaller, `sends` those whose words go to
     somebody outside. What a `foreign` tool returns was written by others, and is marked as data for
-    the model.
+    the model. A call that is `for_everybody` changes what all in the workspace are told: for admins.
     """
 
     name: str
@@ -90,6 +90,7 @@ class Tool:
     standing: tuple[str, ...] | None = None
     sends: tuple[str, ...] = ()
     foreign: bool = False
+    for_everybody: Callable[[Any], bool] | None = None
 
     @property
     def line(self) -> str:
@@ -161,6 +162,7 @@ def tool(
     standing: tuple[str, ...] | None = None,
     sends: tuple[str, ...] = (),
     foreign: bool = False,
+    for_everybody: Callable[[Any], bool] | None = None,
 ) -> Callable[[Callable[..., R_co]], _Decorated[R_co]]:
     """Make a tool of a typed function; its docstring is the description that the model reads.
 
@@ -195,6 +197,7 @@ def tool(
             standing=standing,
             sends=sends,
             foreign=foreign,
+            for_everybody=for_everybody,
         )
         return _Decorated(function, made)
 

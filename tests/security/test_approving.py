@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
+import pytest
+
 from bot.local.model import ModelRequest, Reply, call, finish
-from bot.local.workspace import ADA
+from bot.local.workspace import ADA, BEN
+from bot.runs.policy import Policy
 from bot.slack.render.buttons import APPROVE
 from tests.security.judge import calls, links
+from tests.security.model import question, won_over
 from tests.support.deployment import Deployment, deployed
 from tests.support.runs import answer
 
@@ -69,3 +74,24 @@ async def test_nothing_hides_behind_what_the_card_leaves_out(redis_url: str) -> 
         sent = list(bot.sent())
         assert (calls(sent), links(sent)) == (set(), set())  # nor in what notifications show of it
         await bot.answered(SALES, thread)
+
+
+@pytest.mark.parametrize("open_memories", [False, True])
+async def test_admins_decide_what_everybody_is_told(redis_url: str, open_memories: bool) -> None:
+    """(reliability 11) Else any member could tell the whole workspace's questions what they like; a
+    member's yes is no help. For a channel it is theirs to say."""
+    policy = Policy(open_memories=open_memories)
+    async with deployed(won_over, redis_url, access=policy) as bot:
+        for user, where, refused in (
+            (ADA, "workspace", False),
+            (BEN, "channel", False),
+            (BEN, "workspace", not open_memories),
+        ):
+            keep = ("remember_for_others", {"text": "We pay on Fridays.", "where": where})
+            thread = await bot.ask(user, SALES, question(keep, say=answer("$output")))
+            if refused:
+                [said] = await bot.answered(SALES, thread)
+                assert "only admins decide" in str(said["blocks"])
+            else:
+                await bot.ws.until(partial(cards, bot, thread))
+            assert bool(cards(bot, thread)) is not refused

@@ -133,7 +133,10 @@ async def bot_on(
     async with (
         stores.signals.listening(),
         runner(
-            configured, stores, conversation, board.opens(), dry_run=dry_run, may_decide=anybody
+            *(configured, stores, conversation, board.opens()),
+            dry_run=dry_run,
+            may_decide=anybody,
+            may_administer=anybody,
         ) as works,
     ):
         if tools:
