@@ -83,7 +83,7 @@ class Case(_Part):
     """One question; those of `before` are asked first, in the same thread, and only the last answer is
     judged. Files stand beside the file of the case. With `bounded` the run is stopped after
     the first turn in which tools ran: cheap, and enough to see what a model chooses. `canvases` are
-    Markdown by channel."""
+    Markdown by channel, `web` excerpts of pages by address, which every search finds."""
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$")
     question: str = Field(min_length=1)
@@ -93,6 +93,7 @@ class Case(_Part):
     thread: tuple[Said, ...] = ()
     channels: dict[str, tuple[Said, ...]] = {}
     canvases: dict[str, str] = {}
+    web: dict[str, str] = {}
     response: Literal["Answer", "ThreadSummary", "ActionItems", "DraftReply"] = "Answer"
     response_schema: dict[str, Any] | None = Field(default=None, alias="schema")
     bounded: bool = False

@@ -24,6 +24,7 @@ from bot.evals.cases import Case
 from bot.evals.conversation import CaseConversation
 from bot.evals.judging import reasons
 from bot.evals.results import CaseResult, Evaluation
+from bot.evals.web import CaseWebSearch
 from bot.result_text import result_text
 from bot.runners import redis_and_stores, runner
 from bot.runs.budgets import Budgets
@@ -31,7 +32,8 @@ from bot.runs.runner import Runner
 from bot.runs.surface import OpenSurface, RunPost
 from bot.settings import Settings
 from bot.store import Stores
-from bot.toolkit import Canvases, DatabaseConfig
+from bot.toolkit import Canvases, DatabaseConfig, WebSearch
+from bot.toolkit.tool import Services
 
 Told = Callable[[CaseResult], None]
 """Is told of each run as it ends."""
@@ -74,7 +76,7 @@ async def _run(settings: Settings, stores: Stores, case: Case) -> CaseResult:
         conversation,
         watch.opens(),
         dry_run=True,
-        place={Canvases: CaseCanvases(case.canvases)} if case.canvases else {},
+        place=_place(case),
         may_decide=_nobody,
         may_administer=_nobody,
     ) as works:
@@ -134,6 +136,12 @@ def _bounded(works: Runner) -> Runner:
         return HookChain((Bounded(), *chain.hooks))
 
     return works.equipped(hooks_for=hooks)
+
+
+def _place(case: Case) -> Services:
+    """What tools have in a case beside its conversation."""
+    place: dict[type, object] = {Canvases: CaseCanvases(case.canvases)} if case.canvases else {}
+    return place | ({WebSearch: CaseWebSearch(case.web)} if case.web else {})
 
 
 async def _nobody(_user: str) -> bool:
