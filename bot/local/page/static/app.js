@@ -1,7 +1,7 @@
 // The page: listens to the person and to the server, and starts.
 import { operations } from "./arrivals.js";
 import { changed, clicks } from "./clicks.js";
-import { toBottom } from "./dom.js";
+import { localise, toBottom } from "./dom.js";
 import { label } from "./fields.js";
 import { Live } from "./live.js";
 import { closeMenu, menuContext } from "./menus.js";
@@ -98,6 +98,9 @@ setInterval(() => {
     else if (all.length > 1) words.textContent = all[(all.indexOf(words.textContent) + 1) % all.length];
   }
 }, 2500);
+
+// "just now" does not stay true.
+setInterval(() => localise(document.body), 30_000);
 
 function outlived(words) {
   const { otherwise } = words.dataset;
