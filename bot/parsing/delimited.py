@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 
+from bot.parsing.numerals import with_numbers
 from bot.parsing.results import Sheet, Unreadable
 from bot.parsing.tabular import NumberedRow, to_sheet
 from bot.parsing.text import decode
@@ -33,7 +34,7 @@ def read_delimited(data: bytes, name: str) -> Sheet:
         sheet.notes.append(f"Encoding: {encoding}.")
     if delimiter != ",":
         sheet.notes.append(f"Delimiter: {_NAMES.get(delimiter, delimiter)}.")
-    return sheet
+    return with_numbers(sheet, commas_delimit=delimiter == ",")
 
 
 def _rows(text: str, delimiter: str) -> Iterator[NumberedRow]:

@@ -117,7 +117,7 @@ def _level(
             short.append(line)
         elif not _blank(surplus):
             long.append(line)
-            extras[len(level)] = ",".join(map(cell_text, surplus))
+            extras[len(level)] = ", ".join(map(cell_text, surplus))
         level.append([*row[:width], *[None] * (width - len(row))])
     if extras:
         columns = column_names([*columns, "extra"], width + 1)

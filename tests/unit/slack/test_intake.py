@@ -1,6 +1,5 @@
 """From what people do in Slack to one request each, or to a rule that ignores it (reliability 1, 9)."""
 
-import asyncio
 from typing import Any
 
 import pytest
@@ -46,12 +45,14 @@ async def test_a_question_brings_the_right_to_search_in_its_authors_name(rig):
     assert request.action_token not in repr(request)
 
 
-async def test_a_person_sees_within_300_ms_that_they_were_understood(rig):
-    loop = asyncio.get_running_loop()
-    start = loop.time()
+async def test_a_person_sees_first_of_all_that_they_were_understood(rig):
+    """Nothing is done in Slack before that; `python -m tests.load` measures the 300 ms."""
+    before = len(rig.ws.effects)
     said = await rig.ws.say(ADA, GENERAL, rig.mention("hello there"))
     await rig.ws.until(lambda: rig.ws.status(GENERAL, said["ts"]).text)
-    assert loop.time() - start < 0.3
+    done = (each.method for each in rig.ws.effects[before:])
+    looks = ("users.info", "conversations.info", "auth.test")
+    assert next(each for each in done if each not in looks) == "assistant.threads.setStatus"
     await rig.ws.until(lambda: rig.ws.status(GENERAL, said["ts"]).session == "processing")
     assert rig.ws.status(GENERAL, said["ts"]).title == "hello there"
 

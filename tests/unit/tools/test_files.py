@@ -123,7 +123,7 @@ async def test_ragged_rows_are_kept_and_named(read: Read) -> None:
         "note: 2 of 4 lines were odd: 1 with too few cells (line 3), filled with nulls; "
         "1 with too many (line 4), the surplus is in column extra." in result.content
     )
-    assert '6,7,8,"9,10"' in result.content
+    assert '6,7,8,"9, 10"' in result.content
     assert "4 rows × 4 columns" in result.content
 
 
@@ -144,11 +144,23 @@ async def test_ragged_rows_are_kept_and_named(read: Read) -> None:
         (b"a,a,\n1,2,3\n", "a BIGINT, a_2 BIGINT, column_3 BIGINT"),
         (b'note,n\n"two\nlines",1\n', '"two\nlines",1'),
         (b"a,b\nx\x00y,1\n", "xy,1"),
+        (
+            "ort;umsatz;menge;plz\nA;1.234,56 \u20ac;1.200;01234\nB;-9,50 \u20ac;;50667\n".encode(),
+            "ort VARCHAR, umsatz DOUBLE, menge BIGINT, plz VARCHAR",
+        ),
+        (
+            b'a,price,share\nx,"$1,234.50",12.5%\ny,-$3,7%\n',
+            "price ($1,234.50 as 1234.50), share (12",
+        ),
+        (b'a,n\nx,"1,234"\n', "a VARCHAR, n BIGINT"),
+        (b"a;n\nx;1,234\n", "a VARCHAR, n VARCHAR"),
+        (b"version,ip\n1.10,10.0.0.1\n1.2.1,10.0.0.2\n", "version VARCHAR, ip VARCHAR"),
         (b"a,b\n\xed\xa0\x80z,1\n", "z,1"),
     ],
 )
 def test_a_csv_is_read_whatever_its_make(tmp_path: Path, data: bytes, expected: str) -> None:
-    """Delimiters, encodings, titles, missing headers, codes with zeros, null bytes, surrogates."""
+    """Delimiters, encodings, titles, missing headers, codes with zeros, null bytes, surrogates, and
+    numbers with a decimal comma, a currency or a per cent sign: "1,234" only where it can but be one."""
     sheet = read_delimited(data, "data.csv")
     write_parquet(sheet, tmp_path / "0.parquet")
     with connect() as connection:

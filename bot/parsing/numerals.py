@@ -1,0 +1,107 @@
+"""Numbers as people write them: 1.234,56 or 1,234.56, with a currency or a per cent sign."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from bot.parsing.results import Cell, Sheet
+
+_WRITTEN = re.compile(
+    r"(?P<sign>[-+]?)(?P<before>[^\w\s.,+-]?)\s?"
+    r"(?P<digits>\d[\d.,’'\u00a0\u202f]*?)\s?(?P<after>[^\w\s.,+-]?)"
+)
+_MOST_TOLD = 8
+
+
+class _Style(Enum):
+    """Which sign stands before the decimals; the value is a number written so."""
+
+    POINT = re.compile(r"(?:\d+|\d{1,3}(?:[,’'\u00a0\u202f]\d{3})+)(?:\.\d+)?")
+    COMMA = re.compile(r"(?:\d+|\d{1,3}(?:[.’'\u00a0\u202f]\d{3})+)(?:,\d+)?")
+
+    def plain(self, digits: str) -> str:
+        """`digits` as every program reads them."""
+        whole, _, decimals = digits.partition("." if self is _Style.POINT else ",")
+        return "".join(filter(str.isdigit, whole)) + (f".{decimals}" if decimals else "")
+
+
+@dataclass(frozen=True, slots=True)
+class _Numerals:
+    """A column of numbers and empty cells (None); `styles` are those that fit all of them."""
+
+    cells: Sequence[re.Match[str] | None]
+    styles: Sequence[_Style]
+
+    @property
+    def is_clear(self) -> bool:
+        return len(self.styles) == 1
+
+    def plain(self, style: _Style) -> list[str]:
+        return [
+            cell["sign"].replace("+", "") + style.plain(cell["digits"]) if cell else ""
+            for cell in self.cells
+        ]
+
+    def first(self) -> tuple[int, str]:
+        """Where the first number is, and how it is written."""
+        return next((at, cell[0]) for at, cell in enumerate(self.cells) if cell)
+
+
+def with_numbers(sheet: Sheet, *, commas_delimit: bool) -> Sheet:
+    """`sheet` with plain numbers in the columns that hold nothing else, in one style and with one
+    currency or per cent sign, or none. Its notes tell how they were read.
+
+    What "1,234" is only the rest of the file can say; if nothing does, it is a thousand where commas
+    also delimit, and stays text otherwise.
+    """
+    columns: list[Sequence[Cell]] = list(zip(*sheet.rows, strict=True))
+    found = {at: each for at, cells in enumerate(columns) if (each := _numerals(cells))}
+    said = {each.styles[0] for each in found.values() if each.is_clear}
+    usual = said.pop() if len(said) == 1 else _Style.POINT if commas_delimit and not said else None
+    told = []
+    for at, each in found.items():
+        style = each.styles[0] if each.is_clear else usual
+        if style is None:
+            continue
+        numbers = each.plain(style)
+        row, written = each.first()
+        if any(
+            cell and cell[0] != number for cell, number in zip(each.cells, numbers, strict=True)
+        ):
+            columns[at] = numbers
+            told.append(f"{sheet.columns[at]} ({written} as {numbers[row]})")
+    if not told:
+        return sheet
+    return replace(sheet, rows=list(zip(*columns, strict=True)), notes=[*sheet.notes, _note(told)])
+
+
+def _numerals(cells: Sequence[Cell]) -> _Numerals | None:
+    """The cells as numbers, None when something else is among them, or nothing but digits."""
+    texts = [str(cell or "").strip() for cell in cells]
+    if "".join(texts).isdecimal():
+        return None
+    found: list[re.Match[str] | None] = []
+    units: set[str] = set()
+    styles = list(_Style)
+    for text in texts:
+        written = _WRITTEN.fullmatch(text)
+        found.append(written)
+        if written is not None:
+            styles = [style for style in styles if style.value.fullmatch(written["digits"])]
+            units.add(written["before"] + written["after"])
+        if (text and not written) or not styles or len(units) > 1:
+            return None
+    return _Numerals(found, styles) if units and all(map(_is_unit, units)) else None
+
+
+def _is_unit(sign: str) -> bool:
+    return sign in {"", "%"} or (len(sign) == 1 and unicodedata.category(sign) == "Sc")
+
+
+def _note(told: Sequence[str]) -> str:
+    more = f" and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else ""
+    return f"Read as numbers: {', '.join(told[:_MOST_TOLD])}{more}."
