@@ -36,13 +36,30 @@ class ScopedMemories:
 
     async def forget(self, memory_id: str) -> Memory:
         request = current_request().request
+        found = await self._found(request, memory_id)
+        if found.by != request.user:
+            raise ToolError(
+                "Somebody else had that remembered; they can have it forgotten, and an admin can "
+                "with forget_for_others."
+            )
+        await self._forget(request, found)
+        return found
+
+    async def forget_anybodys(self, memory_id: str, *, text: str) -> None:
+        request = current_request().request
+        found = await self._found(request, memory_id)
+        if found.text != " ".join(text.split()):
+            raise ToolError(f"{memory_id} says something else: {found.text}")
+        await self._forget(request, found)
+
+    async def _found(self, request: Request, memory_id: str) -> Memory:
         found = next((m for m in await self._of_asker(request) if m.id == memory_id), None)
         if found is None:
             raise ToolError(f"There is no memory {memory_id} here. recall lists them with ids.")
-        if found.by != request.user:
-            raise ToolError("Somebody else had that remembered; only they can have it forgotten.")
-        await self.store.forget(found.scope, holder_of(found.scope, request), memory_id)
         return found
+
+    async def _forget(self, request: Request, memory: Memory) -> None:
+        await self.store.forget(memory.scope, holder_of(memory.scope, request), memory.id)
 
     async def known_to(self, request: Request) -> list[Memory]:
         """What may be told where the request was made."""

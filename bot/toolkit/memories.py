@@ -20,3 +20,6 @@ class Memories(Protocol):
 
     async def forget(self, memory_id: str) -> Memory:
         """Forget one that the person who asked had remembered."""
+
+    async def forget_anybodys(self, memory_id: str, *, text: str) -> None:
+        """Forget one, whoever had it remembered; `text` is what it says, for whoever approves it."""

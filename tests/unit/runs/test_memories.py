@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bot.core.approvals import Decision, Verdict
 from bot.core.memory import Memory, MemoryScope
 from bot.local.model import Script, call, finish
 from bot.runs.memories import ScopedMemories
@@ -70,9 +71,25 @@ async def test_only_who_had_it_remembered_has_it_forgotten(stores: Stores) -> No
     theirs = await kept(stores, MemoryScope.CHANNEL, "T1:C1", "Theirs.", by="U2")
     bot = await using(stores, call("forget", {"id": mine}), call("forget", {"id": theirs}))
     assert "Mine." in bot.outputs(2)[0]
-    assert "only they" in bot.outputs(3)[0]
+    assert "Somebody else had that remembered" in bot.outputs(3)[0]
     left = await ScopedMemories(stores.memories).known_to(asked("?"))
     assert [each.text for each in left] == ["Theirs."]
+
+
+async def test_an_admin_has_it_forgotten_whoever_had_it_remembered(stores: Stores) -> None:
+    """They may have left. What stands on the card is what goes."""
+    theirs = await kept(stores, MemoryScope.WORKSPACE, "T1", "The code is 1234.", by="U2")
+    wrong, right = ({"id": theirs, "text": t} for t in ("Nothing.", "The code is 1234."))
+    calls = [call("forget_for_others", each) for each in (wrong, right)]
+    names = call("acquire_tools", {"names": ["forget_for_others"]})
+    async with bot_with(stores, Script([names, *calls, finish(answer())])) as bot:
+        bot.board.answers = lambda each: Decision(verdict=Verdict.APPROVED, by=each.requester)
+        await bot.ask("Forget it!")
+    assert "says something else" in bot.outputs(2)[0]
+    assert [each.title for each in bot.board.asked][1:] == [
+        "Forget for everybody: The code is 1234."
+    ]
+    assert await ScopedMemories(stores.memories).known_to(asked("?")) == []
 
 
 async def test_too_much_to_remember_is_said_to_the_model(stores: Stores) -> None:
