@@ -27,7 +27,7 @@ from bot.core.errors import ConfigurationError, SlackUnavailable
 
 log = logging.getLogger(__name__)
 
-_WRONG_TOKEN = {"invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired"}
+WRONG_TOKEN = {"invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired"}
 
 TRANSPORT_ERRORS = (aiohttp.ClientError, TimeoutError)
 """What a call raises when nobody can say whether Slack did what was asked."""
@@ -175,7 +175,7 @@ async def identify(client: AsyncWebClient) -> Identity:
         found = await client.auth_test()
         shown = await _shown_name(client, str(found["user_id"]))
     except SlackApiError as error:
-        if error_code(error) in _WRONG_TOKEN:
+        if error_code(error) in WRONG_TOKEN:
             raise TokenRefused(
                 f"SLACK_BOT_TOKEN: Slack refuses this token ({error_code(error)}). "
                 "Copy the Bot User OAuth Token from the app's Install App page."

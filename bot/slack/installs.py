@@ -19,6 +19,7 @@ from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
 from bot.core.errors import SlackUnavailable, StoreUnavailable
 from bot.slack.client import (
     TRANSPORT_ERRORS,
+    WRONG_TOKEN,
     DeadlineClient,
     Identity,
     TokenRefused,
@@ -194,9 +195,10 @@ class Removals:
             token = await self._tokens.of(install.holder)
             await self._client.auth_test(token=token)
         except SlackApiError as error:
-            if error_code(error) in ("ratelimited", "internal_error", "fatal_error", ""):
-                raise SlackUnavailable("Slack did not say whether a token is good") from error
-            return False
+            if error_code(error) in WRONG_TOKEN:
+                return False
+            # Of no other refusal, as one while a workspace is moved, is everything erased.
+            raise SlackUnavailable("Slack did not say whether a token is good") from error
         except TRANSPORT_ERRORS as error:
             raise SlackUnavailable("Slack did not say whether a token is good") from error
         return True

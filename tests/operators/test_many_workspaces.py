@@ -19,14 +19,14 @@ from pydantic import SecretStr
 from redis.asyncio import Redis
 
 from bot.app import bot
-from bot.core.errors import ConfigurationError, CorruptValue
+from bot.core.errors import ConfigurationError, CorruptValue, SlackUnavailable
 from bot.doctor import Level
 from bot.doctor.slack import examine_slack
 from bot.local.model import ResponsesServer, finish
 from bot.local.workspace import ADA, Workspace
 from bot.settings import Settings
 from bot.slack.client import DeadlineClient
-from bot.slack.installs import AppKeys, InstalledWorkspaces, Tokens
+from bot.slack.installs import AppKeys, InstalledWorkspaces, Removals, Tokens
 from bot.slack.workspaces import PerWorkspace
 from bot.store import Retention, Stores, open_stores
 from bot.store.installs import Install, Installs, box_of
@@ -228,6 +228,29 @@ async def test_nothing_is_kept_in_mind_of_a_workspace_that_has_gone(stores: Stor
             await installs.forget(first.team_id)
     gc.collect()
     assert [[bool(part()) for part in parts] for parts in made] == [[False] * 2, [True] * 2]
+
+
+async def test_nothing_is_erased_unless_slack_says_that_the_token_is_gone(stores: Stores) -> None:
+    """While a workspace is moved into an organisation Slack refuses calls for a while."""
+    gone = list[str]()
+
+    async def forget(team: str) -> None:
+        gone.append(team)
+
+    async with Workspace.open() as ws, aiohttp.ClientSession() as session:
+        installs = Installs(stores.redis, Retention(), box_of([KEY]))
+        who = {"bot": "B", "bot_user": ws.bot_user_id, "token": ws.bot_token}
+        await installs.save(Install(holder=ws.team_id, **who))
+        client = DeadlineClient(deadline=10, base_url=ws.api_url, session=session)
+        removals = Removals(installs, Tokens(installs, AppKeys("", ""), client), client, forget)
+        for code in ("team_added_to_org", "service_unavailable"):
+            ws.faults.fail("auth.test", code)
+            with pytest.raises(SlackUnavailable):
+                await removals.taken_out(ws.team_id, None)
+        assert (gone, await installs.teams()) == ([], [ws.team_id])
+        ws.faults.fail("auth.test", "account_inactive")
+        await removals.taken_out(ws.team_id, None)
+        assert (gone, await installs.teams()) == ([ws.team_id], [])
 
 
 INSTALL = Install(holder="T1", bot="B1", bot_user="U1", token="xoxb-1")
