@@ -104,7 +104,7 @@ class Equipment:
         """What the loop is run with, `here` having its say."""
         request = context.request
         hooks = self.hooks_for(request, steering.asked)
-        outgoing = Outgoing(request, steering.requests, self.policy)
+        outgoing = Outgoing(steering.requests, self.policy)
         confirming = Confirming(
             *(request, self.policy, here, self.stores.approvals),
             *(self.may_decide, self.may_administer, outgoing),

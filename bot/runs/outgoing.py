@@ -50,25 +50,19 @@ class Outgoing(Hooks):
     """Of one run, which is to answer `asked`. What an earlier run of the thread read counts as
     private: nobody knows any more."""
 
-    def __init__(
-        self,
-        request: Request,
-        asked: Callable[[], Sequence[Request]],
-        policy: Policy,
-    ) -> None:
+    def __init__(self, asked: Callable[[], Sequence[Request]], policy: Policy) -> None:
         self._asked = asked
         self._open_hosts = policy.open_hosts
         self._open_searches = policy.open_searches
         self._seen: set[str] = set()
-        self._private = bool(request.quoted)
+        self._private = False
 
     def may_carry(self, tool: Tool, arguments: BaseModel) -> bool:
         """Whether the call goes to an address, or sends words, of which nobody knows where they are
         from."""
         if not (tool.group == _WEB or _is_of_a_server(tool)):
             return False
-        private = self._private or any(map(_shows_images, self._asked()))
-        if not private:
+        if not (self._private or any(map(_shows_more, self._asked()))):
             return False
         own = self._open_searches or self._are_own(getattr(arguments, each) for each in tool.sends)
         return not (own and all(map(self._is_known, _addresses(arguments))))
@@ -118,8 +112,10 @@ def _quotes(tool: Tool, arguments: BaseModel) -> bool:
     return tool.group in _QUOTING or _is_of_a_server(tool)
 
 
-def _shows_images(request: Request) -> bool:
-    return any(file.media_type.startswith("image/") for file in request.files)
+def _shows_more(request: Request) -> bool:
+    """Whether the model sees more of it than the words of who asks."""
+    images = any(file.media_type.startswith("image/") for file in request.files)
+    return images or bool(request.quoted)
 
 
 def _texts(value: object) -> Iterator[str]:

@@ -111,6 +111,7 @@ class Requests:
         return request.model_copy(
             update={
                 "text": "\n\n".join(each.text for each in every),
+                "quoted": "\n\n".join(each.quoted for each in every if each.quoted),
                 "files": tuple(file for each in every for file in each.files),
             }
         )

@@ -119,13 +119,17 @@ class Steering(Hooks):
             return []
         waiting = await self._waiting.behind(self._request, room)
         fitting = list(takewhile(self._fits, waiting))
-        before = sum(len(each.text) for each in (self._request, *self.joined))
-        sizes = accumulate((len(each.text) for each in fitting), initial=before)
+        before = sum(map(_size, self.requests()))
+        sizes = accumulate(map(_size, fitting), initial=before)
         next(sizes)
         return [each for each, size in zip(fitting, sizes, strict=True) if size <= MOST_CHARACTERS]
 
     def _fits(self, request: Request) -> bool:
         return _is_plain(request) and request.user == self._request.user
+
+
+def _size(request: Request) -> int:
+    return len(request.text) + len(request.quoted)
 
 
 def _takes_more(request: Request) -> bool:

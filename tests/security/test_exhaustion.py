@@ -55,7 +55,7 @@ async def test_one_message_does_not_use_up_what_slack_allows(redis_url: str) -> 
 
 async def test_words_of_a_million_letters_take_no_time() -> None:
     """What a tool shows is looked through for addresses, on the event loop that everybody shares."""
-    outgoing = Outgoing(asked(), lambda: [asked("x" * 40_000)], Policy())
+    outgoing = Outgoing(lambda: [asked("x" * 40_000)], Policy())
     page = fetch_page.tool
     began = time.thread_time()
     await outgoing.after_tool(

@@ -173,10 +173,20 @@ async def test_what_was_seen_in_an_image_is_private_too(redis_url: str, fetched:
 async def test_a_server_called_web_is_not_the_web() -> None:
     """An operator may call an MCP server as a group of ours is called: what it shows is private."""
     page, look = fetch_page.tool, replace(fetch_page.tool, name="web__look")
-    outgoing = Outgoing(asked(), lambda: [asked()], Policy())
+    outgoing = Outgoing(lambda: [asked()], Policy())
     arguments = page.arguments(url=EVIL)
     assert not outgoing.may_carry(page, arguments)
     await outgoing.after_tool(look, arguments, ToolResult("CANARY"))
+    assert outgoing.may_carry(page, arguments)
+
+
+def test_what_is_forwarded_while_a_run_works_is_private_too() -> None:
+    """A message that joins the run brings along what somebody wrote elsewhere."""
+    page, together = fetch_page.tool, [asked()]
+    outgoing = Outgoing(lambda: together, Policy())
+    arguments = page.arguments(url=EVIL)
+    assert not outgoing.may_carry(page, arguments)
+    together.append(asked("And this?").model_copy(update={"quoted": "CANARY"}))
     assert outgoing.may_carry(page, arguments)
 
 

@@ -142,12 +142,15 @@ async def test_where_messages_are_to_queue_each_is_answered_by_itself(stores: St
 
 
 async def test_a_run_takes_in_so_much_and_no_more(stores: Stores) -> None:
+    """What is forwarded with a message counts."""
     half = "x" * (MOST_CHARACTERS // 2)
-    requests = [await said(stores, text) for text in ("And a?", half, half, "And b?")]
+    requests = [await said(stores, text) for text in ("And a?", half)]
+    await said(stores, "And this?", quoted=half)
+    await said(stores, "And b?")
     async with bot_with(stores, lambda _: finish(answer())) as bot:
         await bot.runner.answer(requests[0], 1)
     assert heard(bot) == ["And a?", half]
-    assert await waiting(stores) == [half, "And b?"]
+    assert await waiting(stores) == ["And this?", "And b?"]
 
 
 async def test_another_worker_goes_on_with_what_was_taken_in(stores: Stores) -> None:
@@ -177,7 +180,7 @@ async def test_what_was_asked_together_is_asked_again_together(
     stores: Stores, redis_url: str
 ) -> None:
     """Retry, Regenerate and Go deeper concern the whole answer."""
-    first, _ = await said(stores, "And a?"), await said(stores, "And b?")
+    first, _ = await said(stores, "And a?"), await said(stores, "And b?", quoted="Forwarded")
     async with (
         bot_with(stores, lambda _: finish(answer())) as bot,
         open_engine(redis_url, stores.mailbox) as engine,
@@ -185,7 +188,7 @@ async def test_what_was_asked_together_is_asked_again_together(
         await bot.runner.answer(first, 1)
         whole = await Requests(stores, engine).whole(first.id)
     assert whole is not None
-    assert whole.text == "And a?\n\nAnd b?"
+    assert (whole.text, whole.quoted) == ("And a?\n\nAnd b?", "Forwarded")
 
 
 async def test_who_judges_the_result_sees_all_that_was_asked(stores: Stores) -> None:
