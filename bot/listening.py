@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 
 from bot.core.background import alongside
 from bot.many_workspaces import ManyWorkspaces
-from bot.runners import budget_policy, offered
+from bot.runners import budget_policy, names_tools, offered, unpriced_models
 from bot.runs.artifacts import ThreadArtifacts
 from bot.runs.channels import Channels
 from bot.runs.engine import Engine
@@ -196,7 +197,8 @@ def _home_tab(
         servers=McpServers(settings.mcp_servers, stores.mcp),
         schedules=schedules,
         tools=Counter(each.group for each in tools.tools),
-        is_tool=lambda name: name in settings.mcp_servers or tools.has(name),
+        is_tool=partial(names_tools, settings),
+        is_priced=not unpriced_models(settings),
         record=stores.audit.append,
     )
     return HomeTab(

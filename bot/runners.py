@@ -119,7 +119,8 @@ async def runners(
     Raises ConfigurationError when no model service is named.
     """
     prices = PriceList(settings.model.window, settings.model.price)
-    _check_prices(settings, prices)
+    _check_prices(settings)
+    _check_tools(settings)
     artifacts, memories = ThreadArtifacts(stores.artifacts), ScopedMemories(stores.memories)
     async with (
         open_mcp_servers(settings.mcp_servers, stores.mcp) as mcp,
@@ -220,6 +221,15 @@ def offered(settings: Settings) -> Catalogue:
     return catalogue().with_hosted(settings.hosted.definitions())
 
 
+def names_tools(settings: Settings, allowed: str) -> bool:
+    """Whether a name, a group or a pattern fits any tool, or may fit one of an MCP server: what those
+    have is not known before they are asked."""
+    of_servers = (
+        each for name, each in settings.mcp_servers.items() if each.may_have(name, allowed)
+    )
+    return offered(settings).has(allowed) or any(of_servers)
+
+
 def web_search(settings: Settings, config: WebSearchConfig) -> WebSearch:
     """Raises ConfigurationError when the provider needs a key and none is set."""
     given = settings.web_search_api_key
@@ -244,7 +254,14 @@ def budget_policy(settings: Settings, stores: Stores) -> BudgetPolicy:
     return BudgetPolicy(settings.budgets, channels, stores.budgets, stores.pause)
 
 
-def _check_prices(settings: Settings, prices: PriceList) -> None:
+def unpriced_models(settings: Settings) -> list[str]:
+    """The models of which nobody knows what they cost: money cannot be bounded with those."""
+    prices = PriceList(settings.model.window, settings.model.price)
+    models = (settings.openai_model, *settings.openai_fallback_models)
+    return [model for model in models if not prices.knows(model)]
+
+
+def _check_prices(settings: Settings) -> None:
     """Raises ConfigurationError when money is bounded but nobody knows what a model costs."""
     bounds = [f"budgets.{name}" for name in settings.budgets.bound_money]
     if settings.limits.cost and "cost" in settings.limits.model_fields_set:
@@ -260,13 +277,22 @@ def _check_prices(settings: Settings, prices: PriceList) -> None:
         for name, cap in each.budgets.items()
         if cap.cost
     ]
-    models = (settings.openai_model, *settings.openai_fallback_models)
-    unknown = [model for model in models if not prices.knows(model)]
+    unknown = unpriced_models(settings)
     if bounds and unknown:
         raise ConfigurationError(
             f"{', '.join(bounds)}: the price of {', '.join(unknown)} is not known, so money cannot "
             "be bounded. Set [model] price = {input = …, output = …} in dollars per million tokens."
         )
+
+
+def _check_tools(settings: Settings) -> None:
+    """Raises ConfigurationError when a channel is to have tools that there are not."""
+    for key, each in settings.channels.items():
+        if unknown := [name for name in each.tools or () if not names_tools(settings, name)]:
+            raise ConfigurationError(
+                f"channels.{key}.tools: there is no tool or group of tools {', '.join(unknown)}. "
+                "`bot tools` and `bot mcp` list what there is."
+            )
 
 
 def _hooks(

@@ -40,6 +40,7 @@ class Admin:
         servers: McpServers,
         tools: Mapping[str, int],
         is_tool: Callable[[str], bool],
+        is_priced: bool,
         schedules: WorkspaceSchedules,
         one_of_many: bool = False,
         record: Record,
@@ -51,6 +52,7 @@ class Admin:
         self._schedules = schedules
         self._tools = tools
         self.is_tool = is_tool
+        self.is_priced = is_priced
         self._one_of_many = one_of_many
         self._record = record
 
@@ -64,7 +66,8 @@ class Admin:
         await self._changes(person, what, channel)
         standing = await self._budgets.raise_budget(over, person.id, times)
         log.info(
-            "Budget raised: %s to %s times by %s", over.account, standing.position.factor, user
+            "Budget %s of %s is %g times what is configured, raised by %s",
+            *(over.account.budget, over.account.holder, standing.position.factor, user),
         )
         name = escape_mrkdwn(without_broadcasts(person.name))
         return budget_words.raised(standing, name, _whose(over.account), person.locale)
@@ -121,14 +124,15 @@ class Admin:
         person = await self._admin(user, "channel settings", channel)
         await self._changes(person, "channel settings", channel)
         await self._gate.channels.change(self._team, channel, wanted)
-        log.warning("Settings of channel %s changed by %s: %s", channel, person.id, wanted)
+        differs = wanted.model_dump(exclude_defaults=True)
+        log.info("Settings of channel %s changed by %s: %s", channel, person.id, differs)
 
     async def reset_channel(self, user: str, channel: str) -> None:
         """Have the bot behave in the channel as it is configured."""
         person = await self._admin(user, "channel settings reset", channel)
         await self._changes(person, "channel settings reset", channel)
         await self._gate.channels.reset(self._team, channel)
-        log.warning("Settings of channel %s reset by %s", channel, person.id)
+        log.info("Settings of channel %s reset by %s", channel, person.id)
 
     async def _changes(self, person: Person, what: str, channel: str = "") -> None:
         """Put on record what is changed next: nothing is without an entry, whoever is killed."""

@@ -87,13 +87,21 @@ def target(view: Mapping[str, Any]) -> str:
 
 
 def settings_of(
-    view: Mapping[str, Any], before: ChannelSettings, is_tool: Callable[[str], bool]
+    view: Mapping[str, Any],
+    before: ChannelSettings,
+    is_tool: Callable[[str], bool],
+    *,
+    is_priced: bool,
 ) -> ChannelSettings:
-    """What the channel is to be like: `before`, with what the form says. Raises WrongField."""
+    """What the channel is to be like: `before`, with what the form says. Dollars are no bound while
+    it is not known what the model costs (`is_priced`). Raises WrongField."""
     values = view["state"]["values"]
     tools = [each.strip() for each in _value(values, _TOOLS).split(",") if each.strip()]
     if unknown := [each for each in tools if not is_tool(each)]:
         raise WrongField({_TOOLS: words.NO_SUCH_TOOL.format(names=", ".join(unknown))})
+    money = [each for each in (_COST, _DAY, _MONTH) if _value(values, each)]
+    if money and not is_priced:
+        raise WrongField(dict.fromkeys(money, words.NO_PRICE))
     people = values[_PEOPLE][_PEOPLE].get("selected_users") or None
     others = {each["value"] for each in values[_OTHERS][_OTHERS].get("selected_options") or ()}
     return before.model_copy(
@@ -170,7 +178,7 @@ def _number(name: str, label: str, value: float | None, *, decimal: bool) -> Blo
         "min_value": "0.01" if decimal else "1",
     }
     if value is not None:
-        field["initial_value"] = str(value)
+        field["initial_value"] = f"{value:f}".rstrip("0").rstrip(".")  # no steps with a point
     return _optional(name, label, field)
 
 

@@ -21,7 +21,7 @@ CHANNEL, PAUSE, RESUME = "admin_channel", "admin_pause", "admin_resume"
 CHOICE = "channel_choice"
 FORGET, SETTINGS = "forget_memory", "change_settings"
 _MOST_MEMORIES = 40  # a Home tab has 100 blocks
-_MOST = 10  # accounts that are listed
+_MOST = 5  # accounts that are listed of each budget
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def home_view(
         {"type": "divider"},
         _header(words.HOME_SETTINGS),
         _settings(preferences),
-        *_memories(memories),
+        *_memories(memories, may_ask=not refusal),
         *own_schedules(schedules),
         *(_board(board, locale, choice) if board else ()),
     ]
@@ -89,10 +89,11 @@ def _refused(refusal: str) -> list[Block]:
     return [_section(escape_mrkdwn(refusal)), context(words.HOME_REFUSED).block]
 
 
-def _memories(memories: Sequence[Memory]) -> list[Block]:
+def _memories(memories: Sequence[Memory], *, may_ask: bool) -> list[Block]:
     heading: list[Block] = [{"type": "divider"}, _header(words.HOME_MEMORIES)]
     if not memories:
-        return [*heading, context(words.HOME_NO_MEMORIES).block]
+        how = f" {words.HOME_REMEMBER}" if may_ask else ""
+        return [*heading, context(words.HOME_NO_MEMORIES + how).block]
     return [*heading, *(_memory(each) for each in memories[-_MOST_MEMORIES:])]
 
 
@@ -143,9 +144,9 @@ def _board(board: Board, locale: str, choice: str) -> list[Block]:
 
 def _bounds(budgets: Budgets, locale: str) -> str:
     bounds = [
-        f"• {words.BUDGETS[each]}: {capped(cap, locale)}"
-        for each in Budget
-        if (cap := budgets.cap(each))
+        f"• {name}: {capped(cap, locale)}"
+        for each, name in words.BUDGETS.items()
+        if (cap := budgets.cap(Budget(each)))
     ]
     return "\n".join([words.HOME_BUDGETS, *bounds]) if bounds else words.HOME_NO_BUDGETS
 
@@ -156,9 +157,13 @@ def _tools(groups: Mapping[str, int]) -> str:
 
 
 def _spent(standings: Sequence[Standing], locale: str) -> str:
-    shown = [each for each in standings if not _is_direct(each)][:_MOST]
+    """The highest of each budget, so that many channels do not hide what people spent."""
+    seen = [each for each in standings if not _is_direct(each)]
+    of = {budget: [each for each in seen if each.budget == budget] for budget in words.USED_BY}
+    shown = [each for found in of.values() for each in found[:_MOST]]
     lines = [f"• {_account(each)}: {used_of(each, locale)}" for each in shown]
-    return "\n".join([words.HOME_SPENT, *lines]) if lines else words.HOME_NOTHING_SPENT
+    more = [words.HOME_MORE_SPENT] if len(shown) < len(seen) else []
+    return "\n".join([words.HOME_SPENT, *lines, *more]) if lines else words.HOME_NOTHING_SPENT
 
 
 def _is_direct(standing: Standing) -> bool:

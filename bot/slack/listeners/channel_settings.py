@@ -25,6 +25,7 @@ from bot.slack.client import Clients
 from bot.slack.home import CHANNEL
 from bot.slack.home_tab import HomeTab
 from bot.slack.opening import open_modal
+from bot.slack.render import words
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +37,10 @@ def register(app: AsyncApp, clients: Clients, access: Access, home: HomeTab) -> 
     admin = home.admin
 
     async def form(user: str, channel: str) -> Body:
-        here, place = await asyncio.gather(admin.channel(user, channel), access.place(channel))
+        here, place = await asyncio.gather(
+            admin.channel(user, channel),
+            access.place(channel, otherwise=words.CHANNEL_UNSEEN),
+        )
         return channel_form(channel, place, here)
 
     @app.action(CHANNEL)
@@ -56,7 +60,8 @@ def register(app: AsyncApp, clients: Clients, access: Access, home: HomeTab) -> 
         user, channel = body["user"]["id"], target(view)
         try:
             before = await admin.channel(user, channel)
-            await admin.change_channel(user, channel, settings_of(view, before, admin.is_tool))
+            wanted = settings_of(view, before, admin.is_tool, is_priced=admin.is_priced)
+            await admin.change_channel(user, channel, wanted)
         except WrongField as wrong:
             await ack(response_action="errors", errors=wrong.errors)
             return
@@ -69,7 +74,7 @@ def register(app: AsyncApp, clients: Clients, access: Access, home: HomeTab) -> 
         user, view = body["user"]["id"], body["view"]
         try:
             await admin.reset_channel(user, target(view))
-            done = reset_done(await access.place(target(view)))
+            done = reset_done(await access.place(target(view), otherwise=words.CHANNEL_UNSEEN))
             await clients.writes.views_update(view_id=view["id"], view=done)
         except NotPermitted:
             log.warning("%s reset the settings of a channel", user)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from slack_bolt.async_app import AsyncApp
@@ -19,6 +20,7 @@ from bot.slack.text import question_from
 
 ASK = "/ask"
 HELP = "help"  # which Slack asks of every command
+_ORDER = re.compile(r"admin(\s+[a-z]+)?", re.IGNORECASE)  # no question: most likely a slip
 
 
 def register(
@@ -45,6 +47,9 @@ def register(
                 await ack(await order(command["user_id"]))
             except NotPermitted as refusal:
                 await ack(str(refusal))
+            return
+        if _ORDER.fullmatch(text):
+            await ack(words.ADMIN_ORDERS)
             return
         user, channel = command["user_id"], command["channel_id"]
         # Between two people there is nobody to invite.

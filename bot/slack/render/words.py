@@ -231,6 +231,9 @@ PAUSED_BY_OPERATOR = (
     "I work for other workspaces too, so only whoever runs me can pause me and have me go on."
 )
 RESUMED = "I am at work again."
+ADMIN_ORDERS = (
+    "Admins can write `/ask admin pause` and `/ask admin resume`; all else is in my Home tab."
+)
 HOME_SETTINGS = "Your settings"
 CHANGE = "Change"
 PERSONAL_TITLE = "Your settings"
@@ -240,7 +243,8 @@ STYLE_HINT = "I mind this in each of your questions. It is no place for secrets.
 STYLE_USUAL = "as usual"
 PERSONAL_WHERE = "Where I answer what you ask about a message"
 HOME_MEMORIES = "What I remember of you"
-HOME_NO_MEMORIES = "Nothing yet. Write to me directly: “Remember that …”."
+HOME_NO_MEMORIES = "Nothing yet."
+HOME_REMEMBER = "Write to me directly: “Remember that …”."
 FORGET = "Forget"
 HOME_ADMIN = "For admins"
 HOME_BUDGETS = "*Budgets:*"
@@ -256,6 +260,7 @@ BUDGETS = {
 }
 EVERYBODY = "Everybody"
 HOME_SPENT = "*Spent,* the most first:"
+HOME_MORE_SPENT = "and others: `bot usage` prints them all."
 HOME_NOTHING_SPENT = "*Spent:* nothing yet this month."
 HOME_TOOLS = "*Tools:* {count} in these groups: {groups}."
 HOME_REFUSED = "An admin can let you in, everywhere or in one channel."
@@ -301,18 +306,23 @@ CHANNEL_TURNS = "Most steps for one question"
 CHANNEL_COST = "Most dollars for one question"
 CHANNEL_DAY = "Most dollars for all questions here in a day"
 CHANNEL_MONTH = "Most dollars for all questions here in a month"
+CHANNEL_UNSEEN = "Channel settings"
 CHANNEL_RESET = "Back to what is configured"
 CHANNEL_RESET_SURE = "What was changed here is forgotten."
 CHANNEL_RESET_DONE = "This channel is as configured again. Choose it again to change something."
+NO_PRICE = (
+    "I don't know what my model costs, so dollars bound nothing. Whoever runs me can set its price "
+    "in bot.toml."
+)
 NO_SUCH_TOOL = "There is no tool or group of tools called {names}."
 HOME_USAGE = "What your questions have cost"
 USED_BY = {
-    "user_day": "today",
-    "user_month": "this month",
-    "channel_day": "today",
-    "channel_month": "this month",
     "workspace_day": "today",
     "workspace_month": "this month",
+    "channel_day": "today",
+    "channel_month": "this month",
+    "user_day": "today",
+    "user_month": "this month",
 }
 USED = {"user_day": "Today", "user_month": "This month"}
 

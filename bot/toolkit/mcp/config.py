@@ -54,6 +54,10 @@ class McpServer(BaseModel):
         """Whether the operator wants this tool."""
         return _matches(name, self.tools)
 
+    def may_have(self, server: str, allowed: str) -> bool:
+        """Whether `allowed` names all tools of this server, called `server`, or may name some."""
+        return fnmatchcase(server, allowed) or allowed.startswith(f"{server}__")
+
 
 def _matches(name: str, patterns: tuple[str, ...]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)

@@ -134,13 +134,15 @@ class Connection:
         except TimeoutError:
             await self.close()
             await self._missed()
+            log.warning("MCP server %s does not answer; see `bot doctor`", self.name)
             raise ToolError(f"The MCP server {self.name} does not answer.") from None
         except asyncio.CancelledError:
             self._leave.set()  # it is closed by whoever connects next
             raise
         except Exception as error:
             await self._missed()
-            log.warning("MCP server %s cannot be reached: %s", self.name, reason(error))
+            why = reason(error)
+            log.warning("MCP server %s cannot be reached: %s; see `bot doctor`", self.name, why)
             raise ToolError(f"The MCP server {self.name} cannot be reached.") from error
 
     async def _live(self, opened: asyncio.Future[Client], leave: asyncio.Event) -> None:

@@ -94,7 +94,9 @@ class McpServers:
             try:
                 if await self._known(name) is None:
                     await self._connections[name].look()
-            except (ToolError, StoreUnavailable) as error:
+            except ToolError:
+                pass  # the connection has said so
+            except StoreUnavailable as error:
                 log.warning("Tools of MCP server %s are not known yet: %s", name, error)
             else:
                 return

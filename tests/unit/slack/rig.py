@@ -284,6 +284,7 @@ async def wired(
             schedules=schedules,
             tools={"general": 1},
             is_tool=lambda name: name == "calculate",
+            is_priced=True,
             record=mailbox.record,
         )
         app = slack_app(clients, identity, signing_secret=ws.signing_secret)

@@ -22,6 +22,7 @@ from bot.slack.home import CHANNEL, FORGET, PAUSE, RESUME, SETTINGS, Board, home
 from bot.slack.modals import ASK_ABOUT
 from bot.slack.render.schedules import CANCEL
 from bot.store import Position, open_stores
+from bot.toolkit.mcp import McpServer
 from bot.toolkit.mcp import Standing as Server
 from tests.security.judge import links
 from tests.support.deployment import Deployment, deployed
@@ -97,7 +98,7 @@ async def test_what_an_admin_says_of_a_channel_holds_for_the_next_run(redis_url:
     """Instructions, tools, what is asked about; another admin finds them in the form."""
     async with deployed(answers(1), redis_url) as bot:
         view = await form(bot)
-        changes = filled(confirm="always", day="0.5", month="12.25")
+        changes = filled(confirm="always", turns="9", day="0.5", month="12.25")
         assert await bot.ws.submit(ADA, view["id"], changes) == {}
         thread = await bot.ask(BEN, GENERAL, "hello?")
         await bot.answered(GENERAL, thread)
@@ -109,7 +110,8 @@ async def test_what_an_admin_says_of_a_channel_holds_for_the_next_run(redis_url:
         [confirm] = [each for each in again["blocks"] if each.get("block_id") == "confirm"]
         assert confirm["element"]["initial_option"]["value"] == "always"
         fields = {b["block_id"]: b["element"] for b in again["blocks"] if "element" in b}
-        assert [fields[name]["initial_value"] for name in ("day", "month")] == ["0.5", "12.25"]
+        values = [fields[name]["initial_value"] for name in ("turns", "day", "month")]
+        assert values == ["9", "0.5", "12.25"]
 
 
 async def test_a_tool_that_does_not_exist_is_said_beside_its_field(redis_url: str) -> None:
@@ -117,6 +119,23 @@ async def test_a_tool_that_does_not_exist_is_said_beside_its_field(redis_url: st
         view = await form(bot)
         answered = await bot.ws.submit(ADA, view["id"], filled(tools="time, teleport"))
         assert "teleport" in answered["errors"]["tools"]
+
+
+async def test_tools_of_servers_can_be_named_and_dollars_bound_only_what_has_a_price(
+    redis_url: str,
+) -> None:
+    """Also of a server that has not answered yet; money that nobody counts would bound nothing."""
+    settings = {
+        "openai_model": "nobody-knows",
+        "mcpServers": {"clock": McpServer(command="no-such-program")},
+    }
+    async with deployed(answers(0), redis_url, **settings) as bot:
+        view = await form(bot)
+        wrong = filled(tools="clock__conv*, clock", day="5")
+        answered = await bot.ws.submit(ADA, view["id"], wrong)
+        assert answered["errors"].keys() == {"day"}
+        assert "price" in answered["errors"]["day"]
+        assert await bot.ws.submit(ADA, view["id"], filled(tools="clock", day="")) == {}
 
 
 async def test_who_may_ask_too_stays_as_everywhere_unless_it_is_said(redis_url: str) -> None:
@@ -248,3 +267,23 @@ def test_a_tab_with_all_there_can_be_is_one_that_slack_takes() -> None:
     account = Account(budget=Budget.USER_DAY, holder=f"T1:{BEN}", period="2026-11-21")
     usage = [Standing(Position(account, Spent(), None), None)]
     check_view(home_view("Bot", usage, style, many, later, board, "en-US"), "home")
+
+
+def test_what_people_spent_is_not_hidden_by_many_channels() -> None:
+    """Of each budget the highest are shown, and it is said that there are more."""
+    spent = [
+        Standing(
+            Position(Account(budget=each, holder=f"T1:{holder}", period=""), Spent(), None), None
+        )
+        for each, holders in (
+            (Budget.CHANNEL_MONTH, [f"C{n}" for n in range(100)]),
+            (Budget.USER_DAY, [BEN]),
+        )
+        for holder in holders
+    ]
+    board = Board(None, Budgets(), spent, {}, [], [])
+    shown = str(home_view("Bot", [], Preferences(), [], [], board, "en-US"))
+    assert f"<@{BEN}>, today" in shown
+    assert "<#C4>" in shown
+    assert "<#C5>" not in shown
+    assert "bot usage" in shown

@@ -36,7 +36,14 @@ def groups(context: Context, element: Mapping[str, Any]) -> list[tuple[str, list
     if "channels_select" in kind:
         return [("", channels)]
     if "conversations_select" in kind:
-        return [("Channels", channels), ("People", people)]
+        wanted = as_dict(element.get("filter"))
+        bots = {scene.bot} if wanted.get("exclude_bot_users") else set()
+        people = [each for each in people if each["value"] not in bots]
+        kinds = set(as_list(wanted.get("include"))) or {"public", "private", "im", "mpim"}
+        return [
+            *([("Channels", channels)] if kinds & {"public", "private"} else []),
+            *([("People", people)] if kinds & {"im", "mpim"} else []),
+        ]
     return [("", _options(element.get("options")))]
 
 

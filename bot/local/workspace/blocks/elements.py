@@ -217,6 +217,14 @@ class NumberInput(_Choice):
     initial_value: str | None = None
     min_value: str | None = None
     max_value: str | None = None
+
+    @model_validator(mode="after")
+    def _are_numbers(self) -> "NumberInput":
+        kind = float if self.is_decimal_allowed else int
+        for given in (self.initial_value, self.min_value, self.max_value):
+            kind(given or 0)  # a ValueError of its own says what is none
+        return self
+
     dispatch_action_config: dict[str, Any] | None = None
 
 
