@@ -31,6 +31,8 @@ from bot.toolkit.tool import Services, Tool, ToolResult
 
 log = logging.getLogger(__name__)
 
+_FOR_THE_MODEL = ("handle: ", "source: ", "id: ")
+
 MAYBE = "It may have happened or not. Look before you do it again, and say so in the result."
 
 
@@ -118,7 +120,7 @@ class Calls:
             parent = Parent(call_id, self.pool, happenings.put_nowait)
             output = await self._run(tool, arguments, parent)
         seconds = time.monotonic() - began
-        detail = (output.note or output.text).split("\n", 1)[0][:200]
+        detail = _in_short(output.note or output.text)
         happenings.put_nowait(ToolEnded(call_id, tool.name, output.ok, detail, seconds, title))
         return output
 
@@ -175,6 +177,12 @@ class Calls:
                 "Correct them and call it again."
             ) from None
         return tool, given
+
+
+def _in_short(output: str) -> str:
+    """The first line of an output for people: without the parts that only the model has a use for."""
+    parts = output.split("\n", 1)[0].removeprefix("result: ").split(" · ")
+    return " · ".join(part for part in parts if not part.startswith(_FOR_THE_MODEL))[:200]
 
 
 def _arguments(call: Item, model: type[BaseModel]) -> object:

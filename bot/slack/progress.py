@@ -48,7 +48,6 @@ class Progress:
     """`thought` is what the model says or thinks in the turn under way, `earlier` what it said in
     those before; `draft` is the text of the result as far as it is written."""
 
-    turn: int = 0
     steps: tuple[Step, ...] = ()
     earlier: str = ""
     thought: str = ""
@@ -69,9 +68,9 @@ class Progress:
 def advance(progress: Progress, event: Event) -> Progress:
     """Where the run stands after `event`."""
     match event:
-        case TurnStarted(turn=turn):
+        case TurnStarted():
             earlier = progress.narrated[:_KEPT]
-            progress = replace(progress, turn=turn, earlier=earlier, thought="", draft="")
+            progress = replace(progress, earlier=earlier, thought="", draft="")
         case TextDelta(text=text) | ReasoningDelta(text=text):
             progress = replace(progress, thought=(progress.thought + text)[:_KEPT])
         case ResultDelta(text=text):

@@ -47,7 +47,8 @@ def test_the_word_stop_stops_it_with_what_was_found(page: Page) -> None:
     reply(page, "stop")
     expect(stopped).to_be_visible()
     panel = page.get_by_test_id("thread-panel")
-    expect(panel).to_contain_text("Read sales.csv")
+    expect(panel).to_contain_text("Read sales.csv: 60 rows")
+    expect(panel).not_to_contain_text("handle")  # what only the model has a use for
     panel.get_by_role("button", name="Retry").click()
     finished(page)
     expect(panel.get_by_test_id("message")).to_have_count(4)  # the question, "stop", both ends

@@ -4,7 +4,7 @@ from copy import deepcopy
 from typing import Any
 
 from bot.local.workspace.clock import Clock
-from bot.local.workspace.state import Json
+from bot.local.workspace.state import SLACKBOT, Json
 
 THREAD_KEYS = (
     "reply_count",
@@ -73,7 +73,7 @@ class Messages:
                 "type": "message",
                 "subtype": "tombstone",
                 "hidden": True,
-                "user": "USLACKBOT",
+                "user": SLACKBOT,
                 "text": "This message was deleted.",
             }
             return False

@@ -66,6 +66,7 @@ class People(Core):
             }
         posted = posting.post(self, place, message)
         share_events(self, user, place, posted)
+        posting.hint_at_absence(self, place, posted)
         return dict(posted)
 
     async def edit(self, user: str, channel: str, ts: str, text: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 from bot.local.workspace.core import Core
 from bot.local.workspace.errors import SlackFault
 from bot.local.workspace.messages import is_reply, without_metadata
-from bot.local.workspace.state import Channel, Json, State
+from bot.local.workspace.state import SLACKBOT, Channel, Json, State
 from bot.local.workspace.text import mentions
 from bot.local.workspace.wire import LABELS
 
@@ -122,6 +122,22 @@ def post_ephemeral(core: Core, channel: Channel, viewer: str, message: Json) -> 
         "ephemeral", channel.id, ts=ts, thread_ts=message.get("thread_ts"), user=viewer, data=shown
     )
     return ts
+
+
+def hint_at_absence(core: Core, channel: Channel, message: Json) -> None:
+    """Tell its author, as Slackbot does, when a message mentions the bot where the bot is not."""
+    bot = core.bot_user_id
+    if bot in channel.members or not mentions(message["text"], bot):
+        return
+    hint: Json = {
+        "type": "message",
+        "user": SLACKBOT,
+        "text": f"<@{bot}> is not in this channel and did not see this. To bring it in, write "
+        f"`/invite @{core.state.everyone()[bot].real_name}`.",
+    }
+    if thread_ts := message.get("thread_ts"):
+        hint["thread_ts"] = thread_ts
+    post_ephemeral(core, channel, message["user"], hint)
 
 
 def new_block_id() -> str:

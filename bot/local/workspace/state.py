@@ -12,6 +12,7 @@ Kind = Literal["public", "private", "im", "mpim"]
 TEAM = "T0LOCAL001"
 OTHER_TEAM = "T0OTHER001"
 BOT_USER = "U0BOT00001"
+SLACKBOT = "USLACKBOT"
 
 
 BOT_SCOPES = frozenset(

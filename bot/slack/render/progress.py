@@ -26,7 +26,7 @@ _MARKS = {StepStatus.RUNNING: "…", StepStatus.DONE: "✓", StepStatus.FAILED: 
 
 def progress_part(progress: Progress, *, thread_key: str) -> Part:
     """The message of a run that is under way."""
-    blocks: list[Block] = [plan(progress, plan_title(progress))]
+    blocks: list[Block] = [plan(progress, words.WORKING)]
     thought = "" if progress.draft else _latest(redacted(clean(progress.thought)))
     if thought:
         blocks.append(context(f"_{LinkGate().mrkdwn(thought).replace('_', ' ')}_").block)
@@ -39,12 +39,6 @@ def waiting_part(progress: Progress, *, thread_key: str) -> Part:
     """The message of a run that waits until it can be saved again."""
     so_far = progress_part(progress, thread_key=thread_key)
     return Part([*so_far.blocks, context(words.WAITING).block], words.WAITING)
-
-
-def plan_title(progress: Progress) -> str:
-    """What stands over the cards."""
-    turn = progress.turn
-    return words.WORKING if turn <= 1 else words.WORKING_TURN.format(turn=turn)
 
 
 def status_line(progress: Progress) -> str:

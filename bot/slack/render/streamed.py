@@ -15,7 +15,7 @@ from bot.slack.render import words
 from bot.slack.render.links import Code, Link, LinkGate, Piece, Text
 from bot.slack.render.markdown import code_span, side_by_side
 from bot.slack.render.parts import Block
-from bot.slack.render.progress import lines_under, plan_title
+from bot.slack.render.progress import lines_under
 from bot.slack.text import clean, one_line
 
 _MAX_NARRATION = 2_500
@@ -50,7 +50,7 @@ def view_of(progress: Progress) -> View:
     tasks = [first, *(_step(number, step) for number, step in enumerate(progress.steps))]
     text = "\n\n".join(filter(None, (progress.narrated[:_MAX_NARRATION], progress.draft)))
     return View(
-        title=plan_title(progress),
+        title=words.WORKING,
         tasks={task["id"]: task for task in tasks},
         text=streamable(text[: _MAX_NARRATION + _MAX_DRAFT]),
     )

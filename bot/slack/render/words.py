@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 WORKING = "Working on it…"
-WORKING_TURN = "Working on it… (turn {turn})"
 THINKING = "Thinking"
 READING = "Read the question"
 ALSO = "Also: {text}"

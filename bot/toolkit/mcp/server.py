@@ -179,10 +179,16 @@ def _retrieved(opened: asyncio.Future[Client]) -> None:
         opened.exception()
 
 
-def reason(error: BaseException) -> str:
+def first_of(error: BaseException) -> BaseException:
     """The first thing that went wrong: anyio wraps it in groups."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
+    return error
+
+
+def reason(error: BaseException) -> str:
+    """The first thing that went wrong, in words."""
+    error = first_of(error)
     if isinstance(error, FileNotFoundError):
         return f"there is no program {error.filename}"
     return f"{type(error).__name__}: {error}"

@@ -142,7 +142,7 @@ class McpServers:
         return [await self._as_pinned(name) for name in self._servers]
 
     async def _standing(self, name: str) -> Standing:
-        from bot.toolkit.mcp.server import reason
+        from bot.toolkit.mcp.server import first_of, reason
 
         error = ""
         try:
@@ -151,7 +151,8 @@ class McpServers:
             error = str(failed)
             if failed.__cause__:
                 error = f"cannot be reached: {reason(failed.__cause__)}"
-                if self._servers[name].command:
+                is_missing = isinstance(first_of(failed.__cause__), FileNotFoundError)
+                if self._servers[name].command and not is_missing:
                     error += "; run its command by hand to see why"
         return replace(await self._as_pinned(name), error=error)
 

@@ -40,6 +40,7 @@ def words(told: Told) -> str:
     [
         ("hi there!", "Hello! I am the stand-in model"),
         ("What can you do for me, and which data can you ask?", "**Tables and files**"),
+        ("Hi! what can you do?", "**Tables and files**"),
         ("thanks 🙏", "You are welcome."),
         ("👍", "Tell me in words"),
         ("it?", "Which file, thread or figure"),

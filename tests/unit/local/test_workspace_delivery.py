@@ -35,6 +35,8 @@ async def test_a_direct_message_comes_once(ws, app):
 
 async def test_the_app_hears_only_channels_it_is_in(ws, app):
     await ws.say(ADA, RANDOM, f"<@{ws.bot_user_id}> hello?")
+    hint = ws.messages(RANDOM, viewer=ADA)[-1]
+    assert "is not in this channel" in hint["text"]
     await ws.say(ADA, GENERAL, "here")
     assert (await app.next())["event"]["channel"] == GENERAL
     await ws.invite(ADA, RANDOM, ws.bot_user_id)

@@ -68,7 +68,7 @@ async def test_a_stopped_run_tells_what_it_had_found(stores: Stores) -> None:
         outcome = await working
     assert outcome.status is RunStatus.CANCELLED
     assert (outcome.note, outcome.stopped_by) == ("Stopped.", "U1")
-    assert outcome.found == ("Calculate 1+1: result: 2",)
+    assert outcome.found == ("Calculate 1+1: 2",)
     assert len(bot.api.requests) == 2
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from ..replies import Reply, call, reasoning, text
 from ..request import ModelRequest
 from .conversation import COMPLETE, Turn
-from .findings import HONEST, Findings
+from .findings import Findings
 from .intents import INTENTS
 from .view import Missing, Need, OutOfTurns, View
 
@@ -70,9 +70,6 @@ def _finish(view: View, found: Findings) -> Reply:
     """`complete_task` with what was found; in plain text where there is no such tool."""
     if not found.summary:
         found.summary = _last_output(view)
-    is_first = not any(step.tool == COMPLETE for step in view.steps) and len(view.turns) == 1
-    if is_first and found.sources and not found.says_what_it_is:
-        found.gaps.append(HONEST)
     tool = view.offered.get(COMPLETE)
     if tool is None:
         return text("\n".join([found.summary, *found.points]))

@@ -176,9 +176,14 @@ def answer(view: View, found: Findings) -> None:
 
 def _said(text: str) -> Said | None:
     plain = EMOJI_AT_END.sub("", text).strip(_EDGES).replace("’", "'")
-    return next((each for each in TABLE if each.pattern.fullmatch(plain)), None)
+    wordings = (plain, GREETING.sub("", plain))
+    return next((each for one in wordings for each in TABLE if each.pattern.fullmatch(one)), None)
 
 
+GREETING = re.compile(
+    r"^(?:h(?:ello|i|ey)|good (?:morning|afternoon|evening))(?: (?:there|bot|all|team))?[,.! ]+",
+    re.I,
+)
 EMOJI_AT_END = re.compile(r"(?:\s*(?:[^\w\s?!.,'\")]|:[a-z0-9_+'-]+:|\ufe0f))+\s*$")
 
 

@@ -12,10 +12,6 @@ Schema = dict[str, Any]
 NOTHING: dict[str, Any] = {"string": "", "integer": 0, "number": 0, "boolean": False}
 CONFIDENCE = ("high", "medium", "low")
 STAND_IN = "the stand-in model of `bot dev`, which follows fixed rules"
-HONEST = (
-    "The stand-in model wrote this by fixed rules. Set `OPENAI_API_KEY` and start `bot dev` again for a "
-    "real one."
-)
 EXAMPLES = ("What can you do?", "What is 18% of 24,350?", "Which tables are in the database?")
 """Questions for somebody who has not asked one yet."""
 
@@ -65,11 +61,6 @@ class Findings:
             "tables, this conversation, the database, sums and times."
         )
         self.follow_ups = list(EXAMPLES)
-
-    @property
-    def says_what_it_is(self) -> bool:
-        """Whether the answer tells in its own words that a stand-in gave it."""
-        return "stand-in" in self.summary or "OPENAI_API_KEY" in self.summary
 
     def source(self, title: str, url: str | None, supports: str) -> None:
         """Name a source once."""

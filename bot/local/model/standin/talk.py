@@ -65,7 +65,7 @@ def answer(view: View, found: Findings) -> None:
     output, place = _read(view)
     messages = _people_only(view, output)
     if not messages:
-        found.summary = f"There is nothing to read in {place}: nobody has written there yet."
+        found.summary = f"Besides questions to me, nobody has written anything in {place} yet."
         if failed(output):
             found.summary = f"I could not read {place}."
             found.lower(output.split("\n", 1)[0], "low")

@@ -163,7 +163,7 @@ class View:
         ]
         names = list(dict.fromkeys([name, *soon, *self._also(name)]))
         parameters = self.offered[ACQUIRE].get("parameters") or {}
-        thought = f"For this I need {' and '.join(names)}, which I have to ask for first."
+        thought = "For this I take further tools to hand."
         raise Need(ACQUIRE, fill(parameters, {"names": names}), thought)
 
     def _also(self, name: str) -> list[str]:

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from bot.local.workspace.state import SLACKBOT
+
 
 def _nothing_hosted(_: str) -> str | None:
     return None
@@ -23,7 +25,7 @@ class Scene:
 
     def person(self, user_id: str) -> str:
         """The display name; the id itself for somebody unknown."""
-        return self.people.get(user_id, user_id)
+        return self.people.get(user_id, "Slackbot" if user_id == SLACKBOT else user_id)
 
     def channel(self, channel_id: str) -> str:
         """The channel's name without "#"; the id itself for one the viewer cannot see."""

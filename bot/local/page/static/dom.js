@@ -8,7 +8,7 @@ export function parse(html) {
 
 export const icon = (name) => `<svg class="icon" aria-hidden="true"><use href="#i-${name}"/></svg>`;
 
-const TIME = { hour: "2-digit", minute: "2-digit" };
+const TIME = { hour: "numeric", minute: "2-digit" };
 
 // Fill in every <time data-ts> in the reader's own zone and language.
 export function localise(root) {
