@@ -172,10 +172,13 @@ class Engine:
         when = datetime.now(UTC) + timedelta(seconds=delay) if delay else None
         await self._docket.add("ticket", when=when)(thread_key=thread_key)
 
-    async def _add_tickets(self, thread_key: str) -> None:
-        """For each of its requests: those that came while the thread rested brought it nothing."""
-        for _ in range(await self._mailbox.waiting(thread_key)):
+    async def _add_tickets(self, thread_key: str) -> int:
+        """One for each of its requests, as those that came while the thread rested brought it
+        nothing; how many."""
+        waiting = await self._mailbox.waiting(thread_key)
+        for _ in range(waiting):
             await self._add_ticket(thread_key)
+        return waiting
 
     async def _serve(self, thread_key: str) -> None:
         """Run the oldest request of the thread, whichever one brought this ticket."""
@@ -214,8 +217,14 @@ class Engine:
             with self._shares.taken(request):
                 await self._run(request, self._handle)
         finally:
-            if waiting := await self._shares.next_after(request):
-                await self._add_tickets(waiting)
+            await self._have_next_follow(request)
+
+    async def _have_next_follow(self, request: Request) -> None:
+        """Give the place of a run that ended to the thread that has waited longest for one of its
+        person, and has something to do still."""
+        while thread_key := await self._shares.next_after(request):
+            if await self._add_tickets(thread_key):
+                return
 
     async def _run(self, request: Request, handle: Handle) -> None:
         attempt = await self._mailbox.attempts(request.id)

@@ -7,6 +7,7 @@ organisation only those are known from which something came.
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64decode
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from hashlib import sha256
@@ -153,7 +154,7 @@ class Installs:
             given_out = self._box.decrypt(state.encode(), ttl=STATE_SECONDS) == _STATE
         except InvalidToken:
             return False
-        used = sha256(state.encode()).hexdigest()
+        used = sha256(urlsafe_b64decode(state.encode())).hexdigest()  # it has many spellings
         keys, bounds = [self._redis.key("oauth-states-used")], (STATE_SECONDS, _MOST_USED)
         return given_out and bool(await self._redis.script("use_once", keys, used, *bounds))
 

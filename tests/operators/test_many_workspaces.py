@@ -199,6 +199,8 @@ async def test_who_only_opens_the_page_leaves_nothing_behind(
     states = [installs.new_state() for _ in range(3)]
     taken = [await installs.use_state(each) for each in (*states, *states)]
     assert taken == [True] * 3 + [False] * 3
+    for spelling in (f"{states[0]}!", f"é{states[0]}"):  # base64 leaves out what is none
+        assert not await installs.use_state(spelling)
     await redis.zadd("bot:v1:oauth-states-used", {str(n): 9e9 + n for n in range(10_010)})
     assert await installs.use_state(installs.new_state())
     assert await redis.zcard("bot:v1:oauth-states-used") == 10_000

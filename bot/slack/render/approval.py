@@ -144,7 +144,8 @@ def _moment(value: str) -> Block | None:
         when = datetime.fromisoformat(value)
     except ValueError:
         return None
-    return local_time_element(int(when.timestamp())) if when.tzinfo else None
+    shown = when.tzinfo is not None and 1970 < when.year < 9999  # what clients can work out
+    return local_time_element(int(when.timestamp())) if shown else None
 
 
 def _buttons(approval: Approval, *, cut: bool) -> Block:

@@ -3,7 +3,8 @@
 local theirs = 0
 for _, raw in ipairs(redis.call('HVALS', KEYS[1])) do
   local readable, each = pcall(cjson.decode, raw)
-  if readable and each.user == ARGV[5] and each.id ~= ARGV[1] then theirs = theirs + 1 end
+  local whole = readable and type(each) == 'table'
+  if whole and each.user == ARGV[5] and each.id ~= ARGV[1] then theirs = theirs + 1 end
 end
 if theirs >= tonumber(ARGV[6]) then return 0 end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])

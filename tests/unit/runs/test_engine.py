@@ -367,6 +367,27 @@ async def test_one_that_waits_for_its_turn_can_be_stopped(redis_url: str, stores
         await emptied(stores)
 
 
+async def test_a_place_is_not_kept_for_a_thread_with_nothing_to_do(
+    redis_url: str, stores: Stores
+) -> None:
+    """Another worker may have answered what waited longest: then the next one follows at once."""
+    handler = Handler()
+    handler.gate("slow")
+    async with (
+        engine_on(redis_url, stores, per_person=1, sweep=60) as engine,
+        engine.work(handler),
+    ):
+        await submit(engine, asked("slow"))
+        assert (await handler.next())[0] == "slow"
+        answered = await submit(engine, asked("answered elsewhere", thread="2.0"))
+        await resting(stores, answered)
+        await resting(stores, await submit(engine, asked("next", thread="3.0")))
+        await stores.mailbox.pop(answered.thread_key, answered.id)
+        handler.gates["slow"].set()
+        assert (await handler.next())[0] == "next"
+        await emptied(stores)
+
+
 async def test_who_waits_for_a_worker_that_went_is_found(redis_url: str, stores: Stores) -> None:
     """Whom to have follow is known to nobody then; the rest ends by itself, and the sweep looks."""
     gone, other = Handler(), Handler()

@@ -262,6 +262,15 @@ def asked_of(thread: Thread) -> Approval:
     )
 
 
+@pytest.mark.parametrize("at", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
+async def test_a_card_of_any_moment_is_put_up(thread: Thread, at: str) -> None:
+    """Whatever a model was told to write: nobody could decide about a card that cannot be drawn."""
+    approval = asked_of(thread).model_copy(update={"arguments": json.dumps({"at": at})})
+    async with thread.open() as surface:
+        assert await surface.ask([approval]) == ()
+    assert at in str(thread.calls("chat.postMessage")[0].args["blocks"])
+
+
 @pytest.mark.parametrize("private", [False, True])
 async def test_a_card_is_put_up_once(thread: Thread, private: bool) -> None:
     """However often it is asked and though a reply is lost: in the thread; for what only one person is

@@ -42,6 +42,16 @@ def schedule(ws: Workspace, thread: str, user: str = ADA, **more: object) -> Sch
     )
 
 
+async def test_one_that_cannot_be_read_keeps_nobody_from_adding_more(stores: Stores) -> None:
+    """Whatever stands there in its place."""
+    async with Workspace.open() as ws:
+        made = schedule(ws, "1.0")
+    for damaged in ("5", "null", "{"):
+        await stores.redis.call("HSET", stores.redis.key("schedules", made.team), damaged, damaged)
+    assert await stores.schedules.add(made, most=1)
+    assert [each.id for each in await stores.schedules.of_all(made.team)] == [made.id]
+
+
 async def test_what_was_missed_is_asked_once_and_answered_in_its_thread(redis_url: str) -> None:
     """However often it was due while nothing ran; then it waits for its next time."""
     async with (
