@@ -12,6 +12,13 @@ from tests.e2e.test_first_answer import finished, last_answer, reply, say
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
 
+HEARD = """() => {
+  window.heard = [];
+  const hear = (line) => heard.push(line.textContent);
+  const listen = (records) => records.forEach(({ addedNodes }) => addedNodes.forEach(hear));
+  new MutationObserver(listen).observe(document.getElementById("announcer"), { childList: true });
+}"""
+
 
 def ask_of_sample(page: Page, text: str, channel: str = "general") -> None:
     page.get_by_test_id(f"channel-{channel}").click()
@@ -26,7 +33,9 @@ def question(page: Page) -> Locator:
 
 
 def test_cards_and_text_come_in_while_it_works(page: Page) -> None:
-    """The plan fills in, the answer is written before one's eyes, and then takes its place."""
+    """The plan fills in, the answer is written before one's eyes, and then takes its place.
+    A screen reader hears the answer once, when it is whole."""
+    page.evaluate(HEARD)
     ask_of_sample(page, "what is the total revenue by region?")
     answer = last_answer(page)
     expect(answer).to_have_class(re.compile("streaming"))
@@ -37,6 +46,9 @@ def test_cards_and_text_come_in_while_it_works(page: Page) -> None:
     finished(page)
     expect(answer.locator(".plan")).to_have_count(0)
     expect(answer).not_to_have_class(re.compile("streaming"))
+    expect(page.locator("#announcer")).to_contain_text("Go deeper")
+    told = [text for text in page.evaluate("heard") if "has the highest total revenue" in text]
+    assert len(told) == 1
 
 
 def test_the_word_stop_stops_it_with_what_was_found(page: Page) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.e2e.test_first_answer import finished, say
 from tests.e2e.test_shortcuts import ADA, BEN, act_as
@@ -90,6 +90,33 @@ def test_the_focus_stays_near_what_was_deleted(page: Page) -> None:
         expect(third if message is second else first).to_be_focused()
     delete_by_keyboard(page, first)
     expect(page.get_by_test_id("composer")).to_be_focused()
+
+
+def test_a_finger_reaches_what_a_mouse_does(browser: Browser, address: str) -> None:
+    """A tap on a message shows its actions; a thread covers the channel and brings no keyboard;
+    the sidebar takes the focus, and gives it back."""
+    context = browser.new_context(
+        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
+    )
+    phone = context.new_page()
+    phone.goto(address)
+    phone.get_by_test_id("composer").fill("From my phone.")
+    phone.get_by_test_id("composer").press("Enter")  # a new line, as in Slack on a phone
+    phone.get_by_test_id("send").tap()
+    said = phone.locator("main").get_by_test_id("message").filter(has_text="From my phone.")
+    said.locator(".text").tap()
+    said.get_by_test_id("reply").tap()
+    panel = phone.get_by_test_id("thread-panel")
+    expect(panel.get_by_test_id("message")).to_have_count(1)
+    expect(panel.get_by_test_id("thread-composer")).not_to_be_focused()
+    expect(said.first).to_be_hidden()
+    panel.get_by_test_id("close-thread").tap()
+    opener = phone.get_by_role("button", name="Open the sidebar")
+    opener.tap()
+    expect(phone.get_by_test_id("channel-general")).to_be_focused()
+    phone.keyboard.press("Escape")
+    expect(opener).to_be_focused()
+    context.close()
 
 
 def delete_by_keyboard(page: Page, message: Locator) -> None:

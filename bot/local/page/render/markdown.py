@@ -59,7 +59,7 @@ def _image(_: RendererHTML, tokens: Sequence[Token], i: int, __: Any, ___: dict[
 
 
 def _table_open(*_: Any) -> str:
-    return '<div class="scroll"><table>'
+    return '<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>'
 
 
 def _table_close(*_: Any) -> str:

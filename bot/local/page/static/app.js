@@ -6,7 +6,7 @@ import { label } from "./fields.js";
 import { Live } from "./live.js";
 import { closeMenu, menuContext } from "./menus.js";
 import { showModals } from "./modals.js";
-import { actAs, address, app, byId, closeThread, flash, go, markSidebar, messageAt, openMessage, pane, place, present, recallUnread, refreshAll, thread } from "./place.js";
+import { actAs, address, app, byId, closeThread, flash, go, markSidebar, messageAt, openMessage, pane, place, present, recallUnread, refreshAll, showSidebar, thread, typesAtOnce } from "./place.js";
 import { act, user } from "./server.js";
 
 place.live = new Live(
@@ -46,7 +46,7 @@ document.addEventListener("keydown", (event) => {
   if (message) return inMessage(event, message);
   if (tools) return inToolbar(event, tools);
   if (event.key !== "Escape" || document.querySelector("dialog[open]")) return;
-  if (app.classList.contains("side-open")) app.classList.remove("side-open");
+  if (app.classList.contains("side-open")) showSidebar(false);
   else if (place.shown.thread) closeThread();
 });
 
@@ -62,11 +62,18 @@ function editLast(event) {
 function inMessage(event, message) {
   const all = [...message.parentElement.querySelectorAll(":scope > .msg")];
   const near = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (near) all[all.indexOf(message) + near]?.focus();
+  const to = near ? all[all.indexOf(message) + near] : event.key === "Home" ? all[0] : event.key === "End" ? all.at(-1) : null;
+  if (near || to) moveTo(to, all);
   else if (event.key === "ArrowRight" || event.key === "Enter") message.querySelector(".toolbar button")?.focus();
   else if (event.key === "Escape" && place.shown.thread) closeThread();
   else return;
   event.preventDefault();
+}
+
+function moveTo(message, all) {
+  if (!message) return;
+  for (const other of all) other.tabIndex = other === message ? 0 : -1;
+  message.focus();
 }
 
 function inToolbar(event, tools) {
@@ -77,6 +84,8 @@ function inToolbar(event, tools) {
   else return;
   event.preventDefault();
 }
+
+addEventListener("resize", () => innerWidth > 760 && showSidebar(false));
 
 addEventListener("popstate", (event) => event.state && go({ ...event.state }, { push: false }));
 
@@ -130,4 +139,4 @@ showModals(byId("modals").innerHTML, place.shown.channel);
 byId("modals").remove();
 document.querySelectorAll("#messages, #replies").forEach(toBottom);
 if (query.get("ts")) flash(query.get("ts"));
-else if (innerWidth > 760) (thread.querySelector("textarea") ?? pane.querySelector("textarea"))?.focus();
+else if (typesAtOnce()) (thread.querySelector("textarea") ?? pane.querySelector("textarea"))?.focus();

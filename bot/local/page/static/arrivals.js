@@ -1,9 +1,10 @@
 // What arrives live: each operation of the server, and the place in the page it changes.
+import { messageCame, statusCame } from "./announcer.js";
 import { arrange, atBottom, parse, toBottom, upsert } from "./dom.js";
 import { prepareFields } from "./fields.js";
 import { fold } from "./folding.js";
 import { showModals } from "./modals.js";
-import { byId, go, markSidebar, place, present, refreshAll, sidebar } from "./place.js";
+import { byId, go, markSidebar, place, present, refreshAll, sidebar, typesAtOnce } from "./place.js";
 import { user } from "./server.js";
 import { stepEnded } from "./steps.js";
 import { prepareTables } from "./tables.js";
@@ -36,6 +37,7 @@ export const operations = {
       line.replaceChildren(parse("inline" in line.dataset ? op.inline : op.html));
       if (stick) toBottom(scroller);
     }
+    statusCame(op);
     if (op.html) openAsked(op.thread);
   },
   prompts(op) {
@@ -76,10 +78,11 @@ function leaveThread() {
 function put(scroller, html, author) {
   if (!scroller) return;
   const near = atBottom(scroller);
-  const { element, isNew } = upsert(scroller.querySelector("[data-messages]"), html);
+  const { element, isNew, isSaid } = upsert(scroller.querySelector("[data-messages]"), html);
   prepareFields(element, place.shown.channel);
   prepareTables(element);
   fold(element);
+  if (isSaid) messageCame(element);
   const stick = near || (isNew && (author === user() || isAwaited(scroller)));
   if (stick) reveal(scroller, element);
   else if (isNew) offerNew(scroller);
@@ -111,7 +114,7 @@ function offerNew(scroller) {
   button.addEventListener("click", () => {
     toBottom(scroller);
     button.remove();
-    if (innerWidth > 760) foot.querySelector("textarea")?.focus();
+    if (typesAtOnce()) foot.querySelector("textarea")?.focus();
   });
   foot.prepend(button);
 }

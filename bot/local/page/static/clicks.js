@@ -1,11 +1,11 @@
 // What each button, link and field of the page does, by its data-do.
-import { arrange, parse } from "./dom.js";
+import { arrange, byTouch, parse } from "./dom.js";
 import { valueOf } from "./fields.js";
 import { toggleFold } from "./folding.js";
 import { toggleMenu } from "./menus.js";
 import { closeModal, confirmed } from "./modals.js";
 import { fillPicker } from "./picker.js";
-import { app, byId, closeThread, go, openMessage, place } from "./place.js";
+import { app, byId, closeThread, go, openMessage, place, showSidebar } from "./place.js";
 import { openSearch } from "./search.js";
 import { act, say } from "./server.js";
 import { closeStep, openStep } from "./steps.js";
@@ -18,7 +18,7 @@ const composerOf = (element) => element.closest(".foot, .pane")?.querySelector("
 
 export const clicks = {
   open(link) {
-    app.classList.remove("side-open"); // also when it is the channel one is in
+    showSidebar(false); // also when it is the channel one is in
     go({ channel: link.dataset.channelLink, thread: "", tab: "messages" });
     if ("agent" in link.dataset) act("home", { tab: "messages" });
   },
@@ -27,7 +27,7 @@ export const clicks = {
     act("home", { tab: button.dataset.tab });
   },
   search: () => openSearch(),
-  sidebar: () => app.classList.toggle("side-open"),
+  sidebar: () => showSidebar(!app.classList.contains("side-open")),
   "dismiss-notice": (button) => button.closest(".notice").remove(),
   thread: (button) => go({ thread: messageOf(button).dataset.ts }),
   "thread-of": (button) => go({ thread: button.dataset.thread }),
@@ -127,7 +127,7 @@ function startEdit(message, back) {
   box.querySelector("[type=button]").addEventListener("click", stop);
   box.addEventListener("keydown", (event) => {
     if (event.key === "Escape") { event.stopPropagation(); stop(); }
-    if (event.key === "Enter" && !event.shiftKey && !event.isComposing && event.target === text) { event.preventDefault(); box.requestSubmit(); }
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing && event.target === text && !byTouch()) { event.preventDefault(); box.requestSubmit(); }
   });
   box.addEventListener("submit", async (event) => {
     event.preventDefault();

@@ -1,5 +1,5 @@
 // The message box: mentions, commands, files, drafts, sending.
-import { icon } from "./dom.js";
+import { byTouch, icon } from "./dom.js";
 import { place } from "./menus.js";
 import { say, user } from "./server.js";
 import { suggestions } from "./suggestions.js";
@@ -65,7 +65,7 @@ export class Composer {
 
   key_(event) {
     if (this.options.length && this.keyInList(event)) return event.preventDefault();
-    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing && !byTouch()) {
       event.preventDefault();
       this.send();
     }
@@ -164,7 +164,6 @@ export class Composer {
     this.list.style.minWidth = "260px";
     const box = this.form.getBoundingClientRect();
     place(this.list, { top: box.top, bottom: innerHeight, left: box.left + 8 });
-    this.text.setAttribute("aria-expanded", "true");
     this.mark(0);
   }
 
@@ -198,7 +197,6 @@ export class Composer {
   closeList() {
     this.options = [];
     if (this.list.isConnected && this.list.matches(":popover-open")) this.list.hidePopover();
-    this.text.setAttribute("aria-expanded", "false");
     this.text.removeAttribute("aria-activedescendant");
   }
 }

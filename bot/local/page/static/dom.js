@@ -1,5 +1,7 @@
 // Fragments into the page without disturbing what the person is doing in it.
 
+export const byId = (id) => document.getElementById(id);
+
 export function parse(html) {
   const template = document.createElement("template");
   template.innerHTML = html;
@@ -7,6 +9,9 @@ export function parse(html) {
 }
 
 export const icon = (name) => `<svg class="icon" aria-hidden="true"><use href="#i-${name}"/></svg>`;
+
+// On a phone Return begins a new line, and the keyboard comes only when one asks for it.
+export const byTouch = () => matchMedia("(pointer: coarse)").matches;
 
 const TIME = { hour: "numeric", minute: "2-digit" };
 
@@ -58,7 +63,14 @@ export function arrange(list) {
   });
   const replies = messages.slice(1).filter((message) => !("private" in message.dataset)).length;
   if (inThread && replies) messages[0].after(line("count-line", replies === 1 ? "1 reply" : `${replies} replies`));
+  oneTabStop(messages);
   list.closest(".scroller")?.classList.toggle("has-messages", messages.length > 0);
+}
+
+// Tab reaches the message one was at, or the newest; the arrows lead on from there.
+function oneTabStop(messages) {
+  const at = messages.find((message) => message.contains(document.activeElement)) ?? messages.at(-1);
+  for (const message of messages) message.tabIndex = message === at ? 0 : -1;
 }
 
 function line(kind, text) {
@@ -81,6 +93,7 @@ export function upsert(list, html) {
   localise(fresh);
   enlarge(fresh);
   const old = list.querySelector(`:scope > [data-ts="${CSS.escape(fresh.dataset.ts)}"]`);
+  const isSaid = !old || wordsOf(old) !== wordsOf(fresh);
   if (old) {
     keep(old, fresh);
     old.replaceWith(fresh);
@@ -90,8 +103,10 @@ export function upsert(list, html) {
     next ? next.before(fresh) : list.append(fresh);
   }
   arrange(list);
-  return { element: fresh, isNew: !old };
+  return { element: fresh, isNew: !old, isSaid };
 }
+
+const wordsOf = (message) => message.querySelector("[data-content]").textContent;
 
 // What the person opened, typed, chose or focused in the old message lives on in the new one.
 let [focusPath, spare] = [null, null];

@@ -1,4 +1,6 @@
 // Popup menus: one open at a time, placed by its button, worked by arrow keys, closed by Esc.
+import { byTouch } from "./dom.js";
+
 let open = null;
 
 export function toggleMenu(button, menu, context = {}) {
@@ -10,7 +12,8 @@ export function toggleMenu(button, menu, context = {}) {
   menu.showPopover();
   place(menu, button.getBoundingClientRect());
   button.setAttribute("aria-expanded", "true");
-  items(menu)[0]?.focus();
+  const first = byTouch() ? menu.querySelector("[role=menuitem]") : items(menu)[0];
+  first?.focus();
 }
 
 export function closeMenu({ refocus = false } = {}) {

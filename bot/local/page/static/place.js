@@ -1,6 +1,6 @@
 // Where the person is, and how that is shown: sidebar, pane and thread panel.
 import { Composer } from "./composer.js";
-import { arrange, enlarge, keeper, localise, parse, toBottom } from "./dom.js";
+import { arrange, byId, byTouch, enlarge, keeper, localise, parse, toBottom } from "./dom.js";
 import { prepareFields } from "./fields.js";
 import { fold } from "./folding.js";
 import { showModals } from "./modals.js";
@@ -8,7 +8,7 @@ import { fragment, user } from "./server.js";
 import { prepareTables } from "./tables.js";
 import { clearToasts, toast } from "./toast.js";
 
-export const byId = (id) => document.getElementById(id);
+export { byId };
 export const [app, sidebar, pane, thread] = ["app", "sidebar", "pane", "thread"].map(byId);
 
 export const place = {
@@ -69,10 +69,12 @@ async function showPane() {
   if (list) list.dataset.since = place.unread.get(place.shown.channel) ?? "";
   present(pane);
   markSidebar();
-  app.classList.remove("side-open");
+  showSidebar(false);
   if (list) showNewest(byId("messages"));
-  if (innerWidth > 760) pane.querySelector("textarea")?.focus();
+  if (typesAtOnce()) pane.querySelector("textarea")?.focus();
 }
+
+export const typesAtOnce = () => innerWidth > 760 && !byTouch();
 
 // The newest message, or the first that was not seen, whichever is higher up.
 function showNewest(scroller) {
@@ -93,7 +95,15 @@ async function showThread({ focus = true } = {}) {
   thread.hidden = false;
   present(thread);
   toBottom(byId("replies"));
-  if (focus) thread.querySelector("textarea")?.focus();
+  if (focus) (typesAtOnce() ? thread.querySelector("textarea") : byId("replies"))?.focus();
+}
+
+// On a phone it lies over the rest, which can not be reached meanwhile.
+export function showSidebar(open) {
+  if (open === app.classList.contains("side-open")) return;
+  app.classList.toggle("side-open", open);
+  pane.inert = thread.inert = open;
+  (open ? sidebar.querySelector("[aria-current]") : pane.querySelector(".burger"))?.focus();
 }
 
 export function markSidebar() {
@@ -151,7 +161,7 @@ export function messageAt(href) {
 
 export async function openMessage({ channel, thread, ts }) {
   if (!sidebar.querySelector(`[data-channel-link="${CSS.escape(channel)}"]`)) return toast("You are not in this conversation.", { error: true });
-  app.classList.remove("side-open");
+  showSidebar(false);
   const elsewhere = channel !== place.shown.channel || place.shown.tab === "home";
   await go({ channel, tab: "messages", ...(thread || elsewhere ? { thread } : {}) });
   flash(ts);

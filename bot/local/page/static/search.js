@@ -33,6 +33,7 @@ dialog.addEventListener("keydown", (event) => {
   const all = [box, ...results.querySelectorAll("a")];
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (step) all.at((all.indexOf(document.activeElement) + step) % all.length).focus();
+  else if (event.key === "Escape") closeSearch(); // a search field would only empty itself
   else if (event.key === "Enter" && event.target === box) find().then(() => results.querySelector("a")?.click());
   else return;
   event.preventDefault();
