@@ -13,6 +13,7 @@ from bot.core.errors import (
     StoreUnavailable,
     ToolDefinitionError,
 )
+from bot.core.redaction import redacted
 
 UNAVAILABLE = 1
 CONFIGURATION = 3
@@ -27,8 +28,12 @@ def main() -> None:
     except (ConfigurationError, ToolDefinitionError) as error:
         print(f"bot: {error}", file=sys.stderr)
         sys.exit(CONFIGURATION)
-    except (SlackUnavailable, StoreUnavailable) as error:
+    except SlackUnavailable as error:
         print(f"bot: {error}", file=sys.stderr)
+        sys.exit(UNAVAILABLE)
+    except StoreUnavailable as error:
+        why = redacted(str(error.__cause__ or ""))
+        print(f"bot: {error} {why} See REDIS_URL, and `bot doctor`.", file=sys.stderr)
         sys.exit(UNAVAILABLE)
     except (KeyboardInterrupt, asyncio.CancelledError):
         sys.exit(INTERRUPTED)

@@ -20,7 +20,7 @@ from pydantic import (
     ValidationInfo,
     field_validator,
 )
-from pydantic_core import ErrorDetails, PydanticCustomError
+from pydantic_core import PydanticCustomError
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
@@ -41,6 +41,7 @@ from bot.runs.channels import ChannelSettings
 from bot.runs.engine import EngineOptions
 from bot.runs.policy import Policy
 from bot.slack.catching_up import CatchUpSettings
+from bot.slips import slip, unreadable, wrong_ids
 from bot.store import Retention
 from bot.toolkit import DatabaseConfig
 from bot.toolkit.hosted import HostedTools
@@ -187,20 +188,17 @@ def load_settings(**overrides: Any) -> Settings:
         raise ConfigurationError(f"BOT_CONFIG names {path}, which is not there.")
     try:
         _check_tables(Path(path or "bot.toml"))
-        return Settings(**overrides)
+        settings = Settings(**overrides)
     except ValidationError as error:
-        raise ConfigurationError(
-            "Wrong setting: " + "; ".join(map(_slip, error.errors()))
-        ) from None
+        wrong = "; ".join(slip(each, _table_names()) for each in error.errors())
+        raise ConfigurationError(f"Wrong setting: {wrong}") from None
     except SettingsError as error:  # a list in the environment that is not JSON
-        raise ConfigurationError(f"Wrong setting: {error}") from None
+        raise ConfigurationError(f"Wrong setting: {unreadable(error)}") from None
     except ValueError as error:  # a file that is not TOML
         raise ConfigurationError(f"{path or 'bot.toml'} cannot be read: {error}") from None
-
-
-def _slip(error: ErrorDetails) -> str:
-    wrong = "there is no such key" if error["type"] == "extra_forbidden" else error["msg"]
-    return f"{'.'.join(map(str, error['loc']))}: {wrong}"
+    if wrong := "; ".join(wrong_ids(settings.channels, settings.access)):
+        raise ConfigurationError(f"Wrong setting: {wrong}.")
+    return settings
 
 
 def _table_names() -> list[str]:

@@ -102,6 +102,7 @@ def _tool_lines(catalogue: Catalogue) -> list[str]:
     for each in catalogue.tools:
         kind = "core" if each.core else "on demand"
         change = "; changes something" if each.mutates else ""
+        change = "; changes something, after a yes" if each.sensitive else change
         lines.append(
             f"{each.name:<{wide}} {each.group:<12} {kind:<9} {sizes[each.name]:>6}  "
             f"{each.summary}{change}"
@@ -109,6 +110,7 @@ def _tool_lines(catalogue: Catalogue) -> list[str]:
     first = sum(len(json.dumps(each)) for each in catalogue.always)
     total = sum(sizes.values())
     lines.append(
-        f"\nA first request carries {first:,} bytes of definitions; all of them: {total:,}."
+        f"\nA first request carries {first:,} bytes of definitions; all of them: {total:,}. "
+        "Tools of MCP servers: `bot mcp`."
     )
     return lines

@@ -27,6 +27,8 @@ from bot.core.errors import ConfigurationError, SlackUnavailable
 
 log = logging.getLogger(__name__)
 
+_LOOK = "Check the network, and SLACK_API_URL if you set it; `bot doctor` looks closer."
+
 WRONG_TOKEN = {"invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired"}
 
 TRANSPORT_ERRORS = (aiohttp.ClientError, TimeoutError)
@@ -180,9 +182,11 @@ async def identify(client: AsyncWebClient) -> Identity:
                 f"SLACK_BOT_TOKEN: Slack refuses this token ({error_code(error)}). "
                 "Copy the Bot User OAuth Token from the app's Install App page."
             ) from None
-        raise SlackUnavailable(f"auth.test failed: {error_code(error)}") from error
+        raise SlackUnavailable(
+            f"Slack did not say who the bot is: auth.test failed with {error_code(error)}. {_LOOK}"
+        ) from error
     except TRANSPORT_ERRORS as error:
-        raise SlackUnavailable("Slack could not be reached for auth.test") from error
+        raise SlackUnavailable(f"Slack cannot be reached. {_LOOK}") from error
     return Identity(
         team=str(found["team_id"]),
         enterprise=found.get("enterprise_id"),

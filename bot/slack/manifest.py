@@ -33,10 +33,11 @@ def manifest(
     Without Socket Mode Slack has to be told where to send things: `request_url` is the public
     address that ends in /slack/events. Raises ConfigurationError when something does not fit.
     """
-    if not socket_mode and not request_url:
+    url = request_url or ""
+    if not socket_mode and not (url.startswith("https://") and url.endswith(EVENTS_PATH)):
         raise ConfigurationError(
-            "The manifest needs a request URL when Socket Mode is off: the bot's public address, "
-            "https and with /slack/events at its end."
+            f"{request_url or 'Nothing'} is no request URL for Slack: without Socket Mode it is the "
+            f"bot's public address, https and with {EVENTS_PATH} at its end."
         )
     found = copy.deepcopy(_read(file))
     if name:

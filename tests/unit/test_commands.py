@@ -140,7 +140,7 @@ async def test_each_end_has_its_code(tmp_path: Path) -> None:
     [
         (["ask", "x"], {}, "OPENAI_API_KEY is not set"),
         (["ask", "x", "--file", "none.csv"], {}, "there is no file none.csv"),
-        (["ask", "x"], {"PORT": "high"}, "port"),
+        (["ask", "x"], {"PORT": "high"}, "PORT"),
         (
             ["ask", "x"],
             {"OPENAI_API_KEY": "sk-x", "OPENAI_MODEL": "mine", "BOT_CONFIG": "money.toml"},

@@ -139,6 +139,8 @@ def test_over_http_it_says_where_to_send_things():
 def test_without_a_request_url_or_with_too_long_a_name_it_says_what_is_wrong():
     with pytest.raises(ConfigurationError, match="request URL"):
         manifest(socket_mode=False)
+    with pytest.raises(ConfigurationError, match="no request URL"):
+        manifest(socket_mode=False, request_url="http://bot.example/slack/events")
     with pytest.raises(ConfigurationError, match="35 characters"):
         manifest(name="x" * 36)
 
