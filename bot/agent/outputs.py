@@ -40,10 +40,14 @@ class CallOutput:
         return {"type": "function_call_output", "call_id": self.call_id, "output": text}
 
 
+def new_mark() -> str:
+    """Made after what it is to mark was: nobody who wrote in it can close it early."""
+    return secrets.token_hex(4)
+
+
 def mark_for(tool: Tool) -> str:
-    """Of one output, made after that was: nobody who wrote in it can close it early. "" where the
-    words are ours."""
-    return secrets.token_hex(4) if tool.foreign else ""
+    """Of one output; "" where the words are ours."""
+    return new_mark() if tool.foreign else ""
 
 
 def marked(text: str, mark: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from bot.agent.outputs import marked, new_mark
 from bot.core.chain import Item
 from bot.core.memory import Memory
 from bot.core.outcome import StopReason
@@ -201,7 +202,7 @@ def request_message(
     where = f"{verb} in {request.place}{beside}"
     parts = [f"[{request.author} {where}, {_local_time(request)}]"]
     if request.quoted:
-        parts.append("About this message:\n" + _quote(request.quoted))
+        parts.append("About this message:\n" + marked(_quote(request.quoted), new_mark()))
     parts.append(request.text or "(no words)")
     if request.again in _AGAIN:
         parts.append(_AGAIN[request.again])

@@ -195,11 +195,10 @@ def message(
 ) -> dict[str, Any]:
     parts = [f"[Ada asks in {place}, 2026-11-21 09:00 UTC]"]
     if quoted:
-        parts.append(
-            "About this message:\n" + "\n".join(f"> {each}" for each in quoted.split("\n"))
-        )
+        lines = "\n".join(f"> {each}" for each in quoted.split("\n"))
+        parts.append(f"About this message:\n[data 1a2b3c4d]\n{lines}\n[end of data 1a2b3c4d]")
     parts.append(text)
     if files:
-        lines = (f"- {name} (file_id F{n}, text/csv, 4 kB)" for n, name in enumerate(files, 1))
-        parts.append("Attached files:\n" + "\n".join(lines))
+        listed = (f"- {name} (file_id F{n}, text/csv, 4 kB)" for n, name in enumerate(files, 1))
+        parts.append("Attached files:\n" + "\n".join(listed))
     return {"role": "user", "content": "\n\n".join(parts)}

@@ -15,7 +15,7 @@ HEADER = re.compile(
     r"(?P<day>\d{4}-\d\d-\d\d)?[^\]]*\]\s*"
 )
 FILE = re.compile(r"^- (?P<name>.+?) \(file_id (?P<id>[^,)]+)(?:, (?P<type>[^,)]+))?.*\)$", re.M)
-QUOTED = re.compile(r"^About this message:\n((?:>.*\n?)+)", re.M)
+QUOTED = re.compile(r"^About this message:\n\[data (\w+)\]\n((?:>.*\n?)+)\[end of data \1\]", re.M)
 CUT = re.compile(r"\[The message was [\d,]+ characters long; [^\]]*\]\s*$")
 _MARKS = re.compile(r"\[data (\w+)\]\n(.*)\n\[end of data \1\]", re.DOTALL)
 REMEMBERED = "[Remembered from other conversations"
@@ -121,7 +121,7 @@ def _read(text: str) -> Turn:
     text = FILE.sub("", text).replace("Attached files:", "")
     text, edits = EDITED.subn("", AGAIN.sub("", CUT.sub("", text)))
     quoted = QUOTED.search(text)
-    said = "\n".join(line.lstrip("> ") for line in quoted[1].splitlines()) if quoted else ""
+    said = "\n".join(line.lstrip("> ") for line in quoted[2].splitlines()) if quoted else ""
     return Turn(
         QUOTED.sub("", text).strip(),
         said,
