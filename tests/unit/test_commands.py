@@ -263,7 +263,7 @@ def test_the_manifest_in_three_forms() -> None:
     assert content["settings"]["socket_mode_enabled"] is True
     link = printed("--form", "link")
     assert link.startswith("https://api.slack.com/apps?new_app=1&manifest_")
-    over_http = printed("--request-url", "https://bot.example.org")
+    over_http = printed("--request-url", "https://bot.example.org/slack/events")
     assert yaml.safe_load(over_http)["settings"]["socket_mode_enabled"] is False
 
 
