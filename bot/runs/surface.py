@@ -43,6 +43,9 @@ class RunPost(Fenced, Protocol):
     async def card(self, name: str) -> str | None:
         """The ts of the card of that name, if it is up and still to be changed."""
 
+    async def cards(self) -> list[str]:
+        """The ts of each card that is up and still to be changed."""
+
     async def save_card(self, name: str, ts: str) -> None:
         """Remember a card; with an empty ts, that it will not be changed any more."""
 

@@ -30,7 +30,7 @@ class LiveMessage:
     """Shows the latest progress; whatever came in between is skipped.
 
     `ts` is the message to change; None shows the status line only. It is added to while it is a
-    `stream`, then updated. Failing to show something never fails a run.
+    `stream`, then updated. `goes_on` is a run that has shown something before. Failing to show something never fails a run.
     """
 
     def __init__(
@@ -43,6 +43,7 @@ class LiveMessage:
         clients: Clients,
         status: ThreadStatus,
         pace: float,
+        goes_on: bool,
     ) -> None:
         self._request = request
         self._post = post
@@ -51,6 +52,7 @@ class LiveMessage:
         self._clients = clients
         self._status = status
         self._pace = pace
+        self._goes_on = goes_on
         self._progress = Progress()
         self._changed = asyncio.Event()
         self._closing = asyncio.Event()
@@ -93,10 +95,10 @@ class LiveMessage:
             log.info("Another worker shows run %s now", self._post.run_id)
 
     async def _resume_session(self) -> None:
-        """It began when the request was taken in; the end of a run that this one waited for ended
-        it, and with it Slack's Stop button."""
+        """It began when the request was taken in. Waiting for people suspended it, or the end of a
+        run that this one waited for ended it, and with it Slack's Stop button."""
         request = self._request
-        if datetime.now(UTC) - request.received_at > _AT_ONCE:
+        if self._goes_on or datetime.now(UTC) - request.received_at > _AT_ONCE:
             await self._status.session(
                 request.channel, request.thread, "processing", user=request.user
             )

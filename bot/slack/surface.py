@@ -18,6 +18,7 @@ from bot.core.request import Request
 from bot.runs.surface import RunPost
 from bot.slack.cards import Cards
 from bot.slack.client import NO_PLACE, TRANSPORT_ERRORS, error_code
+from bot.slack.leaving import left
 from bot.slack.live import LiveMessage
 from bot.slack.poster import Poster
 from bot.slack.progress import Progress, advance
@@ -180,7 +181,7 @@ class SlackSurface:
             await self._poster.whisper(part)
             return
         ts = await self._post.message() if number == 0 else None
-        if ts and not await self._left(ts):
+        if ts and not (self._is_old(ts) and await left(ts, self._post, self._poster)):
             await self._poster.update(ts, part)
             return
         ts = await self._poster.post(number, part)
@@ -189,23 +190,9 @@ class SlackSurface:
             # It may have been found rather than posted: an older try's, which says less.
             await self._poster.update(ts, part)
 
-    async def _left(self, ts: str) -> bool:
-        """Take the run's message away if it is old, for its end to be posted anew: after hours of
-        waiting for a yes nobody looks there, and of an edit Slack tells nobody. A revised answer
-        stays where it is. Forgotten first: whoever goes on in between finds it, or none."""
-        if self._request.replaces or time.time() - float(ts) < self._edit_seconds:
-            return False
-        if not await self._poster.is_there(ts):  # somebody removed it, as its update will say
-            return False
-        await self._post.save_message("")
-        try:
-            await self._poster.take_back(ts)
-        except SlackApiError as error:
-            log.warning("Message %s cannot be posted anew: %s", ts, error_code(error))
-            await self._post.save_message(ts)
-            return False
-        failpoint("message-left")
-        return True
+    def _is_old(self, ts: str) -> bool:
+        """Whether nobody looks at the run's message any more. A revised answer stays where it is."""
+        return not self._request.replaces and time.time() - float(ts) >= self._edit_seconds
 
     async def _attach_or_say(self, number: int, upload: Upload) -> None:
         """Where no such file may be uploaded the answer is whole without, and says that it is

@@ -15,6 +15,7 @@ from bot.core.request import Request
 from bot.runs.surface import RunPost
 from bot.slack.cards import Cards
 from bot.slack.client import TRANSPORT_ERRORS, Clients, Identity, error_code
+from bot.slack.leaving import is_above_cards, left
 from bot.slack.live import LiveMessage
 from bot.slack.overtaken import put_right
 from bot.slack.poster import Poster
@@ -65,14 +66,14 @@ class SlackSurfaces:
         self, request: Request, post: RunPost, poster: Poster
     ) -> AsyncGenerator[SlackSurface]:
         clients, status = self.clients, self.status
-        ts = None if request.private else await post.message()
-        stream = poster.adopted(ts) if ts else None
-        if ts:  # it goes on, perhaps after waiting for people
-            await status.session(request.channel, request.thread, "processing")
-        elif not request.private:
-            ts, stream = await _begun(request, post, poster)
+        known = None if request.private else await post.message()
+        ts, stream = await _message(known, request, post, poster)
         live = LiveMessage(
-            request, post, ts, stream, clients=clients, status=status, pace=self.pace
+            *(request, post, ts, stream),
+            clients=clients,
+            status=status,
+            pace=self.pace,
+            goes_on=known is not None,
         )
         cards = Cards(request, post, clients=clients, identity=self.identity)
         ticks = Ticks(clients.live, request.channel)
@@ -87,6 +88,18 @@ class SlackSurfaces:
             raise
         finally:
             await live.close()
+
+
+async def _message(
+    ts: str | None, request: Request, post: RunPost, poster: Poster
+) -> tuple[str | None, Stream | None]:
+    """The message in which the run shows itself, `ts` so far, and the stream that it may be."""
+    if request.private:
+        return None, None
+    stays = request.replaces or request.superseded or request.withdrawn
+    if ts and not stays and await is_above_cards(ts, post) and await left(ts, post, poster):
+        ts = None
+    return (ts, poster.adopted(ts)) if ts else await _begun(request, post, poster)
 
 
 async def _begun(

@@ -240,6 +240,11 @@ class Post:
         ts = await self._redis.call("HGET", self._key, f"card:{name}")
         return ts.decode() if ts else None
 
+    async def cards(self) -> list[str]:
+        """The ts of each card that is up and still to be changed."""
+        fields = await self._redis.call("HGETALL", self._key)
+        return [ts.decode() for name, ts in fields.items() if name.startswith(b"card:") and ts]
+
     async def save_card(self, name: str, ts: str) -> None:
         """Remember a card; with an empty ts, that it will not be changed any more."""
         await self._set(f"card:{name}", ts)

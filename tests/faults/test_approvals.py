@@ -15,7 +15,7 @@ from tests.support.deployment import Deployment
 from tests.support.runs import answer
 
 SALES, GENERAL = "C0SALES001", "C0GENERAL1"
-STEPS = ("card-posted", "run-parked", "approval-decided", "tool-ran", "message-left")
+STEPS = ("card-posted", "run-parked", "approval-decided", "message-left", "tool-ran")
 LONG_AGO = 900.0  # seconds
 
 

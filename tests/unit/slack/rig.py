@@ -187,7 +187,7 @@ class Post:
     ts: str | None = None
     parts: int = 0
     lost: bool = False
-    cards: dict[str, str] = field(default_factory=dict)
+    kept_cards: dict[str, str] = field(default_factory=dict)
     outcome: Outcome | None = None
 
     async def message(self) -> str | None:
@@ -202,11 +202,14 @@ class Post:
     async def save_part(self, count: int) -> None:
         self.parts = count
 
+    async def cards(self) -> list[str]:
+        return [ts for ts in self.kept_cards.values() if ts]
+
     async def card(self, name: str) -> str | None:
-        return self.cards.get(name) or None
+        return self.kept_cards.get(name) or None
 
     async def save_card(self, name: str, ts: str) -> None:
-        self.cards[name] = ts
+        self.kept_cards[name] = ts
 
     async def may_write(self) -> None:
         if self.lost:
