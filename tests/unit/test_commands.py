@@ -180,7 +180,7 @@ async def test_ctrl_c_stops_a_question(tmp_path: Path, temporary: Path, by: sign
         ResponsesServer.open(script) as api,
         started(tmp_path, "ask", "x", TMPDIR=str(temporary), **reaching(api)) as process,
     ):
-        await api.until(lambda: api.requests and api.requests[0].response_id, timeout=20)
+        await api.until(lambda: api.requests and api.requests[0].response_id, timeout=60)
         assert names_in(temporary)
         process.send_signal(by)
         done = await ended(process)
@@ -197,7 +197,7 @@ async def test_ended_before_it_began_it_leaves_nothing(
     """Its Redis is starting."""
     set_up = {"OPENAI_API_KEY": "sk-x", "TMPDIR": str(temporary)}
     async with started(tmp_path, "ask", "x", **set_up) as process:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while not names_in(temporary):  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
         process.send_signal(by)
