@@ -39,6 +39,7 @@ class Approval(BaseModel):
     nothing else. `requester` asked for it; only `approvers` may decide; `expires` is in seconds
     since the epoch. `standing` names what an approval for the thread would cover: this tool with
     the same values of the arguments `fixed`, for `standing_hours`; "" when none is offered.
+    `mutates`: the call changes something, and does not only read.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -56,6 +57,7 @@ class Approval(BaseModel):
     standing: str = ""
     fixed: tuple[str, ...] = ()
     standing_hours: float = 24.0
+    mutates: bool = True
 
     @property
     def run_id(self) -> str:

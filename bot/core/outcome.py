@@ -82,6 +82,7 @@ class Outcome(BaseModel):
     beginning of the answer it was writing.
     `links` are the addresses that may be posted as links: those that people or tools brought in.
     `charts` maps the handles named in the result to what they show.
+    `changed` means that people said yes to a change: to answer anew would make it again.
     `over` is the budget that ended the run, for who may raise it; `warnings` are sentences about
     budgets that are nearly used up.
     """
@@ -103,5 +104,6 @@ class Outcome(BaseModel):
     totals: Totals = Totals()
     links: frozenset[str] = frozenset()
     charts: dict[str, Chart] = {}
+    changed: bool = False
     over: OverBudget | None = None
     warnings: tuple[str, ...] = ()

@@ -120,6 +120,7 @@ class Confirming(Hooks):
             tool=tool.name,
             title=tool.title(arguments),
             arguments=given,
+            mutates=tool.mutates,
             sha256=digest(tool.name, given),
             requester=self._request.user,
             approvers=self._policy.approvers_of(self._request),

@@ -62,6 +62,11 @@ class Questions:
         if answered:
             await self.surface.settle(answered)
 
+    @property
+    def allowed_changes(self) -> bool:
+        """Whether people said yes to a change."""
+        return any(each.mutates for each in self._allowed)
+
     async def note(self, event: Event) -> None:
         """Keep how far a call came that somebody approved."""
         match event:

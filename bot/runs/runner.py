@@ -162,6 +162,7 @@ class Runner:
                 log.error("the model service ended a run: %s", ended.error, extra=ids)
             outcome = await outcome_of(ended, context, equipment.toolbox.artifacts, steering.joined)
             outcome = await spending.ending(outcome, ended.done)
+        outcome = outcome.model_copy(update={"changed": asking.allowed_changes})
         after = caller_after(ended, caller, model=context.model, bound_to=bound_to(request))
         outcome = without_secrets(noting.findings.added_to(outcome))
         if outcome.status is RunStatus.CANCELLED and stopping:

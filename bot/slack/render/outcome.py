@@ -174,7 +174,7 @@ def _answer_buttons(outcome: Outcome, request: Request) -> list[Piece]:
     is_draft = outcome.response_type == DraftReply.__name__  # to be posted by the person
     again = again_buttons(
         request.id,
-        again=outcome.response_type in RESPONSE_TYPES,
+        again=outcome.response_type in RESPONSE_TYPES and not outcome.changed,
         share=request.private and not is_draft,
     )
     blocks = (follow_ups, again, feedback_buttons(outcome.run_id))

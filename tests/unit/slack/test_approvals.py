@@ -105,6 +105,7 @@ async def test_who_asked_approves_and_exactly_that_is_posted(redis_url: str) -> 
         await bot.answered(SALES, thread)
         [terminal] = bot.terminals(SALES, thread)
         assert float(terminal["ts"]) > float(str(asked["ts"]))  # where the person looks
+        assert words.REGENERATE not in str(terminal)  # it would be posted again
         ended = ["suspended", "processing", "active"]  # Slack's Stop is there while it works
         await bot.ws.until(lambda: sessions(bot, thread)[-3:] == ended)
         await sent(bot, press(bot, ADA, SALES, thread, button(asked, DENY)))
