@@ -36,15 +36,15 @@ async def schedule_prompt(
         Field(description='Once: "2026-03-01T09:00+01:00", with the offset of the asker.'),
     ] = None,
     cron: Annotated[
-        str,
+        str | None,
         Field(max_length=100, description='Or again and again: "0 9 * * MON", asker\'s zone.'),
-    ] = "",
+    ] = None,
 ) -> str:
     """Have a question asked for the asker at a time or by a cron expression; it is answered in this
     thread. Only when they want that; somebody approves exactly this text first."""
     if at and at.tzinfo is None:
         raise ToolError("at needs an offset, as in 2026-03-01T09:00+01:00.")
-    made = await schedules.add(text, at=at, cron=cron)
+    made = await schedules.add(text, at=at, cron=cron or "")
     return f"scheduled: {_line(made)}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 
 from cronsim import CronSim, CronSimError
@@ -9,6 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bot.core.ids import new_id
 from bot.core.request import Redacted
+
+_ON_DAYS = re.compile(
+    r"(?P<time>at [\d:, and]+) on (?P<days>\w+day(?:(?:, and|,| and| through) \w+day)*)"
+)
 
 
 class Schedule(BaseModel):
@@ -33,9 +38,11 @@ class Schedule(BaseModel):
 
 
 def cron_in_words(cron: str) -> str:
-    """A cron expression as people say it, "at 09:00 on Monday"; as it stands where it is none."""
+    """A cron expression as people say it, "every Monday at 09:00"; as it stands where it is none."""
     try:
         said = CronSim(cron, datetime.now(UTC)).explain()
     except CronSimError:
         return cron
-    return said[:1].lower() + said[1:]
+    said = said[:1].lower() + said[1:]
+    found = _ON_DAYS.fullmatch(said)
+    return f"every {found['days']} {found['time']}" if found else said

@@ -50,7 +50,7 @@ class SlackConversation:
         async with for_the_model():
             found = await self._thread_messages(request)
         kept = [m for m in found if before is None or float(m["ts"]) < float(before)]
-        shown = [m for m in kept if not is_of_run(m, request.run_id)]
+        shown = [m for m in kept if _is_said(m, request.run_id)]
         return [await self._reading.message(m, request.channel) for m in shown[-limit:]]
 
     async def history(
@@ -66,7 +66,7 @@ class SlackConversation:
         async with for_the_model():
             target = await self._channels.readable(channel)
             found = await self._channel_messages(target, limit, oldest, latest)
-        shown = [m for m in found if not is_of_run(m, request.run_id)]
+        shown = [m for m in found if _is_said(m, request.run_id)]
         return [await self._reading.message(m, target) for m in reversed(shown)]
 
     async def download(self, file_id: str, *, max_bytes: int) -> Download:
@@ -121,7 +121,7 @@ class SlackConversation:
                 channel=channel, ts=thread, limit=limit, include_all_metadata=True
             )
         request = current_request()
-        shown = [m for m in page["messages"] if not is_of_run(m, request.run_id)]
+        shown = [m for m in page["messages"] if _is_said(m, request.run_id)]
         return [await self._reading.message(m, channel) for m in shown]
 
     async def react(self, url: str, emoji: str) -> None:
@@ -220,6 +220,11 @@ def _alt(name: str, comment: str) -> str | None:
     """What an image shows to people who do not see it; None for other files."""
     is_image = (mimetypes.guess_type(name)[0] or "").startswith("image/")
     return shortened(comment or name, _MAX_ALT) if is_image else None
+
+
+def _is_said(message: Mapping[str, Any], run_id: str) -> bool:
+    """False for what the run itself shows, and for what Slack leaves of a deleted message."""
+    return message.get("subtype") != "tombstone" and not is_of_run(message, run_id)
 
 
 def _ts(at: datetime | None) -> str | None:

@@ -50,7 +50,7 @@ def test_a_question_is_scheduled_told_of_and_cancelled(page: Page) -> None:
     card = panel.get_by_test_id("message").filter(has_text="may I do this?")
     card.get_by_role("button", name="Approve", exact=True).click()
     expect(panel).to_contain_text("It is scheduled")
-    expect(home(page)).to_contain_text("at 09:30 on Monday")
+    expect(home(page)).to_contain_text("every Monday at 09:30")
     page.get_by_test_id("channel-general").click()
     page.get_by_test_id("replies").last.click()
     reply(page, "cancel the schedule")

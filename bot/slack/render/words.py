@@ -190,8 +190,11 @@ CUT_AT = " (beginning; {count} characters in all)"
 HAS_HIDDEN = " (also holds characters that cannot be seen)"
 ASKED_FOR = "{person} asked for it. "
 ONLY_MAY = "Only {people} may decide, until {until}. Nothing happens before."
-STANDING = "“Approve for this thread” also covers {tool} {same} when {person} asks for it here, for {hours}."
-STANDING_SAME = "with the same {fields}"
+STANDING = (
+    "“Approve for this thread” also says yes to more of this kind ({tool}, {same}) that {person} "
+    "asks for here, for {hours}."
+)
+STANDING_SAME = "same {fields}"
 STANDING_ANY = "whatever the details"
 VERDICTS = {
     "approved": "Approved by {by}",

@@ -332,7 +332,7 @@ def test_it_knows_tools_that_are_only_named() -> None:
             "every Monday at 9 tell me the total revenue",
             "schedule_prompt",
             {"text": "tell me the total revenue", "cron": "0 9 * * MON"},
-            "scheduled: s1 · at 09:00 on Monday, next Mon 2026-11-23 09:00 Europe/Berlin · tell me",
+            "scheduled: s1 · every Monday at 09:00, next Mon 2026-11-23 09:00 Europe/Berlin · tell me",
             "“tell me the total revenue”, next on **Mon 2026-11-23 09:00 Europe/Berlin**",
         ),
         (

@@ -168,10 +168,10 @@ async def test_a_reminder_that_is_due_is_told() -> None:
 
 async def test_what_was_scheduled_and_remembered_is_ended_in_words() -> None:
     """The list has no ids; “it” is what was just spoken of."""
-    lines = "s1 · at 09:00 on Monday, next Mon 2026-11-23 09:00 Europe/Berlin · tell me the total revenue"
+    lines = "s1 · every Monday at 09:00, next Mon 2026-11-23 09:00 Europe/Berlin · tell me the total revenue"
     made = thread(list_schedules=[lines, lines], cancel_schedule=f"cancelled: {lines}")
     listed = await made.ask("what is scheduled?")
-    assert "“tell me the total revenue”, at 09:00 on Monday" in words(listed)
+    assert "“tell me the total revenue”, every Monday at 09:00" in words(listed)
     ended = await made.ask("please cancel it")
     assert ended.given("cancel_schedule") == {"id": "s1"}
     assert "Cancelled: “tell me the total revenue”." in words(ended)

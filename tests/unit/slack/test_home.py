@@ -205,7 +205,7 @@ async def test_people_cancel_what_they_scheduled_and_admins_what_anybody_did(
             await stores.schedules.add(each, most=99)
         view = await home(bot, BEN, "Profits")
         assert links([{"view": view}]) == set()
-        assert "at 09:00 on Monday (UTC), next <!date^4000000000^" in str(view)
+        assert "every Monday at 09:00 (UTC), next <!date^4000000000^" in str(view)
         await bot.ws.click_in_view(BEN, view["id"], CANCEL, block_id=f"own-{mine.id}")
         await bot.ws.until(lambda: "Profits" not in str(bot.ws.home(BEN)))
         board = await home(bot, ADA, f"all-{other.id}")

@@ -142,7 +142,7 @@ async def test_what_fails_three_times_in_a_row_is_stopped(ws: Workspace, stores:
         assert await schedules.of(ADA) == []
         [told] = ws.messages(rig.direct(ADA))
     assert "failed 3 times" in told["text"]
-    assert "at 09:00 on Monday (" in told["text"]
+    assert "every Monday at 09:00 (" in told["text"]
 
 
 async def test_the_ends_of_its_runs_are_counted(redis_url: str) -> None:
@@ -230,7 +230,7 @@ def test_a_card_says_a_schedule_as_people_do() -> None:
     """What somebody approves is a time, not a cron expression; a wrong one is shown as it stands."""
     of = schedule_prompt.tool
     for cron, said in (
-        (MONDAYS, "Schedule, at 09:00 on Monday: Sales?"),
+        (MONDAYS, "Schedule, every Monday at 09:00: Sales?"),
         ("9h", "Schedule, 9h: Sales?"),
     ):
         assert of.title(of.arguments(text="Sales?", at=None, cron=cron)) == said

@@ -58,11 +58,14 @@ export const clicks = {
   pin: (_, { message }) => act("pin", where(message)),
   edit: (_, { message, back }) => startEdit(message, back),
   async delete(_, { message }) {
-    const sure = await confirmed({ title: "Delete this message?", text: message.querySelector("[data-content]").innerText.slice(0, 200), confirm: "Delete", style: "danger" });
+    const sure = await confirmed({ title: "Delete this message?", text: message.querySelector("[data-content]").innerText.replace(/ \(edited\)$/, "").slice(0, 200), confirm: "Delete", style: "danger" });
     message.focus({ preventScroll: true }); // the menu that had it is closed
     if (sure) act("delete", where(message));
   },
-  shortcut: (button, context) => act("shortcut", { callback_id: button.dataset.callback, ...(context?.message ? where(context.message) : {}) }),
+  shortcut(button, context) {
+    place.asking = context?.message?.closest(".scroller").id ?? "";
+    act("shortcut", { callback_id: button.dataset.callback, ...(context?.message ? where(context.message) : {}) });
+  },
   click: (button) => press(button),
   unfold: toggleFold,
   sort: sortBy,

@@ -1,6 +1,7 @@
 // Modals of the app, and the confirm dialog. The server says which view is on top; views below it
 // wait here with what was typed into them.
 import { prepareFields, valueOf, valuesIn } from "./fields.js";
+import { place } from "./place.js";
 import { act } from "./server.js";
 import { parse } from "./dom.js";
 import { prepareTables } from "./tables.js";
@@ -96,7 +97,9 @@ async function submit(dialog) {
   const answer = await act("submit", { view_id: dialog.dataset.viewId, values: valuesIn(dialog) });
   dialog.removeAttribute("aria-busy");
   button.removeAttribute("aria-busy");
-  if (answer?.errors) showErrors(dialog, answer.errors);
+  if (answer?.errors) return showErrors(dialog, answer.errors);
+  if (answer && place.asking) place.awaited.add(place.asking);
+  place.asking = "";
 }
 
 function missingFields(dialog) {

@@ -17,6 +17,7 @@ export const place = {
   unread: new Map(), // channel → its first message that was not seen, "" for replies alone
   asked: new Set(), // own questions whose thread opens by itself when the answer begins
   awaited: new Set(), // ids of the lists in which the next message answers a press of one's own
+  asking: "", // id of the list whose message's shortcut has opened a modal
   live: null,
 };
 
