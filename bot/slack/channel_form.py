@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from bot.core.budgets import Cap
 from bot.runs.channels import ChannelSettings, DuringRun, Follow
-from bot.slack.render import words
+from bot.slack.render import home_words, words
 from bot.slack.render.parts import Block, shortened
 
 CHANNEL_FORM = "channel_settings"
@@ -45,26 +45,32 @@ def channel_form(channel: str, place: str, here: ChannelSettings) -> Block:
         "callback_id": CHANNEL_FORM,
         "private_metadata": Target(channel=channel).model_dump_json(),
         "title": _plain(shortened(place, _MAX_TITLE)),
-        "submit": _plain(words.SAVE),
+        "submit": _plain(home_words.SAVE),
         "close": _plain(words.CLOSE),
         "blocks": [
-            _text(_INSTRUCTIONS, words.CHANNEL_INSTRUCTIONS, here.instructions, lines=True),
-            _text(_TOOLS, words.CHANNEL_TOOLS, ", ".join(here.tools or ()), words.TOOLS_HINT),
+            _text(_INSTRUCTIONS, home_words.CHANNEL_INSTRUCTIONS, here.instructions, lines=True),
+            _text(
+                _TOOLS, home_words.CHANNEL_TOOLS, ", ".join(here.tools or ()), home_words.TOOLS_HINT
+            ),
             _people(here.people or ()),
-            _choice(_FOLLOW, words.CHANNEL_FOLLOW, words.FOLLOW, get_args(Follow), here.follow),
             _choice(
-                *(_DURING_RUN, words.CHANNEL_DURING_RUN, words.DURING_RUN),
+                _FOLLOW, home_words.CHANNEL_FOLLOW, home_words.FOLLOW, get_args(Follow), here.follow
+            ),
+            _choice(
+                *(_DURING_RUN, home_words.CHANNEL_DURING_RUN, home_words.DURING_RUN),
                 *(get_args(DuringRun), here.during_run),
             ),
             _choice(
-                *(_CONFIRM, words.CHANNEL_CONFIRM, words.CONFIRM),
-                *(tuple(words.CONFIRM), here.confirm or _EVERYWHERE),
+                *(_CONFIRM, home_words.CHANNEL_CONFIRM, home_words.CONFIRM),
+                *(tuple(home_words.CONFIRM), here.confirm or _EVERYWHERE),
             ),
             _others(here),
-            _number(_TURNS, words.CHANNEL_TURNS, here.limits.get("turns"), decimal=False),
-            _number(_COST, words.CHANNEL_COST, here.limits.get("cost"), decimal=True),
-            _number(_DAY, words.CHANNEL_DAY, _dollars(here.budgets.get("day")), decimal=True),
-            _number(_MONTH, words.CHANNEL_MONTH, _dollars(here.budgets.get("month")), decimal=True),
+            _number(_TURNS, home_words.CHANNEL_TURNS, here.limits.get("turns"), decimal=False),
+            _number(_COST, home_words.CHANNEL_COST, here.limits.get("cost"), decimal=True),
+            _number(_DAY, home_words.CHANNEL_DAY, _dollars(here.budgets.get("day")), decimal=True),
+            _number(
+                _MONTH, home_words.CHANNEL_MONTH, _dollars(here.budgets.get("month")), decimal=True
+            ),
             {"type": "actions", "elements": [_reset()]},
         ],
     }
@@ -77,7 +83,7 @@ def reset_done(place: str) -> Block:
         "type": "modal",
         "title": _plain(shortened(place, _MAX_TITLE)),
         "close": _plain(words.SHOW_ALL_CLOSE),
-        "blocks": [{"type": "section", "text": _plain(words.CHANNEL_RESET_DONE)}],
+        "blocks": [{"type": "section", "text": _plain(home_words.CHANNEL_RESET_DONE)}],
     }
 
 
@@ -98,10 +104,10 @@ def settings_of(
     values = view["state"]["values"]
     tools = [each.strip() for each in _value(values, _TOOLS).split(",") if each.strip()]
     if unknown := [each for each in tools if not is_tool(each)]:
-        raise WrongField({_TOOLS: words.NO_SUCH_TOOL.format(names=", ".join(unknown))})
+        raise WrongField({_TOOLS: home_words.NO_SUCH_TOOL.format(names=", ".join(unknown))})
     money = [each for each in (_COST, _DAY, _MONTH) if _value(values, each)]
     if money and not is_priced:
-        raise WrongField(dict.fromkeys(money, words.NO_PRICE))
+        raise WrongField(dict.fromkeys(money, home_words.NO_PRICE))
     people = values[_PEOPLE][_PEOPLE].get("selected_users") or None
     others = {each["value"] for each in values[_OTHERS][_OTHERS].get("selected_options") or ()}
     return before.model_copy(
@@ -186,7 +192,7 @@ def _people(people: tuple[str, ...]) -> Block:
     field: Block = {"type": "multi_users_select", "action_id": _PEOPLE}
     if people:
         field["initial_users"] = list(people)
-    return _optional(_PEOPLE, words.CHANNEL_PEOPLE, field)
+    return _optional(_PEOPLE, home_words.CHANNEL_PEOPLE, field)
 
 
 def _choice(
@@ -203,23 +209,23 @@ def _choice(
 
 
 def _others(here: ChannelSettings) -> Block:
-    options = {name: _option(words.OTHERS[name], name) for name in (_GUESTS, _EXTERNAL)}
+    options = {name: _option(home_words.OTHERS[name], name) for name in (_GUESTS, _EXTERNAL)}
     chosen = [option for name, option in options.items() if getattr(here, name)]
     field: Block = {"type": "checkboxes", "action_id": _OTHERS, "options": list(options.values())}
     if chosen:
         field["initial_options"] = chosen
-    return _optional(_OTHERS, words.CHANNEL_OTHERS, field)
+    return _optional(_OTHERS, home_words.CHANNEL_OTHERS, field)
 
 
 def _reset() -> Block:
     return {
         "type": "button",
         "action_id": RESET,
-        "text": _plain(words.CHANNEL_RESET),
+        "text": _plain(home_words.CHANNEL_RESET),
         "confirm": {
-            "title": _plain(words.CHANNEL_RESET),
-            "text": _plain(words.CHANNEL_RESET_SURE),
-            "confirm": _plain(words.RESET),
+            "title": _plain(home_words.CHANNEL_RESET),
+            "text": _plain(home_words.CHANNEL_RESET_SURE),
+            "confirm": _plain(home_words.RESET),
             "deny": _plain(words.CLOSE),
         },
     }

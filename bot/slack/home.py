@@ -11,7 +11,7 @@ from bot.core.schedule import Schedule
 from bot.runs.budget_words import capped, paused, used_of
 from bot.runs.budgets import Budgets, Standing
 from bot.runs.preferences import Preferences
-from bot.slack.render import words
+from bot.slack.render import home_words, words
 from bot.slack.render.links import escape_mrkdwn
 from bot.slack.render.parts import Block, context, shortened
 from bot.slack.render.schedules import all_schedules, own_schedules
@@ -53,15 +53,15 @@ def home_view(
     scheduled, and the board of admins. A new id for the `choice` of a channel empties it: Slack
     would go on showing the last one, and not say when the same is chosen again. Whoever may not ask
     is told so instead of how to: `refusal` is the sentence for them."""
-    used = "\n".join(f"• {words.USED[each.budget]}: {used_of(each, locale)}" for each in usage)
+    used = "\n".join(f"• {home_words.USED[each.budget]}: {used_of(each, locale)}" for each in usage)
     blocks = [
-        _header(words.HOME_HELLO.format(name=name)),
+        _header(home_words.HOME_HELLO.format(name=name)),
         *(_refused(refusal) if refusal else _how_to_ask()),
         {"type": "divider"},
-        _header(words.HOME_USAGE),
+        _header(home_words.HOME_USAGE),
         _section(used),
         {"type": "divider"},
-        _header(words.HOME_SETTINGS),
+        _header(home_words.HOME_SETTINGS),
         _settings(preferences),
         *_memories(memories, may_ask=not refusal),
         *own_schedules(schedules),
@@ -76,24 +76,24 @@ def _how_to_ask() -> list[Block]:
     return [
         _section(words.CAN_DO),
         {"type": "divider"},
-        _header(words.HOME_HOW),
+        _header(home_words.HOME_HOW),
         _section(ways),
         _section(words.WHILE_WORKING),
         {"type": "divider"},
-        _header(words.HOME_EXAMPLES),
+        _header(home_words.HOME_EXAMPLES),
         _section(examples),
     ]
 
 
 def _refused(refusal: str) -> list[Block]:
-    return [_section(escape_mrkdwn(refusal)), context(words.HOME_REFUSED).block]
+    return [_section(escape_mrkdwn(refusal)), context(home_words.HOME_REFUSED).block]
 
 
 def _memories(memories: Sequence[Memory], *, may_ask: bool) -> list[Block]:
-    heading: list[Block] = [{"type": "divider"}, _header(words.HOME_MEMORIES)]
+    heading: list[Block] = [{"type": "divider"}, _header(home_words.HOME_MEMORIES)]
     if not memories:
-        how = f" {words.HOME_REMEMBER}" if may_ask else ""
-        return [*heading, context(words.HOME_NO_MEMORIES + how).block]
+        how = f" {home_words.HOME_REMEMBER}" if may_ask else ""
+        return [*heading, context(home_words.HOME_NO_MEMORIES + how).block]
     return [*heading, *(_memory(each) for each in memories[-_MOST_MEMORIES:])]
 
 
@@ -101,10 +101,10 @@ def _settings(preferences: Preferences) -> Block:
     style = escape_mrkdwn(shortened(" ".join(preferences.style.split()), 300))
     where = words.ONLY_ME if preferences.only_me else words.IN_THREAD
     lines = (
-        f"• {words.STYLE_LABEL}: {style or words.STYLE_USUAL}",
-        f"• {words.PERSONAL_WHERE}: {where.lower()}",
+        f"• {home_words.STYLE_LABEL}: {style or home_words.STYLE_USUAL}",
+        f"• {home_words.PERSONAL_WHERE}: {where.lower()}",
     )
-    change = {"type": "button", "action_id": SETTINGS, "text": _plain(words.CHANGE)}
+    change = {"type": "button", "action_id": SETTINGS, "text": _plain(home_words.CHANGE)}
     return {**_section("\n".join(lines)), "accessory": change}
 
 
@@ -112,7 +112,7 @@ def _memory(memory: Memory) -> Block:
     forget = {
         "type": "button",
         "action_id": FORGET,
-        "text": _plain(words.FORGET),
+        "text": _plain(home_words.FORGET),
         "value": memory.id,
     }
     return {
@@ -126,14 +126,14 @@ def _memory(memory: Memory) -> Block:
 def _board(board: Board, locale: str, choice: str) -> list[Block]:
     return [
         {"type": "divider"},
-        _header(words.HOME_ADMIN),
+        _header(home_words.HOME_ADMIN),
         *([_section(escape_mrkdwn(paused(board.pause, locale)[0]))] if board.pause else []),
         _section(_bounds(board.budgets, locale)),
         _section(_spent(board.spent, locale)),
         _section(_tools(board.tools)),
         *([_section(_servers(board.servers))] if board.servers else []),
         {
-            **_section(words.CHANNEL_SETTINGS),
+            **_section(home_words.CHANNEL_SETTINGS),
             "block_id": choice,
             "accessory": _channel_choice(),
         },
@@ -145,25 +145,29 @@ def _board(board: Board, locale: str, choice: str) -> list[Block]:
 def _bounds(budgets: Budgets, locale: str) -> str:
     bounds = [
         f"• {name}: {capped(cap, locale)}"
-        for each, name in words.BUDGETS.items()
+        for each, name in home_words.BUDGETS.items()
         if (cap := budgets.cap(Budget(each)))
     ]
-    return "\n".join([words.HOME_BUDGETS, *bounds]) if bounds else words.HOME_NO_BUDGETS
+    return "\n".join([home_words.HOME_BUDGETS, *bounds]) if bounds else home_words.HOME_NO_BUDGETS
 
 
 def _tools(groups: Mapping[str, int]) -> str:
     listed = ", ".join(f"{name} ({count})" for name, count in sorted(groups.items()))
-    return words.HOME_TOOLS.format(count=sum(groups.values()), groups=escape_mrkdwn(listed))
+    return home_words.HOME_TOOLS.format(count=sum(groups.values()), groups=escape_mrkdwn(listed))
 
 
 def _spent(standings: Sequence[Standing], locale: str) -> str:
     """The highest of each budget, so that many channels do not hide what people spent."""
     seen = [each for each in standings if not _is_direct(each)]
-    of = {budget: [each for each in seen if each.budget == budget] for budget in words.USED_BY}
+    of = {budget: [each for each in seen if each.budget == budget] for budget in home_words.USED_BY}
     shown = [each for found in of.values() for each in found[:_MOST]]
     lines = [f"• {_account(each)}: {used_of(each, locale)}" for each in shown]
-    more = [words.HOME_MORE_SPENT] if len(shown) < len(seen) else []
-    return "\n".join([words.HOME_SPENT, *lines, *more]) if lines else words.HOME_NOTHING_SPENT
+    more = [home_words.HOME_MORE_SPENT] if len(shown) < len(seen) else []
+    return (
+        "\n".join([home_words.HOME_SPENT, *lines, *more])
+        if lines
+        else home_words.HOME_NOTHING_SPENT
+    )
 
 
 def _is_direct(standing: Standing) -> bool:
@@ -177,34 +181,34 @@ def _account(standing: Standing) -> str:
     account = standing.position.account
     holder = account.holder.partition(":")[2]
     names = {"user": f"<@{holder}>", "channel": f"<#{holder}>"}
-    return f"{names.get(account.budget.scope, words.EVERYBODY)}, {words.USED_BY[account.budget]}"
+    return f"{names.get(account.budget.scope, home_words.EVERYBODY)}, {home_words.USED_BY[account.budget]}"
 
 
 def _servers(servers: Sequence[Server]) -> str:
-    return "\n".join([words.HOME_SERVERS, *(f"• {_server(each)}" for each in servers)])
+    return "\n".join([home_words.HOME_SERVERS, *(f"• {_server(each)}" for each in servers)])
 
 
 def _server(server: Server) -> str:
-    says = [words.SERVER_DOWN.format(error=server.error)] if server.error else []
+    says = [home_words.SERVER_DOWN.format(error=server.error)] if server.error else []
     if server.usable or not says:
         says.insert(0, words.counted(len(server.usable), "tool"))
     if server.changed:
         names = escape_mrkdwn(", ".join(each.name for each in server.changed))
-        says.append(words.SERVER_CHANGED.format(names=names, server=server.name))
+        says.append(home_words.SERVER_CHANGED.format(names=names, server=server.name))
     return f"*{escape_mrkdwn(server.name)}*: {'; '.join(says)}"
 
 
 def _switch(pause: Pause | None) -> Block:
-    text, action = (words.RESUME, RESUME) if pause else (words.PAUSE, PAUSE)
+    text, action = (home_words.RESUME, RESUME) if pause else (home_words.PAUSE, PAUSE)
     button: Block = {"type": "button", "action_id": action, "text": _plain(text)}
     return button if pause else button | {"style": "danger", "confirm": _sure()}
 
 
 def _sure() -> Block:
     return {
-        "title": _plain(words.PAUSE_TITLE),
-        "text": _plain(words.PAUSE_SURE),
-        "confirm": _plain(words.PAUSE),
+        "title": _plain(home_words.PAUSE_TITLE),
+        "text": _plain(home_words.PAUSE_SURE),
+        "confirm": _plain(home_words.PAUSE),
         "deny": _plain(words.CLOSE),
         "style": "danger",
     }
@@ -214,7 +218,7 @@ def _channel_choice() -> Block:
     return {
         "type": "conversations_select",
         "action_id": CHANNEL,
-        "placeholder": _plain(words.PICK_CHANNEL),
+        "placeholder": _plain(home_words.PICK_CHANNEL),
         "filter": {"include": ["public", "private"], "exclude_bot_users": True},
     }
 

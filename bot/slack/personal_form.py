@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bot.runs.preferences import MAX_STYLE, Preferences
-from bot.slack.render import words
+from bot.slack.render import home_words, words
 from bot.slack.render.parts import Block
 
 PERSONAL_FORM = "personal_settings"
@@ -19,8 +19,8 @@ def personal_form(now: Preferences) -> Block:
     return {
         "type": "modal",
         "callback_id": PERSONAL_FORM,
-        "title": _plain(words.PERSONAL_TITLE),
-        "submit": _plain(words.SAVE),
+        "title": _plain(home_words.PERSONAL_TITLE),
+        "submit": _plain(home_words.SAVE),
         "close": _plain(words.CLOSE),
         "blocks": [_style(now.style), _where(now.only_me)],
     }
@@ -41,14 +41,14 @@ def _style(now: str) -> Block:
         "action_id": _STYLE,
         "multiline": True,
         "max_length": MAX_STYLE,
-        "placeholder": _plain(words.STYLE_EXAMPLE),
+        "placeholder": _plain(home_words.STYLE_EXAMPLE),
     }
     return {
         "type": "input",
         "block_id": _STYLE,
         "optional": True,
-        "label": _plain(words.STYLE_LABEL),
-        "hint": _plain(words.STYLE_HINT),
+        "label": _plain(home_words.STYLE_LABEL),
+        "hint": _plain(home_words.STYLE_HINT),
         "element": field | ({"initial_value": now} if now else {}),
     }
 
@@ -67,7 +67,7 @@ def _where(only_me: bool) -> Block:
     return {
         "type": "input",
         "block_id": _WHERE,
-        "label": _plain(words.PERSONAL_WHERE),
+        "label": _plain(home_words.PERSONAL_WHERE),
         "element": field,
     }
 

@@ -25,7 +25,7 @@ from bot.slack.client import Clients
 from bot.slack.home import CHANNEL
 from bot.slack.home_tab import HomeTab
 from bot.slack.opening import open_modal
-from bot.slack.render import words
+from bot.slack.render import home_words
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ def register(app: AsyncApp, clients: Clients, access: Access, home: HomeTab) -> 
     async def form(user: str, channel: str) -> Body:
         here, place = await asyncio.gather(
             admin.channel(user, channel),
-            access.place(channel, otherwise=words.CHANNEL_UNSEEN),
+            access.place(channel, otherwise=home_words.CHANNEL_UNSEEN),
         )
         return channel_form(channel, place, here)
 
@@ -74,7 +74,7 @@ def register(app: AsyncApp, clients: Clients, access: Access, home: HomeTab) -> 
         user, view = body["user"]["id"], body["view"]
         try:
             await admin.reset_channel(user, target(view))
-            done = reset_done(await access.place(target(view), otherwise=words.CHANNEL_UNSEEN))
+            done = reset_done(await access.place(target(view), otherwise=home_words.CHANNEL_UNSEEN))
             await clients.writes.views_update(view_id=view["id"], view=done)
         except NotPermitted:
             log.warning("%s reset the settings of a channel", user)

@@ -1,0 +1,98 @@
+"""The words of the Home tab, and of the forms that open from it."""
+
+from __future__ import annotations
+
+HOME_HELLO = "Hello, I am {name}"
+HOME_HOW = "How to ask"
+HOME_EXAMPLES = "For example"
+HOME_SETTINGS = "Your settings"
+CHANGE = "Change"
+PERSONAL_TITLE = "Your settings"
+STYLE_LABEL = "How I should answer you"
+STYLE_EXAMPLE = "For example: briefly, in Spanish, amounts in euros"
+STYLE_HINT = "I mind this in each of your questions. It is no place for secrets."
+STYLE_USUAL = "as usual"
+PERSONAL_WHERE = "Where I answer what you ask about a message"
+HOME_MEMORIES = "What I remember of you"
+HOME_NO_MEMORIES = "Nothing yet."
+HOME_REMEMBER = "Write to me directly: “Remember that …”."
+FORGET = "Forget"
+HOME_ADMIN = "For admins"
+HOME_BUDGETS = "*Budgets:*"
+HOME_NO_BUDGETS = "*Budgets:* none are set. Whoever runs me can, under `[budgets]` in `bot.toml`."
+BUDGETS = {
+    "thread": "A thread",
+    "user_day": "A person, each day",
+    "user_month": "A person, each month",
+    "channel_day": "A channel, each day",
+    "channel_month": "A channel, each month",
+    "workspace_day": "All together, each day",
+    "workspace_month": "All together, each month",
+}
+EVERYBODY = "Everybody"
+HOME_SPENT = "*Spent,* the most first:"
+HOME_MORE_SPENT = "and others: `bot usage` prints them all."
+HOME_NOTHING_SPENT = "*Spent:* nothing yet this month."
+HOME_TOOLS = "*Tools:* {count} in these groups: {groups}."
+HOME_REFUSED = "An admin can let you in, everywhere or in one channel."
+HOME_SERVERS = "*MCP servers:*"
+SERVER_DOWN = "{error} (`bot doctor` says why)"
+SERVER_CHANGED = "{names} changed and are off until somebody runs `bot mcp --accept {server}`"
+PAUSE, RESUME = "Pause me", "Let me work again"
+PAUSE_TITLE = "Pause me for everybody?"
+PAUSE_SURE = "Whoever asks me something is told so, until an admin lets me work again."
+CHANNEL_SETTINGS = (
+    "*Channel settings:* what I should know, who may ask, which tools I have and what I may spend "
+    "in one channel."
+)
+PICK_CHANNEL = "Choose a channel"
+SAVE, RESET = "Save", "Reset"
+CHANNEL_INSTRUCTIONS = "What I should know or mind in this channel"
+CHANNEL_TOOLS = "The only tools I may use here"
+TOOLS_HINT = (
+    "Names or groups, with commas between them; * stands for any letters. Empty: all of them."
+)
+CHANNEL_PEOPLE = "The only people who may ask here"
+CHANNEL_FOLLOW = "Replies in my threads that do not mention me"
+FOLLOW = {
+    "alone": "are for me while one person talks with me alone",
+    "always": "are always for me",
+    "never": "are not for me",
+}
+CHANNEL_DURING_RUN = "What somebody writes while I work on their question"
+DURING_RUN = {
+    "steer": "is taken into the same answer",
+    "queue": "waits, and is answered by itself",
+}
+CHANNEL_CONFIRM = "What I ask somebody about before I do it"
+CONFIRM = {
+    "everywhere": "As everywhere",
+    "never": "Nothing",
+    "sensitive": "What is sensitive, such as posting in another channel",
+    "always": "Everything that changes something",
+}
+CHANNEL_OTHERS = "May ask here too"
+OTHERS = {"allow_guests": "Guests", "allow_external": "People of other organisations"}
+CHANNEL_TURNS = "Most steps for one question"
+CHANNEL_COST = "Most dollars for one question"
+CHANNEL_DAY = "Most dollars for all questions here in a day"
+CHANNEL_MONTH = "Most dollars for all questions here in a month"
+CHANNEL_UNSEEN = "Channel settings"
+CHANNEL_RESET = "Back to what is configured"
+CHANNEL_RESET_SURE = "What was changed here is forgotten."
+CHANNEL_RESET_DONE = "This channel is as configured again. Choose it again to change something."
+NO_PRICE = (
+    "I don't know what my model costs, so dollars bound nothing. Whoever runs me can set its price "
+    "in bot.toml."
+)
+NO_SUCH_TOOL = "There is no tool or group of tools called {names}."
+HOME_USAGE = "What your questions have cost"
+USED_BY = {
+    "workspace_day": "today",
+    "workspace_month": "this month",
+    "channel_day": "today",
+    "channel_month": "this month",
+    "user_day": "today",
+    "user_month": "this month",
+}
+USED = {"user_day": "Today", "user_month": "This month"}
