@@ -347,7 +347,7 @@ async def test_canvases_and_pins_stand_in_the_header_and_open(browser):
     assert f'href="{address}?user={BEN}"' in await browser.text("/", user=BEN, channel=SALES)
     for query in ({"user": BEN}, {}):
         html = await browser.text(address, **query)
-        assert "<h1>Q4 &lt;plan&gt;</h1>" in html
+        assert ">Q4 &lt;plan&gt;</h1>" in html
         assert "@Ben Okafor" in html
         assert "<img" not in html
         assert "<script" not in html

@@ -12,6 +12,7 @@ import { act, user } from "./server.js";
 place.live = new Live(
   (list) => { place.settled = place.settled.then(() => list.forEach((op) => operations[op.op]?.(op))); },
   () => { place.settled = place.settled.then(refreshAll); },
+  (lost) => { byId("lost").textContent = lost ? "Connection lost. Trying again…" : ""; },
 );
 
 document.addEventListener("click", (event) => {
@@ -44,6 +45,7 @@ document.addEventListener("keydown", (event) => {
   const message = event.target.classList?.contains("msg") ? event.target : null;
   const tools = event.target.closest?.(".toolbar");
   if (message) return inMessage(event, message);
+  if (event.target.role === "tab" && /^Arrow(Left|Right)$/.test(event.key)) return (event.target.nextElementSibling ?? event.target.previousElementSibling).focus();
   if (tools) return inToolbar(event, tools);
   if (event.key !== "Escape" || document.querySelector("dialog[open]")) return;
   if (app.classList.contains("side-open")) showSidebar(false);
@@ -128,6 +130,7 @@ place.shown = {
   tab: home ? "home" : "messages",
 };
 recallUnread();
+if (sessionStorage.getItem("notice")) document.querySelector(".notice")?.remove();
 present(document);
 markSidebar();
 history.replaceState(place.shown, "", query.get("ts") ? location.href : address());

@@ -5,7 +5,7 @@ import { toggleFold } from "./folding.js";
 import { toggleMenu } from "./menus.js";
 import { closeModal, confirmed } from "./modals.js";
 import { fillPicker } from "./picker.js";
-import { app, byId, closeThread, go, openMessage, place, showSidebar } from "./place.js";
+import { app, byId, closeThread, go, openMessage, pane, place, showSidebar } from "./place.js";
 import { openSearch } from "./search.js";
 import { act, say } from "./server.js";
 import { closeStep, openStep } from "./steps.js";
@@ -23,12 +23,15 @@ export const clicks = {
     if ("agent" in link.dataset) act("home", { tab: "messages" });
   },
   tab(button) {
-    go({ tab: button.dataset.tab, thread: "" });
+    go({ tab: button.dataset.tab, thread: "" }).then(() => document.activeElement === document.body && pane.querySelector("[role=tab][aria-selected=true]").focus());
     act("home", { tab: button.dataset.tab });
   },
   search: () => openSearch(),
   sidebar: () => showSidebar(!app.classList.contains("side-open")),
-  "dismiss-notice": (button) => button.closest(".notice").remove(),
+  "dismiss-notice"(button) {
+    sessionStorage.setItem("notice", "read");
+    button.closest(".notice").remove();
+  },
   thread: (button) => go({ thread: messageOf(button).dataset.ts }),
   "thread-of": (button) => go({ thread: button.dataset.thread }),
   "close-thread": () => closeThread(),
@@ -122,7 +125,7 @@ export async function changed(field) {
 // The focus goes `back` when it is over, or to the message as it is then.
 function startEdit(message, back) {
   const content = message.querySelector("[data-content]");
-  const box = parse(`<form class="edit-box"><textarea class="control" aria-label="Edit message"></textarea><div class="row"><button type="button" class="btn">Cancel</button><button type="submit" class="btn primary">Save</button></div></form>`).firstElementChild;
+  const box = parse(`<form class="edit-box"><textarea class="control" dir="auto" aria-label="Edit message"></textarea><div class="row"><button type="button" class="btn">Cancel</button><button type="submit" class="btn primary">Save</button></div></form>`).firstElementChild;
   const text = box.querySelector("textarea");
   text.value = content.dataset.typed;
   box.behind = [...content.childNodes];

@@ -30,7 +30,9 @@ export function valuesIn(form) {
 
 export function label(multi) {
   const chosen = [...multi.querySelectorAll("input:checked")].map((i) => i.parentElement.textContent.trim());
-  multi.querySelector("[data-summary]").textContent = chosen.join(", ") || multi.dataset.placeholder;
+  const summary = multi.querySelector("summary");
+  summary.querySelector("[data-summary]").textContent = chosen.join(", ") || multi.dataset.placeholder;
+  summary.ariaLabel = `${summary.dataset.name}: ${summary.textContent.trim()}`;
 }
 
 export function prepareFields(root, channel) {

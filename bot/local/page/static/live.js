@@ -1,9 +1,10 @@
 // The socket that brings changes; opens again by itself, then asks for everything anew.
 
 export class Live {
-  constructor(onOperations, onAgain) {
+  constructor(onOperations, onAgain, onLost) {
     this.onOperations = onOperations;
     this.onAgain = onAgain;
+    this.onLost = onLost;
     this.tries = 0;
     this.showing = {};
   }
@@ -16,12 +17,14 @@ export class Live {
     socket.addEventListener("open", () => {
       if (this.tries > 0) this.onAgain();
       this.tries = 0;
+      this.onLost(false);
       this.watch(this.showing);
     });
     socket.addEventListener("message", (event) => this.onOperations(JSON.parse(event.data)));
     socket.addEventListener("close", () => {
       if (this.socket !== socket) return;
       this.tries += 1;
+      if (this.tries > 1) this.onLost(true);
       setTimeout(() => this.socket === socket && this.connect(this.user), Math.min(250 * 2 ** this.tries, 5000));
     });
   }

@@ -3,7 +3,7 @@
 import { prepareFields, valueOf, valuesIn } from "./fields.js";
 import { place } from "./place.js";
 import { act } from "./server.js";
-import { parse } from "./dom.js";
+import { byTouch, parse } from "./dom.js";
 import { prepareTables } from "./tables.js";
 import { rescueToasts } from "./toast.js";
 
@@ -32,7 +32,7 @@ export function showModals(html, channel) {
   if (dialog === fresh) wire(dialog);
   prepare(dialog, channel);
   dialog.showModal();
-  firstField(dialog)?.focus();
+  (byTouch() ? dialog : firstField(dialog))?.focus();
 }
 
 function shelve(dialog) {

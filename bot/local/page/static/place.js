@@ -49,10 +49,16 @@ async function navigate(changes, { push = true, focus = true } = {}) {
   const samePlace = before.channel === place.shown.channel && before.tab === place.shown.tab && !("user" in changes);
   if (!samePlace) {
     clearToasts();
-    await showPane();
+    if (!(await showPane())) return stay(before);
   }
   if (!samePlace || before.thread !== place.shown.thread) await showThread({ focus });
   if (push) history.pushState(place.shown, "", address());
+}
+
+// The place could not be fetched, and the one on the screen is still the one that is shown.
+function stay(before) {
+  place.shown = before;
+  place.live.watch(before);
 }
 
 export function address() {
@@ -64,7 +70,7 @@ export function address() {
 
 async function showPane() {
   const html = await fragment("pane", at());
-  if (html === null) return;
+  if (html === null) return false;
   pane.replaceChildren(parse(html));
   const list = pane.querySelector("[data-messages]");
   if (list) list.dataset.since = place.unread.get(place.shown.channel) ?? "";
@@ -73,6 +79,7 @@ async function showPane() {
   showSidebar(false);
   if (list) showNewest(byId("messages"));
   if (typesAtOnce()) pane.querySelector("textarea")?.focus();
+  return true;
 }
 
 export const typesAtOnce = () => innerWidth > 760 && !byTouch();
