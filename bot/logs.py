@@ -1,4 +1,5 @@
-"""How the process logs: lines for people, or JSON with the ids as fields.
+"""How the process logs: lines for people, with the ids at their end, or JSON with them as fields.
+A service that cannot be reached or refuses is one line; only what is a bug of ours has its trace.
 
 What is logged in a run carries `request_id`, `run_id` and `thread_key`, whoever logs it, and
 `trace_id` and `span_id` where there is telemetry.
@@ -11,15 +12,36 @@ import logging.config
 from contextlib import suppress
 from typing import Literal, TextIO
 
+from redis.exceptions import ConnectionError as RedisGone
+from redis.exceptions import TimeoutError as RedisSilent
+from slack_sdk.errors import SlackApiError
 from typing_extensions import override
 
 from bot.core.context import current_request
+from bot.core.errors import ModelError, SlackUnavailable, StoreUnavailable
 from bot.core.redaction import redacted
+from bot.slack.client import TRANSPORT_ERRORS
 
 Format = Literal["text", "json"]
 
-_QUIET = ("docket", "httpx2", "httpcore2", "slack_bolt", "slack_sdk", "aiohttp.access")
-"""Libraries whose INFO is of no use to an operator; slack_sdk's would even hold text and tickets."""
+_QUIET = {
+    **dict.fromkeys(("httpx2", "httpcore2", "slack_sdk", "aiohttp.access"), "WARNING"),
+    "docket": "ERROR",  # says each second that Redis is gone; the listener to stop signals says it once
+    "slack_bolt": "ERROR",  # warns at each start of settings that are as they should be
+}
+"""From where on libraries are of use to an operator; slack_sdk's INFO would even hold text and
+tickets."""
+
+_EXPECTED = (
+    *(SlackApiError, SlackUnavailable, StoreUnavailable, ModelError, RedisGone, RedisSilent),
+    *TRANSPORT_ERRORS,
+)
+"""Trouble of others, that comes and goes."""
+
+_IDS = (
+    *("run_id", "thread_key", "request_id", "channel", "user", "tool", "call_id", "handle"),
+    "model_request",
+)
 
 
 class Handler(logging.StreamHandler[TextIO]):
@@ -43,10 +65,41 @@ class _Ids(logging.Filter):
         return True
 
 
+class _Expected(logging.Filter):
+    """Says expected trouble in one line, whoever logs it; lets everything pass."""
+
+    @override
+    def filter(self, record: logging.LogRecord) -> bool:
+        error = record.exc_info[1] if record.exc_info else None
+        if isinstance(error, _EXPECTED):
+            said, why = record.getMessage(), " ".join(str(error).split())
+            record.msg = said if why and why in said else f"{said}: {type(error).__name__}: {why}"
+            record.args, record.exc_info = (), None
+        return True
+
+
+class Lines(logging.Formatter):
+    """A line for people, with those ids at its end that it does not name. The lines of a run begin
+    with its id."""
+
+    @override
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        line = super().formatMessage(record)
+        known = {name: getattr(record, name, None) for name in _IDS}
+        ids = [
+            f"{name}={value}" for name, value in known.items() if value and str(value) not in line
+        ]
+        return f"{line} ({', '.join(ids)})" if ids and record.name != "bot.run" else line
+
+
 def configure(form: Format) -> None:
-    """Log to stderr from INFO on, libraries from WARNING on."""
+    """Log to stderr from INFO on, libraries as they are of use."""
     formatters = {
-        "text": {"format": "%(asctime)s %(levelname)-7s %(message)s", "datefmt": "%H:%M:%S"},
+        "text": {
+            "()": "bot.logs.Lines",
+            "fmt": "%(asctime)s %(levelname)-7s %(message)s",
+            "datefmt": "%H:%M:%S",
+        },
         "json": {
             "()": "pythonjsonlogger.json.JsonFormatter",
             "fmt": "%(levelname)s %(name)s %(message)s",
@@ -60,11 +113,15 @@ def configure(form: Format) -> None:
             "version": 1,
             "disable_existing_loggers": False,
             "formatters": formatters,
-            "filters": {"ids": {"()": _Ids}},
+            "filters": {"ids": {"()": _Ids}, "expected": {"()": _Expected}},
             "handlers": {
-                "stderr": {"class": "bot.logs.Handler", "formatter": form, "filters": ["ids"]}
+                "stderr": {
+                    "class": "bot.logs.Handler",
+                    "formatter": form,
+                    "filters": ["ids", "expected"],
+                }
             },
             "root": {"level": "INFO", "handlers": ["stderr"]},
-            "loggers": {name: {"level": "WARNING"} for name in _QUIET},
+            "loggers": {name: {"level": level} for name, level in _QUIET.items()},
         }
     )

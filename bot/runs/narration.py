@@ -51,6 +51,8 @@ class Narrator:
         if isinstance(event, TurnStarted):
             self._turn = event.turn
         if line := _line(event):
+            if isinstance(event, RunStarted):
+                line += f" for {self._ids['user']} in {self._ids['thread_key']}"
             log.log(NOTICE, "%s turn %d · %s", self._run, self._turn, line, extra=self._ids)
 
     def handed_back(self) -> None:

@@ -195,6 +195,7 @@ async def _deliver(surface: Surface, outcome: Outcome) -> None:
         except LeaseLost:
             raise
         except Exception:
-            log.exception("delivery failed", extra={"run_id": outcome.run_id})
+            ids = {"run_id": outcome.run_id}
+            log.exception("The answer was not posted; tried again in %g s", pause, extra=ids)
             await asyncio.sleep(pause)
     return await surface.finish(outcome)

@@ -35,6 +35,7 @@ class Signals:
         self._seconds = retention.request
         self._channel = redis.key("cancel")
         self._watched: dict[str, OnCancel] = {}
+        self._lost = False
 
     async def request_cancel(self, thread_key: str, request_id: str | None, by: str) -> str | None:
         """Ask to stop a request, by default the thread's current one.
@@ -87,13 +88,18 @@ class Signals:
                 async with self._redis.listening.pubsub() as pubsub:
                     await self._hear(pubsub)
             except (RedisError, OSError, StoreUnavailable):
-                log.warning("Redis connection for stop signals lost; trying again")
+                if not self._lost:  # and not every half second
+                    log.warning("Redis is gone; trying again until it is back")
+                self._lost = True
                 await asyncio.sleep(RECONNECT_SECONDS)
 
     async def _hear(self, pubsub: PubSub) -> None:
         await pubsub.subscribe(self._channel)
         async for message in pubsub.listen():
             if message["type"] == "subscribe":  # what was sent until now went unheard
+                if self._lost:
+                    log.info("Redis is back")
+                self._lost = False
                 for request_id in list(self._watched):
                     await self._look(request_id)
             elif message["type"] == "message":

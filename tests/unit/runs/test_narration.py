@@ -86,7 +86,7 @@ def test_json_logs_carry_the_ids() -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
     line = json.loads(done.stderr)
     assert line["level"] == "NOTICE"
-    assert line["message"] == "run_1 turn 0 · started with gpt"
+    assert line["message"].startswith("run_1 turn 0 · started with gpt for U")
     assert {"run_id", "request_id", "thread_key", "user"} <= line.keys()
 
 
