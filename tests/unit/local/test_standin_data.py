@@ -163,12 +163,12 @@ async def test_a_result_is_shared_as_a_file(thread: Thread) -> None:
     told = await thread.ask("export that as csv")
     assert told.names == ["acquire_tools", "share_file"]
     [(name, data, _)] = thread.conversation.shared
-    assert name == "result.csv"
+    assert name == "Total revenue by region.csv"
     assert b"North" in data
     told = await thread.ask("and as a pdf report")
     assert told.names == ["share_file"]
     name, data, _ = thread.conversation.shared[-1]
-    assert (name, data[:5]) == ("result.pdf", b"%PDF-")
+    assert (name, data[:5]) == ("Total revenue by region.pdf", b"%PDF-")
     assert "![" in told.given("share_file")["content"]
 
 

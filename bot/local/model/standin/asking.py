@@ -32,7 +32,7 @@ WHOLE = (
 SHARE = (
     r"(?:make|create|give|write|generate|produce)\b[^.?!]*\b(?:csv|xlsx|excel|spreadsheet|pdf|word|docx)|"
     r"export|share (?:it|this|that|them|these|the|as|with|here)|save|download|upload|"
-    r"as (?:an? )?(?:csv|xlsx|excel|pdf|word|docx)|send me"
+    r"(?:as )?(?:an? )(?:csv|xlsx|excel|pdf|word|docx)|as (?:csv|xlsx|excel|pdf|word|docx)|send me"
 )
 PART = r"share of|percent(?:age)? of|proportion of|(?:what|which|how much) (?:share|percent(?:age)?|proportion)"
 COMPARE = r"better|worse|than|compare[ds]?|comparing|versus|vs|against|difference between"

@@ -28,7 +28,7 @@ class Filter:
 
 def conditions(text: str, table: Table, measure: str | None) -> tuple[Filter, ...]:
     """The conditions that a question names: times, values, and bounds of the measure."""
-    found = [*_dates(text, table), *_values(text, table)]
+    found = [*_dates(text, table), *_values(text, table), *_flags(text, table)]
     for operator, pattern in COMPARISONS.items():
         match = re.search(rf"\b(?:{pattern})\s+\$?(\d[\d,]*(?:\.\d+)?)", text, re.IGNORECASE)
         column = measure or default_measure(table)
@@ -86,6 +86,18 @@ def _values(text: str, table: Table) -> list[Filter]:
         operator = _operator(lowered[: match.end()])
         by_column.setdefault((_named_before(match[0], table), operator), []).append(value)
     return [Filter(column, op, tuple(values)) for (column, op), values in by_column.items()]
+
+
+def _flags(text: str, table: Table) -> list[Filter]:
+    """Columns of yes and no that the question speaks of, as in "how many customers churned"."""
+    found = []
+    for column in filter(table.flag, table.columns):
+        name = re.escape(column.replace("_", " ").removeprefix("is "))
+        if match := re.search(
+            rf"(?<!by )(?<!per )\b{name}\b", text.replace("_", " "), re.IGNORECASE
+        ):
+            found.append(Filter(column, _operator(text[: match.start()].lower()), ("true",)))
+    return found
 
 
 def _is_a_time(word: str) -> bool:

@@ -21,7 +21,7 @@ from .outputs import (
     parse_document,
     parse_tables,
 )
-from .passages import pages_of, quote_from, summarise
+from .passages import pages_of, quote_from, summarise, tasks
 from .query import Query, follows_up, understand_all
 from .shaping import describe, follow_ups
 from .sql import Statement, quoted, write
@@ -261,6 +261,8 @@ def _from_document(view: View, found: Findings, document: Document) -> None:
     asked = _last_real_question(view.turns)
     if has(asked, r"summar\w+|tl;?dr|overview|gist|key points|main points"):
         summarise(found, document.text, document.source)
+        if has(asked, r"to-?dos?|action items?|who (?:has|needs|is) to|tasks|has to do"):
+            found.points = tasks(document.text) or found.points
     else:
         _quote(view, found, document, asked)
     pages = pages_of(document.text, "\n".join([found.summary, *found.points]))

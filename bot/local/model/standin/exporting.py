@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from .findings import Findings
@@ -31,6 +32,8 @@ def last_result(view: View) -> Table | None:
 def share(view: View, found: Findings, result: Table) -> None:
     """Save a result as the file that was asked for, and share it in the thread."""
     ending = next((each for each, named in _ENDINGS.items() if has(view.text, named)), "csv")
+    called = re.sub(r"[^\w -]+", "", found.caption).strip() or "result"
+    name = f"{called}.{ending}"
     is_report = ending in {"pdf", "docx"}
     what: dict[str, Any] = (
         {"content": _report(found, result)} if is_report else {"handle": result.handle}
@@ -41,8 +44,8 @@ def share(view: View, found: Findings, result: Table) -> None:
             "I save the result as a file and share it in the thread.",
             fresh=True,
             **what,
-            name=f"result.{ending}",
-            comment="The result as a file.",
+            name=name,
+            comment=f"{found.caption or 'The result'}, as a file.",
         )
     except (Missing, OutOfTurns):
         found.lower("The result could not be shared as a file here.")
@@ -50,4 +53,4 @@ def share(view: View, found: Findings, result: Table) -> None:
     if failed(output):
         found.lower(f"The file was not shared: {output.splitlines()[0]}")
     else:
-        found.points.append(f"Shared in this thread as `result.{ending}`.")
+        found.points.append(f"Shared in this thread as `{name}`.")

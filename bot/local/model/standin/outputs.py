@@ -49,6 +49,10 @@ class Table:
         """Whether a column holds dates."""
         return bool(DATED.search(self.columns.get(column, "")))
 
+    def flag(self, column: str) -> bool:
+        """Whether a column says yes or no."""
+        return self.columns.get(column, "").upper().startswith("BOOL")
+
     @property
     def texts(self) -> list[str]:
         """Columns that hold neither numbers nor dates."""

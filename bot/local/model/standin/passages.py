@@ -70,6 +70,12 @@ def key_sentences(text: str, most: int = 6) -> list[str]:
     return [sentence for sentence in listed if sentence in chosen]
 
 
+def tasks(text: str) -> list[str]:
+    """The lines that give somebody something to do, as "Ben: fix the login by Friday"."""
+    named = re.findall(r"^[-*\d.)\s\[\]x]*([A-Z][\w ]{1,30}: .+)$", text, re.MULTILINE)
+    return [cut(each) for each in named if not re.match(r"(?:Attendees|Date|Subject|Note)", each)]
+
+
 def pages_of(text: str, said: str) -> str:
     """The pages that sentences of `said` stand on, as "2, 5"; "" for a text without page marks."""
     return ", ".join(

@@ -74,6 +74,8 @@ def _message(view: View) -> Message | None:
     if quoted := QUOTED.search(view.text):
         return Message(where, next(filter(None, quoted.groups())), QUOTED.sub(" ", view.text))
     before, after = view.text[: channel.start()], view.text[channel.end() :]
+    if first := ONCE.match(after.lstrip(" ,")):  # when to post it, before the words
+        before, after = f"{before} {first[0]}", after.lstrip(" ,")[first.end() :]
     if told := AFTER.search(after):
         return Message(where, _clean(told["text"]), before)
     inside = re.sub(WANTED, "", before, count=1)

@@ -129,7 +129,7 @@ def _condition(each: Filter, table: Table, lite: bool) -> str:
         return f"{form} IN ({', '.join(map(literal, each.values))})"
     if each.column and (dated := re.match(r"(year|month|quarter):(.+)", each.column)):
         return f"{_date_part(dated[1], dated[2], lite)} IN ({', '.join(each.values)})"
-    if each.column and table.numeric(each.column):
+    if each.column and (table.numeric(each.column) or table.flag(each.column)):
         if each.operator in ("in", "not in"):
             return f"{quoted(each.column)} {each.operator.upper()} ({', '.join(each.values)})"
         return f"{quoted(each.column)} {each.operator} {each.values[0]}"
@@ -172,7 +172,7 @@ def _value(aggregate: str, measure: str | None, table: Table) -> tuple[str, str]
     words = WORDS.get(aggregate) or EXTREME_WORDS[aggregate]
     plain = measure.replace("_", " ")
     what = plain if plain.lower().startswith(words) else f"{words} {plain}"
-    label = re.sub(r"\W+", "_", what).strip("_").lower()
+    label = re.sub(r"\W+", "_", what).strip("_")
     return (f"{label}_" if label in table.columns else label), what
 
 

@@ -103,7 +103,9 @@ def _summarise(found: Findings, messages: list[Said]) -> None:
         "timeline": _timeline(messages) if len(messages) >= LONG else [],
     }
     found.source(
-        f"The thread, {len(messages)} message{'s' * (len(messages) > 1)}", messages[0].url, "All."
+        f"The thread, {len(messages)} message{'s' * (len(messages) > 1)}",
+        messages[0].url,
+        "All that was read.",
     )
 
 
@@ -176,7 +178,7 @@ def _list(found: Findings, messages: list[Said]) -> None:
         f"There {'is 1 action item' if len(items) == 1 else f'are {len(items)} action items'}."
     )
     if items[0].due:
-        found.summary += f" The first is due on **{items[0].due}**: {items[0].task}."
+        found.summary += f" The first is due on **{_in_words(items[0].due)}**: {items[0].task}."
     orphans = sum(item.owner is None for item in items)
     if orphans:
         found.gaps.append(f"Nobody has taken on {orphans} of them.")
@@ -221,6 +223,15 @@ def _day(when: str, said_at: str) -> str:
     return when
 
 
+def _in_words(due: str) -> str:
+    """A day as people write it; as it stands where it is no date."""
+    try:
+        day = date.fromisoformat(due)
+    except ValueError:
+        return due
+    return f"{day:%A}, {day.day} {day:%B}"
+
+
 def _draft(found: Findings, messages: list[Said], view: View) -> None:
     """A frame for the reply: whom it greets, what others said of it, a place for one's own words."""
     pointed = view.turn.quoted or messages[-1].text
@@ -234,7 +245,7 @@ def _draft(found: Findings, messages: list[Said], view: View) -> None:
     own = instruction.strip() or (f"your answer to “{cut(question)}”" if question else "your reply")
     lines = [f"Hi {about.author.split()[0].capitalize()},", f"[{own}]", "Thanks!"]
     if known:
-        lines.insert(1, f"{known.author} wrote on this: {_quote(known)}.")
+        lines.insert(1, f"{known.author} wrote on this: {_quote(known)}")
         found.fields["assumptions"] = [f"What {known.author} wrote still holds, and answers it."]
         found.source(f"{known.author}, {known.at}", known.url, _quote(known))
     found.summary = "\n\n".join(lines)
