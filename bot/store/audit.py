@@ -12,13 +12,14 @@ from collections import defaultdict
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 
-from bot.core.audit import AuditEntry, chained
+from bot.core.audit import AuditEntry, AuditKind, chained
 from bot.core.errors import CorruptValue
 from bot.core.ids import new_id
 from bot.store.connection import Connection, Retention
 from bot.store.values import decode
 
 MOST = 1_000_000  # entries of a workspace
+MOST_REFUSALS = 100  # of one person in an hour; more say nothing new, and would push out the rest
 _PAGE = 500
 
 
@@ -57,7 +58,8 @@ class AuditLog:
             return
         people = {entry.who for entry in entries}
         who = {each: await self._pseudonym(each, new=not of_known) for each in people}
-        await self._chain(entries[0].team, [_text(each, who[each.who]) for each in entries])
+        kept = [each for each in entries if not await self._is_too_much(each, who[each.who])]
+        await self._chain(entries[0].team, [_text(each, who[each.who]) for each in kept])
 
     async def beside(self, entry: AuditEntry) -> Beside:
         """For a script that does what `entry` tells of."""
@@ -121,6 +123,13 @@ class AuditLog:
         )
         self._heads[team] = now.decode() or before
         return not now
+
+    async def _is_too_much(self, entry: AuditEntry, who: str) -> bool:
+        if entry.kind is not AuditKind.REFUSED:
+            return False
+        key = self._redis.key("audit-refusals", entry.team, who)
+        _, count = await self._redis.together(("SET", key, 0, "NX", "EX", 3_600), ("INCR", key))
+        return int(count) > MOST_REFUSALS
 
     def _beside(self, team: str) -> str:
         return self._redis.key("audit-beside", team)

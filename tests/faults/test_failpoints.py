@@ -106,6 +106,7 @@ STORE: dict[str, tuple[str, ...] | str] = {
     },
     "audit.py:AuditLog._add": "written before what it tells of, or beside it by the same script",
     "audit.py:AuditLog._pseudonym": "made once and kept",
+    "audit.py:AuditLog._is_too_much": "counted twice one less is kept of very many",
     **{
         f"installs.py:Installs.{name}": why
         for name, why in {

@@ -14,12 +14,13 @@ from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.local.model import Script, call, finish
 from bot.local.workspace import ADA, BEN, EVE, GUS
 from bot.operating import audit_lines, erase_lines
-from bot.runs.auditing import RunAudit
+from bot.runs.auditing import RunAudit, refused
 from bot.runs.channels import ChannelSettings
 from bot.slack.home import PAUSE
 from bot.slack.render.buttons import APPROVE
 from bot.slack.render.schedules import CANCEL
 from bot.store import open_stores
+from bot.store.audit import MOST_REFUSALS
 from bot.toolkit import tool
 from tests.security.model import question, won_over
 from tests.security.test_boundaries import press
@@ -94,6 +95,20 @@ async def test_whatever_is_changed_or_taken_out_shows(redis_url):
             sixth = [name for name, _ in (await redis.xrange(key) or [])][5]
             await redis.xdel(key, str(sixth.decode()))  # type: ignore[union-attr]
         assert [each.whole async for each in one.audit.read("T1")].count(False) == 1
+
+
+async def test_who_tries_without_end_pushes_nothing_out(redis_url):
+    """Whoever may do nothing may still try as often as Slack delivers: so much of it is kept, and
+    what others tried as before."""
+    async with open_stores(redis_url) as stores:
+        for number in range(MOST_REFUSALS + 20):
+            await stores.audit.append([refused("T1", EVE, f"try {number}")])
+        await stores.audit.append([refused("T1", BEN, "paused")])
+        kept = [each.entry async for each in stores.audit.read("T1") if each.entry]
+    assert [each.what for each in kept] == [
+        *(f"try {number}" for number in range(MOST_REFUSALS)),
+        "paused",
+    ]
 
 
 async def test_what_admins_change_is_on_record(redis_url):
