@@ -7,9 +7,10 @@ from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
+from bot.checks import unpriced_models
 from bot.core.background import alongside
 from bot.many_workspaces import ManyWorkspaces
-from bot.runners import budget_policy, names_tools, offered, unpriced_models
+from bot.runners import budget_policy, names_tools, offered
 from bot.runs.artifacts import ThreadArtifacts
 from bot.runs.channels import Channels
 from bot.runs.engine import Engine

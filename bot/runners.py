@@ -9,7 +9,7 @@ import pkgutil
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -24,7 +24,7 @@ from bot.agent.evaluate import Evaluation
 from bot.agent.hooks import HookChain, Hooks
 from bot.agent.pool import Parent
 from bot.agent.subagents import Subagents, dispatch_subagent
-from bot.core.errors import ConfigurationError
+from bot.checks import check_prices, check_tools
 from bot.core.request import Again, Request
 from bot.model import Model, PriceList, ResponsesModel, sdk_client
 from bot.runs.artifacts import ThreadArtifacts
@@ -119,8 +119,8 @@ async def runners(
     Raises ConfigurationError when no model service is named.
     """
     prices = PriceList(settings.model.window, settings.model.price)
-    _check_prices(settings)
-    _check_tools(settings)
+    check_prices(settings)
+    check_tools(settings, partial(names_tools, settings))
     artifacts, memories = ThreadArtifacts(stores.artifacts), ScopedMemories(stores.memories)
     async with (
         open_mcp_servers(settings.mcp_servers, stores.mcp) as mcp,
@@ -252,47 +252,6 @@ def budget_policy(settings: Settings, stores: Stores) -> BudgetPolicy:
     """Who may spend how much."""
     channels = Channels(settings.channels, stores.channels)
     return BudgetPolicy(settings.budgets, channels, stores.budgets, stores.pause)
-
-
-def unpriced_models(settings: Settings) -> list[str]:
-    """The models of which nobody knows what they cost: money cannot be bounded with those."""
-    prices = PriceList(settings.model.window, settings.model.price)
-    models = (settings.openai_model, *settings.openai_fallback_models)
-    return [model for model in models if not prices.knows(model)]
-
-
-def _check_prices(settings: Settings) -> None:
-    """Raises ConfigurationError when money is bounded but nobody knows what a model costs."""
-    bounds = [f"budgets.{name}" for name in settings.budgets.bound_money]
-    if settings.limits.cost and "cost" in settings.limits.model_fields_set:
-        bounds.append("limits.cost")
-    bounds += [
-        f"channels.{key}.limits.cost"
-        for key, each in settings.channels.items()
-        if each.limits.get("cost")
-    ]
-    bounds += [
-        f"channels.{key}.budgets.{name}"
-        for key, each in settings.channels.items()
-        for name, cap in each.budgets.items()
-        if cap.cost
-    ]
-    unknown = unpriced_models(settings)
-    if bounds and unknown:
-        raise ConfigurationError(
-            f"{', '.join(bounds)}: the price of {', '.join(unknown)} is not known, so money cannot "
-            "be bounded. Set [model] price = {input = …, output = …} in dollars per million tokens."
-        )
-
-
-def _check_tools(settings: Settings) -> None:
-    """Raises ConfigurationError when a channel is to have tools that there are not."""
-    for key, each in settings.channels.items():
-        if unknown := [name for name in each.tools or () if not names_tools(settings, name)]:
-            raise ConfigurationError(
-                f"channels.{key}.tools: there is no tool or group of tools {', '.join(unknown)}. "
-                "`bot tools` and `bot mcp` list what there is."
-            )
 
 
 def _hooks(

@@ -61,11 +61,11 @@ class Request(BaseModel):
     over; the request before is then `superseded`. One that was taken back while it waited for a
     person is `withdrawn`. `private` means that only `user` may see the answer. A `late` one was
     found after nothing had listened for a while. `quoted` is the message that was forwarded with
-    it, or that a shortcut was used on. `response_type` names what is wanted (C3); with a `response_schema`, it is data of that JSON
-    schema. `suggested` means that its text is the model's, which `user` took up by a press of a
-    button. `trace` is the W3C traceparent of the span that took it in, if any. `action_token` is
-    Slack's for searching in the name of `user`, for a while. `schedule` is the id of what asked it by
-    itself.
+    it, or that a shortcut was used on. `response_type` names what is wanted (C3); with a
+    `response_schema`, it is data of that JSON schema. `suggested` means that its text is the
+    model's, which `user` took up by a press of a button. `trace` is the W3C traceparent of the span
+    that took it in, if any. `action_token` is Slack's for searching in the name of `user`, for a
+    while. `schedule` is the id of what asked it by itself.
     """
 
     model_config = ConfigDict(frozen=True)

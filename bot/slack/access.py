@@ -31,6 +31,11 @@ class Channel:
     archived: bool
     shared: bool
 
+    @property
+    def takes_answers(self) -> bool:
+        """Whether the bot can write there."""
+        return self.bot_is_in and not self.archived
+
 
 class Access:
     """Asks Slack each time: somebody may have left a channel a minute ago."""

@@ -153,9 +153,9 @@ class Asking:
         return str(opened["channel"]["id"])
 
     async def is_in(self, channel: str) -> bool:
-        """Whether the bot can answer there."""
+        """Whether the bot is in there, and can answer."""
         found = await self._access.channel(channel)
-        return found is not None and found.bot_is_in and not found.archived
+        return found is not None and found.takes_answers
 
     async def permitted(self, user: str, channel: str) -> Person:
         """The person, if they may ask there. Raises NotPermitted; a refusal is put on record."""
@@ -169,7 +169,7 @@ class Asking:
         """The person, if they may ask in the channel, and they and the bot are in it."""
         person = await self._gate.asker(user, channel)
         found = await self._access.channel(channel)
-        if found is None or not found.bot_is_in or found.archived:
+        if found is None or not found.takes_answers:
             invite = words.INVITE.format(name=self._identity.name)
             raise NotPermitted(invite, reason=NOT_IN_CHANNEL)
         try:

@@ -23,8 +23,9 @@ async def is_above_cards(ts: str, post: RunPost) -> bool:
     return any(float(card) > float(ts) for card in await post.cards())
 
 
-async def left(ts: str, post: RunPost, poster: Poster) -> bool:
-    """Take the run's message away. Forgotten first: whoever goes on in between finds it, or none."""
+async def leave(ts: str, post: RunPost, poster: Poster) -> bool:
+    """Take the run's message away; False when it stays. Forgotten first: whoever goes on in between
+    finds it, or none."""
     if not await poster.is_there(ts):  # somebody removed it, as its update will say
         return False
     await post.save_message("")

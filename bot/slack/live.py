@@ -30,7 +30,8 @@ class LiveMessage:
     """Shows the latest progress; whatever came in between is skipped.
 
     `ts` is the message to change; None shows the status line only. It is added to while it is a
-    `stream`, then updated. `goes_on` is a run that has shown something before. Failing to show something never fails a run.
+    `stream`, then updated. A run that `goes_on` has shown something before. Failing to show
+    something never fails a run.
     """
 
     def __init__(

@@ -18,7 +18,7 @@ from bot.core.request import Request
 from bot.runs.surface import RunPost
 from bot.slack.cards import Cards
 from bot.slack.client import NO_PLACE, TRANSPORT_ERRORS, error_code
-from bot.slack.leaving import left
+from bot.slack.leaving import leave
 from bot.slack.live import LiveMessage
 from bot.slack.poster import Poster
 from bot.slack.progress import Progress, advance
@@ -181,7 +181,7 @@ class SlackSurface:
             await self._poster.whisper(part)
             return
         ts = await self._post.message() if number == 0 else None
-        if ts and not (self._is_old(ts) and await left(ts, self._post, self._poster)):
+        if ts and not (self._is_old(ts) and await leave(ts, self._post, self._poster)):
             await self._poster.update(ts, part)
             return
         ts = await self._poster.post(number, part)

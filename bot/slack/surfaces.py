@@ -15,7 +15,7 @@ from bot.core.request import Request
 from bot.runs.surface import RunPost
 from bot.slack.cards import Cards
 from bot.slack.client import TRANSPORT_ERRORS, Clients, Identity, error_code
-from bot.slack.leaving import is_above_cards, left
+from bot.slack.leaving import is_above_cards, leave
 from bot.slack.live import LiveMessage
 from bot.slack.overtaken import put_right
 from bot.slack.poster import Poster
@@ -97,7 +97,7 @@ async def _message(
     if request.private:
         return None, None
     stays = request.replaces or request.superseded or request.withdrawn
-    if ts and not stays and await is_above_cards(ts, post) and await left(ts, post, poster):
+    if ts and not stays and await is_above_cards(ts, post) and await leave(ts, post, poster):
         ts = None
     return (ts, poster.adopted(ts)) if ts else await _begun(request, post, poster)
 

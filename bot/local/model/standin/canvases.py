@@ -6,7 +6,7 @@ import re
 
 from .directory import FILE
 from .findings import Findings
-from .outputs import failed, parse_document
+from .outputs import Document, failed, parse_document
 from .passages import cut, summarise
 from .talk import messages_here, to_do
 from .view import View
@@ -84,7 +84,7 @@ def answer(view: View, found: Findings) -> None:
 def _make(view: View, found: Findings) -> None:
     # A direct message has one canvas at most, a channel any number of them.
     alone = not (view.turn.place.startswith("#") or PLACE.search(view.text))
-    if alone and (there := HEAD.search(_reading(view, of=None))):
+    if alone and (there := HEAD.search(_reading(view, None))):
         found.summary = f"There is a canvas already, **{there['title']}**, so I made no second one. I can add to it."
         found.follow_ups = ["Read the canvas", "Add to the canvas: to be discussed"]
         return
@@ -165,18 +165,13 @@ def _edit(
     view: View, found: Findings, change: str, text: str = "", *, old: str = "", place: str = ""
 ) -> None:
     """Read it, then make one change of it."""
-    output = _reading(view)
-    head = HEAD.search(output)
-    if head is None:
-        _not_read(found, output)
+    opened = _opened(view, found)
+    if opened is None:
         return
-    document = parse_document(output)
-    blocks = (
-        [line.strip() for line in document.text.splitlines() if line.strip()] if document else []
-    )
+    head, document = opened
     section = ""
     if change in ("delete", "replace"):
-        section = _block(blocks, old, place)
+        section = _block(_lines(document), old, place)
         if not section:
             found.summary = (
                 f"I found no “{old}” in the canvas **{head['title']}**, so I changed nothing."
@@ -210,12 +205,10 @@ def _block(blocks: list[str], old: str, place: str) -> str:
 
 
 def _read(view: View, found: Findings) -> None:
-    output = _reading(view)
-    head = HEAD.search(output)
-    if head is None:
-        _not_read(found, output)
+    opened = _opened(view, found)
+    if opened is None:
         return
-    document = parse_document(output)
+    head, document = opened
     if document is None:
         found.summary = f"The canvas **{head['title']}** is empty."
         found.source(f"Canvas “{head['title']}”", None, "That it is empty.")
@@ -224,7 +217,7 @@ def _read(view: View, found: Findings) -> None:
     if has(view.text, r"summar\w+|tl;?dr|gist"):
         summarise(found, document.text, f"The canvas “{head['title']}”")
     else:
-        lines = [line.strip() for line in document.text.splitlines() if line.strip()]
+        lines = _lines(document)
         found.summary = f"The canvas [{head['title']}]({document.url}) says:"
         found.points = [
             re.sub(r"^(?:[-*]|#+) ?", "", line)
@@ -239,11 +232,25 @@ def _read(view: View, found: Findings) -> None:
     found.follow_ups = ["Add to the canvas: to be discussed"]
 
 
-def _reading(view: View, of: str | None = "") -> str:
-    """What the canvas says now: that of a channel which is named, the one just spoken of (or `of`,
-    where that is not ""), else this conversation's."""
+def _opened(view: View, found: Findings) -> tuple[re.Match[str], Document | None] | None:
+    """The head of the canvas that is meant, and what stands in it; None when it cannot be read."""
+    output = _reading(view, next(filter(None, map(_canvas_of, view.steps)), None))
+    head = HEAD.search(output)
+    if head is None:
+        _not_read(found, output)
+        return None
+    return head, parse_document(output)
+
+
+def _lines(document: Document | None) -> list[str]:
+    every = document.text.splitlines() if document else []
+    return [line.strip() for line in every if line.strip()]
+
+
+def _reading(view: View, spoken_of: str | None) -> str:
+    """What the canvas says now: that of a channel which is named, the one just spoken of, else this
+    conversation's."""
     place = PLACE.search(view.text)
-    spoken_of = next(filter(None, map(_canvas_of, view.steps)), None) if of == "" else of
     which = f"#{place['name']}" if place else spoken_of
     output = view.do("read_canvas", "I read the canvas.", fresh=True, canvas=which)
     if HEAD.search(output) or not view.knows("list_channel_items"):

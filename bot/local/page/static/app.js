@@ -1,12 +1,12 @@
 // The page: listens to the person and to the server, and starts.
 import { operations } from "./arrivals.js";
 import { changed, clicks } from "./clicks.js";
-import { localise, toBottom } from "./dom.js";
+import { byId, localise, toBottom } from "./dom.js";
 import { label } from "./fields.js";
 import { Live } from "./live.js";
 import { closeMenu, menuContext } from "./menus.js";
 import { showModals } from "./modals.js";
-import { actAs, address, app, byId, closeThread, flash, go, markSidebar, messageAt, openMessage, pane, place, present, recallUnread, refreshAll, showSidebar, thread, typesAtOnce } from "./place.js";
+import { actAs, address, app, closeThread, flash, go, markSidebar, messageAt, openMessage, pane, place, present, recallUnread, refreshAll, showSidebar, thread, typesAtOnce } from "./place.js";
 import { act, user } from "./server.js";
 
 place.live = new Live(

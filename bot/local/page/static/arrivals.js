@@ -1,10 +1,10 @@
 // What arrives live: each operation of the server, and the place in the page it changes.
 import { messageCame, statusCame } from "./announcer.js";
-import { arrange, atBottom, parse, toBottom, upsert } from "./dom.js";
+import { arrange, atBottom, byId, parse, toBottom, upsert } from "./dom.js";
 import { prepareFields } from "./fields.js";
 import { fold } from "./folding.js";
 import { showModals } from "./modals.js";
-import { byId, go, markSidebar, place, present, refreshAll, sidebar, typesAtOnce } from "./place.js";
+import { go, markSidebar, place, present, refreshAll, sidebar, typesAtOnce } from "./place.js";
 import { user } from "./server.js";
 import { stepEnded } from "./steps.js";
 import { prepareTables } from "./tables.js";

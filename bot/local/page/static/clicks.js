@@ -1,11 +1,11 @@
 // What each button, link and field of the page does, by its data-do.
-import { arrange, byTouch, parse } from "./dom.js";
+import { arrange, byId, byTouch, parse } from "./dom.js";
 import { valueOf } from "./fields.js";
 import { toggleFold } from "./folding.js";
 import { toggleMenu } from "./menus.js";
 import { closeModal, confirmed } from "./modals.js";
 import { fillPicker } from "./picker.js";
-import { app, byId, closeThread, go, openMessage, pane, place, showSidebar } from "./place.js";
+import { app, closeThread, go, openMessage, pane, place, showSidebar } from "./place.js";
 import { openSearch } from "./search.js";
 import { act, say } from "./server.js";
 import { closeStep, openStep } from "./steps.js";

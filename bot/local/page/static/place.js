@@ -8,7 +8,6 @@ import { fragment, user } from "./server.js";
 import { prepareTables } from "./tables.js";
 import { clearToasts, toast } from "./toast.js";
 
-export { byId };
 export const [app, sidebar, pane, thread] = ["app", "sidebar", "pane", "thread"].map(byId);
 
 export const place = {
