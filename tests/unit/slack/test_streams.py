@@ -60,7 +60,6 @@ async def test_cards_and_text_grow_and_the_answer_takes_their_place(thread: Thre
             await surface.show(ResultDelta(word))
         await until_shown(thread, "Sales rose by **12 %**")
         assert "12 rows" in shown(thread)
-        assert "turn 2" in shown(thread)
         assert thread.calls("chat.update") == []
         assert thread.calls("chat.postMessage") == []
         await surface.finish(outcome())
