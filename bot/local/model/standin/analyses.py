@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from .columns import columns_named, date_column, default_measure, identifies
 from .findings import Findings
-from .outputs import Table, failed, parse_tables
+from .outputs import Table, failed, parse_tables, reason
 from .query import Query
 from .shaping import changes, describe
 from .sql import Statement, quoted, write
@@ -49,7 +49,7 @@ def _duplicates(view: View, found: Findings, table: Table) -> None:
     )  # fmt: skip
     if failed(output):
         found.summary = "I could not look for duplicates."
-        found.lower(output.split("\n", 1)[0], "low")
+        found.lower(reason(output), "low")
         return
     rows = next((each.rows for each in parse_tables(output)), [])
     if not rows:

@@ -6,7 +6,7 @@ import re
 
 from .directory import FILE
 from .findings import Findings
-from .outputs import Document, failed, parse_document
+from .outputs import Document, failed, parse_document, reason
 from .passages import cut, summarise
 from .talk import messages_here, to_do
 from .view import View
@@ -97,7 +97,7 @@ def _make(view: View, found: Findings) -> None:
     made = MADE.match(output)
     if made is None:
         found.summary = f"The canvas “{title}” was not made."
-        found.gaps.append(_reason(output).partition(" Read it")[0])
+        found.gaps.append(reason(output).partition(" Read it")[0])
         return
     where = f" in **#{place['name']}**" if place else ""
     found.summary = f"The canvas [{title}]({made['url']}) is made{where}. {told}"
@@ -184,7 +184,7 @@ def _edit(
     edited = MADE.match(done)
     if edited is None:
         found.summary = f"The canvas **{head['title']}** was not changed."
-        found.gaps.append(_reason(done))
+        found.gaps.append(reason(done))
         return
     told = {
         "append": f"I added “{cut(text)}” at the end of it.",
@@ -278,8 +278,4 @@ def _not_read(found: Findings, output: str) -> None:
     found.follow_ups = ["Create a canvas about our next steps"]
     if failed(output) and "no canvas" not in output.lower():
         found.summary = "The canvas could not be read."
-        found.lower(_reason(output), "low")
-
-
-def _reason(output: str) -> str:
-    return output.split("\n", 1)[0].partition(" Do not ")[0]
+        found.lower(reason(output), "low")

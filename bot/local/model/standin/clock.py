@@ -7,7 +7,7 @@ from functools import cache
 from zoneinfo import available_timezones
 
 from .findings import Findings
-from .outputs import failed
+from .outputs import failed, reason
 from .view import View
 from .words import listed
 
@@ -80,7 +80,7 @@ def answer(view: View, found: Findings) -> None:
         found.source("Time zone database", None, "The times given.")
     for output in filter(failed, outputs):
         found.summary = found.summary or "The time could not be told."
-        found.lower(output.split("\n", 1)[0], "low")
+        found.lower(reason(output), "low")
 
 
 def _places(said: str) -> list[str]:

@@ -20,6 +20,7 @@ from .outputs import (
     failed,
     parse_document,
     parse_tables,
+    reason,
 )
 from .passages import pages_of, quote_from, summarise, tasks
 from .query import Query, follows_up, understand_all
@@ -61,8 +62,7 @@ def answer(view: View, found: Findings) -> None:
         found.gaps.append(f"I look at one file at a time, and this is from {looked_at}.")
     if view.turn.files and sums.expressions(view.text):
         sums.answer(view, part := Findings())
-        part.add(found)
-        vars(found).update(vars(part))
+        found.add(part)
 
 
 def from_reading(view: View, found: Findings, reading: str) -> None:
@@ -73,7 +73,7 @@ def from_reading(view: View, found: Findings, reading: str) -> None:
         return
     if not listed:
         found.summary = "The file could not be read."
-        found.lower(reading.split("\n", 1)[0], "low")
+        found.lower(reason(reading), "low")
         return
     table = max(listed, key=lambda each: _fits(view, each))
     found.source(table.source, table.url, "The figures of this answer.")
@@ -112,7 +112,7 @@ def _reading(view: View, found: Findings) -> str | None:
     output = view.do("read_file", f"I read {file.name} first.", file_id=file.id)
     if failed(output):
         found.summary = f"{file.name} could not be read."
-        found.lower(output.split("\n", 1)[0], "low")
+        found.lower(reason(output), "low")
         return None
     return output
 
@@ -222,7 +222,7 @@ def _run(
             break
         sql = sql.replace(f'"{wrong[1]}"', f'"{wrong[2].strip()}"')
     found.summary = "The query did not work, so there is no figure to give."
-    found.lower(output.split("\n", 1)[0], "low")
+    found.lower(reason(output), "low")
     return None
 
 
@@ -253,7 +253,7 @@ def _chart(view: View, found: Findings, result: Table, statement: Statement, que
     if handle:
         found.charts.append(handle)
     else:
-        found.lower(f"The chart could not be made: {output.splitlines()[0]}")
+        found.lower(f"The chart could not be made: {reason(output)}")
 
 
 def _from_document(view: View, found: Findings, document: Document) -> None:

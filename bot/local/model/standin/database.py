@@ -9,7 +9,7 @@ from . import data
 from .columns import missing, tell_missing
 from .conditions import Filter
 from .findings import Findings
-from .outputs import Table, failed, parse_tables
+from .outputs import Table, failed, parse_tables, reason
 from .query import Query, follows_up, understand, understand_all
 from .shaping import follow_ups, rows_shown
 from .sql import quoted, write
@@ -50,7 +50,7 @@ def answer(view: View, found: Findings) -> None:
     sections = _sections(listing)
     if failed(listing) or not sections:
         found.summary = "No database could be asked."
-        found.lower(listing.split("\n", 1)[0], "low")
+        found.lower(reason(listing), "low")
         return
     question = " ".join(_questions(view))
     if has(question, OVERVIEW):
@@ -144,7 +144,7 @@ def _ask(
     found.source(f"{name} · {listed.table.source}", None, "The figures of this answer.")
     if not results:
         found.summary = "The query did not work, so there is no figure to give."
-        found.lower(output.split("\n", 1)[0], "low")
+        found.lower(reason(output), "low")
         return
     tell(found, results[0], statement, query, f"{listed.table.source} in {name}")
     data.present(view, found, results[0], statement, query)
@@ -163,7 +163,7 @@ def _run(view: View, found: Findings, name: str, sql: str) -> None:
     results = parse_tables(output)
     if not results:
         found.summary = "The statement did not work."
-        found.lower(output.split("\n", 1)[0], "low")
+        found.lower(reason(output), "low")
         return
     rows = results[0].rows
     found.summary = f"The statement gives {'one row' if len(rows) == 1 else f'{len(rows)} rows'}:"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from .findings import Findings
-from .outputs import failed
+from .outputs import failed, reason
 from .talk import CHANNEL
 from .view import View
 from .words import has, plural
@@ -231,5 +231,5 @@ def _place(view: View) -> str | None:
 
 def _failed(found: Findings, output: str, told: str) -> None:
     found.summary = told
-    if failed(output) and not has(output.split("\n", 1)[0], "0"):
-        found.lower(output.split("\n", 1)[0], "low")
+    if failed(output) and not has(reason(output), "0"):
+        found.lower(reason(output), "low")

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from .findings import Findings
-from .outputs import Table, failed, parse_tables
+from .outputs import Table, failed, parse_tables, reason
 from .view import Missing, OutOfTurns, View
 from .words import has
 
@@ -51,6 +51,6 @@ def share(view: View, found: Findings, result: Table) -> None:
         found.lower("The result could not be shared as a file here.")
         return
     if failed(output):
-        found.lower(f"The file was not shared: {output.splitlines()[0]}")
+        found.lower(f"The file was not shared: {reason(output)}")
     else:
         found.points.append(f"Shared in this thread as `{name}`.")

@@ -47,6 +47,7 @@ class Findings:
         for name in ("points", "charts", "sources", "gaps", "follow_ups"):
             mine, more = getattr(self, name), getattr(other, name)
             mine += [each for each in more if each not in mine]
+        self.figure = other.figure if self.figure is None else self.figure
         self.confidence = max(self.confidence, other.confidence, key=CONFIDENCE.index)
 
     def lower(self, gap: str, confidence: str = "medium") -> None:

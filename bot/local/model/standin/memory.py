@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from .findings import Findings
-from .outputs import failed
+from .outputs import failed, reason
 from .view import View
 from .words import content, has, overlap
 
@@ -53,7 +53,7 @@ def _remember(view: View, found: Findings, text: str) -> None:
     output = view.do("remember", "I keep this in mind.", fresh=True, text=text)
     if not output.startswith("Remembered"):
         found.summary = "I could not remember this."
-        found.lower(output.split("\n", 1)[0], "low")
+        found.lower(reason(output), "low")
         return
     found.summary = (
         f"I will remember “{text.rstrip('.')}” in direct messages with you. The Home tab shows what is "
@@ -72,7 +72,7 @@ def _remember_for_others(view: View, found: Findings, text: str) -> None:
         f"I will remember “{text.rstrip('.')}” {WHOSE[where]}." if kept else "It is not remembered."
     )
     if not kept:
-        found.lower(output.split("\n", 1)[0].partition(" Do not ")[0], "low")
+        found.lower(reason(output), "low")
 
 
 def _alone(text: str) -> str:
@@ -98,7 +98,7 @@ def _kept(view: View, found: Findings) -> list[re.Match[str]]:
     if not kept:
         found.summary = "Nothing is remembered here."
         if failed(output) and not output.startswith("Nothing"):
-            found.lower(output.split("\n", 1)[0], "low")
+            found.lower(reason(output), "low")
     return kept
 
 

@@ -86,6 +86,11 @@ def failed(output: str) -> bool:
     return not HEAD.search(output) and bool(FAILED.search(output.split("\n", 1)[0][:200]))
 
 
+def reason(output: str) -> str:
+    """Why a tool did not do it: the first line, without what is for the model alone."""
+    return re.split(r" (?:Do not|Ask the person) ", output.split("\n", 1)[0])[0]
+
+
 def parse_tables(output: str) -> list[Table]:
     """Every table that an output describes."""
     found = list(HEAD.finditer(output))

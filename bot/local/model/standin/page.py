@@ -6,7 +6,7 @@ import re
 
 from . import data
 from .findings import Findings
-from .outputs import failed, parse_document, parse_tables
+from .outputs import failed, parse_document, parse_tables, reason
 from .passages import quote_from, summarise
 from .view import View
 from .words import has
@@ -28,7 +28,7 @@ def answer(view: View, found: Findings) -> None:
     output = view.do("fetch_page", f"I fetch {url}.", url=url)
     if failed(output):
         found.summary = f"The page {url} could not be fetched."
-        found.lower(output.split("\n", 1)[0].partition(" Ask the person")[0], "low")
+        found.lower(reason(output), "low")
         return
     if parse_tables(output):
         data.from_reading(view, found, output)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from .findings import Findings
 from .moments import ONCE, Now, in_words
+from .outputs import reason
 from .view import View
 from .words import content, has, overlap
 
@@ -100,7 +101,7 @@ def _now(view: View, found: Findings, message: Message) -> None:
     )  # fmt: skip
     if not output.startswith("posted"):
         found.summary = f"It was not posted in {name}."
-        found.gaps.append(_reason(output))
+        found.gaps.append(reason(output))
         return
     found.summary = f"It is posted in **{name}**."
     link = re.search(r"link: (\S+)", output)
@@ -117,7 +118,7 @@ def _later(view: View, found: Findings, message: Message, once: re.Match[str]) -
     )  # fmt: skip
     if not output.startswith("scheduled"):
         found.summary = f"It will not be posted in {name}."
-        found.gaps.append(_reason(output))
+        found.gaps.append(reason(output))
         return
     found.summary = f"“{text}” will be posted in **{name}** on **{in_words(at)}**."
     found.follow_ups = ["Which messages wait to be posted?", "Cancel that message"]
@@ -178,9 +179,4 @@ def _cancel(view: View, found: Findings) -> None:
     done = output.startswith("cancelled")
     found.summary = f"Cancelled: “{text}” will not be posted." if done else "It is not cancelled."
     if not done:
-        found.gaps.append(_reason(output))
-
-
-def _reason(output: str) -> str:
-    """Why a tool did not do it; what follows is for the model."""
-    return output.split("\n", 1)[0].partition(" Do not ")[0]
+        found.gaps.append(reason(output))

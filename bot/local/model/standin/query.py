@@ -19,6 +19,7 @@ from .asking import (
     PART,
     PERIOD_BEFORE,
     PERIODS,
+    RANKERS,
     ROWS,
     SHARE,
     SORT,
@@ -155,23 +156,7 @@ def _groups(words: list[str], table: Table) -> tuple[tuple[str, ...], set[int]]:
     for index, word in enumerate(words):
         ranked = word.isdigit() and index and words[index - 1] in ("top", "bottom", "best", "first")
         listed = word == "and" and index - 1 in used
-        if not (
-            word in GROUPERS
-            or ranked
-            or listed
-            or word
-            in (
-                "top",
-                "best",
-                "worst",
-                "popular",
-                "selling",
-                "rank",
-                "cheapest",
-                "priciest",
-                "expensive",
-            )
-        ):
+        if not (ranked or listed or word in GROUPERS | RANKERS):
             continue
         for place in range(index + 1, min(index + 4, len(words))):
             found = [c for c in columns_named(words[place], table) if _groupable(c, table)]

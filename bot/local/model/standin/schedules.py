@@ -8,7 +8,7 @@ from typing import Any
 
 from .findings import Findings
 from .moments import OFTEN, ONCE, Now, cron, in_words
-from .outputs import failed
+from .outputs import failed, reason
 from .view import View
 from .words import content, has, overlap
 
@@ -94,7 +94,7 @@ def _schedule(view: View, found: Findings, text: str, told: str, **when: Any) ->
     output = view.do("schedule_prompt", "I schedule it, if I may.", fresh=True, text=text, **when)
     if not output.startswith("scheduled"):
         found.summary = "It is not scheduled."
-        found.lower(_reason(output), "low")
+        found.lower(reason(output), "low")
         return
     made = LINE.search(output.removeprefix("scheduled: "))
     often = f", {made['often']}" if made and made["often"] else ""
@@ -132,7 +132,7 @@ def _scheduled(view: View, found: Findings) -> list[Scheduled]:
     if not lines:
         found.summary = "Nothing is scheduled."
         if failed(output) and not output.startswith("Nothing"):
-            found.lower(_reason(output), "low")
+            found.lower(reason(output), "low")
     return lines
 
 
@@ -167,8 +167,3 @@ def _meant(view: View, listed: list[Scheduled]) -> list[Scheduled]:
 def _without(text: str, when: re.Match[str]) -> str:
     rest = text[: when.start()] + " " + text[when.end() :]
     return " ".join(rest.split()).strip(" ,.:;")
-
-
-def _reason(output: str) -> str:
-    """Why a tool did not do it; what follows is for the model."""
-    return output.split("\n", 1)[0].partition(" Do not ")[0]

@@ -6,7 +6,7 @@ import re
 
 from . import tools
 from .findings import Findings
-from .outputs import failed
+from .outputs import failed, reason
 from .view import View
 from .words import has
 
@@ -59,7 +59,7 @@ def _messages(view: View, found: Findings) -> None:
     if not messages:
         found.summary = f"I found no message about “{query}” in public channels."
         if failed(output):
-            found.lower(output.split("\n", 1)[0], "low")
+            found.lower(reason(output), "low")
         return
     number = "one message" if len(messages) == 1 else f"{len(messages)} messages"
     found.summary = f"I found {number} about “{query}”:"
@@ -82,7 +82,7 @@ def _web(view: View, found: Findings) -> None:
     if not results:
         found.summary = f"The web search found nothing about “{query}”."
         if failed(output):
-            found.lower(output.split("\n", 1)[0], "low")
+            found.lower(reason(output), "low")
         return
     found.summary = f"The first of {len(results)} results: “{results[0]['said']}”"
     for each in results[:MOST]:

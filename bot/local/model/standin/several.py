@@ -7,7 +7,7 @@ import re
 from . import data
 from .conversation import File
 from .findings import Findings
-from .outputs import Document, Table, failed, parse_document, parse_tables
+from .outputs import Document, Table, failed, parse_document, parse_tables, reason
 from .passages import cut, key_sentences
 from .query import understand
 from .view import View
@@ -50,7 +50,7 @@ def _read(
 ) -> None:
     output = view.do("read_file", f"I read {file.name}.", file_id=file.id)
     if failed(output):
-        found.lower(f"{file.name} could not be read: {output.splitlines()[0]}")
+        found.lower(f"{file.name} could not be read: {reason(output)}")
         return
     read = parse_tables(output)
     tables += read
@@ -103,7 +103,7 @@ def _tell_changes(view: View, found: Findings, before: Table, after: Table, key:
     )  # fmt: skip
     if failed(output):
         found.summary = f"{before.source} and {after.source} could not be compared."
-        found.lower(output.split("\n", 1)[0], "low")
+        found.lower(reason(output), "low")
         return
     result = next(iter(parse_tables(output)), None)
     if result is None or not result.rows:

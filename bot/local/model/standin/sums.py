@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from .findings import Findings
-from .outputs import failed
+from .outputs import failed, reason
 from .view import View
 from .words import content, has, listed, shown
 
@@ -67,7 +67,7 @@ def answer(view: View, found: Findings) -> None:
     for code in expressions(view.text):
         output = view.do("calculate", f"I work out {code} with the calculator.", expression=code)
         if failed(output):
-            found.lower(f"`{code}` could not be worked out: {output.splitlines()[0]}", "low")
+            found.lower(f"`{code}` could not be worked out: {reason(output)}", "low")
             continue
         result = output.strip().splitlines()[0].removeprefix("result: ")
         results.append(_told(code, shown(result)))

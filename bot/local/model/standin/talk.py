@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from .conversation import COMPLETE
 from .findings import Findings
-from .outputs import failed
+from .outputs import failed, reason
 from .passages import cut, key_sentences, quote_from
 from .view import View
 from .words import has, listed, sentences
@@ -68,7 +68,7 @@ def answer(view: View, found: Findings) -> None:
         found.summary = f"Besides questions to me, nobody has written anything in {place} yet."
         if failed(output):
             found.summary = f"I could not read {place}."
-            found.lower(output.split("\n", 1)[0], "low")
+            found.lower(reason(output), "low")
         return
     _gather(found, messages)
     if has(view.text, SUMMARY) or not has(

@@ -10,7 +10,7 @@ from typing import Any
 
 from .conversation import COMPLETE
 from .findings import Findings
-from .outputs import failed
+from .outputs import failed, reason
 from .passages import cut, key_sentences
 from .talk import LINE, Said, said
 from .view import View
@@ -81,7 +81,7 @@ def answer(view: View, found: Findings) -> None:
     ]
     if not messages:
         found.summary = "There is nothing to read in this thread."
-        found.lower(output.split("\n", 1)[0] if failed(output) else "No messages came back.", "low")
+        found.lower(reason(output) if failed(output) else "No messages came back.", "low")
         return
     if kind == "summary":
         _summarise(found, messages)
