@@ -20,12 +20,13 @@ from typing_extensions import override
 from bot.core.context import current_request
 from bot.core.errors import ModelError, SlackUnavailable, StoreUnavailable
 from bot.core.redaction import redacted
-from bot.slack.client import TRANSPORT_ERRORS
+from bot.slack.client import TRANSPORT_ERRORS, error_code
 
 Format = Literal["text", "json"]
 
 _QUIET = {
     **dict.fromkeys(("httpx2", "httpcore2", "slack_sdk", "aiohttp.access"), "WARNING"),
+    "openai": "WARNING",  # says that it tries again, and not why
     "docket": "ERROR",  # says each second that Redis is gone; the listener to stop signals says it once
     "slack_bolt": "ERROR",  # warns at each start of settings that are as they should be
 }
@@ -72,10 +73,16 @@ class _Expected(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         error = record.exc_info[1] if record.exc_info else None
         if isinstance(error, _EXPECTED):
-            said, why = record.getMessage(), " ".join(str(error).split())
+            said, why = record.getMessage(), _why(error)
             record.msg = said if why and why in said else f"{said}: {type(error).__name__}: {why}"
             record.args, record.exc_info = (), None
         return True
+
+
+def _why(error: BaseException) -> str:
+    """In one line; of Slack's answers the code."""
+    code = error_code(error) if isinstance(error, SlackApiError) else ""
+    return code or " ".join(str(error).split())
 
 
 class Lines(logging.Formatter):

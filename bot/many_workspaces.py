@@ -84,4 +84,6 @@ async def _forget(settings: Settings, stores: Stores, team: str) -> None:
         key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else "none"
         async with sdk_client(key, settings.openai_base_url) as client:
             left = await delete_responses(client, left)
-    log.warning("Erased %d keys of %s; responses not deleted: %s", erased.keys, team, left)
+    log.warning("Erased %d keys of %s", erased.keys, team)
+    if left:
+        log.warning("The model service still has of %s: %s", team, left)

@@ -59,10 +59,13 @@ def front_door(
     async def by_itself(req: AsyncBoltRequest) -> BoltResponse:
         """Acknowledged, or Slack would deliver it again; a command is answered."""
         team, enterprise = _about(req)
-        if team and taken_out and _event_type(req) in REMOVALS:
+        is_removal = _event_type(req) in REMOVALS
+        if team and taken_out and is_removal:
             await taken_out(team, enterprise)
-            return BoltResponse(status=200, body="")
-        log.info("Ignored: the bot is not installed in %s", team)
+        elif is_removal:
+            log.error("Slack has revoked SLACK_BOT_TOKEN: install the app again in %s", team)
+        else:
+            log.info("Ignored: the bot is not installed in %s", team)
         return BoltResponse(status=200, body=words.NOT_INSTALLED if "command" in req.body else "")
 
     app.middleware(by_itself)
