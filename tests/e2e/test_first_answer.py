@@ -112,7 +112,9 @@ def test_a_run_is_stopped_by_its_button(page: Page) -> None:
     """Stop works while it works; the thread goes on afterwards."""
     page.get_by_test_id("file-input").set_input_files(SAMPLE)
     say(page, "what is the total revenue by month? Show a chart.", channel="sales")
-    last_answer(page).get_by_role("button", name="Stop").click()
+    last_answer(page).get_by_role("button", name="Stop").click(
+        delay=150
+    )  # as a hand does, while it is drawn anew
     expect(last_answer(page)).to_contain_text("Stopped")
     reply(page, "what is 2 + 3?")
     expect(finished(page)).to_contain_text("5")

@@ -255,6 +255,8 @@ def _link(each: Filter) -> str:
 
 def _value(each: Filter, value: str) -> str:
     column = each.column or ""
+    if value == "true":  # of a column of yes and no
+        return column.replace("_", " ")
     if column.startswith("month:"):
         return MONTHS[int(value) - 1].title()
     if column.startswith("quarter:"):

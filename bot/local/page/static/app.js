@@ -93,6 +93,15 @@ addEventListener("popstate", (event) => event.state && go({ ...event.state }, { 
 
 for (const moved of ["wheel", "touchmove"]) addEventListener(moved, () => place.awaited.clear(), { passive: true });
 
+// A press on a message that is drawn anew meanwhile would be none: what arrives waits for its end.
+addEventListener("pointerdown", (event) => {
+  if (!event.target.closest(".msg button, .msg summary, .status button")) return;
+  const released = new Promise((resolve) => {
+    for (const end of ["pointerup", "pointercancel", "blur"]) addEventListener(end, () => setTimeout(resolve), { once: true });
+  });
+  place.settled = place.settled.then(() => released);
+});
+
 // An image that arrives late must not push the newest message out of sight.
 document.addEventListener("load", (event) => {
   const scroller = event.target.closest?.(".scroller");
