@@ -348,16 +348,20 @@ async def test_nobody_takes_all_the_runs_of_a_worker(redis_url: str, stores: Sto
     assert handler.most["U1"] == 2
 
 
+@asynccontextmanager
+async def at_slow_work(url: str, stores: Stores, handler: Handler) -> AsyncGenerator[Engine]:
+    """An engine that does the one thing that it may for U1, "slow"; no sweep comes to help."""
+    handler.gate("slow")
+    async with engine_on(url, stores, per_person=1, sweep=60) as engine, engine.work(handler):
+        await submit(engine, asked("slow"))
+        assert (await handler.next())[0] == "slow"
+        yield engine
+
+
 async def test_one_that_waits_for_its_turn_can_be_stopped(redis_url: str, stores: Stores) -> None:
     """It ends at once, though its person has as many runs as ever."""
     handler = Handler()
-    handler.gate("slow")
-    async with (
-        engine_on(redis_url, stores, per_person=1, sweep=60) as engine,
-        engine.work(handler),
-    ):
-        await submit(engine, asked("slow"))
-        assert (await handler.next())[0] == "slow"
+    async with at_slow_work(redis_url, stores, handler) as engine:
         waiting = await submit(engine, asked("stopped", thread="2.0"))
         await resting(stores, waiting)
         assert await stores.signals.request_cancel(waiting.thread_key, None, "U1") == waiting.id
@@ -372,13 +376,7 @@ async def test_a_place_is_not_kept_for_a_thread_with_nothing_to_do(
 ) -> None:
     """Another worker may have answered what waited longest: then the next one follows at once."""
     handler = Handler()
-    handler.gate("slow")
-    async with (
-        engine_on(redis_url, stores, per_person=1, sweep=60) as engine,
-        engine.work(handler),
-    ):
-        await submit(engine, asked("slow"))
-        assert (await handler.next())[0] == "slow"
+    async with at_slow_work(redis_url, stores, handler) as engine:
         answered = await submit(engine, asked("answered elsewhere", thread="2.0"))
         await resting(stores, answered)
         await resting(stores, await submit(engine, asked("next", thread="3.0")))

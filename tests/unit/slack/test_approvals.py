@@ -80,7 +80,8 @@ def button(message: dict[str, Any], action: str) -> dict[str, Any]:
 
 async def test_who_asked_approves_and_exactly_that_is_posted(redis_url: str) -> None:
     """The card shows the arguments as they are, nothing in them does anything; somebody else's
-    press is answered privately, a second one too; the card says in the end who decided. Waiting is not shown as work."""
+    press is answered privately, a second one too; the card says in the end who decided. Waiting is
+    not shown as work."""
     async with deployed(posts(HOSTILE), redis_url) as bot:
         thread = await bot.ask(ADA, SALES, "Post it!")
         asked = await card(bot, thread)
