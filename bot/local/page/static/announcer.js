@@ -24,11 +24,19 @@ function tell(ts, list) {
   timers.delete(ts);
   if (!message?.isConnected || message.dataset.author === document.body.dataset.user) return;
   if (isBeingWritten(message)) return messageCame(message);
-  const text = message.querySelector("[data-content]").innerText.trim();
+  const files = [...message.querySelectorAll(".file-name")].map((file) => `File: ${file.title}.`);
+  const text = [spoken(message.querySelector("[data-content]")), ...files].join("\n").trim();
   if (said.get(ts) === text) return;
   said.set(ts, text);
   const cut = text.length > MOST ? `${text.slice(0, MOST)} … The rest is in the message.` : text;
   say(`${message.querySelector(".author")?.textContent ?? ""}: ${cut}`);
+}
+
+// A table is told of, and read by who goes to it.
+function spoken(element) {
+  if (element.matches(".scroll")) return `Table with ${element.querySelectorAll("tbody tr").length} rows.`;
+  if (!element.querySelector(".scroll")) return element.innerText;
+  return [...element.children].map(spoken).join("\n");
 }
 
 const isBeingWritten = (message) =>

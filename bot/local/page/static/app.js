@@ -28,6 +28,7 @@ document.addEventListener("click", (event) => {
   if (target.tagName === "A" && !target.target) event.preventDefault();
   const context = menuContext();
   if (target.role === "menuitem") closeMenu({ refocus: event.detail === 0 }); // by the keyboard
+  if (context?.message === null) return; // deleted under the open menu
   clicks[target.dataset.do](target, context);
 });
 

@@ -25,7 +25,11 @@ export function closeMenu({ refocus = false } = {}) {
   if (refocus) button.focus();
 }
 
-export const menuContext = () => open?.context ?? null;
+// → what the open menu is about; a message that was drawn anew meanwhile as it is now.
+export function menuContext() {
+  const message = open?.context.message;
+  return message && !message.isConnected ? { ...open.context, message: document.getElementById(message.id) } : open?.context ?? null;
+}
 
 // Below the anchor if there is room, else above; never beyond the window's edge.
 export function place(menu, anchor) {
