@@ -104,7 +104,7 @@ class SlackSurface:
         return ()
 
     async def settle(self, asked: Sequence[Asked]) -> None:
-        """Show on each card who decided, and what."""
+        """Show on each card who decided, and what came of it."""
         await self._cards.settle(asked)
 
     async def finish(self, outcome: Outcome) -> None:

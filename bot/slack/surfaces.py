@@ -1,4 +1,5 @@
-"""Opens the surfaces of runs: with the message that a run has, or a placeholder at once."""
+"""Opens the surfaces of runs: with the message that a run has, unless people were asked something
+below it since, or else a placeholder at once."""
 
 from __future__ import annotations
 
