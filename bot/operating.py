@@ -26,6 +26,8 @@ from bot.toolkit.mcp import Standing, open_mcp_servers
 
 OPERATOR = "the operator"
 _LOCALE = "en-US"  # a terminal speaks English
+_AUDIT = "{:<19} {:<12} {:<23} {:<12} {:<21} {}"  # a pseudonym is as long as that
+_AUDIT_HEAD = _AUDIT.format("when (UTC)", "kind", "who", "channel", "run", "what")
 
 
 async def usage_lines(settings: Settings) -> list[str]:
@@ -109,9 +111,12 @@ async def erase_lines(settings: Settings, *, user: str = "", thread: str = "") -
         key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else "none"
         async with sdk_client(key, settings.openai_base_url) as client:
             left = await delete_responses(client, left)
+    keys, responses = erased.keys, len(erased.responses) - len(left)
+    if not (keys or erased.responses or erased.busy):
+        return [f"Nothing is kept of {user or thread}."]
     lines = [
-        f"Erased {erased.keys:,} keys in Redis, {len(erased.threads):,} threads among them, and "
-        f"{len(erased.responses) - len(left):,} responses at the model service."
+        f"Erased {keys:,} keys in Redis, of {len(erased.threads):,} threads and else, and "
+        f"{responses:,} responses at the model service."
     ]
     if left:
         lines.append(f"The model service still has {len(left):,}: {', '.join(left)}")
@@ -138,16 +143,17 @@ async def audit_lines(
                     continue
                 if user in ("", entry.who):
                     lines.append(entry.model_dump_json() if as_json else _audit_line(entry))
-    return lines
+    return lines if as_json or not lines else [_AUDIT_HEAD, *lines]
 
 
 def _audit_line(entry: AuditEntry) -> str:
     cost = "" if entry.cost is None else f"${entry.cost:.4f}"
-    when, ok = f"{entry.at:%Y-%m-%d %H:%M:%S}", "" if entry.ok else "no"
+    when = f"{entry.at:%Y-%m-%d %H:%M:%S}"
+    ok = "failed" if entry.kind is AuditKind.CALLED and not entry.ok else ""
     where = entry.channel or "-"
     run = entry.run_id or "-"
     digest = entry.arguments[:12]
-    line = f"{when} {entry.kind:<12} {entry.who:<12} {where:<12} {run:<21} {entry.what}"
+    line = _AUDIT.format(when, entry.kind, entry.who, where, run, entry.what)
     return " ".join(filter(None, (line, ok, cost, digest)))
 
 

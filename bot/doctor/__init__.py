@@ -10,6 +10,7 @@ from bot.doctor.env_file import examine_env_file
 from bot.doctor.findings import Finding, Level
 from bot.doctor.mcp import examine_mcp
 from bot.doctor.model import examine_model
+from bot.doctor.pause import examine_pause
 from bot.doctor.redis import examine_redis
 from bot.doctor.report import print_report
 from bot.doctor.slack import examine_slack
@@ -24,6 +25,7 @@ async def examine(settings: Settings) -> list[Finding]:
     parts = await asyncio.gather(
         examine_slack(settings),
         examine_redis(settings),
+        examine_pause(settings),
         examine_model(settings),
         examine_databases(settings),
         examine_mcp(settings),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Sequence
 
@@ -11,6 +12,7 @@ from rich.text import Text
 
 from bot.doctor.findings import Finding, Level
 
+_PIPED = 160  # columns where there is no terminal
 _LOOKS = {
     Level.OK: ("✓", "green"),
     Level.WARNING: ("!", "yellow"),
@@ -20,7 +22,7 @@ _LOOKS = {
 
 def print_report(findings: Sequence[Finding]) -> None:
     """A line each, and under it how to mend it; then what that comes to."""
-    console = Console(highlight=False)
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else _PIPED)
     lines = Table.grid(padding=(0, 1))
     lines.add_column()
     lines.add_column(no_wrap=True)

@@ -74,6 +74,9 @@ def _schema(text: str) -> dict[str, Any] | None:
         return None
     try:
         schema = json.loads(text)
+    except (ValueError, RecursionError):
+        raise WrongInput(words.NO_JSON) from None
+    try:
         given_model(schema, owner="schema")
     except (ValueError, RecursionError, ToolDefinitionError) as error:
         raise WrongInput(f"The input “schema” cannot be used: {error}") from None

@@ -16,6 +16,7 @@ from redis.asyncio import Redis
 from bot.doctor import Finding, Level, examine
 from bot.local.model import ResponsesServer, Script
 from bot.local.workspace import Workspace
+from bot.operating import pause
 from bot.settings import Settings
 from bot.toolkit import DatabaseConfig
 from bot.toolkit.mcp import McpServer
@@ -218,3 +219,11 @@ async def test_a_slip_in_the_env_file(practice, tmp_path, monkeypatch) -> None:
     found = await practice.complaint()
     assert (found.level, found.subject) == (Level.WARNING, ".env SLACK_SIGNING_SECERT")
     assert found.mend == "did you mean SLACK_SIGNING_SECRET?"
+
+
+async def test_it_says_that_somebody_has_paused_the_bot(practice: Practice) -> None:
+    """All else may be well; nobody is answered all the same."""
+    await pause(practice.settings())
+    found = await practice.complaint()
+    assert "nobody is answered" in found.text
+    assert "bot resume" in found.mend
