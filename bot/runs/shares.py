@@ -10,11 +10,14 @@ from bot.core.request import Request
 from bot.runs.handing_back import HandBack
 from bot.store import Mailbox
 
+_STOPPED_PAUSE = 1.0  # seconds until a stopped request that found no place looks again
+
 
 class Shares:
     """Counts the runs of each person in this process. Who has `most` of them waits: the thread rests
     as one that waits for people does, until another run of that person ends here; when this process
-    dies, until the rest is over and the sweep looks."""
+    dies, until the rest is over and the sweep looks. As many again may end what was stopped while it
+    waited: that is to be seen at once."""
 
     def __init__(self, mailbox: Mailbox, most: int, seconds: float) -> None:
         self._mailbox = mailbox
@@ -26,13 +29,15 @@ class Shares:
     async def rests(self, request: Request) -> bool:
         """Whether the request waits for another of its person's; not when it is to be stopped.
 
-        Raises HandBack when a place became free meanwhile.
+        Raises HandBack when a place became free meanwhile, and for one to be stopped that finds none.
         """
-        if not self._is_used_up(request):
+        if not self._has(request, self._most):
             return False
         if not await self._mailbox.rest(request, self._seconds):
+            if self._has(request, 2 * self._most):
+                raise HandBack(_STOPPED_PAUSE)
             return False
-        if not self._is_used_up(request):  # and whoever ended saw nobody waiting
+        if not self._has(request, self._most):  # and whoever ended saw nobody waiting
             await self._mailbox.end_rest(request.thread_key)
             raise HandBack
         self._waiting[_person(request)][request.thread_key] = None
@@ -62,8 +67,8 @@ class Shares:
         await self._mailbox.end_rest(thread_key)
         return thread_key
 
-    def _is_used_up(self, request: Request) -> bool:
-        return self._running[_person(request)] >= self._most
+    def _has(self, request: Request, runs: int) -> bool:
+        return self._running[_person(request)] >= runs
 
 
 def _person(request: Request) -> str:

@@ -371,6 +371,33 @@ async def test_one_that_waits_for_its_turn_can_be_stopped(redis_url: str, stores
         await emptied(stores)
 
 
+async def test_who_stops_very_much_at_once_takes_no_more_than_as_much_again(
+    redis_url: str, stores: Stores
+) -> None:
+    """To say that it was stopped each needs a run, which may be slow: others have theirs meanwhile."""
+    handler = Handler()
+    handler.gate("slow", "2", "3", "4", "5")
+    async with (
+        engine_on(redis_url, stores, per_person=1, sweep=60) as engine,
+        engine.work(handler),
+    ):
+        await submit(engine, asked("slow"))
+        assert (await handler.next())[0] == "slow"
+        waiting = [await submit(engine, asked(n, thread=f"{n}.0")) for n in "2345"]
+        await resting(stores, *waiting)
+        for request in waiting:
+            await stores.signals.request_cancel(request.thread_key, None, "U1")
+            await engine.wake(request.thread_key)
+        await submit(engine, asked("another's", thread="20.0", user="U2"))
+        while (await handler.next())[0] != "another's":
+            pass
+        for gate in handler.gates.values():
+            gate.set()
+        await emptied(stores)
+    assert sorted(handler.ended) == ["2", "3", "4", "5", "another's", "slow"]
+    assert handler.most["U1"] <= 2
+
+
 async def test_a_place_is_not_kept_for_a_thread_with_nothing_to_do(
     redis_url: str, stores: Stores
 ) -> None:
