@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -149,25 +151,30 @@ class Runner:
         )
         await asking.settle()
         with bound_request(context):
-            stopping: list[str] = []
-
-            def stop(by: str) -> None:
-                stopping.append(by)
-                interrupt.request()
-
-            async with self._stores.signals.watch(request.id, stop):
+            async with self._stoppable(request, interrupt) as stopped_by:
                 ended = await through(state, parts, asking, noting.note)
             if ended.error:
                 ids = {"run_id": run_id, "model_request": ended.error.request_id}
                 log.error("the model service ended a run: %s", ended.error, extra=ids)
             outcome = await outcome_of(ended, context, equipment.toolbox.artifacts, steering.joined)
             outcome = await spending.ending(outcome, ended.done)
-        outcome = outcome.model_copy(update={"changed": asking.allowed_changes})
+        stopper = stopped_by[0] if outcome.status is RunStatus.CANCELLED and stopped_by else ""
+        facts = {"changed": asking.allowed_changes, "stopped_by": stopper}
+        outcome = noting.findings.added_to(outcome.model_copy(update=facts))
         after = caller_after(ended, caller, model=context.model, bound_to=bound_to(request))
-        outcome = without_secrets(noting.findings.added_to(outcome))
-        if outcome.status is RunStatus.CANCELLED and stopping:
-            outcome = outcome.model_copy(update={"stopped_by": stopping[0]})
-        return await self._hushed(outcome, request), after
+        return await self._hushed(without_secrets(outcome), request), after
+
+    @asynccontextmanager
+    async def _stoppable(self, request: Request, interrupt: Interrupt) -> AsyncGenerator[list[str]]:
+        """People may stop the run meanwhile; who did, in their order."""
+        stopped_by: list[str] = []
+
+        def stop(by: str) -> None:
+            stopped_by.append(by)
+            interrupt.request()
+
+        async with self._stores.signals.watch(request.id, stop):
+            yield stopped_by
 
     async def _hushed(self, outcome: Outcome, request: Request) -> Outcome:
         """A run is stopped without a word when its question was deleted or edited."""
