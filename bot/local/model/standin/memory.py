@@ -14,7 +14,8 @@ REMEMBER = re.compile(
     re.I | re.S,
 )
 FOR_ALL = re.compile(
-    r"\bfor (?:everybody|everyone|all|us|the (?:channel|team|workspace)|this channel)\b:?",
+    r"\bfor (?:(?:everybody|everyone|all(?: of us)?|us) in )?(?:everybody|everyone|all|us|the (?:channel|team|workspace)|"
+    r"this (?:channel|workspace))\b:?",
     re.IGNORECASE,
 )
 RECALL = re.compile(
@@ -63,7 +64,10 @@ def _remember(view: View, found: Findings, text: str) -> None:
 
 
 def _remember_for_others(view: View, found: Findings, text: str) -> None:
-    where = "workspace" if has(view.text, "workspace|everybody|everyone") else "channel"
+    wide = has(view.text, "workspace|everybody|everyone") and not has(
+        view.text, "(?:in|for) (?:the|this) channel"
+    )
+    where = "workspace" if wide else "channel"
     output = view.do(
         "remember_for_others", "I keep this in mind, if I may.", fresh=True, text=text, where=where
     )
@@ -72,7 +76,7 @@ def _remember_for_others(view: View, found: Findings, text: str) -> None:
         f"I will remember “{text.rstrip('.')}” {WHOSE[where]}." if kept else "It is not remembered."
     )
     if not kept:
-        found.lower(reason(output), "low")
+        found.gaps.append(reason(output))
 
 
 def _alone(text: str) -> str:

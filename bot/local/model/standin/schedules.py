@@ -94,7 +94,7 @@ def _schedule(view: View, found: Findings, text: str, told: str, **when: Any) ->
     output = view.do("schedule_prompt", "I schedule it, if I may.", fresh=True, text=text, **when)
     if not output.startswith("scheduled"):
         found.summary = "It is not scheduled."
-        found.lower(reason(output), "low")
+        found.gaps.append(reason(output))
         return
     made = LINE.search(output.removeprefix("scheduled: "))
     often = f", {made['often']}" if made and made["often"] else ""

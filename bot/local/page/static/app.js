@@ -126,7 +126,10 @@ setInterval(() => localise(document.body), 30_000);
 function outlived(words) {
   const { otherwise } = words.dataset;
   if (!otherwise) words.closest("[data-status]").replaceChildren();
-  else if (words.textContent !== otherwise) words.textContent = otherwise;
+  else if (words.textContent !== otherwise) {
+    words.previousElementSibling.hidden = false; // loading messages go without the name, a status after it
+    words.textContent = otherwise;
+  }
 }
 
 // ---- start
