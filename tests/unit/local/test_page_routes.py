@@ -141,6 +141,16 @@ async def test_another_sites_requests_are_refused(browser):
         assert answer.status == 200
 
 
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+async def test_only_a_link_leads_here_from_another_site(browser, site):
+    """Also from another port of this machine: what a page there loads of this one it could measure."""
+    search = {"user": ADA, "q": "secret"}
+    for mode, status in (("no-cors", 403), ("navigate", 200)):
+        headers = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode}
+        async with browser.http.get("/page/search", params=search, headers=headers) as answer:
+            assert answer.status == status
+
+
 async def test_static_files_are_only_those_of_the_page(browser):
     for path in (
         "/page/static/../routes.py",
