@@ -63,7 +63,7 @@ async def test_the_stand_in_finds_what_fits(stores: Stores) -> None:
 
 async def test_a_channel_with_few_tools_has_them_listed(stores: Stores) -> None:
     """D1: what counts is what there is in that channel; nothing is named that it may not use."""
-    rules = {"C1": ChannelSettings(tools=("find_in*", "issues"))}
+    rules = {"C1": ChannelSettings(tools=("find_[im]*",))}
     script = Script([finish(answer())])
     settings = {"channels": rules, "limits": Limits(listed_tools=3)}
     async with bot_with(stores, script, *TOOLS, **settings) as bot:
