@@ -1,4 +1,5 @@
 // Fragments into the page without disturbing what the person is doing in it.
+import { keep } from "./keeping.js";
 
 export const byId = (id) => document.getElementById(id);
 
@@ -95,9 +96,9 @@ export function upsert(list, html) {
   const old = list.querySelector(`:scope > [data-ts="${CSS.escape(fresh.dataset.ts)}"]`);
   const isSaid = !old || wordsOf(old) !== wordsOf(fresh);
   if (old) {
-    keep(old, fresh);
+    const refocus = keep(old, fresh);
     old.replaceWith(fresh);
-    refocus(fresh);
+    refocus();
   } else {
     const next = [...list.querySelectorAll(":scope > .msg")].find((m) => m.dataset.ts > fresh.dataset.ts);
     next ? next.before(fresh) : list.append(fresh);
@@ -107,54 +108,6 @@ export function upsert(list, html) {
 }
 
 const wordsOf = (message) => message.querySelector("[data-content]").textContent;
-
-// What the person opened, typed, chose or focused in the old message lives on in the new one.
-let [focusPath, spare] = [null, null];
-function keep(old, fresh) {
-  const path = (d) => [d.className, d.querySelector("summary")?.textContent.trim()].join("|");
-  const were = new Map([...old.querySelectorAll("details")].map((d) => [path(d), d.open]));
-  for (const details of fresh.querySelectorAll("details")) {
-    if (were.has(path(details))) details.open = were.get(path(details));
-  }
-  for (const field of fresh.querySelectorAll("select[data-action-id], input[data-action-id]")) {
-    const before = old.querySelector(selectorOf(field));
-    if (before && before.dataset.kind === field.dataset.kind && before.value) field.value = before.value;
-  }
-  for (const pressed of old.querySelectorAll("[data-feedback][aria-pressed=true]")) {
-    const same = fresh.querySelector(`${selectorOf(pressed)}[data-value="${CSS.escape(pressed.dataset.value)}"]`);
-    same?.setAttribute("aria-pressed", "true");
-  }
-  if (!old.querySelector(".more")) fresh.dataset.whole = "";
-  const active = document.activeElement; // before the box moves, and loses it
-  const editing = old.querySelector(".edit-box");
-  const typing = editing?.contains(active);
-  if (editing) {
-    const content = fresh.querySelector("[data-content]");
-    editing.behind = [...content.childNodes];
-    content.replaceChildren(editing);
-  }
-  const within = old.contains(active) && !editing;
-  // A button that is gone leaves the keyboard on its message.
-  spare = within && active.matches(":focus-visible") ? fresh : null;
-  focusPath = old === active ? ":scope" : within ? pathOf(active) : null;
-  if (typing) focusPath = "textarea";
-  fresh.classList.toggle("flash", old.classList.contains("flash"));
-}
-
-const selectorOf = (field) =>
-  `[data-block-id="${CSS.escape(field.dataset.blockId)}"][data-action-id="${CSS.escape(field.dataset.actionId)}"]`;
-
-function pathOf(element) {
-  if (element.dataset.actionId) return selectorOf(element);
-  if (element.dataset.do) return `[data-do="${element.dataset.do}"]${element.dataset.name ? `[data-name="${element.dataset.name}"]` : ""}`;
-  return null;
-}
-
-function refocus(fresh) {
-  const same = focusPath === ":scope" ? fresh : focusPath && fresh.querySelector(focusPath);
-  (same ?? spare)?.focus({ preventScroll: true });
-  [focusPath, spare] = [null, null];
-}
 
 export const atBottom = (scroller) => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 80;
 
