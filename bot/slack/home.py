@@ -12,6 +12,7 @@ from bot.runs.budget_words import capped, paused, used_of
 from bot.runs.budgets import Budgets, Standing
 from bot.runs.preferences import Preferences
 from bot.slack.render import home_words, words
+from bot.slack.render.buttons import MAX_LABEL
 from bot.slack.render.links import escape_mrkdwn
 from bot.slack.render.parts import Block, context, shortened
 from bot.slack.render.schedules import all_schedules, own_schedules
@@ -113,6 +114,7 @@ def _memory(memory: Memory) -> Block:
         "type": "button",
         "action_id": FORGET,
         "text": _plain(home_words.FORGET),
+        "accessibility_label": shortened(f"{home_words.FORGET}: {memory.text}", MAX_LABEL),
         "value": memory.id,
     }
     return {

@@ -23,7 +23,7 @@ FEEDBACK = "feedback"
 RAISE = "raise_budget"
 RAISE_TIMES = {"half": 1.5, "double": 2.0}
 
-_MAX_LABEL = 75
+MAX_LABEL = 75
 _MAX_VALUE = 2_000
 _MAX_QUESTION = 1_000  # so that its JSON, escapes included, stays within a button's value
 MAX_FOLLOW_UPS = 3
@@ -126,5 +126,5 @@ def _without_addresses(question: str) -> str:
 
 
 def _button(label: str, action: str, value: str) -> Block:
-    text = {"type": "plain_text", "text": shortened(label, _MAX_LABEL), "emoji": False}
+    text = {"type": "plain_text", "text": shortened(label, MAX_LABEL), "emoji": False}
     return {"type": "button", "action_id": action, "text": text, "value": value}

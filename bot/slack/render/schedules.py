@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from bot.core.schedule import Schedule, cron_in_words
 from bot.slack.render import words
+from bot.slack.render.buttons import MAX_LABEL
 from bot.slack.render.links import LinkGate
 from bot.slack.render.parts import Block, shortened
 from bot.slack.render.times import local_time
@@ -19,7 +20,7 @@ def own_schedules(schedules: Sequence[Schedule]) -> list[Block]:
     if not schedules:
         return []
     heading = {"type": "plain_text", "text": words.HOME_SCHEDULES}
-    lines = [_listed("own", each, words_of(each)) for each in schedules]
+    lines = [_listed("own", each, words_of(each), each.text) for each in schedules]
     return [{"type": "divider"}, {"type": "header", "text": heading}, *lines]
 
 
@@ -27,16 +28,21 @@ def all_schedules(schedules: Sequence[Schedule]) -> list[Block]:
     """Everybody's, for admins. Without their words: an admin need not be where they are asked."""
     if not schedules:
         return []
-    shown = [_listed("all", each, f"<@{each.user}>") for each in schedules[:_MOST]]
+    shown = [
+        _listed("all", each, f"<@{each.user}>", cron_in_words(each.cron) or each.id)
+        for each in schedules[:_MOST]
+    ]
     heading = words.HOME_ALL_SCHEDULES.format(count=len(schedules), shown=len(shown))
     return [_section(heading), *shown]
 
 
-def _listed(where: str, schedule: Schedule, text: str) -> Block:
+def _listed(where: str, schedule: Schedule, text: str, name: str) -> Block:
+    """`name` tells its button from the others for who does not see the line."""
     cancel = {
         "type": "button",
         "action_id": CANCEL,
         "text": {"type": "plain_text", "text": words.CANCEL_SCHEDULE},
+        "accessibility_label": shortened(f"{words.CANCEL_SCHEDULE}: {name}", MAX_LABEL),
         "value": schedule.id,
     }
     said = f"{text}\n{_when(schedule)} {place_of(schedule)}"

@@ -183,6 +183,9 @@ async def test_people_have_forgotten_what_was_remembered_of_them(redis_url: str)
         await bot.ws.say(BEN, direct.id, "Remember that I like short answers.")
         await bot.ws.until(lambda: len(bot.api.requests) == 3)
         view = await home(bot, BEN, "short answers")
+        assert "'accessibility_label': 'Forget: Ben likes short answers.'" in str(
+            view
+        )  # unlike others
         assert "short answers" not in str(await home(bot, ADA, "For admins"))
         await bot.ws.click_in_view(BEN, view["id"], FORGET)
         await bot.ws.until(lambda: "short answers" not in str(bot.ws.home(BEN)))
