@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from bot.core.errors import NotPermitted
+from bot.core.redaction import redacted
 from bot.core.request import Again, Request
 from bot.slack.client import Identity
 from bot.slack.gate import Gate
@@ -82,7 +83,7 @@ class Edits:
 
     async def _revise(self, old: Request, run_id: str | None, now: Event, event_id: str) -> None:
         edited, user = str(now["edited"]["ts"]), now.get("user")
-        text = await self._intake.question(str(now.get("text") or ""))
+        text = redacted(await self._intake.question(str(now.get("text") or "")))
         if not text or text == old.text or is_stop(text, self._identity.user):
             return
         late = time.time() - float(now["ts"]) > _SECONDS or old.revision >= _TIMES

@@ -113,9 +113,8 @@ class Intake:
             if speaks and await self._is_first_notice(event):
                 self._help(event)
             return
-        request = await self._request(event, entry, person, question)
-        about = {"late": late, "quoted": quoted}
-        await self.accept(request.model_copy(update=about), event_id)
+        request = await self._request(event, entry, person, question, quoted)
+        await self.accept(request.model_copy(update={"late": late}), event_id)
 
     async def _stop(self, event: Event) -> None:
         """The word stop, typed alone, is no question, whether or not something runs. In a direct
@@ -207,7 +206,9 @@ class Intake:
         """The question in a message's text."""
         return await question_from(text, bot=self._identity.user, name_of=self._name_of)
 
-    async def _request(self, event: Event, entry: Entry, person: Person, question: str) -> Request:
+    async def _request(
+        self, event: Event, entry: Entry, person: Person, question: str, quoted: str
+    ) -> Request:
         return Request(
             entry=entry,
             team=self._identity.team,
@@ -219,6 +220,7 @@ class Intake:
             place=await self._access.place(event["channel"]),
             beside=await self._beside(event),
             text=question or words.ATTACHED_ONLY,
+            quoted=quoted,
             files=file_refs(event.get("files") or ()),
             locale=person.locale,
             time_zone=person.time_zone,

@@ -141,6 +141,19 @@ async def test_a_forwarded_message_is_what_the_question_is_about(rig, words_with
     assert request.files == ()
 
 
+async def test_secrets_in_what_is_forwarded_or_edited_are_kept_nowhere(rig):
+    """As those in a question (reliability 11): the request is without when it is taken in."""
+    secret = "ghp_" + "a1B2" * 10
+    forwarded = {"is_share": True, "author_name": "Ben Okafor", "text": f"Use {secret}"}
+    said = await rig.ws.say(ADA, GENERAL, rig.mention("how?"), attachments=[forwarded])
+    await rig.ws.until(lambda: rig.mailbox.requests)
+    await rig.ws.edit(ADA, GENERAL, said["ts"], rig.mention(f"how with {secret}?"))
+    await rig.ws.until(lambda: rig.mailbox.superseded)
+    [_, edited] = rig.mailbox.requests
+    assert edited.text == "how with [redacted GitHub token]?"
+    assert secret not in str(rig.mailbox.requests)
+
+
 async def test_an_empty_mention_is_answered_with_what_can_be_asked(rig):
     said = await rig.ws.say(ADA, GENERAL, rig.mention(""))
     assert await settled(rig) == []
