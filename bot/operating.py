@@ -22,7 +22,7 @@ from bot.runs.erasing import erase_person, erase_thread
 from bot.runs.requests import Requests
 from bot.settings import Settings
 from bot.store import Stores
-from bot.toolkit.mcp import Standing, open_mcp_servers
+from bot.toolkit.mcp import Pin, Standing, open_mcp_servers
 
 OPERATOR = "the operator"
 _LOCALE = "en-US"  # a terminal speaks English
@@ -67,8 +67,23 @@ async def mcp_lines(settings: Settings, *, accept: str | None = None) -> list[st
 def _standing_lines(standing: Standing) -> list[str]:
     tools = ", ".join(standing.usable) or "no tools"
     lines = [f"{standing.name}: {standing.error or tools}"]
-    for facts in standing.changed:
-        lines += [f"  CHANGED, off until accepted: {facts.name}", f"    {facts.description}"]
+    for tool, pin in standing.changed.items():
+        what = "CHANGED" if pin.accepted else "NEW"
+        lines.append(f"  {what}, off until `bot mcp --accept {standing.name}`: {tool}")
+        lines += _difference(pin)
+    return lines
+
+
+def _difference(pin: Pin) -> list[str]:
+    """What the model was told of the tool, and what it would be told now, where that differs."""
+    before, now = pin.accepted, pin.offered
+    if now is None:
+        return []
+    sides = [("now", now)] if before is None else [("was", before), ("now", now)]
+    lines = []
+    for name in ("description", "input_schema", "read_only"):
+        if before is None or getattr(before, name) != getattr(now, name):
+            lines += [f"    {name} {side}: {getattr(facts, name)}" for side, facts in sides]
     return lines
 
 

@@ -47,7 +47,10 @@ _REFUSALS = {
 }
 
 
-_NOT_LISTED = "In this channel I only take questions from the people that an admin has listed."
+_NOT_LISTED = (
+    "In this channel I only take questions from the people that an admin has listed. "
+    "Ask one of them, or ask an admin to list you."
+)
 
 
 _LONGEST_WAIT = 14 * 24.0

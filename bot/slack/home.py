@@ -195,7 +195,7 @@ def _server(server: Server) -> str:
     if server.usable or not says:
         says.insert(0, words.counted(len(server.usable), "tool"))
     if server.changed:
-        names = escape_mrkdwn(", ".join(each.name for each in server.changed))
+        names = escape_mrkdwn(", ".join(server.changed))
         says.append(home_words.SERVER_CHANGED.format(names=names, server=server.name))
     return f"*{escape_mrkdwn(server.name)}*: {'; '.join(says)}"
 

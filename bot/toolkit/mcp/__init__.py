@@ -1,12 +1,13 @@
 """Tools of MCP servers: connections, pins, and how they join the catalogue."""
 
 from bot.toolkit.mcp.config import McpServer
-from bot.toolkit.mcp.pins import Pins, ServerPins, ToolFacts
+from bot.toolkit.mcp.pins import Pin, Pins, ServerPins, ToolFacts
 from bot.toolkit.mcp.servers import McpServers, Standing, open_mcp_servers
 
 __all__ = [
     "McpServer",
     "McpServers",
+    "Pin",
     "Pins",
     "ServerPins",
     "Standing",

@@ -6,14 +6,14 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from bot.core.background import alongside
 from bot.core.errors import CorruptValue, StoreUnavailable, ToolDefinitionError, ToolError
 from bot.toolkit.mcp.config import McpServer
-from bot.toolkit.mcp.pins import Pins, Reach, ServerPins, ToolFacts
+from bot.toolkit.mcp.pins import Pin, Pins, Reach, ServerPins, ToolFacts
 from bot.toolkit.tool import Tool
 
 if TYPE_CHECKING:
@@ -26,12 +26,12 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 5.0, 600.0  # seconds between attempts to see a s
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How one server stands, for people who run the bot. `error` says that it cannot be reached,
-    and why if it was asked just now."""
+    """How one server stands, for people who run the bot; `changed` are the tools that are off by
+    name. `error` says that it cannot be reached, and why if it was asked just now."""
 
     name: str
     usable: tuple[str, ...] = ()
-    changed: tuple[ToolFacts, ...] = ()
+    changed: Mapping[str, Pin] = field(default_factory=dict)
     error: str = ""
 
 
@@ -163,8 +163,7 @@ class McpServers:
         if await self._is_down(name):
             error = "cannot be reached"
         usable = tuple(tool for tool, pin in pins.tools.items() if pin.usable)
-        changed = tuple(pin.offered for pin in pins.changed.values() if pin.offered)
-        return Standing(name, usable, changed, error)
+        return Standing(name, usable, pins.changed, error)
 
     def _tool(self, name: str, facts: ToolFacts) -> Tool | None:
         key = (name, facts.digest)

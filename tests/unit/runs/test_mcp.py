@@ -204,7 +204,8 @@ async def test_an_operator_reads_a_change_before_accepting_it(
     told.tell(description="Look twice.")
     assert await mcp_lines(settings) == [
         "told: move",
-        "  CHANGED, off until accepted: look",
-        "    Look twice.",
+        "  CHANGED, off until `bot mcp --accept told`: look",
+        "    description was: Look at something.",
+        "    description now: Look twice.",
     ]
     assert await mcp_lines(settings, accept="told") == ["told: look, move"]
