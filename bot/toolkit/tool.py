@@ -6,6 +6,7 @@ import inspect
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from string import Formatter
 from typing import Annotated, Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
@@ -175,23 +176,14 @@ def tool(
     """
 
     def decorate(function: Callable[..., R_co]) -> _Decorated[R_co]:
-        read = _read(function)
-        _check_names(read.name, read.arguments, title, (*narrowing, *(standing or ()), *sends))
-        made = Tool(
-            name=read.name,
+        made = _read(function)(
             group=group,
             summary=summary,
-            description=read.description,
-            arguments=read.arguments,
-            parameters=strict_schema(read.arguments, owner=f"tool {read.name}"),
-            function=function,
-            services=read.services,
-            returns=read.returns,
             core=core,
             mutates=mutates,
             sensitive=sensitive,
             timeout=timeout,
-            title=titled(read.name, title),
+            title=titled(function.__name__, title),
             on_acquired=on_acquired,
             narrowing=narrowing,
             standing=standing,
@@ -199,23 +191,14 @@ def tool(
             foreign=foreign,
             for_everybody=for_everybody,
         )
+        _check_names(made, title, (*narrowing, *(standing or ()), *sends))
         return _Decorated(function, made)
 
     return decorate
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """What a function says of itself."""
-
-    name: str
-    description: str
-    arguments: type[BaseModel]
-    services: Mapping[str, type]
-    returns: TypeAdapter[Any]
-
-
-def _read(function: Callable[..., Any]) -> _Read:
+def _read(function: Callable[..., Any]) -> partial[Tool]:
+    """The tool as far as the function says itself."""
     name = function.__name__
     hints = get_type_hints(function, include_extras=True)
     returns = hints.pop("return", None)
@@ -224,10 +207,14 @@ def _read(function: Callable[..., Any]) -> _Read:
     if returns is None or not function.__doc__:
         raise ToolDefinitionError(f"Tool {name} needs a return annotation and a docstring.")
     services = {key: get_args(hint)[0] for key, hint in hints.items() if _is_provided(hint)}
-    return _Read(
+    arguments = _arguments_model(function, hints, services)
+    return partial(
+        Tool,
         name=name,
         description=inspect.cleandoc(function.__doc__),
-        arguments=_arguments_model(function, hints, services),
+        arguments=arguments,
+        parameters=strict_schema(arguments, owner=f"tool {name}"),
+        function=function,
         services=services,
         returns=_returns_of(name, returns),
     )
@@ -265,19 +252,14 @@ def _arguments_model(
         raise ToolDefinitionError(_no_type(function.__name__, "a parameter", error)) from None
 
 
-def _check_names(
-    tool: str,
-    arguments: type[BaseModel],
-    title: str | Callable[[Any], str],
-    further: tuple[str, ...],
-) -> None:
+def _check_names(made: Tool, title: str | Callable[[Any], str], further: tuple[str, ...]) -> None:
     named = set(further)
     if isinstance(title, str):
         fields = [field for _, field, _, _ in Formatter().parse(title) if field is not None]
         named |= {re.split(r"[.\[]", field)[0] for field in fields}
-    if unknown := named - arguments.model_fields.keys():
+    if unknown := named - made.arguments.model_fields.keys():
         raise ToolDefinitionError(
-            f"Tool {tool}: title, narrowing, standing or sends name {', '.join(sorted(unknown))}, "
+            f"Tool {made.name}: title, narrowing, standing or sends name {', '.join(sorted(unknown))}, "
             "which is none of its parameters."
         )
 
