@@ -252,7 +252,7 @@ async def test_who_lost_the_thread_writes_and_posts_nothing(stores: Stores) -> N
 
 
 async def test_stop_ends_a_run_and_the_thread_goes_on(stores: Stores) -> None:
-    """H1: at once, with its own end; the next question works and knows of the first."""
+    """H1: at once, with its own end; the next question works and knows that the first was left."""
     script = Script([held(text("never heard"), asyncio.Event()), finish(answer())])
     async with bot_with(stores, script) as bot:
         working = asyncio.create_task(bot.ask("First?"))
@@ -267,6 +267,7 @@ async def test_stop_ends_a_run_and_the_thread_goes_on(stores: Stores) -> None:
     said = bot.said()
     assert "First?" in said[0]
     assert any("Second?" in each for each in said[1:])
+    assert any("stopped this" in each for each in said)
 
 
 async def test_a_stop_before_the_run_is_not_lost(stores: Stores) -> None:

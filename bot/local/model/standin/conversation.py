@@ -21,6 +21,7 @@ _MARKS = re.compile(r"\[data (\w+)\]\n(.*)\n\[end of data \1\]", re.DOTALL)
 REMEMBERED = "[Remembered from other conversations"
 AGAIN = re.compile(r"\(You have answered this before.*?\)\s*", re.S)
 CANCELLED = re.compile(r"\ACancelled by the user\b", re.IGNORECASE)
+STOPPED = re.compile(r"The person stopped this\b")
 EDITED = re.compile(r"\(This is an edit of what was asked before.*?\)\s*", re.S)
 
 
@@ -65,7 +66,9 @@ class Turn:
     @property
     def is_over(self) -> bool:
         """Whether it was answered, or stopped."""
-        stopped = any(step.is_cancelled for step in self.steps)
+        stopped = any(step.is_cancelled for step in self.steps) or any(
+            map(STOPPED.match, self.notes)
+        )
         return stopped or bool(self.steps and self.steps[-1].tool == COMPLETE)
 
 
