@@ -122,10 +122,13 @@ def _inner(part: Any) -> str:
 
 
 def _rich(part: Object) -> str:
-    elements = _objects(part.get("elements"))
     if part.get("type") == "rich_text_list":
-        return _joined((f"• {_rich(each)}" for each in elements), "\n")
-    return "".join(map(_run, elements))
+        return _joined((f"• {_runs(each)}" for each in _objects(part.get("elements"))), "\n")
+    return _runs(part)
+
+
+def _runs(section: Object) -> str:
+    return "".join(map(_run, _objects(section.get("elements"))))
 
 
 def _run(run: Object) -> str:

@@ -100,3 +100,14 @@ SENT = st.recursive(
 def test_a_message_of_any_form_is_read(message: dict[str, Any]) -> None:
     """Other apps send what they like; an event that breaks us would come again and again."""
     assert isinstance(said_in(message), str)
+
+
+def test_no_depth_of_lists_is_too_much():
+    """Slack nests none; whoever found a way to would have a message delivered again and again."""
+    deep: dict[str, Any] = {"type": "rich_text_list", "elements": []}
+    for _ in range(2_000):
+        deep = {"type": "rich_text_list", "elements": [deep]}
+    text = {"type": "rich_text_section", "elements": [{"type": "text", "text": "seen"}]}
+    lists = {"type": "rich_text_list", "elements": [text, deep]}
+    said = said_in({"bot_id": "B1", "blocks": [{"type": "rich_text", "elements": [lists]}]})
+    assert said.splitlines()[0] == "• seen"
