@@ -16,9 +16,9 @@ log = logging.getLogger(__name__)
 Body = dict[str, Any]
 
 
-async def open_modal(clients: Clients, body: Body, view: Body) -> bool:
-    """Open a modal for who sent `body`, a payload with a trigger_id. False when it is too late for
-    that, which the person is told, or when the same payload has opened one before."""
+async def open_modal(clients: Clients, body: Body, view: Body) -> None:
+    """Open a modal for who sent `body`, a payload with a trigger_id: once, however often it comes.
+    When it is too late for that the person is told."""
     try:
         await clients.live.views_open(trigger_id=body["trigger_id"], view=view)
     except SlackApiError as error:
@@ -27,8 +27,6 @@ async def open_modal(clients: Clients, body: Body, view: Body) -> bool:
             await _say_too_late(clients, body)
         elif code != "exchanged_trigger_id":
             raise
-        return False
-    return True
 
 
 async def _say_too_late(clients: Clients, body: Body) -> None:

@@ -39,19 +39,21 @@ def register(
             await open_modal(clients, command, ask_anywhere_modal())
             await ack()
             return
-        if text.lower().strip(" ?!") == HELP:
-            await ack(words.help_text(identity.name))
-            return
-        if order := orders.get(" ".join(text.lower().split())):
-            try:
-                await ack(await order(command["user_id"]))
-            except NotPermitted as refusal:
-                await ack(str(refusal))
-            return
-        if _ORDER.fullmatch(text):
-            await ack(words.ADMIN_ORDERS)
-            return
+        try:
+            said = await told(text, command)
+        except NotPermitted as refusal:
+            said = str(refusal)
+        await ack(said)
+
+    async def told(text: str, command: dict[str, Any]) -> str:
+        """Do as somebody says; what they alone are told of it."""
         user, channel = command["user_id"], command["channel_id"]
+        if text.lower().strip(" ?!") == HELP:
+            return words.help_text(identity.name)
+        if order := orders.get(" ".join(text.lower().split())):
+            return await order(user)
+        if _ORDER.fullmatch(text):
+            return words.ADMIN_ORDERS
         # Between two people there is nobody to invite.
         elsewhere = channel.startswith("D") and not await asking.is_in(channel)
         question = Question(
@@ -62,9 +64,5 @@ def register(
             text=text,
             key=f"command:{command['trigger_id']}",
         )
-        try:
-            await asking.ask(question)
-        except NotPermitted as refusal:
-            await ack(str(refusal))
-        else:
-            await ack(words.ANSWERED_DIRECTLY if elsewhere else "")
+        await asking.ask(question)
+        return words.ANSWERED_DIRECTLY if elsewhere else ""
