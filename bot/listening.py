@@ -200,6 +200,7 @@ def _home_tab(
         tools=Counter(each.group for each in tools.tools),
         is_tool=partial(names_tools, settings),
         is_priced=not unpriced_models(settings),
+        limits=settings.limits,
         record=stores.audit.append,
     )
     return HomeTab(

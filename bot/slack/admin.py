@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
+from bot.agent.limits import Limits
 from bot.core.audit import AuditEntry, AuditKind
 from bot.core.budgets import Account, OverBudget, Pause
 from bot.core.errors import NotPermitted
@@ -19,6 +20,7 @@ from bot.runs.auditing import Record, refused
 from bot.runs.budgets import BudgetPolicy
 from bot.runs.channels import ChannelSettings
 from bot.runs.policy import Person
+from bot.slack.channel_form import Everywhere
 from bot.slack.gate import Gate
 from bot.slack.home import Board
 from bot.slack.render import words
@@ -41,6 +43,7 @@ class Admin:
         tools: Mapping[str, int],
         is_tool: Callable[[str], bool],
         is_priced: bool,
+        limits: Limits,
         schedules: WorkspaceSchedules,
         one_of_many: bool = False,
         record: Record,
@@ -53,6 +56,7 @@ class Admin:
         self._tools = tools
         self.is_tool = is_tool
         self.is_priced = is_priced
+        self.everywhere = Everywhere(limits, budgets.budgets, gate.policy.confirm)
         self._one_of_many = one_of_many
         self._record = record
 

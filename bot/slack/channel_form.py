@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, get_args
 
 from pydantic import BaseModel
 
+from bot.agent.limits import Limits
 from bot.core.budgets import Cap
-from bot.runs.channels import ChannelSettings, DuringRun, Follow
+from bot.runs.budgets import Budgets
+from bot.runs.channels import ChannelSettings, Confirm, DuringRun, Follow
 from bot.slack.render import home_words, words
 from bot.slack.render.parts import Block, shortened
 
@@ -38,8 +41,27 @@ class WrongField(Exception):
         self.errors = errors
 
 
-def channel_form(channel: str, place: str, here: ChannelSettings) -> Block:
-    """The modal, filled in with what holds in the channel now."""
+@dataclass(frozen=True, slots=True)
+class Everywhere:
+    """What holds where a channel sets nothing."""
+
+    limits: Limits
+    budgets: Budgets
+    confirm: Confirm
+
+    @property
+    def numbers(self) -> dict[str, float | None]:
+        """Of the fields of the form that are numbers."""
+        caps = {_DAY: self.budgets.channel_day, _MONTH: self.budgets.channel_month}
+        dollars = {name: _dollars(cap) for name, cap in caps.items()}
+        return {_TURNS: self.limits.turns, _COST: self.limits.cost, **dollars}
+
+
+def channel_form(channel: str, place: str, here: ChannelSettings, everywhere: Everywhere) -> Block:
+    """The modal, filled in with what holds in the channel now; what is left empty is as everywhere,
+    and says what that is."""
+    usual = everywhere.numbers
+    confirm = home_words.CONFIRM | {_EVERYWHERE: home_words.confirm_as(everywhere.confirm)}
     return {
         "type": "modal",
         "callback_id": CHANNEL_FORM,
@@ -61,16 +83,14 @@ def channel_form(channel: str, place: str, here: ChannelSettings) -> Block:
                 *(get_args(DuringRun), here.during_run),
             ),
             _choice(
-                *(_CONFIRM, home_words.CHANNEL_CONFIRM, home_words.CONFIRM),
-                *(tuple(home_words.CONFIRM), here.confirm or _EVERYWHERE),
+                *(_CONFIRM, home_words.CHANNEL_CONFIRM, confirm),
+                *(tuple(confirm), here.confirm or _EVERYWHERE),
             ),
             _others(here),
-            _number(_TURNS, home_words.CHANNEL_TURNS, here.limits.get("turns"), decimal=False),
-            _number(_COST, home_words.CHANNEL_COST, here.limits.get("cost"), decimal=True),
-            _number(_DAY, home_words.CHANNEL_DAY, _dollars(here.budgets.get("day")), decimal=True),
-            _number(
-                _MONTH, home_words.CHANNEL_MONTH, _dollars(here.budgets.get("month")), decimal=True
-            ),
+            _number(_TURNS, home_words.CHANNEL_TURNS, here.limits.get("turns"), usual),
+            _number(_COST, home_words.CHANNEL_COST, here.limits.get("cost"), usual),
+            _number(_DAY, home_words.CHANNEL_DAY, _dollars(here.budgets.get("day")), usual),
+            _number(_MONTH, home_words.CHANNEL_MONTH, _dollars(here.budgets.get("month")), usual),
             {"type": "actions", "elements": [_reset()]},
         ],
     }
@@ -176,7 +196,8 @@ def _text(name: str, label: str, value: str, hint: str = "", *, lines: bool = Fa
     return _optional(name, label, field) | ({"hint": _plain(hint)} if hint else {})
 
 
-def _number(name: str, label: str, value: float | None, *, decimal: bool) -> Block:
+def _number(name: str, label: str, value: float | None, usual: Mapping[str, float | None]) -> Block:
+    decimal, otherwise = name != _TURNS, usual[name]
     field: Block = {
         "type": "number_input",
         "action_id": name,
@@ -184,8 +205,14 @@ def _number(name: str, label: str, value: float | None, *, decimal: bool) -> Blo
         "min_value": "0.01" if decimal else "1",
     }
     if value is not None:
-        field["initial_value"] = f"{value:f}".rstrip("0").rstrip(".")  # no steps with a point
-    return _optional(name, label, field)
+        field["initial_value"] = _digits(value)
+    empty = home_words.NO_BOUND if otherwise is None else _digits(otherwise)
+    return _optional(name, label, field) | {"hint": _plain(home_words.EMPTY_IS.format(empty))}
+
+
+def _digits(value: float) -> str:
+    """Slack refuses a point in a number of steps."""
+    return f"{value:f}".rstrip("0").rstrip(".")
 
 
 def _people(people: tuple[str, ...]) -> Block:

@@ -41,7 +41,7 @@ def register(app: AsyncApp, clients: Clients, access: Access, home: HomeTab) -> 
             admin.channel(user, channel),
             access.place(channel, otherwise=home_words.CHANNEL_UNSEEN),
         )
-        return channel_form(channel, place, here)
+        return channel_form(channel, place, here, admin.everywhere)
 
     @app.action(CHANNEL)
     async def chosen(body: Body, action: Body, ack: AsyncAck) -> None:

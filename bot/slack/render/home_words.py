@@ -81,6 +81,8 @@ CHANNEL_UNSEEN = "Channel settings"
 CHANNEL_RESET = "Back to what is configured"
 CHANNEL_RESET_SURE = "What was changed here is forgotten."
 CHANNEL_RESET_DONE = "This channel is as configured again. Choose it again to change something."
+EMPTY_IS = "Empty: {}, as everywhere."
+NO_BOUND = "no bound"
 NO_PRICE = (
     "I don't know what my model costs, so dollars bound nothing. Whoever runs me can set its price "
     "in bot.toml."
@@ -96,3 +98,9 @@ USED_BY = {
     "user_month": "this month",
 }
 USED = {"user_day": "Today", "user_month": "This month"}
+
+
+def confirm_as(everywhere: str) -> str:
+    """The choice to ask as everywhere, and what that is."""
+    usual = CONFIRM[everywhere]
+    return f"{CONFIRM['everywhere']}: {usual[:1].lower()}{usual[1:]}"

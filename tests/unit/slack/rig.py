@@ -9,6 +9,7 @@ from typing import Any
 
 from slack_bolt.async_app import AsyncApp
 
+from bot.agent.limits import Limits
 from bot.core.approvals import Approval, Asked, Decision
 from bot.core.audit import AuditEntry
 from bot.core.budgets import Account, Budget, Spent
@@ -288,6 +289,7 @@ async def wired(
             tools={"general": 1},
             is_tool=lambda name: name == "calculate",
             is_priced=True,
+            limits=Limits(),
             record=mailbox.record,
         )
         app = slack_app(clients, identity, signing_secret=ws.signing_secret)

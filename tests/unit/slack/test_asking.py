@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from bot.agent.limits import Limits
 from bot.core.budgets import Budget, Cap, Pause
 from bot.core.memory import Memory, MemoryScope
 from bot.core.outcome import RunStatus
@@ -18,7 +19,7 @@ from bot.runs.channels import ChannelSettings
 from bot.runs.preferences import Preferences
 from bot.runs.schedules import MOST
 from bot.slack import modals
-from bot.slack.channel_form import channel_form, reset_done
+from bot.slack.channel_form import Everywhere, channel_form, reset_done
 from bot.slack.home import Board, home_view, suggested_prompts
 from bot.slack.modals import About, ask_about_modal, ask_anywhere_modal, task_modal
 from bot.slack.personal_form import personal_form
@@ -403,7 +404,10 @@ async def test_the_home_tab_is_one_that_slack_takes():
         home_view("Answer Bot", used, own, known, everybodys[:MOST], board, "de-DE"), "home"
     )
     accept_view(personal_form(own), "modal")
-    accept_view(channel_form("C1", "#" + "x" * 80, ChannelSettings()), "modal")
+    accept_view(
+        channel_form("C1", "#" + "x" * 80, ChannelSettings(), Everywhere(Limits(), caps, "never")),
+        "modal",
+    )
     every = ChannelSettings(
         instructions="x" * 3_000,
         tools=("data", "read_*"),
@@ -412,6 +416,8 @@ async def test_the_home_tab_is_one_that_slack_takes():
         follow="never",
         limits={"turns": 5, "cost": 0.5},
     )
-    accept_view(channel_form("C1", "#general", every), "modal")
+    accept_view(
+        channel_form("C1", "#general", every, Everywhere(Limits(), Budgets(), "always")), "modal"
+    )
     accept_view(reset_done("#" + "x" * 80), "modal")
     assert 1 <= len(suggested_prompts()) <= 4
