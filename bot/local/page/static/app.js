@@ -3,10 +3,11 @@ import { operations } from "./arrivals.js";
 import { changed, clicks } from "./clicks.js";
 import { byId, localise, toBottom } from "./dom.js";
 import { label } from "./fields.js";
+import "./keyboard.js";
 import { Live } from "./live.js";
 import { closeMenu, menuContext } from "./menus.js";
 import { showModals } from "./modals.js";
-import { actAs, address, app, closeThread, flash, go, markSidebar, messageAt, openMessage, pane, place, present, recallUnread, refreshAll, showSidebar, thread, typesAtOnce } from "./place.js";
+import { actAs, address, flash, go, markSidebar, messageAt, openMessage, pane, place, present, recallUnread, refreshAll, showSidebar, thread, typesAtOnce } from "./place.js";
 import { act, user } from "./server.js";
 
 place.live = new Live(
@@ -40,53 +41,6 @@ document.addEventListener("change", (event) => {
   const field = event.target.closest("[data-action-id]");
   if (field) changed(field);
 });
-
-document.addEventListener("keydown", (event) => {
-  if (event.key === "ArrowUp" && event.target.matches?.("form.composer textarea") && !event.target.value) return editLast(event);
-  const message = event.target.classList?.contains("msg") ? event.target : null;
-  const tools = event.target.closest?.(".toolbar");
-  if (message) return inMessage(event, message);
-  if (event.target.role === "tab" && /^Arrow(Left|Right)$/.test(event.key)) return (event.target.nextElementSibling ?? event.target.previousElementSibling).focus();
-  if (tools) return inToolbar(event, tools);
-  if (event.key !== "Escape" || document.querySelector("dialog[open]")) return;
-  if (app.classList.contains("side-open")) showSidebar(false);
-  else if (place.shown.thread) closeThread();
-});
-
-// From an empty composer, as in Slack.
-function editLast(event) {
-  const list = event.target.closest(".foot").previousElementSibling;
-  const message = [...list.querySelectorAll(`.msg[data-author="${CSS.escape(user())}"]`)].at(-1);
-  if (!message) return;
-  event.preventDefault();
-  clicks.edit(null, { message, back: event.target });
-}
-
-function inMessage(event, message) {
-  const all = [...message.parentElement.querySelectorAll(":scope > .msg")];
-  const near = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  const to = near ? all[all.indexOf(message) + near] : event.key === "Home" ? all[0] : event.key === "End" ? all.at(-1) : null;
-  if (near || to) moveTo(to, all);
-  else if (event.key === "ArrowRight" || event.key === "Enter") message.querySelector(".toolbar button")?.focus();
-  else if (event.key === "Escape" && place.shown.thread) closeThread();
-  else return;
-  event.preventDefault();
-}
-
-function moveTo(message, all) {
-  if (!message) return;
-  for (const other of all) other.tabIndex = other === message ? 0 : -1;
-  message.focus();
-}
-
-function inToolbar(event, tools) {
-  const buttons = [...tools.querySelectorAll("button")];
-  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-  if (step) buttons.at((buttons.indexOf(event.target) + step) % buttons.length).focus();
-  else if (event.key === "Escape") tools.closest(".msg").focus();
-  else return;
-  event.preventDefault();
-}
 
 addEventListener("resize", () => innerWidth > 760 && showSidebar(false));
 
