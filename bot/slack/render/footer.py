@@ -9,14 +9,18 @@ from bot.slack.render.links import escape_mrkdwn
 
 
 def footer(totals: Totals, locale: str) -> str:
-    """Model, turns, tools, tokens, cost and time, as mrkdwn, with numbers as `locale` has them."""
+    """Model, turns, tools, tokens, cost and time, as mrkdwn, with numbers as `locale` has them; of
+    what was refused before any work, or has failed with the first call, no row of noughts."""
     tokens = totals.input_tokens + totals.output_tokens
+    cost = words.COST_UNKNOWN if totals.cost is None else money(totals.cost, locale)
+    if not (totals.turns or tokens):
+        return " · ".join(filter(None, (escape_mrkdwn(totals.model), cost)))
     facts = [
         escape_mrkdwn(totals.model),
         words.counted(totals.turns, "turn"),
         words.counted(totals.tool_calls, "tool call"),
         f"{_short(tokens, locale)} tokens",
-        words.COST_UNKNOWN if totals.cost is None else money(totals.cost, locale),
+        cost,
         _duration(totals.seconds, locale),
     ]
     return " · ".join(fact for fact in facts if fact)

@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bot.core.answers import Answer, Chart, Series, Source, Table
-from bot.core.outcome import RunStatus, StopReason
+from bot.core.outcome import RunStatus, StopReason, Totals
 from bot.runs.endings import explain
 from bot.slack.render import words
 from bot.slack.render.charts import native_chart
@@ -346,3 +346,8 @@ def test_no_word_is_lost_however_long_the_answer(words_in_summary, points, gaps)
         *marked("gap", gaps),
     ]
     assert shown.issuperset(expected)
+
+
+def test_what_was_refused_before_any_work_has_no_row_of_noughts():
+    rendered = render(outcome(None, status=RunStatus.FAILED, totals=Totals(cost=0.0)), REQUEST)
+    assert rendered.parts[0].blocks[-1]["elements"][0]["text"] == "$0.00"
