@@ -46,7 +46,7 @@ _Text = Field(max_length=20_000, description="Markdown; headings to level 3, no 
 @tool(
     group="slack",
     summary="Read a canvas, or the canvas of a channel",
-    title=lambda arguments: f"Read the canvas {arguments.canvas or 'of this channel'}",
+    title=lambda arguments: f"Read the canvas {arguments.canvas or 'here'}",
     narrowing=("compact", "query"),
     foreign=True,
 )
@@ -85,7 +85,7 @@ async def read_canvas(
     sensitive=True,
     timeout=60.0,
     title=lambda arguments: (
-        f"Make a canvas in {arguments.channel or 'this channel'}: {arguments.title}"
+        f"Make a canvas {f'in {arguments.channel}' if arguments.channel else 'here'}: {arguments.title}"
     ),
 )
 async def create_canvas(

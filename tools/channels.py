@@ -28,7 +28,9 @@ from bot.toolkit.narrowing import has_words
     group="slack",
     summary="List the files, canvases or pinned messages of a channel",
     timeout=120.0,
-    title=lambda arguments: f"List the {arguments.what} of {arguments.channel or 'this channel'}",
+    title=lambda arguments: (
+        f"List the {arguments.what} {f'of {arguments.channel}' if arguments.channel else 'here'}"
+    ),
     narrowing=("query", "time_range", "limit"),
     foreign=True,
 )

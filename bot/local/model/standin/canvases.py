@@ -30,11 +30,11 @@ DELETE = re.compile(
     re.IGNORECASE,
 )
 NAMED = re.compile(
-    r"\b(?:canvas(?=\s+[\"“'‘])|called|titled|named|with the title|about|on|for)\b\s+[\"“'‘]?(?P<name>[^\"”'’:]+?)[\"”'’]?(?=\s+with\b|\s+that\b|\s*[:.]|$)",
+    r"\b(?:canvas(?=\s+[\"“'‘])|called|titled|named|with the title|about|on|for)\b\s+[\"“'‘]?(?P<name>[^\"”'’:]+?)[\"”'’]?(?=\s+with\b|\s+that\b|\s+and an?\b|\s*[:.]|\s*$)",
     re.I,
 )
 BODY = re.compile(
-    r"(?:\bwith\b(?: the text)?|\bcontaining\b|\bthat says\b)\s*:?\s*(?P<with>.+)|:\s*(?P<after>.+)",
+    r"(?:\bwith\b(?! the title)(?: the text)?|\bcontaining\b|\bthat says\b)\s*:?\s*(?P<with>.+)|:\s*(?P<after>.+)",
     re.I | re.S,
 )
 PLACE = re.compile(r"#(?P<name>[\w-]+)")
@@ -138,6 +138,9 @@ def _body(view: View) -> tuple[str, str]:
         points = "".join(f"\n- {each}" for each in view.last_answer.get("key_points") or [])
         return f"{summary}\n{points}".strip(), "It holds my last answer."
     if said and not re.fullmatch(rf"\W*(?:{LAST})\W*", said, re.I):
+        numbered = re.sub(r"\s+(?=\d+[.)] )", "\n", said).split("\n")
+        if len(numbered) > 1:
+            return "\n".join(numbered), f"It holds your list of {len(numbered)}."
         lines = sentences(said)
         number = "one line" if len(lines) == 1 else f"{len(lines)} lines"
         return "\n\n".join(lines), f"It holds your text, in {number}."

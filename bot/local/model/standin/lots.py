@@ -10,7 +10,7 @@ from .view import View
 COIN = re.compile(r"\b(?:flip|toss)\b.*\bcoin\b|\bheads or tails\b", re.IGNORECASE)
 DIE = re.compile(r"\b(?:roll|throw)\b.*\b(?:dice|die)\b", re.IGNORECASE)
 PICK = re.compile(
-    r"\b(?:pick|choose|draw|select)(?: (?:one|a winner|somebody|someone|a name))?(?: at random)?(?: (?:of|from|between|among))?\s*:?\s+"
+    r"\b(?:pick|choose|draw|select)(?: (?:one|somebody|someone|an? (?:random )?(?:winner|name|person|one)))?(?: at random)?(?: for [\w ]+?)?(?: (?:of|from|between|among))?\s*:?\s+"
     r"(?P<names>[\w' -]+(?:(?:,| or | and )\s*[\w' -]+)+)",
     re.IGNORECASE,
 )

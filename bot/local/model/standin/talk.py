@@ -66,6 +66,8 @@ def answer(view: View, found: Findings) -> None:
     messages = _people_only(view, output)
     if not messages:
         found.summary = f"Besides questions to me, nobody has written anything in {place} yet."
+        if not place.startswith("#"):
+            found.summary += " Name a channel, such as #general, to have me look there."
         if failed(output):
             found.summary = f"I could not read {place}."
             found.lower(reason(output), "low")
