@@ -22,7 +22,8 @@ async def examine_web_search(settings: Settings) -> list[Finding]:
         return [problem(_SUBJECT, "no key is set", str(error))]
     except ToolError as error:
         mend = "check [web_search] in bot.toml, WEB_SEARCH_API_KEY, and your plan with the provider"
-        return [warning(_SUBJECT, f"{name}: {error}", mend)]
+        what, *_ = str(error).split(". ")  # the rest tells the model what to do
+        return [warning(_SUBJECT, f"{name}: {what.rstrip('.')}", mend)]
     if not found:
         mend = "look at the engines that it asks: most likely they refuse it"
         return [warning(_SUBJECT, f"{name} answers, and finds nothing", mend)]

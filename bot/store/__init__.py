@@ -127,7 +127,7 @@ class Stores:
         Redis does not let us in.
         """
         clock = asyncio.get_running_loop().time
-        deadline = clock() + seconds
+        deadline, told = clock() + seconds, False
         while True:
             try:
                 await self.redis.call("PING")
@@ -138,7 +138,10 @@ class Stores:
                     ) from None
                 if clock() >= deadline:
                     raise
-                log.warning("%s Waiting for it, %.0f s more", error, deadline - clock())
+                if not told:
+                    why = error.__cause__
+                    log.warning("%s Waiting for it, %.0f s at most. %s", error, seconds, why)
+                told = True
                 await asyncio.sleep(LOOK_SECONDS)
             else:
                 return
