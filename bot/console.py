@@ -152,8 +152,9 @@ def as_text(outcome: Outcome) -> str:
         parts.append(result_text(outcome))
     totals = outcome.totals
     cost = "unknown cost" if totals.cost is None else f"${totals.cost:.4f}"
+    turns, calls = totals.turns, totals.tool_calls
     parts.append(
-        f"— {totals.model} · {totals.turns} turns · {totals.tool_calls} tool calls · "
+        f"— {totals.model} · {turns} turn{'s' * (turns != 1)} · {calls} tool call{'s' * (calls != 1)} · "
         f"{totals.input_tokens + totals.output_tokens:,} tokens · {cost} · {totals.seconds:.1f} s"
     )
     parts += outcome.warnings

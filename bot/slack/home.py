@@ -61,6 +61,7 @@ def home_view(
         {"type": "divider"},
         _header(home_words.HOME_USAGE),
         _section(used),
+        context(home_words.HOME_USAGE_NOTE).block,
         {"type": "divider"},
         _header(home_words.HOME_SETTINGS),
         _settings(preferences),

@@ -89,6 +89,10 @@ NO_PRICE = (
 )
 NO_SUCH_TOOL = "There is no tool or group of tools called {names}."
 HOME_USAGE = "What your questions have cost"
+HOME_USAGE_NOTE = (
+    "Tokens that the model still had from before are not counted here; the line under an answer "
+    "counts all."
+)
 USED_BY = {
     "workspace_day": "today",
     "workspace_month": "this month",
