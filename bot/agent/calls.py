@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from pydantic import BaseModel, ValidationError
@@ -43,6 +44,11 @@ class Toolbox:
     catalogue: Catalogue
     services: Services
     artifacts: Artifacts
+
+    def made_changes(self, names: Iterable[str]) -> bool:
+        """Whether one of these tools changes what cannot be taken back, with or without a question."""
+        known = filter(None, map(self.catalogue.get, names))
+        return any(tool.mutates and tool.sensitive for tool in known)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,16 @@ class Findings:
     """Gathered from the events of one run: no model is asked for them (C6)."""
 
     def __init__(self) -> None:
+        self.tools: set[str] = set()
+        """Names of those that went well."""
         self._steps: list[str] = []
         self._draft = ""
 
     def note(self, event: Event) -> None:
         """Take in what came out of a step, or was written of the result."""
         match event:
-            case ToolEnded(ok=True, title=title, detail=detail):
+            case ToolEnded(ok=True, tool=tool, title=title, detail=detail):
+                self.tools.add(tool)
                 self._steps.append(f"{title}: {detail}" if detail else title)
             case FromSubagent(event=ToolEnded() as inner):
                 self.note(inner)

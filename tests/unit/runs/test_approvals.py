@@ -307,8 +307,9 @@ async def test_the_mode_says_what_is_asked_about(stores: Stores, mode: Any, chan
         stores, script(*pairs), launch.tool, note.tool, access=access, channels=here
     ) as bot:
         bot.board.answers = lambda _: Decision(verdict=YES, by="U1")
-        await bot.ask("Go")
+        outcome = await bot.ask("Go")
         assert [each.tool for each in bot.board.asked] == MODES[mode]
+        assert outcome.changed  # asked about or not: to answer anew would launch it again
     assert LAUNCHED == ["B", "A"]
 
 
