@@ -122,7 +122,9 @@ class LivePage:
             return []
         message = self._find(channel, change.ts)
         if channel != self._at.channel:
-            return self._unread(message, channel) if change.kind == "message" and message else []
+            return (
+                self._unread(message, channel) if message and self._is_news(change, message) else []
+            )
         where: Json = {"channel": channel, "ts": change.ts}
         if message is None:
             root = self._root(channel, change.thread_ts, change.ts)
@@ -130,6 +132,13 @@ class LivePage:
         thread = message.get("thread_ts") or ""
         operations = [{"op": "message", **where, **self._drawn(message, thread)}]
         return operations + self._root(channel, thread, change.ts)
+
+    def _is_news(self, change: Change, message: Json) -> bool:
+        """A new message; in a direct message also an answer that is whole now."""
+        if change.kind == "message":
+            return True
+        is_whole = change.kind == "message_changed" and "streaming_state" in message
+        return is_whole and self._ws.channels[change.channel or ""].is_direct
 
     def _unread(self, message: Json, channel: str) -> list[Json]:
         """That a conversation elsewhere has news, with the `ts` of a message that it shows itself."""
