@@ -105,6 +105,9 @@ class Edits(Protocol):
     async def forget(self, name: str) -> None:
         """Take them back."""
 
+    async def names(self, team: str) -> list[str]:
+        """Of all changes in a workspace; some may have expired."""
+
 
 @dataclass(frozen=True, slots=True)
 class Channels:
@@ -126,7 +129,15 @@ class Channels:
 
     async def change(self, team: str, channel: str, wanted: ChannelSettings) -> None:
         """Have `channel` be as `wanted`; what is so configured anyway is not kept as a change."""
-        await self.edits.save(f"{team}:{channel}", self._configured(channel).edits_of(wanted))
+        edits = self._configured(channel).edits_of(wanted)
+        if not edits.model_fields_set:
+            await self.reset(team, channel)
+            return
+        await self.edits.save(f"{team}:{channel}", edits)
+
+    async def changed(self, team: str) -> list[str]:
+        """The channels that admins of `team` made different."""
+        return [name.partition(":")[2] for name in await self.edits.names(team)]
 
     async def reset(self, team: str, channel: str) -> None:
         """Have `channel` be as it is configured."""

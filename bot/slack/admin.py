@@ -107,6 +107,7 @@ class Admin:
             tools=self._tools,
             servers=servers,
             schedules=schedules,
+            changed=await self._gate.channels.changed(self._team),
         )
 
     async def cancel_schedule(self, user: str, schedule_id: str) -> None:

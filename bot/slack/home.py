@@ -23,12 +23,13 @@ CHOICE = "channel_choice"
 FORGET, SETTINGS = "forget_memory", "change_settings"
 _MOST_MEMORIES = 40  # a Home tab has 100 blocks
 _MOST = 5  # accounts that are listed of each budget
+_MOST_CHANNELS = 30
 
 
 @dataclass(frozen=True, slots=True)
 class Board:
     """What only admins see: who paused the bot if somebody did, who may spend and who spent what, how
-    many tools each group has, what servers have."""
+    many tools each group has, what servers have, which channels were made different."""
 
     pause: Pause | None
     budgets: Budgets
@@ -36,6 +37,7 @@ class Board:
     tools: Mapping[str, int]
     servers: Sequence[Server]
     schedules: Sequence[Schedule]
+    changed: Sequence[str] = ()
 
 
 def home_view(
@@ -136,7 +138,7 @@ def _board(board: Board, locale: str, choice: str) -> list[Block]:
         _section(_tools(board.tools)),
         *([_section(_servers(board.servers))] if board.servers else []),
         {
-            **_section(home_words.CHANNEL_SETTINGS),
+            **_section(_channels(board.changed)),
             "block_id": choice,
             "accessory": _channel_choice(),
         },
@@ -157,6 +159,15 @@ def _bounds(budgets: Budgets, locale: str) -> str:
 def _tools(groups: Mapping[str, int]) -> str:
     listed = ", ".join(f"{name} ({count})" for name, count in sorted(groups.items()))
     return home_words.HOME_TOOLS.format(count=sum(groups.values()), groups=escape_mrkdwn(listed))
+
+
+def _channels(changed: Sequence[str]) -> str:
+    if not changed:
+        return home_words.CHANNEL_SETTINGS
+    listed = ", ".join(f"<#{channel}>" for channel in changed[:_MOST_CHANNELS])
+    more = home_words.AND_MORE.format(count=len(changed) - _MOST_CHANNELS)
+    found = listed + (more if len(changed) > _MOST_CHANNELS else "")
+    return f"{home_words.CHANNEL_SETTINGS}\n{home_words.CHANNELS_CHANGED.format(channels=found)}"
 
 
 def _spent(standings: Sequence[Standing], locale: str) -> str:

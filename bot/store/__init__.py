@@ -18,7 +18,7 @@ from bot.store.budgets import BudgetStore, Position
 from bot.store.caller_state import CallerStates
 from bot.store.catch_up import CatchUps, CatchUpTurn
 from bot.store.connection import Connection, Retention, connect
-from bot.store.decisions import Decisions
+from bot.store.decisions import Decisions, ListedDecisions
 from bot.store.erase import Erased, Erasure
 from bot.store.feedback import FeedbackStore
 from bot.store.leases import Lease, Leases
@@ -88,7 +88,7 @@ class Stores:
     approvals: Approvals
     artifacts: ArtifactStore
     threads: Threads
-    channels: Decisions
+    channels: ListedDecisions
     preferences: Decisions
     memories: MemoryStore
     schedules: ScheduleStore
@@ -168,7 +168,7 @@ async def open_stores(url: str, retention: Retention | None = None) -> AsyncGene
             memories=MemoryStore(redis, keep),
             schedules=ScheduleStore(redis, keep),
             scheduled_messages=ScheduledMessageStore(redis, keep),
-            channels=Decisions(redis, keep, "channel-edits"),
+            channels=ListedDecisions(redis, keep, "channel-edits"),
             mcp=Decisions(redis, keep, "mcp-pins"),
             signals=Signals(redis, keep),
             budgets=BudgetStore(redis, keep),

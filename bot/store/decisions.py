@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TypeVar
 
 from pydantic import BaseModel
+from typing_extensions import override
 
 from bot.store.connection import Connection, Retention
 from bot.store.values import decode, load
@@ -45,3 +46,28 @@ class Decisions:
 
     def _key(self, name: str) -> str:
         return self._redis.key(self._family, name)
+
+
+class ListedDecisions(Decisions):
+    """Values of one family whose names begin with a workspace, `team:…`, and that can be listed."""
+
+    @override
+    async def save(self, name: str, value: BaseModel) -> None:
+        await super().save(name, value)
+        index = self._key(_team(name))
+        await self._redis.together(("SADD", index, name), ("EXPIRE", index, self._seconds))
+
+    @override
+    async def forget(self, name: str) -> None:
+        await super().forget(name)
+        await self._redis.call("SREM", self._key(_team(name)), name)
+
+    async def names(self, team: str) -> list[str]:
+        """Of all values of a workspace, in alphabetical order; some may have expired."""
+        index = self._key(team)
+        found, _ = await self._redis.together(("SMEMBERS", index), ("EXPIRE", index, self._seconds))
+        return sorted(name.decode() for name in found)
+
+
+def _team(name: str) -> str:
+    return name.partition(":")[0]

@@ -94,6 +94,8 @@ STORE: dict[str, tuple[str, ...] | str] = {
     "memory.py:Memories.all": "renews a term",
     "decisions.py:Decisions.save": "an admin sees whether it is saved; again is once",
     "decisions.py:Decisions.forget": "an admin sees whether it is gone; again is once",
+    "decisions.py:ListedDecisions.save": "an admin sees whether it is saved; again is once",
+    "decisions.py:ListedDecisions.names": "renews a term",
     "budgets.py:BudgetStore.positions": "reads only; charges go with a save point",
     "budgets.py:BudgetStore.raise_budget": "an admin's; setting it again is setting it once",
     "pause.py:PauseSwitch.set": "an admin's; setting it again is setting it once",

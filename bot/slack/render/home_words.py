@@ -45,6 +45,8 @@ CHANNEL_SETTINGS = (
     "*Channel settings:* what I should know, who may ask, which tools I have and what I may spend "
     "in one channel."
 )
+CHANNELS_CHANGED = "Changed here so far: {channels}"
+AND_MORE = " and {count} more"
 PICK_CHANNEL = "Choose a channel"
 SAVE, RESET = "Save", "Reset"
 CHANNEL_INSTRUCTIONS = "What I should know or mind in this channel"

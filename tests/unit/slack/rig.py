@@ -179,6 +179,9 @@ class Decisions:
     async def forget(self, name: str) -> None:
         self.kept.pop(name, None)
 
+    async def names(self, team: str) -> list[str]:
+        return [name for name in self.kept if name.startswith(team)]
+
 
 @dataclass
 class Post:

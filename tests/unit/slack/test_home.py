@@ -148,13 +148,15 @@ async def test_who_may_ask_too_stays_as_everywhere_unless_it_is_said(redis_url: 
 
 
 async def test_changes_of_a_channel_are_taken_back(redis_url: str) -> None:
-    """Back to what bot.toml says."""
+    """Back to what bot.toml says; the Home tab tells which channels were changed."""
     async with deployed(answers(0), redis_url) as bot:
         view = await form(bot)
         await bot.ws.submit(ADA, view["id"], filled())
+        await home(bot, ADA, f"so far: <#{GENERAL}>")
         view = await form(bot)
         await bot.ws.click_in_view(ADA, view["id"], RESET)
         await bot.ws.until(lambda: "Latin" not in str(bot.ws.views(ADA)))
+        await bot.ws.until(lambda: f"so far: <#{GENERAL}>" not in str(bot.ws.home(ADA)))
 
 
 async def test_nobody_else_changes_a_channel(redis_url: str) -> None:
@@ -265,6 +267,7 @@ def test_a_tab_with_all_there_can_be_is_one_that_slack_takes() -> None:
         tools={f"group_{n}": n for n in range(400)},
         servers=[Server(f"server_{n}", error="It did not answer. " * 20) for n in range(60)],
         schedules=[each.model_copy(update={"id": f"a{n}"}) for n, each in enumerate(later * 9)],
+        changed=[f"C{n:010}" for n in range(500)],
     )
     style = Preferences(style="<&>" * 160)
     account = Account(budget=Budget.USER_DAY, holder=f"T1:{BEN}", period="2026-11-21")
