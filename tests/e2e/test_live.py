@@ -110,7 +110,7 @@ def test_an_answer_is_made_again_and_judged(page: Page) -> None:
 
 
 def test_what_was_said_of_one_channel_is_not_said_in_the_next(page: Page) -> None:
-    """An error goes with its channel."""
+    """An error goes with its channel; one that cannot be fetched is not gone to."""
     composer = page.get_by_test_id("composer")
     composer.fill("/nonsense")
     composer.press("Enter")
@@ -118,3 +118,9 @@ def test_what_was_said_of_one_channel_is_not_said_in_the_next(page: Page) -> Non
     page.get_by_test_id("channel-sales").click()
     expect(page.get_by_role("heading", name="#sales", level=1)).to_be_visible()
     expect(page.get_by_test_id("toast")).to_have_count(0, timeout=3_000)  # by itself it stays 9 s
+
+    page.route("**/page/pane*", lambda route: route.abort())
+    page.get_by_test_id("channel-general").click()
+    expect(page.get_by_test_id("toast")).to_contain_text("does not answer")
+    expect(page).to_have_url(re.compile("channel=C0SALES001"))
+    expect(page.get_by_role("heading", name="#sales", level=1)).to_be_visible()
