@@ -9,6 +9,10 @@ from itertools import takewhile
 from .findings import Findings
 from .words import content, overlap, sentences
 
+WORKED_OUT = re.compile(
+    r"\b(how (?:many|often)|count|compare|differ\w*|versus|vs|should (?:we|i)|better)\b", re.I
+)
+"""What no quotation answers."""
 MOST_QUOTES = 4
 LONGEST = 280
 SHORTEST = 20
@@ -35,6 +39,10 @@ def quote_from(found: Findings, question: str, text: str, source: str) -> None:
     else:
         found.summary = f"{source} says: “{cut(best[0][2])}”"
     found.points = [f"“{cut(sentence)}”" for _, _, sentence in best[1:]]
+    if best[0][0] * 2 < len(set(asked)) or WORKED_OUT.search(question):
+        found.summary = f"I can only quote what comes closest. {found.summary}"
+        found.lower("The sentences share words with the question; I worked nothing out.", "low")
+        return
     found.lower("The sentences were chosen by the words they share with the question.")
 
 
