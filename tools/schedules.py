@@ -71,5 +71,5 @@ async def cancel_schedule(
 def _line(schedule: Schedule) -> str:
     zone = zone_of(schedule.time_zone)
     when = datetime.fromtimestamp(schedule.next_at, UTC).astimezone(zone)
-    often = f"“{schedule.cron}”, next" if schedule.cron else "once"
+    often = f"{cron_in_words(schedule.cron)}, next" if schedule.cron else "once"
     return f"{schedule.id} · {often} {when:%a %Y-%m-%d %H:%M} {zone.key} · {schedule.text}"

@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 _PAUSES = (1.0, 5.0)
 """Seconds between attempts to put a question to people."""
 
-_UNASKED = Decision(verdict=Verdict.DENIED, comment="nobody could be asked about it now")
+_UNASKED = "nobody could be asked about it now"
 
 
 class Parked(Exception):
@@ -119,7 +119,8 @@ class Questions:
                 log.exception("a question was not put up", extra={"run_id": self.run_id})
                 if pause is not None:
                     await asyncio.sleep(pause)
-        return [(approval, _UNASKED) for approval in waiting]
+        unasked = Decision(verdict=Verdict.DENIED, comment=_UNASKED)
+        return [(approval, unasked) for approval in waiting]
 
     async def close(self) -> None:
         """The run is over: what nobody has decided needs no decision any more, and what was approved

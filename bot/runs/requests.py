@@ -13,10 +13,7 @@ from bot.runs.auditing import audited, decided
 from bot.runs.engine import Engine
 from bot.store import Phase, Refusal, Stores
 
-WROTE_INSTEAD = Decision(
-    verdict=Verdict.DENIED,
-    comment="instead of deciding, the person wrote something new, which comes next",
-)
+WROTE_INSTEAD = "instead of deciding, the person wrote something new, which comes next"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +32,8 @@ class Requests:
         on_record = await self.stores.audit.beside(
             audited(request, AuditKind.DECIDED, "denied by writing instead", ok=False)
         )
-        if await self.stores.approvals.supersede(request, WROTE_INSTEAD, on_record):
+        instead = Decision(verdict=Verdict.DENIED, comment=WROTE_INSTEAD)
+        if await self.stores.approvals.supersede(request, instead, on_record):
             await self.stores.audit.settle(request.team)
             await self.engine.wake(request.thread_key)
         if not request.private:  # what only one person saw makes nobody's reply meant for us

@@ -56,8 +56,8 @@ def _channels() -> list[Channel]:
     return [
         make("C0GENERAL1", "general", [*everyone, GUS, BOT_USER], "For everybody"),
         make("C0SALES001", "sales", [*everyone, BOT_USER], "Numbers and customers"),
-        make("C0RANDOM01", "random", [*everyone, GUS], "The bot is not here"),
+        make("C0RANDOM01", "random", [*everyone, GUS], "Anything else"),
         archive,
         partners,
-        make("C0FINANCE1", "finance", [ADA, BEN], "Private, without the bot", "private"),
+        make("C0FINANCE1", "finance", [ADA, BEN], "Budgets and invoices", "private"),
     ]

@@ -74,6 +74,21 @@ async def test_single_figures(thread: Thread, question: str, value: str) -> None
     assert (told.answer["table"] is None) == ("share" not in question)
 
 
+async def test_who_is_answered_with_a_name(thread: Thread) -> None:
+    """ "Who sold most" is not answered with a figure alone."""
+    thread.outputs["read_file"] = [
+        "handle: tbl_1 · 3 rows × 2 columns · source: team.csv\ncolumns: name VARCHAR, salary INTEGER\n"
+        "profile:\ncolumn,distinct,min,max\nname,3,Anna,Carla\nsalary,3,52,61\nfirst 1 rows:\nname,salary\nAnna,52"
+    ]
+    thread.outputs["query_table"] = [
+        "handle: tbl_2 · 3 rows × 2 columns · source: team.csv\ncolumns: name VARCHAR, salary INTEGER\n"
+        "all 3 rows:\nname,salary\nBernd,61\nCarla,58\nAnna,52"
+    ]
+    told = await thread.ask("Who earns most?", "team.csv")
+    assert "GROUP BY" in told.given("query_table")["sql"]
+    assert "**Bernd**" in told.answer["summary"]
+
+
 async def test_rows_can_be_listed(thread: Thread) -> None:
     """A bound on the figure picks rows."""
     told = await thread.ask("Show me the rows with revenue over 90", "sales.csv")

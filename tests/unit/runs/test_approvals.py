@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -202,6 +203,7 @@ async def test_nobody_decides_in_time(stores: Stores, redis_url: str) -> None:
 @pytest.mark.parametrize("during_run", ["steer", "queue"])
 async def test_the_person_writes_instead(stores: Stores, redis_url: str, during_run: Any) -> None:
     """D6: the question is answered for them; their message is taken into the run, or comes next."""
+    started = int(time.time())
     here = {"C1": ChannelSettings(during_run=during_run)}
     async with working(stores, redis_url, script(LAUNCH), channels=here) as place:
         await place.ask()
@@ -212,6 +214,9 @@ async def test_the_person_writes_instead(stores: Stores, redis_url: str, during_
         assert place.bot.outputs(1)[0].startswith("Not done: instead of deciding")
         assert place.bot.said()[-1].endswith("No, tell me the time")
         assert await place.decide(question, YES) is Refusal.DECIDED
+        asked = await place.bot.stores.approvals.get(question.id)
+        assert asked and asked.decision
+        assert asked.decision.at >= started  # when it was written, not when the program began
         assert LAUNCHED == []
 
 

@@ -17,6 +17,7 @@ from .asking import (
     NOUN,
     ONE_ROW,
     PART,
+    PEOPLE,
     PERIOD_BEFORE,
     PERIODS,
     RANKERS,
@@ -108,6 +109,7 @@ def understand(text: str, table: Table) -> Query:
     words = tokens(text)
     one = has(text, ONE_ROW) and has(text, f"{DOWN}|{UP}")
     groups, used = _groups(words, table)
+    groups = groups or _people(text, table)
     different = _different(text, table)
     measure = different or _written_out(text, table) or _measure(words, table, used)
     counted = "distinct" if different else _aggregate(text) or _counted(text, table)
@@ -167,6 +169,14 @@ def _groups(words: list[str], table: Table) -> tuple[tuple[str, ...], set[int]]:
             if columns_named(words[place], table) or words[place] in ("of", "in", "for"):
                 break
     return tuple(dict.fromkeys(groups)), used
+
+
+def _people(text: str, table: Table) -> tuple[str, ...]:
+    """ "Who sold most" is a question by the column that names people."""
+    if not has(text, "who") or not has(text, f"{DOWN}|{UP}"):
+        return ()
+    named = [c for c in table.columns if set(stems(c)) & PEOPLE and _groupable(c, table)]
+    return tuple(named[:1])
 
 
 def _set_apart(
