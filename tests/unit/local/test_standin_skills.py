@@ -161,6 +161,12 @@ async def test_going_on_with_a_database(thread: Thread, tmp_path: Path) -> None:
     assert told.answer["table"]["rows"] == [["Ada", "30.50"], ["Bob", "5.00"]]
 
 
+async def test_when_something_is_stands_in_the_message_pointed_at(thread: Thread) -> None:
+    """ "What time is the standup?" about a message is no question to the clock."""
+    told = await thread.ask("What time is the standup?", quoted="Standup is moved to 10:30.")
+    assert "10:30" in told.answer["summary"]
+
+
 async def test_a_message_that_was_pointed_at(thread: Thread) -> None:
     """A shortcut's message is what the question is about."""
     told = await thread.ask(

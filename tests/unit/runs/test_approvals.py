@@ -215,7 +215,8 @@ async def test_the_person_writes_instead(stores: Stores, redis_url: str, during_
         assert place.bot.said()[-1].endswith("No, tell me the time")
         assert await place.decide(question, YES) is Refusal.DECIDED
         asked = await place.bot.stores.approvals.get(question.id)
-        assert asked and asked.decision
+        assert asked
+        assert asked.decision
         assert asked.decision.at >= started  # when it was written, not when the program began
         assert LAUNCHED == []
 

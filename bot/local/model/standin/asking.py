@@ -49,7 +49,10 @@ SORT = r"sort(?:ed)?|order(?:ed)? by|arrange[ds]?|rank(?:ed)?"
 ROWS = r"(?:first|top|last|next)?\s*\d{0,3}\s*(?:rows|lines|records|entries)"
 ONE_ROW = r"(?:single|individual|one)|(?:biggest|largest|smallest|highest|lowest|best|worst) (?:single )?(?:sale|order|deal|transaction|row|record|entry|purchase|invoice)"
 GROUPERS = {"by", "per", "each", "every", "across", "among", "which", "what", "compare", "between"}
-PEOPLE = {"name", "person", "employee", "seller", "salesperson", "rep", "agent", "owner", "customer"}
+PEOPLE = {
+    *("name", "person", "employee", "seller", "salesperson"),
+    *("rep", "agent", "owner", "customer"),
+}
 RANKERS = {
     *("top", "best", "worst", "popular", "selling", "rank"),
     *("cheapest", "priciest", "expensive"),

@@ -35,6 +35,9 @@ PLACES = {
     "est": "America/New_York", "et": "America/New_York", "pst": "America/Los_Angeles",
     "pt": "America/Los_Angeles",
 }  # fmt: skip
+OF_SOMETHING = re.compile(
+    r"\bwhat time (?:is|was|does|do) (?:the|our|my|this|that)\b", re.IGNORECASE
+)
 FOR_SOMEBODY = re.compile(r"\bfor (?!me\b|us\b)@?[A-Z]")
 TOLD = re.compile(r"^\w+: (\S+) (\d\d:\d\d)(?::\d\d)? (\w+) \((\S+), (\S+)\)$", re.M)
 
@@ -46,6 +49,10 @@ def is_asked(view: View) -> bool:
         re.search(r"[:.]\d\d|[ap]m$|noon|midnight", asked["time"].lower()) or _known(asked)
     ):
         return True
+    if view.turn.quoted and OF_SOMETHING.search(
+        view.text
+    ):  # the message that was pointed at says it
+        return False
     return bool(NOW.search(view.text)) and not FOR_SOMEBODY.search(view.text)
 
 
