@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from bot.core.errors import NotPermitted
@@ -16,6 +16,7 @@ from bot.slack.client import Clients, Identity
 from bot.slack.gate import Gate
 from bot.slack.home import CHOICE, home_view
 from bot.slack.schedules import WorkspaceSchedules
+from bot.slack.turns import Turns
 
 
 class Memories(Protocol):
@@ -45,14 +46,20 @@ class HomeTab:
     memories: Memories
     schedules: WorkspaceSchedules
     preferences: PreferenceBook
+    turns: Turns = field(default_factory=Turns)
 
     def renew(self, user: str, *, choice: str = CHOICE) -> None:
         """Show somebody's as it is now, soon; `choice` as `home_view` takes it."""
-        self.background.start(self._publish(user, choice), "Home tab")
+        self.background.start(self._in_turn(user, choice), "Home tab")
 
     async def forget(self, user: str, memory_id: str) -> None:
         """Forget what the person had remembered of themself."""
         await self.memories.forget(MemoryScope.USER, self._holder(user), memory_id)
+
+    async def _in_turn(self, user: str, choice: str) -> None:
+        """What was looked up earlier must not cover what came later."""
+        async with self.turns.of(user):
+            await self._publish(user, choice)
 
     async def _publish(self, user: str, choice: str) -> None:
         team = self.identity.team

@@ -1,4 +1,4 @@
-"""One at a time for each thread, in the order in which they came."""
+"""One at a time for each thread, or person, in the order in which they came."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class Turns:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     @asynccontextmanager
-    async def of(self, thread: str) -> AsyncGenerator[None]:
+    async def of(self, key: str) -> AsyncGenerator[None]:
         """Waits for everybody who came before."""
-        lock = self._locks.get(thread) or asyncio.Lock()
-        self._locks[thread] = lock  # kept for as long as somebody holds it or waits for it
+        lock = self._locks.get(key) or asyncio.Lock()
+        self._locks[key] = lock  # kept for as long as somebody holds it or waits for it
         async with lock:
             yield

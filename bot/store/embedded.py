@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 START_SECONDS = 30.0  # a large append-only file takes a while to load
 STOP_SECONDS = 10.0
 CRASH_SECONDS, MOST_CRASHES = 60.0, 5  # ending more often than that is no accident
+_LONGEST_PARENT = 70  # bytes; with our own names a socket's stays under the 104 of macOS
 LOCK_SECONDS = 2.0  # how long the server of a killed predecessor may take to go
 
 # The shell becomes the server. A grandchild reads the pipe that we hold: a line means that all is
@@ -50,7 +51,8 @@ async def embedded_redis(data_dir: Path | None) -> AsyncGenerator[str]:
         directory = _prepared(data_dir or stack.enter_context(_temporary_directory("data")))
         lock = await stack.enter_async_context(_locked(directory))
         # A path of its own: data_dir may be too long for the name of a socket.
-        socket = Path(stack.enter_context(_temporary_directory("redis"))) / "redis.sock"
+        parent = _parent_of_socket()
+        socket = Path(stack.enter_context(_temporary_directory("redis", parent))) / "redis.sock"
         running = _Server(server, directory, socket, lock)
         stack.push_async_callback(running.stop)
         await running.start()
@@ -121,8 +123,16 @@ def _from_wheel(name: str) -> str | None:
     return next((str(file.locate()) for file in files if file.name == name), None)
 
 
-def _temporary_directory(what: str) -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix=f"bot-{what}-", ignore_cleanup_errors=True)
+def _temporary_directory(what: str, parent: str | None = None) -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(
+        prefix=f"bot-{what}-", dir=parent, ignore_cleanup_errors=True
+    )
+
+
+def _parent_of_socket() -> str | None:
+    """Where temporary files go, None, unless that is too long for the name of a socket."""
+    fits = len(os.fsencode(tempfile.gettempdir())) <= _LONGEST_PARENT
+    return None if fits else "/tmp"  # noqa: S108 - our own directory is made there
 
 
 def _prepared(directory: Path | str) -> Path:

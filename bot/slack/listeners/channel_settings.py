@@ -65,6 +65,7 @@ def register(app: AsyncApp, clients: Clients, access: Access, home: HomeTab) -> 
         except WrongField as wrong:
             await ack(response_action="errors", errors=wrong.errors)
             return
+            home.renew(user, choice=new_id("choice"))
         except NotPermitted:
             log.warning("%s sent the settings of a channel", user)
         await ack()
@@ -76,6 +77,7 @@ def register(app: AsyncApp, clients: Clients, access: Access, home: HomeTab) -> 
             await admin.reset_channel(user, target(view))
             done = reset_done(await access.place(target(view), otherwise=home_words.CHANNEL_UNSEEN))
             await clients.writes.views_update(view_id=view["id"], view=done)
+            home.renew(user, choice=new_id("choice"))
         except NotPermitted:
             log.warning("%s reset the settings of a channel", user)
         await ack()

@@ -9,6 +9,7 @@ import shutil
 import signal
 import stat
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,18 @@ async def test_without_a_directory_nothing_stays() -> None:
         "maxmemory-policy": "noeviction",
         "appendfsync": "everysec",
     }
+
+
+async def test_temporary_files_may_lie_deep(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The name of a socket has some hundred bytes at most; TMPDIR can have more."""
+    deep = tmp_path / ("x" * 100)
+    deep.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(deep))
+    async with embedded_redis(None) as url, Redis.from_url(url) as client:
+        assert await client.ping()
+    assert list(deep.iterdir()) == []
 
 
 async def test_only_this_user_can_reach_it() -> None:
