@@ -82,7 +82,7 @@ class Outcome(BaseModel):
     beginning of the answer it was writing.
     `links` are the addresses that may be posted as links: those that people or tools brought in.
     `charts` maps the handles named in the result to what they show.
-    `changed` means that what cannot be taken back was done, or that people said yes to it: to
+    `changed` means that what cannot be taken back was done, or that people decided about it: to
     answer anew would do it again.
     `over` is the budget that ended the run, for who may raise it; `warnings` are sentences about
     budgets that are nearly used up.

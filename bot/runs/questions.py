@@ -53,19 +53,18 @@ class Questions:
     surface: Surface
     lease: Lease
     record: Record
-    _allowed: list[Approval] = field(default_factory=list)
+    _answered: list[Asked] = field(default_factory=list)
 
     async def settle(self) -> None:
         """Show what became of the questions that were answered."""
-        answered = [each for each in await self._all() if each.decision]
-        self._allowed[:] = [a.approval for a in answered if a.decision and a.decision.allows]
-        if answered:
-            await self.surface.settle(answered)
+        self._answered[:] = [each for each in await self._all() if each.decision]
+        if self._answered:
+            await self.surface.settle(self._answered)
 
     @property
-    def allowed_changes(self) -> bool:
-        """Whether people said yes to a change."""
-        return any(each.mutates for each in self._allowed)
+    def decided_changes(self) -> bool:
+        """Whether people said yes or no to a change."""
+        return any(each.approval.mutates for each in self._answered)
 
     async def note(self, event: Event) -> None:
         """Keep how far a call came that somebody approved."""
@@ -76,9 +75,10 @@ class Questions:
                 made = Made.DONE if ok else Made.FAILED
             case _:
                 return
-        for approval in self._allowed:
-            if approval.id.endswith(f":{call_id}"):
-                await self.approvals.note(approval, made)
+        for each in self._answered:
+            allowed = each.decision is not None and each.decision.allows
+            if allowed and each.approval.id.endswith(f":{call_id}"):
+                await self.approvals.note(each.approval, made)
 
     async def wait(self, ids: Sequence[str], interrupt: Interrupt) -> None:
         """Put up the questions; return when there is something to go on with.

@@ -159,7 +159,7 @@ class Runner:
             outcome = await outcome_of(ended, context, equipment.toolbox.artifacts, steering.joined)
             outcome = await spending.ending(outcome, ended.done)
         stopper = stopped_by[0] if outcome.status is RunStatus.CANCELLED and stopped_by else ""
-        changed = asking.allowed_changes or equipment.toolbox.made_changes(noting.findings.tools)
+        changed = asking.decided_changes or equipment.toolbox.made_changes(noting.findings.tools)
         facts = {"changed": changed, "stopped_by": stopper}
         outcome = noting.findings.added_to(outcome.model_copy(update=facts))
         after = caller_after(ended, caller, model=context.model, bound_to=bound_to(request))

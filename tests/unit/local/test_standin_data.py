@@ -89,6 +89,13 @@ async def test_who_is_answered_with_a_name(thread: Thread) -> None:
     assert "**Bernd**" in told.answer["summary"]
 
 
+async def test_a_second_question_is_not_left_out_in_silence(thread: Thread) -> None:
+    """It is said, and a button asks it."""
+    told = await thread.ask("Which region sold most, and how did it develop?", "sales.csv")
+    assert "one question at a time" in str(told.answer["gaps"])
+    assert told.answer["follow_ups"][0] == "How did it develop?"
+
+
 async def test_rows_can_be_listed(thread: Thread) -> None:
     """A bound on the figure picks rows."""
     told = await thread.ask("Show me the rows with revenue over 90", "sales.csv")

@@ -153,7 +153,8 @@ async def test_forged_presses_do_nothing(redis_url: str) -> None:
         assert elsewhere(bot) == []
         await bot.ws.click(ADA, SALES, asked["ts"], DENY)
         await shows(bot, thread, f"Denied by <@{ADA}>")
-        await bot.answered(SALES, thread)
+        [terminal] = await bot.answered(SALES, thread)
+        assert words.REGENERATE not in str(terminal)
         assert elsewhere(bot) == []
     assert "Not done: Ada Lovelace denied it" in str(bot.api.requests[-1].body["input"])
 

@@ -38,6 +38,7 @@ SUMMARISE = r"summar\w+|tl;?dr|overview|describe|about|what(?:'s| is| does)|cont
 SIMILAR = re.compile(
     r'column "([^"]+)" (?:not found|does not exist).*?Similar columns: ([^,.\n]+)', re.S
 )
+SECOND = re.compile(r",?\s+and (?P<asked>(?:how did|why|who|when|where)\b.*)", re.I | re.S)
 
 
 def is_attached(view: View) -> bool:
@@ -60,6 +61,10 @@ def answer(view: View, found: Findings) -> None:
     if len(view.turn.files) > 1:
         looked_at = ", ".join(each["title"] for each in found.sources) or "one of them"
         found.gaps.append(f"I look at one file at a time, and this is from {looked_at}.")
+    if left := SECOND.search(view.text):
+        asked = left["asked"].strip(" ?.!")
+        found.gaps.append(f"I answer one question at a time: “{asked}?” comes next if you ask it.")
+        found.follow_ups.insert(0, f"{asked[0].upper()}{asked[1:]}?")
     if view.turn.files and sums.expressions(view.text):
         sums.answer(view, part := Findings())
         found.add(part)
