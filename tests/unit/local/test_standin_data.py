@@ -89,6 +89,13 @@ async def test_who_is_answered_with_a_name(thread: Thread) -> None:
     assert "**Bernd**" in told.answer["summary"]
 
 
+async def test_a_report_of_an_answer_is_of_that_answer(thread: Thread) -> None:
+    """The word alone asks for an overview; beside a question it is only the form."""
+    told = await thread.ask("Which region sold most? Give me a PDF report too", "sales.csv")
+    assert "region" in told.given("query_table")["sql"]
+    assert "region" in told.answer["table"]["columns"]
+
+
 async def test_a_second_question_is_not_left_out_in_silence(thread: Thread) -> None:
     """It is said, and a button asks it."""
     told = await thread.ask("Which region sold most, and how did it develop?", "sales.csv")

@@ -84,7 +84,8 @@ def from_reading(view: View, found: Findings, reading: str) -> None:
     found.source(table.source, table.url, "The figures of this answer.")
     query = _query(view, table)
     named = overlap(stems(view.text), stems(table.source.rpartition(" · ")[2])) >= 1
-    analysis = fitting(view.text, is_fragment=follows_up(view.text) and not view.turn.files)
+    text = view.text if query.silent else re.sub(r"\breports?\b", "", view.text, flags=re.I)
+    analysis = fitting(text, is_fragment=follows_up(view.text) and not view.turn.files)
     if lacking := missing(view.text, table):
         tell_missing(found, table, lacking)
     elif analysis:
