@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import socket
 import sys
 import tempfile
 from collections.abc import AsyncGenerator, Mapping
@@ -83,12 +82,6 @@ async def _until_killed(
 
 def _said(log: Path, begin: int) -> str:
     return log.read_bytes()[begin:].decode("utf-8", errors="replace")
-
-
-def free_port() -> int:
-    """A port that nobody listened on a moment ago."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
 
 
 async def metrics_at(port: int) -> dict[str, float]:

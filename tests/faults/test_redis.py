@@ -21,8 +21,9 @@ from bot.runs.engine import EngineOptions
 from bot.slack.render import words
 from bot.store.embedded import embedded_redis
 from tests.support.deployment import Deployment, deployed
+from tests.support.ports import free_port
 from tests.support.proxy import Proxy
-from tests.support.redis_process import RedisProcess, free_port, redis_process
+from tests.support.redis_process import RedisProcess, redis_process
 from tests.support.runs import answer
 
 SALES, GENERAL = "C0SALES001", "C0GENERAL1"

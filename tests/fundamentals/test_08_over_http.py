@@ -4,20 +4,13 @@ Without an app-level token the bot serves HTTP, and Slack sends each event to it
 with a shared secret. What is not signed is not read.
 """
 
-import socket
-
 import aiohttp
 
 from bot.local.model import Script, finish
 from bot.local.workspace import ADA
+from tests.support.ports import free_port
 from tests.support.runs import answer
 from tests.support.slack import GENERAL, bot_in_slack
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port
 
 
 async def test_a_mention_over_http(redis_url: str) -> None:

@@ -20,9 +20,10 @@ from bot.local.workspace.delivery import Transport
 from bot.runs.engine import open_engine
 from bot.store import open_stores
 from bot.store.embedded import embedded_redis
-from tests.faults.processes import environment, free_port, metrics_at, started
+from tests.faults.processes import environment, metrics_at, started
 from tests.soak.soak import brain
 from tests.support.deployment import Deployment
+from tests.support.ports import free_port
 from tests.support.redis import asked
 
 SALES = "C0SALES001"

@@ -13,7 +13,7 @@ from bot.local.model import Script, call, finish
 from bot.local.workspace import ADA
 from tests.operators.test_serving import SALES, probing
 from tests.support.deployment import deployed
-from tests.support.redis_process import free_port
+from tests.support.ports import free_port
 from tests.support.runs import answer
 
 DASHBOARD = json.loads(

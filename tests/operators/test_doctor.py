@@ -21,7 +21,8 @@ from bot.settings import Settings
 from bot.toolkit import DatabaseConfig
 from bot.toolkit.mcp import McpServer
 from tests.support.deployment import configured
-from tests.support.redis_process import RedisProcess, free_port, redis_process
+from tests.support.ports import free_port
+from tests.support.redis_process import RedisProcess, redis_process
 from tests.support.web_search import KEY, provider
 
 ROOT = Path(__file__).parents[2]

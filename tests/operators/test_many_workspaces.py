@@ -31,7 +31,7 @@ from bot.slack.workspaces import PerWorkspace
 from bot.store import Retention, Stores, open_stores
 from bot.store.installs import Install, Installs, box_of
 from tests.support.deployment import configured, is_terminal
-from tests.support.redis_process import free_port
+from tests.support.ports import free_port
 from tests.support.runs import answer
 
 SALES = "C0SALES001"

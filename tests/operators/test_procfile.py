@@ -15,7 +15,8 @@ import aiohttp
 from bot.local.model import ResponsesServer, Script, call, finish
 from bot.local.workspace import ADA, Workspace
 from tests.support.deployment import MODEL, Deployment
-from tests.support.redis_process import free_port, redis_process
+from tests.support.ports import free_port
+from tests.support.redis_process import redis_process
 from tests.support.runs import answer
 
 ROOT = Path(__file__).parents[2]

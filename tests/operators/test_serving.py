@@ -18,7 +18,8 @@ from bot.core.errors import ConfigurationError, StoreUnavailable
 from bot.local.model import ModelRequest, Reply, ResponsesServer, Script, call, finish, held
 from bot.local.workspace import ADA, Workspace
 from tests.support.deployment import Deployment, configured, deployed
-from tests.support.redis_process import RedisProcess, free_port, redis_process
+from tests.support.ports import free_port
+from tests.support.redis_process import RedisProcess, redis_process
 from tests.support.runs import answer
 
 SALES = "C0SALES001"

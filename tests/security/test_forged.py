@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import socket
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
@@ -18,6 +17,7 @@ from bot.local.model import finish
 from bot.local.workspace import ADA, NotAnswered
 from tests.security.test_boundaries import press
 from tests.support.deployment import Deployment, deployed
+from tests.support.ports import free_port
 from tests.support.runs import answer
 
 SALES, RANDOM = "C0SALES001", "C0RANDOM01"
@@ -125,8 +125,7 @@ async def sent(bot: Deployment, payload: dict[str, Any]) -> None:
 @asynccontextmanager
 async def over_http(redis_url: str) -> AsyncGenerator[tuple[Deployment, str]]:
     """A bot that takes events over HTTP, and where."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
+    port = free_port()
     async with deployed(
         lambda _: finish(answer("Two.")), redis_url, slack_app_token=None, port=port
     ) as bot:

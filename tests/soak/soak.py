@@ -16,8 +16,9 @@ from redis.asyncio import Redis
 from bot.local.model import ModelRequest, Reply, ResponsesServer, calls, finish
 from bot.local.workspace import ADA, BEN, Workspace
 from bot.store.embedded import embedded_redis
-from tests.faults.processes import environment, free_port, metrics_at, started
+from tests.faults.processes import environment, metrics_at, started
 from tests.support.deployment import Deployment
+from tests.support.ports import free_port
 from tests.support.proxy import Proxy
 from tests.support.runs import answer
 

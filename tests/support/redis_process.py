@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,13 +13,7 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from bot.store.embedded import find_server
-
-
-def free_port() -> int:
-    """A port of this machine that nobody uses now."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port
+from tests.support.ports import free_port
 
 
 class RedisProcess:
