@@ -149,7 +149,7 @@ def _listener(
     app = slack_app(slack.clients, slack.identity, signing_secret=_signing_secret(settings))
     channels = Channels(settings.channels, stores.channels)
     gate = Gate(slack.identity.team, slack.people, settings.access, channels)
-    stopping = Stopping(slack, gate, requests)
+    stopping = Stopping(slack, gate, requests, stores.audit.append)
     intake = Intake(
         slack,
         gate,

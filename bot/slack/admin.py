@@ -127,10 +127,16 @@ class Admin:
     async def change_channel(self, user: str, channel: str, wanted: ChannelSettings) -> None:
         """Have the bot behave so in the channel."""
         person = await self._admin(user, "channel settings", channel)
-        await self._changes(person, "channel settings", channel)
+        edits = (await self._gate.settings(channel)).edits_of(wanted)
+        changed = ", ".join(sorted(edits.model_fields_set)) or "nothing"
+        await self._changes(person, f"channel settings: {changed}", channel)
         await self._gate.channels.change(self._team, channel, wanted)
-        differs = wanted.model_dump(exclude_defaults=True)
-        log.info("Settings of channel %s changed by %s: %s", channel, person.id, differs)
+        log.info(
+            "Settings of channel %s changed by %s: %s",
+            channel,
+            person.id,
+            edits.model_dump(exclude_unset=True),
+        )
 
     async def reset_channel(self, user: str, channel: str) -> None:
         """Have the bot behave in the channel as it is configured."""

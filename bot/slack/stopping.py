@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from slack_sdk.errors import SlackApiError
 
 from bot.core.errors import NotPermitted
+from bot.runs.auditing import Record, refused
 from bot.slack.gate import Gate
 from bot.slack.render.buttons import STOP
 from bot.slack.render.words import STOP_WORDS
@@ -47,19 +48,24 @@ def is_stop(text: str, bot: str) -> bool:
 
 
 class Stopping:
-    """Stops runs for people."""
+    """Stops runs for people; who may not is put on record."""
 
-    def __init__(self, slack: Slack, gate: Gate, running: Running) -> None:
+    def __init__(self, slack: Slack, gate: Gate, running: Running, record: Record) -> None:
         self._identity = slack.identity
         self._clients = slack.clients
         self._gate = gate
         self._running = running
+        self._record = record
 
     async def stop(self, channel: str, thread: str | None, user: str) -> bool:
         """Stop what runs in the thread, or, without one, anywhere in the channel; False when
         nothing does. Raises NotPermitted with a sentence for the person."""
-        await self._gate.asker(user, channel)
         team = self._identity.team
+        try:
+            await self._gate.asker(user, channel)
+        except NotPermitted:
+            await self._record([refused(team, user, "stop", channel=channel)])
+            raise
         if thread is None:
             return await self._running.cancel_in_channel(team, channel, user)
         return await self._running.cancel(f"{team}:{channel}:{thread}", user)

@@ -129,7 +129,8 @@ async def test_who_was_not_let_in_is_on_record(redis_url):
     async with deployed(won_over, redis_url, channels=nobody_else) as bot:
         await bot.ask(GUS, GENERAL, "How many?")
         await bot.ask(EVE, PARTNER, "How many?")
-        await bot.ask(BEN, SALES, "How many?")
+        asked = await bot.ask(BEN, SALES, "How many?")
+        await bot.ask(BEN, SALES, "stop", asked)
         await bot.ws.command(BEN, RANDOM, "/ask", "How many?")
         async with open_stores(redis_url) as stores:
 
@@ -138,8 +139,10 @@ async def test_who_was_not_let_in_is_on_record(redis_url):
                 return {(each.who, each.channel, each.what) for each in found if each}
 
             await bot.ws.until(lambda: {GUS, EVE, BEN} <= set(told(bot)))
+            await bot.ws.until(lambda: told(bot).count(BEN) == 2)
             assert await written() == {
                 (GUS, GENERAL, "guest"),
+                (BEN, SALES, "stop"),
                 (EVE, PARTNER, "external"),
                 (BEN, SALES, "not listed"),
                 (BEN, RANDOM, "bot not in channel"),

@@ -271,7 +271,7 @@ async def wired(
         slack = Slack.reached_by(clients, identity)
         people = slack.people
         gate = Gate(identity.team, people, policy, channels)
-        stopping = Stopping(slack, gate, mailbox)
+        stopping = Stopping(slack, gate, mailbox, mailbox.record)
         intake = Intake(
             slack,
             gate,

@@ -148,7 +148,8 @@ async def test_who_may_ask_too_stays_as_everywhere_unless_it_is_said(redis_url: 
 
 
 async def test_changes_of_a_channel_are_taken_back(redis_url: str) -> None:
-    """Back to what bot.toml says; the Home tab tells which channels were changed."""
+    """Back to what bot.toml says; the Home tab tells which channels were changed, and the audit log
+    what was (15)."""
     async with deployed(answers(0), redis_url) as bot:
         view = await form(bot)
         await bot.ws.submit(ADA, view["id"], filled())
@@ -157,6 +158,12 @@ async def test_changes_of_a_channel_are_taken_back(redis_url: str) -> None:
         await bot.ws.click_in_view(ADA, view["id"], RESET)
         await bot.ws.until(lambda: "Latin" not in str(bot.ws.views(ADA)))
         await bot.ws.until(lambda: f"so far: <#{GENERAL}>" not in str(bot.ws.home(ADA)))
+        async with open_stores(redis_url) as stores:
+            log = [each.entry async for each in stores.audit.read(bot.ws.team_id)]
+    assert [(each.who, each.channel, each.what) for each in log if each] == [
+        (ADA, GENERAL, "channel settings: instructions, tools"),
+        (ADA, GENERAL, "channel settings reset"),
+    ]
 
 
 async def test_nobody_else_changes_a_channel(redis_url: str) -> None:
