@@ -1,0 +1,145 @@
+"""Stop at any moment, and a run that is left in mid-work and taken up again."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from bot.agent.events import (
+    Recorded,
+    RunEnded,
+    ToolEnded,
+    ToolStarted,
+    TurnStarted,
+)
+from bot.core.outcome import RunStatus, StopReason
+from bot.local.model import (
+    Script,
+    call,
+    calls,
+    finish,
+)
+from tests.unit.agent.harness import ANSWER, Bench, bench, with_interrupt
+
+
+async def test_stop_while_the_model_streams() -> None:
+    """H1a: the stream is dropped, the chain stays at its parent, the next message works."""
+    script = Script([finish(ANSWER)])
+    async with bench(script) as place:
+        place.api.faults.fail("hang", times=1)
+        async for event in place.stream("First"):
+            if isinstance(event, TurnStarted):
+                await stop_soon(place)
+        ended = place.events[-1]
+        assert isinstance(ended, RunEnded)
+        assert (ended.status, ended.stop_reason) == (
+            RunStatus.CANCELLED,
+            StopReason.CANCELLED_STREAMING,
+        )
+        with_interrupt(place)
+        again = await place.run("Second", ended.state)
+    assert again.status is RunStatus.SUCCESS
+    assert [item["content"] for item in place.api.requests[-1].body["input"]] == ["First", "Second"]
+
+
+async def test_stop_before_any_tool_ran() -> None:
+    """H1b: nothing is begun any more, not even a change; the chain stays at its parent, and the next
+    message works. The record says what became of the calls (B4)."""
+    script = Script([calls(("add", {"a": 1, "b": 1}), ("change", {"name": "x"})), finish(ANSWER)])
+    async with bench(script) as place:
+        async for event in place.stream("First"):
+            if isinstance(event, Recorded) and event.entry.response_id:
+                place.parts.interrupt.request()
+        ended = place.events[-1]
+        assert isinstance(ended, RunEnded)
+        assert ended.status is RunStatus.CANCELLED
+        assert ended.stop_reason is StopReason.CANCELLED_TOOLS
+        assert place.gate.log == []
+        assert len(place.api.requests) == 1
+        assert len([i for i in ended.new_items if i.get("type") == "function_call_output"]) == 2
+        with_interrupt(place)
+        again = await place.run("Second", ended.state)
+    assert again.status is RunStatus.SUCCESS
+    body = place.api.requests[-1].body
+    assert "previous_response_id" not in body
+    assert [item["content"] for item in body["input"]] == ["First", "Second"]
+
+
+async def test_stop_while_tools_run() -> None:
+    """H1c: answered at once; what was done keeps its result, the rest is marked; then on."""
+    script = Script([calls(("add", {"a": 1, "b": 1}), ("wait", {"name": "w"})), finish(ANSWER)])
+    async with bench(script) as place:
+        async for event in place.stream("First"):
+            if isinstance(event, ToolEnded):
+                await place.gate.entered.wait()
+                place.parts.interrupt.request()
+        ended = place.events[-1]
+        assert isinstance(ended, RunEnded)
+        assert (ended.status, ended.stop_reason) == (
+            RunStatus.CANCELLED,
+            StopReason.CANCELLED_TOOLS,
+        )
+        assert place.gate.log[-1] == "end w"
+        with_interrupt(place)
+        again = await place.run("Second", ended.state)
+    assert again.status is RunStatus.SUCCESS
+    assert list(place.outputs().values()) == ["2", "Cancelled by the user before it finished."]
+
+
+async def test_leaving_early_stops_everything_and_leaves_a_valid_chain() -> None:
+    """A2 I3: break out in mid-tool; the tool is cancelled; another worker runs the read-only call
+    again and goes on, without asking the model again."""
+    script = Script([call("wait", {"name": "w"}), finish(ANSWER)])
+    async with bench(script) as place:
+        await leave_when(place, ToolStarted)
+        assert place.gate.log == ["begin w", "end w"]
+        place.gate.open.set()
+        ended = await place.resume()
+    assert ended.status is RunStatus.SUCCESS
+    assert list(place.outputs().values()) == ["w"]
+    assert len(place.api.requests) == 2
+
+
+async def test_a_change_that_was_begun_is_never_made_again() -> None:
+    """I3 B2: killed after a change was begun; the model is told that nobody knows its outcome, and
+    what was done before keeps its output."""
+    reply = calls(("add", {"a": 1, "b": 1}), ("change", {"name": "x"}), ("add", {"a": 2, "b": 2}))
+    async with bench(Script([reply, finish(ANSWER)])) as place:
+        await leave_when(place, ToolEnded, "change")
+        ended = await place.resume()
+    assert place.gate.log == ["add 1 1", "change x", "add 2 2"]
+    first, unknown, last = place.outputs().values()
+    assert (first, last) == ("2", "4")
+    assert unknown.startswith("Unknown: the bot was interrupted")
+    assert ended.status is RunStatus.SUCCESS
+
+
+async def test_a_change_that_was_not_begun_is_made_after_all() -> None:
+    """I3: killed right before; it happens once."""
+    async with bench(Script([call("change", {"name": "x"}), finish(ANSWER)])) as place:
+        await leave_when(place, Recorded)
+        ended = await place.resume()
+    assert place.gate.log == ["change x"]
+    assert list(place.outputs().values()) == ["changed x"]
+    assert ended.status is RunStatus.SUCCESS
+
+
+async def leave_when(place: Bench, kind: type, tool: str = "") -> None:
+    """Drop the run, as a crash would, at the first event of a kind (of a tool)."""
+    stream = place.stream("First")
+    async for event in stream:
+        if isinstance(event, kind) and tool in ("", getattr(event, "tool", "")):
+            if isinstance(event, ToolStarted):
+                await place.gate.entered.wait()
+            break
+    await stream.aclose()
+
+
+async def stop_soon(place: Any) -> None:
+    """Ask to stop once the request has reached the service."""
+
+    async def when_received() -> None:
+        await place.api.until(lambda: place.api.requests)
+        place.parts.interrupt.request()
+
+    place.stopper = asyncio.create_task(when_received())
