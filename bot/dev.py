@@ -96,7 +96,8 @@ async def _workspace(port: int, notice: str) -> AsyncGenerator[Workspace]:
         )
 
     try:
-        async with Workspace.open(port=port, mount=add_page) as workspace:
+        name = features["bot_user"]["display_name"]
+        async with Workspace.open(port=port, mount=add_page, app_name=name) as workspace:
             yield workspace
     except OSError as error:
         if error.errno != errno.EADDRINUSE:

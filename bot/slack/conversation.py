@@ -30,6 +30,7 @@ from bot.toolkit.conversation import Download, ThreadMessage
 
 _PAGE = 200
 _MAX_PAGES = 10
+_OF_SLACK = frozenset({"tombstone", "channel_join", "channel_leave", "channel_archive"})
 _MAX_ALT = 1_000  # characters, files.getUploadURLExternal
 _LINK = re.compile(r"/archives/(?P<channel>[CGD][A-Z0-9]{6,})/p(?P<ts>\d{10})(?P<micro>\d{6})")
 
@@ -223,8 +224,8 @@ def _alt(name: str, comment: str) -> str | None:
 
 
 def _is_said(message: Mapping[str, Any], run_id: str) -> bool:
-    """False for what the run itself shows, and for what Slack leaves of a deleted message."""
-    return message.get("subtype") != "tombstone" and not is_of_run(message, run_id)
+    """False for what the run itself shows, and for what nobody wrote."""
+    return message.get("subtype") not in _OF_SLACK and not is_of_run(message, run_id)
 
 
 def _ts(at: datetime | None) -> str | None:

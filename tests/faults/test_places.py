@@ -19,11 +19,11 @@ SALES, DIRECT = "C0SALES001", "D0ADA00001"
 
 
 async def archive(bot: Deployment, root: str) -> None:
-    await bot.ws.archive(SALES)
+    await bot.ws.archive(ADA, SALES)
 
 
 async def remove_bot(bot: Deployment, root: str) -> None:
-    await bot.ws.remove(SALES, bot.ws.bot_user_id)
+    await bot.ws.remove(ADA, SALES, bot.ws.bot_user_id)
 
 
 async def delete_message(bot: Deployment, root: str) -> None:

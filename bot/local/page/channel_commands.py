@@ -15,6 +15,7 @@ CHANNEL_COMMANDS: tuple[Json, ...] = (
         "description": "Take somebody out of this channel",
         "usage_hint": "@name",
     },
+    {"command": "/leave", "description": "Leave this channel", "usage_hint": ""},
     {"command": "/archive", "description": "Archive this channel", "usage_hint": ""},
 )
 _MENTION = re.compile(r"<@(\w+)>")
@@ -28,6 +29,7 @@ class ChannelCommands:
         self._known: dict[str, Callable[[str, str, str], Awaitable[None]]] = {
             "/invite": self._invite,
             "/remove": self._remove,
+            "/leave": self._leave,
             "/archive": self._archive,
         }
 
@@ -44,14 +46,14 @@ class ChannelCommands:
     async def _invite(self, user: str, channel: str, text: str) -> None:
         await self._ws.invite(user, channel, self._named(text))
 
-    async def _remove(self, _: str, channel: str, text: str) -> None:
-        other = self._named(text)
-        if other not in self._ws.channels[channel].members:
-            raise CannotDo("They are not in this channel")
-        await self._ws.remove(channel, other)
+    async def _remove(self, user: str, channel: str, text: str) -> None:
+        await self._ws.remove(user, channel, self._named(text))
 
-    async def _archive(self, _: str, channel: str, __: str) -> None:
-        await self._ws.archive(channel)
+    async def _leave(self, user: str, channel: str, _: str) -> None:
+        await self._ws.remove(user, channel, user)
+
+    async def _archive(self, user: str, channel: str, _: str) -> None:
+        await self._ws.archive(user, channel)
 
     def _named(self, text: str) -> str:
         found = _MENTION.fullmatch(text.strip())

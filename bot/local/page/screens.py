@@ -81,6 +81,7 @@ class Screens:
                 for c in self._ws.channels.values()
                 if user in c.members and not c.is_direct
             },
+            archived=frozenset(c.id for c in self._ws.channels.values() if c.archived),
             hosted_image=lambda source: self._hosted_image(source, user),
         )
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bot.local.workspace import Channel, Workspace
+from bot.local.workspace.messages import UNWRITTEN
 
 Json = dict[str, Any]
 
@@ -19,7 +20,7 @@ def found(ws: Workspace, channels: Sequence[Channel], query: str) -> Json:
         _shown(ws, channel, message)
         for channel in channels
         for message in (ws.store.in_channel(channel.id) if words else ())
-        if message.get("subtype") != "tombstone" and _has(message, words)
+        if message.get("subtype") not in UNWRITTEN and _has(message, words)
     ]
     messages.sort(key=lambda each: each["ts"], reverse=True)
     return {

@@ -15,6 +15,9 @@ THREAD_KEYS = (
     "subscribed",
 )
 
+UNWRITTEN = frozenset({"tombstone", "channel_join", "channel_leave", "channel_archive"})
+"""The subtypes of messages that nobody wrote."""
+
 
 class Messages:
     """All messages by channel and ts, with the ephemeral ones beside them.

@@ -4,7 +4,15 @@ import secrets
 from collections.abc import Sequence
 from typing import Any
 
-from bot.local.workspace import elements, interactivity, modals, posting, views, workflows
+from bot.local.workspace import (
+    elements,
+    interactivity,
+    membership,
+    modals,
+    posting,
+    views,
+    workflows,
+)
 from bot.local.workspace.canvases import make_canvas
 from bot.local.workspace.core import Core
 from bot.local.workspace.errors import CannotDo
@@ -226,32 +234,15 @@ class People(Core):
 
     async def invite(self, inviter: str, channel: str, user: str) -> None:
         """Add somebody, or the bot, to a channel."""
-        place = self._place(inviter, channel)
-        if user in place.members:
-            raise CannotDo(f"{self.state.everyone()[user].real_name} is already in #{place.name}")
-        place.members.append(user)
-        self.changed("members", channel, user=user)
-        kind = "C" if place.kind == "public" else "G"
-        event = {
-            "type": "member_joined_channel",
-            "user": user,
-            "channel": channel,
-            "channel_type": kind,
-        }
-        self.emit(event | {"team": self.team_id, "inviter": inviter}, place)
+        membership.join(self, self._place(inviter, channel), user, inviter)
 
-    async def remove(self, channel: str, user: str) -> None:
-        """Take somebody, or the bot, out of a channel."""
-        self.channels[channel].members.remove(user)
-        self.changed("members", channel, user=user)
-        if user == self.bot_user_id:
-            self.emit({"type": "channel_left", "channel": channel})
+    async def remove(self, remover: str, channel: str, user: str) -> None:
+        """Take somebody, or the bot, out of a channel; oneself to leave it."""
+        membership.leave(self, self._place(remover, channel), user, remover)
 
-    async def archive(self, channel: str) -> None:
+    async def archive(self, user: str, channel: str) -> None:
         """Archive a channel."""
-        self.channels[channel].archived = True
-        self.changed("members", channel)
-        self.emit({"type": "channel_archive", "channel": channel}, self.channels[channel])
+        membership.archive(self, self._place(user, channel), user)
 
     def _place(self, user: str, channel: str) -> Channel:
         if user not in self.people:

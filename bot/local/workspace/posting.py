@@ -5,7 +5,7 @@ from typing import Any
 
 from bot.local.workspace.core import Core
 from bot.local.workspace.errors import SlackFault
-from bot.local.workspace.messages import is_reply, without_metadata
+from bot.local.workspace.messages import UNWRITTEN, is_reply, without_metadata
 from bot.local.workspace.state import SLACKBOT, Channel, Json, State
 from bot.local.workspace.text import mentions
 from bot.local.workspace.wire import LABELS
@@ -38,7 +38,7 @@ def from_bot(state: State, fields: Json) -> Json:
         "bot_profile": {
             "id": state.bot_id,
             "app_id": state.app_id,
-            "name": "Bot",
+            "name": state.app_name,
             "team_id": state.team_id,
             "deleted": False,
         },
@@ -156,7 +156,7 @@ def _searching(core: Core, message: Json) -> Json:
 
 
 def _calls_bot(core: Core, channel: Channel, message: Json) -> bool:
-    from_person = "bot_id" not in message
+    from_person = "bot_id" not in message and message.get("subtype") not in UNWRITTEN
     return from_person and not channel.is_direct and mentions(message["text"], core.bot_user_id)
 
 

@@ -32,9 +32,11 @@ class Workspace(People):
         port: int = 0,
         mount: Mount | None = None,
         *,
+        app_name: str = "Bot",
         beside: "Workspace | None" = None,
     ) -> AsyncGenerator["Workspace"]:
-        """Serve a fresh workspace; port 0 takes any. `mount` may add routes before it starts.
+        """Serve a fresh workspace; port 0 takes any. `mount` may add routes before it starts;
+        `app_name` is the app's in its manifest.
 
         One `beside` another is a second workspace of the same app, which reaches both by the API of
         the first; people and channels have the same ids in both.
@@ -43,6 +45,7 @@ class Workspace(People):
         listener = socket.create_server((host, port), family=family)
         name = f"[{host}]" if ":" in host else host
         workspace = cls(f"http://{name}:{listener.getsockname()[1]}/")
+        workspace.state.app_name = app_name
         if beside is not None:
             workspace._share_app(beside)
         workspace.app = workspace._application()

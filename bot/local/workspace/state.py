@@ -224,6 +224,7 @@ class State:
     team_name: str = "Local"
     team_domain: str = "local"
     app_id: str = "A0BOT00001"
+    app_name: str = "Bot"
     bot_id: str = "B0BOT00001"
     bot_user_id: str = BOT_USER
     bot_token: str = field(default_factory=lambda: token("xoxb-1"))
@@ -260,8 +261,9 @@ class State:
         return (BOT_SCOPES if self.owns(token) else granted) - self.missing_scopes
 
     def everyone(self) -> dict[str, Person]:
-        """People and the bot's own user."""
-        return {**self.people, self.bot_user_id: BOT}
+        """People and the bot's own user, which has the app's name."""
+        bot = Person(self.bot_user_id, "bot", self.app_name, "#4a154b", is_bot=True)
+        return {**self.people, bot.id: bot}
 
     def direct(self, user: str) -> Channel | None:
         """The DM between this person and the bot."""
@@ -273,6 +275,3 @@ class State:
     def status(self, channel: str, thread_ts: str | None) -> Status:
         """The status of a thread, made on first use."""
         return self.statuses.setdefault((channel, thread_ts), Status())
-
-
-BOT = Person(BOT_USER, "bot", "Bot", "#4a154b", is_bot=True)

@@ -183,6 +183,28 @@ async def test_saying_something_with_a_mention_and_a_file(browser):
     assert "<td>2</td>" in html, "a CSV shows its first rows"
 
 
+async def test_who_comes_and_goes_is_told_in_the_channel(browser):
+    """As Slack does, in lines that call nobody; an archived channel is offered by no picker."""
+    for command in ("/remove @bot", "/invite @bot", "/remove @Gus Guest", "/archive"):
+        assert (await browser.say(command))[0] == 200
+    html = await browser.text("/page/pane", user=ADA, channel=GENERAL)
+    for line in (
+        "was removed from #general by Ada Lovelace.",
+        "was added to #general by Ada Lovelace.",
+        "archived #general.",
+    ):
+        assert line in html
+    assert "data-typed" not in html, "nobody wrote it, so nobody edits it"
+    picker = {"type": "conversations_select", "action_id": "where"}
+    view = {"type": "home", "blocks": [{"type": "actions", "elements": [picker]}]}
+    browser.ws.state.homes[ADA] = view | {"id": "V1"}
+    home = await browser.text(
+        "/page/pane", user=ADA, tab="home", channel=browser.ws.state.direct(ADA).id
+    )
+    assert "#sales</option>" in home
+    assert "#general</option>" not in home
+
+
 async def test_a_reply_goes_into_its_thread(browser):
     _, root = await browser.say("root")
     await browser.say("reply", thread_ts=root["ts"])

@@ -180,9 +180,9 @@ async def test_when_its_place_is_gone_the_person_is_told_once(thread, what):
         if what == "message":
             await thread.rig.clients.writes.chat_delete(channel=GENERAL, ts=thread.post.ts)
         elif what == "archived":
-            await thread.ws.archive(GENERAL)
+            await thread.ws.archive(ADA, GENERAL)
         else:
-            await thread.ws.remove(GENERAL, thread.ws.bot_user_id)
+            await thread.ws.remove(ADA, GENERAL, thread.ws.bot_user_id)
         await surface.finish(outcome())
         await surface.finish(outcome())
     direct = thread.ws.messages(thread.rig.direct(ADA))

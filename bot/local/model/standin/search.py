@@ -25,7 +25,7 @@ FOUND = re.compile(
     re.M,
 )
 RESULT = re.compile(r"^\d+\. (?P<title>.+) — (?P<url>\S+)\n\s+(?P<said>.+)$", re.M)
-TO_BOT = re.compile(r"@\w*bot\b", re.IGNORECASE)
+TO_BOT = re.compile(r"@(?:\w+ )?\w*bot\b", re.IGNORECASE)
 MOST = 8
 
 

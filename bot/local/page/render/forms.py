@@ -30,7 +30,11 @@ def groups(context: Context, element: Mapping[str, Any]) -> list[tuple[str, list
         return [(text_of(g.get("label")), _options(g.get("options"))) for g in grouped]
     scene = context["scene"]
     people = [_option(key, name) for key, name in scene.people.items()]
-    channels = [_option(key, f"#{name}") for key, name in scene.channels.items()]
+    channels = [
+        _option(key, f"#{name}")
+        for key, name in scene.channels.items()
+        if key not in scene.archived
+    ]
     if "users_select" in kind:
         return [("", people)]
     if "channels_select" in kind:

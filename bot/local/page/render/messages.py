@@ -4,6 +4,7 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
+from bot.local.page.render.scene import Scene
 from bot.local.page.render.text import clean
 
 AVATARS = 8
@@ -45,3 +46,19 @@ def file_view(file: Mapping[str, Any]) -> dict[str, Any]:
         "image": file.get("mimetype") in _INLINE_IMAGES,
         "table": extension in ("csv", "tsv"),
     }
+
+
+def service_line(message: Mapping[str, Any], scene: Scene, place: str) -> str:
+    """What Slack itself says of its author in that place, to go on after their name; "" where it is
+    a message of their own."""
+    by = clean(message.get("inviter") or message.get("remover"))
+    own = not by or by == message.get("user")
+    match message.get("subtype"):
+        case "channel_join":
+            return f"joined {place}." if own else f"was added to {place} by {scene.person(by)}."
+        case "channel_leave":
+            return f"left {place}." if own else f"was removed from {place} by {scene.person(by)}."
+        case "channel_archive":
+            return f"archived {place}."
+        case _:
+            return ""

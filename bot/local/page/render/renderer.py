@@ -19,7 +19,7 @@ from bot.local.page.render import charts, forms, tables
 from bot.local.page.render.axes import full
 from bot.local.page.render.chart_data import read_chart
 from bot.local.page.render.markdown import markdown
-from bot.local.page.render.messages import avatar, file_view, initials, size
+from bot.local.page.render.messages import avatar, file_view, initials, service_line, size
 from bot.local.page.render.mrkdwn import mrkdwn
 from bot.local.page.render.rich_text import rich_text
 from bot.local.page.render.scene import Scene
@@ -57,7 +57,8 @@ def _environment() -> Environment:
         "draw": charts.draw, "colour": charts.colour, "number": full, "table": tables.read_table,
         "choices": forms.choices, "chosen": forms.chosen, "groups": forms.groups,
         "initials": initials, "avatar": avatar, "file_view": file_view, "size": size,
-        "hosted": _hosted, "typed": _typed, "person": _person, "as_list": forms.as_list, "as_dict": forms.as_dict,
+        "hosted": _hosted, "typed": _typed, "person": _person,
+        "service_line": _service_line, "as_list": forms.as_list, "as_dict": forms.as_dict,
     }  # fmt: skip
     jinja.globals |= {
         "block_template": _named("blocks", "unsupported"),
@@ -118,6 +119,11 @@ def _hosted(context: Context, image: object) -> str | None:
     own = own if isinstance(own, Mapping) else {}
     source = image.get("image_url") or own.get("id") or own.get("url")
     return context["scene"].hosted_image(source) if isinstance(source, str) else None
+
+
+@pass_context
+def _service_line(context: Context, message: Mapping[str, Any]) -> str:
+    return service_line(message, context["scene"], str(context.get("title", "")))
 
 
 @pass_context

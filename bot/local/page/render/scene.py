@@ -19,6 +19,7 @@ class Scene:
     is_admin: bool = False
     people: Mapping[str, str] = field(default_factory=dict)
     channels: Mapping[str, str] = field(default_factory=dict)
+    archived: frozenset[str] = frozenset()  # of the channels: known by name, offered by no picker
     hosted_image: Callable[[str], str | None] = _nothing_hosted
     """A file id or URL of the workspace's own file host → the page's URL for it; None for anything
     outside, which the page never loads."""

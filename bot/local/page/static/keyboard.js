@@ -2,7 +2,6 @@
 // are with these.
 import { clicks } from "./clicks.js";
 import { app, closeThread, place, showSidebar } from "./place.js";
-import { user } from "./server.js";
 
 document.addEventListener("keydown", (event) => {
   const { target } = event;
@@ -22,7 +21,7 @@ function back() {
 // From an empty composer, as in Slack.
 function editLast(event) {
   const list = event.target.closest(".foot").previousElementSibling;
-  const message = [...list.querySelectorAll(`.msg[data-author="${CSS.escape(user())}"]`)].at(-1);
+  const message = [...list.querySelectorAll(".msg:has([data-typed])")].at(-1);
   if (!message) return;
   event.preventDefault();
   clicks.edit(null, { message, back: event.target });

@@ -18,7 +18,7 @@ async def test(core: Core) -> Json:
         "user_id": state.bot_user_id,
         "bot_id": state.bot_id,
         "app_id": state.app_id,
-        "app_name": "Bot",
+        "app_name": state.app_name,
         "enterprise_id": state.organisation,
         "is_enterprise_install": state.organisation is not None,
     }
@@ -46,5 +46,10 @@ async def bots_info(core: Core, *, bot: str | None = None, team_id: str | None =
     state = core.state
     if bot not in (None, state.bot_id):
         raise SlackFault("bot_not_found")
-    shown = {"id": state.bot_id, "deleted": False, "name": "Bot", "user_id": state.bot_user_id}
+    shown = {
+        "id": state.bot_id,
+        "deleted": False,
+        "name": state.app_name,
+        "user_id": state.bot_user_id,
+    }
     return {"bot": shown | {"app_id": state.app_id, "updated": 1_700_000_000, "icons": {}}}

@@ -3,6 +3,7 @@
 from bot.local.workspace.arguments import Strings
 from bot.local.workspace.core import Core
 from bot.local.workspace.errors import SlackFault
+from bot.local.workspace.messages import UNWRITTEN
 from bot.local.workspace.methods.method import method
 from bot.local.workspace.paging import page
 from bot.local.workspace.state import Channel, Json, Person
@@ -65,7 +66,7 @@ def _sees(person: Person, channel: Channel) -> bool:
 def _fits(message: Json, query: str, after: int | None, before: int | None) -> bool:
     at, text = float(message["ts"]), str(message.get("text") or "").casefold()
     in_time = (after is None or at > after) and (before is None or at < before)
-    by_person = "bot_id" not in message and message.get("subtype") != "tombstone"
+    by_person = "bot_id" not in message and message.get("subtype") not in UNWRITTEN
     return in_time and by_person and all(word in text for word in query.casefold().split())
 
 

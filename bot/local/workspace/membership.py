@@ -1,0 +1,44 @@
+"""Who is in a channel, and whether it goes on: what changes, what is told, and the line it leaves."""
+
+from bot.local.workspace.core import Core
+from bot.local.workspace.errors import CannotDo
+from bot.local.workspace.posting import post
+from bot.local.workspace.state import Channel, Json
+
+
+def join(core: Core, place: Channel, user: str, inviter: str) -> None:
+    """Add somebody, or the bot. CannotDo for one who is there."""
+    if user in place.members:
+        raise CannotDo(f"{core.state.everyone()[user].real_name} is already in #{place.name}")
+    place.members.append(user)
+    core.changed("members", place.id, user=user)
+    kind = "C" if place.kind == "public" else "G"
+    event = {"type": "member_joined_channel", "user": user, "channel": place.id}
+    about = {"channel_type": kind, "team": core.team_id, "inviter": inviter}
+    core.emit(event | about, place)
+    _line(core, place, "channel_join", user, "has joined the channel", inviter=inviter)
+
+
+def leave(core: Core, place: Channel, user: str, remover: str) -> None:
+    """Take somebody, or the bot, out; `remover` is the same person when they leave. CannotDo for
+    one who is not there."""
+    if user not in place.members:
+        raise CannotDo(f"{core.state.everyone()[user].real_name} is not in #{place.name}")
+    place.members.remove(user)
+    core.changed("members", place.id, user=user)
+    if user == core.bot_user_id:
+        core.emit({"type": "channel_left", "channel": place.id})
+    _line(core, place, "channel_leave", user, "has left the channel", remover=remover)
+
+
+def archive(core: Core, place: Channel, by: str) -> None:
+    """End a channel: it can be read from now on, and not be written in."""
+    place.archived = True
+    core.changed("members", place.id)
+    core.emit({"type": "channel_archive", "channel": place.id}, place)
+    _line(core, place, "channel_archive", by, "has archived the channel")
+
+
+def _line(core: Core, place: Channel, subtype: str, user: str, what: str, **about: str) -> None:
+    message: Json = {"type": "message", "subtype": subtype, "user": user}
+    post(core, place, message | {"text": f"<@{user}> {what}"} | about)
