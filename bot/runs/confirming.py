@@ -33,12 +33,16 @@ _LONGEST = 50_000
 """Characters of arguments that somebody can be asked to look at."""
 
 _NO_OTHER_WAY = "Do not try to do it in another way; say in the result that it was not done."
+_AS_CHANGED = (
+    "If that changes what this was to do, ask for it so changed; else say in the result that it was "
+    "not done."
+)
 _TOO_LONG = (
     f"Not done: this needs a person's approval, and nobody can check more than {_LONGEST:,} "
     "characters. Do it in smaller pieces."
 )
-_ADMINS = f"Not done: only admins decide what everybody in the workspace is told. {_NO_OTHER_WAY}"
-_NOBODY = f"Not done: it needs the approval of somebody who cannot give it. {_NO_OTHER_WAY}"
+_ADMINS = f"Not done: only admins decide what everybody in the workspace is told.\n{_NO_OTHER_WAY}"
+_NOBODY = f"Not done: it needs the approval of somebody who cannot give it.\n{_NO_OTHER_WAY}"
 
 
 class Confirming(Hooks):
@@ -97,7 +101,8 @@ class Confirming(Hooks):
             return Undecided()
         if await self._still_allowed(decision):
             return Approved()
-        return f"Not done: {_why(decision)}. {_NO_OTHER_WAY}"
+        advice = _AS_CHANGED if _is_overtaken(decision) else _NO_OTHER_WAY
+        return f"Not done: {_why(decision)}.\n{advice}"  # people are shown the first line
 
     async def _still_allowed(self, decision: Decision | None) -> bool:
         """Whether it is a yes of somebody who may still say it: settings and people change."""
@@ -130,11 +135,16 @@ class Confirming(Hooks):
         )
 
 
+def _is_overtaken(decision: Decision) -> bool:
+    """Whether nobody decided it, because something new was written."""
+    return decision.verdict is Verdict.DENIED and not decision.by
+
+
 def _why(decision: Decision) -> str:
     match decision.verdict:
         case Verdict.EXPIRED:
             return "nobody approved it in time"
-        case Verdict.DENIED if not decision.by:
+        case Verdict.DENIED if _is_overtaken(decision):
             return decision.comment
         case Verdict.DENIED:
             said = f" and said: {decision.comment}" if decision.comment else ""

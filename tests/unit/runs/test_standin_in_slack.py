@@ -65,3 +65,19 @@ async def test_what_the_tools_say_becomes_sentences(redis_url: str) -> None:
         assert "_canvas" not in answer
         assert "handle" not in answer
         assert "mem_" not in answer
+
+
+async def test_what_is_written_instead_of_a_yes_changes_what_is_asked(redis_url: str) -> None:
+    """A new card with the change; the one before can no longer be pressed."""
+    async with bot_in_slack(StandIn(), redis_url) as place:
+        ws = place.slack
+        asked = await ws.say(ADA, GENERAL, place.mention("post 'We ship' in #sales"))
+
+        def card(channel: str) -> dict[str, Any] | None:
+            replies = ws.messages(GENERAL, asked["ts"])[1:]
+            cards = (each for each in replies if "Approve" in str(each.get("blocks")))
+            return next((each for each in cards if channel in str(each["blocks"])), None)
+
+        await ws.until(lambda: card("#sales"), timeout=PATIENCE)
+        await ws.say(ADA, GENERAL, "no, use #general", thread_ts=asked["ts"])
+        await ws.until(lambda: card("#general") and not card("#sales"), timeout=PATIENCE)

@@ -10,7 +10,8 @@ from dataclasses import replace
 
 from ..replies import Reply, call, reasoning, text
 from ..request import ModelRequest
-from .conversation import COMPLETE, Turn
+from .amending import amended
+from .conversation import COMPLETE, Turn, in_common
 from .findings import Findings
 from .intents import INTENTS
 from .view import Missing, Need, OutOfTurns, View
@@ -31,6 +32,7 @@ class StandIn:
 
 def decide(view: View) -> Reply:
     """Go on with the skill that fits the question until it needs a call or is done."""
+    view.open = in_common(amended(view.turns, view.open))
     first, *more = view.open
     try:
         found = _found(view, first)

@@ -10,7 +10,7 @@ from .outputs import Document, failed, parse_document, reason
 from .passages import cut, summarise
 from .talk import messages_here, to_do
 from .view import View
-from .words import content, has, overlap, sentences
+from .words import content, has, overlap, sentences, shortened
 
 CANVAS = r"canvas(?:es)?"
 MAKE = re.compile(
@@ -20,7 +20,10 @@ ADD = re.compile(
     r"\b(?:add|append|put)\b(?: (?:an?|the|this|another|new))*(?: (?:line|item|point|paragraph|section|sentence|note|entry|task))?"
     r"(?P<to> (?:to|into|in) (?:the|this|that|our|it)(?: \w+)? ?canvas)?\s*[:,-]?\s*(?P<text>.*)", re.I | re.S,
 )  # fmt: skip
-RENAME = re.compile(r"\brename\b.*?\bto\b\s*[\"“'‘]?(?P<text>[^\"”'’]+)", re.IGNORECASE)
+RENAME = re.compile(
+    r"\b(?:rename\b.*?\bto|change (?:the|its) (?:title|name) to|(?:call|name|title) it)\b\s*[\"“'‘]?(?P<text>[^\"”'’]+)",
+    re.IGNORECASE,
+)
 REPLACE = re.compile(
     r"\b(?:replace|change)\b\s+[\"“'‘]?(?P<old>.+?)[\"”'’]?\s+(?:with|by|to)\s+[\"“'‘]?(?P<new>[^\"”'’]+)",
     re.I,
@@ -44,6 +47,7 @@ LAST = r"this|that|it|the (?:result|answer|summary|figures)"
 OUTLINE = ("Purpose", "Decisions", "Next steps", "Open questions")
 TOOLS = ("create_canvas", "edit_canvas", "read_canvas")
 MOST_LINES = 12
+LONGEST_TITLE = 40
 
 
 def is_asked(view: View) -> bool:
@@ -88,7 +92,8 @@ def _make(view: View, found: Findings) -> None:
         found.summary = f"There is a canvas already, **{there['title']}**, so I made no second one. I can add to it."
         found.follow_ups = ["Read the canvas", "Add to the canvas: to be discussed"]
         return
-    title, (text, told) = _title(view), _body(view)
+    text, told = _body(view)
+    title = _title(view, text)
     place = PLACE.search(view.text)
     output = view.do(
         "create_canvas", "I make the canvas, if I may.", fresh=True, title=title, text=text,
@@ -105,15 +110,24 @@ def _make(view: View, found: Findings) -> None:
     found.follow_ups = ["Read the canvas", "Add to the canvas: to be discussed"]
 
 
-def _title(view: View) -> str:
+def _title(view: View, text: str) -> str:
+    """The name that was given, or the beginning of what stands in it."""
     named = NAMED.search(BODY.sub("", view.text) if ":" in view.text else view.text)
     name = named["name"] if named else ""
     name = re.sub(
         r"^(?:our|the|my|an?|this)\s+|\s+(?:in|for) #.*$|\bme\b", "", name.strip(), flags=re.I
     ).strip(" ,.")
     if not name or re.fullmatch(LAST, name, re.IGNORECASE):
-        name = "Action items" if has(view.text, r"action items?|to-?dos?") else "Notes"
+        name = "Action items" if has(view.text, r"action items?|to-?dos?") else _beginning(text)
     return name[:1].upper() + name[1:]
+
+
+def _beginning(text: str) -> str:
+    """A few words of a text, to call it by."""
+    first = next(iter(sentences(text)), "Notes").strip(" .!?:")
+    if len(first) > LONGEST_TITLE:
+        first = re.split(r"\s*[,;:]\s|\s[-–]\s", first)[0]
+    return "Notes" if text.startswith("##") else shortened(first, LONGEST_TITLE)
 
 
 def _body(view: View) -> tuple[str, str]:
@@ -138,7 +152,7 @@ def _body(view: View) -> tuple[str, str]:
         points = "".join(f"\n- {each}" for each in view.last_answer.get("key_points") or [])
         return f"{summary}\n{points}".strip(), "It holds my last answer."
     if said and not re.fullmatch(rf"\W*(?:{LAST})\W*", said, re.I):
-        numbered = re.sub(r"\s+(?=\d+[.)] )", "\n", said).split("\n")
+        numbered = re.sub(r"\s+(?=\d+[.)] |[-*•] )", "\n", said).split("\n")
         if len(numbered) > 1:
             return "\n".join(numbered), f"It holds your list of {len(numbered)}."
         lines = sentences(said)

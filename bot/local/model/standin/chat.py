@@ -98,6 +98,11 @@ TABLE = (
         "sets stands in `bot.toml` and `.env`.",
     ),
     Said.of(
+        r".*\b(?:why|when|what|who)\b.*\bapprov(?:al|als|es?)\b.*|why (?:do|must|should) (?:i|we|somebody) (?:approve|press|click).*",
+        "Whatever others see or what lasts, as a message, a canvas or a schedule, waits for a yes: the card shows "
+        "exactly what would be done, and nothing happens before. You may approve, deny, or write what to change.",
+    ),
+    Said.of(
         r"(?:many |ok(?:ay)?,? |great,? |no,? )?(?:thanks|thank you|thx|ty|cheers|danke|merci)"
         r"(?: (?:so|very) much| a lot| for .*)?",
         "You are welcome.",

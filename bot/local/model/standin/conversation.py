@@ -21,6 +21,7 @@ _MARKS = re.compile(r"\[data (\w+)\]\n(.*)\n\[end of data \1\]", re.DOTALL)
 REMEMBERED = "[Remembered from other conversations"
 AGAIN = re.compile(r"\(You have answered this before.*?\)\s*", re.S)
 CANCELLED = re.compile(r"\ACancelled by the user\b", re.IGNORECASE)
+OVERTAKEN = re.compile(r"\ANot done: .*\bsomething new was written\b")
 STOPPED = re.compile(r"The person stopped this\b")
 EDITED = re.compile(r"\(This is an edit of what was asked before.*?\)\s*", re.S)
 
@@ -46,12 +47,17 @@ class Step:
         """Whether somebody stopped it: then its output is none."""
         return bool(CANCELLED.match(self.output or ""))
 
+    @property
+    def is_undone(self) -> bool:
+        """Whether somebody wrote something new instead of allowing it."""
+        return bool(OVERTAKEN.match(self.output or ""))
+
 
 @dataclass(slots=True)
 class Turn:
     """What a person said, and what was done about it. `day` is the asker's own date, in ISO form;
     `notes` come from the program itself; `edited` says that it takes the place of what was asked
-    before."""
+    before; `amends` is a turn that was answered and is asked anew with a change."""
 
     text: str
     quoted: str = ""
@@ -62,6 +68,7 @@ class Turn:
     author: str = ""
     place: str = ""
     day: str = ""
+    amends: Turn | None = None
 
     @property
     def is_over(self) -> bool:
@@ -95,11 +102,15 @@ def turns_of(request: ModelRequest) -> list[Turn]:
 
 
 def open_turns(turns: list[Turn]) -> list[Turn]:
-    """What was said since the last answer, or since it was edited: with the steps in common."""
+    """What was said since the last answer, or since it was edited."""
     first = len(turns) - 1
     while first and not turns[first - 1].is_over and not turns[first].edited:
         first -= 1
-    waiting = turns[first:]
+    return turns[first:]
+
+
+def in_common(waiting: list[Turn]) -> list[Turn]:
+    """Turns that one answer is for, with their steps and notes in common."""
     steps = [step for turn in waiting for step in turn.steps]
     notes = [note for turn in waiting for note in turn.notes]
     for turn in waiting:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from . import (
     again,
+    amending,
     canvases,
     chat,
     clock,
@@ -49,6 +50,7 @@ INTENTS = (
     # The type of the result says it.
     Intent(threads.is_asked, threads.answer),
     # The whole message says it.
+    Intent(amending.is_asked, amending.answer),
     Intent(again.is_asked, again.answer),
     Intent(chat.is_asked, chat.answer),
     # Certain words do: the later in the day and the more public, the earlier it is looked at.

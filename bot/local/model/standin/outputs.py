@@ -7,6 +7,8 @@ import io
 import re
 from dataclasses import dataclass, field
 
+from .conversation import OVERTAKEN
+
 HEAD = re.compile(
     r"handle: (?P<handle>\w+) · (?P<size>[^\n]*?)(?: · source: (?P<source>[^\n<]*)"
     r"(?:<(?P<url>[^>\n]+)>)?)?$",
@@ -88,6 +90,8 @@ def failed(output: str) -> bool:
 
 def reason(output: str) -> str:
     """Why a tool did not do it: the first line, without what is for the model alone."""
+    if OVERTAKEN.match(output):
+        return "You wrote again before you decided. Ask for it once more to have it done."
     return re.split(r" (?:Do not|Ask the person) ", output.split("\n", 1)[0])[0]
 
 

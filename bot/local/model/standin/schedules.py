@@ -85,17 +85,17 @@ def _once(view: View, found: Findings, once: re.Match[str]) -> None:
     is_reminder = bool(REMIND.search(rest))
     text = f"Reminder: {wish}" if is_reminder else rest
     told = f"I will remind you here: “{wish}”" if is_reminder else f"“{rest}”"
-    _schedule(view, found, text, told, at=at.isoformat(timespec="minutes"))
-    if found.confidence == "high":
+    if _schedule(view, found, text, told, at=at.isoformat(timespec="minutes")):
         found.summary = f"{told}, on **{in_words(at)}**."
 
 
-def _schedule(view: View, found: Findings, text: str, told: str, **when: Any) -> None:
+def _schedule(view: View, found: Findings, text: str, told: str, **when: Any) -> bool:
+    """Whether it is scheduled; what it takes the place of is cancelled then."""
     output = view.do("schedule_prompt", "I schedule it, if I may.", fresh=True, text=text, **when)
     if not output.startswith("scheduled"):
         found.summary = "It is not scheduled."
         found.gaps.append(reason(output))
-        return
+        return False
     made = LINE.search(output.removeprefix("scheduled: "))
     often = f", {made['often']}" if made and made["often"] else ""
     first = f", next on **{made['next']} {made['zone']}**" if made else ""
@@ -105,6 +105,17 @@ def _schedule(view: View, found: Findings, text: str, told: str, **when: Any) ->
             "I begin it here in this thread; what goes to a channel needs a yes each time."
         )
     found.follow_ups += ["What is scheduled?"]
+    for old in _amended(view):
+        view.do("cancel_schedule", "I cancel the one before.", fresh=True, id=old["id"])
+        found.points.append(f"The one before, next on {old['next']}, is cancelled")
+    return True
+
+
+def _amended(view: View) -> list[re.Match[str]]:
+    """What was scheduled by the turn that this one changes."""
+    steps = view.turn.amends.steps if view.turn.amends else []
+    outputs = (step.output or "" for step in steps if step.tool == "schedule_prompt")
+    return [made for each in outputs if (made := LINE.search(each.removeprefix("scheduled: ")))]
 
 
 def _list(view: View, found: Findings) -> None:

@@ -1,0 +1,172 @@
+"""What is said while a call waits for a yes, or right after it: the question before, changed where
+that was said."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from .conversation import COMPLETE, Step, Turn
+from .findings import Findings
+from .moments import OFTEN, ONCE
+from .posting import CHANNEL
+from .view import View
+
+LEAD = re.compile(
+    r"^\W*(?:(?:no|nope|sorry|actually|wait|oh|ok|okay|yes|please|i mean(?:t)?|oops|hm+|but|and|can you|could you|"
+    r"let'?s|better|rather|just)\b\W*)*",
+    re.IGNORECASE,
+)
+TAIL = re.compile(
+    r"\W*(?:\b(?:instead|rather|please|then|thanks|(?:would be|is) better)\b\W*)*$", re.IGNORECASE
+)
+CORRECTS = re.compile(
+    r"^\W*(?:no|sorry|actually|wait|i mean(?:t)?|oops|rather|instead|only|just|but|without|excluding|make (?:it|that))\b|"
+    r"\b(?:instead|rather)\W*$",
+    re.IGNORECASE,
+)
+"""What takes the place of a question rather than being another one."""
+CALLED_OFF = re.compile(
+    r"\W*(?:(?:no|nope|please|ok|okay|actually|cancel|sorry|oh|well|thanks|then)\b\W*)*"
+    r"(?:no|nope|don'?t(?: do (?:it|that)| post (?:it|that))?|do not(?: do (?:it|that))?|forget (?:it|that)|leave it|not (?:now|yet)|"
+    r"cancel(?: (?:it|that))?|skip it|drop it|abort|deny|denied)\W*(?:please|thanks)?\W*",
+    re.IGNORECASE,
+)
+AGAIN = re.compile(
+    r"\W*(?:(?:yes|yep|yeah|ok|okay|sure|please|fine|good|great|go ahead|do (?:it|that|so)|approved?|i approve(?: it)?|"
+    r"confirm(?:ed)?|(?:post|send|make|create|schedule) it|go for it|try again|ask(?: me)? again|once more|again)\b\W*)+",
+    re.IGNORECASE,
+)
+_VERBS = (
+    r"(?:(?:make|change|move|set|put|do|use|send|post|schedule|remind|me|it|that|this|the|time|day|date|channel|"
+    r"should|be|is|at|on|to|in|for)\s+)*"
+)
+CLOCK = r"\d{1,2}(?:[:.]\d\d)?\s*(?:am|pm)?(?: o'clock)?|noon"
+DAY = r"every \w+|tomorrow(?: morning)?|today|tonight|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+WHERE = re.compile(rf"{_VERBS}(?P<new><#[A-Z0-9]+(?:\|[^>]*)?>|#[\w-]+)", re.IGNORECASE)
+WHEN = re.compile(
+    rf"{_VERBS}(?:(?P<day>{DAY})\b)?(?:\s*,?\s*(?:at\s+)?(?P<clock>{CLOCK}))?", re.IGNORECASE
+)
+SPAN = re.compile(rf"{_VERBS}(?P<new>in (?:\d{{1,3}}|an?|half an) \w+)", re.IGNORECASE)
+NAMED = re.compile(
+    r"(?:(?:change|set|make|update)\s+)?(?:the\s+)?(?P<name>[a-z]+)\s+(?:to|should be|should say|be|is)\s*:?\s+(?P<new>.+)|"
+    r"(?P<title>(?:call|name|title) it)\s+(?P<called>.+)|"
+    r"(?:make it (?:say|read)|it should (?:say|read)|say|write)\s*:?\s+(?P<said>.+)",
+    re.IGNORECASE | re.DOTALL,
+)
+SWAPPED = re.compile(
+    r"(?:change|replace|swap)\s+(?P<old>.+?)\s+(?:to|with|by|for)\s+(?P<new>.+)|(?P<right>.+?),? not (?P<wrong>.+)",
+    re.IGNORECASE | re.DOTALL,
+)
+ALIASES = {"message": "text", "wording": "text", "name": "title", "heading": "title"}
+QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”")
+_QUOTES = " \t\n\"“”'‘’"
+
+
+def amended(turns: list[Turn], waiting: list[Turn]) -> list[Turn]:
+    """Those that wait for an answer, without the ones whose place a later one takes: it corrects the
+    one before, or says yes or no to what waited. A change of what was done is a question anew."""
+    overtaken = set()
+    for before, turn in pairwise(turns):
+        revised = None if turn.files or turn.edited else _revised(before, turn.text)
+        waits = any(before is each for each in waiting)
+        if waits and (revised or CORRECTS.search(turn.text) or is_off(before, turn.text)):
+            overtaken.add(id(before))
+            turn.notes[:0] = before.notes
+            turn.steps[:0] = [s for s in before.steps if not (revised and s.is_undone)]
+        if revised:
+            turn.text, turn.amends = revised, before.amends if waits else before
+    return [turn for turn in waiting if id(turn) not in overtaken]
+
+
+def is_off(turn: Turn, text: str) -> bool:
+    """Whether a message says no to what waited for a yes."""
+    return any(step.is_undone for step in turn.steps) and bool(CALLED_OFF.fullmatch(text))
+
+
+def is_asked(view: View) -> bool:
+    """Whether the message calls off what waited for a yes."""
+    return is_off(view.turn, view.text)
+
+
+def answer(_: View, found: Findings) -> None:
+    """What waited is left undone."""
+    found.summary = "All right, I leave it. Nothing was done."
+
+
+def _revised(before: Turn, said: str) -> str | None:
+    """The question before as the message changes it; None when it says nothing of the kind."""
+    last = next(
+        (s for s in reversed(before.steps) if s.tool not in (COMPLETE, "acquire_tools")), None
+    )
+    if last and last.is_undone and AGAIN.fullmatch(said):
+        return before.text
+    core = TAIL.sub("", LEAD.sub("", said)).strip()
+    changes = [_moved(before.text, core), _elsewhere(before.text, core)]
+    if last and last.is_undone:
+        changes += [_reworded(before.text, core, last), _swapped(before.text, core)]
+    return next((each for each in changes if each and each != before.text), None)
+
+
+def _moved(text: str, core: str) -> str | None:
+    """At another time; the day or the hour that is not said stays as it was."""
+    old = OFTEN.search(_bare(text)) or ONCE.search(_bare(text))
+    if old is None or not core:
+        return None
+    was = old[0].rstrip()
+    rest = text[old.start() + len(was) :]
+    if after := SPAN.fullmatch(core):
+        return text[: old.start()] + after["new"] + rest
+    new = WHEN.fullmatch(core)
+    if new is None or not (new["day"] or new["clock"]):
+        return None
+    days = re.search(DAY, was, re.IGNORECASE)
+    clocks = re.search(rf"\b(?:{CLOCK})$", was, re.IGNORECASE)
+    day, clock = new["day"] or (days and days[0]), new["clock"] or (clocks and clocks[0])
+    if days and days[0].lower().startswith("every") and day and not re.match("every", day, re.I):
+        day = f"every {day}"
+    when = " ".join(filter(None, (day, clock and f"at {clock}")))
+    return text[: old.start()] + when + rest
+
+
+def _elsewhere(text: str, core: str) -> str | None:
+    """In another channel."""
+    new, old = WHERE.fullmatch(core), CHANNEL.search(_bare(text))
+    if new is None:
+        return None
+    return (
+        text[: old.start()] + new["new"] + text[old.end() :] if old else f"{text} in {new['new']}"
+    )
+
+
+def _reworded(text: str, core: str, call: Step) -> str | None:
+    """With another value of an argument that is named, where the question holds the one it had."""
+    said = NAMED.fullmatch(core)
+    if said is None:
+        return None
+    name = "title" if said["title"] else (said["name"] or "text").lower()
+    name = ALIASES.get(name, name)
+    old = str(call.arguments.get(name) or "").removeprefix("Reminder: ")
+    new = (said["new"] or said["called"] or said["said"]).strip(_QUOTES)
+    if old and name == "title" and old.lower() not in text.lower():
+        return re.sub(r"\b(canvas)\b", rf"\1 called “{new}”", text, count=1, flags=re.IGNORECASE)
+    return _put(text, old, new)
+
+
+def _swapped(text: str, core: str) -> str | None:
+    """With other words where these stood."""
+    said = SWAPPED.fullmatch(core)
+    if said is None:
+        return None
+    old, new = said["old"] or said["wrong"], said["new"] or said["right"]
+    return _put(text, old.strip(_QUOTES), new.strip(_QUOTES))
+
+
+def _put(text: str, old: str, new: str) -> str | None:
+    at = text.lower().find(old.lower()) if old else -1
+    return None if at < 0 else text[:at] + new + text[at + len(old) :]
+
+
+def _bare(text: str) -> str:
+    """The text with what is quoted in it blanked: no time and no place of the question's own."""
+    return QUOTED.sub(lambda quoted: "_" * len(quoted[0]), text)

@@ -1,0 +1,92 @@
+"""What is typed instead of a yes: the stand-in asks for the same once more, changed where that was said."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bot.runners import catalogue
+from tests.unit.local.standin_kit import Thread, message
+
+NOW = "now: 2026-11-21 14:51:00 Saturday (Europe/Berlin, UTC+01:00)"
+OVERTAKEN = (
+    "Not done: instead of deciding, something new was written, which comes next.\nAsk again."
+)
+POST = "post 'We ship on Friday' in #sales"
+REMIND = "remind me tomorrow at 10 to call Ben"
+
+
+def waiting(question: str) -> Thread:
+    """A thread in which the question's call was overtaken by what is said next."""
+    names = ("post_message", "schedule_prompt", "cancel_schedule", "create_canvas", "current_time")
+    tools = [catalogue().get(name) for name in names]
+    thread = Thread(extra=[tool.definition() for tool in tools if tool])
+    thread.items.append(message(question, (), ""))
+    while (name := thread.think()[0][0]) in ("current_time", "acquire_tools"):
+        thread.items[-1]["output"] = NOW
+    assert name != "complete_task"
+    thread.items[-1]["output"] = OVERTAKEN
+    thread.outputs = {name: ["made: F1 · link: x"], "current_time": [NOW]}
+    return thread
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "changed"),
+    [
+        (REMIND, "make it 10:30 instead", {"at": "2026-11-22T10:30+01:00", "text": "Reminder: call Ben"}),
+        (REMIND, "no, on Tuesday please", {"at": "2026-11-24T10:00+01:00"}),
+        (REMIND, "in 2 hours", {"at": "2026-11-21T16:51+01:00"}),
+        (REMIND, "Chloe, not Ben", {"text": "Reminder: call Chloe"}),
+        ("every Monday at 9 tell me the news", "make it Tuesday", {"cron": "0 9 * * TUE"}),
+        (POST, "no, use #general", {"channel": "#general", "text": "We ship on Friday"}),
+        (POST, "change the text to: We ship today", {"channel": "#sales", "text": "We ship today"}),
+        (POST, "yes", {"channel": "#sales", "text": "We ship on Friday"}),
+        ("create a canvas about our launch in #sales", "change the title to Big day", {"title": "Big day"}),
+    ],
+)  # fmt: skip
+async def test_a_change_is_asked_a_yes_for(
+    question: str, said: str, changed: dict[str, Any]
+) -> None:
+    """Same tool, same arguments but for what was said."""
+    told = await waiting(question).ask(said)
+    [(_, given)] = [call for call in told.calls if call[0] != "current_time"]
+    assert {name: given[name] for name in changed} == changed
+
+
+async def test_what_is_called_off_is_left_undone() -> None:
+    told = await waiting(POST).ask("no, don't")
+    assert told.names == []
+    assert told.answer["summary"] == "All right, I leave it. Nothing was done."
+
+
+async def test_another_question_is_answered_and_the_first_is_said_to_be_undone() -> None:
+    told = await waiting(POST).ask("what is 12 * 12?")
+    assert told.names == ["calculate"]
+    assert told.answer["summary"].startswith("It was not posted in #sales.\n\n12 × 12 = **144**")
+
+
+async def test_a_change_of_what_was_scheduled_cancels_it() -> None:
+    """Nobody is reminded twice."""
+    thread = waiting(REMIND)
+    line = "Reminder: call Ben"
+    thread.outputs |= {
+        "schedule_prompt": [
+            f"scheduled: s1 · once Sun 2026-11-22 10:00 CET · {line}",
+            f"scheduled: s2 · once Sun 2026-11-22 11:30 CET · {line}",
+        ],
+        "cancel_schedule": [f"cancelled: s1 · once Sun 2026-11-22 10:00 CET · {line}"],
+    }
+    await thread.ask("yes")
+    told = await thread.ask("make it 11:30")
+    assert told.given("schedule_prompt")["at"] == "2026-11-22T11:30+01:00"
+    assert told.given("cancel_schedule") == {"id": "s1"}
+
+
+async def test_a_question_that_is_narrowed_before_its_answer_has_one_answer() -> None:
+    thread = Thread()
+    thread.items.append(message("total revenue by region", ("sales.csv",), ""))
+    told = await thread.ask("Only for North please")
+    assert "lower(\"region\") IN ('north')" in told.given("query_table")["sql"]
+    assert "South" not in told.answer["summary"]
+    assert "highest" not in told.answer["summary"]
