@@ -25,11 +25,16 @@ WRITTEN = """() => {
   const isWritten = (message) => message.querySelector(".plan")
     && message.textContent.includes("has the highest total revenue");
   const look = () => {
-    written ||= [...document.querySelectorAll("[data-testid=message]")].some(isWritten);
+    if (written || ![...document.querySelectorAll("[data-testid=message]")].some(isWritten)) return;
+    written = true;
+    window.selected = getSelection().toString();
   };
   new MutationObserver(look).observe(
     document.body, { childList: true, subtree: true, characterData: true });
 }"""
+
+
+SELECT = "card => getSelection().selectAllChildren(card)"
 
 
 def ask_of_sample(page: Page, text: str, channel: str = "general") -> None:
@@ -46,6 +51,7 @@ def question(page: Page) -> Locator:
 
 def test_cards_and_text_come_in_while_it_works(page: Page) -> None:
     """The plan fills in, the answer is written before one's eyes, and then takes its place.
+    What one has selected meanwhile stays so.
     A screen reader hears the answer once, when it is whole."""
     page.evaluate(HEARD)
     page.evaluate(WRITTEN)
@@ -53,8 +59,10 @@ def test_cards_and_text_come_in_while_it_works(page: Page) -> None:
     answer = last_answer(page)
     expect(answer).to_have_class(re.compile("streaming"))
     expect(answer.locator(".plan")).to_contain_text("Read sales.csv")
+    answer.locator(".task-title").filter(has_text="Read sales.csv").evaluate(SELECT)
     finished(page)
     assert page.evaluate("written")  # below the plan, before the end
+    assert page.evaluate("selected") == "Read sales.csv"
     expect(answer.locator(".plan")).to_have_count(0)
     expect(answer).not_to_have_class(re.compile("streaming"))
     expect(page.locator("#announcer")).to_contain_text("Go deeper")

@@ -26,7 +26,7 @@ def test_prompts_fit_what_is_open_and_one_click_asks(page: Page) -> None:
     expect(panel).to_contain_text("Which questions in #sales are still open?")
     finished(page)
     expect(panel.get_by_test_id("status")).to_be_empty()
-    page.get_by_test_id("beside").select_option(label="nothing")
+    page.get_by_test_id("beside").select_option(label="no channel")
     expect(prompts).to_contain_text("Remember that")
 
 

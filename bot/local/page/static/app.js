@@ -1,7 +1,7 @@
 // The page: listens to the person and to the server, and starts.
 import { operations } from "./arrivals.js";
 import { changed, clicks } from "./clicks.js";
-import { byId, localise, toBottom } from "./dom.js";
+import { byId, isSmall, localise, toBottom } from "./dom.js";
 import { label } from "./fields.js";
 import "./keyboard.js";
 import { Live } from "./live.js";
@@ -42,7 +42,7 @@ document.addEventListener("change", (event) => {
   if (field) changed(field);
 });
 
-addEventListener("resize", () => innerWidth > 760 && showSidebar(false));
+addEventListener("resize", () => isSmall() || showSidebar(false));
 
 addEventListener("popstate", (event) => event.state && go({ ...event.state }, { push: false }));
 

@@ -4,6 +4,7 @@ import { arrange, atBottom, byId, parse, toBottom, upsert } from "./dom.js";
 import { prepareFields } from "./fields.js";
 import { fold } from "./folding.js";
 import { showModals } from "./modals.js";
+import { morphChildren } from "./morph.js";
 import { go, markSidebar, place, present, refreshAll, sidebar, typesAtOnce } from "./place.js";
 import { user } from "./server.js";
 import { stepEnded } from "./steps.js";
@@ -34,7 +35,7 @@ export const operations = {
     for (const line of document.querySelectorAll(`[data-status="${op.channel}:${op.thread}"]`)) {
       const scroller = line.closest(".msg") && line.closest(".scroller");
       const stick = scroller && atBottom(scroller);
-      line.replaceChildren(parse("inline" in line.dataset ? op.inline : op.html));
+      morphChildren(line, parse("inline" in line.dataset ? op.inline : op.html));
       if (stick) toBottom(scroller);
     }
     statusCame(op);

@@ -122,14 +122,17 @@ export async function changed(field) {
   field.removeAttribute("aria-busy");
 }
 
-// The focus goes `back` when it is over, or to the message as it is then.
+// The focus goes `back` when it is over, or to the message.
 function startEdit(message, back) {
   const content = message.querySelector("[data-content]");
-  const box = parse(`<form class="edit-box"><textarea class="control" dir="auto" aria-label="Edit message"></textarea><div class="row"><button type="button" class="btn">Cancel</button><button type="submit" class="btn primary">Save</button></div></form>`).firstElementChild;
+  const box = parse(`<form class="edit-box" data-local><textarea class="control" dir="auto" aria-label="Edit message"></textarea><div class="row"><button type="button" class="btn">Cancel</button><button type="submit" class="btn primary">Save</button></div></form>`).firstElementChild;
   const text = box.querySelector("textarea");
   text.value = content.dataset.typed;
-  box.behind = [...content.childNodes];
-  const stop = () => { const now = messageOf(box); box.replaceWith(...box.behind); (back ?? now).focus(); };
+  const stop = () => {
+    box.remove();
+    content.hidden = false;
+    (back ?? message).focus();
+  };
   box.querySelector("[type=button]").addEventListener("click", stop);
   box.addEventListener("keydown", (event) => {
     if (event.key === "Escape") { event.stopPropagation(); stop(); }
@@ -140,6 +143,7 @@ function startEdit(message, back) {
     const answer = await act("edit", { ...where(message), text: text.value });
     if (answer && box.isConnected) stop();
   });
-  content.replaceChildren(box);
+  content.hidden = true;
+  content.after(box);
   text.focus();
 }

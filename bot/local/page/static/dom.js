@@ -1,5 +1,5 @@
 // Fragments into the page without disturbing what the person is doing in it.
-import { keep } from "./keeping.js";
+import { morph } from "./morph.js";
 
 export const byId = (id) => document.getElementById(id);
 
@@ -13,6 +13,9 @@ export const icon = (name) => `<svg class="icon" aria-hidden="true"><use href="#
 
 // On a phone Return begins a new line, and the keyboard comes only when one asks for it.
 export const byTouch = () => matchMedia("(pointer: coarse)").matches;
+
+// Too small for more than one column, as a phone is in either direction; the style sheets say the same.
+export const isSmall = () => matchMedia("(max-width: 760px), (max-width: 960px) and (max-height: 500px)").matches;
 
 const TIME = { hour: "numeric", minute: "2-digit" };
 
@@ -96,18 +99,23 @@ export function upsert(list, html) {
   const old = list.querySelector(`:scope > [data-ts="${CSS.escape(fresh.dataset.ts)}"]`);
   const isSaid = !old || wordsOf(old) !== wordsOf(fresh);
   if (old) {
-    const refocus = keep(old, fresh);
-    old.replaceWith(fresh);
-    refocus();
+    if (!old.querySelector(".more")) old.dataset.whole = "";
+    morph(old, fresh);
   } else {
     const next = [...list.querySelectorAll(":scope > .msg")].find((m) => m.dataset.ts > fresh.dataset.ts);
     next ? next.before(fresh) : list.append(fresh);
   }
   arrange(list);
-  return { element: fresh, isNew: !old, isSaid };
+  return { element: old ?? fresh, isNew: !old, isSaid };
 }
 
 const wordsOf = (message) => message.querySelector("[data-content]").textContent;
+
+// The buttons of a message are there only while it is pointed at or has the focus.
+export function focusOn(element) {
+  element.closest(".msg")?.focus({ preventScroll: true });
+  element.focus();
+}
 
 export const atBottom = (scroller) => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 80;
 

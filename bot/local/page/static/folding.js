@@ -11,11 +11,18 @@ function keyOf(text) {
 
 // What somebody watches as it is written is whole, and stays so.
 export function fold(root) {
-  const tall = texts(root).filter((text) => text.scrollHeight > TALL && !text.closest(".streaming, [data-whole]"));
-  for (const text of tall) {
-    text.insertAdjacentHTML("afterend", `<button type="button" class="more" data-do="unfold" data-testid="more"></button>`);
-    show(text, unfolded.has(keyOf(text)));
+  for (const text of texts(root)) {
+    const has = text.nextElementSibling?.matches(".more");
+    const tall = text.scrollHeight > TALL && !text.closest(".streaming, [data-whole]");
+    if (tall && !has) text.insertAdjacentHTML("afterend", `<button type="button" class="more" data-do="unfold" data-testid="more" data-local></button>`);
+    if (tall) show(text, unfolded.has(keyOf(text)));
+    else if (has) unfold(text);
   }
+}
+
+function unfold(text) {
+  text.classList.remove("folded");
+  text.nextElementSibling.remove();
 }
 
 function show(text, whole) {

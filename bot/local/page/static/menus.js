@@ -1,5 +1,5 @@
 // Popup menus: one open at a time, placed by its button, worked by arrow keys, closed by Esc.
-import { byTouch } from "./dom.js";
+import { byTouch, focusOn } from "./dom.js";
 
 let open = null;
 
@@ -22,7 +22,7 @@ export function closeMenu({ refocus = false } = {}) {
   open = null;
   if (menu.matches(":popover-open")) menu.hidePopover();
   button.setAttribute("aria-expanded", "false");
-  if (refocus) button.focus();
+  if (refocus) focusOn(button);
 }
 
 // → what the open menu is about; a message that was drawn anew meanwhile as it is now.

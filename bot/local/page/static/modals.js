@@ -3,7 +3,7 @@
 import { prepareFields, valueOf, valuesIn } from "./fields.js";
 import { place } from "./place.js";
 import { act } from "./server.js";
-import { byTouch, parse } from "./dom.js";
+import { byTouch, focusOn, parse } from "./dom.js";
 import { prepareTables } from "./tables.js";
 import { rescueToasts } from "./toast.js";
 
@@ -22,7 +22,7 @@ export function showModals(html, channel) {
   if (old) shelve(old);
   if (!fresh) {
     waiting.clear();
-    if (cameFrom?.isConnected) cameFrom.focus();
+    if (cameFrom?.isConnected) focusOn(cameFrom);
     return;
   }
   const kept = waiting.get(fresh.dataset.viewId);

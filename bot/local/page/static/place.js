@@ -1,6 +1,6 @@
 // Where the person is, and how that is shown: sidebar, pane and thread panel.
 import { Composer } from "./composer.js";
-import { arrange, byId, byTouch, enlarge, keeper, localise, parse, toBottom } from "./dom.js";
+import { arrange, byId, byTouch, enlarge, isSmall, keeper, localise, parse, toBottom } from "./dom.js";
 import { prepareFields } from "./fields.js";
 import { fold } from "./folding.js";
 import { showModals } from "./modals.js";
@@ -81,7 +81,7 @@ async function showPane() {
   return true;
 }
 
-export const typesAtOnce = () => innerWidth > 760 && !byTouch();
+export const typesAtOnce = () => !isSmall() && !byTouch();
 
 // The newest message, or the first that was not seen, whichever is higher up.
 function showNewest(scroller) {

@@ -1,7 +1,7 @@
 // Data tables: sorting by a column and turning pages, on rows that are all there.
 
 export function prepareTables(root) {
-  for (const box of root.querySelectorAll("[data-table]")) show(box, 0);
+  for (const box of root.querySelectorAll("[data-table]")) show(box, Number(box.dataset.page ?? 0));
 }
 
 export function sortBy(button) {
