@@ -15,6 +15,7 @@ from bot.toolkit import (
     ToolError,
     ToolResult,
     current_request,
+    day_and_time,
     tool,
     zone_of,
 )
@@ -123,7 +124,7 @@ def _said(at: str) -> str:
         when = datetime.fromisoformat(at.strip())
     except ValueError:
         return at
-    return f"{when:%a %Y-%m-%d %H:%M %Z}".rstrip()
+    return day_and_time(when)
 
 
 def _moment(text: str) -> datetime:

@@ -7,14 +7,28 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from bot.toolkit import Provided, Schedule, Schedules, ToolError, cron_in_words, tool, zone_of
+from bot.toolkit import (
+    Provided,
+    Schedule,
+    Schedules,
+    ToolError,
+    cron_in_words,
+    current_request,
+    day_and_time,
+    tool,
+    zone_of,
+)
 
 
 def _schedule_title(arguments: Any) -> str:
     if arguments.cron:
-        return f"Schedule, {cron_in_words(arguments.cron)}: {arguments.text}"
-    when = f" on {arguments.at:%a %Y-%m-%d %H:%M %Z}" if arguments.at else ""
-    return f"Schedule once{when}: {arguments.text}"
+        zone = current_request().request.time_zone
+        return f"Schedule a question, {cron_in_words(arguments.cron)} ({zone})"
+    return (
+        f"Schedule a question on {day_and_time(arguments.at)}"
+        if arguments.at
+        else "Schedule a question"
+    )
 
 
 @tool(

@@ -93,20 +93,22 @@ class Calls:
         except _Refused as refused:
             return CallOutput(call["call_id"], call["name"], str(refused), ok=False)
         key = f"{self.context.idempotency_key}:{call['call_id']}"
-        with bound_request(replace(self.context, idempotency_key=key)):
-            veto = await self._veto(tool, arguments)
-            if isinstance(veto, Undecided):
+        with bound_request(replace(self.context, idempotency_key=key)) as context:
+            permission = await self._permission(tool, arguments)
+            if isinstance(permission, Undecided):
                 return None
-            return await self._shown(call, tool, arguments, veto, happenings)
+            veto, by = (permission, "") if isinstance(permission, str) else (None, permission.by)
+            with bound_request(replace(context, approved_by=by)):
+                return await self._shown(call, tool, arguments, veto, happenings)
 
-    async def _veto(self, tool: Tool, arguments: BaseModel) -> str | Undecided | None:
-        """Why the call may not be made; None when it may. Whatever is sensitive needs a clear yes."""
+    async def _permission(self, tool: Tool, arguments: BaseModel) -> str | Approved | Undecided:
+        """Whether the call may be made, or why not. Whatever is sensitive needs a clear yes."""
         if self._is_rehearsed(tool):
-            return None
-        verdict = await self.hooks.before_tool(tool, arguments)
-        if verdict is None and tool.sensitive:
+            return Approved()
+        permission = await self.hooks.before_tool(tool, arguments)
+        if permission is None and tool.sensitive:
             return f"Not done: {tool.name} needs a person's approval, which cannot be given here."
-        return None if isinstance(verdict, Approved) else verdict
+        return permission or Approved()
 
     async def _shown(
         self, call: Item, tool: Tool, arguments: BaseModel, veto: str | None, happenings: Happenings

@@ -55,7 +55,10 @@ Verdict = Go | Block | Prevent
 
 @dataclass(frozen=True, slots=True)
 class Approved:
-    """A call may be made, though it is sensitive: a person said so, or nobody needs to be asked."""
+    """A call may be made, though it is sensitive: the user `by` said so, or nobody needs to be
+    asked."""
+
+    by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ class RequestContext:
 
     `max_response_size` is in characters of tool output; `context_window` in tokens; `usage_ratio`
     is the share of the window in use (0–1); `deadline` is on the monotonic clock of the event
-    loop, in seconds; `idempotency_key` is that of the tool call in progress, the same on a resume.
+    loop, in seconds; `idempotency_key` is that of the tool call in progress, the same on a resume,
+    and `approved_by` the user who said yes to it, "" when nobody was asked.
     """
 
     request: Request
@@ -30,6 +31,7 @@ class RequestContext:
     temperature: float | None = None
     deadline: float = float("inf")
     idempotency_key: str = ""
+    approved_by: str = ""
     dry_run: bool = False
     extra: Mapping[str, Any] = field(default_factory=dict)
 

@@ -12,8 +12,11 @@ from bot.core.ids import new_id
 from bot.core.request import Redacted
 
 _ON_DAYS = re.compile(
-    r"(?P<time>at [\d:, and]+) on (?P<days>\w+day(?:(?:, and|,| and| through) \w+day)*)"
+    r"(?P<time>at [\d:, and]+) (?:on (?P<days>\w+day(?:(?:, and|,| and| through) \w+day)*)|every day)"
 )
+_TIME = r"\d\d:\d\d"
+_AT_TIMES = re.compile(rf"every (?P<days>.+) at (?P<times>{_TIME}(?:(?:, and|,| and) {_TIME})*)")
+_BETWEEN = re.compile(r",? and |, ")
 
 
 class Schedule(BaseModel):
@@ -45,4 +48,22 @@ def cron_in_words(cron: str) -> str:
         return cron
     said = said[:1].lower() + said[1:]
     found = _ON_DAYS.fullmatch(said)
-    return f"every {found['days']} {found['time']}" if found else said
+    return f"every {found['days'] or 'day'} {found['time']}" if found else said
+
+
+def is_said_whole(cron: str) -> bool:
+    """Whether its words say all of it: read back, they are the same expression."""
+    found = _AT_TIMES.fullmatch(cron_in_words(cron))
+    if found is None:
+        return False
+    days = [each.split(" through ") for each in _BETWEEN.split(found["days"])]
+    named = ",".join("-".join(day[:3].upper() for day in each) for each in days)
+    hours, minutes = zip(*(each.split(":") for each in _BETWEEN.split(found["times"])), strict=True)
+    read = f"{','.join(minutes)} {','.join(hours)} * * {'*' if named == 'DAY' else named}"
+    return _moments(read) == _moments(cron)
+
+
+def _moments(cron: str) -> tuple[object, ...]:
+    """What an expression means, however it is written."""
+    sim = CronSim(cron, datetime.now(UTC))
+    return sim.seconds, sim.minutes, sim.hours, sim.days, sim.months, sim.weekdays, sim.day_and

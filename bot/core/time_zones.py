@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import zoneinfo
+from datetime import datetime
 from functools import lru_cache
 
 from bot.core.errors import ToolError
@@ -15,6 +16,11 @@ def zone_of(name: str) -> zoneinfo.ZoneInfo:
         return zoneinfo.ZoneInfo(name)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError):
         return zoneinfo.ZoneInfo("UTC")
+
+
+def day_and_time(when: datetime) -> str:
+    """A moment for people: "Sun 1 Mar 2026 at 09:00 UTC"; without its zone where it has none."""
+    return f"{when:%a} {when.day} {when:%b %Y} at {when:%H:%M %Z}".rstrip()
 
 
 def zone_named(name: str) -> zoneinfo.ZoneInfo:

@@ -32,11 +32,9 @@ MayAdminister = Callable[[str], Awaitable[bool]]
 _LONGEST = 50_000
 """Characters of arguments that somebody can be asked to look at."""
 
-_NO_OTHER_WAY = "Do not try to do it in another way; say in the result that it was not done."
-_AS_CHANGED = (
-    "If that changes what this was to do, ask for it so changed; else say in the result that it was "
-    "not done."
-)
+_SAY_IT = "say once in the result that it was not done, and why; it is no gap"
+_NO_OTHER_WAY = f"Do not try to do it in another way; {_SAY_IT}."
+_AS_CHANGED = f"If that changes what this was to do, ask for it so changed; else {_SAY_IT}."
 _TOO_LONG = (
     f"Not done: this needs a person's approval, and nobody can check more than {_LONGEST:,} "
     "characters. Do it in smaller pieces."
@@ -81,8 +79,9 @@ class Confirming(Hooks):
             return _TOO_LONG
         if not [user for user in wanted.approvers if await self._may_decide(user)]:
             return _NOBODY
-        if await self._still_allowed(await self._approvals.standing(wanted)):
-            return Approved()
+        standing = await self._approvals.standing(wanted)
+        if standing and await self._still_allowed(standing):
+            return Approved(by=standing.by)
         try:
             await self._approvals.ask(wanted)
             decision = await self._approvals.claim(wanted)
@@ -100,15 +99,14 @@ class Confirming(Hooks):
         if decision is None:
             return Undecided()
         if await self._still_allowed(decision):
-            return Approved()
+            return Approved(by=decision.by)
         advice = _AS_CHANGED if _is_overtaken(decision) else _NO_OTHER_WAY
         return f"Not done: {_why(decision)}.\n{advice}"  # people are shown the first line
 
-    async def _still_allowed(self, decision: Decision | None) -> bool:
+    async def _still_allowed(self, decision: Decision) -> bool:
         """Whether it is a yes of somebody who may still say it: settings and people change."""
         return (
-            decision is not None
-            and decision.allows
+            decision.allows
             and decision.by in self._policy.approvers_of(self._request)
             and await self._may_decide(decision.by)
         )

@@ -13,7 +13,7 @@ from bot.runs.auditing import audited, decided
 from bot.runs.engine import Engine
 from bot.store import Phase, Refusal, Stores
 
-WROTE_INSTEAD = "instead of deciding, something new was written, which comes next"
+WROTE_INSTEAD = "a new message came before anybody decided"
 
 
 @dataclass(frozen=True, slots=True)

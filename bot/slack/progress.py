@@ -24,12 +24,12 @@ _KEPT = 6_000  # characters of each text: more is not shown before it is whole
 
 
 class StepStatus(StrEnum):
-    """A task card's state, in Slack's words."""
+    """How far a step is."""
 
-    WAITING = "pending"
-    RUNNING = "in_progress"
-    DONE = "complete"
-    FAILED = "error"
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from bot.core.errors import ToolError
 from bot.core.memory import Memory, MemoryScope
 from bot.core.request import FileRef
 from bot.core.schedule import Schedule, cron_in_words
-from bot.core.time_zones import zone_named, zone_of
+from bot.core.time_zones import day_and_time, zone_named, zone_of
 from bot.toolkit.artifacts import CHART_TYPE, Artifact, Artifacts, Column
 from bot.toolkit.canvases import Canvas, CanvasEdit, Canvases
 from bot.toolkit.conversation import Conversation, Download, ThreadMessage
@@ -80,6 +80,7 @@ __all__ = [
     "WebSearch",
     "cron_in_words",
     "current_request",
+    "day_and_time",
     "tool",
     "zone_named",
     "zone_of",

@@ -13,9 +13,11 @@ from pydantic import BaseModel, ConfigDict
 
 from bot.core.approvals import Approval, Asked, Decision, Made, Verdict
 from bot.core.redaction import redacted
+from bot.core.schedule import cron_in_words, is_said_whole
+from bot.core.time_zones import day_and_time
 from bot.slack.progress import Progress, Step, StepStatus
 from bot.slack.render import words
-from bot.slack.render.buttons import APPROVE, APPROVE_THREAD, DENY, SHOW_ALL, stop_button
+from bot.slack.render.buttons import APPROVE, APPROVE_THREAD, DENY, SHOW_ALL, named, stop_button
 from bot.slack.render.links import LinkGate
 from bot.slack.render.parts import Block, Part, context, shortened
 from bot.slack.render.progress import plan
@@ -59,7 +61,8 @@ def approval_modal(approval: Approval) -> Block:
     blocks: list[Block] = []
     for name, value in _values(approval):
         pieces = [value[i : i + _MODAL_TEXT] for i in range(0, len(value), _MODAL_TEXT)] or [""]
-        blocks += [_rich(name if not n else "", piece) for n, piece in enumerate(pieces)]
+        label = _label(name)
+        blocks += [_rich(name, "" if n else label, piece) for n, piece in enumerate(pieces)]
     return {
         "type": "modal",
         "title": {"type": "plain_text", "text": words.SHOW_ALL_TITLE},
@@ -84,14 +87,14 @@ def parked_part(progress: Progress, approvals: Sequence[Approval], *, thread_key
 def _values(approval: Approval) -> list[tuple[str, str]]:
     arguments = json.loads(approval.arguments)
     return [
-        (_label(name), redacted(_as_text(value)))
-        for name, value in arguments.items()
-        if value is not None
+        (name, redacted(_as_text(value))) for name, value in arguments.items() if value is not None
     ]
 
 
 def _label(name: str) -> str:
     """`post_at` as "Post at"."""
+    if name in words.ARGUMENTS:
+        return words.ARGUMENTS[name]
     words_of_it = name.replace("_", " ").strip()
     return words_of_it[:1].upper() + words_of_it[1:]
 
@@ -114,38 +117,51 @@ def _headline(approval: Approval, decision: Decision | None) -> str:
 
 def _argument(name: str, value: str) -> Block:
     size = words.CUT_AT.format(count=len(value)) if len(value) > _SHOWN else ""
-    return _rich(f"{name}{size}", value[:_SHOWN])
+    return _rich(name, f"{_label(name)}{size}", value[:_SHOWN])
 
 
-def _rich(name: str, value: str) -> Block:
+def _rich(name: str, label: str, value: str) -> Block:
     """A value as it stands: nothing in it becomes a link, a mention or a format. What cannot be seen
-    is left out, and that is said."""
+    is left out, and that is said. Before it, or instead where that says all, as people know it."""
     seen = clean(value)
     hidden = words.HAS_HIDDEN if len(seen) < len(value.strip()) else ""
-    label: list[Block] = [{"type": "text", "text": f"{name}{hidden} ", "style": {"bold": True}}]
-    if channel := _CHANNEL.fullmatch(value):  # people know it by its name
-        label += [{"type": "channel", "channel_id": channel[1]}, {"type": "text", "text": " "}]
-    elif moment := _moment(value):  # and that as their own clock has it
-        label += [moment, {"type": "text", "text": " "}]
+    elements: list[Block] = [{"type": "text", "text": f"{label}{hidden} ", "style": {"bold": True}}]
+    reading, whole = _reading(name, value)
+    if reading:
+        elements += [reading, {"type": "text", "text": " "}]
     text: Block = {"type": "text", "text": seen or words.EMPTY_VALUE}
-    if len(seen) <= _ONE_LINE and "\n" not in seen:
-        label.append(text | {"style": {"code": True}})
-        return {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": label}]}
-    elements = [
-        {"type": "rich_text_section", "elements": label},
-        {"type": "rich_text_preformatted", "elements": [text]},
-    ]
-    return {"type": "rich_text", "elements": elements}
+    short = len(seen) <= _ONE_LINE and "\n" not in seen
+    if short and not whole:
+        elements.append(text | {"style": {"code": True}})
+    blocks: list[Block] = [{"type": "rich_text_section", "elements": elements}]
+    if not short:
+        blocks.append({"type": "rich_text_preformatted", "elements": [text]})
+    return {"type": "rich_text", "elements": blocks}
 
 
-def _moment(value: str) -> Block | None:
-    """A time with its offset from UTC, as a part of rich text in each reader's own time zone."""
+def _reading(name: str, value: str) -> tuple[Block | None, bool]:
+    """A value as people know it: a channel by its name, a time by their own clock; and whether that
+    says all. It does not where the argument's name tells nothing of what it is: there the same
+    letters may be somebody's text, of which each counts."""
+    if channel := _CHANNEL.fullmatch(value):
+        return {"type": "channel", "channel_id": channel[1]}, name == "channel"
+    if when := _moment(value):
+        whole = name == "at" and not (when.second or when.microsecond)
+        if when.tzinfo is None:
+            return {"type": "text", "text": day_and_time(when)}, whole
+        return local_time_element(int(when.timestamp())), whole
+    if name == "cron" and (said := cron_in_words(value)) != value:
+        return {"type": "text", "text": said}, is_said_whole(value)
+    return None, False
+
+
+def _moment(value: str) -> datetime | None:
+    """A moment that clients can work out."""
     try:
         when = datetime.fromisoformat(value)
     except ValueError:
         return None
-    shown = when.tzinfo is not None and 1970 < when.year < 9999  # what clients can work out
-    return local_time_element(int(when.timestamp())) if shown else None
+    return when if 1970 < when.year < 9999 else None
 
 
 def _buttons(approval: Approval, *, cut: bool) -> Block:
@@ -156,7 +172,8 @@ def _buttons(approval: Approval, *, cut: bool) -> Block:
     elements.append(_button(words.DENY, DENY, value, "danger"))
     if cut:
         elements.append(_button(words.SHOW_ALL, SHOW_ALL, value))
-    return {"type": "actions", "elements": elements}
+    title = clean(redacted(approval.title))
+    return {"type": "actions", "elements": [named(button, title) for button in elements]}
 
 
 def _button(label: str, action: str, value: str, style: str = "") -> Block:

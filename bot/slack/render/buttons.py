@@ -39,6 +39,12 @@ class FollowUp(BaseModel):
     private: bool = False
 
 
+def named(button: Block, what: str) -> Block:
+    """`button` as a screen reader says it, who hears it without what stands around it."""
+    label = f"{button['text']['text']}: {' '.join(what.split())}"
+    return button | {"accessibility_label": shortened(label, MAX_LABEL)}
+
+
 def stop_button(thread_key: str) -> Block:
     """Stops what runs in the thread."""
     return {

@@ -21,7 +21,15 @@ _MAX_DRAFT = 2_500
 _MAX_PARAGRAPHS = 10
 _MAX_LINES = 4
 _MAX_LINE = 80
-_MARKS = {StepStatus.RUNNING: "…", StepStatus.DONE: "✓", StepStatus.FAILED: "✗"}
+CARD_STATUS = {
+    StepStatus.WAITING: "pending",
+    StepStatus.RUNNING: "in_progress",
+    StepStatus.DONE: "complete",
+    StepStatus.FAILED: "complete",
+}
+"""A step's state in Slack's words. None is an alarm: what failed told the model something, and the
+run went on. A run that fails says so at its end."""
+_MARKS = {StepStatus.RUNNING: "…", StepStatus.DONE: "✓", StepStatus.FAILED: "–"}
 
 
 def progress_part(progress: Progress, *, thread_key: str) -> Part:
@@ -77,12 +85,20 @@ def _card(index: int, step: Step) -> Block:
         "type": "task_card",
         "task_id": f"step_{index}",
         "title": shortened(_plain(step.title), _MAX_TITLE) or "…",
-        "status": step.status.value,
+        "status": CARD_STATUS[step.status],
     }
-    details = (shortened(_plain(step.detail), _MAX_DETAIL), *lines_under(step))
+    details = (shortened(_plain(came_of(step)), _MAX_DETAIL), *lines_under(step))
     if text := "\n".join(filter(None, details)):
         card["details"] = _rich_text(text)
     return card
+
+
+def came_of(step: Step) -> str:
+    """What came of it, in a line. Of a failure its first sentence: the others advise the model."""
+    if step.status is not StepStatus.FAILED:
+        return step.detail
+    why = step.detail.partition(". ")[0].removesuffix(".")
+    return why if why.startswith(words.NOT_DONE) else words.STEP_FAILED.format(why=why)
 
 
 def lines_under(step: Step) -> list[str]:

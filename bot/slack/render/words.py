@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 WORKING = "Working on it…"
 THINKING = "Thinking"
+STEP_FAILED = "That did not work: {why}"
+NOT_DONE = "Not done"
 READING = "Read the question"
 ALSO = "Also: {text}"
 ALSO_MORE = "Also: {text} (and {count} more)"
@@ -16,7 +18,7 @@ STATUS_WRITING = "is writing the answer…"
 STATUS_WAITING = "cannot save anything at the moment, and goes on as soon as it can…"
 WAITING = ":hourglass: I cannot save my work at the moment, so I wait. I go on by myself as soon as I can."
 LOADING = ("Reading the question…", "Finding out…", "Checking the sources…")
-STOP = "Stop"
+STOP = "Stop this answer"
 RETRY = "Retry"
 REGENERATE = "Regenerate"
 GO_DEEPER = "Go deeper"
@@ -125,6 +127,8 @@ HOW_TO_ASK = (
     "*Summarise thread*, *Extract action items*, *Draft a reply*: in the same menu.",
     "*From anywhere*: the ⚡ menu → _Ask…_, or type `/ask` and your question.",
 )
+ASKED_BY = "Asked for by <@{person}>"
+APPROVED_BY = "approved by <@{person}>"
 WHILE_WORKING = "While I work you see each step, and *Stop* stops me at once."
 
 ASKED = " asked:"
@@ -182,6 +186,7 @@ APPROVAL_NEEDED = "Approval needed: {title}"
 APPROVAL_ASKED = "{people}, may I do this?\n{title}"
 APPROVE, APPROVE_THREAD, DENY = "Approve", "Approve for this thread", "Deny"
 SHOW_ALL, SHOW_ALL_TITLE, SHOW_ALL_CLOSE = "Show all", "What would be done", "Close"
+ARGUMENTS = {"at": "When", "cron": "When"}
 NO_ARGUMENTS = "It takes no details."
 EMPTY_VALUE = "(empty)"
 CUT_AT = " (beginning; {count} characters in all)"

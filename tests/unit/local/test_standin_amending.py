@@ -10,9 +10,7 @@ from bot.runners import catalogue
 from tests.unit.local.standin_kit import Thread, message
 
 NOW = "now: 2026-11-21 14:51:00 Saturday (Europe/Berlin, UTC+01:00)"
-OVERTAKEN = (
-    "Not done: instead of deciding, something new was written, which comes next.\nAsk again."
-)
+OVERTAKEN = "Not done: a new message came before anybody decided.\nAsk again."
 POST = "post 'We ship on Friday' in #sales"
 REMIND = "remind me tomorrow at 10 to call Ben"
 

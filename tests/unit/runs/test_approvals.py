@@ -211,7 +211,7 @@ async def test_the_person_writes_instead(stores: Stores, redis_url: str, during_
         await place.ask("No, tell me the time")
         for _ in range(1 if during_run == "steer" else 2):
             assert (await place.outcome()).status is RunStatus.SUCCESS
-        assert place.bot.outputs(1)[0].startswith("Not done: instead of deciding")
+        assert place.bot.outputs(1)[0].startswith("Not done: a new message came")
         assert place.bot.said()[-1].endswith("No, tell me the time")
         assert await place.decide(question, YES) is Refusal.DECIDED
         asked = await place.bot.stores.approvals.get(question.id)

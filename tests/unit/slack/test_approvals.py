@@ -114,6 +114,7 @@ async def test_who_asked_approves_and_exactly_that_is_posted(redis_url: str) -> 
             lambda: words.ALREADY_DECIDED.format(by=f" by <@{ADA}>") in private(bot, ADA, thread)
         )
         [posted] = elsewhere(bot)
+        assert f"'{words.ASKED_BY.format(person=ADA)}'" in posted  # and nobody else
         assert "<!channel>" not in posted
         assert "https://evil.example" not in posted
 
@@ -168,7 +169,9 @@ async def test_only_those_who_are_listed_may(redis_url: str) -> None:
         await bot.ws.until(lambda: private(bot, ADA, thread))
         await bot.ws.click(BEN, SALES, asked["ts"], APPROVE)
         await shows(bot, thread, f"Approved by <@{BEN}>")
-        await bot.ws.until(lambda: elsewhere(bot))
+        [posted] = await bot.ws.until(lambda: elsewhere(bot))
+        assert words.ASKED_BY.format(person=ADA) in posted
+        assert words.APPROVED_BY.format(person=BEN) in posted
 
 
 async def test_who_is_not_in_the_channel_is_asked_directly(redis_url: str) -> None:
@@ -274,6 +277,37 @@ async def test_a_card_of_any_moment_is_put_up(thread: Thread, at: str) -> None:
     async with thread.open() as surface:
         assert await surface.ask([approval]) == ()
     assert at in str(thread.calls("chat.postMessage")[0].args["blocks"])
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said", "exactly"),
+    [
+        ("cron", "30 9 * * MON,WED", "every Monday and Wednesday at 09:30", False),
+        ("cron", "0 9 * * *", "every day at 09:00", False),
+        ("cron", "0 9 1 * MON", "on the first day of month and on Monday", True),
+        ("cron", "10 0 9 * * MON", "every Monday at 09:00:10", True),
+        ("at", "2026-03-01T09:00:00+01:00", "'timestamp': 1772352000", False),
+        ("at", "2026-03-01T09:00:00.5+01:00", "'timestamp': 1772352000", True),
+        ("at", "2026-03-01T09:00", "Sun 1 Mar 2026 at 09:00", False),
+        ("text", "2026-03-01T09:00:00+01:00", "'timestamp': 1772352000", True),
+        ("text", "0 9 * * *", "0 9 * * *", True),
+        ("channel", GENERAL, f"'channel_id': '{GENERAL}'", False),
+        ("text", GENERAL, f"'channel_id': '{GENERAL}'", True),
+    ],
+)
+async def test_a_card_says_times_and_channels_as_people_do(
+    thread: Thread, name: str, value: str, said: str, exactly: bool
+) -> None:
+    """As it stands too wherever words do not say all of it: what is approved is what was read. Read
+    aloud, the buttons of two cards are told apart."""
+    approval = asked_of(thread).model_copy(update={"arguments": json.dumps({name: value})})
+    async with thread.open() as surface:
+        await surface.ask([approval])
+    [posted] = [each.args for each in thread.calls("chat.postMessage")]
+    [shown] = [str(each) for each in posted["blocks"] if each["type"] == "rich_text"]
+    assert said in shown
+    assert (f"'text': '{value}', 'style': {{'code': True}}" in shown) == exactly
+    assert button(posted, APPROVE)["accessibility_label"] == "Approve: Post in general"
 
 
 @pytest.mark.parametrize("private", [False, True])

@@ -36,18 +36,22 @@ def test_before_the_first_tool_it_says_that_it_thinks():
     assert status_line(Progress()) == words.STATUS_THINKING
 
 
-def test_cards_tell_what_is_running_what_is_done_and_what_failed():
+def test_cards_tell_what_is_running_and_what_came_of_the_others_without_an_alarm():
+    """A failed look-up told the model something, and the run goes on; advice for the model is left
+    out."""
     progress = after(
         TurnStarted(1, 20),
         ToolStarted("a", "read_thread", "Read the thread"),
         ToolStarted("b", "query", "Query sales"),
         ToolStarted("c", "fetch", "Fetch a page"),
         ToolEnded("a", "read_thread", True, "12 messages", 0.1),
-        ToolEnded("b", "query", False, "no such column", 0.2),
+        ToolEnded("b", "query", False, "no column profit. Write another query.", 0.2),
     )
     cards = progress_part(progress, thread_key=KEY).blocks[0]["tasks"]
-    assert [card["status"] for card in cards] == ["complete", "error", "in_progress"]
-    assert "no such column" in str(cards[1]["details"])
+    assert [card["status"] for card in cards] == ["complete", "complete", "in_progress"]
+    said = str(cards[1]["details"])
+    assert words.STEP_FAILED.format(why="no column profit") in said
+    assert "another query" not in said
     assert status_line(progress) == "is working: Fetch a page"
 
 

@@ -1,5 +1,7 @@
 """Outcomes as messages: any answer becomes messages that Slack takes, and nothing is lost."""
 
+from typing import Any
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -54,6 +56,19 @@ def test_a_follow_up_carries_its_question_and_thread():
     labels = [e["text"]["text"] for e in again["elements"]]
     assert labels == [words.GO_DEEPER, words.REGENERATE]
     assert REQUEST.thread in actions["elements"][0]["value"]
+
+
+def test_a_courtesy_is_not_worked_on_anew_nor_judged():
+    """You are welcome: nothing was looked up, and there is nothing to deepen. What was looked up,
+    or says more than a line, has its buttons."""
+    lists = ("key_points", "charts", "sources", "gaps", "follow_ups")
+    none: dict[str, Any] = {"table": None, "confidence": "high"} | {each: [] for each in lists}
+    courtesy = outcome(answer(summary="You are welcome.", **none), totals=Totals(turns=1))
+    assert kinds(render(courtesy, REQUEST)) == ["markdown", "context"]
+    buttons = {"actions", "context_actions"}
+    said = answer(summary="You are welcome.", **none | {"key_points": ["Ask again."]})
+    assert buttons <= set(kinds(render(outcome(said, totals=Totals(turns=1)), REQUEST)))
+    assert buttons <= set(kinds(render(outcome(answer(summary="42", **none)), REQUEST)))
 
 
 def test_a_failure_is_one_sentence_and_a_retry_button():

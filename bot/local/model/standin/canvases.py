@@ -6,7 +6,7 @@ import re
 
 from .directory import FILE
 from .findings import Findings
-from .outputs import Document, failed, parse_document, reason
+from .outputs import Document, failed, not_done, parse_document, reason
 from .passages import cut, summarise
 from .talk import messages_here, to_do
 from .view import View
@@ -101,8 +101,9 @@ def _make(view: View, found: Findings) -> None:
     )  # fmt: skip
     made = MADE.match(output)
     if made is None:
-        found.summary = f"The canvas “{title}” was not made."
-        found.gaps.append(reason(output).partition(" Read it")[0])
+        found.summary = not_done(
+            f"The canvas “{title}” was not made", output.partition(" Read it")[0]
+        )
         return
     where = f" in **#{place['name']}**" if place else ""
     found.summary = f"The canvas [{title}]({made['url']}) is made{where}. {told}"
@@ -200,8 +201,7 @@ def _edit(
     )  # fmt: skip
     edited = MADE.match(done)
     if edited is None:
-        found.summary = f"The canvas **{head['title']}** was not changed."
-        found.gaps.append(reason(done))
+        found.summary = not_done(f"The canvas **{head['title']}** was not changed", done)
         return
     told = {
         "append": f"I added “{cut(text)}” at the end of it.",

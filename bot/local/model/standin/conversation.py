@@ -21,7 +21,7 @@ _MARKS = re.compile(r"\[data (\w+)\]\n(.*)\n\[end of data \1\]", re.DOTALL)
 REMEMBERED = "[Remembered from other conversations"
 AGAIN = re.compile(r"\(You have answered this before.*?\)\s*", re.S)
 CANCELLED = re.compile(r"\ACancelled by the user\b", re.IGNORECASE)
-OVERTAKEN = re.compile(r"\ANot done: .*\bsomething new was written\b")
+OVERTAKEN = re.compile(r"\ANot done: a new message came\b")
 STOPPED = re.compile(r"The person stopped this\b")
 EDITED = re.compile(r"\(This is an edit of what was asked before.*?\)\s*", re.S)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from .findings import Findings
-from .outputs import failed, reason
+from .outputs import failed, not_done, reason
 from .view import View
 from .words import content, has, overlap
 
@@ -71,12 +71,10 @@ def _remember_for_others(view: View, found: Findings, text: str) -> None:
     output = view.do(
         "remember_for_others", "I keep this in mind, if I may.", fresh=True, text=text, where=where
     )
-    kept = output.startswith("Remembered")
-    found.summary = (
-        f"I will remember “{text.rstrip('.')}” {WHOSE[where]}." if kept else "It is not remembered."
-    )
-    if not kept:
-        found.gaps.append(reason(output))
+    if output.startswith("Remembered"):
+        found.summary = f"I will remember “{text.rstrip('.')}” {WHOSE[where]}."
+    else:
+        found.summary = not_done("It is not remembered", output)
 
 
 def _alone(text: str) -> str:

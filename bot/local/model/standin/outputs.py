@@ -90,9 +90,14 @@ def failed(output: str) -> bool:
 
 def reason(output: str) -> str:
     """Why a tool did not do it: the first line, without what is for the model alone."""
-    if OVERTAKEN.match(output):
-        return "You wrote again before you decided. Ask for it once more to have it done."
     return re.split(r" (?:Do not|Ask the person) ", output.split("\n", 1)[0])[0]
+
+
+def not_done(what: str, output: str) -> str:
+    """`what` was not done, and why, in one breath."""
+    if OVERTAKEN.match(output):
+        return f"{what}: you wrote again before you decided. Ask for it once more to have it done."
+    return f"{what}: {reason(output).removeprefix('Not done: ')}"
 
 
 def parse_tables(output: str) -> list[Table]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from .findings import Findings
 from .moments import ONCE, Now, in_words
-from .outputs import reason
+from .outputs import not_done
 from .view import View
 from .words import content, has, overlap
 
@@ -100,8 +100,7 @@ def _now(view: View, found: Findings, message: Message) -> None:
         "post_message", f"I post it in {name}, if I may.", fresh=True, channel=name, text=message.text
     )  # fmt: skip
     if not output.startswith("posted"):
-        found.summary = f"It was not posted in {name}."
-        found.gaps.append(reason(output))
+        found.summary = not_done(f"It was not posted in {name}", output)
         return
     found.summary = f"It is posted in **{name}**."
     link = re.search(r"link: (\S+)", output)
@@ -117,8 +116,7 @@ def _later(view: View, found: Findings, message: Message, once: re.Match[str]) -
         text=text, at=at.isoformat(timespec="minutes"),
     )  # fmt: skip
     if not output.startswith("scheduled"):
-        found.summary = f"It will not be posted in {name}."
-        found.gaps.append(reason(output))
+        found.summary = not_done(f"It will not be posted in {name}", output)
         return
     found.summary = f"“{text}” will be posted in **{name}** on **{in_words(at)}**."
     found.follow_ups = ["Which messages wait to be posted?", "Cancel that message"]
@@ -176,7 +174,7 @@ def _cancel(view: View, found: Findings) -> None:
     output = view.do(
         "cancel_scheduled_message", f"I cancel “{text}”.", fresh=True, id=chosen["id"], text=text.rstrip("…")
     )  # fmt: skip
-    done = output.startswith("cancelled")
-    found.summary = f"Cancelled: “{text}” will not be posted." if done else "It is not cancelled."
-    if not done:
-        found.gaps.append(reason(output))
+    if output.startswith("cancelled"):
+        found.summary = f"Cancelled: “{text}” will not be posted."
+    else:
+        found.summary = not_done("It is not cancelled", output)

@@ -8,7 +8,7 @@ from typing import Any
 
 from .findings import Findings
 from .moments import OFTEN, ONCE, Now, cron, in_words
-from .outputs import failed, reason
+from .outputs import failed, not_done, reason
 from .view import View
 from .words import content, has, overlap
 
@@ -93,8 +93,7 @@ def _schedule(view: View, found: Findings, text: str, told: str, **when: Any) ->
     """Whether it is scheduled; what it takes the place of is cancelled then."""
     output = view.do("schedule_prompt", "I schedule it, if I may.", fresh=True, text=text, **when)
     if not output.startswith("scheduled"):
-        found.summary = "It is not scheduled."
-        found.gaps.append(reason(output))
+        found.summary = not_done("It is not scheduled", output)
         return False
     made = LINE.search(output.removeprefix("scheduled: "))
     often = f", {made['often']}" if made and made["often"] else ""
