@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from .columns import columns_named, date_column, default_measure
-from .outputs import Table
+from .outputs import Table, sheet_of
 from .words import stem, stems, tokens
 
 MONTHS = (
@@ -65,7 +65,7 @@ def _values(text: str, table: Table) -> list[Filter]:
     """Names of values: those seen in the table, in quotation marks, or capitalised."""
     by_column: dict[tuple[str | None, str], list[str]] = {}
     lowered = text.lower()
-    names = set(stems(" ".join(table.columns)))
+    names = set(stems(f"{' '.join(table.columns)} {sheet_of(table)} sheet"))
     spans: list[tuple[int, int]] = []
     for value, column in table.values.items():
         match = re.search(rf"\b{re.escape(value.lower())}(?:e?s)?\b", lowered)

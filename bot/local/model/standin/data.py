@@ -5,26 +5,25 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from . import again, chat, languages, sums
+from . import again, chat, documents, languages, sums
 from .analyses import fitting
 from .asking import SHARE
 from .columns import missing, other_word, tell_missing, text_to_add_up
-from .conversation import File, Turn
+from .conversation import File
 from .exporting import last_result, share
 from .findings import Findings
 from .moments import absolute
 from .outputs import (
-    Document,
     Table,
     chart_handle,
     failed,
     parse_document,
     parse_tables,
     reason,
+    sheet_of,
 )
-from .passages import pages_of, quote_from, summarise, tasks
 from .query import Query, follows_up, understand_all
-from .shaping import describe, follow_ups
+from .shaping import describe, follow_ups, tell_sheets
 from .sql import Statement, quoted, write
 from .telling import tell
 from .view import Missing, OutOfTurns, View
@@ -35,6 +34,7 @@ FILE_WORDS = (
 )
 MOST_LABELS, MOST_SLICES, LONGEST_TITLE = 50, 12, 50
 SUMMARISE = r"summar\w+|tl;?dr|overview|describe|about|what(?:'s| is| does)|contain\w*"
+SHEETS = r"(?:which|what|list|show|how many|all)(?: me| are| the| all)* (?:sheets|tabs|worksheets)"
 SIMILAR = re.compile(
     r'column "([^"]+)" (?:not found|does not exist).*?Similar columns: ([^,.\n]+)', re.S
 )
@@ -74,16 +74,19 @@ def from_reading(view: View, found: Findings, reading: str) -> None:
     """Answer from what a tool read: a document, or one or more tables."""
     document, listed = parse_document(reading), parse_tables(reading)
     if document:
-        _from_document(view, found, document)
+        documents.answer(view, found, document)
         return
     if not listed:
         found.summary = "The file could not be read."
         found.lower(reason(reading), "low")
         return
     table = max(listed, key=lambda each: _fits(view, each))
-    found.source(table.source, table.url, "The figures of this answer.")
     query = _query(view, table)
-    named = overlap(stems(view.text), stems(table.source.rpartition(" · ")[2])) >= 1
+    if len(listed) > 1 and _is_of_the_whole(view, query, table):
+        tell_sheets(found, listed)
+        return
+    found.source(table.source, table.url, "The figures of this answer.")
+    named = _is_named(view, table)
     text = view.text if query.silent else re.sub(r"\breports?\b", "", view.text, flags=re.I)
     analysis = fitting(text, is_fragment=follows_up(view.text) and not view.turn.files)
     if lacking := missing(view.text, table):
@@ -133,7 +136,25 @@ def _files_of_thread(view: View) -> list[File]:
 
 def _fits(view: View, table: Table) -> float:
     words = stems(view.text)
-    return overlap(words, stems(" ".join(table.columns))) + overlap(words, stems(table.source))
+    fitting = overlap(words, stems(" ".join(table.columns))) + overlap(words, stems(table.source))
+    return fitting + 3 * _is_named(view, table)
+
+
+def _is_named(view: View, table: Table) -> bool:
+    """Whether the question names the table, or its sheet."""
+    words = stems(sheet_of(table) or table.source)
+    return bool(words) and overlap(stems(view.text), words) >= 1
+
+
+def _is_of_the_whole(view: View, query: Query, table: Table) -> bool:
+    """Whether a question about a workbook means all its sheets."""
+    if has(view.text, SHEETS):
+        return True
+    return (
+        query.silent
+        and has(view.text, SUMMARISE)
+        and not (sheet_of(table) and _is_named(view, table))
+    )
 
 
 def _query(view: View, table: Table) -> Query:
@@ -260,42 +281,3 @@ def _chart(view: View, found: Findings, result: Table, statement: Statement, que
         found.charts.append(handle)
     else:
         found.lower(f"The chart could not be made: {reason(output)}")
-
-
-def _from_document(view: View, found: Findings, document: Document) -> None:
-    """A text: its gist, or the passages that speak of what was asked."""
-    asked = _last_real_question(view.turns)
-    if has(asked, r"summar\w+|tl;?dr|overview|gist|key points|main points"):
-        summarise(found, document.text, document.source)
-        if has(asked, r"to-?dos?|action items?|who (?:has|needs|is) to|tasks|has to do"):
-            found.points = tasks(document.text) or found.points
-    else:
-        _quote(view, found, document, asked)
-    pages = pages_of(document.text, "\n".join([found.summary, *found.points]))
-    supports = f"The passages quoted{f', on page {pages}' if pages else ''}."
-    if found.confidence == "low":
-        supports = "What I looked through."
-    found.source(document.source, document.url, supports)
-
-
-def _quote(view: View, found: Findings, document: Document, asked: str) -> None:
-    text = document.text
-    wanted = _searched(asked)
-    if wanted and view.knows("search_artifact"):
-        pattern = "|".join(re.escape(word) for word in wanted)
-        hits = view.do(
-            "search_artifact", "I look for the words of the question.", handle=document.handle,
-            pattern=pattern, limit=20,
-        )  # fmt: skip
-        text += "\n" + "\n".join(re.findall(r"^\d+: (.*)$", hits, re.M))
-    quote_from(found, asked, text, document.source)
-
-
-def _last_real_question(turns: list[Turn]) -> str:
-    return next((turn.text for turn in reversed(turns) if turn.text), "")
-
-
-def _searched(question: str) -> list[str]:
-    quoted = re.findall(r"[\"“'‘]([^\"”'’]{2,60})[\"”'’]", question)
-    named = re.findall(r"(?:search|look|find)\b.*?\bfor\s+([\w-]+)", question, re.IGNORECASE)
-    return quoted or named

@@ -83,6 +83,11 @@ class Document:
     text: str
 
 
+def sheet_of(table: Table) -> str:
+    """The sheet of a workbook that a table is; "" for a file of one table."""
+    return table.source.rpartition(" · ")[2] if " · " in table.source else ""
+
+
 def failed(output: str) -> bool:
     """Whether an output reads like a failure: no handle, and its first line says so."""
     return not HEAD.search(output) and bool(FAILED.search(output.split("\n", 1)[0][:200]))

@@ -7,12 +7,14 @@ from collections import Counter
 from itertools import takewhile
 
 from .findings import Findings
-from .words import content, overlap, sentences
+from .words import STOP, content, overlap, sentences, stem, stems, tokens
 
 WORKED_OUT = re.compile(
     r"\b(how (?:many|often)|count|compare|differ\w*|versus|vs|should (?:we|i)|better)\b", re.I
 )
 """What no quotation answers."""
+_ASKING = "many much often long say says mention mentions anything something get got go goes need"
+ASKING = frozenset(_ASKING.split())
 MOST_QUOTES = 4
 LONGEST = 280
 SHORTEST = 20
@@ -27,10 +29,12 @@ def quote_from(found: Findings, question: str, text: str, source: str) -> None:
         for place, sentence in enumerate(dict.fromkeys(sentences(text)))
     ]
     best = [each for each in sorted(scored, reverse=True) if each[0] >= 1]
-    whole = [each for each in best if each[2].endswith((".", "!", "?"))]  # headings tell less
+    # Headings tell less.
+    whole = [each for each in best if re.search(r"\w\W+\w.*[.!?]$", each[2])]
     best = (whole or best)[:MOST_QUOTES]
+    lacking = _lacking(question, text)
     if not best:
-        found.summary = f"I found nothing in {source} that speaks of this."
+        found.summary = f"I found nothing in {source} {f'about “{lacking}”' if lacking else 'that speaks of this'}."
         found.lower("Only words that the question shares with the text were looked for.", "low")
         return
     if not whole and (below := _below(best[0][2], text)):
@@ -40,10 +44,18 @@ def quote_from(found: Findings, question: str, text: str, source: str) -> None:
         found.summary = f"{source} says: “{cut(best[0][2])}”"
     found.points = [f"“{cut(sentence)}”" for _, _, sentence in best[1:]]
     if best[0][0] * 2 < len(set(asked)) or WORKED_OUT.search(question):
-        found.summary = f"I can only quote what comes closest. {found.summary}"
+        closest = f"{source} does not mention “{lacking}”." if lacking else "I can only quote."
+        found.summary = f"{closest} What comes closest: {found.summary.partition(': ')[2]}"
         found.lower("The sentences share words with the question; I worked nothing out.", "low")
         return
     found.lower("The sentences were chosen by the words they share with the question.")
+
+
+def _lacking(question: str, text: str) -> str:
+    """The first word of a question that a text nowhere speaks of, as it was written; "" if it has all."""
+    said = set(stems(text))
+    words = (word for word in tokens(question) if word not in STOP | ASKING and word.isalpha())
+    return next((word for word in words if not overlap(said, [stem(word)])), "")
 
 
 def _below(heading: str, text: str) -> str:

@@ -6,21 +6,29 @@ import re
 
 from . import data
 from .conversation import File
+from .documents import tell_differences
 from .findings import Findings
 from .outputs import Document, Table, failed, parse_document, parse_tables, reason
-from .passages import cut, key_sentences
+from .passages import cut, key_sentences, quote_from
 from .query import understand
 from .view import View
-from .words import has, listed, plural
+from .words import content, has, listed, plural
 
 SEVERAL = r"files|both|these|them|two|each|all|compare|difference|changed?|changes|join|merge|combine|versus|vs"
 CHANGED = r"chang(?:ed|es?)|differ\w*|compare|versus|vs|added|removed"
+EACH = r"(?:in|of|for|from) (?:each|both|the two|all(?: files)?)|both files|each file"
+GENERAL = r"what(?:'s| is| are)?(?: in)? (?:these|them|both|this|they|all)|summar\w+|describe|overview|compare"
+TALK = r"threads?|channels?|messages"
 MOST_FILES = 4
 Read = Table | Document
 
 
 def is_asked(view: View) -> bool:
-    """Whether the message brings several files and speaks of more than one."""
+    """Whether the message brings several files, or goes on about them, and speaks of more than one."""
+    if not view.turn.files:
+        return (
+            len(view.files) > 1 and has(view.text, f"{EACH}|{CHANGED}") and not has(view.text, TALK)
+        )
     return len(view.turn.files) > 1 and (has(view.text, SEVERAL) or view.text in ("", "(no words)"))
 
 
@@ -28,7 +36,8 @@ def answer(view: View, found: Findings) -> None:
     """Read them all, then compare two, ask each, or tell what each holds."""
     tables: list[Table] = []
     documents: list[Document] = []
-    for file in view.turn.files[:MOST_FILES]:
+    files = view.turn.files or view.files
+    for file in files[:MOST_FILES]:
         _read(view, found, file, tables, documents)
     read: list[Read] = [*tables, *documents]
     for each in read:
@@ -39,10 +48,14 @@ def answer(view: View, found: Findings) -> None:
         _tell_changes(view, found, tables[0], tables[1], key)
     elif asked:
         _ask_each(view, found, asked)
+    elif len(documents) == 2 and has(view.text, CHANGED):
+        tell_differences(found, *documents)
+    elif documents and len(content(view.text)) > 1 and not has(view.text, GENERAL):
+        _quote_each(view, found, documents)
     else:
         _describe_each(found, read)
-    if len(view.turn.files) > MOST_FILES:
-        found.gaps.append(f"I read the first {MOST_FILES} of {len(view.turn.files)} files.")
+    if len(files) > MOST_FILES:
+        found.gaps.append(f"I read the first {MOST_FILES} of {len(files)} files.")
 
 
 def _read(
@@ -78,6 +91,16 @@ def _ask_each(view: View, found: Findings, tables: list[Table]) -> None:
         found.gaps.append(
             f"The table shows the figures of {tables[0].source}; I do not join files."
         )
+
+
+def _quote_each(view: View, found: Findings, documents: list[Document]) -> None:
+    """What every document says of the question."""
+    for document in documents:
+        part = Findings()
+        quote_from(part, view.text, document.text, document.source)
+        found.points.append(part.summary.removeprefix("I can only quote. What comes closest: "))
+    found.summary = f"This is what the {len(documents)} files say of it:"
+    found.lower("The sentences were chosen by the words they share with the question.")
 
 
 def _key(tables: list[Table]) -> str | None:

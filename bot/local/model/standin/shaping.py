@@ -8,9 +8,9 @@ from itertools import pairwise
 from .columns import date_column, identifies
 from .conditions import MONTHS
 from .findings import Findings
-from .outputs import Table
+from .outputs import Table, sheet_of
 from .query import Query
-from .words import number, shown
+from .words import listed, number, shown
 
 MOST_COLUMNS = 12
 
@@ -28,6 +28,17 @@ def describe(found: Findings, table: Table) -> None:
     found.caption = "The first rows"
     found.columns = table.header
     found.rows = rows_shown(table.rows[:5])
+
+
+def tell_sheets(found: Findings, tables: list[Table]) -> None:
+    """What each sheet of a workbook holds."""
+    book = tables[0].source.rpartition(" · ")[0]
+    found.summary = f"{book} has **{len(tables)} sheets**:"
+    for table in tables:
+        names = listed([f"`{name}`" for name in list(table.columns)[:MOST_COLUMNS]])
+        found.points.append(f"**{sheet_of(table)}**: {table.total:,} rows with {names}")
+    found.source(book, tables[0].url, "Its sheets and their columns.")
+    found.follow_ups = [f"What is in the sheet {sheet_of(table)}?" for table in tables[:3]]
 
 
 def changes(rows: list[list[str]]) -> list[str]:

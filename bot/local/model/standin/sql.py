@@ -9,6 +9,7 @@ from .columns import date_column, default_measure
 from .conditions import Filter
 from .outputs import Table
 from .query import Query
+from .words import stems
 
 WORDS = {
     "sum": "total",
@@ -104,13 +105,26 @@ def _period(period: str, column: str, lite: bool) -> str:
     if lite:
         return f"strftime('{LITE_PERIODS[period]}', {quoted(column)})"
     form = "%Y-%m-%d" if period == "week" else LITE_PERIODS[period]
-    date = f"TRY_CAST({quoted(column)} AS TIMESTAMP)"
-    return f"strftime(date_trunc('{period}', {date}), '{form}')"
+    return f"strftime(date_trunc('{period}', {_timestamp(column)}), '{form}')"
+
+
+def _timestamp(column: str) -> str:
+    """A date, or the first of a month that is written as "2026-01"."""
+    whole = f"TRY_CAST({quoted(column)} AS TIMESTAMP)"
+    return (
+        f"coalesce({whole}, TRY_CAST({quoted(column)} || '-01' AS TIMESTAMP))"
+        if _of_months(column)
+        else whole
+    )
+
+
+def _of_months(column: str) -> bool:
+    return "month" in stems(column)
 
 
 def _date_part(part: str, column: str, lite: bool) -> str:
     if not lite:
-        return f"{part}(TRY_CAST({quoted(column)} AS TIMESTAMP))"
+        return f"{part}({_timestamp(column)})"
     if part == "quarter":
         return f"((CAST(strftime('%m', {quoted(column)}) AS INTEGER) + 2) / 3)"
     return f"CAST(strftime('{'%Y' if part == 'year' else '%m'}', {quoted(column)}) AS INTEGER)"

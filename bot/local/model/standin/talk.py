@@ -39,6 +39,8 @@ SIGNS = {
     "action item": "“will”, “please” or “should”",
     "open question": "a question mark at the end",
 }
+READ = ("read_file", "search_artifact", "query_table", "compare_tables")
+OF_A_FILE = "it|file|document|report|contracts?|pdf|page|log|table|sheet|each|both"
 BOT = re.compile(r"(?:.*\W)?bot", re.IGNORECASE)
 
 
@@ -56,8 +58,14 @@ def is_asked(view: View) -> bool:
     """Whether the question, or the type of its answer, is about what people said."""
     wants_talk = {"participants", "decisions", "action_items", "actions", "open_questions"}
     schema = view.offered.get(COMPLETE, {}).get("parameters", {}).get("properties", {})
-    asks = bool(CHANNEL.search(view.text)) or has(view.text, TALK)
+    asks = bool(CHANNEL.search(view.text)) or (has(view.text, TALK) and not _is_of_a_file(view))
     return bool(wants_talk & set(schema)) or (asks and has(view.text, ABOUT_TALK))
+
+
+def _is_of_a_file(view: View) -> bool:
+    """Whether "it says" is said of a file that was read before."""
+    read = view.files and view.earlier and view.earlier[0].tool in READ
+    return bool(read) and has(view.text, OF_A_FILE) and not has(view.text, "threads?|channels?")
 
 
 def answer(view: View, found: Findings) -> None:
