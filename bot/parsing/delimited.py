@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 
+from bot.parsing.dates import with_dates
 from bot.parsing.numerals import with_numbers
 from bot.parsing.results import Sheet, Unreadable
 from bot.parsing.tabular import NumberedRow, to_sheet
@@ -34,7 +35,7 @@ def read_delimited(data: bytes, name: str) -> Sheet:
         sheet.notes.append(f"Encoding: {encoding}.")
     if delimiter != ",":
         sheet.notes.append(f"Delimiter: {_NAMES.get(delimiter, delimiter)}.")
-    return with_numbers(sheet, commas_delimit=delimiter == ",")
+    return with_dates(with_numbers(sheet, commas_delimit=delimiter == ","))
 
 
 def _rows(text: str, delimiter: str) -> Iterator[NumberedRow]:

@@ -20,14 +20,18 @@ NumberedRow = tuple[int, list[Cell]]
 """A row and the line of the file on which it ends, counted from 1."""
 
 _NUMBER = re.compile(r"[-+]?[\d.,]+%?|\d{4}-\d{2}-\d{2}.*")
+_TOTAL = re.compile(
+    r"(?:(?:grand |sub)?totals?|sum|summe|gesamt(?:summe)?|somme|suma)\b", re.IGNORECASE
+)
 _TEMPORAL = ("DATE", "TIME")
 _MAX_COLUMNS = 2_000
 _MAX_LINE = 16_000_000
 
 
 def to_sheet(name: str, rows: Iterable[NumberedRow], *, typed: bool) -> Sheet:
-    """Find the header, leave out blank rows and lines above the header, and give every row one
-    width: short rows are filled with nulls, the surplus of long ones goes to a column `extra`.
+    """Find the header, leave out blank rows, lines above the header and a total below, and give
+    every row one width: short rows are filled with nulls, the surplus of long ones goes to a column
+    `extra`.
 
     Raises Unreadable when there is no row with a value.
     """
@@ -44,6 +48,7 @@ def to_sheet(name: str, rows: Iterable[NumberedRow], *, typed: bool) -> Sheet:
     if width > _MAX_COLUMNS:
         raise Unreadable(f"{name} has {width:,} columns; {_MAX_COLUMNS:,} can be read.")
     body = kept[1:] if header is not None else kept
+    body = _without_total(body, width, notes)
     columns, level = _level(body, column_names(header or (), width), notes, typed=typed)
     return Sheet(name, columns, level, typed, notes)
 
@@ -92,6 +97,21 @@ def _without_preamble(rows: list[NumberedRow], width: int, notes: list[str]) -> 
         words = "; ".join(" ".join(map(cell_text, row)).strip() for _, row in rows[:start])
         notes.append(f"{start} line(s) above the header were left out: {words[:200]}")
     return rows[start:]
+
+
+def _without_total(rows: list[NumberedRow], width: int, notes: list[str]) -> list[NumberedRow]:
+    """Leave out a last row that adds up those above, known by its first word and by a cell that is
+    blank where all others have a value. Where every cell is filled only the notes tell of it."""
+    last = rows[-1][1] if len(rows) > 2 else []
+    words = " ".join(filter(None, map(cell_text, last)))
+    if not _TOTAL.match(words):
+        return rows
+    blank = [at for at in range(width) if _blank(last[at : at + 1])]
+    if any(all(not _blank(row[at : at + 1]) for _, row in rows[:-1]) for at in blank):
+        notes.append(f"The last row is a total and was left out: {words[:200]}")
+        return rows[:-1]
+    notes.append(f"The last row may be a total of those above: {words[:200]}")
+    return rows
 
 
 def _is_header(rows: list[NumberedRow], width: int) -> bool:

@@ -155,12 +155,19 @@ async def test_ragged_rows_are_kept_and_named(read: Read) -> None:
         (b'a,n\nx,"1,234"\n', "a VARCHAR, n BIGINT"),
         (b"a;n\nx;1,234\n", "a VARCHAR, n VARCHAR"),
         (b"version,ip\n1.10,10.0.0.1\n1.2.1,10.0.0.2\n", "version VARCHAR, ip VARCHAR"),
+        (b"day;n\n03.02.2026;1\n2026-02-04;2\n;3\n", "day DATE, n BIGINT"),
+        (b"at,n\n13/02/2026 9:05,1\n01/02/2026 10:00,2\n", "at TIMESTAMP, n BIGINT"),
+        (b"day\n12/31/2026\n01/02/2026\n", "Read as dates: day (12/31/2026 as 2026-12-31)."),
+        (b"day\n12/31/2026\n31/12/2026\n", "day VARCHAR"),
+        (b"id,who,n\n1,A,4\n2,B,5\nTotal,,9\n", "id BIGINT, who VARCHAR, n BIGINT"),
+        (b"who,n\nA,4\nB,5\nTotal,9\n", "The last row may be a total of those above: Total 9"),
         (b"a,b\n\xed\xa0\x80z,1\n", "z,1"),
     ],
 )
 def test_a_csv_is_read_whatever_its_make(tmp_path: Path, data: bytes, expected: str) -> None:
-    """Delimiters, encodings, titles, missing headers, codes with zeros, null bytes, surrogates, and
-    numbers with a decimal comma, a currency or a per cent sign: "1,234" only where it can but be one."""
+    """Delimiters, encodings, titles, missing headers, totals below, codes with zeros, null bytes,
+    surrogates, numbers with a decimal comma, a currency or a per cent sign: "1,234" only where it can
+    but be one; and days in whatever form, unless they may mean two."""
     sheet = read_delimited(data, "data.csv")
     write_parquet(sheet, tmp_path / "0.parquet")
     with connect() as connection:
