@@ -156,7 +156,7 @@ def test_one_s_own_press_is_followed_and_what_others_write_waits_below(page: Pag
 
     channel(page, "general")
     channel(other, "sales")
-    write(other, "Something else.")
-    expect(page.get_by_test_id("channel-sales").locator(".unread")).to_be_visible()
+    write(other, "Something else, @Ada Lovelace.")
+    expect(page.get_by_test_id("channel-sales").locator("[data-calls]")).to_have_text("1 new")
     channel(page, "sales")
-    expect(page.locator(".new-line + .msg")).to_contain_text("Something else.")
+    expect(page.locator(".new-line + .msg")).to_contain_text("Something else, @Ada Lovelace.")

@@ -2,7 +2,7 @@
 
 The browser says what it shows with `{"channel": …, "thread": …, "tab": …}` and gets a list of
 operations for that: `message`, `remove`, `status`, `prompts`, `modals`, `home`, `step`, `sidebar`,
-`kept`, and `unread` for other places. Changes that come in a burst are sent once, as the workspace
+`kept`, where the sidebar shows what is new in other places. Changes that come in a burst are sent once, as the workspace
 stands then.
 """
 
@@ -62,7 +62,10 @@ class LivePage:
                     if isinstance(asked, dict)
                     else {}
                 )
-                self._at = self._screens.address(query | {"user": self._at.user})
+                before = self._at
+                self._at = self._screens.address(query | {"user": before.user})
+                if before.away and self._at.sees(before.channel):
+                    self._screens.marks.read(before.user, before.channel)
 
     async def _gather(self, changes: Any) -> None:
         async for change in changes:
@@ -76,15 +79,16 @@ class LivePage:
             self._news.clear()
             pending, self._pending = self._pending, {}
             operations = [op for change in pending.values() for op in self._operations(change)]
+            sidebars = [op for op in operations if op["op"] == "sidebar"]
+            operations = [op for op in operations if op not in sidebars[:-1]]
             if operations:
                 await self._socket.send_json(operations)
 
     def _operations(self, change: Change) -> list[Json]:
         if change.channel is None:
             return self._personal(change)
-        if change.kind in ("channel", "members"):
-            sidebar = {"op": "sidebar", "html": self._screens.sidebar(self._at)}
-            return [sidebar, *self._place(change.channel, change.kind)]
+        if change.kind in ("channel", "members", "read"):
+            return self._place(change, change.channel)
         if not self._is_visible(change.channel):
             return []
         if change.kind in MESSAGE_KINDS:
@@ -105,13 +109,17 @@ class LivePage:
             return [{"op": "step", "execution": execution, "html": html}]
         return [{"op": "home", "html": self._screens.home(user)}] if change.kind == "home" else []
 
-    def _place(self, channel: str, kind: str) -> list[Json]:
-        """What is kept in the conversation on the screen, or, with who is in it, all of it anew."""
-        if channel != self._at.channel:
+    def _place(self, change: Change, channel: str) -> list[Json]:
+        """The sidebar; and what is kept in the conversation on the screen, or all of it anew."""
+        if change.kind == "read" and change.user != self._at.user:
             return []
-        if kind == "members":
-            return [{"op": "again"}]
-        return [{"op": "kept", "channel": channel, "html": self._screens.kept(self._at)}]
+        operations = [self._sidebar()]
+        if channel == self._at.channel and change.kind == "members":
+            operations.append({"op": "again"})
+        elif channel == self._at.channel and change.kind == "channel":
+            html = self._screens.kept(self._at)
+            operations.append({"op": "kept", "channel": channel, "html": html})
+        return operations
 
     def _is_visible(self, channel_id: str) -> bool:
         channel = self._ws.channels.get(channel_id)
@@ -121,31 +129,32 @@ class LivePage:
         if change.ts is None or (change.kind == "ephemeral" and change.user != self._at.user):
             return []
         message = self._find(channel, change.ts)
+        told = self._arrived(change, message, channel) if message else []
         if channel != self._at.channel:
-            return (
-                self._unread(message, channel) if message and self._is_news(change, message) else []
-            )
+            return told
         where: Json = {"channel": channel, "ts": change.ts}
         if message is None:
             root = self._root(channel, change.thread_ts, change.ts)
             return [{"op": "remove", **where}, *root]
         thread = message.get("thread_ts") or ""
         operations = [{"op": "message", **where, **self._drawn(message, thread)}]
-        return operations + self._root(channel, thread, change.ts)
+        return told + operations + self._root(channel, thread, change.ts)
 
-    def _is_news(self, change: Change, message: Json) -> bool:
-        """A new message; in a direct message also an answer that is whole now."""
-        if change.kind == "message":
-            return True
+    def _arrived(self, change: Change, message: Json, channel: str) -> list[Json]:
+        """The sidebar for a message that is new, or in a direct message is whole now; one that is
+        being read is none."""
         is_whole = change.kind == "message_changed" and "streaming_state" in message
-        return is_whole and self._ws.channels[change.channel or ""].is_direct
-
-    def _unread(self, message: Json, channel: str) -> list[Json]:
-        """That a conversation elsewhere has news, with the `ts` of a message that it shows itself."""
-        if message.get("user") == self._at.user:
+        if is_whole and self._ws.channels[channel].is_direct:
+            self._screens.marks.became_whole(channel, message["ts"])
+        elif change.kind != "message":
             return []
-        ts = "" if message.get("thread_ts") else message["ts"]
-        return [{"op": "unread", "channel": channel, "ts": ts}]
+        if self._at.sees(channel):
+            self._screens.marks.read(self._at.user, channel)
+            return []
+        return [self._sidebar()]
+
+    def _sidebar(self) -> Json:
+        return {"op": "sidebar", "html": self._screens.sidebar(self._at)}
 
     def _drawn(self, message: Json, thread: str) -> Json:
         """The message in each place it appears in; None where it does not."""

@@ -11,7 +11,9 @@ from bot.local.page.files import SheetPreviews
 from bot.local.page.kept import canvas_for, canvas_markdown, kept_in
 from bot.local.page.render import Renderer, Scene
 from bot.local.page.search import found
-from bot.local.page.suggestions import act_as, suggestions
+from bot.local.page.sidebar import sidebar, title, visible
+from bot.local.page.suggestions import suggestions
+from bot.local.page.unread import ReadMarks
 from bot.local.workspace import Channel, Workspace
 
 Json = dict[str, Any]
@@ -27,6 +29,11 @@ class Address:
     channel: str
     thread_ts: str = ""
     tab: str = "messages"
+    away: bool = False
+
+    def sees(self, channel: str) -> bool:
+        """Whether somebody reads this conversation there now."""
+        return self.channel == channel and self.tab == "messages" and not self.away
 
 
 class Screens:
@@ -42,6 +49,7 @@ class Screens:
         functions: Mapping[str, Json],
     ) -> None:
         self._ws = ws
+        self.marks = ReadMarks(ws)
         self._renderer = Renderer()
         self._previews = SheetPreviews(ws)
         self._notice = notice
@@ -56,17 +64,12 @@ class Screens:
         user = user if user in ws.people else next(iter(ws.people))
         channel = query.get("channel", "")
         if channel not in ws.channels or user not in ws.channels[channel].members:
-            visible = self.visible(user)
-            return Address(user, visible[0].id if visible else "")
+            mine = visible(ws, user)
+            return Address(user, mine[0].id if mine else "")
         thread = query.get("thread", "")
         known = bool(thread) and ws.store.get(channel, thread) is not None
         tab = "home" if query.get("tab") == "home" and self._is_bot_dm(channel) else "messages"
-        return Address(user, channel, thread if known else "", tab)
-
-    def visible(self, user: str) -> list[Channel]:
-        """The conversations in this person's sidebar: channels first, in the workspace's order."""
-        mine = [c for c in self._ws.channels.values() if user in c.members and not c.archived]
-        return sorted(mine, key=lambda channel: channel.is_direct)
+        return Address(user, channel, thread if known else "", tab, query.get("away") == "true")
 
     def scene(self, user: str) -> Scene:
         """Names and files for the renderers."""
@@ -87,7 +90,7 @@ class Screens:
 
     def page(self, at: Address) -> str:
         """The whole document."""
-        values = self._sidebar(at) | self._pane(at) | self._modals(at.user)
+        values = self._pane(at) | self._sidebar(at) | self._modals(at.user)
         if at.thread_ts:
             values |= self._thread(at)
         return self._render(
@@ -115,7 +118,7 @@ class Screens:
 
     def search(self, at: Address, query: str) -> str:
         """Channels of that name, and messages with all words of it, that the person sees."""
-        shown = found(self._ws, self.visible(at.user), query)
+        shown = found(self._ws, visible(self._ws, at.user), query)
         return self._render("search.html", at, **shown)
 
     def kept(self, at: Address) -> str:
@@ -166,25 +169,7 @@ class Screens:
         return self._renderer.render(template, self.scene(at.user), **values)
 
     def _sidebar(self, at: Address) -> Json:
-        mine = self.visible(at.user)
-        own_dm = self._ws.state.direct(at.user)
-        rooms = [c for c in mine if not c.is_direct]
-        others = [c for c in mine if c.is_direct and c is not own_dm]
-        return {
-            "channel": at.channel,
-            "dm": own_dm.id if own_dm else None,
-            "channels": [
-                {"id": c.id, "name": c.name, "private": c.kind == "private"} for c in rooms
-            ],
-            "direct": [self._direct(c, at.user) for c in others],
-            "people": [act_as(person) for person in self._ws.people.values()],
-        }
-
-    def _direct(self, channel: Channel, viewer: str) -> Json:
-        names = self.scene(viewer).people
-        others = [member for member in channel.members if member != viewer]
-        label = ", ".join(names.get(member, member) for member in others)
-        return {"id": channel.id, "name": label, "person": others[0] if others else viewer}
+        return {"channel": at.channel, **sidebar(self._ws, self.marks, at.user)}
 
     def _in(self, at: Address) -> Json:
         """What messages and composers need to know about where they are."""
@@ -192,20 +177,13 @@ class Screens:
         members = channel.members if channel else []
         return {
             "channel": at.channel,
-            "title": self._title(channel, at.user),
+            "title": title(self._ws, channel, at.user),
             "has_bot": self._ws.bot_user_id in members,
             "is_bot_dm": self._is_bot_dm(at.channel),
             "previews": self._previews,
             "kept": kept_in(self._ws, at.channel),
             "status_of": lambda thread_ts: self._status(at.channel, thread_ts),
         }
-
-    def _title(self, channel: Channel | None, viewer: str) -> str:
-        if channel is None:
-            return "No conversation"
-        return (
-            str(self._direct(channel, viewer)["name"]) if channel.is_direct else f"#{channel.name}"
-        )
 
     def _pane(self, at: Address) -> Json:
         channel = self._ws.channels.get(at.channel)
@@ -220,12 +198,15 @@ class Screens:
             "read_only": _read_only(channel),
             "thread": at.thread_ts,
             "beside": self._ws.state.beside.get(at.user, ""),
-            "rooms": {c.id: c.name for c in self.visible(at.user) if not c.is_direct},
+            "rooms": {c.id: c.name for c in visible(self._ws, at.user) if not c.is_direct},
         }
         if at.tab == "home":
             return values | {"home": self._ws.home(at.user)}
         messages = self._ws.messages(at.channel, viewer=at.user) if channel else []
+        since = self.marks.unread(at.user, channel).first if channel else ""
+        self.marks.read(at.user, at.channel)
         return values | {
+            "since": since,
             "messages": self._shown(at, messages),
             "status": self._status(at.channel, ""),
             "prompts": self._prompts(at.channel, ""),

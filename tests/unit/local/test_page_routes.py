@@ -315,11 +315,32 @@ async def test_the_open_thread_gets_replies_and_changes(browser):
 async def test_the_page_says_what_it_shows_and_other_places_are_only_marked(browser):
     async with browser.live(channel=GENERAL) as live:
         await browser.ws.say(BEN, SALES, "over here")
-        op = await live.until("unread", channel=SALES)
+        op = await live.until("sidebar")
         assert "over here" not in json.dumps(op)
+        assert "has-unread" in op["html"]
         await live.socket.send_json({"channel": SALES})
         await browser.ws.react(BEN, SALES, browser.ws.messages(SALES)[0]["ts"], "eyes")
         assert "over here" in (await live.until("message", channel=SALES))["in_channel"]
+
+
+async def test_what_calls_for_somebody_is_counted_until_they_see_it(browser):
+    """A mention, and each direct message also while the agent's Home is open; the rest is unread."""
+    ws = browser.ws
+    direct = ws.state.direct(ADA).id
+    async with browser.live(channel=direct, tab="home") as live:
+        await ws.say(BEN, SALES, "over here")
+        assert "data-calls" not in (await live.until("sidebar"))["html"]
+        await ws.say(BEN, SALES, f"<@{ADA}> look")
+        assert 'data-calls="1"' in (await live.until("sidebar"))["html"]
+        async with browser.http.post(
+            "/api/chat.postMessage",
+            json={"channel": direct, "text": "done"},
+            headers={"Authorization": f"Bearer {ws.bot_token}"},
+        ) as answer:
+            assert (await answer.json())["ok"]
+        assert (await live.until("sidebar"))["html"].count('data-calls="1"') == 2
+        assert "data-since" in await browser.text("/page/pane", user=ADA, channel=SALES)
+        assert (await live.until("sidebar"))["html"].count("data-calls") == 1
 
 
 async def test_nothing_arrives_from_places_one_cannot_see(browser):

@@ -7,7 +7,7 @@ import "./keyboard.js";
 import { Live } from "./live.js";
 import { closeMenu, menuContext } from "./menus.js";
 import { showModals } from "./modals.js";
-import { actAs, address, flash, go, markSidebar, messageAt, openMessage, pane, place, present, recallUnread, refreshAll, showSidebar, thread, typesAtOnce } from "./place.js";
+import { actAs, address, flash, go, markSidebar, messageAt, openMessage, pane, place, present, refreshAll, showSidebar, thread, typesAtOnce } from "./place.js";
 import { act, user } from "./server.js";
 
 place.live = new Live(
@@ -43,6 +43,8 @@ document.addEventListener("change", (event) => {
 });
 
 addEventListener("resize", () => isSmall() || showSidebar(false));
+
+document.addEventListener("visibilitychange", () => place.live.watch());
 
 addEventListener("popstate", (event) => event.state && go({ ...event.state }, { push: false }));
 
@@ -96,7 +98,6 @@ place.shown = {
   thread: thread.querySelector("[data-thread]")?.dataset.thread ?? "",
   tab: home ? "home" : "messages",
 };
-recallUnread();
 if (sessionStorage.getItem("notice")) document.querySelector(".notice")?.remove();
 present(document);
 markSidebar();

@@ -55,16 +55,12 @@ export const operations = {
   },
   step: stepEnded,
   sidebar(op) {
-    sidebar.replaceChildren(parse(op.html));
+    morphChildren(sidebar, parse(op.html));
     markSidebar();
   },
   again: () => { place.settled = place.settled.then(refreshAll); },
   kept(op) {
     document.querySelector(`[data-kept="${op.channel}"]`)?.replaceChildren(parse(op.html));
-  },
-  unread(op) {
-    place.unread.set(op.channel, place.unread.get(op.channel) || op.ts);
-    markSidebar();
   },
 };
 

@@ -18,7 +18,7 @@ export class Live {
       if (this.tries > 0) this.onAgain();
       this.tries = 0;
       this.onLost(false);
-      this.watch(this.showing);
+      this.watch();
     });
     socket.addEventListener("message", (event) => this.onOperations(JSON.parse(event.data)));
     socket.addEventListener("close", () => {
@@ -29,9 +29,9 @@ export class Live {
     });
   }
 
-  // Tell the server what is on the screen: { channel, thread, tab }.
-  watch(showing) {
+  // Tell the server what is on the screen: { channel, thread, tab }, and whether anybody looks.
+  watch(showing = this.showing) {
     this.showing = showing;
-    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(showing));
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify({ ...showing, away: String(document.hidden) }));
   }
 }

@@ -13,7 +13,6 @@ export const [app, sidebar, pane, thread] = ["app", "sidebar", "pane", "thread"]
 export const place = {
   shown: { channel: "", thread: "", tab: "messages" },
   settled: Promise.resolve(), // live changes wait for a navigation to finish
-  unread: new Map(), // channel → its first message that was not seen, "" for replies alone
   asked: new Set(), // own questions whose thread opens by itself when the answer begins
   awaited: new Set(), // ids of the lists in which the next message answers a press of one's own
   asking: "", // id of the list whose message's shortcut has opened a modal
@@ -72,7 +71,6 @@ async function showPane() {
   if (html === null) return false;
   pane.replaceChildren(parse(html));
   const list = pane.querySelector("[data-messages]");
-  if (list) list.dataset.since = place.unread.get(place.shown.channel) ?? "";
   present(pane);
   markSidebar();
   showSidebar(false);
@@ -114,27 +112,22 @@ export function showSidebar(open) {
 }
 
 export function markSidebar() {
-  place.unread.delete(place.shown.channel);
-  document.title = `${place.unread.size ? "• " : ""}${pane.querySelector("[data-title]").dataset.title} · Local workspace`;
-  sessionStorage.setItem(`unread:${user()}`, JSON.stringify([...place.unread]));
   for (const link of sidebar.querySelectorAll("[data-channel-link]")) {
-    const id = link.dataset.channelLink;
-    const current = id === place.shown.channel;
+    const current = link.dataset.channelLink === place.shown.channel;
     link.classList.toggle("current", current);
     current ? link.setAttribute("aria-current", "page") : link.removeAttribute("aria-current");
-    link.classList.toggle("has-unread", place.unread.has(id));
-    link.querySelector(".unread").hidden = !place.unread.has(id);
   }
+  document.title = `${waiting()}${pane.querySelector("[data-title]").dataset.title} · Local workspace`;
 }
 
-// What this person has not seen outlives a reload of the tab.
-export function recallUnread() {
-  place.unread = new Map(JSON.parse(sessionStorage.getItem(`unread:${user()}`) ?? "[]"));
+// What is new elsewhere, for the title of the tab.
+function waiting() {
+  const calls = [...sidebar.querySelectorAll("[data-calls]")].reduce((sum, { dataset }) => sum + Number(dataset.calls), 0);
+  return calls ? `(${calls}) ` : sidebar.querySelector(".has-unread") ? "• " : "";
 }
 
 export async function actAs(id) {
   document.body.dataset.user = id;
-  recallUnread();
   await go({ user: id, thread: "" });
   const html = await fragment("sidebar", at());
   if (html !== null) sidebar.replaceChildren(parse(html));

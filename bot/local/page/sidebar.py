@@ -1,0 +1,50 @@
+"""The conversations of one person, as the sidebar lists them."""
+
+from dataclasses import asdict
+from typing import Any
+
+from bot.local.page.suggestions import act_as
+from bot.local.page.unread import ReadMarks
+from bot.local.workspace import Channel, Workspace
+
+Json = dict[str, Any]
+
+
+def visible(ws: Workspace, user: str) -> list[Channel]:
+    """The person's conversations: channels first, in the workspace's order."""
+    mine = [c for c in ws.channels.values() if user in c.members and not c.archived]
+    return sorted(mine, key=lambda channel: channel.is_direct)
+
+
+def title(ws: Workspace, channel: Channel | None, viewer: str) -> str:
+    """What the conversation is called for this person."""
+    if channel is None:
+        return "No conversation"
+    if not channel.is_direct:
+        return f"#{channel.name}"
+    everyone = ws.state.everyone()
+    others = [member for member in channel.members if member != viewer]
+    return ", ".join(everyone[m].real_name if m in everyone else m for m in others)
+
+
+def sidebar(ws: Workspace, marks: ReadMarks, user: str) -> Json:
+    """Values for the template: the agent's own conversation, channels, others, and who one can be."""
+    mine = visible(ws, user)
+    own_dm = ws.state.direct(user)
+    others = [c for c in mine if c.is_direct and c is not own_dm]
+
+    def listed(channel: Channel) -> Json:
+        return {
+            "id": channel.id,
+            "name": title(ws, channel, user).removeprefix("#"),
+            "private": channel.kind == "private",
+            "person": next((m for m in channel.members if m != user), user),
+            **asdict(marks.unread(user, channel)),
+        }
+
+    return {
+        "dm": listed(own_dm) if own_dm else None,
+        "channels": [listed(c) for c in mine if not c.is_direct],
+        "direct": [listed(c) for c in others],
+        "people": [act_as(person) for person in ws.people.values()],
+    }

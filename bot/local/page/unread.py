@@ -1,0 +1,85 @@
+"""What each person has not seen yet, and how much of it calls for them."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from bot.local.workspace import Channel, Workspace
+from bot.local.workspace.messages import UNWRITTEN, is_reply
+
+Json = dict[str, Any]
+
+_EVERYBODY = re.compile(r"<!(here|channel|everyone)\b")
+
+
+@dataclass(frozen=True)
+class Unread:
+    """`first`: the ts of the first one that the conversation itself shows, "" where it shows none;
+    `calls`: how many are for this person, by a mention or in a direct message."""
+
+    is_any: bool
+    first: str
+    calls: int
+
+
+class ReadMarks:
+    """Up to where each person has read each conversation, as the page shows it to them."""
+
+    def __init__(self, ws: Workspace) -> None:
+        self._ws = ws
+        self._read: dict[tuple[str, str], str] = {}  # (user, channel) → a ts
+        self._whole: dict[
+            tuple[str, str], str
+        ] = {}  # (channel, ts) → when its stream ended, as a ts
+
+    def unread(self, user: str, channel: Channel) -> Unread:
+        """What the person has not seen there."""
+        mark = self._read.get((user, channel.id), "")
+        news = [
+            message
+            for message in self._ws.store.in_channel(channel.id)
+            if self._came(channel, message) > mark and self._is_for(user, channel, message)
+        ]
+        first = next((m["ts"] for m in news if not _is_below(m)), "")
+        return Unread(bool(news), first, sum(_calls(user, channel, m) for m in news))
+
+    def read(self, user: str, channel_id: str) -> None:
+        """The person sees all that is there."""
+        channel = self._ws.channels.get(channel_id)
+        if channel is not None and self.unread(user, channel).is_any:
+            self._set(user, channel_id, self._ws.store.next_ts())
+
+    def unread_from(self, user: str, channel_id: str, ts: str) -> None:
+        """The person wants to come back to this message and what follows it."""
+        self._set(user, channel_id, ts[:-1])  # before it, and after every other
+
+    def became_whole(self, channel_id: str, ts: str) -> None:
+        """A streamed message has ended: who saw it begin has not seen all of it."""
+        self._whole[channel_id, ts] = self._ws.store.next_ts()
+
+    def _set(self, user: str, channel_id: str, mark: str) -> None:
+        self._read[user, channel_id] = mark
+        self._ws.changed("read", channel_id, user=user)
+
+    def _came(self, channel: Channel, message: Json) -> str:
+        return self._whole.get((channel.id, message["ts"])) or str(message["ts"])
+
+    def _is_for(self, user: str, channel: Channel, message: Json) -> bool:
+        if message.get("user") == user or message.get("subtype") in UNWRITTEN:
+            return False
+        return channel.is_direct or not _is_below(message) or self._follows(user, channel, message)
+
+    def _follows(self, user: str, channel: Channel, message: Json) -> bool:
+        """Whether the person has a part in the message's thread, or is called into it."""
+        thread = self._ws.store.thread(channel.id, message["thread_ts"])
+        return _calls(user, channel, message) or any(each.get("user") == user for each in thread)
+
+
+def _is_below(message: Json) -> bool:
+    """Whether only its thread shows it."""
+    return is_reply(message) and message.get("subtype") != "thread_broadcast"
+
+
+def _calls(user: str, channel: Channel, message: Json) -> bool:
+    text = str(message.get("text") or "")
+    return channel.is_direct or f"<@{user}>" in text or bool(_EVERYBODY.search(text))
