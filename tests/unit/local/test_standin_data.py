@@ -26,6 +26,8 @@ QUESTIONS = [
     ("monthly revenue in 2025", [["2025-01", "135.00"], ["2025-02", "182.00"], ["2025-03", "9.50"]]),
     ("revenue by quarter", [["2024-Q4", "60.00"], ["2025-Q1", "326.50"]]),
     ("How many orders per region?", [["North", "3"], ["South", "2"], ["West", "1"]]),
+    ("sum and average of units by region", [["North", "17", "5.67"], ["West", "6", "6.00"], ["South", "3", "1.50"]]),
+    ("total revenue and number of orders by product", [["Widget", "161.50", "3"], ["Gizmo", "125.00", "1"], ["Gadget", "100.00", "2"]]),
     ("units by product excluding Widget", [["Gadget", "5"], ["Gizmo", "4"]]),
     ("total revenue per product for region North", [["Gizmo", "125"], ["Widget", "95"], ["Gadget", "60"]]),
 ]  # fmt: skip

@@ -258,6 +258,7 @@ def _chart(view: View, found: Findings, result: Table, statement: Statement, que
     most = MOST_SLICES if kind == "pie" else MOST_LABELS
     series = result.header[1] if len(statement.labels) > 1 else None
     title = found.caption or statement.what
+    values = result.header[len(statement.labels) :]
     try:
         output = view.do(
             "make_chart",
@@ -268,7 +269,7 @@ def _chart(view: View, found: Findings, result: Table, statement: Statement, que
             limit=None if series else most if result.total > most else None,
             label_column=result.header[0],
             series_column=series,
-            value_columns=result.header[len(statement.labels) :],
+            value_columns=values[:1] if series or kind == "pie" else values,
         )
     except Missing:
         found.lower("There is no tool for charts here.")

@@ -32,6 +32,7 @@ from .asking import (
 )
 from .columns import MONEY, columns_named, date_column, identifies
 from .conditions import Filter, conditions
+from .measures import Figure, several
 from .outputs import Table
 from .words import has, stem, stems, tokens
 
@@ -52,6 +53,8 @@ class Query:
     part: tuple[str, ...] = ()
     """The values whose share of the whole is asked for."""
     noun: str = "rows"
+    more: tuple[Figure, ...] = ()
+    """Further figures of the same rows."""
 
     @property
     def silent(self) -> bool:
@@ -80,6 +83,7 @@ class Query:
             listing=new.listing,
             part=new.part,
             noun=new.noun if new.aggregate else self.noun,
+            more=new.more if new.measure or new.aggregate else self.more,
         )
 
 
@@ -118,9 +122,13 @@ def understand(text: str, table: Table) -> Query:
     filters = conditions(text, table, measure)
     period = period or _compared_period(text, filters)
     groups, filters, part = _set_apart(text, groups, filters)
+    if counted == "count" and _counts_rows(text, table):
+        measure = None
+    first, *more = several(text, table, grouped=bool(groups or period)) or ((counted, measure),)
     return Query(
-        measure=None if counted == "count" and _counts_rows(text, table) else measure,
-        aggregate=counted,
+        measure=first[1],
+        aggregate=first[0],
+        more=tuple(more),
         groups=groups,
         period=period,
         part=part,

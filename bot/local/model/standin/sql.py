@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from .columns import date_column, default_measure
 from .conditions import Filter
+from .measures import Figure
 from .outputs import Table
 from .query import Query
-from .words import stems
+from .words import listed, stems
 
 WORDS = {
     "sum": "total",
@@ -34,6 +35,8 @@ class Statement:
     value: str | None
     what: str
     assumed: str | None = None
+    more: tuple[str, ...] = ()
+    """What the further columns are, which stand after the value."""
 
     @property
     def by(self) -> str:
@@ -43,7 +46,7 @@ class Statement:
     @property
     def purpose(self) -> str:
         """What it finds out, in words."""
-        return f"{self.what}{self.by}"
+        return f"{listed([self.what, *self.more])}{self.by}"
 
 
 def write(query: Query, table: Table, *, of: str, lite: bool = False) -> Statement:
@@ -61,19 +64,27 @@ def write(query: Query, table: Table, *, of: str, lite: bool = False) -> Stateme
             extreme = EXTREME_WORDS[EXTREMES[query.descending]]
             what += f" with the {extreme} {str(measure).replace('_', ' ')}"
         return Statement(f"SELECT * {source}{order} LIMIT {most}", (), None, what, assumed)
-    value, what = _value(aggregate, measure, table)
-    if aggregate == "count":
-        what = f"number of {query.noun}"
-    expression = _expression(aggregate, measure, table)
+    figures = [_figure(each, query, table) for each in ((aggregate, measure), *query.more)]
+    (value, what, _), *others = figures
+    more = tuple(said for _, said, _ in others)
+    expressions = ", ".join(f"{code} AS {quoted(name)}" for name, _, code in figures)
     if not labels:
-        sql = f"SELECT {expression} AS {quoted(value)} {source}"
-        return Statement(sql, (), value, what, assumed)
+        return Statement(f"SELECT {expressions} {source}", (), value, what, assumed, more)
     selected = ", ".join(f"{code} AS {quoted(label)}" for label, code in labels.items())
     numbers = ", ".join(str(place + 1) for place in range(len(labels)))
     order = _order(query, len(labels))
     limit = f" LIMIT {query.limit}" if query.limit else ""
-    sql = f"SELECT {selected}, {expression} AS {quoted(value)} {source} GROUP BY {numbers}{order}{limit}"
-    return Statement(sql, tuple(labels), value, what, assumed)
+    sql = f"SELECT {selected}, {expressions} {source} GROUP BY {numbers}{order}{limit}"
+    return Statement(sql, tuple(labels), value, what, assumed, more)
+
+
+def _figure(figure: Figure, query: Query, table: Table) -> tuple[str, str, str]:
+    """The name of a column, what it is in words, and its expression."""
+    aggregate, measure = figure
+    value, what = _value(aggregate, measure, table)
+    if aggregate == "count":
+        what = f"number of {query.noun}"
+    return value, what, _expression(aggregate, measure, table)
 
 
 def quoted(name: str) -> str:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from .conditions import MONTHS, Filter
 from .findings import Findings
 from .outputs import Table
 from .query import Query
+from .scoping import in_scope
 from .shaping import month_in_words, rows_shown, side_by_side
 from .sql import Statement
 from .words import listed, number, plural, shown, singular
 
-COMPARED = {">": "over", ">=": "of at least", "<": "under", "<=": "of at most"}
 MOST_SHARES = 8
 MOST_NAMED = 3
 MOST_ROWS = 20
+CUT = "The table shows its first {} rows only."
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,31 @@ class Group:
 
 def tell(found: Findings, result: Table, statement: Statement, query: Query, source: str) -> None:
     """Fill in summary, points and table from the rows that came back."""
-    scope = _scope(query.filters, statement.what)
+    extra = len(statement.more)
+    first = replace(result, header=result.header[:-extra], rows=[r[:-extra] for r in result.rows])
+    _tell(found, first if extra else result, statement, query, source)
+    if extra and result.rows:
+        _tell_more(found, result, statement)
+
+
+def _tell_more(found: Findings, result: Table, statement: Statement) -> None:
+    """The figures beside the first, each in a sentence, and all of them in the table."""
+    for place, what in enumerate(statement.more, start=-len(statement.more)):
+        figures = {number(row[place]) or 0.0: row for row in result.rows}
+        row = figures[max(figures)]
+        name = ", ".join(map(month_in_words, row[: len(statement.labels)]))
+        where = f" highest for {name}:" if len(figures) > 1 else " the same for all:"
+        where = where if len(result.rows) > 1 else ""
+        found.summary += f" The {what} {_verb(what)}{where} **{shown(row[place])}**."
+    if statement.labels:
+        found.columns = [*statement.labels, statement.what, *statement.more]
+        found.rows = rows_shown(result.rows[:MOST_ROWS])
+        if result.total > len(found.rows) and CUT.format(len(found.rows)) not in found.gaps:
+            found.gaps.append(CUT.format(len(found.rows)))
+
+
+def _tell(found: Findings, result: Table, statement: Statement, query: Query, source: str) -> None:
+    scope = in_scope(query.filters, statement.what)
     if not result.rows or all(not cell for row in result.rows for cell in row):
         found.summary = f"No rows of {source} match{scope or ' this'}."
         found.lower(
@@ -55,7 +78,7 @@ def tell(found: Findings, result: Table, statement: Statement, query: Query, sou
         found.columns[-1] = statement.what.removeprefix("number of ")
     found.rows = rows_shown(rows[:MOST_ROWS], alike=wide)
     if len(rows) > MOST_ROWS or result.total > len(result.rows):
-        found.gaps.append(f"The table shows its first {len(found.rows)} rows only.")
+        found.gaps.append(CUT.format(len(found.rows)))
 
 
 def _figure_in_words(value: str, statement: Statement, query: Query, scope: str) -> str:
@@ -64,11 +87,15 @@ def _figure_in_words(value: str, statement: Statement, query: Query, scope: str)
     if query.aggregate == "distinct" and query.measure:
         counted = f"different {plural(query.measure.replace('_', ' '))}"
     if not counted:
-        verb = "are" if statement.what.endswith("s") and not statement.what.endswith("ss") else "is"
-        return f"The {statement.what}{scope} {verb} **{value}**."
+        return f"The {statement.what}{scope} {_verb(statement.what)} **{value}**."
     if value == "1":
         return f"There is **1** {singular(counted)}{scope}."
     return f"There are **{value}** {counted}{scope}."
+
+
+def _verb(what: str) -> str:
+    several = what.endswith("s") and not what.startswith("number of") and not what.endswith("ss")
+    return "are" if several else "is"
 
 
 def _tell_rows(
@@ -99,7 +126,7 @@ def _tell_rows(
 def _tell_groups(found: Findings, result: Table, statement: Statement, query: Query) -> None:
     # What is compared stands in the sentence anyway.
     apart = tuple(f for f in query.filters if f.operator != "in" or f.column not in query.groups)
-    scope = _scope(apart, statement.what)
+    scope = in_scope(apart, statement.what)
     groups = _groups(result, query)
     total = sum(group.value for group in groups)
     whole = len(result.rows) >= result.total and not query.limit and total > 0
@@ -225,47 +252,6 @@ def _tell_parts(found: Findings, groups: list[Group], query: Query, statement: S
     if len(ranked) <= MOST_SHARES:
         shares = [f"{group.name} {group.value / total:.0%}" for group in ranked]
         found.points.append(f"Shares: {', '.join(shares)}")
-
-
-def _scope(filters: tuple[Filter, ...], said: str) -> str:
-    """The conditions in words, without those that `said` holds already."""
-    filters = tuple(f for f in filters if not all(value in said.split() for value in f.values))
-    filters = tuple(sorted(filters, key=_place))
-    words = [
-        f"{_link(each)} {listed([_value(each, value) for value in each.values])}"
-        for each in filters
-    ]
-    if len(filters) > 1 and [_place(each) for each in filters[-2:]] == [1, 2]:
-        words[-1] = words[-1].removeprefix("in ")  # "in May 2026"
-    return f" {' '.join(words)}" if words else ""
-
-
-def _place(each: Filter) -> int:
-    """Where a condition stands in a sentence: times last, the year behind its month."""
-    if re.match("(?:day|month|quarter):", each.column or ""):
-        return 1
-    return 2 if re.match("year", each.column or "") else 0
-
-
-def _link(each: Filter) -> str:
-    if each.operator == "in":
-        if re.match("day:", each.column or ""):
-            return "on"
-        return "in" if re.match("(?:year|month|quarter):", each.column or "") else "for"
-    if each.operator == "not in":
-        return "without"
-    return f"with {each.column} {COMPARED[each.operator]}"
-
-
-def _value(each: Filter, value: str) -> str:
-    column = each.column or ""
-    if value == "true":  # of a column of yes and no
-        return column.replace("_", " ")
-    if column.startswith("month:"):
-        return MONTHS[int(value) - 1].title()
-    if column.startswith("quarter:"):
-        return f"Q{value}"
-    return shown(value)
 
 
 def _some(names: list[str]) -> str:

@@ -1,0 +1,51 @@
+"""Conditions on rows in words: "for West in May 2026"."""
+
+from __future__ import annotations
+
+import re
+
+from .conditions import MONTHS, Filter
+from .words import listed, shown
+
+COMPARED = {">": "over", ">=": "of at least", "<": "under", "<=": "of at most"}
+
+
+def in_scope(filters: tuple[Filter, ...], said: str) -> str:
+    """The conditions in words, without those that `said` holds already."""
+    filters = tuple(f for f in filters if not all(value in said.split() for value in f.values))
+    filters = tuple(sorted(filters, key=_place))
+    words = [
+        f"{_link(each)} {listed([_value(each, value) for value in each.values])}"
+        for each in filters
+    ]
+    if len(filters) > 1 and [_place(each) for each in filters[-2:]] == [1, 2]:
+        words[-1] = words[-1].removeprefix("in ")  # "in May 2026"
+    return f" {' '.join(words)}" if words else ""
+
+
+def _place(each: Filter) -> int:
+    """Where a condition stands in a sentence: times last, the year behind its month."""
+    if re.match("(?:day|month|quarter):", each.column or ""):
+        return 1
+    return 2 if re.match("year", each.column or "") else 0
+
+
+def _link(each: Filter) -> str:
+    if each.operator == "in":
+        if re.match("day:", each.column or ""):
+            return "on"
+        return "in" if re.match("(?:year|month|quarter):", each.column or "") else "for"
+    if each.operator == "not in":
+        return "without"
+    return f"with {each.column} {COMPARED[each.operator]}"
+
+
+def _value(each: Filter, value: str) -> str:
+    column = each.column or ""
+    if value == "true":  # of a column of yes and no
+        return column.replace("_", " ")
+    if column.startswith("month:"):
+        return MONTHS[int(value) - 1].title()
+    if column.startswith("quarter:"):
+        return f"Q{value}"
+    return shown(value)

@@ -1,0 +1,92 @@
+"""Texts and workbooks: what rules can work out of them is worked out, the rest is quoted."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.toolkit import tables
+from tests.support.conversation import asked
+from tests.unit.local.standin_kit import Thread
+
+LOG = """2026-11-20 10:00 INFO started
+2026-11-20 10:01 ERROR [w-1] no answer of db
+2026-11-20 10:02 WARN disk 81% full
+2026-11-20 10:03 ERROR [w-2] no answer of db
+2026-11-20 10:04 ERROR [w-1] bad gateway
+"""
+
+
+async def document(thread: Thread, name: str, text: str) -> str:
+    """What read_file says of a text; its handle can be searched."""
+    kept = await thread.artifacts.save(
+        text.encode(), name=name, media_type="text/plain", prefix="doc"
+    )
+    return f"handle: {kept.handle} · 5 lines · source: {name}\n\n{text}"
+
+
+@pytest.mark.parametrize(
+    ("question", "summary"),
+    [
+        ("how many errors are in this log?", "app.log has **3 lines** with ERROR, of 5."),
+        ("how many lines mention gateway?", "app.log has **1 line** with “gateway”, of 5."),
+        ("which error is the most common?", "The most common ERROR: “no answer of db”, **2 times**."),
+        ("count the lines by level", "Most lines of app.log say **ERROR**: 3."),
+    ],
+)  # fmt: skip
+async def test_the_lines_of_a_log_are_counted(question: str, summary: str) -> None:
+    """By the tool, all of them: not those that were shown."""
+    thread = Thread()
+    thread.outputs["read_file"] = [await document(thread, "app.log", LOG)]
+    told = await thread.ask(question, "app.log")
+    assert told.answer["summary"] == summary
+    assert "search_artifact" in told.names
+
+
+async def test_two_texts_differ_where_they_differ() -> None:
+    thread = Thread()
+    before = "1. Term: 12 months.\n2. Fee: 400 euros.\n3. Law of Germany."
+    after = "1. Term: 24 months.\n2. Fee: 400 euros.\n3. Law of Germany.\n4. No liability."
+    thread.outputs["read_file"] = [
+        await document(thread, "a.txt", before),
+        await document(thread, "b.txt", after),
+    ]
+    told = await thread.ask("what changed between these two contracts?", "a.txt", "b.txt")
+    assert told.answer["table"]["rows"] == [
+        ["1. Term: 12 months.", "1. Term: 24 months."],
+        ["–", "4. No liability."],
+    ]
+
+
+async def test_a_text_that_does_not_have_the_word_says_which() -> None:
+    thread = Thread()
+    thread.outputs["read_file"] = [await document(thread, "policy.txt", "Receipts within 30 days.")]
+    told = await thread.ask("how many vacation days do I get?", "policy.txt")
+    assert told.answer["summary"].startswith("policy.txt does not mention “vacation”.")
+
+
+async def workbook() -> Thread:
+    thread = Thread()
+    sales = [["2026-01", "North", 10], ["2026-02", "North", 20], ["2026-02", "South", 5]]
+    staff = [["Ada", "IT", 4000], ["Ben", "HR", 3000]]
+    said = [
+        await tables.save_rows(thread.artifacts, columns, rows, name=f"book.xlsx · {name}")
+        for name, columns, rows in (
+            ("Sales", ["month", "region", "amount"], sales),
+            ("Staff", ["name", "department", "salary"], staff),
+        )
+    ]
+    with asked("what is in it?"):
+        described = [await tables.describe(thread.artifacts, each) for each in said]
+    thread.outputs["read_file"] = ["\n\n".join(described)]
+    return thread
+
+
+async def test_the_sheets_of_a_workbook_are_told_before_one_is_asked() -> None:
+    """The sheet that is named is asked, and its name is no value to look for."""
+    thread = await workbook()
+    told = await thread.ask("what is in this file?", "book.xlsx")
+    assert told.answer["summary"] == "book.xlsx has **2 sheets**:"
+    average = await thread.ask("what is the average salary in the Staff sheet?")
+    assert "**3,500**" in average.answer["summary"]
+    monthly = await thread.ask("amount in Sales by month")
+    assert monthly.answer["table"]["rows"] == [["2026-01", "10"], ["2026-02", "25"]]
