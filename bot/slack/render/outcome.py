@@ -55,7 +55,8 @@ from bot.slack.text import clean
 MAX_PARTS = 4
 DOCUMENT = "answer.md"
 
-_MAX_REMARK = 100  # characters
+_FEW_WORDS = 5
+_ONE_LINE = 160  # characters
 
 Renderer = Callable[[Any, Outcome, LinkGate, str], Drawn]
 """Takes an instance of the response type it is registered for, and last the reader's locale."""
@@ -173,26 +174,28 @@ def _answer_buttons(outcome: Outcome, request: Request) -> list[Piece]:
     asked = outcome.result.get("follow_ups") if outcome.response_type in RESPONSE_TYPES else None
     questions = [q for q in asked if isinstance(q, str)] if isinstance(asked, list) else []
     follow_ups = follow_up_buttons(questions, thread=request.thread, private=request.private)
-    remark = _is_remark(outcome)
+    small_talk = _is_small_talk(outcome, request)
     is_draft = outcome.response_type == DraftReply.__name__  # to be posted by the person
     again = again_buttons(
         request.id,
-        again=outcome.response_type in RESPONSE_TYPES and not (outcome.changed or remark),
+        again=outcome.response_type in RESPONSE_TYPES and not (outcome.changed or small_talk),
         share=request.private and not is_draft,
     )
-    blocks = (follow_ups, again, None if remark else feedback_buttons(outcome.run_id))
+    blocks = (follow_ups, again, None if small_talk else feedback_buttons(outcome.run_id))
     return [_bare(block) for block in blocks if block]
 
 
-def _is_remark(outcome: Outcome) -> bool:
-    """Whether nothing in it could be worked out anew or judged, as in "You are welcome": all there
-    is to say, in one short line, and nothing was looked up for it."""
+def _is_small_talk(outcome: Outcome, request: Request) -> bool:
+    """As "Thanks!" and "You are welcome": a few words that ask nothing, and a line for which nothing
+    was looked up. There is nothing in it to work out anew or to judge."""
+    said_little = len(request.text.split()) <= _FEW_WORDS and "?" not in request.text
     whole = outcome.status is RunStatus.SUCCESS and outcome.response_type == Answer.__name__
-    if not whole or outcome.totals.tool_calls:
+    if not (said_little and whole) or outcome.totals.tool_calls:
         return False
-    parts = {**(outcome.result or {}), "follow_ups": None}
-    line, sure = str(parts.pop(Answer.text_field, "")), parts.pop("confidence", "") == "high"
-    return sure and len(line) <= _MAX_REMARK and "\n" not in line and not any(parts.values())
+    beside = {Answer.text_field, "follow_ups", "confidence"}
+    parts = [part for name, part in (outcome.result or {}).items() if name not in beside]
+    line = str((outcome.result or {}).get(Answer.text_field))
+    return len(line) <= _ONE_LINE and "\n" not in line and not any(parts)
 
 
 def _result(outcome: Outcome, gate: LinkGate, locale: str) -> Drawn:

@@ -192,10 +192,10 @@ EMPTY_VALUE = "(empty)"
 CUT_AT = " (beginning; {count} characters in all)"
 HAS_HIDDEN = " (also holds characters that cannot be seen)"
 ASKED_FOR = "{person} asked for it. "
-ONLY_MAY = "Only {people} may decide, until {until}. Nothing happens before."
+ONLY_MAY = "Only {people} can decide, until {until}. Nothing is done without a yes."
 STANDING = (
-    "“Approve for this thread” also says yes to more of this kind ({tool}, {same}) that {person} "
-    "asks for here, for {hours}."
+    "“Approve for this thread” also says yes to more of the same ({tool}, {same}) that {person} "
+    "asks for here within {hours}."
 )
 STANDING_SAME = "same {fields}"
 STANDING_ANY = "whatever the details"

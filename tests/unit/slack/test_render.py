@@ -14,7 +14,7 @@ from bot.slack.render.charts import native_chart
 from bot.slack.render.outcome import MAX_PARTS, render
 from bot.slack.render.parts import Rendered
 from tests.unit.slack.judge import accept_all, shown_text
-from tests.unit.slack.samples import CHART, REQUEST, answer, outcome
+from tests.unit.slack.samples import CHART, REQUEST, TOTALS, answer, outcome
 
 
 def kinds(rendered: Rendered) -> list[str]:
@@ -59,16 +59,23 @@ def test_a_follow_up_carries_its_question_and_thread():
 
 
 def test_a_courtesy_is_not_worked_on_anew_nor_judged():
-    """You are welcome: nothing was looked up, and there is nothing to deepen. What was looked up,
-    or says more than a line, has its buttons."""
+    """You are welcome: nothing was asked or looked up, and there is nothing to deepen. A wrong line
+    that answers a question can be judged, and a slogan asked for anew."""
     lists = ("key_points", "charts", "sources", "gaps", "follow_ups")
-    none: dict[str, Any] = {"table": None, "confidence": "high"} | {each: [] for each in lists}
-    courtesy = outcome(answer(summary="You are welcome.", **none), totals=Totals(turns=1))
-    assert kinds(render(courtesy, REQUEST)) == ["markdown", "context"]
-    buttons = {"actions", "context_actions"}
-    said = answer(summary="You are welcome.", **none | {"key_points": ["Ask again."]})
-    assert buttons <= set(kinds(render(outcome(said, totals=Totals(turns=1)), REQUEST)))
-    assert buttons <= set(kinds(render(outcome(answer(summary="42", **none)), REQUEST)))
+    none: dict[str, Any] = {"table": None} | {each: [] for each in lists}
+    thanks = REQUEST.model_copy(update={"text": "Thank you very much!"})
+    slogan = REQUEST.model_copy(update={"text": "Write a slogan for our new shop"})
+    line, turn = answer(summary="You are welcome.", confidence="high", **none), Totals(turns=1)
+    assert kinds(render(outcome(line, totals=turn), thanks)) == ["markdown", "context"]
+    more = line.model_copy(update={"key_points": ["Ask again."]})
+    for asked, result, totals in (
+        (REQUEST, line, turn),
+        (slogan, line, turn),
+        (thanks, more, turn),
+        (thanks, line, TOTALS),
+    ):
+        shown = set(kinds(render(outcome(result, totals=totals), asked)))
+        assert {"actions", "context_actions"} <= shown
 
 
 def test_a_failure_is_one_sentence_and_a_retry_button():
