@@ -13,8 +13,7 @@ from bot.slack.workspaces import Slack
 
 _PAGE = 200
 _NO_SUCH_CHANNEL = (
-    "There is no channel {name} that the bot can see. It must be in the channel: "
-    "somebody can invite it with /invite."
+    "The bot sees no channel {name}. It must be in it: somebody there can invite it with /invite."
 )
 
 

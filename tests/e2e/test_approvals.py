@@ -19,7 +19,7 @@ def test_a_card_is_approved_and_then_it_is_posted(page: Page) -> None:
     panel = page.get_by_test_id("thread-panel")
     card = panel.get_by_test_id("message").filter(has_text="may I do this?")
     expect(card).to_contain_text("We ship on Friday.")
-    expect(card).to_contain_text("Nothing happens before")
+    expect(card).to_contain_text("Nothing is done without a yes")
     card.get_by_role("button", name=re.compile("^Approve:")).press("Enter")
     decided = panel.get_by_test_id("message").filter(has_text="Approved by")
     expect(decided).to_contain_text("We ship on Friday.")

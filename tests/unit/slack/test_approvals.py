@@ -92,7 +92,7 @@ async def test_who_asked_approves_and_exactly_that_is_posted(redis_url: str) -> 
             "type": "rich_text_preformatted",
             "elements": [{"type": "text", "text": HOSTILE}],
         }
-        assert f"Only <@{ADA}> may decide" in str(asked["blocks"])
+        assert f"Only <@{ADA}> can decide" in str(asked["blocks"])
         await bot.ws.until(lambda: words.PARKED in str(bot.own(SALES, thread)))
         await bot.ws.until(lambda: sessions(bot, thread)[-1:] == ["suspended"])
         await bot.ws.click(BEN, SALES, asked["ts"], APPROVE)

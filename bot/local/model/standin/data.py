@@ -115,7 +115,7 @@ def _reading(view: View, found: Findings) -> str | None:
         files = _files_of_thread(view)
     if not files:
         found.summary = "I see no file in this thread. Attach one and ask again."
-        found.lower("No file is attached.", "low")
+        found.confidence = "low"
         return None
     file = max(files, key=lambda each: overlap(stems(view.text), stems(each.name)))
     output = view.do("read_file", f"I read {file.name} first.", file_id=file.id)

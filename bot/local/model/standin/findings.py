@@ -55,6 +55,12 @@ class Findings:
         self.gaps.append(gap)
         self.confidence = max(self.confidence, confidence, key=CONFIDENCE.index)
 
+    @property
+    def certainty(self) -> str:
+        """How sure the answer is; that nothing was found is certain."""
+        found = self.points or self.rows or self.charts or self.sources
+        return self.confidence if found else "high"
+
     def puzzled(self) -> None:
         """No rule fits: say what this is, and what it does know."""
         self.summary = (
@@ -108,7 +114,7 @@ class Findings:
             (("source", "citation", "reference"), self.sources),
             (("gap", "limitation", "caveat", "unknown"), self.gaps),
             (("follow", "next"), self.follow_ups),
-            (("confidence", "certainty"), self.confidence),
+            (("confidence", "certainty"), self.certainty),
             (("participant", "people", "author", "who"), self.people),
             (("decision", "agreed"), self.decisions),
             (("action", "task", "todo"), self.actions),

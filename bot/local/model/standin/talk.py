@@ -135,13 +135,9 @@ def _read(view: View) -> tuple[str, str]:
         ):
             return output, "this thread"
     named = (channel["id"] or channel["name"]) if channel else None
-    place = (
-        f"#{named}"
-        if named
-        else view.turn.place
-        if view.turn.place.startswith("#")
-        else "the channel"
-    )
+    place = view.turn.place if view.turn.place.startswith("#") else "the channel"
+    if channel:
+        place = f"#{channel['name']}" if channel["name"] else "that channel"
     thought = f"I read the recent messages of {place}."
     return view.do("read_channel", thought, fresh=True, channel=named, limit=100), place
 

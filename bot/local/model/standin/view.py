@@ -163,7 +163,7 @@ class View:
         ]
         names = list(dict.fromkeys([name, *soon, *self._also(name)]))
         parameters = self.offered[ACQUIRE].get("parameters") or {}
-        thought = "For this I take further tools to hand."
+        thought = "I need another tool for this."
         raise Need(ACQUIRE, fill(parameters, {"names": names}), thought)
 
     def _also(self, name: str) -> list[str]:
