@@ -38,10 +38,10 @@ def read_pdf(data: bytes, name: str, pages: str | None) -> Document:
         ) from None
     except (PyPdfError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise Unreadable(
-            f"{name} is damaged: it is not readable as a PDF. Ask for another copy of it."
+            f"{name} is damaged: it is not readable as a PDF. Another copy of it is needed."
         ) from error
     if not texts:
-        raise Unreadable(f"{name} is damaged: it has no pages. Ask for another copy of it.")
+        raise Unreadable(f"{name} is damaged: it has no pages. Another copy of it is needed.")
     text = "\n\n".join(f"[page {page} of {total}]\n{text}" for page, text in texts.items())
     title = str(reader.metadata.title or "") if reader.metadata else ""
     return Document(text, title=clean(title), pages=total, notes=_notes(chosen, texts))

@@ -90,7 +90,7 @@ def kind_of(name: str, media_type: str, data: bytes) -> Kind:
     Raises ToolError, saying what can be read, when it is nothing of that.
     """
     if not data:
-        raise ToolError(f"{name} is empty (0 bytes). Ask for the file again.")
+        raise ToolError(f"{name} is empty (0 bytes): another copy of it is needed.")
     if data.startswith(_IMAGES) or media_type.startswith("image/"):
         raise ToolError(
             f"{name} is an image, not a document. Where you can see images, those of this thread are "

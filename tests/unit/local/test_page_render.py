@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from lxml import html as lxml_html  # type: ignore[import-untyped]  # has no types of its own
 
 from bot.local.page.render import Renderer, Scene
-from bot.local.page.render.axes import short, ticks
+from bot.local.page.render.axes import labelled, short, ticks
 from bot.local.page.render.chart_data import read_chart
 from bot.local.page.render.markdown import markdown
 from bot.local.page.render.mrkdwn import mrkdwn
@@ -305,6 +305,17 @@ def test_a_pie_shows_shares():
     )
     first = root.xpath("//ul[@class='legend']/li[1]/span")
     assert [span.text_content() for span in first] == ["A", "3", "75%"]
+
+
+def test_every_bar_has_its_name_where_cut_ones_can_be_told_apart():
+    """Five customers are named below their bars; of ninety days those that find room are, uncut."""
+    customers = ("Smith, Jones & Co", "Acme Limited", "Nordic Steel AB", "Müller GmbH", "Bolt")
+    days = [f"2026-{month:02}-{day:02}" for month in (1, 2, 3) for day in range(1, 29)]
+    named = [name for _, name in labelled(customers, 550)]
+    assert named == ["Smith, Jones…", "Acme Limited", "Nordic Steel…", "Müller GmbH", "Bolt"]
+    shown = labelled(days, 550)
+    assert len(shown) < 8
+    assert all(days[index] == name for index, name in shown)
 
 
 def test_a_chart_reads_other_spellings():

@@ -7,6 +7,8 @@ import pytest
 from bot.agent.outputs import cancelled
 from bot.agent.prompts import request_message
 from bot.core.request import Again
+from bot.toolkit import tables
+from tests.support.conversation import asked
 from tests.unit.local.standin_kit import Thread, message
 from tests.unit.slack.samples import REQUEST
 
@@ -224,11 +226,11 @@ async def test_a_name_that_is_not_in_the_data(thread: Thread) -> None:
 
 
 async def test_a_corrupt_file(thread: Thread) -> None:
-    """The tool's own sentence stands in the gaps."""
+    """The tool's own sentence is the answer, and nothing about it is uncertain."""
     thread.outputs["read_file"] = ["sales.csv could not be read: it is damaged."]
     told = await thread.ask("total revenue", "sales.csv")
-    assert "sales.csv could not be read" in told.answer["summary"]
-    assert told.answer["gaps"][0] == "sales.csv could not be read: it is damaged."
+    assert told.answer["summary"] == "sales.csv could not be read: it is damaged."
+    assert told.answer["confidence"] == "high"
 
 
 async def test_a_document_is_quoted(thread: Thread) -> None:
@@ -240,6 +242,36 @@ async def test_a_document_is_quoted(thread: Thread) -> None:
     told = await thread.ask("When does the office open?", "policy.pdf")
     assert "“The office opens at nine.”" in told.answer["summary"]
     assert told.answer["sources"][0]["title"] == "policy.pdf"
+
+
+async def test_a_long_document_is_searched(thread: Thread) -> None:
+    """What stands beyond the beginning that was shown is found, its sentence made whole."""
+    thread.outputs["read_file"] = [
+        "handle: doc_1 · 900 lines · source: policy.pdf\n\nRefunds take five days.\n"
+        "[lines 1–1 of 900 shown; read_artifact with handle doc_1 and offset 1 reads on]"
+    ]
+    thread.outputs["search_artifact"] = [
+        "handle: doc_1 · 1 of 900 lines match\n616- For visitors:\n617: The office opens\n618- at nine."
+    ]
+    told = await thread.ask("When does the office open?", "policy.pdf")
+    assert "The office opens at nine." in told.answer["summary"]
+
+
+async def test_the_unit_of_a_column_is_no_part_of_its_name(thread: Thread) -> None:
+    """Lead times in days are figures, not days; months told in letters are names."""
+    saved = await tables.save_rows(
+        thread.artifacts,
+        ["Supplier", "Month", "Lead time (days)", "Rating"],
+        [["FastSteel", "Jul", 30, 3.1], ["ChipCo", "Aug", 65, 3.9]],
+        name="suppliers.csv",
+    )
+    with asked("Which supplier has the longest lead time?"):
+        described = await tables.describe(thread.artifacts, saved)
+    thread.outputs["read_file"] = [described, described]
+    told = await thread.ask("Which supplier has the longest lead time?", "suppliers.csv")
+    assert told.answer["summary"].startswith("**ChipCo** has the highest total Lead time (days)")
+    by_month = await thread.ask("Rating by month", "suppliers.csv")
+    assert by_month.answer["table"]["columns"] == ["Month", "total Rating"]
 
 
 async def test_pages_are_named_where_a_document_has_them(thread: Thread) -> None:

@@ -333,7 +333,7 @@ def test_a_file_is_read_as_what_it_is(name: str, data: bytes, kind: str) -> None
 
 
 async def test_what_a_reader_says_reaches_the_model(read: Read) -> None:
-    with pytest.raises(ToolError, match=r"broken\.pdf is damaged.*Ask for another copy"):
+    with pytest.raises(ToolError, match=r"broken\.pdf is damaged.*Another copy of it is needed"):
         await read("broken.pdf", b"%PDF-1.7\n" + bytes(range(256)) * 20)
 
 

@@ -16,8 +16,8 @@ AGGREGATES = {
     "stddev": r"standard deviation|std ?dev|stddev",
     "sum": r"total|sum|overall|altogether|how much",
 }  # fmt: skip
-DOWN = r"priciest|expensive|most|highest|largest|biggest|top|best|greatest|maximum|max|strongest|leading"
-UP = r"cheapest|lowest|least|smallest|worst|bottom|fewest|minimum|min|weakest"
+DOWN = r"priciest|expensive|most|highest|largest|biggest|top|best|greatest|maximum|max|strongest|leading|longest"
+UP = r"cheapest|lowest|least|smallest|worst|bottom|fewest|minimum|min|weakest|shortest"
 CHARTS = {
     "pie": r"pie|donut|shares? of", "area": r"area (?:chart|plot|graph)|stacked",
     "line": r"line|trend|curve|over time|development", "bar": r"bars?|column chart|histogram",

@@ -26,11 +26,26 @@ def columns_named(word: str, table: Table) -> list[str]:
     return exact + part + like
 
 
+def words_of(column: str) -> list[str]:
+    """The stems of a column's name without its unit: "Lead time (days)" tells no day."""
+    return stems(re.sub(r"\([^)]*\)", "", column)) or stems(column)
+
+
 def date_column(table: Table) -> str | None:
     """The column that tells when."""
     dated = [column for column in table.columns if table.dated(column)]
-    named = [c for c in table.columns if set(stems(c)) & {"date", "month", "day", "timestamp"}]
+    named = [
+        column
+        for column in table.columns
+        if set(words_of(column)) & {"date", "month", "day", "timestamp"}
+        and not (column in table.texts and _is_word(table.ranges.get(column, ("", "", ""))[1]))
+    ]
     return next(iter(dated + named), None)
+
+
+def _is_word(value: str) -> bool:
+    """Whether a time is told in letters, as "Jul": it is a name then, and nothing to reckon with."""
+    return value[:1].isalpha()
 
 
 def default_measure(table: Table) -> str | None:
@@ -45,7 +60,9 @@ def default_measure(table: Table) -> str | None:
 
 def identifies(column: str) -> bool:
     """Whether a column names or dates a row rather than measuring something."""
-    return bool(set(stems(column)) & {"id", "year", "month", "day", "no", "number", "zip", "code"})
+    return bool(
+        set(words_of(column)) & {"id", "year", "month", "day", "no", "number", "zip", "code"}
+    )
 
 
 OFTEN_ASKED = (

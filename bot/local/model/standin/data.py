@@ -21,6 +21,7 @@ from .outputs import (
     parse_tables,
     reason,
     sheet_of,
+    unreadable,
 )
 from .query import Query, follows_up, understand_all
 from .shaping import describe, follow_ups, tell_sheets
@@ -120,8 +121,7 @@ def _reading(view: View, found: Findings) -> str | None:
     file = max(files, key=lambda each: overlap(stems(view.text), stems(each.name)))
     output = view.do("read_file", f"I read {file.name} first.", file_id=file.id)
     if failed(output):
-        found.summary = f"{file.name} could not be read."
-        found.lower(reason(output), "low")
+        found.summary = unreadable(file.name, output)
         return None
     return output
 

@@ -12,7 +12,7 @@ from .findings import Findings
 from .outputs import Document
 from .passages import cut, pages_of, quote_from, summarise, tasks
 from .view import View
-from .words import has, plural
+from .words import content, has, plural
 
 GIST = (
     r"summar\w+|tl;?dr|overview|gist|key points|main points|what(?:'s| is) (?:it|this|that) about"
@@ -26,6 +26,7 @@ COUNTED = r"how many|how often|number of|count"
 COMMON = r"(?:most )?(?:common|frequent|often)|top"
 MATCHING = re.compile(r"· ([\d,]+) of ([\d,]+) lines match")
 HIT = re.compile(r"^\d+: (?P<line>.*)$", re.M)
+NUMBERED = re.compile(r"^\d+[:-] (.*)$", re.M)
 SIMILAR = 0.5  # of two lines, from which on one is the other changed
 MOST_LINES = 5
 MOST_HITS = 200
@@ -123,6 +124,16 @@ def _search(view: View, document: Document, pattern: str) -> tuple[list[str], in
     return [hit["line"] for hit in HIT.finditer(output)], matching, total
 
 
+def _passages(view: View, document: Document, pattern: str) -> str:
+    """The lines that match with those around them, as running text."""
+    output = view.do(
+        "search_artifact", "I look for the places that say it.", handle=document.handle, pattern=pattern,
+        limit=MOST_HITS,
+    )  # fmt: skip
+    places = re.split(r"^--$", output, flags=re.M)
+    return "\n".join(" ".join(NUMBERED.findall(place)) for place in places)
+
+
 def _tell_hits(view: View, found: Findings, document: Document, pattern: str, which: str) -> None:
     lines, matching, total = _search(view, document, pattern)
     noun = "line" if matching == 1 else plural("line")
@@ -155,10 +166,11 @@ def _most_common(view: View, found: Findings, document: Document, level: str) ->
 
 def _quote(view: View, found: Findings, document: Document, asked: str) -> None:
     text = document.text
-    wanted = _searched(asked)
+    wanted = [re.escape(word) for word in _searched(asked)]
+    if document.is_beginning and not wanted:
+        wanted = [rf"\b{re.escape(word)}" for word in content(asked)]
     if wanted and view.knows("search_artifact"):
-        hits, _, _ = _search(view, document, "|".join(re.escape(word) for word in wanted))
-        text += "\n" + "\n".join(hits)
+        text += f"\n{_passages(view, document, '|'.join(wanted))}"
     quote_from(found, asked, text, document.source)
 
 

@@ -81,6 +81,8 @@ class Document:
     source: str
     url: str | None
     text: str
+    is_beginning: bool = False
+    """Whether there is more of it than was shown."""
 
 
 def sheet_of(table: Table) -> str:
@@ -106,6 +108,12 @@ def not_done(what: str, output: str) -> str:
     return f"{what}: {reason(output).removeprefix('Not done: ')}"
 
 
+def unreadable(name: str, output: str) -> str:
+    """That a file could not be read, and why."""
+    why = reason(output)
+    return why if why.startswith(name) else f"{name} could not be read: {why}"
+
+
 def parse_tables(output: str) -> list[Table]:
     """Every table that an output describes."""
     found = list(HEAD.finditer(output))
@@ -127,7 +135,7 @@ def parse_document(output: str) -> Document | None:
     body = output[match.end() :].strip()
     body = re.sub(r"\A(?:(?:title|date|note): .*\n?)+", "", body)
     text = re.sub(r"^\[(?:lines|rows|The first).*\]$", "", body, flags=re.M).strip()
-    return Document(match["handle"], _source(match), match["url"], text)
+    return Document(match["handle"], _source(match), match["url"], text, is_beginning=text != body)
 
 
 def chart_handle(output: str) -> str | None:

@@ -30,7 +30,7 @@ from .asking import (
     is_descending,
     limit_of,
 )
-from .columns import MONEY, columns_named, date_column, identifies
+from .columns import MONEY, columns_named, date_column, identifies, words_of
 from .conditions import Filter, conditions
 from .measures import Figure, several
 from .outputs import Table
@@ -155,8 +155,8 @@ def _lists(text: str, groups: tuple[str, ...]) -> bool:
 def _written_out(text: str, table: Table) -> str | None:
     """A column of numbers whose name of several words stands in the question as it is."""
     said = " ".join(stems(text))
-    names = [c for c in table.columns if table.numeric(c) and len(stems(c)) > 1]
-    return next((c for c in names if f" {' '.join(stems(c))} " in f" {said} "), None)
+    names = [c for c in table.columns if table.numeric(c) and len(words_of(c)) > 1]
+    return next((c for c in names if f" {' '.join(words_of(c))} " in f" {said} "), None)
 
 
 def _groups(words: list[str], table: Table) -> tuple[tuple[str, ...], set[int]]:

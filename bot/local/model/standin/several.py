@@ -8,11 +8,19 @@ from . import data
 from .conversation import File
 from .documents import tell_differences
 from .findings import Findings
-from .outputs import Document, Table, failed, parse_document, parse_tables, reason
+from .outputs import (
+    Document,
+    Table,
+    failed,
+    parse_document,
+    parse_tables,
+    reason,
+    unreadable,
+)
 from .passages import cut, key_sentences, quote_from
 from .query import understand
 from .view import View
-from .words import content, has, listed, plural
+from .words import content, has, listed
 
 SEVERAL = r"files|both|these|them|two|each|all|compare|difference|changed?|changes|join|merge|combine|versus|vs"
 CHANGED = r"chang(?:ed|es?)|differ\w*|compare|versus|vs|added|removed"
@@ -63,7 +71,7 @@ def _read(
 ) -> None:
     output = view.do("read_file", f"I read {file.name}.", file_id=file.id)
     if failed(output):
-        found.lower(f"{file.name} could not be read: {reason(output)}")
+        found.lower(unreadable(file.name, output))
         return
     read = parse_tables(output)
     tables += read
@@ -148,11 +156,8 @@ def _describe_each(found: Findings, read: list[Read]) -> None:
     """What each file holds; of two tables also which columns they share."""
     found.points = [_described(each) for each in read]
     tables = [each for each in read if isinstance(each, Table)]
-    found.summary = (
-        f"These are {len(read)} different {plural('file')}:"
-        if len(read) > 1
-        else "I read one file:"
-    )
+    files = {each.source.strip("`").split(" · ")[0] for each in read}
+    found.summary = f"These are {len(files)} files:" if len(files) > 1 else "I read one file:"
     common = (
         [c for c in tables[0].columns if all(c in t.columns for t in tables)]
         if len(tables) > 1
@@ -168,6 +173,6 @@ def _describe_each(found: Findings, read: list[Read]) -> None:
 def _described(each: Read) -> str:
     if isinstance(each, Table):
         names = listed([f"`{name}`" for name in list(each.columns)[:8]])
-        return f"**{each.source.strip('`')}**: {each.total:,} rows with {names}"
+        return f"**{each.source.strip('`')}**: {each.total:,} row{'s' * (each.total != 1)} with {names}"
     picked = key_sentences(each.text, most=2)
     return f"**{each.source.strip('`')}**: {cut(' '.join(picked)) or 'no sentences to quote'}"

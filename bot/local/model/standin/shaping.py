@@ -36,7 +36,9 @@ def tell_sheets(found: Findings, tables: list[Table]) -> None:
     found.summary = f"{book} has **{len(tables)} sheets**:"
     for table in tables:
         names = listed([f"`{name}`" for name in list(table.columns)[:MOST_COLUMNS]])
-        found.points.append(f"**{sheet_of(table)}**: {table.total:,} rows with {names}")
+        found.points.append(
+            f"**{sheet_of(table)}**: {table.total:,} row{'s' * (table.total != 1)} with {names}"
+        )
     found.source(book, tables[0].url, "Its sheets and their columns.")
     found.follow_ups = [f"What is in the sheet {sheet_of(table)}?" for table in tables[:3]]
 

@@ -14,8 +14,10 @@ SUM = re.compile(
     r"(?:[\d\s.,+*/^()×÷x%-]|sqrt(?=\())*"
 )
 NUMBER = r"[$€£]?(\d[\d,]*(?:\.\d+)?)"
+PERCENT = r"(?:per cent|p[er]{0,2}c\w{0,2}t)"
+"""However it is misspelt: what is left would be taken for a number of things."""
 WRITTEN = (
-    (rf"{NUMBER}\s*(?:%|percent)\s+of\s+{NUMBER}", r"(\1 / 100 * \2)"),
+    (rf"{NUMBER}\s*(?:%|{PERCENT})\s+of\s+{NUMBER}", r"(\1 / 100 * \2)"),
     (rf"half of {NUMBER}", r"(\1 / 2)"),
     (rf"(?<![\w.]){NUMBER} squared", r"(\1 ** 2)"),
     (rf"(?<![\w.]){NUMBER} cubed", r"(\1 ** 3)"),

@@ -3,6 +3,9 @@
 import math
 from collections.abc import Sequence
 
+_LETTER, _GAP = 7, 14  # pixels
+_FEWEST, _MOST = 8, 14  # letters of a name that is cut
+
 
 def ticks(low: float, high: float, target: int = 5) -> list[float]:
     """Round values from at or below `low` to at or above `high`, about `target` of them.
@@ -46,9 +49,17 @@ def _trim(value: float) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def labelled(categories: Sequence[str], room: float) -> list[int]:
-    """Which category labels fit side by side in `room` pixels: every nth index, from the first."""
-    widest = max((min(len(name), 14) for name in categories), default=1)
-    fits = max(1, int(room // (widest * 7 + 14)))
-    every = math.ceil(len(categories) / fits) if categories else 1
-    return list(range(0, len(categories), every))
+def labelled(categories: Sequence[str], room: float) -> list[tuple[int, str]]:
+    """The category labels that stand side by side in `room` pixels: all of them, cut if they can
+    still be told apart, else every nth from the first."""
+    letters = max(int((room / max(len(categories), 1) - _GAP) // _LETTER), 1)
+    cut = [_cut(name, letters) for name in categories]
+    if cut == list(categories) or (letters >= _FEWEST and len(set(cut)) == len(cut)):
+        return list(enumerate(cut))
+    shown = [_cut(name, _MOST) for name in categories]
+    fits = max(1, int(room // (max(map(len, shown)) * _LETTER + _GAP)))
+    return list(enumerate(shown))[:: math.ceil(len(shown) / fits)]
+
+
+def _cut(name: str, letters: int) -> str:
+    return name if len(name) <= letters else f"{name[: letters - 1]}…"

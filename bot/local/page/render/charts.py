@@ -59,9 +59,7 @@ class _Plot:
             yield _text(self.left - 8, y + 4, short(tick), "tick end")
 
     def _x_axis(self) -> Iterator[Markup]:
-        for i in labelled(self.chart.categories, WIDTH - _RIGHT - self.left):
-            name = self.chart.categories[i]
-            shown = name if len(name) <= 14 else f"{name[:13]}…"
+        for i, shown in labelled(self.chart.categories, WIDTH - _RIGHT - self.left):
             yield _text(self.x(i), self.bottom + 20, shown, "tick middle")
 
     def _labels(self) -> Iterator[Markup]:
