@@ -95,6 +95,21 @@ def test_a_message_is_asked_about_with_its_shortcut(page: Page) -> None:
     expect(finished(page)).to_contain_text("1,078.8")
 
 
+def test_a_forwarded_message_is_asked_about(page: Page) -> None:
+    """To the agent, with a question; "View" leads there, and the channel goes on as it was."""
+    page.get_by_test_id("composer").fill("The launch moves to Friday.")
+    page.get_by_test_id("composer").press("Enter")
+    message = page.locator("main").get_by_test_id("message").filter(has_text="moves to Friday")
+    message.hover()
+    message.get_by_test_id("message-menu").click()
+    page.get_by_test_id("forward-message").click()
+    page.get_by_test_id("forward-note").fill("When does it launch, does this say?")
+    page.get_by_test_id("forward-send").click()
+    page.get_by_role("button", name="View").click()
+    page.get_by_test_id("replies").last.click()
+    expect(finished(page)).to_contain_text("moves to Friday")
+
+
 def test_the_global_shortcut_asks_from_anywhere(page: Page) -> None:
     """From the lightning button; answered in the direct message by default."""
     page.get_by_test_id("shortcuts").click()

@@ -8,7 +8,9 @@ from aiohttp import BodyPartReader, web
 
 from bot.local.page.channel_commands import ChannelCommands
 from bot.local.page.compose import as_slack_text
+from bot.local.page.forwarding import forwarded
 from bot.local.page.render.text import clean
+from bot.local.page.unread import ReadMarks
 from bot.local.workspace import CannotDo, NotAnswered, Workspace
 from bot.local.workspace.reacting import remove_reaction
 
@@ -33,13 +35,21 @@ class Said:
     text: str
     thread_ts: str | None
     files: list[tuple[str, bytes]]
+    broadcast: bool  # a reply that the channel shows too
 
 
 class Actions:
     """The actions by name, and how their failures are told to the person."""
 
-    def __init__(self, ws: Workspace, commands: list[str], functions: Mapping[str, Json]) -> None:
+    def __init__(
+        self,
+        ws: Workspace,
+        marks: ReadMarks,
+        commands: list[str],
+        functions: Mapping[str, Json],
+    ) -> None:
         self._ws = ws
+        self._marks = marks
         self._commands = commands
         self._functions = functions
         self._channel_commands = ChannelCommands(ws)
@@ -47,6 +57,8 @@ class Actions:
             "edit": self._edit,
             "delete": self._delete,
             "pin": self._pin,
+            "unread": self._unread,
+            "forward": self._forward,
             "react": self._react,
             "click": self._click,
             "shortcut": self._shortcut,
@@ -92,7 +104,9 @@ class Actions:
         if not said.text.strip() and not said.files:
             raise CannotDo("There is nothing to send yet.")
         text = self._as_slack_text(said.text.strip())
-        posted = await self._ws.say(said.user, said.channel, text, said.thread_ts, said.files)
+        posted = await self._ws.say(
+            said.user, said.channel, text, said.thread_ts, said.files, broadcast=said.broadcast
+        )
         return {"ts": posted["ts"]}
 
     async def _edit(self, body: Json) -> None:
@@ -104,6 +118,22 @@ class Actions:
 
     async def _pin(self, body: Json) -> None:
         await self._ws.pin(body["user"], body["channel"], body["ts"])
+
+    async def _unread(self, body: Json) -> None:
+        self._marks.unread_from(body["user"], body["channel"], body["ts"])
+
+    async def _forward(self, body: Json) -> Json:
+        """To another conversation of the person, with a note or without."""
+        user, channel, to = body["user"], body["channel"], body["to"]
+        self._require_member(user, channel)
+        message = self._ws.store.get(channel, body["ts"])
+        if message is None:
+            raise CannotDo("That message is gone.")
+        note = self._as_slack_text(str(body.get("note") or "").strip())
+        attachments = [forwarded(self._ws, channel, message)]
+        self._require_member(user, to)
+        posted = await self._ws.say(user, to, note, attachments=attachments)
+        return {"ts": posted["ts"]}
 
     async def _react(self, body: Json) -> None:
         """Add the reaction, or take it back when it is the person's own."""
@@ -223,6 +253,7 @@ async def _read_form(request: web.Request) -> Said:
         fields.get("text", ""),
         fields.get("thread_ts") or None,
         files,
+        fields.get("broadcast") == "true",
     )
 
 

@@ -42,7 +42,8 @@ def mount(
     """
     steps = functions or {}
     screens = Screens(ws, notice=notice, shortcuts=shortcuts, commands=commands, functions=steps)
-    actions = Actions(ws, [command["command"] for command in commands], steps)
+    names = [command["command"] for command in commands]
+    actions = Actions(ws, screens.marks, names, steps)
     live = _Live(ws, screens)
     routes: list[tuple[str, str, Handler]] = [
         ("GET", "/", _html(screens, screens.page)),

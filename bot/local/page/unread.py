@@ -28,6 +28,9 @@ class ReadMarks:
     def __init__(self, ws: Workspace) -> None:
         self._ws = ws
         self._read: dict[tuple[str, str], str] = {}  # (user, channel) → a ts
+        self._kept: dict[
+            tuple[str, str], str
+        ] = {}  # (user, channel) → the ts they chose themselves
         self._whole: dict[
             tuple[str, str], str
         ] = {}  # (channel, ts) → when its stream ended, as a ts
@@ -40,17 +43,21 @@ class ReadMarks:
             for message in self._ws.store.in_channel(channel.id)
             if self._came(channel, message) > mark and self._is_for(user, channel, message)
         ]
-        first = next((m["ts"] for m in news if not _is_below(m)), "")
-        return Unread(bool(news), first, sum(_calls(user, channel, m) for m in news))
+        kept = self._kept.get((user, channel.id), "")
+        first = kept or next((m["ts"] for m in news if not _is_below(m)), "")
+        calls = sum(_calls(user, channel, m) for m in news)
+        return Unread(bool(news or kept), first, calls)
 
     def read(self, user: str, channel_id: str) -> None:
         """The person sees all that is there."""
         channel = self._ws.channels.get(channel_id)
         if channel is not None and self.unread(user, channel).is_any:
+            self._kept.pop((user, channel_id), None)
             self._set(user, channel_id, self._ws.store.next_ts())
 
     def unread_from(self, user: str, channel_id: str, ts: str) -> None:
         """The person wants to come back to this message and what follows it."""
+        self._kept[user, channel_id] = ts  # also when it is their own
         self._set(user, channel_id, ts[:-1])  # before it, and after every other
 
     def became_whole(self, channel_id: str, ts: str) -> None:

@@ -16,6 +16,7 @@ from bot.local.workspace import (
 from bot.local.workspace.canvases import make_canvas
 from bot.local.workspace.core import Core
 from bot.local.workspace.errors import CannotDo
+from bot.local.workspace.messages import without_metadata
 from bot.local.workspace.reacting import add_reaction
 from bot.local.workspace.state import Attachable, Channel, Execution, Json, Pin
 from bot.local.workspace.streaming import stop_by_user
@@ -42,9 +43,12 @@ class People(Core):
         text: str,
         thread_ts: str | None = None,
         files: Sequence[Attachable] = (),
+        *,
+        broadcast: bool = False,
         **event_fields: Any,
     ) -> Json:
-        """Post as a person. `<@U…>` mentions; other angle brackets and ampersands are escaped."""
+        """Post as a person. `<@U…>` mentions; other angle brackets and ampersands are escaped. A
+        `broadcast` is a reply that is also sent to the channel."""
         place = self._place(user, channel)
         if not text.strip() and not files and not event_fields.get("attachments"):
             raise CannotDo("an empty message cannot be sent")
@@ -72,6 +76,8 @@ class People(Core):
                 "files": shared,
                 "display_as_bot": False,
             }
+        if broadcast and thread_ts is not None:
+            message |= {"subtype": "thread_broadcast", "root": without_metadata(root)}
         posted = posting.post(self, place, message)
         share_events(self, user, place, posted)
         posting.hint_at_absence(self, place, posted)

@@ -256,6 +256,40 @@ async def test_reacting_twice_takes_it_back(browser):
         assert len(browser.ws.store.get(GENERAL, said["ts"]).get("reactions", [])) == expected
 
 
+async def test_a_message_is_forwarded_where_one_is(browser):
+    """As an attachment that says whose it is and where; to no place one does not see, from none."""
+    _, said = await browser.say("the <b>numbers</b>", channel=FINANCE)
+    it = {"do": "forward", "channel": FINANCE, "ts": said["ts"], "note": "@bot see"}
+    status, forwarded = await browser.do(**it, to=SALES)
+    assert status == 200
+    message = browser.ws.store.get(SALES, forwarded["ts"])
+    assert message["text"] == f"<@{browser.ws.bot_user_id}> see"
+    [attachment] = message["attachments"]
+    assert attachment["is_share"]
+    assert attachment["author_id"] == ADA
+    html = await browser.text("/page/pane", user=ADA, channel=SALES)
+    assert "the &lt;b&gt;numbers&lt;/b&gt;" in html
+    assert "Posted in #finance" in html
+    assert (await browser.do(**it, to=SALES, user=GUS))[0] == 409
+    assert (await browser.do(**it, to="D0BEN00001"))[0] == 409
+
+
+async def test_a_reply_is_also_sent_to_the_channel(browser):
+    _, root = await browser.say("root")
+    _, reply = await browser.say("for all", thread_ts=root["ts"], broadcast="true")
+    assert browser.ws.store.get(GENERAL, reply["ts"])["subtype"] == "thread_broadcast"
+    assert "for all" in await browser.text("/page/pane", user=ADA, channel=GENERAL)
+
+
+async def test_what_one_marks_unread_is_so_until_one_comes_back(browser):
+    _, said = await browser.say("my own")
+    await browser.do(do="unread", channel=GENERAL, ts=said["ts"])
+    assert "has-unread" in await browser.text("/page/sidebar", user=ADA)
+    since = f'data-since="{said["ts"]}"'
+    assert since in await browser.text("/page/pane", user=ADA, channel=GENERAL)
+    assert "has-unread" not in await browser.text("/page/sidebar", user=ADA)
+
+
 async def test_editing_and_deleting(browser):
     _, said = await browser.say("frist")
     await browser.do(do="edit", channel=GENERAL, ts=said["ts"], text="first @Ben Okafor")

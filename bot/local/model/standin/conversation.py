@@ -16,6 +16,7 @@ HEADER = re.compile(
 )
 FILE = re.compile(r"^- (?P<name>.+?) \(file_id (?P<id>[^,)]+)(?:, (?P<type>[^,)]+))?.*\)$", re.M)
 QUOTED = re.compile(r"^About this message:\n\[data (\w+)\]\n((?:>.*\n?)+)\[end of data \1\]", re.M)
+FORWARDED = re.compile(r"^\[Forwarded: [^\]\n]+\]\n?", re.M)
 CUT = re.compile(r"\[The message was [\d,]+ characters long; [^\]]*\]\s*$")
 _MARKS = re.compile(r"\[data (\w+)\]\n(.*)\n\[end of data \1\]", re.DOTALL)
 REMEMBERED = "[Remembered from other conversations"
@@ -138,7 +139,7 @@ def _read(text: str) -> Turn:
     said = "\n".join(line.lstrip("> ") for line in quoted[2].splitlines()) if quoted else ""
     return Turn(
         QUOTED.sub("", text).strip(),
-        said,
+        FORWARDED.sub("", said),
         files,
         edited=bool(edits),
         author=about.get("author", ""),

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from .findings import Findings
 from .passages import quote_from, summarise
 from .view import View
 from .words import has
+
+NO_WORDS = re.compile(r"\(no (words|text)\b", re.I)  # of one's own: a message was forwarded without
 
 
 def is_asked(view: View) -> bool:
@@ -16,7 +20,7 @@ def is_asked(view: View) -> bool:
 def answer(view: View, found: Findings) -> None:
     """Its gist, or what it says of the question's words."""
     found.source("The message", None, "What it says.")
-    if has(view.text, r"summar\w+|tl;?dr|explain|mean|about"):
+    if NO_WORDS.match(view.text) or has(view.text, r"summar\w+|tl;?dr|explain|mean|about"):
         summarise(found, view.turn.quoted, "The message")
     else:
         quote_from(found, view.text, view.turn.quoted, "The message")

@@ -63,9 +63,13 @@ def is_asked(view: View) -> bool:
 
 
 def _is_of_a_file(view: View) -> bool:
-    """Whether "it says" is said of a file that was read before."""
+    """Whether "it says" is said of a file that was read before, or of the message pointed at."""
+    if has(view.text, "threads?|channels?"):
+        return False
+    if view.turn.quoted and has(view.text, "this|it"):
+        return True
     read = view.files and view.earlier and view.earlier[0].tool in READ
-    return bool(read) and has(view.text, OF_A_FILE) and not has(view.text, "threads?|channels?")
+    return bool(read) and has(view.text, OF_A_FILE)
 
 
 def answer(view: View, found: Findings) -> None:

@@ -2,6 +2,7 @@
 import { arrange, byId, byTouch, parse } from "./dom.js";
 import { valueOf } from "./fields.js";
 import { toggleFold } from "./folding.js";
+import { openForward } from "./forward.js";
 import { toggleMenu } from "./menus.js";
 import { closeModal, confirmed } from "./modals.js";
 import { fillPicker } from "./picker.js";
@@ -57,6 +58,13 @@ export const clicks = {
     const link = new URL(message.querySelector(".when").getAttribute("href"), location.origin);
     await navigator.clipboard.writeText(link.href);
     toast("Link copied");
+  },
+  forward: (_, { message }) => openForward(message),
+  async "mark-unread"(_, { message }) {
+    if (!(await act("unread", where(message)))) return;
+    const list = message.parentElement;
+    list.dataset.since = message.dataset.ts;
+    arrange(list);
   },
   pin: (_, { message }) => act("pin", where(message)),
   edit: (_, { message, back }) => startEdit(message, back),

@@ -18,6 +18,7 @@ export class Composer {
     this.list = form.querySelector("[role=listbox]");
     this.input = form.querySelector("input[type=file]");
     this.button = form.querySelector(".send");
+    this.also = form.querySelector(".also input");
     this.key = `draft:${user()}:${this.channel}:${this.thread}`;
     this.text.value = sessionStorage.getItem(this.key) ?? "";
     this.files = files.get(this.key) ?? [];
@@ -143,8 +144,9 @@ export class Composer {
     this.files = [];
     this.closeList();
     this.showFiles();
-    const answer = await say({ channel: this.channel, text, thread: this.thread, files: attached });
+    const answer = await say({ channel: this.channel, text, thread: this.thread, files: attached, broadcast: this.also?.checked });
     if (answer) {
+      if (this.also) this.also.checked = false; // for one message, as in Slack
       clearToasts(); // what was wrong before is right now
       return this.onSent(this, answer, text);
     }

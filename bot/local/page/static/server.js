@@ -19,9 +19,9 @@ export async function act(what, details = {}) {
   );
 }
 
-export async function say({ channel, text, thread, files = [] }) {
+export async function say({ channel, text, thread, files = [], broadcast = false }) {
   const form = new FormData();
-  for (const [key, value] of Object.entries({ user: user(), channel, text, thread_ts: thread })) form.append(key, value);
+  for (const [key, value] of Object.entries({ user: user(), channel, text, thread_ts: thread, broadcast })) form.append(key, value);
   for (const file of files) form.append("file", file, file.name);
   return decoded(await request("/page/say", { method: "POST", body: form }));
 }

@@ -1,7 +1,8 @@
 // Short notes on top of everything; errors stay a little longer.
 const box = document.getElementById("toasts");
 
-export function toast(text, { error = false } = {}) {
+// `action`: { label, run }, a button in it.
+export function toast(text, { error = false, action = null } = {}) {
   const note = document.createElement("div");
   note.className = error ? "toast error" : "toast";
   note.dataset.testid = "toast";
@@ -13,10 +14,19 @@ export function toast(text, { error = false } = {}) {
   close.setAttribute("aria-label", "Dismiss");
   close.textContent = "×";
   close.addEventListener("click", () => drop(note));
-  note.append(words, close);
+  note.append(words, ...(action ? [button(action)] : []), close);
   box.append(note);
   raise();
   setTimeout(() => drop(note), error ? 9000 : 3500);
+}
+
+function button({ label, run }) {
+  const element = document.createElement("button");
+  element.type = "button";
+  element.className = "toast-action";
+  element.textContent = label;
+  element.addEventListener("click", run);
+  return element;
 }
 
 // Hidden and shown again, so that it lies above a modal that opened since.

@@ -1,0 +1,44 @@
+// A message forwarded to another conversation, with a note.
+import { openMessage, sidebar } from "./place.js";
+import { act } from "./server.js";
+import { rescueToasts, toast } from "./toast.js";
+
+const dialog = document.getElementById("forward");
+const form = dialog.querySelector("form");
+let message = null;
+
+export function openForward(chosen) {
+  message = chosen;
+  form.reset();
+  const { to } = form.elements;
+  to.replaceChildren(...places());
+  if (to.value === message.dataset.channel) to.selectedIndex = 1;
+  dialog.querySelector("[data-preview]").textContent = message.querySelector("[data-content]").innerText.trim().slice(0, 300);
+  dialog.showModal();
+}
+
+function places() {
+  const links = [...sidebar.querySelectorAll("[data-channel-link]")];
+  return links.map(({ dataset: { room, name, channelLink } }) => new Option(room ? `#${room}` : name, channelLink));
+}
+
+function close() {
+  rescueToasts(dialog);
+  dialog.close();
+}
+
+for (const button of dialog.querySelectorAll("[data-cancel]")) button.addEventListener("click", close);
+
+form.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const { channel, ts } = message.dataset;
+  const to = form.elements.to.selectedOptions[0];
+  const answer = await act("forward", { channel, ts, to: to.value, note: form.elements.note.value });
+  if (!answer) return;
+  close();
+  toast(`Forwarded to ${to.text}`, { action: { label: "View", run: () => openMessage({ channel: to.value, thread: "", ts: answer.ts }) } });
+});
+
+dialog.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) form.requestSubmit();
+});
