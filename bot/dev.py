@@ -31,6 +31,10 @@ _NOTICE = (
     "Answers come from a stand-in model that follows simple rules, because OPENAI_API_KEY is not "
     "set. Everything else is real."
 )
+_NO_PORT = {
+    errno.EADDRINUSE: "is in use. Stop what uses it",
+    errno.EACCES: "is not for everybody to use. Ask who runs this machine",
+}
 _PAUSE = 0.35  # seconds before each of its replies, so that the work can be watched
 _CHUNK_DELAY = 0.025  # seconds between its events
 
@@ -100,8 +104,8 @@ async def _workspace(port: int, notice: str) -> AsyncGenerator[Workspace]:
         async with Workspace.open(port=port, mount=add_page, app_name=name) as workspace:
             yield workspace
     except OSError as error:
-        if error.errno != errno.EADDRINUSE:
+        if error.errno not in _NO_PORT:
             raise
         raise ConfigurationError(
-            f"Port {port} is in use. Stop what uses it, or choose another: bot dev --port 3001"
+            f"Port {port} {_NO_PORT[error.errno]}, or choose another: bot dev --port 3001"
         ) from None

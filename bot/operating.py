@@ -6,6 +6,7 @@ On the Redis of REDIS_URL; without one on the bot's own, which only one process 
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -22,7 +23,7 @@ from bot.runs.erasing import erase_person, erase_thread
 from bot.runs.requests import Requests
 from bot.settings import Settings
 from bot.store import Stores
-from bot.toolkit.mcp import Pin, Standing, open_mcp_servers
+from bot.toolkit.mcp import Pin, Standing, ToolFacts, open_mcp_servers
 
 OPERATOR = "the operator"
 _LOCALE = "en-US"  # a terminal speaks English
@@ -55,13 +56,24 @@ async def mcp_lines(settings: Settings, *, accept: str | None = None) -> list[st
         open_mcp_servers(settings.mcp_servers, stores.mcp) as servers,
     ):
         if accept and accept not in settings.mcp_servers:
-            raise ConfigurationError(f"mcpServers names no {accept}.")
+            known = ", ".join(settings.mcp_servers) or "none"
+            raise ConfigurationError(f"There is no MCP server {accept}. Configured: {known}.")
         standings = await servers.standings()
         if accept:
             await servers.accept(accept)
-            standings = await servers.standings()
+            return _accepted_lines(next(each for each in standings if each.name == accept))
     lines = [line for each in standings for line in _standing_lines(each)]
     return lines or ["No MCP server is configured: see mcpServers in README.md."]
+
+
+def _accepted_lines(standing: Standing) -> list[str]:
+    """What was accepted, and what it was before: nobody may have read it until now."""
+    if not standing.changed:
+        return [f"{standing.name}: {standing.error or 'nothing to accept, all its tools are on'}"]
+    lines = [f"{standing.name}: accepted, and on from now: {', '.join(standing.changed)}"]
+    for tool, pin in standing.changed.items():
+        lines += [f"  {tool}", *_difference(pin)]
+    return lines
 
 
 def _standing_lines(standing: Standing) -> list[str]:
@@ -83,8 +95,14 @@ def _difference(pin: Pin) -> list[str]:
     lines = []
     for name in ("description", "input_schema", "read_only"):
         if before is None or getattr(before, name) != getattr(now, name):
-            lines += [f"    {name} {side}: {getattr(facts, name)}" for side, facts in sides]
+            lines += [f"    {name} {side}: {_written(facts, name)}" for side, facts in sides]
     return lines
+
+
+def _written(facts: ToolFacts, name: str) -> str:
+    """A fact on one line; a schema as the JSON that it is."""
+    fact = getattr(facts, name)
+    return fact if isinstance(fact, str) else json.dumps(fact, ensure_ascii=False)
 
 
 async def pause(settings: Settings) -> None:

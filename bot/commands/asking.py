@@ -34,6 +34,8 @@ def ask(
     from bot.console import exit_code
     from bot.terminal import ask_once, read_schema
 
+    if not question.strip():
+        raise ConfigurationError("the question is empty.")
     files = file or []
     missing = [str(path) for path in files if not path.is_file()]
     if missing:

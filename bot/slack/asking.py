@@ -44,6 +44,7 @@ _AS_NEW = {
 }
 """What edits said of a request says nothing of its repetition."""
 _MAX_ALOUD = 2_500  # characters of the question that are shown
+_MAX_ABOUT = 300  # of the message that it is about
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,8 @@ class Asking:
         async with self._once(question.key) as first:
             if not first:
                 return False
-            ts = await self._standing_message(question, person, text)
+            quoted = clean(await decode(question.quoted, self.name))
+            ts = await self._standing_message(question, person, text, quoted)
             request = Request(
                 entry=question.entry,
                 team=self._identity.team,
@@ -108,7 +110,7 @@ class Asking:
                 author=person.name,
                 place=await self._access.place(question.channel),
                 text=text,
-                quoted=cap(clean(await decode(question.quoted, self.name))),
+                quoted=cap(quoted),
                 files=question.files,
                 private=question.private,
                 response_type=question.response_type,
@@ -169,13 +171,16 @@ class Asking:
         """The person, if they may ask in the channel, and they and the bot are in it."""
         person = await self._gate.asker(user, channel)
         found = await self._access.channel(channel)
-        if found is None or not found.takes_answers:
+        if found is None or not (found.bot_is_in or found.archived):
             invite = words.INVITE.format(name=self._identity.name)
             raise NotPermitted(invite, reason=NOT_IN_CHANNEL)
         try:
-            await self._access.may_see(person, found)
+            if found.bot_is_in:
+                await self._access.may_see(person, found)
         except NotPermitted:
             raise NotPermitted(words.NOT_YOUR_CHANNEL, reason="not in channel") from None
+        if found.archived:
+            raise NotPermitted(words.ARCHIVED, reason="archived channel")
         return person
 
     @asynccontextmanager
@@ -190,11 +195,14 @@ class Asking:
         finally:
             self._under_way.discard(key)
 
-    async def _standing_message(self, question: Question, person: Person, text: str) -> str:
+    async def _standing_message(
+        self, question: Question, person: Person, text: str, quoted: str
+    ) -> str:
         """The ts of the message that stands for the question; a private one has none to see."""
         if question.private:
             return f"{time.time():.6f}"
-        return await self._said(question) or await self._say(question, person, text)
+        about = "" if question.thread else quoted  # in its thread everybody sees it
+        return await self._said(question) or await self._say(question, person, text, about)
 
     async def _said(self, question: Question) -> str | None:
         """Look for the message before posting it: somebody may have sent the same twice."""
@@ -213,7 +221,7 @@ class Asking:
                 return str(message["ts"])
         return None
 
-    async def _say(self, question: Question, person: Person, text: str) -> str:
+    async def _say(self, question: Question, person: Person, text: str, about: str) -> str:
         said = shortened(without_broadcasts(text), _MAX_ALOUD)
         name = without_broadcasts(person.name)
         how = words.SCHEDULED if question.entry is Entry.SCHEDULE else words.ASKED
@@ -223,7 +231,7 @@ class Asking:
                 channel=question.channel,
                 thread_ts=question.thread,
                 text=escape_mrkdwn(shortened(f"{name}{how} {said}", 500)),
-                blocks=[_aloud(name, how, said)],
+                blocks=[_aloud(name, how, said, shortened(about, _MAX_ABOUT))],
                 metadata={"event_type": "asked", "event_payload": {"key": question.key}},
                 unfurl_links=False,
                 unfurl_media=False,
@@ -240,16 +248,18 @@ class Asking:
         return str(posted["ts"])
 
 
-def _aloud(name: str, how: str, question: str) -> Block:
+def _aloud(name: str, how: str, question: str, about: str) -> Block:
     """Rich text is shown as it stands: nobody's question calls a channel or formats itself."""
-    who = [
-        {"type": "text", "text": name, "style": {"bold": True}},
-        {"type": "text", "text": how},
-    ]
-    return {
-        "type": "rich_text",
-        "elements": [
-            {"type": "rich_text_section", "elements": who},
-            {"type": "rich_text_quote", "elements": [{"type": "text", "text": question}]},
-        ],
-    }
+    who: Block = {"type": "text", "text": name, "style": {"bold": True}}
+    elements = [_said("section", who, _text(how)), _said("quote", _text(question))]
+    if about:
+        elements += [_said("section", _text(words.ABOUT)), _said("quote", _text(about))]
+    return {"type": "rich_text", "elements": elements}
+
+
+def _said(kind: str, *elements: Block) -> Block:
+    return {"type": f"rich_text_{kind}", "elements": [*elements]}
+
+
+def _text(text: str) -> Block:
+    return {"type": "text", "text": text}

@@ -16,6 +16,7 @@ from bot.slack.render.buttons import MAX_LABEL
 from bot.slack.render.links import escape_mrkdwn
 from bot.slack.render.parts import Block, context, shortened
 from bot.slack.render.schedules import all_schedules, own_schedules
+from bot.slack.workflow import WORKFLOW
 from bot.toolkit.mcp import Standing as Server
 
 CHANNEL, PAUSE, RESUME = "admin_channel", "admin_pause", "admin_resume"
@@ -185,15 +186,19 @@ def _spent(standings: Sequence[Standing], locale: str) -> str:
 
 
 def _is_direct(standing: Standing) -> bool:
-    """Whether it is that of a direct message, which nobody else can see: it counts for the person."""
+    """Whether it is that of no channel that others could see: it counts for the person, or for the
+    workflows."""
     account = standing.position.account
-    return account.budget.scope == "channel" and ":D" in account.holder
+    holder = account.holder.partition(":")[2]
+    return account.budget.scope == "channel" and (holder[:1] == "D" or holder == WORKFLOW)
 
 
 def _account(standing: Standing) -> str:
     """Whose account, in mrkdwn, and of which period."""
     account = standing.position.account
     holder = account.holder.partition(":")[2]
+    if holder == WORKFLOW:
+        return f"{home_words.WORKFLOWS}, {home_words.USED_BY[account.budget]}"
     names = {"user": f"<@{holder}>", "channel": f"<#{holder}>"}
     return f"{names.get(account.budget.scope, home_words.EVERYBODY)}, {home_words.USED_BY[account.budget]}"
 

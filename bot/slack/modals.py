@@ -25,7 +25,9 @@ _MAX_METADATA = 3_000
 _MAX_SHOWN = 300
 _MAX_FILES = 3
 MODAL_ONLY_ME, MODAL_THREAD, MODAL_CHANNEL = "me", "thread", "channel"
-_IN_THREAD, _ONLY_ME = (words.IN_THREAD, MODAL_THREAD), (words.ONLY_ME, MODAL_ONLY_ME)
+_IN_THREAD = (words.IN_THREAD, MODAL_THREAD, "")
+_ONLY_ME = (words.ONLY_ME, MODAL_ONLY_ME, words.ONLY_ME_WHERE)
+_Option = tuple[str, str, str]  # what it says, its value, what stands under it
 
 
 class About(BaseModel):
@@ -69,7 +71,7 @@ def task_modal(task: Task, about: About, shown: str, *, only_me: bool = False) -
 
 def ask_anywhere_modal(question: str = "") -> Block:
     """The global modal: the question, and where the answer goes; by default into the DM."""
-    where = _choice((words.IN_DM, MODAL_ONLY_ME), (words.IN_CHANNEL, MODAL_CHANNEL))
+    where = _choice((words.IN_DM, MODAL_ONLY_ME, ""), (words.IN_CHANNEL, MODAL_CHANNEL, ""))
     return _modal(ASK_ANYWHERE, [_question(question), where, _channel()], "")
 
 
@@ -118,7 +120,7 @@ def place_error(form: Filled, sentence: str) -> dict[str, str]:
     return {_CHANNEL if form.about is None and form.where == MODAL_CHANNEL else _WHERE: sentence}
 
 
-def _audience(only_me: bool) -> tuple[tuple[str, str], ...]:
+def _audience(only_me: bool) -> tuple[_Option, ...]:
     return (_ONLY_ME, _IN_THREAD) if only_me else (_IN_THREAD, _ONLY_ME)
 
 
@@ -180,9 +182,12 @@ def _text_field(hint: str) -> Block:
     }
 
 
-def _choice(*options: tuple[str, str]) -> Block:
+def _choice(*options: _Option) -> Block:
     """The first option is chosen unless somebody chooses another."""
-    choices = [{"text": _plain(text), "value": value} for text, value in options]
+    choices = [
+        {"text": _plain(text), "value": value} | ({"description": _plain(under)} if under else {})
+        for text, value, under in options
+    ]
     field = {
         "type": "radio_buttons",
         "action_id": _WHERE,

@@ -44,7 +44,7 @@ async def embedded_redis(data_dir: Path | None) -> AsyncGenerator[str]:
     is killed.
 
     Raises ConfigurationError when there is no server to start, when it does not start or keeps
-    ending, or when another process uses `data_dir`.
+    ending, or when `data_dir` cannot be written or another process uses it.
     """
     server = find_server()
     async with AsyncExitStack() as stack:
@@ -137,15 +137,28 @@ def _parent_of_socket() -> str | None:
 
 def _prepared(directory: Path | str) -> Path:
     absolute = Path(directory).absolute()
-    absolute.mkdir(parents=True, exist_ok=True, mode=0o700)
+    try:
+        absolute.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise _unusable(absolute, error) from None
     return absolute
+
+
+def _unusable(directory: Path, error: OSError) -> ConfigurationError:
+    why = error.strerror or error
+    return ConfigurationError(
+        f"The data directory {directory} cannot be used: {why}. Set BOT_DATA_DIR, or REDIS_URL."
+    )
 
 
 @asynccontextmanager
 async def _locked(directory: Path) -> AsyncGenerator[int]:
     """Hold the directory's lock; the server inherits the open file, so that the lock is free only
     when both are gone."""
-    lock = os.open(directory / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        lock = os.open(directory / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise _unusable(directory, error) from None
     try:
         await _lock(lock, directory)
         yield lock

@@ -90,6 +90,8 @@ class Actions:
     async def _say(self, said: Said) -> Json:
         self._require_member(said.user, said.channel)
         command, _, rest = said.text.strip().partition(" ")
+        if said.thread_ts and (command in self._commands or self._channel_commands.has(command)):
+            raise CannotDo(f"{command} is not supported in threads, as in Slack")
         if command in self._commands and not said.thread_ts and not said.files:
             await self._ws.command(said.user, said.channel, command, rest.strip())
             return {}

@@ -30,6 +30,7 @@ BUDGETS = {
     "workspace_month": "All together, each month",
 }
 EVERYBODY = "Everybody"
+WORKFLOWS = "Steps of workflows"
 HOME_SPENT = "*Spent,* the most first:"
 HOME_MORE_SPENT = "and others: `bot usage` prints them all."
 HOME_NOTHING_SPENT = "*Spent:* nothing yet this month."

@@ -142,6 +142,7 @@ QUESTION_HINT = "Anything you would ask a colleague who can look things up"
 WHERE_LABEL = "Where should I answer?"
 IN_THREAD = "In the thread"
 ONLY_ME = "Only to me"
+ONLY_ME_WHERE = "Nobody else sees it. If the message has a thread, look there."
 IN_DM = "In a direct message with you"
 IN_CHANNEL = "In a channel"
 CHANNEL_LABEL = "Which channel?"
@@ -172,7 +173,9 @@ OR = " or "
 SCHEDULE_STOPPED = "I no longer ask what you scheduled {place} (“{text}”). {why}"
 SCHEDULE_FAILED = "It failed {count} times in a row; why stands in its thread."
 SCHEDULE_CANCELLED = "An admin cancelled it."
-SCHEDULE_AGAIN = "To start it again, ask me there to schedule it; I asked it {often} ({time_zone})."
+SCHEDULE_AGAIN = (
+    "To start it again, ask me anew, there or elsewhere; it came {often} ({time_zone})."
+)
 NEXT_TIME = "next {when}"
 IN_DIRECT = "in direct messages"
 CANCEL_SCHEDULE = "Cancel"
@@ -240,7 +243,8 @@ ADMIN_ORDERS = (
     "Admins can write `/ask admin pause` and `/ask admin resume`; all else is in my Home tab."
 )
 
-INVITE = "I am not in that channel. Invite me there first: /invite @{name}"
+INVITE = "I am not in that channel. Invite me there with “/invite @{name}”."
+ARCHIVED = "That channel is archived."
 ANSWERED_DIRECTLY = "I am not in this conversation: I answer you in our direct messages."
 CHOOSE_ONLY_ME = (
     "I am not in that conversation, so I can answer only to you. Choose that, or invite me there."

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from bot.doctor.mcp import examine_mcp
 from bot.local.model import Script, call, finish
 from bot.operating import mcp_lines
 from bot.settings import Settings
@@ -208,4 +209,15 @@ async def test_an_operator_reads_a_change_before_accepting_it(
         "    description was: Look at something.",
         "    description now: Look twice.",
     ]
-    assert await mcp_lines(settings, accept="told") == ["told: look, move"]
+    doctor = [finding.text for finding in await examine_mcp(settings)]
+    assert doctor == ["offers 1 tool; off, because they changed or are new: look"]
+    assert await mcp_lines(settings, accept="told") == [
+        "told: accepted, and on from now: look",
+        "  look",
+        "    description was: Look at something.",
+        "    description now: Look twice.",
+    ]
+    assert await mcp_lines(settings) == ["told: look, move"]
+    assert await mcp_lines(settings, accept="told") == [
+        "told: nothing to accept, all its tools are on"
+    ]

@@ -174,6 +174,7 @@ async def test_a_message_is_asked_about_where_the_bot_is_not(rig):
     await rig.ws.submit(ADA, view["id"], modal_values("so?", "me"))
     [request] = rig.mailbox.requests
     assert (request.channel, request.quoted) == (rig.direct(ADA), "Numbers are in")
+    assert "Numbers are in" in str(rig.ws.messages(rig.direct(ADA))[-1]["blocks"])
     assert request.thread == request.ts
     await rig.ws.shortcut(ADA, "summarise_thread", channel=FINANCE, ts=said["ts"])
     view = await opened(rig, ADA)
@@ -208,6 +209,7 @@ async def test_asking_from_anywhere_may_go_to_a_channel(rig):
         (modal_values("hi", "channel"), "channel", words.CHOOSE_CHANNEL),
         (modal_values("hi", "channel", RANDOM), "channel", "Invite me"),
         (modal_values("hi", "channel", FINANCE), "channel", "Invite me"),
+        (modal_values("hi", "channel", "C0ARCHIVE1"), "channel", words.ARCHIVED),
     ],
 )
 async def test_what_is_wrong_is_said_beside_the_field(rig, values, block, says):

@@ -283,20 +283,25 @@ def test_a_tab_with_all_there_can_be_is_one_that_slack_takes() -> None:
 
 
 def test_what_people_spent_is_not_hidden_by_many_channels() -> None:
-    """Of each budget the highest are shown, and it is said that there are more."""
+    """Of each budget the highest are shown, and it is said that there are more; steps of workflows
+    have no person and no channel."""
     spent = [
         Standing(
             Position(Account(budget=each, holder=f"T1:{holder}", period=""), Spent(), None), None
         )
         for each, holders in (
             (Budget.CHANNEL_MONTH, [f"C{n}" for n in range(100)]),
-            (Budget.USER_DAY, [BEN]),
+            (Budget.CHANNEL_DAY, ["workflow"]),
+            (Budget.USER_DAY, [BEN, "workflow"]),
         )
         for holder in holders
     ]
     board = Board(None, Budgets(), spent, {}, [], [])
     shown = str(home_view("Bot", [], Preferences(), [], [], board, "en-US"))
     assert f"<@{BEN}>, today" in shown
+    assert "Steps of workflows, today" in shown
+    assert "<@workflow>" not in shown
+    assert "<#workflow>" not in shown
     assert "<#C4>" in shown
     assert "<#C5>" not in shown
     assert "bot usage" in shown
