@@ -23,12 +23,8 @@ from bot.toolkit import (
 def _schedule_title(arguments: Any) -> str:
     if arguments.cron:
         zone = current_request().request.time_zone
-        return f"Schedule a question, {cron_in_words(arguments.cron)} ({zone})"
-    return (
-        f"Schedule a question on {day_and_time(arguments.at)}"
-        if arguments.at
-        else "Schedule a question"
-    )
+        return f"Schedule, {cron_in_words(arguments.cron)} ({zone})"
+    return f"Schedule for {day_and_time(arguments.at)}" if arguments.at else "Schedule"
 
 
 @tool(

@@ -145,7 +145,7 @@ def _frame(outcome: Outcome, request: Request, gate: LinkGate) -> Frame:
             remark = [context(note)] if note else []
             return Frame([*_revised(request), *remark], below)
         case RunStatus.PARTIAL:
-            return Frame([context(f":warning: {words.PARTIAL} {note}".strip())], below)
+            return Frame([context(f":warning: {note or words.PARTIAL}")], below)
         case RunStatus.CANCELLED:
             found = _found(outcome, gate)
             lead = words.FOUND_SO_FAR if outcome.result or found else words.NOTHING_FOUND_YET

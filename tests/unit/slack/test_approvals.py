@@ -219,7 +219,7 @@ async def test_all_of_a_long_text_can_be_looked_at(redis_url: str) -> None:
     async with deployed(posts(text), redis_url) as bot:
         thread = await bot.ask(ADA, SALES, "Post it!")
         asked = await card(bot, thread)
-        assert "3503 characters in all" in str(asked["blocks"])
+        assert "3,503 characters in all" in str(asked["blocks"])
         await bot.ws.click(BEN, SALES, asked["ts"], SHOW_ALL)
         shown = json.dumps(await bot.ws.until(lambda: bot.ws.views(BEN)))
         assert "word end" in shown

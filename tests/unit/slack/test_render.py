@@ -97,8 +97,7 @@ def test_a_partial_answer_says_so_first():
     )
     rendered = render(partial, REQUEST)
     accept_all(rendered)
-    assert words.PARTIAL in rendered.parts[0].blocks[0]["elements"][0]["text"]
-    assert "I ran out of turns." in rendered.parts[0].blocks[0]["elements"][0]["text"]
+    assert ":warning: I ran out of turns." in rendered.parts[0].blocks[0]["elements"][0]["text"]
 
 
 def test_an_answer_that_digging_did_not_better_is_whole():

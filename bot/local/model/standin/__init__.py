@@ -71,7 +71,7 @@ def _work(view: View, found: Findings) -> None:
 def _finish(view: View, found: Findings) -> Reply:
     """`complete_task` with what was found; in plain text where there is no such tool."""
     if not found.summary:
-        found.summary = _last_output(view)
+        found.summary = "I did not get to an answer."
     tool = view.offered.get(COMPLETE)
     if tool is None:
         return text("\n".join([found.summary, *found.points]))
@@ -80,14 +80,6 @@ def _finish(view: View, found: Findings) -> Reply:
         "I cannot do more, so I say what I have and what is missing."
     )  # fmt: skip
     return reasoning(thought, call(COMPLETE, arguments))
-
-
-def _last_output(view: View) -> str:
-    """What the last tool said, when the task had to end before it could be worked with."""
-    for step in reversed(view.turn.steps):
-        if step.output and step.tool not in ("acquire_tools", COMPLETE):
-            return f"I did not get to an answer. The last thing I saw: {step.output[:300]}"
-    return "I did not get to an answer."
 
 
 __all__ = ["StandIn", "decide"]
