@@ -221,7 +221,7 @@ async def test_a_wrong_column_is_corrected_once(thread: Thread) -> None:
 async def test_a_name_that_is_not_in_the_data(thread: Thread) -> None:
     """Nothing found is said, with what may be the cause; no figure is made up."""
     told = await thread.ask("total revenue for Atlantis by product", "sales.csv")
-    assert "No rows" in told.answer["summary"]
+    assert "has no rows for Atlantis" in told.answer["summary"]
     assert told.answer["confidence"] == "medium"
 
 

@@ -18,11 +18,13 @@ Analysis = Callable[[View, Findings, Table], None]
 Row = dict[str, str]
 
 
-def fitting(text: str, *, is_fragment: bool) -> Analysis | None:
-    """The analysis that a question asks for; a fragment that goes on with another question asks none."""
+def fitting(text: str, *, is_fragment: bool, is_query: bool) -> Analysis | None:
+    """The analysis that a question asks for; a fragment that goes on with another question asks none,
+    and one that says by what figures are to be told asks for no overview."""
     if is_fragment:
         return None
-    return next((analysis for pattern, analysis in TABLE if has(text, pattern)), None)
+    found = next((analysis for pattern, analysis in TABLE if has(text, pattern)), None)
+    return None if found is _overview and is_query else found
 
 
 def _columns(_: View, found: Findings, table: Table) -> None:

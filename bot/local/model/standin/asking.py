@@ -16,8 +16,8 @@ AGGREGATES = {
     "stddev": r"standard deviation|std ?dev|stddev",
     "sum": r"total|sum|overall|altogether|how much",
 }  # fmt: skip
-DOWN = r"priciest|expensive|most|highest|largest|biggest|top|best|greatest|maximum|max|strongest|leading|longest"
-UP = r"cheapest|lowest|least|smallest|worst|bottom|fewest|minimum|min|weakest|shortest"
+DOWN = r"priciest|expensive|most|highest|largest|biggest|top|best|greatest|maximum|max|strongest|leading|longest|busiest|richest"
+UP = r"cheapest|lowest|least|smallest|worst|bottom|fewest|minimum|min|weakest|shortest|slowest|quietest"
 CHARTS = {
     "pie": r"pie|donut|shares? of", "area": r"area (?:chart|plot|graph)|stacked",
     "line": r"line|trend|curve|over time|development", "bar": r"bars?|column chart|histogram",
@@ -35,7 +35,8 @@ SHARE = (
     r"(?:as )?(?:an? )(?:csv|xlsx|excel|pdf|word|docx)|as (?:csv|xlsx|excel|pdf|word|docx)|send me"
 )
 PART = r"share of|percent(?:age)? of|proportion of|(?:what|which|how much) (?:share|percent(?:age)?|proportion)"
-COMPARE = r"better|worse|than|compare[ds]?|comparing|versus|vs|against|difference between"
+COMPARE = r"better|worse|beats?|outs(?:ell|old)s?|outperform(?:s|ed)?|than|compare[ds]?|comparing|versus|vs|against|difference between"
+OVER_TIME = r"over time|trends?|development|history|evolve|evolution|(?:going|goes|gone|went) (?:up|down)|rising|falling|declin\w+"
 PERIOD_BEFORE = r"by|per|each|every|over|which|what|and|best|worst|strongest|weakest|top|highest|lowest|month (?:over|on|by)|day (?:over|by)"
 COUNTS = {
     word: number
@@ -43,7 +44,12 @@ COUNTS = {
         ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"], 1
     )
 }
-LISTING = r"(?:show|list|give me|which|find)\b.*\b(?:rows|entries|records|lines|orders|transactions|items)"
+LATEST = re.compile(
+    rf"\b(?:last|latest|newest|most recent|oldest|earliest)\s+(?:(?P<many>\d{{1,3}}|{'|'.join(COUNTS)})\s+)?"
+    r"(?!(?:\w+ )?(?:days?|weeks?|months?|quarters?|years?|time|night|one|is|are|was|in|of)\b)[a-z]+",
+    re.IGNORECASE,
+)
+LISTING = r"(?:show|list|give me|which|find)\b.*\b(?:rows|entries|records|lines|orders|transactions|items|tickets|customers|products)"
 NOUN = r"((?:(?!in\b|of\b|by\b|for\b|from\b|with\b)[a-z]+\s){0,3}?[a-z]{3,}s)\b"
 SORT = r"sort(?:ed)?|order(?:ed)? by|arrange[ds]?|rank(?:ed)?"
 ROWS = r"(?:first|top|last|next)?\s*\d{0,3}\s*(?:rows|lines|records|entries)"
@@ -56,6 +62,7 @@ PEOPLE = {
 RANKERS = {
     *("top", "best", "worst", "popular", "selling", "rank"),
     *("cheapest", "priciest", "expensive"),
+    *("sort", "rank", "biggest", "largest"),
 }
 """After these stands what the figures are of, as after those."""
 

@@ -13,6 +13,11 @@ MONTHS = (
     "january", "february", "march", "april", "may", "june",
     "july", "august", "september", "october", "november", "december",
 )  # fmt: skip
+STATES = {
+    "status": r"open|closed|pending|new|active|inactive|paid|unpaid|overdue|cancel?led|shipped|resolved",
+    "priority": r"urgent|critical|high|medium|normal|low",
+}
+"""What records are, by the column that says so."""
 COMPARISONS = {">": r"over|above|more than|greater than|exceeding", ">=": r"at least", "<": r"under|below|less than", "<=": r"at most"}  # fmt: skip
 
 
@@ -29,6 +34,8 @@ class Filter:
 def conditions(text: str, table: Table, measure: str | None) -> tuple[Filter, ...]:
     """The conditions that a question names: times, values, and bounds of the measure."""
     found = [*_dates(text, table), *_values(text, table), *_flags(text, table)]
+    taken = {value.lower() for each in found for value in each.values}
+    found += [each for each in _states(text, table) if not taken & set(each.values)]
     for operator, pattern in COMPARISONS.items():
         match = re.search(rf"\b(?:{pattern})\s+\$?(\d[\d,]*(?:\.\d+)?)", text, re.IGNORECASE)
         column = measure or default_measure(table)
@@ -74,7 +81,7 @@ def _values(text: str, table: Table) -> list[Filter]:
             by_column.setdefault((column, operator), []).append(value)
             spans.append(match.span())
     for match in re.finditer(
-        r"(?:\b(?:in|on|for|from|only|of|excluding|without|except|with|at)\s+(?:the\s+)?(?:\w+\s+)?)"
+        r"(?:\b(?:in|on|for|from|only|of|excluding|without|except|with|at|did|does|has)\s+(?:the\s+)?(?:[a-z]\w*\s+)?)"
         r"(?:[\"'“‘](?P<quoted>[^\"'”’]+)[\"'”’]|(?P<name>[A-Z][\w-]+(?:\s[A-Z][\w-]+)*))",
         text,
     ):
@@ -97,6 +104,23 @@ def _flags(text: str, table: Table) -> list[Filter]:
             rf"(?<!by )(?<!per )\b{name}\b", text.replace("_", " "), re.IGNORECASE
         ):
             found.append(Filter(column, _operator(text[: match.start()].lower()), ("true",)))
+    return found
+
+
+def _states(text: str, table: Table) -> list[Filter]:
+    """A state before the table's own name, or after "are", as in "open tickets that are urgent"."""
+    found = []
+    noun = re.escape(stem(table.source))
+    for column, states in STATES.items():
+        known = column if column in table.columns else None
+        before = rf"\b(?P<state>{states})\s+(?:[a-z-]+\s+){{0,2}}{noun}s?\b"
+        after = rf"\b(?:is|are|was|were|still|been)\s+(?P<state>{states})\b"
+        match = re.search(before, text, re.IGNORECASE)
+        match = match or (re.search(after, text, re.IGNORECASE) if known else None)
+        if match:
+            found.append(
+                Filter(known, _operator(text[: match.start()].lower()), (match["state"].lower(),))
+            )
     return found
 
 

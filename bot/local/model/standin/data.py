@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from . import again, chat, documents, languages, sums
+from . import again, chat, documents, languages, sums, unheard
 from .analyses import fitting
 from .asking import SHARE
 from .columns import missing, other_word, tell_missing, text_to_add_up
@@ -39,7 +39,9 @@ SHEETS = r"(?:which|what|list|show|how many|all)(?: me| are| the| all)* (?:sheet
 SIMILAR = re.compile(
     r'column "([^"]+)" (?:not found|does not exist).*?Similar columns: ([^,.\n]+)', re.S
 )
-SECOND = re.compile(r",?\s+and (?P<asked>(?:how did|why|who|when|where)\b.*)", re.I | re.S)
+SECOND = re.compile(
+    r",?\s+and (?P<asked>(?:by how|how|why|who|when|where|what stands)\b.*)", re.I | re.S
+)
 
 
 def is_attached(view: View) -> bool:
@@ -89,7 +91,8 @@ def from_reading(view: View, found: Findings, reading: str) -> None:
     found.source(table.source, table.url, "The figures of this answer.")
     named = _is_named(view, table)
     text = view.text if query.silent else re.sub(r"\breports?\b", "", view.text, flags=re.I)
-    analysis = fitting(text, is_fragment=follows_up(view.text) and not view.turn.files)
+    is_fragment = follows_up(view.text) and not view.turn.files
+    analysis = fitting(text, is_fragment=is_fragment, is_query=bool(query.groups))
     if lacking := missing(view.text, table):
         tell_missing(found, table, lacking)
     elif analysis:
@@ -198,35 +201,30 @@ def _ask(view: View, found: Findings, table: Table, query: Query) -> None:
     if column := text_to_add_up(view.text, table):
         found.summary = f"`{column}` of {table.source} holds text rather than numbers, so I cannot work this out."
         return
+    if unheard.is_lost(found, understood(view.text, view.turn.day), table, query):
+        return
     statement = write(query, table, of=quoted(table.handle))
     result = _run(view, found, table, statement, charted=query.chart is not None)
     if result is None:
         return
     tell(found, result, statement, query, table.source)
-    present(view, found, result, statement, query)
+    present(view, found, result, table, statement, query)
 
 
-def present(view: View, found: Findings, result: Table, statement: Statement, query: Query) -> None:
+def present(
+    view: View, found: Findings, result: Table, table: Table, statement: Statement, query: Query
+) -> None:
     """Say what was assumed; draw and share the result if that was asked for."""
     if statement.assumed:
         found.lower(statement.assumed)
     for group in query.groups:
         if word := other_word(view.text, group):
             found.lower(f"There is no “{word}” in it, so I took `{group}`.")
-    if ignored := IGNORED.search(view.text):
-        found.lower(f"I left “{ignored[0]}” out of account: my rules do not know it.", "low")
+    unheard.tell(found, understood(view.text, view.turn.day), table, query)
     if query.chart and statement.labels and result.rows:
         _chart(view, found, result, statement, query)
     if has(view.text, SHARE):
         share(view, found, result)
-
-
-IGNORED = re.compile(
-    r"\b(?:weekends?|weekdays?|(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mornings?|holidays?|"
-    r"(?:last|past|next) (?:week|quarter|\d+ (?:days|weeks|months))|year[- ]to[- ]date|ytd)\b",
-    re.IGNORECASE,
-)
-"""Times that the rules have no words for: better said than left out in silence."""
 
 
 def _run(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from . import data
-from .columns import missing, tell_missing
-from .conditions import Filter
+from . import data, unheard
+from .asking import DOWN, UP
+from .columns import MONEY, default_measure, missing, tell_missing
 from .findings import Findings
 from .outputs import Table, failed, parse_tables, reason
 from .query import Query, follows_up, understand, understand_all
@@ -21,17 +21,16 @@ from .words import listed as listed_words
 DATABASE = r"database|databases|db|sql"
 OVERVIEW = (
     r"(?:which|what|list|show)(?: me)?(?: all)?(?: the| your)? (?:tables|databases|schema)|schema|(?:which|what) data (?:can|do) you|"
-    r"(?:what|describe)(?:'s| is| are)?(?: there)? (?:in |inside )?(?:the|your|this) (?:database|db)|list"
+    r"(?:what|describe)(?:'s| is| are)?(?: there)? (?:in |inside )?(?:the|your|this) (?:database|db)"
 )
 WRITTEN = re.compile(r"\bSELECT\b.+\bFROM\b.+", re.DOTALL)
 SECTION = re.compile(r"^database: (?P<name>\S+)(?: · (?P<dialect>\w+))?", re.M)
 TABLE = re.compile(r"^(?P<name>\w+)\((?P<columns>.*)\)$", re.M)
 COLUMN = re.compile(r"(?P<name>\w+) (?P<kind>[^,→]+?)(?: → (?P<table>\w+)\.(?P<key>\w+))?(?:, |$)")
+SOLD = r"sells?|sold|selling|buys?|bought|spends?|spent|valuable"
+RECORDS = r"(?:which|what|who|how many|list|show)\b.*\b(?:customers?|orders?|tickets?|products?)"
+TALKED = r"threads?|channels?|messages?|files?|said|says?|mention\w*|discuss\w*|decided|here"
 FIGURES = r"how many|total|average|mean|median|top|most|revenue|sales|customers?|orders?|tickets?|schema|tables|per|by month"
-STATES = (
-    r"open|closed|pending|new|active|inactive|paid|unpaid|overdue|cancel?led|shipped|resolved|"
-    r"urgent|high|medium|low"
-)
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,8 @@ def answer(view: View, found: Findings) -> None:
         found.summary = f"The database {name} has no tables I could ask."
         found.lower("No table to ask.", "low")
         return
-    listed = max(tables, key=lambda each: _fits(question, each, tables))
+    named = max(tables, key=lambda each: _fits(question, each, tables))
+    listed = _with_figures(question, named, tables)
     if not has(question, DATABASE) and not _is_named(question, tables):
         found.summary = (
             "I am not sure which figures you mean. Attach a file with them, or say “in the database”: that has "
@@ -86,6 +86,8 @@ def is_asked(view: View) -> bool:
         view.text,
         f"{DATABASE}|(?:which|what|list|show)(?: me)?(?: all)?(?: the)? (?:tables|databases|schema|data (?:can|do))",
     ) or WRITTEN.search(view.text):
+        return True
+    if has(view.text, RECORDS) and not (view.files or has(view.text, TALKED)):
         return True
     asked = (step.tool for step in view.steps)
     last = next(
@@ -125,9 +127,11 @@ def _ask(
     view: View, found: Findings, name: str, listed: Listed, tables: list[Listed], *, lite: bool
 ) -> None:
     table, joined = _joined(listed, tables)
-    query = _with_adjective(view.text, _query(view, table), table)
+    query = _query(view, table)
     if query.noun == "rows":
         query = replace(query, noun=listed.table.source)
+    if unheard.is_lost(found, data.understood(view.text, view.turn.day), table, query):
+        return
     used = {*query.groups, query.measure, *(each.column for each in query.filters)} - {None}
     anywhere = any(each.column is None for each in query.filters)
     plain = used <= {*listed.table.columns} and not anywhere
@@ -147,7 +151,7 @@ def _ask(
         found.lower(reason(output), "low")
         return
     tell(found, results[0], statement, query, f"{listed.table.source} in {name}")
-    data.present(view, found, results[0], statement, query)
+    data.present(view, found, results[0], table, statement, query)
     follow_ups(found, table, query)
 
 
@@ -228,19 +232,24 @@ def _fits(question: str, listed: Listed, tables: list[Listed]) -> float:
     return 2 * named + 2 * measured + overlap(asked, stems(" ".join(table.columns)))
 
 
+def _with_figures(question: str, listed: Listed, tables: list[Listed]) -> Listed:
+    """ "Our biggest customers" are those of the greatest orders: the table that refers to them, and
+    has the money."""
+    asked = understand(question, listed.table)
+    if asked.measure or asked.aggregate or not has(question, f"{DOWN}|{UP}|{SOLD}"):
+        return listed
+    return next((each for each in tables if _counts_money(each, listed)), listed)
+
+
+def _counts_money(listed: Listed, of: Listed) -> bool:
+    refers = any(target == of.table.source for target, _ in listed.links.values())
+    return refers and bool({*stems(default_measure(listed.table) or "")} & {*MONEY})
+
+
 def _section_fits(question: str, section: tuple[str, bool, list[Listed]]) -> float:
     name, _, tables = section
     named = 3 * overlap(content(question), stems(name))
     return named + max((_fits(question, each, tables) for each in tables), default=0.0)
-
-
-def _with_adjective(question: str, query: Query, table: Table) -> Query:
-    """A state before the table's own name is a value: "open support tickets"."""
-    noun = re.escape(stem(table.source))
-    match = re.search(rf"\b({STATES})\s+(?:[a-z-]+\s+)?{noun}s?\b", question, re.IGNORECASE)
-    if match is None:
-        return query
-    return replace(query, filters=(*query.filters, Filter(None, "in", (match[1].lower(),))))
 
 
 def _overview(found: Findings, sections: list[tuple[str, bool, list[Listed]]]) -> None:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .asking import (
     AGGREGATES,
     COMPARE,
+    COUNTS,
     DOWN,
     FOLLOW_UP,
     GROUPERS,
+    LATEST,
     LEANS,
     LISTING,
-    NOUN,
     ONE_ROW,
+    OVER_TIME,
     PART,
     PEOPLE,
     PERIOD_BEFORE,
@@ -30,8 +32,9 @@ from .asking import (
     is_descending,
     limit_of,
 )
-from .columns import MONEY, columns_named, date_column, identifies, words_of
-from .conditions import Filter, conditions
+from .columns import columns_named, date_column, identifies, words_of
+from .conditions import STATES, Filter, conditions
+from .counting import counts_rows, distinct_column, most_of, noun_of
 from .measures import Figure, several
 from .outputs import Table
 from .words import has, stem, stems, tokens
@@ -114,15 +117,19 @@ def understand(text: str, table: Table) -> Query:
     one = has(text, ONE_ROW) and has(text, f"{DOWN}|{UP}")
     groups, used = _groups(words, table)
     groups = groups or _people(text, table)
-    different = _different(text, table)
+    different = distinct_column(text, table)
     measure = different or _written_out(text, table) or _measure(words, table, used)
-    counted = "distinct" if different else _aggregate(text) or _counted(text, table)
+    counted = "distinct" if different else _aggregate(text) or most_of(text, table)
     chart = chart_of(text)
     period = _period(text, table) if not groups else _explicit_period(text, table)
     filters = conditions(text, table, measure)
     period = period or _compared_period(text, filters)
+    latest = _latest(text, table) if not (groups or period or counted) else None
+    if latest:
+        return replace(latest, filters=filters)
+    groups = tuple(g for g in groups if not any(g in STATES and f.column == g for f in filters))
     groups, filters, part = _set_apart(text, groups, filters)
-    if counted == "count" and _counts_rows(text, table):
+    if counted == "count" and counts_rows(text, table):
         measure = None
     first, *more = several(text, table, grouped=bool(groups or period)) or ((counted, measure),)
     return Query(
@@ -137,8 +144,20 @@ def understand(text: str, table: Table) -> Query:
         limit=1 if one else limit_of(text),
         chart=chart,
         listing=one or _lists(text, groups),
-        noun=_noun(text, table) if counted == "count" else "rows",
+        noun=noun_of(text, table) if counted == "count" else "rows",
     )
+
+
+def _latest(text: str, table: Table) -> Query | None:
+    """The newest or oldest rows, as "the last 5 orders"; "last month" is a time, not a place."""
+    found = LATEST.search(text)
+    column = date_column(table)
+    if found is None or column is None:
+        return None
+    many = (found["many"] or "1").lower()
+    newest = not re.match("oldest|earliest", found[0], re.IGNORECASE)
+    limit = COUNTS.get(many) or int(many)
+    return Query(measure=column, descending=newest, limit=limit, listing=True)
 
 
 def _lists(text: str, groups: tuple[str, ...]) -> bool:
@@ -230,39 +249,10 @@ def _aggregate(text: str) -> str | None:
     return None
 
 
-def _counted(text: str, table: Table) -> str | None:
-    """ "The most orders" counts rows when no column holds a number of orders."""
-    found = re.search(rf"\b(?:most|fewest|least)\s+{NOUN}", text, re.IGNORECASE)
-    noun = found[1].lower().split()[-1] if found else ""
-    if noun and not any(table.numeric(c) for c in columns_named(noun, table)):
-        return "count"
-    return None
-
-
-def _counts_rows(text: str, table: Table) -> bool:
-    """Whether "how many …" means rows; "how many units" means the sum of a column."""
-    found = re.search(r"\b(?:how many|number of|count(?: of)?)\s+([a-z]+)", text, re.IGNORECASE)
-    columns = columns_named(found[1].lower(), table) if found else []
-    measures = [each for each in columns if table.numeric(each) and not identifies(each)]
-    return all(set(stems(each)) & set(MONEY) for each in measures)
-
-
-def _different(text: str, table: Table) -> str | None:
-    """The column whose different values are to be counted."""
-    found = re.search(r"\b(?:different|distinct|unique)\s+(\w+)", text, re.IGNORECASE)
-    return next(iter(columns_named(found[1].lower(), table)), None) if found else None
-
-
-def _noun(text: str, table: Table) -> str:
-    """What is counted, in the question's own words."""
-    found = re.search(rf"\b(?:how many|number of|most|fewest|least)\s+{NOUN}", text.lower())
-    return found[1] if found and _counts_rows(text, table) else "rows"
-
-
 def _period(text: str, table: Table) -> str | None:
     if found := _explicit_period(text, table):
         return found
-    over_time = has(text, "over time|trend|trends|development|history|evolve|evolution")
+    over_time = has(text, OVER_TIME)
     return "month" if over_time and date_column(table) else None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .conditions import MONTHS, Filter
+from .conditions import MONTHS, STATES, Filter
 from .words import listed, shown
 
 COMPARED = {">": "over", ">=": "of at least", "<": "under", "<=": "of at most"}
@@ -18,6 +18,9 @@ def in_scope(filters: tuple[Filter, ...], said: str) -> str:
         f"{_link(each)} {listed([_value(each, value) for value in each.values])}"
         for each in filters
     ]
+    for place in range(1, len(words)):
+        if words[place].startswith("with ") and words[place - 1].startswith("with "):
+            words[place] = f"and {words[place].removeprefix('with ')}"
     if len(filters) > 1 and [_place(each) for each in filters[-2:]] == [1, 2]:
         words[-1] = words[-1].removeprefix("in ")  # "in May 2026"
     return f" {' '.join(words)}" if words else ""
@@ -31,6 +34,8 @@ def _place(each: Filter) -> int:
 
 
 def _link(each: Filter) -> str:
+    if each.column in STATES:
+        return f"with {each.column}{' not' if each.operator == 'not in' else ''}"
     if each.operator == "in":
         if re.match("day:", each.column or ""):
             return "on"

@@ -60,8 +60,10 @@ def write(query: Query, table: Table, *, of: str, lite: bool = False) -> Stateme
         order = _row_order(query, measure)
         most = query.limit or DEFAULT_ROWS
         what = "rows"
-        if order and query.descending is not None:
-            extreme = EXTREME_WORDS[EXTREMES[query.descending]]
+        if order and table.dated(str(measure)):
+            what = "latest rows" if query.descending else "earliest rows"
+        elif order:
+            extreme = EXTREME_WORDS[EXTREMES[bool(query.descending)]]
             what += f" with the {extreme} {str(measure).replace('_', ' ')}"
         return Statement(f"SELECT * {source}{order} LIMIT {most}", (), None, what, assumed)
     figures = [_figure(each, query, table) for each in ((aggregate, measure), *query.more)]

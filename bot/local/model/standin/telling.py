@@ -55,7 +55,7 @@ def _tell_more(found: Findings, result: Table, statement: Statement) -> None:
 def _tell(found: Findings, result: Table, statement: Statement, query: Query, source: str) -> None:
     scope = in_scope(query.filters, statement.what)
     if not result.rows or all(not cell for row in result.rows for cell in row):
-        found.summary = f"No rows of {source} match{scope or ' this'}."
+        found.summary = f"{source} has no rows{scope or ' that match'}."
         found.lower(
             "Nothing fits: there may be no figures for it, or a name is written differently."
         )

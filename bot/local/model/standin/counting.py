@@ -1,0 +1,39 @@
+"""What a question counts: rows under the name that it gives them, or different values."""
+
+from __future__ import annotations
+
+import re
+
+from .asking import NOUN
+from .columns import MONEY, columns_named, identifies
+from .outputs import Table
+from .words import stems
+
+
+def most_of(text: str, table: Table) -> str | None:
+    """ "The most orders" counts rows when no column holds a number of orders."""
+    found = re.search(rf"\b(?:most|fewest|least)\s+{NOUN}", text, re.IGNORECASE)
+    noun = found[1].lower().split()[-1] if found else ""
+    if noun and not any(table.numeric(c) for c in columns_named(noun, table)):
+        return "count"
+    return None
+
+
+def counts_rows(text: str, table: Table) -> bool:
+    """Whether "how many …" means rows; "how many units" means the sum of a column."""
+    found = re.search(r"\b(?:how many|number of|count(?: of)?)\s+([a-z]+)", text, re.IGNORECASE)
+    columns = columns_named(found[1].lower(), table) if found else []
+    measures = [each for each in columns if table.numeric(each) and not identifies(each)]
+    return all(set(stems(each)) & set(MONEY) for each in measures)
+
+
+def distinct_column(text: str, table: Table) -> str | None:
+    """The column whose different values are to be counted."""
+    found = re.search(r"\b(?:different|distinct|unique)\s+(\w+)", text, re.IGNORECASE)
+    return next(iter(columns_named(found[1].lower(), table)), None) if found else None
+
+
+def noun_of(text: str, table: Table) -> str:
+    """What is counted, in the question's own words."""
+    found = re.search(rf"\b(?:how many|number of|most|fewest|least)\s+{NOUN}", text.lower())
+    return found[1] if found and counts_rows(text, table) else "rows"

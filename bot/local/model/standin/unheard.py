@@ -1,0 +1,102 @@
+"""What a question about data says that no rule takes up: better said than left out in silence."""
+
+from __future__ import annotations
+
+import re
+
+from . import asking
+from .columns import columns_named, default_measure
+from .conditions import COMPARISONS, MONTHS
+from .findings import Findings
+from .outputs import Table, sheet_of
+from .query import Query
+from .words import STOP, listed, stem, stems, tokens
+
+TIMES = re.compile(
+    r"\b(?:weekends?|weekdays?|(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mornings?|holidays?|"
+    r"(?:last|past|next) (?:week|quarter|\d+ (?:days|weeks|months))|year[- ]to[- ]date|ytd|"
+    r"(?<!as )if (?:we|i|you|they|it|the|all|every)\b[^.?!,;]*)\b",
+    re.IGNORECASE,
+)
+"""Times and suppositions that the rules have no words for."""
+TAKEN = re.compile(
+    "|".join(
+        rf"\b(?:{pattern})\b"
+        for pattern in (
+            *asking.PERIODS.values(), *asking.AGGREGATES.values(), *asking.CHARTS.values(),
+            asking.DOWN, asking.UP, asking.CHART, asking.SHARE, asking.PART, asking.COMPARE, asking.SORT,
+            asking.OVER_TIME, r"last|latest|newest|most recent", asking.ROWS, asking.ONE_ROW, *COMPARISONS.values(), *MONTHS, *(month[:3] for month in MONTHS),
+            *asking.COUNTS, "q[1-4]",
+        )
+    ),
+    re.IGNORECASE,
+)  # fmt: skip
+"""What the rules do take up, besides the names of columns and values."""
+_AROUND = (
+    "hi hello hey please thank thanks help want need like know see look let think wonder question answer bot "
+    "able work out calculate compute tell display present print "
+    "break split group divide filter include exclude excluding without except between across among over under "
+    "each every per also too and same again both together now today so far yet ever still "
+    "sell sold selling buy bought sale make made do did perform performed contribute earn earned bring brought "
+    "develop evolve happen change add order deal transaction purchase invoice "
+    "join turn into first "
+    "come came go went have got get hold contain there here exist "
+    "data dataset database db sql file sheet tab table column row record entry line csv xlsx excel spreadsheet attached "
+    "value figure number result report amount different distinct unique column stand "
+    "well good popular name called full detail quick quickly short brief exactly actually really roughly "
+    "much many kind way picture view one ones other others rest whole"
+)
+AROUND = frozenset(stem(word) for word in _AROUND.split())
+"""Words around a question that ask for nothing of their own."""
+
+
+def is_lost(found: Findings, text: str, table: Table, query: Query) -> bool:
+    """Whether what the rules do not know is all that is asked: without it all rows would be the
+    answer, or their number. Says so."""
+    narrowed = query.filters or query.groups or query.measure or query.period or query.limit
+    of_nothing = query.aggregate not in (None, "count", "distinct") and not (
+        query.measure or default_measure(table)
+    )
+    left = _left(text, table, query) if of_nothing or not narrowed else []
+    if not left:
+        return False
+    names = listed([f"`{name}`" for name in table.columns])
+    found.summary = (
+        f"My rules do not know {_quoted(left)}, so I cannot tell. {table.source} has {names}."
+    )
+    found.confidence = "low"
+    return True
+
+
+def tell(found: Findings, text: str, table: Table, query: Query) -> None:
+    """Say which words were left out of account."""
+    if left := _left(text, table, query):
+        them = "it" if len(left) == 1 else "them"
+        found.lower(f"I left {_quoted(left)} out of account: my rules do not know {them}.", "low")
+
+
+def _quoted(words: list[str]) -> str:
+    return listed([f"“{word}”" for word in words])
+
+
+def _left(text: str, table: Table, query: Query) -> list[str]:
+    return [
+        *(time[0] for time in TIMES.finditer(text)),
+        *unheard(TIMES.sub(" ", text), table, query),
+    ]
+
+
+def unheard(text: str, table: Table, query: Query) -> list[str]:
+    """The words that name nothing in the table, and ask for nothing that the rules know."""
+    values = (value for each in query.filters for value in (each.column or "", *each.values))
+    named = (*values, *query.part, query.noun, table.source, sheet_of(table), table.handle or "")
+    known = {*AROUND, *stems(" ".join(named))}
+    return [
+        word
+        for word in dict.fromkeys(tokens(TAKEN.sub(" ", text)))
+        if len(word) > 2
+        and not word[0].isdigit()
+        and word not in STOP
+        and stem(word) not in known
+        and not columns_named(word, table)
+    ]

@@ -1,0 +1,74 @@
+"""Questions a newcomer puts to the sample database of `bot dev`: right, or honestly not answered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from bot.local.sample_database import build
+from bot.toolkit import DatabaseConfig, Databases
+from tests.unit.local.standin_kit import Thread
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("sample") / "sample.sqlite"
+    build(path)
+    return path
+
+
+@pytest.fixture
+def thread(sample: Path) -> Thread:
+    config = DatabaseConfig(url=SecretStr(f"sqlite:///{sample}"))
+    return Thread(databases=Databases({"sample": config}))
+
+
+ANSWERED = [
+    ("Who are our ten biggest customers?", "Cedar Clinic** has the highest total amount: **21,969"),
+    (
+        "What is our best selling product?",
+        "Standing desk** has the highest total amount: **108,780",
+    ),
+    ("What's the average order value per plan?", "Team** has the highest average amount"),
+    ("Which customer has the most tickets?", "8** each"),
+    ("Which high priority tickets are still open?", "6 rows with priority high and status open"),
+    ("What percentage of tickets are closed?", "closed** makes up **81%"),
+    ("List customers who joined in 2025", "17 rows in 2025"),
+    ("Which products cost more than 100?", "3 rows with price over 100"),
+    ("Show me the last 5 orders", "the 5 latest rows"),
+    ("What did Larch Clinic order?", "rows for Larch Clinic"),
+    ("Which tickets are urgent?", "no rows with priority urgent"),
+]
+
+
+@pytest.mark.parametrize(("question", "told"), ANSWERED)
+async def test_what_people_ask_of_a_shop_is_answered(
+    thread: Thread, question: str, told: str
+) -> None:
+    assert told in (await thread.ask(question)).answer["summary"]
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("Which customers churned last quarter?", "“last quarter” and “churned”"),
+        ("Average response time for tickets by priority", "“response” and “time”"),
+        ("How long does it take to close a ticket?", "“long”, “take” and “close”"),
+    ],
+)
+async def test_words_that_the_rules_do_not_know_are_not_passed_over(
+    thread: Thread, question: str, words: str
+) -> None:
+    """Without them all rows would be listed, as if they were the answer."""
+    told = await thread.ask(question)
+    assert f"My rules do not know {words}" in told.answer["summary"]
+    assert "query_database" not in told.names
+
+
+async def test_what_was_left_out_of_account_is_said(thread: Thread) -> None:
+    """A figure is given, and it is not passed off as the answer to all of the question."""
+    told = await thread.ask("Which region should we leave by number of orders?")
+    assert "I left “should” and “leave” out of account" in str(told.answer["gaps"])
+    assert told.answer["confidence"] == "low"
