@@ -1,21 +1,21 @@
 """What an operator does from the command line beside a running bot: look at spending, at servers and
 at what people say of answers, pause it, erase what it holds.
 
-On the Redis of REDIS_URL; without one on the bot's own, which only one process at a time can use.
+On the Redis of REDIS_URL; without one on the bot's own, that of a running `bot serve` too.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
 from bot.core.audit import AuditEntry, AuditKind
 from bot.core.budgets import Pause
 from bot.core.errors import ConfigurationError
 from bot.model import delete_responses, sdk_client
-from bot.runners import budget_policy, redis_and_stores
+from bot.runners import beside, budget_policy, redis_and_stores
 from bot.runs.budget_words import since, used_of
 from bot.runs.budgets import BudgetPolicy
 from bot.runs.engine import open_engine
@@ -205,9 +205,8 @@ async def _policy(settings: Settings) -> AsyncGenerator[BudgetPolicy]:
 
 @asynccontextmanager
 async def _requests(settings: Settings) -> AsyncGenerator[Requests]:
-    data_dir = settings.bot_data_dir / "redis"
     async with (
-        redis_and_stores(settings, data_dir=data_dir) as (url, stores),
+        _redis(settings) as (url, stores),
         open_engine(url, stores.mailbox, settings.engine) as engine,
     ):
         yield Requests(stores, engine)
@@ -215,6 +214,9 @@ async def _requests(settings: Settings) -> AsyncGenerator[Requests]:
 
 @asynccontextmanager
 async def _stores(settings: Settings) -> AsyncGenerator[Stores]:
-    data_dir = settings.bot_data_dir / "redis"
-    async with redis_and_stores(settings, data_dir=data_dir) as (_, stores):
+    async with _redis(settings) as (_, stores):
         yield stores
+
+
+def _redis(settings: Settings) -> AbstractAsyncContextManager[tuple[str, Stores]]:
+    return redis_and_stores(beside(settings), data_dir=settings.bot_data_dir / "redis")

@@ -41,7 +41,7 @@ from bot.runs.surface import OpenSurface
 from bot.runs.watching import Watch
 from bot.settings import NO_MODEL, Settings, secret
 from bot.store import Stores, open_stores
-from bot.store.embedded import embedded_redis
+from bot.store.embedded import embedded_redis, running_redis
 from bot.toolkit import (
     Artifacts,
     Conversation,
@@ -78,6 +78,12 @@ async def redis_and_stores(
         if url is None:
             url = await stack.enter_async_context(embedded_redis(data_dir))
         yield url, await stack.enter_async_context(open_stores(url, settings.retention))
+
+
+def beside(settings: Settings) -> Settings:
+    """These settings, on the Redis of the `bot serve` that runs here, if they name none."""
+    url = settings.redis_url or running_redis(settings.bot_data_dir / "redis")
+    return settings.model_copy(update={"redis_url": url})
 
 
 MakeRunner = Callable[[Conversation, Services, OpenSurface, MayDecide, MayAdminister], Runner]

@@ -15,6 +15,7 @@ from bot.doctor.redis import examine_redis
 from bot.doctor.report import print_report
 from bot.doctor.slack import examine_slack
 from bot.doctor.web_search import examine_web_search
+from bot.runners import beside
 from bot.settings import Settings
 
 __all__ = ["Finding", "Level", "examine", "print_report"]
@@ -25,10 +26,10 @@ async def examine(settings: Settings) -> list[Finding]:
     parts = await asyncio.gather(
         examine_slack(settings),
         examine_redis(settings),
-        examine_pause(settings),
+        examine_pause(beside(settings)),
         examine_model(settings),
         examine_databases(settings),
-        examine_mcp(settings),
+        examine_mcp(beside(settings)),
         examine_web_search(settings),
         examine_collector(settings),
     )

@@ -27,6 +27,7 @@ START_SECONDS = 30.0  # a large append-only file takes a while to load
 STOP_SECONDS = 10.0
 CRASH_SECONDS, MOST_CRASHES = 60.0, 5  # ending more often than that is no accident
 _LONGEST_PARENT = 70  # bytes; with our own names a socket's stays under the 104 of macOS
+_ADDRESS = "address"  # the file that tells other processes where the server listens
 LOCK_SECONDS = 2.0  # how long the server of a killed predecessor may take to go
 
 # The shell becomes the server. A grandchild reads the pipe that we hold: a line means that all is
@@ -50,6 +51,8 @@ async def embedded_redis(data_dir: Path | None) -> AsyncGenerator[str]:
     async with AsyncExitStack() as stack:
         directory = _prepared(data_dir or stack.enter_context(_temporary_directory("data")))
         lock = await stack.enter_async_context(_locked(directory))
+        address = directory / _ADDRESS
+        address.unlink(missing_ok=True)  # of one that was killed
         # A path of its own: data_dir may be too long for the name of a socket.
         parent = _parent_of_socket()
         socket = Path(stack.enter_context(_temporary_directory("redis", parent))) / "redis.sock"
@@ -57,7 +60,30 @@ async def embedded_redis(data_dir: Path | None) -> AsyncGenerator[str]:
         stack.push_async_callback(running.stop)
         await running.start()
         await stack.enter_async_context(alongside(running.keep_running(), name="embedded redis"))
-        yield f"unix://{socket}"
+        url = f"unix://{socket}"
+        address.write_text(url)
+        stack.callback(address.unlink, missing_ok=True)
+        yield url
+
+
+def running_redis(data_dir: Path) -> str | None:
+    """The URL of the server that a bot has running on `data_dir`; None when none has."""
+    try:
+        with (data_dir / "lock").open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return _text_of(data_dir / _ADDRESS)
+    except OSError:  # nobody was there ever
+        return None
+    return None
+
+
+def _text_of(file: Path) -> str | None:
+    """None while there is no such file, such as before the server answers."""
+    try:
+        return file.read_text()
+    except OSError:
+        return None
 
 
 class _Server:

@@ -13,11 +13,14 @@ import pytest
 from pydantic import SecretStr
 from redis.asyncio import Redis
 
+from bot.core.errors import ConfigurationError
 from bot.doctor import Finding, Level, examine
 from bot.local.model import ResponsesServer, Script
 from bot.local.workspace import Workspace
-from bot.operating import pause
+from bot.operating import pause, usage_lines
 from bot.settings import Settings
+from bot.store import open_stores
+from bot.store.embedded import embedded_redis, running_redis
 from bot.toolkit import DatabaseConfig
 from bot.toolkit.mcp import McpServer
 from tests.support.deployment import configured
@@ -228,3 +231,20 @@ async def test_it_says_that_somebody_has_paused_the_bot(practice: Practice) -> N
     found = await practice.complaint()
     assert "nobody is answered" in found.text
     assert "bot resume" in found.mend
+
+
+async def test_operators_work_beside_a_bot_with_a_redis_of_its_own(tmp_path: Path) -> None:
+    """`bot pause` reaches a running `bot serve` without REDIS_URL, and what it did outlives that."""
+    settings = Settings(bot_data_dir=tmp_path)
+    async with embedded_redis(tmp_path / "redis") as url, open_stores(url) as stores:
+        await pause(settings)
+        assert await stores.pause.get() is not None
+    assert running_redis(tmp_path / "redis") is None
+    assert (await usage_lines(settings))[0].startswith("Paused by the operator")
+
+
+async def test_a_data_directory_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ConfigurationError, match="cannot be used"):
+        async with embedded_redis(tmp_path / "file" / "redis"):
+            pass

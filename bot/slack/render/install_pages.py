@@ -13,7 +13,8 @@ _FAILED = {
     ),
     "invalid_browser": (
         "Please start again",
-        "You came back with another browser than you left with, or with cookies off.",
+        "This link was used before, is older than ten minutes, or was begun in another browser or "
+        "with cookies off. If the bot is in Slack already, there is nothing left to do.",
     ),
     "invalid_state": (
         "Please start again",
@@ -30,15 +31,18 @@ _FAILED = {
         "The bot could not keep the installation, or could not reach Slack. Try again in a minute.",
     ),
 }
+_TO_WORKSPACES = "An admin of the organisation adds it to its workspaces."
 _OTHERWISE = ("Nothing was installed", "Slack ended the installation. Please start again.")
 
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
 <style>
-body {{ font: 17px/1.5 system-ui, sans-serif; color: #1d1c1d; max-width: 34rem; margin: 15vh auto; padding: 0 1.5rem }}
+body {{ font: 17px/1.5 system-ui, sans-serif; max-width: 34rem; margin: 15vh auto; padding: 0 1.5rem }}
 h1 {{ font-size: 1.6rem; margin-bottom: .4rem }}
 a {{ display: inline-block; margin-top: 1rem; padding: .6rem 1.2rem; border-radius: .4rem; background: #4a154b; color: #fff; text-decoration: none }}
+@media (prefers-color-scheme: dark) {{ a {{ background: #7c3085 }} }}
 </style></head>
 <body><h1>{title}</h1><p>{text}</p>{more}</body></html>
 """
@@ -54,12 +58,11 @@ def install_page(url: str) -> str:
 
 
 def installed_page(name: str, *, app: str, team: str) -> str:
-    """Where it ends well."""
-    text = (
-        f"The bot is in {name}. Write to it directly, or invite it to a channel with /invite and "
-        "mention it there."
-    )
-    url = f"https://slack.com/app_redirect?app={quote(app)}&team={quote(team)}"
+    """Where it ends well; without a `team` it was for an organisation called `name`."""
+    how = "Write to it directly, or invite it to a channel with /invite and mention it there."
+    where = f"The bot is in {name}." if team else f"{name} has the bot. {_TO_WORKSPACES}"
+    text = f"{where} {how}"
+    url = f"https://slack.com/app_redirect?app={quote(app)}{f'&team={quote(team)}' if team else ''}"
     return _page("Installed", text, _link(url, "Open in Slack"))
 
 
