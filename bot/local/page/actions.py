@@ -57,6 +57,7 @@ class Actions:
             "edit": self._edit,
             "delete": self._delete,
             "pin": self._pin,
+            "unpin": self._unpin,
             "unread": self._unread,
             "forward": self._forward,
             "react": self._react,
@@ -120,6 +121,9 @@ class Actions:
 
     async def _pin(self, body: Json) -> None:
         await self._ws.pin(body["user"], body["channel"], body["ts"])
+
+    async def _unpin(self, body: Json) -> None:
+        await self._ws.unpin(body["user"], body["channel"], body["ts"])
 
     async def _unread(self, body: Json) -> None:
         self._marks.unread_from(body["user"], body["channel"], body["ts"])

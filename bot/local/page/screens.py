@@ -13,12 +13,16 @@ from bot.local.page.render import Renderer, Scene
 from bot.local.page.search import found
 from bot.local.page.sidebar import sidebar, title, visible
 from bot.local.page.suggestions import suggestions
+from bot.local.page.threads import threads_of
 from bot.local.page.unread import ReadMarks
 from bot.local.workspace import Channel, Workspace
 
 Json = dict[str, Any]
 
 _HOSTED = re.compile(r"/files-pri/[^/]+-(?P<id>F\w+)(?:/|$)")
+
+
+TABS = ("messages", "home", "threads")  # of what a pane shows; the last is of every conversation
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,9 @@ class Screens:
             return Address(user, mine[0].id if mine else "")
         thread = query.get("thread", "")
         known = bool(thread) and ws.store.get(channel, thread) is not None
-        tab = "home" if query.get("tab") == "home" and self._is_bot_dm(channel) else "messages"
+        tab = query.get("tab", "")
+        if tab not in TABS or (tab == "home" and not self._is_bot_dm(channel)):
+            tab = "messages"
         return Address(user, channel, thread if known else "", tab, query.get("away") == "true")
 
     def scene(self, user: str) -> Scene:
@@ -118,7 +124,7 @@ class Screens:
 
     def search(self, at: Address, query: str) -> str:
         """Channels of that name, and messages with all words of it, that the person sees."""
-        shown = found(self._ws, visible(self._ws, at.user), query)
+        shown = found(self._ws, at.user, query)
         return self._render("search.html", at, **shown)
 
     def kept(self, at: Address) -> str:
@@ -169,7 +175,7 @@ class Screens:
         return self._renderer.render(template, self.scene(at.user), **values)
 
     def _sidebar(self, at: Address) -> Json:
-        return {"channel": at.channel, **sidebar(self._ws, self.marks, at.user)}
+        return {"tab": at.tab, "channel": at.channel, **sidebar(self._ws, self.marks, at.user)}
 
     def _in(self, at: Address) -> Json:
         """What messages and composers need to know about where they are."""
@@ -186,6 +192,8 @@ class Screens:
         }
 
     def _pane(self, at: Address) -> Json:
+        if at.tab == "threads":
+            return self._in(at) | {"tab": at.tab, "threads": threads_of(self._ws, at.user)}
         channel = self._ws.channels.get(at.channel)
         names = self.scene(at.user).people
         direct = channel is None or channel.is_direct
@@ -193,7 +201,9 @@ class Screens:
             "tab": at.tab,
             "topic": channel.topic if channel else "",
             "place_icon": "lock" if channel and channel.kind == "private" else "",
-            "members": [] if direct or not channel else [names.get(m, m) for m in channel.members],
+            "members": {}
+            if direct or not channel
+            else {m: names.get(m, m) for m in channel.members},
             "examples": EXAMPLES,
             "read_only": _read_only(channel),
             "thread": at.thread_ts,

@@ -112,6 +112,12 @@ class People(Core):
         place.pins.append(Pin(ts, user, int(self.clock.now())))
         self.changed("channel", channel, user=user)
 
+    async def unpin(self, user: str, channel: str, ts: str) -> None:
+        """Take a message's pin away."""
+        place = self._place(user, channel)
+        place.pins = [pin for pin in place.pins if pin.ts != ts]
+        self.changed("channel", channel, user=user)
+
     async def write_canvas(
         self, user: str, channel: str, title: str, markdown: str, *, own: bool = False
     ) -> str:

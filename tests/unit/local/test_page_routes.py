@@ -281,6 +281,18 @@ async def test_a_reply_is_also_sent_to_the_channel(browser):
     assert "for all" in await browser.text("/page/pane", user=ADA, channel=GENERAL)
 
 
+async def test_the_threads_one_takes_part_in_are_listed(browser):
+    """Wherever they are, and nobody else's; a conversation is found by its name too."""
+    _, root = await browser.say("@bot who is in?")
+    await browser.ws.say(BEN, GENERAL, "me", root["ts"])
+    for user, part in ((ADA, True), (BEN, True), (GUS, False)):
+        html = await browser.text("/page/pane", user=user, channel=GENERAL, tab="threads")
+        assert ("who is in?" in html) is part
+    found = await browser.text("/page/search", user=ADA, q="bot")
+    assert f'data-channel-link="{browser.ws.state.direct(ADA).id}"' in found
+    assert "who is in?" in found
+
+
 async def test_what_one_marks_unread_is_so_until_one_comes_back(browser):
     _, said = await browser.say("my own")
     await browser.do(do="unread", channel=GENERAL, ts=said["ts"])

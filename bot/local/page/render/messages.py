@@ -1,5 +1,6 @@
 """Small facts about people and files that the message templates show."""
 
+import re
 import zlib
 from collections.abc import Mapping
 from typing import Any
@@ -8,6 +9,7 @@ from bot.local.page.render.scene import Scene
 from bot.local.page.render.text import clean
 
 AVATARS = 8
+_BULLET = re.compile(r"^( *)[-*] (?=\S)", re.MULTILINE)
 _INLINE_IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
@@ -20,6 +22,14 @@ def initials(name: object) -> str:
 def avatar(person_id: object) -> str:
     """The avatar colour class, always the same for one id."""
     return f"av{zlib.crc32(clean(person_id).encode()) % AVATARS}"
+
+
+def listed(text: object) -> str:
+    """A person's text with bullets for the lines that begin as those of a list, but in code: Slack's
+    composer makes them while one types."""
+    pieces = clean(text).split("```")
+    pieces[::2] = [_BULLET.sub(r"\1• ", piece) for piece in pieces[::2]]
+    return "```".join(pieces)
 
 
 def size(count: object) -> str:

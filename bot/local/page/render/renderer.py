@@ -19,7 +19,7 @@ from bot.local.page.render import charts, forms, tables
 from bot.local.page.render.axes import full
 from bot.local.page.render.chart_data import read_chart
 from bot.local.page.render.markdown import markdown
-from bot.local.page.render.messages import avatar, file_view, initials, service_line, size
+from bot.local.page.render.messages import avatar, file_view, initials, listed, service_line, size
 from bot.local.page.render.mrkdwn import mrkdwn
 from bot.local.page.render.rich_text import rich_text
 from bot.local.page.render.scene import Scene
@@ -56,7 +56,7 @@ def _environment() -> Environment:
         "words": text_of, "attr_json": json.dumps, "safe_url": safe_url, "chart": read_chart,
         "draw": charts.draw, "colour": charts.colour, "number": full, "table": tables.read_table,
         "choices": forms.choices, "chosen": forms.chosen, "groups": forms.groups,
-        "initials": initials, "avatar": avatar, "file_view": file_view, "size": size,
+        "initials": initials, "avatar": avatar, "file_view": file_view, "size": size, "listed": listed,
         "hosted": _hosted, "typed": _typed, "person": _person,
         "service_line": _service_line, "as_list": forms.as_list, "as_dict": forms.as_dict,
     }  # fmt: skip

@@ -91,12 +91,12 @@ function outlived(words) {
 // ---- start
 
 const query = new URLSearchParams(location.search);
-const home = byId("home") !== null;
+const tab = ["home", "threads"].find((name) => byId(name)) ?? "messages";
 const list = byId("messages");
 place.shown = {
   channel: list?.dataset.list ?? query.get("channel") ?? "",
   thread: thread.querySelector("[data-thread]")?.dataset.thread ?? "",
-  tab: home ? "home" : "messages",
+  tab,
 };
 if (sessionStorage.getItem("notice")) document.querySelector(".notice")?.remove();
 present(document);
@@ -105,7 +105,7 @@ history.replaceState(place.shown, "", query.get("ts") ? location.href : address(
 place.live.showing = place.shown;
 place.live.connect(user());
 // Opened by its link, too; once the socket is there, so that what is published now arrives.
-if (home) place.live.socket.addEventListener("open", () => act("home", { tab: "home" }), { once: true });
+if (tab === "home") place.live.socket.addEventListener("open", () => act("home", { tab: "home" }), { once: true });
 showModals(byId("modals").innerHTML, place.shown.channel);
 byId("modals").remove();
 document.querySelectorAll("#messages, #replies").forEach(toBottom);

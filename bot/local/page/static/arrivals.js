@@ -13,7 +13,7 @@ import { prepareTables } from "./tables.js";
 export const operations = {
   message(op) {
     if (op.channel !== place.shown.channel) return;
-    if (op.in_channel && place.shown.tab !== "home") put(byId("messages"), op.in_channel, op.author);
+    if (op.in_channel && place.shown.tab === "messages") put(byId("messages"), op.in_channel, op.author);
     if (op.in_thread && op.thread === place.shown.thread) put(byId("replies"), op.in_thread, op.author);
     if (op.in_thread && op.ts === place.shown.thread) put(byId("replies"), op.in_thread, op.author);
     if (op.thread && op.thread !== op.ts) openAsked(op.thread);
@@ -57,6 +57,7 @@ export const operations = {
   sidebar(op) {
     morphChildren(sidebar, parse(op.html));
     markSidebar();
+    if (place.shown.tab === "threads") operations.again();
   },
   again: () => { place.settled = place.settled.then(refreshAll); },
   kept(op) {

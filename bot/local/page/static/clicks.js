@@ -13,6 +13,8 @@ import { closeStep, openStep } from "./steps.js";
 import { sortBy, turnPage } from "./tables.js";
 import { toast } from "./toast.js";
 
+// Slack's own form, which the agent reads where it is pasted.
+const linkTo = ({ channel, ts, thread }) => `${location.origin}/archives/${channel}/p${ts.replace(".", "")}${thread && thread !== ts ? `?thread_ts=${thread}` : ""}`;
 const messageOf = (element) => element.closest(".msg");
 const where = (message) => ({ channel: message.dataset.channel, ts: message.dataset.ts });
 const composerOf = (element) => element.closest(".foot, .pane")?.querySelector("form.composer")?.composer;
@@ -26,6 +28,10 @@ export const clicks = {
   tab(button) {
     go({ tab: button.dataset.tab, thread: "" }).then(() => document.activeElement === document.body && pane.querySelector("[role=tab][aria-selected=true]").focus());
     act("home", { tab: button.dataset.tab });
+  },
+  threads() {
+    showSidebar(false);
+    go({ tab: "threads", thread: "" });
   },
   search: () => openSearch(),
   sidebar: () => showSidebar(!app.classList.contains("side-open")),
@@ -50,13 +56,13 @@ export const clicks = {
   menu: (button) => toggleMenu(button, button.nextElementSibling),
   "message-menu"(button) {
     const menu = byId("message-menu");
-    for (const item of menu.querySelectorAll("[data-needs]")) item.hidden = !(item.dataset.needs in button.dataset);
+    const has = new Set([...Object.keys(button.dataset), isPinned(messageOf(button)) ? "pinned" : "loose"]);
+    for (const item of menu.querySelectorAll("[data-needs]")) item.hidden = !has.has(item.dataset.needs);
     toggleMenu(button, menu, { message: messageOf(button) });
   },
   "global-menu": (button) => toggleMenu(button, byId("global-menu")),
   async "copy-link"(_, { message }) {
-    const link = new URL(message.querySelector(".when").getAttribute("href"), location.origin);
-    await navigator.clipboard.writeText(link.href);
+    await navigator.clipboard.writeText(linkTo(message.dataset));
     toast("Link copied");
   },
   forward: (_, { message }) => openForward(message),
@@ -67,6 +73,7 @@ export const clicks = {
     arrange(list);
   },
   pin: (_, { message }) => act("pin", where(message)),
+  unpin: (_, { message }) => act("unpin", where(message)),
   edit: (_, { message, back }) => startEdit(message, back),
   async delete(_, { message }) {
     const sure = await confirmed({ title: "Delete this message?", text: message.querySelector("[data-content]").innerText.replace(/ \(edited\)$/, "").slice(0, 200), confirm: "Delete", style: "danger" });
@@ -94,6 +101,8 @@ export const clicks = {
   "close-step": closeStep,
   "close-modal": (button) => closeModal(button.closest("dialog")),
 };
+
+const isPinned = ({ dataset: { ts } }) => pane.querySelector(`[data-testid=pinned][href*="ts=${ts}"]`) !== null;
 
 async function sample(name) {
   const answer = await fetch(`/page/static/samples/${name}`);
@@ -148,6 +157,10 @@ function startEdit(message, back) {
   });
   box.addEventListener("submit", async (event) => {
     event.preventDefault();
+    if (!text.value.trim() && !message.querySelector(".files")) {
+      stop();
+      return clicks.delete(null, { message }); // nothing would be left of it
+    }
     const answer = await act("edit", { ...where(message), text: text.value });
     if (answer && box.isConnected) stop();
   });

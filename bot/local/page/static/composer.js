@@ -5,6 +5,7 @@ import { say, user } from "./server.js";
 import { suggestions } from "./suggestions.js";
 import { clearToasts, toast } from "./toast.js";
 
+const MARKS = { b: "*", i: "_", "shift x": "~", "shift c": "`" }; // as in Slack
 const FILE_MAX = 100 * 1024 * 1024;
 const files = new Map(); // of drafts; their texts outlive a reload of the tab
 
@@ -65,6 +66,11 @@ export class Composer {
   }
 
   key_(event) {
+    const mark = (event.ctrlKey || event.metaKey) && MARKS[`${event.shiftKey ? "shift " : ""}${event.key.toLowerCase()}`];
+    if (mark) {
+      event.preventDefault();
+      return this.wrap(mark);
+    }
     if (this.options.length && this.keyInList(event)) return event.preventDefault();
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing && !byTouch()) {
       event.preventDefault();
@@ -96,6 +102,13 @@ export class Composer {
     this.text.setRangeText(gap + text, at, this.text.selectionEnd, "end");
     this.refresh();
     this.suggest();
+  }
+
+  wrap(mark) {
+    const { selectionStart: from, selectionEnd: to, value } = this.text;
+    this.text.setRangeText(mark + value.slice(from, to) + mark, from, to, "end");
+    this.text.setSelectionRange(from + mark.length, to + mark.length);
+    this.refresh();
   }
 
   attach(files) {

@@ -62,7 +62,7 @@ function stay(before) {
 export function address() {
   const query = { user: user(), channel: place.shown.channel };
   if (place.shown.thread) query.thread = place.shown.thread;
-  if (place.shown.tab === "home") query.tab = "home";
+  if (place.shown.tab !== "messages") query.tab = place.shown.tab;
   return `/?${new URLSearchParams(query)}`;
 }
 
@@ -112,8 +112,9 @@ export function showSidebar(open) {
 }
 
 export function markSidebar() {
-  for (const link of sidebar.querySelectorAll("[data-channel-link]")) {
-    const current = link.dataset.channelLink === place.shown.channel;
+  const isThreads = place.shown.tab === "threads";
+  for (const link of sidebar.querySelectorAll(".side-link")) {
+    const current = isThreads ? link.dataset.do === "threads" : link.dataset.channelLink === place.shown.channel;
     link.classList.toggle("current", current);
     current ? link.setAttribute("aria-current", "page") : link.removeAttribute("aria-current");
   }
@@ -162,7 +163,7 @@ export function messageAt(href) {
 export async function openMessage({ channel, thread, ts }) {
   if (!sidebar.querySelector(`[data-channel-link="${CSS.escape(channel)}"]`)) return toast("You are not in this conversation.", { error: true });
   showSidebar(false);
-  const elsewhere = channel !== place.shown.channel || place.shown.tab === "home";
+  const elsewhere = channel !== place.shown.channel || place.shown.tab !== "messages";
   await go({ channel, tab: "messages", ...(thread || elsewhere ? { thread } : {}) });
   flash(ts);
 }

@@ -1,0 +1,37 @@
+"""The threads that somebody takes part in, wherever they are: Slack's "Threads"."""
+
+from typing import Any
+
+from bot.local.page.search import link_to
+from bot.local.page.sidebar import title, visible
+from bot.local.workspace import Channel, Workspace
+
+Json = dict[str, Any]
+
+_MOST = 30
+
+
+def threads_of(ws: Workspace, user: str) -> list[Json]:
+    """Those with the latest reply first."""
+    found = [
+        _shown(ws, user, channel, root)
+        for channel in visible(ws, user)
+        for root in ws.store.top_level(channel.id)
+        if root.get("reply_count") and user in (root.get("user"), *root["reply_users"])
+    ]
+    found.sort(key=lambda each: each["at"], reverse=True)
+    return found[:_MOST]
+
+
+def _shown(ws: Workspace, user: str, channel: Channel, root: Json) -> Json:
+    latest = ws.store.thread(channel.id, root["ts"])[-1]
+    return {
+        "place": title(ws, channel, user),
+        "author": root.get("user") or "",
+        "text": root.get("text") or "A message without text",
+        "replies": root["reply_count"],
+        "latest": latest.get("text") or "A message without text",
+        "by": latest.get("user") or "",
+        "at": latest["ts"],
+        "link": link_to(ws, channel.id, latest),
+    }
