@@ -19,6 +19,7 @@ from bot.store import ScheduleStore
 MOST = 10  # of one person in a workspace
 _LEAST_MINUTES = 15
 _LATEST_DAYS = 366
+_GRACE_SECONDS = 600  # passed while somebody made up their mind to approve it: it comes at once
 _LOOKED_AT = 100  # times; at the least distance, more than a day of them
 
 
@@ -37,10 +38,10 @@ class OwnSchedules:
             raise ToolError("Give either at or cron.")
         first = int(at.timestamp()) if at else first_time(cron, request.time_zone, self.clock())
         now = self.clock()
-        if not now < first <= now + _LATEST_DAYS * 86_400:
-            raise ToolError(
-                f"The time must be in the next {_LATEST_DAYS} days. Now it is {_said(now)}."
-            )
+        if first < now - _GRACE_SECONDS:
+            raise ToolError(f"That time has passed: now it is {_said(now)}.")
+        if first > now + _LATEST_DAYS * 86_400:
+            raise ToolError(f"That is too far off: {_LATEST_DAYS} days ahead is the most.")
         schedule = Schedule(
             team=request.team,
             channel=request.channel,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -202,8 +202,14 @@ async def test_nobody_else_cancels_them(ws: Workspace, stores: Stores) -> None:
 async def test_there_are_bounds(stores: Stores) -> None:
     own = OwnSchedules(stores.schedules, lambda: NOW)
     with asked():
-        with pytest.raises(ToolError, match="in the next 366 days"):
-            await own.add("Late?", at=datetime(2020, 1, 1, tzinfo=UTC), cron="")
+        now = datetime.fromtimestamp(NOW, UTC)
+        just_passed = await own.add("Call Ben", at=now - timedelta(minutes=2), cron="")
+        assert just_passed.next_at < NOW  # approved a little late: it comes at once
+        await own.cancel(just_passed.id)
+        with pytest.raises(ToolError, match="has passed"):
+            await own.add("Late?", at=now - timedelta(hours=1), cron="")
+        with pytest.raises(ToolError, match="too far off"):
+            await own.add("Late?", at=now + timedelta(days=400), cron="")
         with pytest.raises(ToolError, match="either at or cron"):
             await own.add("When?", at=None, cron="")
         more = [own.add("Again?", at=None, cron=MONDAYS) for _ in range(MOST + 2)]  # of many runs
