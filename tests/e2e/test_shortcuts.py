@@ -15,13 +15,15 @@ ADA, BEN, CHLOE = "U0ADA00001", "U0BEN00001", "U0CHLOE001"
 
 
 def thread_of_three(page: Page, opening: str, channel: str) -> Locator:
-    """A discussion between three people; its first message, with the thread open."""
+    """A discussion between three people; its first message, with the thread open: it stays so for
+    whoever may read it."""
     page.get_by_test_id(f"channel-{channel}").click()
     act_as(page, ADA)
     page.get_by_test_id("composer").click()
     page.keyboard.type(opening)
     page.keyboard.press("Enter")
     first = page.locator("main").get_by_test_id("message").filter(has_text=opening)
+    open_thread(page, first)
     for user, text in (
         (BEN, "The login page fails on Safari. I'll fix it by Wednesday."),
         (CHLOE, "Who tells the customers about the new date?"),
@@ -29,11 +31,9 @@ def thread_of_three(page: Page, opening: str, channel: str) -> Locator:
         (ADA, "Chloe, please send the invoice to ACME."),
     ):
         act_as(page, user)
-        open_thread(page, first)
         reply(page, text)
         expect(last_answer(page)).to_contain_text(text)
     act_as(page, ADA)
-    open_thread(page, first)
     return first
 
 

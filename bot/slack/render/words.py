@@ -117,7 +117,7 @@ EXAMPLES_BESIDE = (
     "Which questions in {place} are still open?",
 )
 CAN_DO = (
-    "I look things up with real tools and post one answer with its sources: this thread and its "
+    "I look things up with real tools and post one answer with its sources: threads and their "
     "files, a channel's history, web pages, databases, tables and charts."
 )
 HOW_TO_ASK = (

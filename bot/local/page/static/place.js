@@ -48,6 +48,8 @@ async function navigate(changes, { push = true, focus = true } = {}) {
   if (!samePlace) {
     clearToasts();
     if (!(await showPane())) return stay(before);
+    const landed = pane.querySelector("[data-list]")?.dataset.list;
+    if (landed && landed !== place.shown.channel) place.shown = { ...place.shown, channel: landed, tab: "messages", thread: "" };
   }
   if (!samePlace || before.thread !== place.shown.thread) await showThread({ focus });
   if (push) history.pushState(place.shown, "", address());
@@ -127,13 +129,12 @@ function waiting() {
   return calls ? `(${calls}) ` : sidebar.querySelector(".has-unread") ? "• " : "";
 }
 
+// The thread stays open where this person may read it too.
 export async function actAs(id) {
   document.body.dataset.user = id;
-  await go({ user: id, thread: "" });
+  await go({ user: id }, { focus: false });
   const html = await fragment("sidebar", at());
   if (html !== null) sidebar.replaceChildren(parse(html));
-  const landed = pane.querySelector("[data-list]")?.dataset.list;
-  if (landed && landed !== place.shown.channel) place.shown = { ...place.shown, channel: landed, tab: "messages" };
   delete place.shown.user;
   history.replaceState(place.shown, "", address());
   place.live.connect(id);
