@@ -77,6 +77,12 @@ def test_what_one_writes_is_completed_kept_and_edited_as_it_was(page: Page) -> N
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="#general", level=1)).to_be_visible()
     expect(said).to_be_in_viewport()
+    said.focus()
+    page.keyboard.press("e")  # as in Slack
+    expect(box).to_be_focused()
+    page.keyboard.press("Escape")
+    said.get_by_role("link", name="#sales").click()
+    expect(page.get_by_role("heading", name="#sales", level=1)).to_be_visible()
 
 
 def test_the_focus_stays_near_what_was_deleted(page: Page) -> None:

@@ -28,10 +28,17 @@ def _shown(ws: Workspace, user: str, channel: Channel, root: Json) -> Json:
     return {
         "place": title(ws, channel, user),
         "author": root.get("user") or "",
-        "text": root.get("text") or "A message without text",
+        "text": _gist(root),
         "replies": root["reply_count"],
-        "latest": latest.get("text") or "A message without text",
+        "latest": _gist(latest),
         "by": latest.get("user") or "",
         "at": latest["ts"],
         "link": link_to(ws, channel.id, latest),
     }
+
+
+def _gist(message: Json) -> str:
+    """Its words; else those that it forwards, or the names of its files."""
+    shared = [each.get("text") or "" for each in message.get("attachments") or []]
+    files = [file["name"] for file in message.get("files") or []]
+    return message.get("text") or "\n".join(filter(None, [*shared, *files]))

@@ -230,7 +230,11 @@ def test_what_cannot_be_encoded_is_replaced_everywhere():
         ("<@U2> <@U9> <@U9|who>", '<span class="mention">@Ben</span> <span class="mention">@U9</span> <span class="mention">@who</span>'),
         ("<@U1>", '<span class="mention">@Ada &lt;b&gt;</span>'),
         ("<#C9>", '<span class="channel">🔒 private channel</span>'),
-        ("<#C1> <#C9|lost>", '<span class="channel">#general</span> <span class="channel">#lost</span>'),
+        ("<#C9|lost>", '<span class="channel">#lost</span>'),
+        (
+            "<#C1>",
+            '<a class="channel" href="/?channel=C1" data-do="open" data-channel-link="C1">#general</a>',
+        ),
         ("<!here>", '<span class="mention broadcast">@here</span>'),
         ("<!subteam^S1|@team> <!date^1^{date}|today>", '<span class="mention">@team</span> <time data-ts="1" data-day>today</time>'),
         ("&gt; one\n&gt; *two*\nthree", "<blockquote>one<br><strong>two</strong></blockquote>three"),

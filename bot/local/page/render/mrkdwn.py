@@ -69,8 +69,10 @@ def _token(inner: str, scene: Scene) -> Markup:
     if target.startswith("@"):
         return _mention("@" + (scene.people.get(target[1:]) or label or target[1:]), "mention")
     if target.startswith("#"):
-        name = scene.channels.get(target[1:]) or label
-        return _mention(f"#{name}" if name else HIDDEN, "channel")
+        name = scene.channels.get(target[1:])
+        if name is not None:
+            return _room(target[1:], name)
+        return _mention(f"#{label}" if label else HIDDEN, "channel")
     if target.startswith("!"):
         return _special(target[1:], label)
     if safe_url(_literal(target)) is None:
@@ -91,6 +93,14 @@ def _special(command: str, label: str) -> Markup:
 
 def _mention(text: str, kind: str) -> Markup:
     return Markup('<span class="{}">{}</span>').format(kind, _literal(text))
+
+
+def _room(channel: str, name: str) -> Markup:
+    """A channel that the viewer is in: a click goes there."""
+    shown = (
+        '<a class="channel" href="/?channel={0}" data-do="open" data-channel-link="{0}">#{1}</a>'
+    )
+    return Markup(shown).format(channel, _literal(name))  # noqa: S704 - format escapes
 
 
 def _bare_url(url: str, keep: Callable[[str], str]) -> str:

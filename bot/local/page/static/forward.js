@@ -1,4 +1,5 @@
 // A message forwarded to another conversation, with a note.
+import { byTouch } from "./dom.js";
 import { openMessage, sidebar } from "./place.js";
 import { act } from "./server.js";
 import { rescueToasts, toast } from "./toast.js";
@@ -13,8 +14,10 @@ export function openForward(chosen) {
   const { to } = form.elements;
   to.replaceChildren(...places());
   if (to.value === message.dataset.channel) to.selectedIndex = 1;
-  dialog.querySelector("[data-preview]").textContent = message.querySelector("[data-content]").innerText.trim().slice(0, 300);
+  const said = [...message.querySelectorAll("[data-content] :is(.text, .md, .file-name)")].map((text) => text.innerText.trim());
+  dialog.querySelector("[data-preview]").textContent = said.join("\n").slice(0, 300) || "A message without text";
   dialog.showModal();
+  if (!byTouch()) form.elements.note.focus();
 }
 
 function places() {

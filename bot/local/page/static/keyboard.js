@@ -1,7 +1,7 @@
 // The keys that move through messages and back to where one was; those of menus and of the composer
 // are with these.
 import { clicks } from "./clicks.js";
-import { app, closeThread, place, showSidebar } from "./place.js";
+import { app, closeThread, pane, place, showSidebar, thread } from "./place.js";
 
 document.addEventListener("keydown", (event) => {
   const { target } = event;
@@ -11,7 +11,14 @@ document.addEventListener("keydown", (event) => {
   else if (target.role === "tab" && /^Arrow(Left|Right)$/.test(event.key)) toOtherTab(target);
   else if (tools) inToolbar(event, tools);
   else if (event.key === "Escape" && !document.querySelector("dialog[open]")) back();
+  else if (target.matches?.("body, .scroller, .pane")) typeOn(event);
 });
+
+// Whoever just types, after reading or a click beside, writes a message.
+function typeOn(event) {
+  if (event.key.length !== 1 || event.key === " " || event.ctrlKey || event.metaKey || event.altKey) return;
+  (place.shown.thread ? thread : pane).querySelector("textarea")?.focus(); // which then gets the key
+}
 
 function back() {
   if (app.classList.contains("side-open")) showSidebar(false);
@@ -34,9 +41,24 @@ function inMessage(event, message) {
   if (near || to) moveTo(to, all);
   else if (event.key === "ArrowRight" || event.key === "Enter") message.querySelector(".toolbar button")?.focus();
   else if (event.key === "Escape" && place.shown.thread) closeThread();
-  else return;
+  else if (!asked(event, message)) return;
   event.preventDefault();
 }
+
+// One letter for each of a message's actions, as in Slack. → whether it was one of them.
+const LETTERS = { r: "emoji", t: "thread", e: "edit", f: "forward", u: "mark-unread", p: "pin", delete: "delete" };
+
+function asked(event, message) {
+  const what = LETTERS[event.key.toLowerCase()];
+  if (!what || event.ctrlKey || event.metaKey || event.altKey || event.target !== message) return false;
+  const button = message.querySelector(`.toolbar [data-do="${what}"]`);
+  const more = message.querySelector("[data-do=message-menu]");
+  if (button) button.click();
+  else if (more && allows(more, what)) clicks[what](null, { message });
+  return true;
+}
+
+const allows = ({ dataset }, what) => ({ edit: "own" in dataset, delete: "removable" in dataset, thread: false })[what] ?? true;
 
 function moveTo(message, all) {
   if (!message) return;
