@@ -31,7 +31,7 @@ _TABLE_ROWS = 100_000
     group="artifacts",
     summary="Read on in a saved result by its handle",
     core=True,
-    title="Read {handle} from {offset}",
+    title="Read on in {handle}",
     narrowing=("fields", "limit"),
     foreign=True,
 )

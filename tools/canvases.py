@@ -46,7 +46,7 @@ _Text = Field(max_length=20_000, description="Markdown; headings to level 3, no 
 @tool(
     group="slack",
     summary="Read a canvas, or the canvas of a channel",
-    title=lambda arguments: f"Read the canvas {arguments.canvas or 'here'}",
+    title=lambda arguments: "Read a canvas" if arguments.canvas else "Read the canvas here",
     narrowing=("compact", "query"),
     foreign=True,
 )

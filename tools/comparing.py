@@ -25,7 +25,7 @@ from bot.toolkit.tables import quoted_name
 @tool(
     group="data",
     summary="Compare two versions of a table: rows that came, went and changed",
-    title="Compare {before} with {after}",
+    title="Compare two tables",
     narrowing=("compact", "limit"),
     foreign=True,
 )

@@ -27,7 +27,7 @@ _THREAD = 200
 def _title(arguments: Any) -> str:
     request = current_request().request
     names = {file.id: file.name for file in request.files}
-    return f"Read {names.get(arguments.file_id, arguments.file_id)}"
+    return f"Read {names.get(arguments.file_id, 'a file')}"
 
 
 @tool(

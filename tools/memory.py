@@ -67,7 +67,12 @@ async def recall(
     return "\n".join(_line(each) for each in found[-limit:]) or "Nothing is remembered here."
 
 
-@tool(group="memory", summary="Forget something remembered", mutates=True, title="Forget {id}")
+@tool(
+    group="memory",
+    summary="Forget something remembered",
+    mutates=True,
+    title="Forget what I was told",
+)
 async def forget(
     id: Annotated[str, Field(description="As recall gives it.")],
     memories: Provided[Memories],

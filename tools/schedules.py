@@ -68,7 +68,7 @@ async def list_schedules(schedules: Provided[Schedules]) -> str:
     group="schedules",
     summary="Cancel one of the asker's schedules",
     mutates=True,
-    title="Cancel {id}",
+    title="Cancel a schedule",
 )
 async def cancel_schedule(
     id: Annotated[str, Field(description="As list_schedules gives it.")],

@@ -73,7 +73,7 @@ async def pivot_table(
 @tool(
     group="data",
     summary="Join two tables by a key, and say what did not match",
-    title="Join {left} and {right}",
+    title="Join two tables",
     narrowing=("compact", "limit"),
     foreign=True,
 )
@@ -119,7 +119,7 @@ async def join_tables(
 @tool(
     group="data",
     summary="Put tables of the same kind below each other (files of several months)",
-    title="Combine {handles}",
+    title=lambda arguments: f"Combine {len(arguments.handles)} tables",
     narrowing=("compact", "limit"),
     foreign=True,
 )

@@ -95,7 +95,7 @@ def _nearest(passage: str, text: str) -> str | None:
 @tool(
     group="artifacts",
     summary="Compare two saved texts line by line",
-    title="Compare {before} with {after}",
+    title="Compare two texts",
     narrowing=("limit",),
     foreign=True,
 )

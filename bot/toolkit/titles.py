@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,14 @@ from pydantic import BaseModel
 log = logging.getLogger(__name__)
 
 _MAX_TITLE = 80
+_HANDLE = re.compile(r"\b(tbl|doc|img|chart|file|out|mcp|art)_[0-9a-z]{8}\b")
+_KINDS = {
+    "tbl": "the table",
+    "doc": "the document",
+    "img": "the image",
+    "chart": "the chart",
+    "file": "the file",
+}
 
 
 def titled(name: str, title: str | Callable[[Any], str]) -> Callable[[BaseModel], str]:
@@ -32,8 +41,10 @@ def titled(name: str, title: str | Callable[[Any], str]) -> Callable[[BaseModel]
 
 
 def _one_line(title: str) -> str:
-    """`title` on one line, cut between words with an ellipsis where it is too long."""
-    flat = " ".join(title.split())
+    """`title` on one line, with what handles stand for in their place, and cut between words with an
+    ellipsis where it is too long."""
+    named = _HANDLE.sub(lambda found: _KINDS.get(found[1], "the result"), title)
+    flat = " ".join(named.split())
     if len(flat) <= _MAX_TITLE:
         return flat
     cut = flat[: _MAX_TITLE - 1]

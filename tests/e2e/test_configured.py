@@ -54,7 +54,7 @@ def test_a_tool_of_an_mcp_server_waits_for_a_yes_and_home_says_who_is_down(page:
     act_as(page, BEN)
     page.get_by_test_id("replies").last.click()
     card.get_by_role("button", name=re.compile("^Approve:")).click()
-    expect(panel).to_contain_text("may decide about this")
+    expect(panel).to_contain_text("can decide about this")
     act_as(page, "U0ADA00001")
     page.get_by_test_id("replies").last.click()
     card.get_by_role("button", name=re.compile("^Approve:")).click()

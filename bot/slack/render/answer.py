@@ -23,7 +23,7 @@ def answer_pieces(answer: Answer, outcome: Outcome, gate: LinkGate, locale: str)
         more, files = table_pieces(answer.table, gate, locale)
         pieces, uploads = pieces + more, uploads + files
     for handle in dict.fromkeys(answer.charts):
-        more, files = chart_pieces(handle, outcome.charts.get(handle), gate, locale)
+        more, files = chart_pieces(outcome.charts.get(handle), gate, locale)
         pieces, uploads = pieces + more, uploads + files
     pieces += titled(words.GAPS, points(answer.gaps, gate))
     pieces += titled(words.SOURCES, sources(answer.sources, gate))

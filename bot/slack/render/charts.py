@@ -25,11 +25,11 @@ _MAX_ALT = 1_000  # files.getUploadURLExternal, alt_txt
 
 
 def chart_pieces(
-    handle: str, chart: Chart | None, gate: LinkGate, locale: str
+    chart: Chart | None, gate: LinkGate, locale: str
 ) -> tuple[list[Piece], list[Upload]]:
     """The chart, and its image where Slack cannot draw it."""
     if chart is None:
-        return [written(words.CHART_MISSING.format(handle=safe_text(handle, gate)))], []
+        return [written(words.CHART_MISSING)], []
     block = native_chart(chart)
     if block:
         return [Piece(block, f"{_named(chart, gate)}\n\n{_numbers_as_text(chart, locale)}")], []

@@ -50,7 +50,7 @@ from bot.slack.render.parts import (
 )
 from bot.slack.render.sections import listed, titled
 from bot.slack.render.thread_summary import summary_pieces
-from bot.slack.text import clean
+from bot.slack.text import clean, one_line
 
 MAX_PARTS = 4
 DOCUMENT = "answer.md"
@@ -82,6 +82,9 @@ def render(outcome: Outcome, request: Request, *, size: int = PART_SIZE) -> Rend
     """The terminal of a run; `size` is how much goes into one message, in characters."""
     outcome = _cleaned(outcome)
     frame = _frame(outcome, request, LinkGate(outcome.links))
+    if request.private:  # nobody sees the question: neither who asked it, after a while
+        asked = LinkGate().mrkdwn(one_line(request.text))
+        frame.above.insert(0, context(words.ASKED_ALONE.format(question=asked)))
     if request.late:
         frame.above.insert(0, context(words.LATE))
     return _framed(frame, outcome, request, size)

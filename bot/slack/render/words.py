@@ -70,23 +70,24 @@ NO_FILE = (
 TABLE_CUT = (
     "The table has {rows} rows and {columns} columns; this is the beginning. All of it: *{name}*."
 )
-CHART_MISSING = "The chart “{handle}” is not there any more."
+CHART_MISSING = "A chart is missing here: it is no longer kept."
 CHART_AS_IMAGE = "Chart “{title}”: see the attached image."
 CHART_AS_TABLE = "Chart “{title}” in numbers:"
 CHART_ALT = "{kind} chart “{title}”."
 CHART_KINDS = {"bar": "Bar", "line": "Line", "area": "Area", "pie": "Pie"}
 
 SHARE = "Post it in the thread"
+ASKED_ALONE = "You asked: {question}"
 SHARED_BY = "<@{person}> asked me about this, and shares my answer."
 CANNOT_SHARE = "I no longer have that answer. Please ask again."
 NOTHING_RUNS = "Nothing is running here any more."
 CANNOT_RETRY = "I no longer have that question. Please ask it again."
 ALREADY_ASKED = "That was already asked; see below in the thread."
 GONE = (
-    "I could not post my answer in <#{channel}>: {reason} Ask me again, here if you like, "
-    "if you still need it."
+    "I could not post my answer in <#{channel}>: {reason} If you still need it, ask me again, here "
+    "if you like."
 )
-GONE_DIRECT = "I did not post my answer: {reason} Ask me again if you still need it."
+GONE_DIRECT = "I could not post my answer: {reason} If you still need it, ask me again."
 GONE_REASONS = {
     "message_not_found": "my message there was deleted.",
     "thread_not_found": "the thread was deleted.",
@@ -161,7 +162,7 @@ DRAFT_TITLE = "Draft a reply"
 DRAFT_SUBMIT = "Draft"
 DRAFT_HINT = "For example: say no, kindly, and offer next week"
 DRAFT_ASKED = "Draft a reply to this message for me."
-NO_JSON = "The input “schema” is no JSON. Leave it empty for an ordinary answer."
+NO_JSON = "The input “schema” is not valid JSON. Leave it empty for an ordinary answer."
 EMPTY_QUESTION = "Please type a question."
 CHOOSE_CHANNEL = "Please choose a channel, or let me answer in a direct message."
 RAISE_HALF, RAISE_DOUBLE = "Raise budget by 50%", "Double budget"
@@ -171,7 +172,7 @@ RAISE_CONFIRM = "Raise it"
 NOT_OURS = "I don't know that budget."
 OR = " or "
 SCHEDULE_STOPPED = "I no longer ask what you scheduled {place} (“{text}”). {why}"
-SCHEDULE_FAILED = "It failed {count} times in a row; why stands in its thread."
+SCHEDULE_FAILED = "It failed {count} times in a row; its thread says why."
 SCHEDULE_CANCELLED = "An admin cancelled it."
 SCHEDULE_AGAIN = (
     "To start it again, ask me anew, there or elsewhere; it came {often} ({time_zone})."
@@ -207,14 +208,14 @@ VERDICTS = {
     "standing": "Approved for this thread by {by}",
     "denied": ":no_entry: Denied by {by}",
     "expired": ":hourglass: Nobody decided in time, so it was not done",
-    "withdrawn": ":black_square_for_stop: Withdrawn: the run has ended",
+    "withdrawn": ":black_square_for_stop: Withdrawn: I no longer work on this",
 }
 MADE = {
     "begun": (":white_check_mark:", ""),
     "done": (":white_check_mark:", ", and done"),
     "failed": (":warning:", ", but it failed: see the answer"),
-    "cut_off": (":warning:", ", but interrupted in the middle: it may be done or not"),
-    "never": (":black_square_for_stop:", ", but not done: the run ended first"),
+    "cut_off": (":warning:", ", but I was interrupted: it may be done or not"),
+    "never": (":black_square_for_stop:", ", but not done: I had stopped working on it"),
 }
 SETTLED = {
     "approved": "Approved: {title}",
@@ -225,11 +226,11 @@ SETTLED = {
 }
 """What a screen reader says of a card that was decided."""
 DENIED_BY_ITSELF = ":no_entry: Not done: {why}"
-ONLY_THEY_MAY = "Only {people} may decide about this."
+ONLY_THEY_MAY = "Only {people} can decide about this."
 ALREADY_DECIDED = "That was decided already{by}."
 DECISION_REFUSED = {
     "unknown": "I don't know that question, or not any more.",
-    "forbidden": "You may not decide about this.",
+    "forbidden": "You cannot decide about this.",
     "changed": "This is not what you were shown, so your press does not count.",
     "decided": "That was decided already.",
     "expired": "It is too late for that: the time to decide is up.",

@@ -97,7 +97,7 @@ async def test_who_asked_approves_and_exactly_that_is_posted(redis_url: str) -> 
         await bot.ws.until(lambda: sessions(bot, thread)[-1:] == ["suspended"])
         await bot.ws.click(BEN, SALES, asked["ts"], APPROVE)
         await bot.ws.until(
-            lambda: private(bot, BEN, thread) == [f"Only <@{ADA}> may decide about this."]
+            lambda: private(bot, BEN, thread) == [f"Only <@{ADA}> can decide about this."]
         )
         assert elsewhere(bot) == []
         await bot.ws.click(ADA, SALES, asked["ts"], APPROVE)

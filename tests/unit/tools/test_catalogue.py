@@ -52,6 +52,10 @@ def test_cards_have_one_short_line(catalogue: Catalogue) -> None:
     assert len(title) <= 80
     arguments = query.arguments(sql="SELECT 1", handles=["tbl_1"], purpose="total n by region")
     assert query.title(arguments) == "Query: total n by region"
+    search = catalogue.get("search_document")
+    assert search is not None
+    arguments = search.arguments(handle="doc_7k2p9xyz", query="refunds")
+    assert search.title(arguments) == "Search the document for refunds"  # people know no handles
 
 
 def test_the_example_of_the_readme_works(catalogue: Catalogue) -> None:
