@@ -72,10 +72,15 @@ export class Composer {
       return this.wrap(mark);
     }
     if (this.options.length && this.keyInList(event)) return event.preventDefault();
-    if (event.key === "Enter" && !event.shiftKey && !event.isComposing && !byTouch()) {
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing && !byTouch() && !this.inCode()) {
       event.preventDefault();
       this.send();
     }
+  }
+
+  // Return begins a new line in a block of code that is not closed yet.
+  inCode() {
+    return this.text.value.slice(0, this.text.selectionStart).split("```").length % 2 === 0;
   }
 
   keyInList(event) {

@@ -62,8 +62,8 @@ export function arrange(list) {
     const isFirstNew = list.dataset.since === message.dataset.ts;
     if (isFirstNew) message.before(line("new-line", "New"));
     const close = sameDay && date - before.date < 300000 && before.author === message.dataset.author;
-    message.classList.toggle("grouped", Boolean(close) && !isFirstNew && !(inThread && i === 1) && !before.private && !("private" in message.dataset));
-    before = { date, author: message.dataset.author, private: "private" in message.dataset };
+    message.classList.toggle("grouped", Boolean(close) && !isFirstNew && !(inThread && i === 1) && !before.alone && !("alone" in message.dataset));
+    before = { date, author: message.dataset.author, alone: "alone" in message.dataset };
   });
   const replies = messages.slice(1).filter((message) => !("private" in message.dataset)).length;
   if (inThread && replies) messages[0].after(line("count-line", replies === 1 ? "1 reply" : `${replies} replies`));
