@@ -1,12 +1,12 @@
 """Search in the workspace as one person sees it."""
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
 from bot.local.page.sidebar import title, visible
 from bot.local.workspace import Channel, Workspace
 from bot.local.workspace.messages import UNWRITTEN
+from bot.local.workspace.text import has_words
 
 Json = dict[str, Any]
 
@@ -17,19 +17,18 @@ _PERSON = re.compile(r"<@(\w+)[^>]*>")
 def found(ws: Workspace, viewer: str, query: str) -> Json:
     """The conversations whose name has a word that begins so, and the newest messages with all words of the query."""
     channels = visible(ws, viewer)
-    words = query.casefold().split()
     wanted = query.casefold().lstrip("#@")
     named = [(c, title(ws, c, viewer)) for c in channels]
     named = [(c, name) for c, name in named if _is_called(name, wanted)]
     messages = [
         _shown(ws, channel, message)
         for channel in channels
-        for message in (ws.store.in_channel(channel.id) if words else ())
-        if message.get("subtype") not in UNWRITTEN and _has(_words(ws, message), words)
+        for message in (ws.store.in_channel(channel.id) if query.strip() else ())
+        if message.get("subtype") not in UNWRITTEN and has_words(_words(ws, message), query)
     ]
     messages.sort(key=lambda each: each["ts"], reverse=True)
     return {
-        "asked": bool(words),
+        "asked": bool(query.strip()),
         "places": [
             {"id": c.id, "name": name.lstrip("#"), "kind": c.kind, "person": _other(c, viewer)}
             for c, name in named
@@ -58,11 +57,7 @@ def _words(ws: Workspace, message: Json) -> str:
     """What it says, with people by their names."""
     names = {person.id: person.real_name for person in ws.state.everyone().values()}
     text = str(message.get("text") or "")
-    return _PERSON.sub(lambda found: f"@{names.get(found[1], '')}", text).casefold()
-
-
-def _has(text: str, words: Sequence[str]) -> bool:
-    return all(word in text for word in words)
+    return _PERSON.sub(lambda found: f"@{names.get(found[1], '')}", text)
 
 
 def _shown(ws: Workspace, channel: Channel, message: Json) -> Json:

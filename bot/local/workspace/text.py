@@ -53,3 +53,12 @@ def _element(token: str) -> Json:
     if target.startswith("!"):
         return {"type": "broadcast", "range": target[1:]}
     return {"type": "link", "url": target} | ({"text": label} if label else {})
+
+
+def has_words(text: str, query: str) -> bool:
+    """Whether every word of the query begins one of the text: "lease" is in "leases", not in
+    "please"."""
+    lowered = text.casefold()
+    return all(
+        re.search(rf"(?<!\w){re.escape(word)}", lowered) for word in query.casefold().split()
+    )

@@ -128,7 +128,7 @@ async def test_a_thread_of_follow_ups(thread: Thread) -> None:
     by_product = await thread.ask("and by product?")
     assert by_product.names == ["query_table"]
     assert by_product.answer["table"]["rows"][0] == ["Widget", "161.50"]
-    north = await thread.ask("only for North")
+    north = await thread.ask("actually only for the region North please")
     assert north.answer["table"]["rows"] == [["Gizmo", "125"], ["Widget", "95"], ["Gadget", "60"]]
     average = await thread.ask("what about the average?")
     assert "average revenue for North" in average.answer["summary"]

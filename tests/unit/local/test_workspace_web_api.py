@@ -8,6 +8,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.local.workspace import ADA, BEN, EVE, GUS
+from bot.local.workspace.text import has_words
 from tests.unit.local.refusals import error_of
 
 GENERAL, RANDOM, ARCHIVE, FINANCE = "C0GENERAL1", "C0RANDOM01", "C0ARCHIVE1", "C0FINANCE1"
@@ -301,6 +302,12 @@ async def test_search_can_be_switched_off_in_a_workspace(ws, client):
     ws.state.search_enabled = False
     call = client.api_call("assistant.search.context", json={"query": "x", "action_token": "a"})
     assert await error_of(call) == "feature_not_enabled"
+
+
+def test_a_search_finds_words_not_letters():
+    """Who looks for the lease is not shown every "please"."""
+    assert has_words("Can we sign the LEASES, <@U1>?", "sign lease")
+    assert not has_words("only for September please", "lease")
 
 
 async def test_waiting_for_what_never_comes_shows_what_did(ws, client):

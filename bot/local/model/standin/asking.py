@@ -23,7 +23,7 @@ CHARTS = {
     "line": r"line|trend|curve|over time|development", "bar": r"bars?|column chart|histogram",
 }  # fmt: skip
 CHART = r"charts?|plot(?:ted)?|graphs?|diagram|visuali[sz]e|draw|trend"
-FOLLOW_UP = r"cheapest|^\W*(?:and|only|just|but|now|same|what about|how about|as an?|in an?|without|excluding|also|then|ok|okay)\b"
+FOLLOW_UP = r"cheapest|^\W*(?:actually|no|sorry|i mean|i meant|and|only|just|but|now|same|what about|how about|as an?|in an?|without|excluding|also|then|ok|okay)\b"
 LEANS = r"how did it|(?:show|draw|plot|make|put|give|share|sort|split|break|filter|export)(?: me)? (?:it|this|that|these)(?! (?:file|table|sheet))"
 WHOLE = (
     r"\W*(?:total|sum|average|mean|median|count|top|bottom|monthly|weekly|daily|yearly|quarterly|how|"

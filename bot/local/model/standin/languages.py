@@ -22,14 +22,14 @@ class Language:
 _HOW_TO_GO_ON = "OPENAI_API_KEY"
 KNOWN = (
     Language(
-        re.compile(r"\b(?:der|die|das|und|ist|war|wie|was|wer|wo|nach|nicht|ich|bitte|kannst|zeige?|mir|für|welche\w*|wieviele?|eine?n?|danke|hoch)\b", re.I),
+        re.compile(r"\b(?:der|die|das|und|ist|war|wie|was|wer|wo|nach|nicht|ich|bitte|kannst|zeige?|mir|für|welche\w*|wieviele?|eine?n?|danke|hoch|fasse?|letzten?|hier|zusammen|mit|von|auf|sind|alle)\b", re.I),
         re.compile(r"\b(?:hallo|guten (?:tag|morgen|abend)|moin|servus)\b", re.I),
         "Hallo!",
         "Ich bin nur der Platzhalter für ein Modell und verstehe wenig mehr als Englisch. Mit "
         f"`{_HOW_TO_GO_ON}` antwortet ein richtiges Modell, auch auf Deutsch.",
     ),
     Language(
-        re.compile(r"\b(?:le|la|les|des|une?|est|quel(?:le)?s?|combien|pour|dans|avec|par|je|vous|quoi|comment|pourquoi|merci)\b", re.I),
+        re.compile(r"\b(?:le|la|les|des|une?|est|quel(?:le)?s?|combien|pour|dans|avec|par|je|vous|quoi|comment|pourquoi|merci|font|fois|moi|sur|cette|ces|ici|derniers?|résume[rz]?)\b", re.I),
         re.compile(r"\b(?:bonjour|salut|bonsoir|coucou)\b", re.I),
         "Bonjour !",
         "Je ne suis que le remplaçant d'un modèle et ne comprends guère que l'anglais. Avec "

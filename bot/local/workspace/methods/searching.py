@@ -7,6 +7,7 @@ from bot.local.workspace.messages import UNWRITTEN
 from bot.local.workspace.methods.method import method
 from bot.local.workspace.paging import page
 from bot.local.workspace.state import Channel, Json, Person
+from bot.local.workspace.text import has_words
 
 TOKEN_LIFETIME = 600.0  # seconds; Slack documents only that it is short
 LIMIT_MAX = 20
@@ -64,10 +65,10 @@ def _sees(person: Person, channel: Channel) -> bool:
 
 
 def _fits(message: Json, query: str, after: int | None, before: int | None) -> bool:
-    at, text = float(message["ts"]), str(message.get("text") or "").casefold()
+    at, text = float(message["ts"]), str(message.get("text") or "")
     in_time = (after is None or at > after) and (before is None or at < before)
     by_person = "bot_id" not in message and message.get("subtype") not in UNWRITTEN
-    return in_time and by_person and all(word in text for word in query.casefold().split())
+    return in_time and by_person and has_words(text, query)
 
 
 def _result(core: Core, channel: Channel, message: Json) -> Json:
