@@ -49,7 +49,7 @@ def register(
         """Do as somebody says; what they alone are told of it."""
         user, channel = command["user_id"], command["channel_id"]
         if text.lower().strip(" ?!") == HELP:
-            return words.help_text(identity.name)
+            return f"{words.help_text(identity.name)}\n\n{words.ASK_COMMAND}"
         if order := orders.get(" ".join(text.lower().split())):
             return await order(user)
         if _ORDER.fullmatch(text):

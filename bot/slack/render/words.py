@@ -269,6 +269,12 @@ def also(texts: Sequence[str]) -> str:
     return ALSO_MORE.format(text=first, count=len(more)) if more else ALSO.format(text=first)
 
 
+ASK_COMMAND = (
+    "Or write `/ask` and your question: I answer here. `/ask` alone opens a form, and the answer can "
+    "come to you directly."
+)
+
+
 def help_text(name: str) -> str:
     """The answer to a mention without a question, in mrkdwn."""
     examples = "\n".join(f"• _{example}_" for example in EXAMPLES)

@@ -88,11 +88,19 @@ class Connection:
             yield
         except MCPError as error:
             if error.code == CONNECTION_CLOSED:
-                await self.close()
+                raise await self._broke_off(error) from error
             raise ToolError(f"The MCP server {self.name} says: {error.message}") from error
         except (OSError, EOFError, httpx2.HTTPError, ValueError) as error:
-            await self.close()
-            raise ToolError(f"The MCP server {self.name} broke off: {error}") from error
+            raise await self._broke_off(error) from error
+
+    async def _broke_off(self, error: Exception) -> ToolError:
+        """The next call connects again; what became of this one, nobody knows."""
+        log.warning("MCP server %s broke off: %s", self.name, reason(error))
+        await self.close()
+        return ToolError(
+            f"The MCP server {self.name} broke off before it answered: what was asked of it may be "
+            "done or not. Say so."
+        )
 
     async def _connected(self) -> Client:
         """The client, with a list of the server's tools that is not old."""

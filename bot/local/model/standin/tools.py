@@ -8,7 +8,7 @@ from typing import Any
 from .conversation import COMPLETE
 from .fill import nullable, options
 from .findings import Findings
-from .outputs import failed
+from .outputs import failed, reason
 from .view import ACQUIRE, View
 from .words import content, overlap
 
@@ -52,7 +52,9 @@ def answer(view: View, found: Findings) -> None:
     output = view.do(name, f"The tool “{readable}” fits the words of the question.", **known)
     if failed(output):
         found.summary = (
-            f"The tool “{readable}” may know this, but I could not work out what to ask it."
+            reason(output).removesuffix(" Say so.")
+            if "MCP server" in output
+            else f"The tool “{readable}” may know this, but I could not work out what to ask it."
         )
         found.confidence = "low"
         return
