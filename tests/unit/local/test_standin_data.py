@@ -136,6 +136,11 @@ async def test_a_thread_of_follow_ups(thread: Thread) -> None:
     assert drawn.names == ["acquire_tools", "make_chart"]
     assert drawn.given("make_chart")["kind"] == "line"
     assert drawn.answer["charts"] == ["chart_1"]
+    thread.outputs["make_chart"] = [CHART]
+    corrected = await thread.ask("no, I meant South")
+    assert corrected.answer["charts"] == ["chart_1"]
+    whole = await thread.ask("show me the whole table")
+    assert len(whole.answer["table"]["rows"]) == 6
     fresh = await thread.ask("How many rows are there?")
     assert "**6**" in fresh.answer["summary"]
 

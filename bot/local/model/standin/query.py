@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from .asking import (
     AGGREGATES,
     COMPARE,
+    CORRECTS,
     COUNTS,
     DOWN,
     FOLLOW_UP,
@@ -104,6 +105,8 @@ def understand_all(turns: Iterable[tuple[str, bool]], table: Table) -> Query:
     for text, afresh in turns:
         new = understand(text, table)
         leans = follows_up(text) and not afresh
+        if leans and re.match(CORRECTS, text, re.IGNORECASE):
+            new = replace(new, chart=new.chart or query.chart)
         if leans and new.silent and not has(text, f"{SHARE}|again|same|that|it"):
             query = new
         else:
