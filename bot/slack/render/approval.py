@@ -166,10 +166,12 @@ def _moment(value: str) -> datetime | None:
 
 def _buttons(approval: Approval, *, cut: bool) -> Block:
     value = Shown(id=approval.id, sha256=approval.sha256).model_dump_json()
-    elements = [_button(words.APPROVE, APPROVE, value, "primary")]
+    elements = [
+        _button(words.APPROVE, APPROVE, value, "primary"),
+        _button(words.DENY, DENY, value, "danger"),  # beside it on the narrowest phone
+    ]
     if approval.standing:
         elements.append(_button(words.APPROVE_THREAD, APPROVE_THREAD, value))
-    elements.append(_button(words.DENY, DENY, value, "danger"))
     if cut:
         elements.append(_button(words.SHOW_ALL, SHOW_ALL, value))
     title = clean(redacted(approval.title))

@@ -133,7 +133,7 @@ APPROVED_BY = "approved by <@{person}>"
 WHILE_WORKING = "While I work you see each step, and *Stop* stops me at once."
 
 ASKED = " asked:"
-SCHEDULED = " scheduled this question:"
+SCHEDULED = " scheduled this:"
 ASK_TITLE = "Ask"
 ASK_SUBMIT = "Ask"
 CLOSE = "Cancel"

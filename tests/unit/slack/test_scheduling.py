@@ -66,11 +66,9 @@ async def test_what_was_missed_is_asked_once_and_answered_in_its_thread(redis_ur
             [said] = await deployed.answered(GENERAL, root)
         assert "Seven." in said["text"]
         asked_aloud = [
-            m for m in deployed.own(GENERAL, root) if " scheduled this question:" in str(m["text"])
+            m for m in deployed.own(GENERAL, root) if " scheduled this:" in str(m["text"])
         ]
-        assert [m["text"] for m in asked_aloud] == [
-            "Ada Lovelace scheduled this question: How many?"
-        ]
+        assert [m["text"] for m in asked_aloud] == ["Ada Lovelace scheduled this: How many?"]
         [kept] = await stores.schedules.of(ws.team_id, ADA)
         assert kept.next_at > datetime.now(UTC).timestamp()
 
