@@ -59,6 +59,13 @@ async def test_a_tool_that_is_not_listed_is_looked_for() -> None:
     ("question", "value"),
     [
         ("How many rows are there?", "6"),
+        ("revenue between January and February in 2025", "317"),
+        ("revenue since February 2025", "191.50"),
+        ("revenue before March 2025", "377"),
+        ("revenue on February 3", "125"),
+        ("units in the second half", "3"),
+        ("How many products are there?", "3"),
+        ("list the regions", "3 regions"),
         ("what was the highest revenue?", "125"),
         ("total revenue in 2025 for product Widget", "161.50"),
         ("How much revenue in North in January?", "95"),
@@ -221,6 +228,32 @@ async def test_a_wrong_column_is_corrected_once(thread: Thread) -> None:
     failed = await thread.ask("total revenue by product", "sales.csv")
     assert failed.answer["confidence"] == "low"
     assert "It failed again." in failed.answer["gaps"]
+
+
+@pytest.mark.parametrize(
+    ("question", "gap"),
+    [
+        ("Which products should we drop?", "“should” and “drop”"),
+        ("What would revenue be if we raised prices?", "“if we raised prices”"),
+        ("cumulative revenue by month", "“cumulative”"),
+    ],
+)
+async def test_what_the_rules_do_not_know_is_said(thread: Thread, question: str, gap: str) -> None:
+    """A figure is not passed off as the answer to all of the question."""
+    told = await thread.ask(question, "sales.csv")
+    assert f"I left {gap} out of account" in str(told.answer["gaps"])
+    assert told.answer["confidence"] == "low"
+
+
+async def test_an_average_per_period_is_of_what_each_has_in_all(thread: Thread) -> None:
+    told = await thread.ask("average revenue per quarter", "sales.csv")
+    assert "per quarter is **193.25**" in told.answer["summary"]
+
+
+async def test_a_question_turned_round_is_not_answered_as_if_it_were_not(thread: Thread) -> None:
+    told = await thread.ask("Which products are not selling?", "sales.csv")
+    assert "My rules do not know “not”" in told.answer["summary"]
+    assert "query_table" not in told.names
 
 
 async def test_a_name_that_is_not_in_the_data(thread: Thread) -> None:

@@ -39,6 +39,12 @@ ANSWERED = [
     ("Which products cost more than 100?", "3 rows with price over 100"),
     ("Show me the last 5 orders", "the 5 latest rows"),
     ("What did Larch Clinic order?", "rows for Larch Clinic"),
+    ("How much did Cedar Clinic spend?", "for Cedar Clinic is **21,969**"),
+    ("cheapest product", "The lowest price is **6**: id 6, name Notebook"),
+    ("select count(*) from orders", "gives **800**"),
+    ("drop table orders", "nothing in them can be changed"),
+    ("Which customers have never ordered?", "My rules do not know “never”"),
+    ("Write a short poem about orders", "I cannot write texts"),
     ("Which tickets are urgent?", "no rows with priority urgent"),
 ]
 

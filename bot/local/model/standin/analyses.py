@@ -76,6 +76,49 @@ def _missing(view: View, found: Findings, table: Table) -> None:
     found.summary = f"Yes: {listed([f'`{name}` is empty in **{count}** of {table.total:,} rows' for name, count in empty.items()])}."
 
 
+def _quality(view: View, found: Findings, table: Table) -> None:
+    """What is there twice or is empty; whether a figure is right nobody can tell from it."""
+    for look in (_duplicates, _missing):
+        look(view, part := Findings(), table)
+        told = part.summary.removeprefix("No: ").removeprefix("Yes: ")
+        found.points.append(f"{told[:1].upper()}{told[1:]}")
+        if part.columns:
+            found.caption, found.columns, found.rows = part.caption, part.columns, part.rows
+    found.summary = (
+        f"I looked in {table.source} for rows that are there twice, and for empty cells."
+    )
+    found.gaps.append("Whether a figure itself is right cannot be told from the table.")
+
+
+def _outliers(view: View, found: Findings, table: Table) -> None:
+    """Rows whose figure lies far from most: by more than one and a half times the middle half's width
+    (Tukey's fences)."""
+    measure = default_measure(table)
+    if measure is None:
+        describe(found, table)
+        return
+    name, of = quoted(measure), quoted(table.handle)
+    quartiles = ", ".join(
+        f"quantile_cont({name}, {part}) AS q{part * 4:.0f}" for part in (0.25, 0.75)
+    )
+    low, high = "q1 - 1.5 * (q3 - q1)", "q3 + 1.5 * (q3 - q1)"
+    sql = f"SELECT t.* FROM {of} t, (SELECT {quartiles} FROM {of}) q WHERE {name} NOT BETWEEN {low} AND {high} ORDER BY {name} DESC LIMIT 20"  # noqa: S608 - every name is quoted
+    rows = _rows(view, table, sql, "look for figures far from most")
+    plain = measure.replace("_", " ")
+    if not rows:
+        found.summary = f"No row of {table.source} has a {plain} far from the others."
+        return
+    many = "One row has" if len(rows) == 1 else f"{len(rows)} rows have"
+    found.summary = f"**{many}** a {plain} far from the others."
+    found.caption, found.columns = f"Rows with an unusual {plain}", list(rows[0])
+    found.rows = [list(row.values()) for row in rows]
+
+
+def _meaning(_: View, found: Findings, table: Table) -> None:
+    describe(found, table)
+    found.gaps.append("What its columns mean the table does not say: whoever made it knows.")
+
+
 def _correlation(view: View, found: Findings, table: Table) -> None:
     named = [
         c for word in tokens(view.text) for c in columns_named(word, table)[:1] if table.numeric(c)
@@ -124,6 +167,7 @@ def _growth(view: View, found: Findings, table: Table) -> None:
     )
     if measure is None or group is None or date_column(table) is None:
         _why(view, found, table)
+        found.gaps.clear()
         return
     query = Query(measure=measure, aggregate="sum", groups=(group,), period="month")
     _told(view, found, table, query)
@@ -198,6 +242,9 @@ TABLE: tuple[tuple[str, Analysis], ...] = (
     (r"correlat\w+", _correlation),
     (r"why|reasons?|what caused|explain the", _why),
     (r"(?:growing|grew|grown|grow|growth|increas\w+|improv\w+)(?: the)?(?: most| fastest| best)?", _growth),
-    (r"insights?|unusual|anomal\w+|outliers?|interesting|highlights?|analy[sz]e|analysis|report|summar\w+|overview|key (?:figures|points)|stand(?:s)? out", _overview),
+    (r"unusual|anomal\w+|outliers?|odd|strange", _outliers),
+    (r"(?:errors?|mistakes?|problems?|issues?|wrong)(?: in| with| about)?|clean|data quality", _quality),
+    (r"(?:what does|what do|meaning of|what is meant by) .*\b(?:mean|meaning|column|by)\b", _meaning),
+    (r"insights?|interesting|highlights?|analy[sz]e|analysis|report|summar\w+|overview|key (?:figures|points)|stand(?:s)? out|takeaways?|focus on|conclusions?|should (?:i|we) know", _overview),
 )  # fmt: skip
 """What is asked for, by its words; the first that fits."""

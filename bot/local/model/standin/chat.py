@@ -112,6 +112,10 @@ TABLE = (
         r"yes|yep|sure|no|nope|got it|i see|understood",
         "Glad to help. Ask me anything else here, or start with a file.",
     ),
+    Said.of(
+        r"never ?mind|forget (?:it|that)|nothing|no worries|(?:it'?s )?(?:all )?good now|cancel that",
+        "All right. I am here when you need me.",
+    ),
     Said.of(r"(?:good ?)?bye|see you(?: later)?|good night|ciao|later", "Goodbye! I am here when you need me."),
     Said.of(
         r"am i (?:talking|speaking|chatting|writing) (?:to|with) .*|how old are you|where are you(?: from)?|i (?:love|like|hate) you|"
@@ -125,7 +129,7 @@ TABLE = (
         f"I only know English: I am {STAND_IN}. {REAL_MODEL}",
     ),
     Said.of(
-        r"how are you(?: doing)?(?: today)?|how(?:'s| is) it going|what's up|sup",
+        r"how are you(?: doing)?(?: today)?|how(?:'s| is) it going|what'?s up|sup",
         "All my rules are in order, thank you. What would you like to know?",
         follow_ups=EXAMPLES,
     ),
@@ -136,7 +140,7 @@ TABLE = (
     ),
     Said.of(
         r"(?:you(?:'re| are)?|this|that|it)(?:'s| is)? (?:so |really |a |an )*(?:stupid|dumb|useless|bad|terrible|shit|crap|garbage|"
-        r"idiot|wrong|nonsense|awful|rubbish)\b.*|(?:stupid|dumb|useless|shit|crap|idiot|fuck|damn|wtf)\b.*",
+        r"idiot|wrong|nonsense|awful|rubbish)\b.*|(?:that|this|it)(?:'s| is|'s| was) not (?:what i (?:asked|meant|wanted)|right|correct|true).*|(?:stupid|dumb|useless|shit|crap|idiot|fuck|damn|wtf)\b.*",
         f"I am sorry that this was no help. I am {STAND_IN}, so my rules may well have missed your point: "
         "“What can you do?” lists what they know.",
         follow_ups=("What can you do?",),

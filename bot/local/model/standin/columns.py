@@ -93,6 +93,18 @@ def tell_missing(found: Findings, table: Table, noun: str) -> None:
     )
 
 
+def column_listed(text: str, table: Table) -> str:
+    """The column of text of which the few values are to be named; "" when none is."""
+    asked = re.fullmatch(
+        r"\W*(?:list|show|name|what|which|give)(?: me| us| are| is| were)*(?: all| of)*(?: the| our| different)*"
+        r" (\w+)(?: (?:are there|do we have|do you see|exist|is there|are in.*|in .*))?\W*",
+        text,
+        re.IGNORECASE,
+    )
+    named = columns_named(asked[1].lower(), table)[:1] if asked else []
+    return named[0] if named and table.listed.get(named[0]) and named[0] in table.texts else ""
+
+
 def text_to_add_up(text: str, table: Table) -> str:
     """The column of text that a total or average is asked of; "" when there is none."""
     asked = re.search(

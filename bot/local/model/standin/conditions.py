@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
-from .columns import columns_named, date_column, default_measure
+from .columns import columns_named, default_measure
+from .filters import Filter
 from .outputs import Table, sheet_of
+from .times import MONTHS, times
 from .words import stem, stems, tokens
 
-MONTHS = (
-    "january", "february", "march", "april", "may", "june",
-    "july", "august", "september", "october", "november", "december",
-)  # fmt: skip
 STATES = {
     "status": r"open|closed|pending|new|active|inactive|paid|unpaid|overdue|cancel?led|shipped|resolved",
     "priority": r"urgent|critical|high|medium|normal|low",
@@ -21,19 +18,9 @@ STATES = {
 COMPARISONS = {">": r"over|above|more than|greater than|exceeding", ">=": r"at least", "<": r"under|below|less than", "<=": r"at most"}  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Filter:
-    """A condition on rows. A column of None means any text column; texts are compared whatever
-    their case."""
-
-    column: str | None
-    operator: str
-    values: tuple[str, ...]
-
-
 def conditions(text: str, table: Table, measure: str | None) -> tuple[Filter, ...]:
     """The conditions that a question names: times, values, and bounds of the measure."""
-    found = [*_dates(text, table), *_values(text, table), *_flags(text, table)]
+    found = [*times(text, table), *_values(text, table), *_flags(text, table)]
     taken = {value.lower() for each in found for value in each.values}
     found += [each for each in _states(text, table) if not taken & set(each.values)]
     for operator, pattern in COMPARISONS.items():
@@ -42,30 +29,6 @@ def conditions(text: str, table: Table, measure: str | None) -> tuple[Filter, ..
         if match and column:
             found.append(Filter(column, operator, (match[1].replace(",", ""),)))
     return tuple(found)
-
-
-def _dates(text: str, table: Table) -> list[Filter]:
-    column = date_column(table)
-    year_column = next((c for c in table.columns if stems(c) == ["year"]), None)
-    if column and (days := tuple(re.findall(r"\b(?:19|20)\d\d-\d\d-\d\d\b", text))):
-        return [Filter(f"day:{column}", "in", days)]
-    years = tuple(re.findall(r"\b(?:19|20)\d\d\b", text))
-    found = []
-    if years and (year_column or column):
-        found.append(Filter(year_column or f"year:{column}", "in", years))
-    if column is None:
-        return found
-    months = [str(int(month)) for month in re.findall(r"\b(?:19|20)\d\d-(\d\d)\b", text)]
-    for index, month in enumerate(MONTHS, 1):
-        bare = rf"{month}|{month[:3]}" if month != "may" else r"(?<=in )may"
-        if re.search(rf"\b(?:{bare})\b", text, re.IGNORECASE):
-            months.append(str(index))
-    if months:
-        found.append(Filter(f"month:{column}", "in", tuple(months)))
-    quarters = tuple(re.findall(r"\bq([1-4])\b", text, re.IGNORECASE))
-    if quarters:
-        found.append(Filter(f"quarter:{column}", "in", quarters))
-    return found
 
 
 def _values(text: str, table: Table) -> list[Filter]:

@@ -30,7 +30,11 @@ def counts_rows(text: str, table: Table) -> bool:
 def distinct_column(text: str, table: Table) -> str | None:
     """The column whose different values are to be counted."""
     found = re.search(r"\b(?:different|distinct|unique)\s+(\w+)", text, re.IGNORECASE)
-    return next(iter(columns_named(found[1].lower(), table)), None) if found else None
+    if found is None:  # "how many regions", where a column is called so
+        counted = re.search(r"\bhow many\s+(\w+)", text, re.IGNORECASE)
+        named = [c for c in table.texts if counted and stems(c) == stems(counted[1])]
+        return next((c for c in named if stems(c) != stems(table.source)), None)
+    return next(iter(columns_named(found[1].lower(), table)), None)
 
 
 def noun_of(text: str, table: Table) -> str:

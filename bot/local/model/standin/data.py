@@ -8,7 +8,7 @@ from dataclasses import replace
 from . import again, chat, documents, languages, sums, unheard
 from .analyses import fitting
 from .asking import SHARE
-from .columns import missing, other_word, tell_missing, text_to_add_up
+from .columns import column_listed, missing, other_word, tell_missing, text_to_add_up
 from .conversation import File
 from .exporting import last_result, share
 from .findings import Findings
@@ -24,7 +24,7 @@ from .outputs import (
     unreadable,
 )
 from .query import Query, follows_up, understand_all
-from .shaping import describe, follow_ups, tell_sheets
+from .shaping import describe, follow_ups, tell_sheets, tell_values
 from .sql import Statement, quoted, write
 from .telling import tell
 from .view import Missing, OutOfTurns, View
@@ -99,6 +99,8 @@ def from_reading(view: View, found: Findings, reading: str) -> None:
         analysis(view, found, table)
         if has(view.text, SHARE):
             share(view, found, last_result(view) or table)
+    elif column := column_listed(view.text, table):
+        tell_values(found, table, column)
     elif query.silent and not (
         view.turn.files or named or has(view.text, f"{SUMMARISE}|{FILE_WORDS}")
     ):
@@ -107,6 +109,8 @@ def from_reading(view: View, found: Findings, reading: str) -> None:
         return
     elif query.silent:
         describe(found, table)
+        if view.turn.files and not has(view.text, SUMMARISE):
+            unheard.tell(found, in_full(view), table, query)
     else:
         _ask(view, found, table, query)
     follow_ups(found, table, query)
@@ -181,6 +185,12 @@ def understood(text: str, day: str) -> str:
     return absolute(languages.in_english(text), day)
 
 
+def in_full(view: View) -> str:
+    """The question as it was understood; "" in another language, of which too little is known to
+    tell what was left out."""
+    return "" if languages.language(view.text) else understood(view.text, view.turn.day)
+
+
 def _with_seen_values(view: View, table: Table) -> Table:
     """The table, knowing also the values that earlier results showed."""
     rows = list(table.rows)
@@ -201,7 +211,7 @@ def _ask(view: View, found: Findings, table: Table, query: Query) -> None:
     if column := text_to_add_up(view.text, table):
         found.summary = f"`{column}` of {table.source} holds text rather than numbers, so I cannot work this out."
         return
-    if unheard.is_lost(found, understood(view.text, view.turn.day), table, query):
+    if unheard.is_lost(found, in_full(view), table, query):
         return
     statement = write(query, table, of=quoted(table.handle))
     result = _run(view, found, table, statement, charted=query.chart is not None)
@@ -220,7 +230,7 @@ def present(
     for group in query.groups:
         if word := other_word(view.text, group):
             found.lower(f"There is no “{word}” in it, so I took `{group}`.")
-    unheard.tell(found, understood(view.text, view.turn.day), table, query)
+    unheard.tell(found, in_full(view), table, query)
     if query.chart and statement.labels and result.rows:
         _chart(view, found, result, statement, query)
     if has(view.text, SHARE):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from . import data, unheard
 from .asking import DOWN, UP
@@ -11,11 +11,12 @@ from .columns import MONEY, default_measure, missing, tell_missing
 from .findings import Findings
 from .outputs import Table, failed, parse_tables, reason
 from .query import Query, follows_up, understand, understand_all
+from .schemas import Listed, joined, sections_of
 from .shaping import follow_ups, rows_shown
 from .sql import quoted, write
 from .telling import tell
 from .view import View
-from .words import content, has, overlap, stem, stems
+from .words import content, has, overlap, stems
 from .words import listed as listed_words
 
 DATABASE = r"database|databases|db|sql"
@@ -23,30 +24,26 @@ OVERVIEW = (
     r"(?:which|what|list|show)(?: me)?(?: all)?(?: the| your)? (?:tables|databases|schema)|schema|(?:which|what) data (?:can|do) you|"
     r"(?:what|describe)(?:'s| is| are)?(?: there)? (?:in |inside )?(?:the|your|this) (?:database|db)"
 )
-WRITTEN = re.compile(r"\bSELECT\b.+\bFROM\b.+", re.DOTALL)
-SECTION = re.compile(r"^database: (?P<name>\S+)(?: · (?P<dialect>\w+))?", re.M)
-TABLE = re.compile(r"^(?P<name>\w+)\((?P<columns>.*)\)$", re.M)
-COLUMN = re.compile(r"(?P<name>\w+) (?P<kind>[^,→]+?)(?: → (?P<table>\w+)\.(?P<key>\w+))?(?:, |$)")
+WRITTEN = re.compile(r"\bSELECT\b.+\bFROM\b.+|^\W*(?i:select\b.+\bfrom\b.+)", re.DOTALL)
+CHANGES = re.compile(
+    r"\b(?:drop|truncate|alter|create) table\b|\bdelete from\b|\binsert into\b|\bupdate \w+ set\b",
+    re.IGNORECASE,
+)
 SOLD = r"sells?|sold|selling|buys?|bought|spends?|spent|valuable"
-RECORDS = r"(?:which|what|who|how many|list|show)\b.*\b(?:customers?|orders?|tickets?|products?)"
+RECORDS = rf"(?:which|what|who|how many|list|show|{DOWN}|{UP})\b.*\b(?:customers?|orders?|tickets?|products?)"
 TALKED = r"threads?|channels?|messages?|files?|said|says?|mention\w*|discuss\w*|decided|here"
-FIGURES = r"how many|total|average|mean|median|top|most|revenue|sales|customers?|orders?|tickets?|schema|tables|per|by month"
-
-
-@dataclass(frozen=True)
-class Listed:
-    """One table of a database, with the columns that refer to others."""
-
-    table: Table
-    links: dict[str, tuple[str, str]]
+FIGURES = rf"{SOLD}|money|how many|total|average|mean|median|top|most|revenue|sales|customers?|orders?|tickets?|schema|tables|per|by month"
 
 
 def answer(view: View, found: Findings) -> None:
     """Ask the database whose tables fit the words of the question."""
+    if CHANGES.search(view.text):
+        found.summary = "Databases are only read: nothing in them can be changed from here."
+        return
     listing = view.do(
         "list_databases", "I look at what databases there are.", also=("query_database",)
     )
-    sections = _sections(listing)
+    sections = sections_of(listing)
     if failed(listing) or not sections:
         found.summary = "No database could be asked."
         found.lower(reason(listing), "low")
@@ -58,6 +55,13 @@ def answer(view: View, found: Findings) -> None:
     if sql := WRITTEN.search(view.text):
         _run(view, found, sections[0][0], sql[0].rstrip("` ;\n"))
         return
+    _ask_fitting(view, found, question, sections)
+
+
+def _ask_fitting(
+    view: View, found: Findings, question: str, sections: list[tuple[str, bool, list[Listed]]]
+) -> None:
+    """Ask the table that the question fits best, if it fits any."""
     name, lite, tables = max(sections, key=lambda each: _section_fits(question, each))
     if not tables:
         found.summary = f"The database {name} has no tables I could ask."
@@ -66,14 +70,18 @@ def answer(view: View, found: Findings) -> None:
     named = max(tables, key=lambda each: _fits(question, each, tables))
     listed = _with_figures(question, named, tables)
     if not has(question, DATABASE) and not _is_named(question, tables):
+        if _is_of(question, listed, tables):
+            found.lower("You named no source, so I asked the database.")
+            _ask(view, found, name, listed, tables, lite=lite)
+            return
         found.summary = (
             "I am not sure which figures you mean. Attach a file with them, or say “in the database”: that has "
             f"{listed_words([each.table.source for each in tables])}."
         )
         found.follow_ups = ["Which tables are in the database?"]
         return
-    if lacking := missing(view.text, _joined(listed, tables)[0]):
-        tell_missing(found, _joined(listed, tables)[0], lacking)
+    if lacking := missing(view.text, joined(listed, tables)[0]):
+        tell_missing(found, joined(listed, tables)[0], lacking)
         return
     _ask(view, found, name, listed, tables, lite=lite)
 
@@ -85,7 +93,7 @@ def is_asked(view: View) -> bool:
     if has(
         view.text,
         f"{DATABASE}|(?:which|what|list|show)(?: me)?(?: all)?(?: the)? (?:tables|databases|schema|data (?:can|do))",
-    ) or WRITTEN.search(view.text):
+    ) or any(each.search(view.text) for each in (WRITTEN, CHANGES)):
         return True
     if has(view.text, RECORDS) and not (view.files or has(view.text, TALKED)):
         return True
@@ -126,18 +134,18 @@ def _query(view: View, table: Table) -> Query:
 def _ask(
     view: View, found: Findings, name: str, listed: Listed, tables: list[Listed], *, lite: bool
 ) -> None:
-    table, joined = _joined(listed, tables)
+    table, of_joined = joined(listed, tables)
     query = _query(view, table)
     if query.noun == "rows":
         query = replace(query, noun=listed.table.source)
-    if unheard.is_lost(found, data.understood(view.text, view.turn.day), table, query):
+    if unheard.is_lost(found, data.in_full(view), table, query):
         return
     used = {*query.groups, query.measure, *(each.column for each in query.filters)} - {None}
     anywhere = any(each.column is None for each in query.filters)
     plain = used <= {*listed.table.columns} and not anywhere
     own = quoted(listed.table.source)
     statement = write(
-        query, listed.table if plain else table, of=own if plain else joined, lite=lite
+        query, listed.table if plain else table, of=own if plain else of_joined, lite=lite
     )
     thought = f"I ask the table {listed.table.source} for the {statement.what}."
     output = view.do(
@@ -161,6 +169,12 @@ def _is_named(question: str, tables: list[Listed]) -> bool:
     return any(overlap(asked, stems(each.table.source)) >= 1 for each in tables)
 
 
+def _is_of(question: str, listed: Listed, tables: list[Listed]) -> bool:
+    """Whether the table has the figure that is asked for, or what it is asked by."""
+    asked = understand(question, joined(listed, tables)[0])
+    return asked.measure is not None or has(question, SOLD)
+
+
 def _run(view: View, found: Findings, name: str, sql: str) -> None:
     """A statement that the person wrote."""
     output = view.do("query_database", "I run this statement.", database=name, sql=sql, limit=50)
@@ -170,63 +184,18 @@ def _run(view: View, found: Findings, name: str, sql: str) -> None:
         found.lower(reason(output), "low")
         return
     rows = results[0].rows
+    if len(rows) == 1 == len(rows[0]):
+        found.summary = f"The statement gives **{rows[0][0]}**."
+        found.source(f"Database {name}", None, "The figure.")
+        return
     found.summary = f"The statement gives {'one row' if len(rows) == 1 else f'{len(rows)} rows'}:"
     found.caption, found.columns, found.rows = "Result", results[0].header, rows_shown(rows[:20])
     found.source(f"Database {name}", None, "The rows.")
 
 
-def _sections(listing: str) -> list[tuple[str, bool, list[Listed]]]:
-    """Each database: its name, whether it speaks SQLite's dialect, and its tables."""
-    starts = list(SECTION.finditer(listing))
-    ends = [*(match.start() for match in starts[1:]), len(listing)]
-    return [
-        (
-            match["name"],
-            match["dialect"] in (None, "sqlite"),
-            [_listed(line) for line in TABLE.finditer(listing[match.end() : end])],
-        )
-        for match, end in zip(starts, ends, strict=False)
-    ]
-
-
-def _listed(line: re.Match[str]) -> Listed:
-    columns: dict[str, str] = {}
-    links: dict[str, tuple[str, str]] = {}
-    for column in COLUMN.finditer(line["columns"]):
-        columns[column["name"]] = column["kind"].strip()
-        if column["table"]:
-            links[column["name"]] = (column["table"], column["key"])
-    return Listed(Table("", 0, columns, line["name"], None), links)
-
-
-def _joined(listed: Listed, tables: list[Listed]) -> tuple[Table, str]:
-    """The table with the columns of those it refers to, and the subquery that makes it."""
-    own = listed.table.source
-    columns = dict(listed.table.columns)
-    selected, joins = [f"{quoted(own)}.*"], []
-    for column, (target, key) in listed.links.items():
-        other = next((each.table for each in tables if each.table.source == target), None)
-        if other is None:
-            continue
-        joins.append(
-            f" LEFT JOIN {quoted(target)} ON {quoted(own)}.{quoted(column)} = "
-            f"{quoted(target)}.{quoted(key)}"
-        )
-        for theirs, kind in other.columns.items():
-            single = stem(target)
-            alias = single if theirs == "name" else theirs
-            if theirs == key or alias in columns:
-                continue
-            columns[alias] = kind
-            selected.append(f"{quoted(target)}.{quoted(theirs)} AS {quoted(alias)}")
-    # Every name comes from the listing and is quoted; the database is asked read-only besides.
-    of = f"(SELECT {', '.join(selected)} FROM {quoted(own)}{''.join(joins)}) AS {quoted(own)}"  # noqa: S608 (see above)
-    return replace(listed.table, columns=columns), of
-
-
 def _fits(question: str, listed: Listed, tables: list[Listed]) -> float:
     asked = content(question)
-    table, _ = _joined(listed, tables)
+    table, _ = joined(listed, tables)
     measured = understand(question, listed.table).measure is not None
     named = overlap(asked, stems(table.source))
     return 2 * named + 2 * measured + overlap(asked, stems(" ".join(table.columns)))
@@ -236,7 +205,11 @@ def _with_figures(question: str, listed: Listed, tables: list[Listed]) -> Listed
     """ "Our biggest customers" are those of the greatest orders: the table that refers to them, and
     has the money."""
     asked = understand(question, listed.table)
-    if asked.measure or asked.aggregate or not has(question, f"{DOWN}|{UP}|{SOLD}"):
+    if (
+        asked.measure
+        or asked.aggregate in ("count", "distinct")
+        or not has(question, f"{DOWN}|{UP}|{SOLD}")
+    ):
         return listed
     return next((each for each in tables if _counts_money(each, listed)), listed)
 

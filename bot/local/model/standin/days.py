@@ -6,9 +6,9 @@ import re
 from datetime import date, timedelta
 from typing import Any
 
-from .conditions import MONTHS
 from .findings import Findings
 from .outputs import failed
+from .times import MONTHS
 from .view import View
 
 TODAY = re.compile(

@@ -59,6 +59,7 @@ INTENTS = (
     Intent(canvases.is_asked, canvases.answer),
     Intent(posting.is_asked, posting.answer),
     Intent(page.is_asked, page.answer),
+    Intent(refusing.is_writing, refusing.answer),
     # What the message brings along.
     Intent(figures.is_asked, figures.answer),
     Intent(sums.is_asked, sums.answer),

@@ -63,7 +63,7 @@ FIGURES = {
 }  # fmt: skip
 """Words of questions about figures, in English."""
 FIGURES_IN = re.compile(
-    r"\b(?:umsatz|umsätze|erlöse?|wie viele|durchschnitt\w*|chiffre d'affaires|combien|ventas|ingresos|cuánt[oa]s)\b",
+    r"\b(?:umsatz|umsätze|erlöse?|revenus? par|ventes|wie viele|durchschnitt\w*|chiffre d'affaires|combien|ventas|ingresos|cuánt[oa]s)\b",
     re.I,
 )
 

@@ -34,8 +34,9 @@ from .asking import (
     limit_of,
 )
 from .columns import columns_named, date_column, identifies, words_of
-from .conditions import STATES, Filter, conditions
+from .conditions import STATES, conditions
 from .counting import counts_rows, distinct_column, most_of, noun_of
+from .filters import Filter
 from .measures import Figure, several
 from .outputs import Table
 from .words import has, stem, stems, tokens
@@ -57,6 +58,8 @@ class Query:
     part: tuple[str, ...] = ()
     """The values whose share of the whole is asked for."""
     noun: str = "rows"
+    per_period: bool = False
+    """Whether the average of what each period has in all is asked for."""
     more: tuple[Figure, ...] = ()
     """Further figures of the same rows."""
 
@@ -132,6 +135,9 @@ def understand(text: str, table: Table) -> Query:
         return replace(latest, filters=filters)
     groups = tuple(g for g in groups if not any(g in STATES and f.column == g for f in filters))
     groups, filters, part = _set_apart(text, groups, filters)
+    per_period = counted == "avg" and bool(period) and not groups
+    if per_period:
+        counted = "sum"
     if counted == "count" and counts_rows(text, table):
         measure = None
     first, *more = several(text, table, grouped=bool(groups or period)) or ((counted, measure),)
@@ -142,6 +148,7 @@ def understand(text: str, table: Table) -> Query:
         groups=groups,
         period=period,
         part=part,
+        per_period=per_period,
         filters=filters,
         descending=is_descending(text),
         limit=1 if one else limit_of(text),
@@ -206,7 +213,7 @@ def _people(text: str, table: Table) -> tuple[str, ...]:
     if not has(text, "who") or not has(text, f"{DOWN}|{UP}"):
         return ()
     named = [c for c in table.columns if set(stems(c)) & PEOPLE and _groupable(c, table)]
-    return tuple(named[:1])
+    return tuple(sorted(named, key=identifies)[:1])
 
 
 def _set_apart(
@@ -216,8 +223,11 @@ def _set_apart(
     for each in filters:
         if each.operator != "in" or each.column is None or ":" in each.column:
             continue
+        others = tuple(f for f in filters if f != each)
         if not groups and has(text, PART):
-            return (each.column,), tuple(f for f in filters if f != each), each.values
+            return (each.column,), others, each.values
+        if not groups and has(text, COMPARE) and has(text, "others?|rest"):
+            return (each.column,), others, ()
         if len(each.values) > 1 and each.column not in groups and has(text, COMPARE):
             groups = (*groups, each.column)
     return groups, filters, ()

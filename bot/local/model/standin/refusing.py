@@ -27,6 +27,19 @@ REASONS = (
 )  # fmt: skip
 
 
+WRITING = re.compile(
+    r"^\W*(?:(?:please|can|could|you|would|help|me|let's)\W+)*(?:write|draft|compose|make|create|invent|give|plan)\b[^.?!]*\b"
+    r"(?:haikus?|poems?|stor(?:y|ies)|songs?|limericks?|letters?|e-?mails?|essays?|speech|blog|article|tweet|slogans?|"
+    r"(?:to-?do list|checklist|agenda|plan|outline) for)\b",
+    re.IGNORECASE,
+)
+
+
+def is_writing(view: View) -> bool:
+    """Whether a text of the model's own is wanted, about whatever."""
+    return not view.turn.files and bool(WRITING.search(view.text))
+
+
 def is_asked(view: View) -> bool:
     """Whether this asks for what needs a real model, or is nobody's to do here."""
     return not view.turn.files and _reason(view.text) is not None
@@ -34,7 +47,7 @@ def is_asked(view: View) -> bool:
 
 def answer(view: View, found: Findings) -> None:
     """Say what cannot be done and who could."""
-    found.summary = f"{_reason(view.text)}. I am {STAND_IN}."
+    found.summary = f"{_reason(view.text) or 'I cannot write texts'}. I am {STAND_IN}."
     found.follow_ups = list(EXAMPLES)
 
 

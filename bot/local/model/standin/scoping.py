@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 
-from .conditions import MONTHS, STATES, Filter
+from .conditions import STATES
+from .filters import Filter
+from .times import MONTHS
 from .words import listed, shown
 
+SIDES = {">=": "from", ">": "after", "<=": "to", "<": "before"}
 COMPARED = {">": "over", ">=": "of at least", "<": "under", "<=": "of at most"}
 
 
@@ -15,7 +18,7 @@ def in_scope(filters: tuple[Filter, ...], said: str) -> str:
     filters = tuple(f for f in filters if not all(value in said.split() for value in f.values))
     filters = tuple(sorted(filters, key=_place))
     words = [
-        f"{_link(each)} {listed([_value(each, value) for value in each.values])}"
+        _span(each) or f"{_link(each)} {listed([_value(each, value) for value in each.values])}"
         for each in filters
     ]
     for place in range(1, len(words)):
@@ -26,9 +29,19 @@ def in_scope(filters: tuple[Filter, ...], said: str) -> str:
     return f" {' '.join(words)}" if words else ""
 
 
+def _span(each: Filter) -> str:
+    """Months that follow one another, by the first and the last; "" for anything else."""
+    if not re.match("month:", each.column or "") or len(each.values) < 3:
+        return ""
+    months = [int(value) for value in each.values]
+    if months != list(range(months[0], months[-1] + 1)):
+        return ""
+    return f"from {_value(each, each.values[0])} to {_value(each, each.values[-1])}"
+
+
 def _place(each: Filter) -> int:
     """Where a condition stands in a sentence: times last, the year behind its month."""
-    if re.match("(?:day|month|quarter):", each.column or ""):
+    if re.match(r"(?:\w*day|month|yearmonth|quarter):", each.column or ""):
         return 1
     return 2 if re.match("year", each.column or "") else 0
 
@@ -37,11 +50,13 @@ def _link(each: Filter) -> str:
     if each.column in STATES:
         return f"with {each.column}{' not' if each.operator == 'not in' else ''}"
     if each.operator == "in":
-        if re.match("day:", each.column or ""):
+        if re.match(r"\w*day:", each.column or ""):
             return "on"
         return "in" if re.match("(?:year|month|quarter):", each.column or "") else "for"
     if each.operator == "not in":
         return "without"
+    if re.match("yearmonth:", each.column or ""):
+        return SIDES[each.operator]
     return f"with {each.column} {COMPARED[each.operator]}"
 
 
@@ -51,6 +66,12 @@ def _value(each: Filter, value: str) -> str:
         return column.replace("_", " ")
     if column.startswith("month:"):
         return MONTHS[int(value) - 1].title()
+    if named := re.match(
+        r"(?:yearmonth:.*\n(?P<year>\d{4})-|monthday:.*\n)(?P<month>\d\d)(?:-(?P<day>\d\d))?",
+        f"{column}\n{value}",
+    ):
+        month = MONTHS[int(named["month"]) - 1].title()
+        return f"{month} {named['year']}" if named["year"] else f"{int(named['day'])} {month}"
     if column.startswith("quarter:"):
         return f"Q{value}"
     return shown(value)

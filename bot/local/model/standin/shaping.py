@@ -6,11 +6,11 @@ import re
 from itertools import pairwise
 
 from .columns import date_column, identifies
-from .conditions import MONTHS
 from .findings import Findings
 from .outputs import Table, sheet_of
 from .query import Query
-from .words import listed, number, shown
+from .times import MONTHS
+from .words import listed, number, plural, shown
 
 MOST_COLUMNS = 12
 
@@ -28,6 +28,13 @@ def describe(found: Findings, table: Table) -> None:
     found.caption = "The first rows"
     found.columns = table.header
     found.rows = rows_shown(table.rows[:5])
+
+
+def tell_values(found: Findings, table: Table, column: str) -> None:
+    """What a column holds."""
+    values = [value for value in table.listed[column] if value]
+    names = plural(column.replace("_", " ")) if len(values) > 1 else column.replace("_", " ")
+    found.summary = f"{table.source} has **{len(values)} {names}**: {listed(values)}."
 
 
 def tell_sheets(found: Findings, tables: list[Table]) -> None:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from .columns import date_column, default_measure
-from .conditions import Filter
+from .filters import Filter
 from .measures import Figure
 from .outputs import Table
 from .query import Query
@@ -24,6 +24,8 @@ EXTREMES = {True: "max", False: "min"}
 EXTREME_WORDS = {"max": "highest", "min": "lowest"}
 DEFAULT_ROWS = 20
 LITE_PERIODS = {"month": "%Y-%m", "day": "%Y-%m-%d", "week": "%Y-%W", "year": "%Y"}
+
+TEXT_OF_DAYS = {"day": "%Y-%m-%d", "monthday": "%m-%d", "yearmonth": "%Y-%m"}
 
 
 @dataclass(frozen=True)
@@ -149,11 +151,8 @@ def _where(filters: tuple[Filter, ...], table: Table, lite: bool) -> str:
 
 
 def _condition(each: Filter, table: Table, lite: bool) -> str:
-    if each.column and each.column.startswith("day:"):
-        name = each.column.removeprefix("day:")
-        day = quoted(name) if lite else f"TRY_CAST({quoted(name)} AS TIMESTAMP)"
-        form = f"strftime('%Y-%m-%d', {day})" if lite else f"strftime({day}, '%Y-%m-%d')"
-        return f"{form} IN ({', '.join(map(literal, each.values))})"
+    if each.column and (part := re.match(r"(day|monthday|yearmonth):(.+)", each.column)):
+        return _on_days(each, TEXT_OF_DAYS[part[1]], part[2], lite)
     if each.column and (dated := re.match(r"(year|month|quarter):(.+)", each.column)):
         return f"{_date_part(dated[1], dated[2], lite)} IN ({', '.join(each.values)})"
     if each.column and (table.numeric(each.column) or table.flag(each.column)):
@@ -169,6 +168,16 @@ def _condition(each: Filter, table: Table, lite: bool) -> str:
     if each.operator == "not in":
         return f"NOT ({joined})"
     return f"({joined})" if len(tests) > 1 else joined
+
+
+def _on_days(each: Filter, form: str, column: str, lite: bool) -> str:
+    """A condition on dates as text."""
+    text = f"strftime('{form}', {quoted(column)})"
+    if not lite:
+        text = f"strftime({_timestamp(column)}, '{form}')"
+    if each.operator == "in":
+        return f"{text} IN ({', '.join(map(literal, each.values))})"
+    return f"{text} {each.operator} {literal(each.values[0])}"
 
 
 def _measure(query: Query, table: Table, grouped: bool) -> tuple[str | None, str | None]:

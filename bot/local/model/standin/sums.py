@@ -17,6 +17,13 @@ NUMBER = r"[$€£]?(\d[\d,]*(?:\.\d+)?)"
 PERCENT = r"(?:per cent|p[er]{0,2}c\w{0,2}t)"
 """However it is misspelt: what is left would be taken for a number of things."""
 WRITTEN = (
+    (
+        rf"{NUMBER}\s*% tip (?:on|of|for) {NUMBER},?(?: \w+)? (?:split|shared|divided) (?:between|among|by|with) {NUMBER}",
+        r"\2 * (1 + \1 / 100) / \3",
+    ),
+    (rf"{NUMBER}\s*% tip (?:on|of|for) {NUMBER}", r"(\1 / 100 * \2)"),
+    (rf"(?:split|share|divide) {NUMBER} (?:equally )?(?:between|among|by) {NUMBER}", r"(\1 / \2)"),
+    (rf"(?<![\w.]){NUMBER}\s*/\s*{NUMBER} (?:as|in)(?: an?)? percent\w*", r"(\1 / \2 * 100)"),
     (rf"{NUMBER}\s*(?:%|{PERCENT})\s+of\s+{NUMBER}", r"(\1 / 100 * \2)"),
     (rf"half of {NUMBER}", r"(\1 / 2)"),
     (rf"(?<![\w.]){NUMBER} squared", r"(\1 ** 2)"),

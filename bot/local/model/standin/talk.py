@@ -27,6 +27,7 @@ LINK = re.compile(r"\s*\(link: (?P<url>[^)\s]+)\)")
 EXTRAS = re.compile(r"\s*\((?:files: [^)]*|\d+ replies)\)")
 SUMMARY = (
     r"summar\w+|tl;?dr|catch|recap|did i miss|"
+    r"(?:did|do|have|has) (?:people|everyone|everybody|anyone|we|they|you all) (?:say|said|write|written|talk|talked|discuss|discussed)(?!.*\babout\b)|"
     r"(?:was|is|'s) (?:said|discussed|going on|happening|new|up)(?!.*\babout\b)"
 )
 POINTED = r"about (?!this|it\b|the (?:thread|channel))\w+|who|when|which|did|any"
@@ -85,7 +86,9 @@ def answer(view: View, found: Findings) -> None:
             found.lower(reason(output), "low")
         return
     _gather(found, messages)
-    if has(view.text, SUMMARY) or not has(
+    if has(view.text, r"who\b.*\b(?:most|least|active|often)"):
+        _tell_writers(found, messages, place)
+    elif has(view.text, SUMMARY) or not has(
         view.text, f"{POINTED}|decided|decisions?|action items?|to-?dos?|open|say|said"
     ):
         _summary(found, messages, place)
@@ -153,7 +156,7 @@ def _people_only(view: View, output: str) -> list[Said]:
         message
         for message in map(said, LINE.finditer(output))
         if not BOT.fullmatch(message.author)
-        and not re.match(r"@\w*bot\b", message.text, re.IGNORECASE)
+        and not re.match(r"@(?:\w+ )?\w*bot\b", message.text, re.IGNORECASE)
         and not any(each in " ".join(message.text.split()) for each in asked)
     ]
 
@@ -183,6 +186,16 @@ def _gather(found: Findings, messages: list[Said]) -> None:
             found.actions.append({"text": cut(message.text), "owner": message.author})
         if message.text.rstrip().endswith("?"):
             found.questions.append(line)
+
+
+def _tell_writers(found: Findings, messages: list[Said], place: str) -> None:
+    """Who wrote how often."""
+    wrote = Counter(message.author for message in messages).most_common(10)
+    found.summary = (
+        f"**{wrote[0][0]}** wrote most in {place}: {wrote[0][1]} of {len(messages)} messages."
+    )
+    found.caption, found.columns = "Messages besides questions to me", ["person", "messages"]
+    found.rows = [[name, str(count)] for name, count in wrote]
 
 
 def _list(found: Findings, lines: list[str], place: str, noun: str) -> None:

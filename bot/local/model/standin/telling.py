@@ -111,6 +111,8 @@ def _tell_rows(
             if name != query.measure and cell
         ]
         extreme = "lowest" if query.descending is False else "highest"
+        if result.dated(query.measure):
+            extreme = "earliest" if query.descending is False else "latest"
         measure = query.measure.replace("_", " ")
         found.summary = (
             f"The {extreme} {measure}{scope} is **{shown(rows[0][place])}**: {', '.join(rest)}."
@@ -246,7 +248,13 @@ def _tell_parts(found: Findings, groups: list[Group], query: Query, statement: S
     every = "Both" if len(groups) == 2 else f"All {len(groups)}"
     found.points.append(f"{every} {noun} together: **{_figure(total)}**")
     if query.period and len(statement.labels) == 1:
-        found.points.append(f"On average per {query.period}: **{_figure(total / len(groups))}**")
+        mean = f"**{_figure(total / len(groups))}**"
+        if query.per_period:
+            found.summary = (
+                f"On average the {statement.what} per {query.period} is {mean}. {found.summary}"
+            )
+        else:
+            found.points.append(f"On average per {query.period}: {mean}")
         return
     ranked = sorted(groups, key=lambda group: -group.value)
     if len(ranked) <= MOST_SHARES:

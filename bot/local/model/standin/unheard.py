@@ -6,10 +6,11 @@ import re
 
 from . import asking
 from .columns import columns_named, default_measure
-from .conditions import COMPARISONS, MONTHS
+from .conditions import COMPARISONS
 from .findings import Findings
 from .outputs import Table, sheet_of
 from .query import Query
+from .times import MONTHS
 from .words import STOP, listed, stem, stems, tokens
 
 TIMES = re.compile(
@@ -19,13 +20,18 @@ TIMES = re.compile(
     re.IGNORECASE,
 )
 """Times and suppositions that the rules have no words for."""
+NOT = re.compile(
+    r"\b(?:never|nobody|no longer|(?:is|are|has|have|had|did|was|were|does)n't|(?<!do )(?<!can )(?<!or )not)\b",
+    re.IGNORECASE,
+)
+"""What turns a question round, where no rule knows how."""
 TAKEN = re.compile(
     "|".join(
         rf"\b(?:{pattern})\b"
         for pattern in (
             *asking.PERIODS.values(), *asking.AGGREGATES.values(), *asking.CHARTS.values(),
             asking.DOWN, asking.UP, asking.CHART, asking.SHARE, asking.PART, asking.COMPARE, asking.SORT,
-            asking.OVER_TIME, r"last|latest|newest|most recent", asking.ROWS, asking.ONE_ROW, *COMPARISONS.values(), *MONTHS, *(month[:3] for month in MONTHS),
+            asking.OVER_TIME, r"last|latest|newest|most recent|oldest|earliest", asking.ROWS, asking.ONE_ROW, *COMPARISONS.values(), *MONTHS, *(month[:3] for month in MONTHS),
             *asking.COUNTS, "q[1-4]",
         )
     ),
@@ -35,11 +41,14 @@ TAKEN = re.compile(
 _AROUND = (
     "hi hello hey please thank thanks help want need like know see look let think wonder question answer bot "
     "able work out calculate compute tell display present print "
+    "since before after until till through starting half second "
     "break split group divide filter include exclude excluding without except between across among over under "
     "each every per also too and same again both together now today so far yet ever still "
     "sell sold selling buy bought sale make made do did perform performed contribute earn earned bring brought "
     "develop evolve happen change add order deal transaction purchase invoice "
     "join turn into first "
+    "explain preview open read look inside everything anything something summary describe overview "
+    "spend spent paid pay "
     "come came go went have got get hold contain there here exist "
     "data dataset database db sql file sheet tab table column row record entry line csv xlsx excel spreadsheet attached "
     "value figure number result report amount different distinct unique column stand "
@@ -57,8 +66,8 @@ def is_lost(found: Findings, text: str, table: Table, query: Query) -> bool:
     of_nothing = query.aggregate not in (None, "count", "distinct") and not (
         query.measure or default_measure(table)
     )
-    left = _left(text, table, query) if of_nothing or not narrowed else []
-    if not left:
+    left = _left(text, table, query)
+    if not left or (narrowed and not of_nothing and not NOT.fullmatch(left[0])):
         return False
     names = listed([f"`{name}`" for name in table.columns])
     found.summary = (
@@ -80,16 +89,23 @@ def _quoted(words: list[str]) -> str:
 
 
 def _left(text: str, table: Table, query: Query) -> list[str]:
-    return [
-        *(time[0] for time in TIMES.finditer(text)),
-        *unheard(TIMES.sub(" ", text), table, query),
-    ]
+    denied = [] if any(each.operator == "not in" for each in query.filters) else NOT.findall(text)
+    times = [time[0] for time in TIMES.finditer(text)]
+    return [*denied, *times, *unheard(NOT.sub(" ", TIMES.sub(" ", text)), table, query)]
 
 
 def unheard(text: str, table: Table, query: Query) -> list[str]:
     """The words that name nothing in the table, and ask for nothing that the rules know."""
     values = (value for each in query.filters for value in (each.column or "", *each.values))
-    named = (*values, *query.part, query.noun, table.source, sheet_of(table), table.handle or "")
+    named = (
+        *values,
+        *query.part,
+        *table.values,
+        query.noun,
+        table.source,
+        sheet_of(table),
+        table.handle or "",
+    )
     known = {*AROUND, *stems(" ".join(named))}
     return [
         word

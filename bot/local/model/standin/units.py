@@ -40,9 +40,20 @@ def is_asked(view: View) -> bool:
     )
 
 
+def _in_one_unit(text: str) -> str:
+    """ "5 feet 11 inches" as inches alone."""
+    return re.sub(
+        r"(\d+)\s*(?:feet|foot|ft|')\s*(?:and\s+)?(\d+(?:\.\d+)?)\s*(?:inch(?:es)?|in\b|\")",
+        lambda both: f"{12 * int(both[1]) + float(both[2]):g} inches",
+        text,
+        flags=re.IGNORECASE,
+    )
+
+
 def answer(view: View, found: Findings) -> None:
     """Let the tool convert it."""
-    asked = CONVERT.search(view.text) or HOW_MANY.search(view.text)
+    text = _in_one_unit(view.text)
+    asked = CONVERT.search(text) or HOW_MANY.search(text)
     if asked is None:
         found.summary = (
             "I have no exchange rates: they change by the minute, and nothing here looks them up."

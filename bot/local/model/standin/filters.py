@@ -1,0 +1,15 @@
+"""A condition on rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A condition on rows. A column of None means any text column; texts are compared whatever
+    their case. Of a column of dates one may be on a part of them, as in `month:sold_on`."""
+
+    column: str | None
+    operator: str
+    values: tuple[str, ...]

@@ -1,0 +1,107 @@
+"""Times that a question names, as conditions on the column that tells when."""
+
+from __future__ import annotations
+
+import re
+
+from .columns import date_column
+from .filters import Filter
+from .outputs import Table
+from .words import stems
+
+MONTHS = (
+    "january", "february", "march", "april", "may", "june",
+    "july", "august", "september", "october", "november", "december",
+)  # fmt: skip
+_MONTH = rf"(?:{'|'.join(MONTHS)}|{'|'.join(month[:3] for month in MONTHS)}|sept)\b"
+_YEAR = r"(?:\s+(?:of\s+)?((?:19|20)\d\d))?"
+_NAMED = rf"({_MONTH}){_YEAR}"
+RANGE = re.compile(
+    rf"\b(?:between|from)?\s*\b{_NAMED}\s*(?:and|to|until|till|through|-|–)\s*{_NAMED}", re.I
+)
+SIDES = {
+    ">=": r"since|starting(?: in| from)?|from|as of", ">": r"after",
+    "<": r"before", "<=": r"until|till|up to|through",
+}  # fmt: skip
+DAY = re.compile(
+    rf"\b(?:(?P<month>{_MONTH})\s+(?:the\s+)?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?|"
+    rf"(?P<first>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<of>{_MONTH}))(?![\d.,]*\d)",
+    re.I,
+)
+HALVES = {
+    ("1", "2"): r"(?:first|1st) half|h1",
+    ("3", "4"): r"(?:second|2nd|last|other) half|h2",
+}
+
+
+def times(text: str, table: Table) -> list[Filter]:
+    """The days, months, quarters and years that the question is about."""
+    column = date_column(table)
+    year_column = next((c for c in table.columns if stems(c) == ["year"]), None)
+    years = tuple(re.findall(r"\b(?:19|20)\d\d\b", text))
+    if column is None:
+        return [Filter(year_column, "in", years)] if years and year_column else []
+    if days := tuple(re.findall(r"\b(?:19|20)\d\d-\d\d-\d\d\b", text)):
+        return [Filter(f"day:{column}", "in", days)]
+    if span := _span(text, column, years):
+        return span
+    found = [Filter(year_column or f"year:{column}", "in", years)] if years else []
+    if days := tuple(f"{_month(m['month'] or m['of']):02}-{int(m['day'] or m['first']):02}" for m in DAY.finditer(text)):  # fmt: skip
+        return [*found, Filter(f"monthday:{column}", "in", days)]
+    months = {int(month) for month in re.findall(r"\b(?:19|20)\d\d-(\d\d)\b", text)}
+    months |= {_month(each) for each in _mentions(text)}
+    if months:
+        found.append(Filter(f"month:{column}", "in", tuple(str(each) for each in sorted(months))))
+    quarters = {*re.findall(r"\bq([1-4])\b", text, re.I)}
+    for half, words in HALVES.items():
+        quarters |= {*half} if re.search(rf"\b(?:{words})\b", text, re.I) else set()
+    if quarters:
+        found.append(Filter(f"quarter:{column}", "in", tuple(sorted(quarters))))
+    return found
+
+
+def _span(text: str, column: str, years: tuple[str, ...]) -> list[Filter]:
+    """From one month to another, or on one side of a month."""
+    if match := RANGE.search(text):
+        first, year, last, last_year = match.groups()
+        return _between(column, _month(first), _month(last), year or last_year, last_year or year)
+    for operator, words in SIDES.items():
+        match = re.search(rf"\b(?:{words})\s+{_NAMED}", text, re.I)
+        if match is None:
+            continue
+        month, year = _month(match[1]), match[2] or (years[0] if years else None)
+        if year:
+            return [Filter(f"yearmonth:{column}", operator, (f"{year}-{month:02}",))]
+        first = month + (operator == ">") if operator in (">", ">=") else 1
+        last = month - (operator == "<") if operator in ("<", "<=") else 12
+        return _between(column, first, last, None, None)
+    return []
+
+
+def _between(
+    column: str, first: int, last: int, year: str | None, last_year: str | None
+) -> list[Filter]:
+    if year and last_year:
+        bounds = ((">=", f"{year}-{first:02}"), ("<=", f"{last_year}-{last:02}"))
+        return [Filter(f"yearmonth:{column}", operator, (value,)) for operator, value in bounds]
+    months = [
+        n
+        for n in range(1, 13)
+        if (first <= n <= last if first <= last else n >= first or n <= last)
+    ]
+    return [Filter(f"month:{column}", "in", tuple(map(str, months)))]
+
+
+def _mentions(text: str) -> list[str]:
+    """The months by name; "may" only where it cannot be the verb."""
+    return [
+        match[0]
+        for match in re.finditer(rf"\b{_MONTH}", text, re.I)
+        if match[0].lower() != "may"
+        or re.search(r"\b(?:in|and|or|vs|versus|of|than|for|with)\s$", text[: match.start()], re.I)
+        or (match[0] == "May" and match.start() > 0)
+    ]
+
+
+def _month(name: str) -> int:
+    return [month[:3] for month in MONTHS].index(name[:3].lower()) + 1
