@@ -193,6 +193,7 @@ class Screens:
 
     def _pane(self, at: Address) -> Json:
         if at.tab == "threads":
+            self.marks.threads_listed(at.user, at.channel)
             return self._in(at) | {"tab": at.tab, "threads": threads_of(self._ws, at.user)}
         channel = self._ws.channels.get(at.channel)
         names = self.scene(at.user).people

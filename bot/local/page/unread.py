@@ -15,11 +15,13 @@ _EVERYBODY = re.compile(r"<!(here|channel|everyone)\b")
 @dataclass(frozen=True)
 class Unread:
     """`first`: the ts of the first one that the conversation itself shows, "" where it shows none;
-    `calls`: how many are for this person, by a mention or in a direct message."""
+    `calls`: how many are for this person, by a mention or in a direct message; `replies`: whether a
+    thread of theirs has some that "Threads" has not shown them."""
 
     is_any: bool
     first: str
     calls: int
+    replies: bool
 
 
 class ReadMarks:
@@ -31,6 +33,7 @@ class ReadMarks:
         self._kept: dict[
             tuple[str, str], str
         ] = {}  # (user, channel) → the ts they chose themselves
+        self._listed: dict[str, str] = {}  # user → when they saw all their threads, as a ts
         self._whole: dict[
             tuple[str, str], str
         ] = {}  # (channel, ts) → when its stream ended, as a ts
@@ -46,7 +49,9 @@ class ReadMarks:
         kept = self._kept.get((user, channel.id), "")
         first = kept or next((m["ts"] for m in news if not _is_below(m)), "")
         calls = sum(_calls(user, channel, m) for m in news)
-        return Unread(bool(news or kept), first, calls)
+        listed = self._listed.get(user, "")
+        replies = any(_is_below(m) and self._came(channel, m) > listed for m in news)
+        return Unread(bool(news or kept), first, calls, replies)
 
     def read(self, user: str, channel_id: str) -> None:
         """The person sees all that is there."""
@@ -54,6 +59,13 @@ class ReadMarks:
         if channel is not None and self.unread(user, channel).is_any:
             self._kept.pop((user, channel_id), None)
             self._set(user, channel_id, self._ws.store.next_ts())
+
+    def threads_listed(self, user: str, channel_id: str) -> None:
+        """The person sees their threads, while `channel_id` is where they would go back to."""
+        mine = (c for c in self._ws.channels.values() if user in c.members)
+        if any(self.unread(user, channel).replies for channel in mine):
+            self._listed[user] = self._ws.store.next_ts()
+            self._ws.changed("read", channel_id, user=user)
 
     def unread_from(self, user: str, channel_id: str, ts: str) -> None:
         """The person wants to come back to this message and what follows it."""

@@ -285,9 +285,12 @@ async def test_the_threads_one_takes_part_in_are_listed(browser):
     """Wherever they are, and nobody else's; a conversation is found by its name too."""
     _, root = await browser.say("@bot who is in?")
     await browser.ws.say(BEN, GENERAL, "me", root["ts"])
+    link = re.compile(r'class="side-link has-unread[^>]*data-do="threads"')
+    assert link.search(await browser.text("/page/sidebar", user=ADA))
     for user, part in ((ADA, True), (BEN, True), (GUS, False)):
         html = await browser.text("/page/pane", user=user, channel=GENERAL, tab="threads")
         assert ("who is in?" in html) is part
+        assert not link.search(await browser.text("/page/sidebar", user=user))
     found = await browser.text("/page/search", user=ADA, q="bot")
     assert f'data-channel-link="{browser.ws.state.direct(ADA).id}"' in found
     assert "who is in?" in found
