@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable
 from contextlib import asynccontextmanager, contextmanager
 
@@ -96,7 +97,9 @@ async def http_server(
         try:
             await web.TCPSite(runner, host, port).start()
         except OSError as error:
-            raise ConfigurationError(f"Port {port} cannot be used: {error.strerror}.") from None
+            raise ConfigurationError(
+                f"Port {port} cannot be used: {os.strerror(error.errno or 0)}."
+            ) from None
         yield int(runner.addresses[0][1])
     finally:
         await runner.cleanup()

@@ -125,6 +125,8 @@ async def feedback_lines(settings: Settings, limit: int, *, as_json: bool) -> li
         said = await stores.feedback.latest(limit)
     if as_json:
         return [each.model_dump_json() for each in said]
+    if not said:
+        return ["Nobody has rated an answer yet."]
     good = sum(each.verdict == "good" for each in said)
     lines = [f"{'when (UTC)':<17} {'verdict':<8} {'who':<12} {'channel':<12} {'run':<21} comment"]
     for each in said:
@@ -176,7 +178,9 @@ async def audit_lines(
                     continue
                 if user in ("", entry.who):
                     lines.append(entry.model_dump_json() if as_json else _audit_line(entry))
-    return lines if as_json or not lines else [_AUDIT_HEAD, *lines]
+    if as_json:
+        return lines
+    return [_AUDIT_HEAD, *lines] if lines else ["Nothing of this is on record."]
 
 
 def _audit_line(entry: AuditEntry) -> str:

@@ -73,7 +73,7 @@ def _sums(evaluation: Evaluation) -> str:
     cost = "unknown cost" if unknown else f"${sum(each.cost or 0 for each in totals):.4f}"
     seconds = sum(each.seconds for each in totals)
     return (
-        f"\n{passed} of {len(cases)} cases passed · {evaluation.model} · {len(totals)} runs · "
+        f"\n{passed} of {len(cases)} cases passed · {evaluation.model} · {len(totals)} run{'' if len(totals) == 1 else 's'} · "
         f"{tokens:,} tokens · {cost} · {seconds:.0f} s of work"
     )
 
