@@ -48,8 +48,6 @@ async function navigate(changes, { push = true, focus = true } = {}) {
   if (!samePlace) {
     clearToasts();
     if (!(await showPane())) return stay(before);
-    const landed = pane.querySelector("[data-list]")?.dataset.list;
-    if (landed && landed !== place.shown.channel) place.shown = { ...place.shown, channel: landed, tab: "messages", thread: "" };
   }
   if (!samePlace || before.thread !== place.shown.thread) await showThread({ focus });
   if (push) history.pushState(place.shown, "", address());
@@ -72,6 +70,7 @@ async function showPane() {
   const html = await fragment("pane", at());
   if (html === null) return false;
   pane.replaceChildren(parse(html));
+  landIn(pane.querySelector("[data-list]")?.dataset.list);
   const list = pane.querySelector("[data-messages]");
   present(pane);
   markSidebar();
@@ -79,6 +78,13 @@ async function showPane() {
   if (list) showNewest(byId("messages"));
   if (typesAtOnce()) pane.querySelector("textarea")?.focus();
   return true;
+}
+
+// Who is not in a channel, or not any more, is shown another.
+function landIn(channel) {
+  if (!channel || channel === place.shown.channel) return;
+  place.shown = { ...place.shown, channel, tab: "messages", thread: "" };
+  place.live.watch(place.shown);
 }
 
 export const typesAtOnce = () => !isSmall() && !byTouch();
@@ -145,6 +151,7 @@ export async function actAs(id) {
 export async function refreshAll() {
   const drafting = document.activeElement?.closest("form.composer")?.dataset.composer;
   await showPane();
+  history.replaceState(place.shown, "", address());
   await showThread({ focus: drafting === "thread" });
   showModals((await fragment("modals", at())) ?? "", place.shown.channel);
 }
