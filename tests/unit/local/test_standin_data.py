@@ -282,6 +282,18 @@ async def test_a_document_is_quoted(thread: Thread) -> None:
     assert told.answer["sources"][0]["title"] == "policy.pdf"
 
 
+async def test_of_several_files_the_one_that_is_meant_is_read(thread: Thread) -> None:
+    """A table by words for figures, never an image; later the one that is named."""
+    handbook = (
+        "handle: doc_1 · 1 lines · source: handbook.pdf\n\nSection 5 says: audits are monthly."
+    )
+    told = await thread.ask("total revenue?", "note.png", "handbook.pdf", "sales.csv")
+    assert "**386.50**" in told.answer["summary"]
+    thread.outputs["read_file"] = [handbook]
+    then = await thread.ask("and what does the handbook say about audits?")
+    assert "audits are monthly" in then.answer["summary"]
+
+
 async def test_a_long_document_is_searched(thread: Thread) -> None:
     """What stands beyond the beginning that was shown is found, its sentence made whole."""
     thread.outputs["read_file"] = [

@@ -8,8 +8,8 @@ from dataclasses import replace
 from . import again, chat, documents, languages, sums, unheard
 from .analyses import fitting
 from .asking import SHARE
+from .choosing import meant, of_thread
 from .columns import column_listed, missing, other_word, tell_missing, text_to_add_up
-from .conversation import File
 from .exporting import last_result, share
 from .findings import Findings
 from .moments import absolute
@@ -120,25 +120,17 @@ def _reading(view: View, found: Findings) -> str | None:
     """What reading the file gave; None when there is no file to read."""
     files = view.turn.files or view.files
     if not files:
-        files = _files_of_thread(view)
+        files = of_thread(view)
     if not files:
         found.summary = "I see no file in this thread. Attach one and ask again."
         found.confidence = "low"
         return None
-    file = max(files, key=lambda each: overlap(stems(view.text), stems(each.name)))
+    file = meant(view.text, files)
     output = view.do("read_file", f"I read {file.name} first.", file_id=file.id)
     if failed(output):
         found.summary = unreadable(file.name, output)
         return None
     return output
-
-
-def _files_of_thread(view: View) -> list[File]:
-    if not view.knows("read_thread"):
-        return []
-    output = view.do("read_thread", "The file may stand earlier in this thread.", limit=50)
-    pairs = re.findall(r"([\w.\-]+\.\w{2,7}) \(?(?:file_id )?(F[A-Z0-9]{6,})\b", output)
-    return [File(file_id, name.strip()) for name, file_id in reversed(pairs)]
 
 
 def _fits(view: View, table: Table) -> float:

@@ -10,6 +10,7 @@ from . import (
     amending,
     canvases,
     chat,
+    choosing,
     clock,
     data,
     database,
@@ -66,6 +67,7 @@ INTENTS = (
     Intent(images.is_asked, images.answer),
     Intent(several.is_asked, several.answer),
     Intent(data.is_attached, data.answer),
+    Intent(choosing.is_named, data.answer),
     # What tools know of the world.
     Intent(lots.is_asked, lots.answer),
     Intent(units.is_asked, units.answer),
