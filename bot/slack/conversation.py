@@ -30,7 +30,9 @@ from bot.toolkit.conversation import Download, ThreadMessage
 
 _PAGE = 200
 _MAX_PAGES = 10
-_OF_SLACK = frozenset({"tombstone", "channel_join", "channel_leave", "channel_archive"})
+_OF_SLACK = frozenset(
+    {"tombstone", "channel_join", "channel_leave", "channel_archive", "channel_unarchive"}
+)
 _MAX_ALT = 1_000  # characters, files.getUploadURLExternal
 _LINK = re.compile(r"/archives/(?P<channel>[CGD][A-Z0-9]{6,})/p(?P<ts>\d{10})(?P<micro>\d{6})")
 

@@ -58,6 +58,7 @@ class Actions:
             "delete": self._delete,
             "pin": self._pin,
             "unpin": self._unpin,
+            "unarchive": self._unarchive,
             "unread": self._unread,
             "forward": self._forward,
             "react": self._react,
@@ -124,6 +125,10 @@ class Actions:
 
     async def _unpin(self, body: Json) -> None:
         await self._ws.unpin(body["user"], body["channel"], body["ts"])
+
+    async def _unarchive(self, body: Json) -> None:
+        self._require_member(body["user"], body["channel"])
+        await self._ws.unarchive(body["user"], body["channel"])
 
     async def _unread(self, body: Json) -> None:
         self._marks.unread_from(body["user"], body["channel"], body["ts"])

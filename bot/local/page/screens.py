@@ -188,6 +188,7 @@ class Screens:
             "is_bot_dm": self._is_bot_dm(at.channel),
             "previews": self._previews,
             "kept": kept_in(self._ws, at.channel),
+            "read_only": _read_only(channel),
             "status_of": lambda thread_ts: self._status(at.channel, thread_ts),
         }
 
@@ -206,7 +207,6 @@ class Screens:
             if direct or not channel
             else {m: names.get(m, m) for m in channel.members},
             "examples": EXAMPLES,
-            "read_only": _read_only(channel),
             "thread": at.thread_ts,
             "beside": self._ws.state.beside.get(at.user, ""),
             "rooms": {c.id: c.name for c in visible(self._ws, at.user) if not c.is_direct},

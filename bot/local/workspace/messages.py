@@ -15,7 +15,9 @@ THREAD_KEYS = (
     "subscribed",
 )
 
-UNWRITTEN = frozenset({"tombstone", "channel_join", "channel_leave", "channel_archive"})
+UNWRITTEN = frozenset(
+    {"tombstone", "channel_join", "channel_leave", "channel_archive", "channel_unarchive"}
+)
 """The subtypes of messages that nobody wrote."""
 
 

@@ -256,6 +256,13 @@ class People(Core):
         """Archive a channel."""
         membership.archive(self, self._place(user, channel), user)
 
+    async def unarchive(self, user: str, channel: str) -> None:
+        """Open an archived channel again."""
+        place = self.channels[channel]
+        if user not in place.members:
+            raise CannotDo(f"{user} is not in {channel}")
+        membership.archive(self, place, user, undo=True)
+
     def _place(self, user: str, channel: str) -> Channel:
         if user not in self.people:
             raise CannotDo(f"there is no {user}")

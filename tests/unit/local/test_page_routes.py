@@ -194,6 +194,7 @@ async def test_who_comes_and_goes_is_told_in_the_channel(browser):
         "archived #general.",
     ):
         assert line in html
+    assert (await browser.do(do="unarchive", channel=GENERAL, user=GUS))[0] == 409
     assert "data-typed" not in html, "nobody wrote it, so nobody edits it"
     picker = {"type": "conversations_select", "action_id": "where"}
     view = {"type": "home", "blocks": [{"type": "actions", "elements": [picker]}]}
@@ -203,6 +204,8 @@ async def test_who_comes_and_goes_is_told_in_the_channel(browser):
     )
     assert "#sales</option>" in home
     assert "#general</option>" not in home
+    assert (await browser.do(do="unarchive", channel=GENERAL))[0] == 200
+    assert (await browser.say("it goes on"))[0] == 200
 
 
 async def test_a_reply_goes_into_its_thread(browser):

@@ -97,6 +97,7 @@ export const clicks = {
     const files = button.dataset.sample ? [await sample(button.dataset.sample)] : [];
     composerOf(button).fill(mention + button.dataset.text, files);
   },
+  unarchive: (button) => act("unarchive", { channel: button.dataset.channel }),
   "open-step": openStep,
   "close-step": closeStep,
   "close-modal": (button) => closeModal(button.closest("dialog")),
