@@ -117,7 +117,8 @@ class Admin:
         for schedule in await self._schedules.all():
             if schedule.id == schedule_id:
                 await self._changes(person, what, schedule.channel)
-                await self._schedules.stop(schedule, words.SCHEDULE_CANCELLED)
+                why = words.SCHEDULE_CANCELLED.format(person=person.id)
+                await self._schedules.stop(schedule, why, again=False)
 
     async def channel(self, user: str, channel: str) -> ChannelSettings:
         """How the bot behaves in a channel, for an admin to change."""

@@ -46,15 +46,16 @@ class WorkspaceSchedules:
             return False
         return await self.store.remove(self.team, schedule_id)
 
-    async def stop(self, schedule: Schedule, why: str) -> None:
-        """Never ask it again; its owner is told, by the one process that stopped it."""
+    async def stop(self, schedule: Schedule, why: str, *, again: bool = True) -> None:
+        """Never ask it again; its owner is told, by the one process that stopped it: `why`, and with
+        `again` how it comes back."""
         if not await self.store.remove(schedule.team, schedule.id):
             return
         try:
             opened = await self.clients.writes.conversations_open(users=schedule.user)
             await self.clients.writes.chat_postMessage(
                 channel=opened["channel"]["id"],
-                text=_stopped(schedule, why),
+                text=_stopped(schedule, why, again=again),
                 unfurl_links=False,
                 unfurl_media=False,
             )
@@ -75,13 +76,13 @@ class WorkspaceSchedules:
                 await self.stop(schedule, words.SCHEDULE_FAILED.format(count=MOST_FAILURES))
 
 
-def _stopped(schedule: Schedule, why: str) -> str:
+def _stopped(schedule: Schedule, why: str, *, again: bool) -> str:
     said = words.SCHEDULE_STOPPED.format(
         text=words_of(schedule),
         place=place_of(schedule),
         why=why,
     )
-    if not schedule.cron:
+    if not (schedule.cron and again):
         return said
     often = {"often": cron_in_words(schedule.cron), "time_zone": schedule.time_zone}
     return f"{said} {words.SCHEDULE_AGAIN.format(**often)}"

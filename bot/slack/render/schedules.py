@@ -32,7 +32,8 @@ def all_schedules(schedules: Sequence[Schedule]) -> list[Block]:
         _listed("all", each, f"<@{each.user}>", cron_in_words(each.cron) or each.id)
         for each in schedules[:_MOST]
     ]
-    heading = words.HOME_ALL_SCHEDULES.format(count=len(schedules), shown=len(shown))
+    more = words.HOME_NEXT_SCHEDULES.format(count=len(schedules), shown=len(shown))
+    heading = more if len(schedules) > len(shown) else words.HOME_ALL_SCHEDULES
     return [_section(heading), *shown]
 
 

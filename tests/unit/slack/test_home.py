@@ -230,7 +230,7 @@ async def test_people_cancel_what_they_scheduled_and_admins_what_anybody_did(
         direct = bot.ws.state.direct(BEN)
         assert direct is not None
         [told] = bot.ws.messages(direct.id)
-        assert "An admin cancelled it" in told["text"]
+        assert "cancelled it, as an admin" in told["text"]
         tried, kept = [each async for each in stores.audit.read(bot.ws.team_id)]
         assert tried.entry is not None
         assert (tried.entry.kind, tried.entry.who) == (AuditKind.REFUSED, ADA)
