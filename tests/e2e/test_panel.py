@@ -18,7 +18,7 @@ def test_prompts_fit_what_is_open_and_one_click_asks(page: Page) -> None:
     prompts = page.get_by_test_id("prompts")
     expect(prompts.get_by_role("button")).to_have_count(3)
     expect(prompts).to_contain_text("Remember that")
-    page.get_by_test_id("beside").select_option(label="#sales")
+    page.get_by_test_id("beside").select_option(label="Next to #sales")
     expect(prompts).to_contain_text("What was said in #sales today?")
     prompts.get_by_role("button", name="still open").click()
     panel = page.get_by_test_id("thread-panel")
@@ -26,7 +26,7 @@ def test_prompts_fit_what_is_open_and_one_click_asks(page: Page) -> None:
     expect(panel).to_contain_text("Which questions in #sales are still open?")
     finished(page)
     expect(panel.get_by_test_id("status")).to_be_empty()
-    page.get_by_test_id("beside").select_option(label="no channel")
+    page.get_by_test_id("beside").select_option(label="Next to no channel")
     expect(prompts).to_contain_text("Remember that")
 
 

@@ -292,6 +292,8 @@ async def test_of_several_files_the_one_that_is_meant_is_read(thread: Thread) ->
     thread.outputs["read_file"] = [handbook]
     then = await thread.ask("and what does the handbook say about audits?")
     assert "audits are monthly" in then.answer["summary"]
+    picture = await thread.ask("what does the note say?")
+    assert "cannot tell what is in an image" in picture.answer["summary"]
 
 
 async def test_a_long_document_is_searched(thread: Thread) -> None:

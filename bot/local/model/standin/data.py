@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from . import again, chat, documents, languages, sums, unheard
+from . import again, chat, documents, images, languages, sums, unheard
 from .analyses import fitting
 from .asking import SHARE
 from .choosing import meant, of_thread
@@ -126,6 +126,9 @@ def _reading(view: View, found: Findings) -> str | None:
         found.confidence = "low"
         return None
     file = meant(view.text, files)
+    if images.IMAGE.search(file.name):
+        images.tell(found, [file])
+        return None
     output = view.do("read_file", f"I read {file.name} first.", file_id=file.id)
     if failed(output):
         found.summary = unreadable(file.name, output)
