@@ -46,7 +46,8 @@ def named(button: Block, what: str) -> Block:
 
 
 def stop_button(thread_key: str) -> Block:
-    """Stops what runs in the thread."""
+    """Stops what runs in the thread. It stays though Slack has a Stop of its own: to whom that is
+    shown, and in which clients, is documented nowhere, and all who may stop must be able to."""
     return {
         "type": "actions",
         "elements": [{**_button(words.STOP, STOP, thread_key), "style": "danger"}],

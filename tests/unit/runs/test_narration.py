@@ -43,8 +43,8 @@ async def test_each_event_is_one_line_for_people(
     assert sorted(told[3:7]) == [
         "turn 1 · calculate · Calculate 1+1 · ok, …",
         "turn 1 · calculate · Calculate 1+1 · started",
-        "turn 1 · read_file · Read F0LOST · failed, …",
-        "turn 1 · read_file · Read F0LOST · started",
+        "turn 1 · read_file · Read a file · failed, …",
+        "turn 1 · read_file · Read a file · started",
     ]
     assert told[1:3] + told[7:] == [
         "turn 1 · asking the model, 20 turns at most",
