@@ -18,6 +18,13 @@ WHY = re.compile(
     r"are you sure|where (?:is|does|did) (?:that|this|it) (?:come )?from|says who|really|what(?:'s| is) (?:the|your) source)\W*",
     re.IGNORECASE,
 )
+REPEAT = re.compile(
+    r"\W*(?:please |can you )?(?:repeat|say)(?: (?:that|it|this))?(?: again| once more)?\W*(?:please)?\W*|what did you (?:just )?say\W*|(?:come again|pardon)\W*",
+    re.IGNORECASE,
+)
+ASKED = re.compile(
+    r"\W*what did i (?:just )?(?:ask|say|write)(?: (?:to )?you)?(?: (?:before|just now))?\W*", re.I
+)
 LANGUAGES = "french|german|spanish|italian|portuguese|dutch|polish|japanese|chinese|korean|russian|turkish|arabic|hindi|english"
 TRANSLATED = re.compile(
     rf"\W*(?:(?:and|now|please|say|write|put|it|that|this|same|the same|answer)\W+)*(?:in(?:to)?|auf|en) (?:{LANGUAGES})\W*(?:please)?\W*",
@@ -27,7 +34,7 @@ TRANSLATED = re.compile(
 
 def is_about(text: str) -> bool:
     """Whether a whole message can only be about an answer that was given."""
-    return any(each.fullmatch(text) for each in (SHORTER, WHY, TRANSLATED))
+    return any(each.fullmatch(text) for each in (SHORTER, WHY, TRANSLATED, REPEAT, ASKED))
 
 
 def is_asked(view: View) -> bool:
@@ -42,6 +49,11 @@ def answer(view: View, found: Findings) -> None:
     if SHORTER.fullmatch(view.text):
         found.summary = re.split(r"(?<=[.!?])\s+", said, maxsplit=1)[0]
         found.sources = list(last.get("sources") or [])
+    elif REPEAT.fullmatch(view.text):
+        found.summary, found.points = said, list(last.get("key_points") or [])
+        found.sources = list(last.get("sources") or [])
+    elif ASKED.fullmatch(view.text):
+        found.summary = f"You wrote: “{view.turns[-2].text}”"
     elif TRANSLATED.fullmatch(view.text):
         found.summary = f"I only know English: I am {STAND_IN}, and translating needs a real one."
     else:

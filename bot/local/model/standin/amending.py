@@ -10,6 +10,7 @@ from .conversation import COMPLETE, Step, Turn
 from .findings import Findings
 from .moments import OFTEN, ONCE
 from .posting import CHANNEL
+from .schedules import REMIND
 from .view import View
 
 LEAD = re.compile(
@@ -101,6 +102,8 @@ def _revised(before: Turn, said: str) -> str | None:
     )
     if last and last.is_undone and AGAIN.fullmatch(said):
         return before.text
+    if REMIND.search(before.text) and not ONCE.search(before.text) and ONCE.match(said):
+        return f"{before.text} {said}"  # it was asked when
     core = TAIL.sub("", LEAD.sub("", said)).strip()
     changes = [_moved(before.text, core), _elsewhere(before.text, core)]
     if last and last.is_undone:

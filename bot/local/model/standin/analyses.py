@@ -143,19 +143,23 @@ def _correlation(view: View, found: Findings, table: Table) -> None:
 
 def _why(view: View, found: Findings, table: Table) -> None:
     """What the figures did over time; reasons are in no table."""
+    _course(view, found, table)
+    found.gaps.append("A table tells what happened, not why: the reasons have to come from people.")
+
+
+def _course(view: View, found: Findings, table: Table) -> None:
     measure = default_measure(table)
     if measure is None or date_column(table) is None:
         describe(found, table)
     else:
         _told(view, found, table, Query(measure=measure, aggregate="sum", period="month"))
         found.points += changes(found.rows)
-    found.gaps.append("A table tells what happened, not why: the reasons have to come from people.")
 
 
 def _forecast(view: View, found: Findings, table: Table) -> None:
     """What the figures did so far, as what they will do is not known."""
-    _why(view, found, table)
-    found.gaps = ["I cannot forecast. This is how the figures developed so far."]
+    _course(view, found, table)
+    found.gaps += ["I cannot forecast. This is how the figures developed so far."]
 
 
 def _growth(view: View, found: Findings, table: Table) -> None:
@@ -166,8 +170,7 @@ def _growth(view: View, found: Findings, table: Table) -> None:
         None,
     )
     if measure is None or group is None or date_column(table) is None:
-        _why(view, found, table)
-        found.gaps.clear()
+        _course(view, found, table)
         return
     query = Query(measure=measure, aggregate="sum", groups=(group,), period="month")
     _told(view, found, table, query)

@@ -23,9 +23,9 @@ CHARTS = {
     "line": r"line|trend|curve|over time|development", "bar": r"bars?|column chart|histogram",
 }  # fmt: skip
 CHART = r"(?:stacked )?(?:bars?|pie|line) (?:of|for|by|per)|charts?|plot(?:ted)?|graphs?|diagram|visuali[sz]e|draw|trend"
-FOLLOW_UP = r"cheapest|^\W*(?:actually|no|sorry|i mean|i meant|and|only|just|but|now|same|what about|how about|as an?|in an?|without|excluding|also|then|ok|okay)\b"
+FOLLOW_UP = r"cheapest|^\W*(?:actually|no|sorry|i mean|i meant|and|only|just|but|now|same|compared? (?:(?:it|that|this) )?(?:with|to)|what about|how about|as an?|in an?|without|excluding|also|then|ok|okay)\b"
 CORRECTS = r"\W*(?:actually|no|sorry|i mean|i meant)\b"
-LEANS = r"how did it|(?:show|draw|plot|make|put|give|share|sort|split|break|filter|export)(?: me)? (?:it|this|that|these)(?! (?:file|table|sheet))"
+LEANS = r"how did it|(?:show|list|name|draw|plot|make|put|give|share|sort|split|break|filter|export)(?: me)? (?:it|this|that|these|them|those)(?! (?:file|table|sheet))"
 WHOLE = (
     r"\W*(?:total|sum|average|mean|median|count|top|bottom|monthly|weekly|daily|yearly|quarterly|how|"
     r"what(?!'s with)|which|who|show|list|describe|compare|summari[sz]e|plot|chart|graph|draw|find)\b"
@@ -39,6 +39,7 @@ PART = r"share of|percent(?:age)? of|proportion of|(?:what|which|how much) (?:sh
 COMPARE = r"better|worse|beats?|outs(?:ell|old)s?|outperform(?:s|ed)?|than|compare[ds]?|comparing|versus|vs|against|difference between"
 OVER_TIME = r"over time|trends?|development|history|evolve|evolution|(?:going|goes|gone|went) (?:up|down)|rising|falling|declin\w+"
 PERIOD_BEFORE = r"by|per|each|every|over|which|what|and|best|worst|strongest|weakest|top|highest|lowest|month (?:over|on|by)|day (?:over|by)"
+THEM = r"(?:show|list|name|give)(?: me)?(?: all(?: of)?)? (?:them|those|these)"
 COUNTS = {
     word: number
     for number, word in enumerate(

@@ -76,6 +76,21 @@ TABLE = (
         "whether all is well.",
     ),
     Said.of(
+        r"how (?:do|can) (?:i|we) (?:add|invite|get) (?:you|the bot|this bot|it)\b.*",
+        "Write `/invite` and my name in the channel, or mention me there: Slack then offers to add me.",
+    ),
+    Said.of(
+        r"(?:what|which) (?:kinds? of |types? of )?(?:files?|file types|formats?|documents?) (?:can|do) you (?:read|open|take|support|handle|understand|know).*",
+        "CSV, Excel and JSON as tables; PDF, Word, Markdown, logs and other text as words. Images I am shown, but only "
+        "a real model sees what is in them.",
+    ),
+    Said.of(
+        r"how (?:do|can|should) (?:i|we) (?:schedule|set|use|ask|post|upload|attach|export|share|search|get|start|remind|write|talk)\b.*",
+        "Say it as you would to a person. I know these:",
+        *ABILITIES,
+        follow_ups=EXAMPLES,
+    ),
+    Said.of(
         r".*\bmcp\b.*",
         "MCP servers are entries of `[mcpServers.…]` in `bot.toml`; their tools are then offered like "
         "all others. `bot mcp` lists what they offer, and asks before a change of it counts.",
@@ -173,7 +188,7 @@ def answer(view: View, found: Findings) -> None:
         found.summary, found.points = said.answer, list(said.points)
         found.follow_ups = list(said.follow_ups)
     elif _is_emoji(view):
-        found.summary = "Good to see you here. Tell me in words what you would like to know."
+        found.summary = "Nice! And what can I find out for you?"
         found.follow_ups = list(EXAMPLES)
     else:
         found.summary = (

@@ -38,6 +38,9 @@ PLACES = {
 OF_SOMETHING = re.compile(
     r"\bwhat time (?:is|was|does|do) (?:the|our|my|this|that)\b", re.IGNORECASE
 )
+AND_IN = re.compile(
+    r"^\W*(?:and|what about|how about)(?: in| for)?\s+(?P<place>[A-Z][A-Za-z .,'&-]+)"
+)
 FOR_SOMEBODY = re.compile(r"\bfor (?!me\b|us\b)@?[A-Z]")
 TOLD = re.compile(r"^\w+: (\S+) (\d\d:\d\d)(?::\d\d)? (\w+) \((\S+), (\S+)\)$", re.M)
 
@@ -53,6 +56,8 @@ def is_asked(view: View) -> bool:
         view.text
     ):  # the message that was pointed at says it
         return False
+    if view.earlier and view.earlier[0].tool == "current_time" and AND_IN.search(view.text):
+        return True
     return bool(NOW.search(view.text)) and not FOR_SOMEBODY.search(view.text)
 
 
@@ -63,7 +68,8 @@ def _known(asked: re.Match[str]) -> bool:
 
 def answer(view: View, found: Findings) -> None:
     """The time now, or a time in another zone."""
-    asked, now = CONVERT.search(view.text), NOW.search(view.text)
+    asked = CONVERT.search(view.text)
+    now = NOW.search(view.text) or AND_IN.search(view.text)
     if asked:
         outputs = [
             view.do(

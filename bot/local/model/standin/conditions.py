@@ -15,6 +15,7 @@ STATES = {
     "priority": r"urgent|critical|high|medium|normal|low",
 }
 """What records are, by the column that says so."""
+SYMBOLS = {">": ">(?!=)", ">=": ">=|≥", "<": "<(?!=)", "<=": "<=|≤"}
 COMPARISONS = {">": r"over|above|more than|greater than|exceeding", ">=": r"at least", "<": r"under|below|less than", "<=": r"at most"}  # fmt: skip
 
 
@@ -24,7 +25,8 @@ def conditions(text: str, table: Table, measure: str | None) -> tuple[Filter, ..
     taken = {value.lower() for each in found for value in each.values}
     found += [each for each in _states(text, table) if not taken & set(each.values)]
     for operator, pattern in COMPARISONS.items():
-        match = re.search(rf"\b(?:{pattern})\s+\$?(\d[\d,]*(?:\.\d+)?)", text, re.IGNORECASE)
+        said = rf"(?:\b(?:{pattern})\s|{SYMBOLS[operator]})\s*\$?(\d[\d,]*(?:\.\d+)?)"
+        match = re.search(said, text.replace("&gt;", ">").replace("&lt;", "<"), re.IGNORECASE)
         column = measure or default_measure(table)
         if match and column:
             found.append(Filter(column, operator, (match[1].replace(",", ""),)))

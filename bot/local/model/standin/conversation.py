@@ -20,6 +20,7 @@ FORWARDED = re.compile(r"^\[Forwarded: [^\]\n]+\]\n?", re.M)
 CUT = re.compile(r"\[The message was [\d,]+ characters long; [^\]]*\]\s*$")
 _MARKS = re.compile(r"\[data (\w+)\]\n(.*)\n\[end of data \1\]", re.DOTALL)
 REMEMBERED = "[Remembered from other conversations"
+WISHED = re.compile(r"\[How .+ wants to be answered\b")
 AGAIN = re.compile(r"\(You have answered this before.*?\)\s*", re.S)
 CANCELLED = re.compile(r"\ACancelled by the user\b", re.IGNORECASE)
 OVERTAKEN = re.compile(r"\ANot done: a new message came\b")
@@ -87,8 +88,9 @@ def turns_of(request: ModelRequest) -> list[Turn]:
     for item in request.items:
         kind, role = item.get("type", "message"), item.get("role")
         if kind == "message" and role == "user":
-            if not item_text(item).startswith(REMEMBERED):
-                turns.append(_read(item_text(item)))
+            text = item_text(item)
+            if not text.startswith(REMEMBERED) and not WISHED.match(text):
+                turns.append(_read(text))
         elif not turns:
             turns.append(Turn(""))
         if kind == "message" and role in ("developer", "system"):
@@ -100,6 +102,13 @@ def turns_of(request: ModelRequest) -> list[Turn]:
         elif kind == "function_call_output" and item["call_id"] in calls:
             calls[item["call_id"]].output = _MARKS.sub(r"\2", item_text(item))
     return turns or [Turn("")]
+
+
+def remembered(request: ModelRequest) -> list[str]:
+    """What was remembered in other conversations."""
+    given = (item_text(item) for item in request.items)
+    lines = (each.splitlines()[1:] for each in given if each.startswith(REMEMBERED))
+    return [line.removeprefix("- ") for listed in lines for line in listed]
 
 
 def open_turns(turns: list[Turn]) -> list[Turn]:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 
-from .asking import NOUN
+from .asking import NOUN, PART
 from .columns import MONEY, columns_named, identifies
 from .outputs import Table
 from .words import stems
 
 
 def most_of(text: str, table: Table) -> str | None:
-    """ "The most orders" counts rows when no column holds a number of orders."""
+    """ "The most orders", or a share "of orders", counts rows when no column holds a number of them."""
     found = re.search(rf"\b(?:most|fewest|least)\s+{NOUN}", text, re.IGNORECASE)
+    found = found or re.search(rf"\b(?:{PART})\s+(?:the\s+)?([a-z]+s)\b", text, re.IGNORECASE)
     noun = found[1].lower().split()[-1] if found else ""
     if noun and not any(table.numeric(c) for c in columns_named(noun, table)):
         return "count"
@@ -39,5 +40,5 @@ def distinct_column(text: str, table: Table) -> str | None:
 
 def noun_of(text: str, table: Table) -> str:
     """What is counted, in the question's own words."""
-    found = re.search(rf"\b(?:how many|number of|most|fewest|least)\s+{NOUN}", text.lower())
+    found = re.search(rf"\b(?:how many|number of|most|fewest|least|{PART})\s+{NOUN}", text.lower())
     return found[1] if found and counts_rows(text, table) else "rows"

@@ -5,42 +5,60 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from . import again, chat, documents, images, languages, sums, unheard
+from . import again, chat, documents, languages, sums, unheard
 from .analyses import fitting
 from .asking import SHARE
-from .choosing import meant, of_thread
-from .columns import column_listed, missing, other_word, tell_missing, text_to_add_up
+from .columns import (
+    column_listed,
+    date_column,
+    identifies,
+    missing,
+    other_word,
+    tell_missing,
+    text_to_add_up,
+)
 from .exporting import last_result, share
 from .findings import Findings
+from .following import follows_up, is_form_only, understand_all
 from .moments import absolute
 from .outputs import (
     Table,
     chart_handle,
-    failed,
     parse_document,
     parse_tables,
     reason,
     sheet_of,
-    unreadable,
 )
-from .query import Query, follows_up, understand_all
+from .query import Query
+from .reading import read_for
 from .shaping import describe, follow_ups, tell_sheets, tell_values
 from .sql import Statement, quoted, write
 from .telling import tell
 from .view import Missing, OutOfTurns, View
-from .words import has, overlap, shortened, stems
+from .words import has, overlap, shortened, spelled, stems, tokens
 
-FILE_WORDS = (
-    r"files?|attach(?:ed|ment)s?|spreadsheets?|csv|xlsx|excel|pdf|document|table|data|columns?"
-)
+FILE_WORDS = r"files?|attach(?:ed|ment)s?|spreadsheets?|csv|xlsx|excel|pdf|document|(?:the|this|that|my|our) table|data|columns?"
 MOST_LABELS, MOST_SLICES, LONGEST_TITLE = 50, 12, 50
 SUMMARISE = r"summar\w+|tl;?dr|overview|describe|about|what(?:'s| is| does)|contain\w*"
 SHEETS = r"(?:which|what|list|show|how many|all)(?: me| are| the| all)* (?:sheets|tabs|worksheets)"
+SPELLED = (
+    "total",
+    "average",
+    "highest",
+    "lowest",
+    "month",
+    "quarter",
+    "chart",
+    "most",
+    "count",
+    "median",
+)
 SIMILAR = re.compile(
     r'column "([^"]+)" (?:not found|does not exist).*?Similar columns: ([^,.\n]+)', re.S
 )
 SECOND = re.compile(
-    r",?\s+and (?P<asked>(?:by how|how|why|who|when|where|what stands)\b.*)", re.I | re.S
+    r",?\s+and (?:also |then )?(?P<asked>(?:by how|how|why|who|when|where|what stands|send|post)\b.*?)(?=,?\s+and (?:also |then )?(?:send|post)\b|$)",
+    re.I | re.S,
 )
 
 
@@ -57,17 +75,17 @@ def is_spoken_of(view: View) -> bool:
 
 def answer(view: View, found: Findings) -> None:
     """Answer from the file or table the conversation is about."""
-    reading = _reading(view, found)
+    reading = read_for(view, found)
     if reading is None:
         return
     from_reading(view, found, reading)
     if len(view.turn.files) > 1:
         looked_at = ", ".join(each["title"] for each in found.sources) or "one of them"
         found.gaps.append(f"I look at one file at a time, and this is from {looked_at}.")
-    if left := SECOND.search(view.text):
+    for left in SECOND.finditer(view.text):
         asked = left["asked"].strip(" ?.!")
-        found.gaps.append(f"I answer one question at a time: “{asked}?” comes next if you ask it.")
-        found.follow_ups.insert(0, f"{asked[0].upper()}{asked[1:]}?")
+        found.gaps.append(f"I do one thing at a time: “{asked}” comes next if you ask for it.")
+        found.follow_ups.insert(0, f"{asked[0].upper()}{asked[1:]}{'' if '#' in asked else '?'}")
     if view.turn.files and sums.expressions(view.text):
         sums.answer(view, part := Findings())
         found.add(part)
@@ -91,7 +109,7 @@ def from_reading(view: View, found: Findings, reading: str) -> None:
     found.source(table.source, table.url, "The figures of this answer.")
     named = _is_named(view, table)
     text = view.text if query.silent else re.sub(r"\breports?\b", "", view.text, flags=re.I)
-    is_fragment = follows_up(view.text) and not view.turn.files
+    is_fragment = follows_up(view.text) and not view.turn.files and not query.silent
     analysis = fitting(text, is_fragment=is_fragment, is_query=bool(query.groups))
     if lacking := missing(view.text, table):
         tell_missing(found, table, lacking)
@@ -114,26 +132,6 @@ def from_reading(view: View, found: Findings, reading: str) -> None:
     else:
         _ask(view, found, table, query)
     follow_ups(found, table, query)
-
-
-def _reading(view: View, found: Findings) -> str | None:
-    """What reading the file gave; None when there is no file to read."""
-    files = view.turn.files or view.files
-    if not files:
-        files = of_thread(view)
-    if not files:
-        found.summary = "I see no file in this thread. Attach one and ask again."
-        found.confidence = "low"
-        return None
-    file = meant(view.text, files)
-    if images.IMAGE.search(file.name):
-        images.tell(found, [file])
-        return None
-    output = view.do("read_file", f"I read {file.name} first.", file_id=file.id)
-    if failed(output):
-        found.summary = unreadable(file.name, output)
-        return None
-    return output
 
 
 def _fits(view: View, table: Table) -> float:
@@ -165,9 +163,23 @@ def _query(view: View, table: Table) -> Query:
     about = [turn for turn in view.turns if turn is view.turn or not _is_aside(turn.text)]
     turns = [(understood(turn.text, turn.day), bool(turn.files)) for turn in about]
     query = understand_all(turns, known)
+    if query.silent:
+        names = [word for each in (*known.columns, *known.values) for word in tokens(each)]
+        view.turn.text = spelled(turns[-1][0], [*names, *SPELLED])  # so it is read from here on
+        query = understand_all([*turns[:-1], (view.text, turns[-1][1])], known)
+    if is_form_only(query):
+        query = _with_an_axis(query, known)
     if has(view.text, "all|everything") and follows_up(view.text):
         query = replace(query, filters=())
     return query
+
+
+def _with_an_axis(query: Query, table: Table) -> Query:
+    """What a chart shows of which nothing was said: the figures over time, or by the first names."""
+    names = [column for column in table.texts if not identifies(column)]
+    if date_column(table) and (query.chart == "line" or not names):
+        return replace(query, period="month")
+    return replace(query, groups=tuple(c for c in names if c != date_column(table))[:1])
 
 
 def _is_aside(text: str) -> bool:

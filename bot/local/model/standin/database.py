@@ -9,8 +9,9 @@ from . import data, unheard
 from .asking import DOWN, UP
 from .columns import MONEY, default_measure, missing, tell_missing
 from .findings import Findings
+from .following import follows_up, understand_all
 from .outputs import Table, failed, parse_tables, reason
-from .query import Query, follows_up, understand, understand_all
+from .query import Query, understand
 from .schemas import Listed, joined, sections_of
 from .shaping import follow_ups, rows_shown
 from .sql import quoted, write
@@ -33,6 +34,12 @@ SOLD = r"sells?|sold|selling|buys?|bought|spends?|spent|valuable"
 RECORDS = rf"(?:which|what|who|how many|list|show|{DOWN}|{UP})\b.*\b(?:customers?|orders?|tickets?|products?)"
 TALKED = r"threads?|channels?|messages?|files?|said|says?|mention\w*|discuss\w*|decided|here"
 FIGURES = rf"{SOLD}|money|how many|total|average|mean|median|top|most|revenue|sales|customers?|orders?|tickets?|schema|tables|per|by month"
+GOES_ON = r"them|those|ones|list|show|which|who|best|worst|chart|by|per|only|in|for"
+OF_ITS_OWN = re.compile(
+    r"^\W*(?:(?:the|our|total|average|number of)\s+)*(?:revenue|sales|amount|customers?|orders?|tickets?|products?)\b",
+    re.I,
+)
+"""What names its own figures leans on no question before."""
 
 
 def answer(view: View, found: Findings) -> None:
@@ -69,7 +76,7 @@ def _ask_fitting(
         return
     named = max(tables, key=lambda each: _fits(question, each, tables))
     listed = _with_figures(question, named, tables)
-    if not has(question, DATABASE) and not _is_named(question, tables):
+    if not (has(question, DATABASE) or _is_named(question, tables) or _was_asked(view)):
         if _is_of(question, listed, tables):
             found.lower("You named no source, so I asked the database.")
             _ask(view, found, name, listed, tables, lite=lite)
@@ -97,11 +104,19 @@ def is_asked(view: View) -> bool:
         return True
     if has(view.text, RECORDS) and not (view.files or has(view.text, TALKED)):
         return True
+    return follows_up(view.text) and _was_asked(view)
+
+
+def is_continued(view: View) -> bool:
+    """Whether a question goes on about the database, that was asked last."""
+    return not view.turn.files and _was_asked(view) and has(view.text, f"{FIGURES}|{GOES_ON}")
+
+
+def _was_asked(view: View) -> bool:
+    """Whether the last figures came from a database."""
     asked = (step.tool for step in view.steps)
-    last = next(
-        (tool for tool in asked if tool in ("query_database", "query_table", "read_file")), ""
-    )
-    return follows_up(view.text) and last == "query_database"
+    reads = ("query_database", "query_table", "read_file")
+    return next((tool for tool in asked if tool in reads), "") == "query_database"
 
 
 def is_meant(view: View) -> bool:
@@ -115,7 +130,7 @@ def _questions(view: View) -> list[str]:
     texts: list[str] = []
     for turn in reversed(view.turns):
         texts.insert(0, turn.text)
-        if not follows_up(turn.text):
+        if not follows_up(turn.text) or OF_ITS_OWN.search(turn.text):
             break
     return texts
 
@@ -128,7 +143,8 @@ def _query(view: View, table: Table) -> Query:
         for row in result.rows
     ]
     known = replace(table, header=list(table.columns), rows=rows)
-    return understand_all([(text, False) for text in _questions(view)], known)
+    texts = (data.understood(text, view.turn.day) for text in _questions(view))
+    return understand_all([(text, False) for text in texts], known)
 
 
 def _ask(

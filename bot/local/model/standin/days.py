@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from calendar import isleap
 from datetime import date, timedelta
 from typing import Any
 
 from .findings import Findings
+from .moments import DAYS
 from .outputs import failed
 from .times import MONTHS
 from .view import View
@@ -26,6 +28,24 @@ ON = re.compile(
     r"(?: from (?:now|today))?\W*$",
     re.IGNORECASE,
 )
+BETWEEN = re.compile(
+    r"\b(?:how many|number of)(?: (?:working|business))? days\b.*?\b(?:between|from)\s+(?P<one>.+?)\s+(?:and|to|until|till)\s+(?P<other>.+)",
+    re.IGNORECASE,
+)
+NEXT = re.compile(
+    rf"\b(?:what (?:date|day)|when)(?: is| will)?(?: it)?(?: be)?(?: the)? (?P<which>next|this|coming|last)?\s*(?P<name>{'|'.join(DAYS)})\b",
+    re.IGNORECASE,
+)
+WEEK = re.compile(
+    r"\b(?:what|which) (?:calendar )?week(?: number)?\b|\bweek number\b", re.IGNORECASE
+)
+LEAP = re.compile(
+    r"\b(?P<year>\d{4})\b.*\bleap year|\bleap year\b.*?\b(?P<other>\d{4})\b", re.IGNORECASE
+)
+AGE = re.compile(
+    r"\b(?:how old|what age)\b.*?\b(?:born|birthday)\b(?: (?:on|in|is))*\s+(?P<day>.+)",
+    re.IGNORECASE,
+)
 FEASTS = {
     "christmas eve": (12, 24), "christmas": (12, 25), "new year's eve": (12, 31), "new year": (1, 1),
     "halloween": (10, 31), "valentine": (2, 14),
@@ -42,13 +62,21 @@ def is_asked(view: View) -> bool:
     """Whether this asks for a date or for a number of days, and today's date is known."""
     until = UNTIL.search(view.text)
     known = until is not None and _day(until["day"], _today(view)) is not None
-    return bool(view.turn.day) and bool(known or TODAY.search(view.text) or ON.search(view.text))
+    reckoned = view.turn.day and _reckoned(view.text, _today(view))
+    between = _between(view)
+    return bool(view.turn.day) and bool(
+        known or reckoned or between or TODAY.search(view.text) or ON.search(view.text)
+    )
 
 
 def answer(view: View, found: Findings) -> None:
     """Count with the tools for dates, from the day on which it was asked."""
     today = _today(view)
-    if until := UNTIL.search(view.text):
+    if between := _between(view):
+        _count(view, found, *between)
+    elif reckoned := _reckoned(view.text, today):
+        found.summary = reckoned
+    elif until := UNTIL.search(view.text):
         _count(view, found, today, _day(until["day"], today) or today)
     elif asked := ON.search(view.text):
         unit = asked["unit"].lower().rstrip("s")
@@ -71,6 +99,34 @@ def answer(view: View, found: Findings) -> None:
     found.source("Calendar", None, "The date where you are.")
 
 
+def _reckoned(text: str, today: date) -> str:
+    """What a look at the calendar tells; "" when nothing of the kind is asked."""
+    if asked := NEXT.search(text):
+        ahead = (DAYS.index(asked["name"].lower()) - today.weekday() - 1) % 7 + 1
+        last = (asked["which"] or "").lower() == "last"
+        day = today + timedelta(ahead - 7 - 7 * (ahead == 7) if last else ahead)
+        return f"{'Last' if last else 'The next'} {day:%A} {'was' if last else 'is'} **{day.day} {day:%B %Y}**."
+    if WEEK.search(text):
+        return f"It is week **{today.isocalendar().week}** of {today.isocalendar().year}."
+    if asked := LEAP.search(text):
+        year = int(asked["year"] or asked["other"])
+        return f"{'Yes' if isleap(year) else 'No'}: {year} {'has' if isleap(year) else 'does not have'} a 29 February."
+    asked = AGE.search(text)
+    born = _day(asked["day"], today) if asked else None
+    if born is None or born > today:
+        return ""
+    age = today.year - born.year - ((today.month, today.day) < (born.month, born.day))
+    return f"Somebody born on {born.day} {born:%B %Y} is **{age} years old**."
+
+
+def _between(view: View) -> tuple[date, date] | None:
+    asked = BETWEEN.search(view.text)
+    if asked is None:
+        return None
+    one, other = _day(asked["one"], _today(view)), _day(asked["other"], _today(view))
+    return (one, other) if one and other else None
+
+
 def _shift(known: dict[str, Any]) -> dict[str, Any]:
     return {"days": 0, "working_days": 0, "months": 0, "years": 0} | known
 
@@ -85,12 +141,19 @@ def _count(view: View, found: Findings, today: date, day: date) -> None:
         return
     working = re.search(r"^working days: -?([\d,]+)", output, re.M)
     days = f"{counted[1]} day{'' if counted[1] == '1' else 's'}"
-    when = (
-        f"until {day:%A}, {day.day} {day:%B %Y}" if day >= today else f"since {day.day} {day:%B %Y}"
-    )
+    if today != _today(view):
+        when = f"from {today.day} {today:%B %Y} to {day.day} {day:%B %Y}"
+    else:
+        when = _when(today, day)
     found.summary = f"It is **{days}** {when}."
     if working:
         found.points.append(f"Of these, {working[1]} are working days, Monday to Friday.")
+
+
+def _when(today: date, day: date) -> str:
+    if day < today:
+        return f"since {day.day} {day:%B %Y}"
+    return f"until {day:%A}, {day.day} {day:%B %Y}"
 
 
 def _today(view: View) -> date:

@@ -21,6 +21,7 @@ LEVELS = {
     "FATAL": "fatals?", "CRITICAL": "criticals?", "ERROR": "errors?|failures?", "WARN": "warn(?:ing)?s?",
     "INFO": "infos?", "DEBUG": "debugs?",
 }  # fmt: skip
+TASKS = r"to-?dos?|action items?|who (?:has|needs|is) to|tasks|has to do"
 BY_LEVEL = r"(?:by|per|each|every|which|what) (?:log )?(?:levels?|severity|severities)"
 COUNTED = r"how many|how often|number of|count"
 COMMON = r"(?:most )?(?:common|frequent|often)|top"
@@ -38,8 +39,13 @@ def answer(view: View, found: Findings, document: Document) -> None:
     asked = _last_real_question(view.turns)
     if has(asked, GIST):
         summarise(found, document.text, document.source)
-        if has(asked, r"to-?dos?|action items?|who (?:has|needs|is) to|tasks|has to do"):
+        if has(asked, TASKS):
             found.points = tasks(document.text) or found.points
+    elif has(asked, TASKS) and (listed := tasks(document.text)):
+        found.summary = (
+            f"{document.source} names {'one task' if len(listed) == 1 else f'{len(listed)} tasks'}:"
+        )
+        found.points = listed
     elif _count(view, found, document, asked):
         found.source(document.source, document.url, "The lines that were counted.")
         return

@@ -79,8 +79,10 @@ INTENTS = (
     Intent(talk.is_asked, talk.answer),
     Intent(message.is_asked, message.answer),
     # What was read before, and what needs more than rules.
+    Intent(database.is_continued, database.answer),
     Intent(data.is_spoken_of, data.answer),
     Intent(refusing.is_asked, refusing.answer),
+    Intent(memory.is_known, memory.tell),
     Intent(database.is_meant, database.answer),
     Intent(tools.is_asked, tools.answer),
     Intent(languages.is_asked, languages.answer),

@@ -22,14 +22,14 @@ class Language:
 _HOW_TO_GO_ON = "OPENAI_API_KEY"
 KNOWN = (
     Language(
-        re.compile(r"\b(?:der|die|das|und|ist|war|wie|was|wer|wo|nach|nicht|ich|bitte|kannst|zeige?|mir|für|welche\w*|wieviele?|eine?n?|danke|hoch|fasse?|letzten?|hier|zusammen|mit|von|auf|sind|alle)\b", re.I),
+        re.compile(r"\b(?:nur|der|die|das|und|ist|war|wie|was|wer|wo|nach|nicht|ich|bitte|kannst|zeige?|mir|für|welche\w*|wieviele?|eine?n?|danke|hoch|fasse?|letzten?|hier|zusammen|mit|von|auf|sind|alle)\b", re.I),
         re.compile(r"\b(?:hallo|guten (?:tag|morgen|abend)|moin|servus)\b", re.I),
         "Hallo!",
         "Ich bin nur der Platzhalter für ein Modell und verstehe wenig mehr als Englisch. Mit "
         f"`{_HOW_TO_GO_ON}` antwortet ein richtiges Modell, auch auf Deutsch.",
     ),
     Language(
-        re.compile(r"\b(?:le|la|les|des|une?|est|quel(?:le)?s?|combien|pour|dans|avec|par|je|vous|quoi|comment|pourquoi|merci|font|fois|moi|sur|cette|ces|ici|derniers?|résume[rz]?)\b", re.I),
+        re.compile(r"\b(?:seulement|le|la|les|des|une?|est|quel(?:le)?s?|combien|pour|dans|avec|par|je|vous|quoi|comment|pourquoi|merci|font|fois|moi|sur|cette|ces|ici|derniers?|résume[rz]?)\b", re.I),
         re.compile(r"\b(?:bonjour|salut|bonsoir|coucou)\b", re.I),
         "Bonjour !",
         "Je ne suis que le remplaçant d'un modèle et ne comprends guère que l'anglais. Avec "
@@ -59,11 +59,13 @@ FIGURES = {
     "höchste[nr]?|meisten?|plus élevée?|mayor": "highest", "niedrigste[nr]?|wenigsten?|plus bas(?:se)?|menor": "lowest",
     "januar|janvier|enero": "January", "februar|février|febrero": "February", "märz|mars|marzo": "March",
     "avril|abril": "April", "mai|mayo": "in May", "juni|juin|junio": "June", "juli|juillet|julio": "July",
+    "nur|seulement|sólo|solo": "only", "für|pour|para": "for",
+    "der|die|das|den|dem|le|la|les|du|el|los|las|war|waren|était|son|sont|fue|fueron|bitte|mir|zeige?|montre|muestra": "",
     "im|in|en": "in", "und|et|y": "and", "tabelle|tableau": "table", "zeilen|lignes|filas": "rows",
 }  # fmt: skip
 """Words of questions about figures, in English."""
 FIGURES_IN = re.compile(
-    r"\b(?:umsatz|umsätze|erlöse?|revenus? par|ventes|wie viele|durchschnitt\w*|chiffre d'affaires|combien|ventas|ingresos|cuánt[oa]s)\b",
+    r"\b(?:monat(?:e|en)?|produkte?n?|regionen|diagramm|produits?|productos?|regiones|mois|graphique|gráfico|umsatz|umsätze|erlöse?|revenus? par|ventes|wie viele|durchschnitt\w*|chiffre d'affaires|combien|ventas|ingresos|cuánt[oa]s)\b",
     re.I,
 )
 

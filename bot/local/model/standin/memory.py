@@ -29,12 +29,36 @@ FORGET = re.compile(
 LINE = re.compile(
     r"^(?P<id>\w+) \((?P<scope>\w+), by [^,]+, (?P<day>[\d-]+)\): (?P<text>.+)$", re.M
 )
+ASKS = re.compile(r"^\W*(?:what|when|where|who|which|how|is|are|do|does)\b", re.I)
 WHOSE = {"user": "about you", "channel": "for this channel", "workspace": "for everybody"}
 
 
 def is_asked(view: View) -> bool:
     """Whether this is about something to keep in mind, or no longer."""
     return any(each.search(view.text) for each in (REMEMBER, RECALL, FORGET))
+
+
+def is_known(view: View) -> bool:
+    """Whether a question speaks of something that was remembered."""
+    return not view.files and bool(ASKS.search(view.text) and _known(view))
+
+
+def tell(view: View, found: Findings) -> None:
+    """Say what was remembered of it."""
+    known = _known(view)
+    found.summary = f"I was told: “{known[0]}”."
+    found.points = [f"“{each}”" for each in known[1:]]
+    found.source("Memory", None, "What was remembered.")
+
+
+def _known(view: View) -> list[str]:
+    """What was remembered that has most words of the question."""
+    asked = content(view.text)
+    return [
+        each
+        for each in view.remembered
+        if asked and overlap(asked, content(each)) >= max(2, len(asked) / 2)
+    ]
 
 
 def answer(view: View, found: Findings) -> None:
@@ -99,6 +123,8 @@ def _kept(view: View, found: Findings) -> list[re.Match[str]]:
     kept = list(LINE.finditer(output))
     if not kept:
         found.summary = "Nothing is remembered here."
+        if view.turn.place.startswith("#"):
+            found.summary += " What I remember about you I tell in a direct message only."
         if failed(output) and not output.startswith("Nothing"):
             found.lower(reason(output), "low")
     return kept

@@ -13,11 +13,11 @@ DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sun
 MORNING = 9
 AT = r"(?:\s*,?\s*at (?P<hour>\d{1,2}|noon)(?:[:.](?P<minute>\d\d))?\s*(?P<half>am|pm)?\b(?: o'clock)?)?"
 OFTEN = re.compile(
-    r"\b(?:every|each) (?P<day>day|morning|weekday|mon|tues|wednes|thurs|fri|satur|sun)(?:day)?s?\b"
+    r"\b(?:every|each) (?P<day>month|(?:first|1st)(?: day)? of (?:the|each|every) month|day|morning|weekday|mon|tues|wednes|thurs|fri|satur|sun)(?:day)?s?\b"
     + AT,
     re.IGNORECASE,
 )
-_HOUR = r"(?:\s*,?\s*(?:at\s+)?(?P<hour>\d{1,2})(?:[:.](?P<minute>\d\d))?\s*(?P<half>am|pm)?\b(?: o'clock)?)"
+_HOUR = r"(?:\s*,?\s*(?:at\s+)?(?P<hour>\d{1,2}|noon)(?:[:.](?P<minute>\d\d))?\s*(?P<half>am|pm)?\b(?: o'clock)?)"
 ONCE = re.compile(
     rf"\b(?:(?:on |for |next )*(?P<day>tomorrow(?: morning)?|today|tonight|{'|'.join(DAYS)})\b{_HOUR}?|"
     r"in (?P<count>\d{1,3}|an?|half an) (?P<unit>minutes?|mins?|hours?|days?|weeks?)\b|"
@@ -79,6 +79,8 @@ def cron(said: re.Match[str]) -> str:
     """A time that comes again, as cron has it; nine in the morning where none was said."""
     clock = _at(said["hour"] or str(MORNING), said["minute"], said["half"])
     day = said["day"].lower()
+    if day.endswith("month"):
+        return f"{clock.minute} {clock.hour} 1 * *"
     days = {"day": "*", "morning": "*", "weekday": "MON-FRI"}.get(day, day[:3].upper())
     return f"{clock.minute} {clock.hour} * * {days}"
 

@@ -92,7 +92,11 @@ def key_sentences(text: str, most: int = 6) -> list[str]:
 
 def tasks(text: str) -> list[str]:
     """The lines that give somebody something to do, as "Ben: fix the login by Friday"."""
-    named = re.findall(r"^[-*\d.)\s\[\]x]*([A-Z][\w ]{1,30}: .+)$", text, re.MULTILINE)
+    named = re.findall(
+        r"^[-*\d.)\s\[\]x]*([A-Z][\w ]{1,30}(?:: | (?:will|needs? to|has to|must|should) ).+)$",
+        text,
+        re.MULTILINE,
+    )
     return [cut(each) for each in named if not re.match(r"(?:Attendees|Date|Subject|Note)", each)]
 
 

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from .asking import (
     AGGREGATES,
     COMPARE,
-    CORRECTS,
     COUNTS,
     DOWN,
-    FOLLOW_UP,
     GROUPERS,
     LATEST,
-    LEANS,
     LISTING,
     ONE_ROW,
     OVER_TIME,
@@ -25,10 +21,9 @@ from .asking import (
     PERIODS,
     RANKERS,
     ROWS,
-    SHARE,
     SORT,
+    THEM,
     UP,
-    WHOLE,
     chart_of,
     is_descending,
     limit_of,
@@ -94,29 +89,6 @@ class Query:
         )
 
 
-def follows_up(text: str) -> bool:
-    """Whether a question leans on the one before: it says so, or is a fragment."""
-    if re.search(FOLLOW_UP, text, re.IGNORECASE) or has(text, LEANS):
-        return True
-    return len(tokens(text)) <= 4 and not re.match(WHOLE, text, re.IGNORECASE)
-
-
-def understand_all(turns: Iterable[tuple[str, bool]], table: Table) -> Query:
-    """The query of the last of several questions, each with whether it starts afresh whatever it
-    says; a follow-up changes the one before it."""
-    query = Query()
-    for text, afresh in turns:
-        new = understand(text, table)
-        leans = follows_up(text) and not afresh
-        if leans and re.match(CORRECTS, text, re.IGNORECASE):
-            new = replace(new, chart=new.chart or query.chart)
-        if leans and new.silent and not has(text, f"{SHARE}|again|same|that|it"):
-            query = new
-        else:
-            query = query.then(new) if leans else new
-    return query
-
-
 def understand(text: str, table: Table) -> Query:
     """The query that a question asks of this table."""
     words = tokens(text)
@@ -178,7 +150,9 @@ def _lists(text: str, groups: tuple[str, ...]) -> bool:
         rf"\W*(?:(?:show|give|list|me|the|please)\W+)*{ROWS}\W*", text, re.IGNORECASE
     )
     sorts = has(text, SORT) and not has(text, "rank(?:ed)?") and _aggregate(text) is None
-    return bool(plain) or sorts or (has(text, LISTING) and _aggregate(text) is None)
+    return (
+        bool(plain) or has(text, THEM) or sorts or (has(text, LISTING) and _aggregate(text) is None)
+    )
 
 
 def _written_out(text: str, table: Table) -> str | None:

@@ -13,15 +13,18 @@ from .view import View
 from .words import content, has, overlap
 
 LIST = re.compile(
-    r"\b(?:what(?: is|'s| are)?|which|list|show|any)\b.*\b(?:schedule[ds]?|reminders?)\b(?!.*messages?)",
+    r"^(?!.*\bmessages?\b).*\b(?:what(?: is|'s| are)?|which|list|show|any)\b.*\b(?:schedule[ds]?|reminders?)\b(?!.*messages?)",
     re.IGNORECASE,
 )
 CANCEL = re.compile(
     r"\b(?:cancel|stop|delete|remove|end|unschedule)\b.*\b(?:schedules?|scheduled|reminders?|reminding|every)\b(?!.*messages?)|"
-    r"^\W*(?:please )?(?:cancel|unschedule) (?:it|that|this|them|all)\b",
+    r"^\W*(?:please )?(?:cancel|unschedule) (?:it|that|this|them|all)\b(?!.*messages?)",
     re.IGNORECASE,
 )
-REMIND = re.compile(r"\bremind (?:me|us)\b(?:\s+(?:to|of|about|that)\b)?", re.IGNORECASE)
+REMIND = re.compile(
+    r"\b(?:remind (?:me|us)|set (?:up )?(?:a|an|another) (?:reminder|alarm))\b(?:\s+(?:to|of|about|that)\b)?",
+    re.IGNORECASE,
+)
 DUE = re.compile(r"^Reminder: (?P<text>.+)", re.DOTALL)
 ASKED_AT = re.compile(r"\b(?:ask|tell|send|give|show) (?:me|us)\b", re.IGNORECASE)
 LINE = re.compile(
@@ -72,7 +75,7 @@ def answer(view: View, found: Findings) -> None:
     elif LIST.search(text):
         _list(view, found)
     else:
-        wish = REMIND.sub("", text).strip(" .!?")
+        wish = REMIND.sub("", text).strip(" .!?") or "call Ben"
         found.summary = (
             f"When? Tell me the time as well, as in “Remind me tomorrow at 10 to {wish}”."
         )

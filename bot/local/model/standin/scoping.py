@@ -24,6 +24,10 @@ def in_scope(filters: tuple[Filter, ...], said: str) -> str:
     for place in range(1, len(words)):
         if words[place].startswith("with ") and words[place - 1].startswith("with "):
             words[place] = f"and {words[place].removeprefix('with ')}"
+    words = [
+        f"and {each.removeprefix('for ')}" if each.startswith("for ") and n else each
+        for n, each in enumerate(words)
+    ]
     if len(filters) > 1 and [_place(each) for each in filters[-2:]] == [1, 2]:
         words[-1] = words[-1].removeprefix("in ")  # "in May 2026"
     return f" {' '.join(words)}" if words else ""

@@ -11,7 +11,7 @@ from .view import View
 from .words import has
 
 MESSAGES = re.compile(
-    r"\b(?:search|find|look for|where|(?:has|did) (?:anyone|anybody|someone|people|they|we))\b.*?(?:\b(?:messages?|slack|channels|conversations?|everywhere)\b.*?\b(?:for|about|with|on|mentioning)\b|"
+    r"\b(?:search|find|look for|where|(?:has|did) (?:anyone|anybody|someone|people|they|we))\b.*?(?:\b(?:messages?|threads?|slack|channels|conversations?|everywhere)\b.*?\b(?:for|about|with|on|mentioning)\b|"
     r"\b(?:(?:we|anyone|anybody|someone|people|they) )?(?:talk(?:ed)?|spoke|said|say|mention(?:ed)?|discuss(?:ed)?|wrote|heard?)\b(?: (?:about|anything about|of|on|something about))?)\s+(?P<query>.+)",
     re.IGNORECASE,
 )

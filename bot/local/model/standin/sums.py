@@ -16,6 +16,7 @@ SUM = re.compile(
 NUMBER = r"[$€£]?(\d[\d,]*(?:\.\d+)?)"
 PERCENT = r"(?:per cent|p[er]{0,2}c\w{0,2}t)"
 """However it is misspelt: what is left would be taken for a number of things."""
+RATE = rf"(\d+(?:\.\d+)?)\s*(?:%|{PERCENT})"
 WRITTEN = (
     (
         rf"{NUMBER}\s*% tip (?:on|of|for) {NUMBER},?(?: \w+)? (?:split|shared|divided) (?:between|among|by|with) {NUMBER}",
@@ -24,13 +25,20 @@ WRITTEN = (
     (rf"{NUMBER}\s*% tip (?:on|of|for) {NUMBER}", r"(\1 / 100 * \2)"),
     (rf"(?:split|share|divide) {NUMBER} (?:equally )?(?:between|among|by) {NUMBER}", r"(\1 / \2)"),
     (rf"(?<![\w.]){NUMBER}\s*/\s*{NUMBER} (?:as|in)(?: an?)? percent\w*", r"(\1 / \2 * 100)"),
+    (rf"{NUMBER}\s*(?:\+|plus|and|with)\s*{RATE}(?!\s*of)", r"(\1 * (1 + \2 / 100))"),
+    (rf"{NUMBER}\s*(?:-|minus|less)\s*{RATE}(?!\s*of)", r"(\1 * (1 - \2 / 100))"),
+    (rf"{RATE}\s+(?:off|discount on|off of)\s+{NUMBER}", r"(\2 * (1 - \1 / 100))"),
+    (
+        rf"{RATE}\s+(?:vat|tax|tip|sales tax|commission|interest)\s+(?:on|of|for)\s+{NUMBER}",
+        r"(\1 / 100 * \2)",
+    ),
     (rf"{NUMBER}\s*(?:%|{PERCENT})\s+of\s+{NUMBER}", r"(\1 / 100 * \2)"),
     (rf"half of {NUMBER}", r"(\1 / 2)"),
     (rf"(?<![\w.]){NUMBER} squared", r"(\1 ** 2)"),
     (rf"(?<![\w.]){NUMBER} cubed", r"(\1 ** 3)"),
     (r"(?<=\d) million\b", " * 1000000"),
     (r"(?<=\d) thousand\b", " * 1000"),
-    (rf"square root of {NUMBER}", r"sqrt(\1)"),
+    (rf"(?:square root|sqrt) of {NUMBER}", r"sqrt(\1)"),
     (rf"{NUMBER}\s+(?:[a-z]+\s){{1,2}}(?:of|at)\s+{NUMBER}(?:\s+each)?", r"(\1 * \2)"),
     (r"(?<=[\d)])\s+(?:plus|and then)\s+(?=[\d($€£])", " + "),
     (r"(?<=[\d)])\s+(?:minus|less)\s+(?=[\d($€£])", " - "),
@@ -75,8 +83,8 @@ def answer(view: View, found: Findings) -> None:
     results = []
     for code in expressions(view.text):
         output = view.do("calculate", f"I work out {code} with the calculator.", expression=code)
-        if failed(output):
-            found.lower(f"`{code}` could not be worked out: {reason(output)}", "low")
+        if failed(output) or not output.startswith("result: "):
+            found.lower(f"{_readable(code)} could not be worked out: {reason(output)}", "low")
             continue
         result = output.strip().splitlines()[0].removeprefix("result: ")
         results.append(_told(code, shown(result)))
@@ -133,6 +141,8 @@ def _told(code: str, result: str) -> str:
 def _readable(code: str) -> str:
     """A sum as people write it."""
     code = re.sub(r"([\d.]+) / 100 \* ([\d.]+)", r"\1% of \2", code)
+    code = re.sub(r"([\d.]+) \* \(1 ([-+]) ([\d.]+) / 100\)", r"\1 \2 \3%", code)
+    code = re.sub(r"^\(([^()]*)\)$", r"\1", code)
     code = code.replace("**", "^").replace("*", "×")
     return re.sub(r"(?<![\d.])\d{4,}", lambda number: f"{int(number[0]):,}", code)
 

@@ -15,7 +15,7 @@ from .words import has, listed, sentences
 
 TALK = (
     r"threads?|channels?|conversation|discussion|discussed|messages|said|says?|say|mentioned|decided|decisions?|agreed|"
-    r"catch me up|catch up|tl;?dr|action items?|to-?dos?|open questions?|still open|who (?:was|will|wrote)|did i miss"
+    r"catch me up|catch up|tl;?dr|action items?|to-?dos?|open questions?|still open|who (?:was|will|wrote)|did \w+ (?:write|post)|did i miss"
 )
 ABOUT_TALK = r"summar\w+|what|who|when|which|any|list|catch|tl;?dr|recap|extract|draft|action items?|open questions?|to-?dos?|did"
 LINE = re.compile(

@@ -9,7 +9,7 @@ from .outputs import Table
 from .query import Query
 from .scoping import in_scope
 from .shaping import month_in_words, rows_shown, side_by_side
-from .sql import Statement
+from .sql import DEFAULT_ROWS, Statement
 from .words import listed, number, plural, shown, singular
 
 MOST_SHARES = 8
@@ -122,7 +122,9 @@ def _tell_rows(
     elif query.limit and query.descending is None:
         found.summary = f"Here are the first {len(rows)} rows{scope}."
     else:
-        found.summary = f"Here are the {len(rows)} {statement.what}{scope}."
+        first = "first " if len(rows) == DEFAULT_ROWS else ""
+        what = statement.what.replace("rows", query.noun, 1)
+        found.summary = f"Here are the {first}{len(rows)} {what}{scope}."
 
 
 def _tell_groups(found: Findings, result: Table, statement: Statement, query: Query) -> None:

@@ -53,12 +53,19 @@ def _in_one_unit(text: str) -> str:
 def answer(view: View, found: Findings) -> None:
     """Let the tool convert it."""
     text = _in_one_unit(view.text)
-    asked = CONVERT.search(text) or HOW_MANY.search(text)
-    if asked is None:
+    every = list(CONVERT.finditer(text)) or list(HOW_MANY.finditer(text))
+    if not every:
         found.summary = (
             "I have no exchange rates: they change by the minute, and nothing here looks them up."
         )
-        return
+    for asked in every:
+        part = Findings()
+        _convert(view, part, asked)
+        found.summary = f"{found.summary} {part.summary}".strip()
+        found.sources = part.sources
+
+
+def _convert(view: View, found: Findings, asked: re.Match[str]) -> None:
     value = float((asked["value"] or "1").replace(",", ""))
     output = view.do(
         "convert_units", "I convert the units.", value=value, unit=_name(asked["unit"]), to=_name(asked["to"])

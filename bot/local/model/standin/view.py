@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from typing import Any, Never
 
 from ..request import ModelRequest
-from .conversation import COMPLETE, File, Step, Turn, open_turns, turns_of
+from .conversation import COMPLETE, File, Step, Turn, open_turns, remembered, turns_of
 from .fill import fill
 from .words import content, overlap
 
@@ -48,6 +48,7 @@ class View:
         self._turns = turns_of(request)
         self.open = open_turns(self._turns)
         self.turn = self.open[-1]
+        self.remembered = remembered(request)
         self.offered = {tool["name"]: tool for tool in request.tools if "name" in tool}
         self.catalogue = {
             name: summary for name, summary in self._listed().items() if name not in self.offered

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 
 TOKEN = re.compile(r"[a-z]+|\d+(?:\.\d+)?")
 _STOP = (
@@ -99,6 +100,15 @@ def shown(cell: str, decimals: int = 0) -> str:
     if value is None or re.fullmatch(r"(19|20)\d\d", cell):
         return cell
     return f"{value:,.{decimals}f}" if value == int(value) else f"{value:,.2f}"
+
+
+def spelled(text: str, known: Sequence[str]) -> str:
+    """A text with each word that is nearly one of the known ones as that one."""
+
+    def near(word: re.Match[str]) -> str:
+        return next(iter(get_close_matches(word[0].lower(), known, n=1, cutoff=0.8)), word[0])
+
+    return re.sub(r"[A-Za-z]{4,}", near, text)
 
 
 def plural(noun: str) -> str:
