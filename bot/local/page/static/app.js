@@ -1,13 +1,13 @@
 // The page: listens to the person and to the server, and starts.
 import { operations } from "./arrivals.js";
 import { changed, clicks } from "./clicks.js";
-import { byId, isSmall, localise, toBottom } from "./dom.js";
+import { byId, isSmall, localise, toBottom, typesAtOnce } from "./dom.js";
 import { label } from "./fields.js";
 import "./keyboard.js";
 import { Live } from "./live.js";
 import { closeMenu, menuContext } from "./menus.js";
 import { showModals } from "./modals.js";
-import { actAs, address, flash, go, markSidebar, messageAt, openMessage, pane, place, present, refreshAll, showSidebar, thread, typesAtOnce } from "./place.js";
+import { actAs, address, flash, go, markSidebar, messageAt, openMessage, pane, place, present, refreshAll, showSidebar, thread } from "./place.js";
 import { act, user } from "./server.js";
 
 place.live = new Live(

@@ -5,7 +5,8 @@ import { prepareFields } from "./fields.js";
 import { fold } from "./folding.js";
 import { showModals } from "./modals.js";
 import { morphChildren } from "./morph.js";
-import { go, markSidebar, place, present, refreshAll, sidebar, typesAtOnce } from "./place.js";
+import { offerNewest } from "./newest.js";
+import { go, markSidebar, place, present, refreshAll, sidebar } from "./place.js";
 import { user } from "./server.js";
 import { stepEnded } from "./steps.js";
 import { prepareTables } from "./tables.js";
@@ -83,7 +84,7 @@ function put(scroller, html, author) {
   if (isSaid) messageCame(element);
   const stick = near || (isNew && (author === user() || isAwaited(scroller)));
   if (stick) reveal(scroller, element);
-  else if (isNew) offerNew(scroller);
+  else if (isNew) offerNewest(scroller);
 }
 
 // The newest message whole, or from its beginning when it is taller than the window.
@@ -98,23 +99,6 @@ function isAwaited(scroller) {
   if (!place.awaited.has(scroller.id)) return false;
   place.awaited.delete(scroller.id);
   return true;
-}
-
-// Below the messages, where it covers none of them.
-function offerNew(scroller) {
-  const foot = scroller.nextElementSibling;
-  if (foot.querySelector(".new-below")) return;
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "chip new-below";
-  button.textContent = "New messages ↓";
-  scroller.onscroll = () => atBottom(scroller) && button.remove();
-  button.addEventListener("click", () => {
-    toBottom(scroller);
-    button.remove();
-    if (typesAtOnce()) foot.querySelector("textarea")?.focus();
-  });
-  foot.prepend(button);
 }
 
 function openAsked(ts) {

@@ -1,9 +1,10 @@
 // Where the person is, and how that is shown: sidebar, pane and thread panel.
 import { Composer } from "./composer.js";
-import { arrange, byId, byTouch, enlarge, isSmall, keeper, localise, parse, toBottom } from "./dom.js";
+import { arrange, byId, enlarge, keeper, localise, parse, toBottom, typesAtOnce } from "./dom.js";
 import { prepareFields } from "./fields.js";
 import { fold } from "./folding.js";
 import { showModals } from "./modals.js";
+import { offerNewest } from "./newest.js";
 import { fragment, user } from "./server.js";
 import { prepareTables } from "./tables.js";
 import { clearToasts, toast } from "./toast.js";
@@ -87,13 +88,14 @@ function landIn(channel) {
   place.live.watch(place.shown);
 }
 
-export const typesAtOnce = () => !isSmall() && !byTouch();
-
 // The newest message, or the first that was not seen, whichever is higher up.
 function showNewest(scroller) {
   toBottom(scroller);
   const line = scroller.querySelector(".new-line");
-  if (line && line.getBoundingClientRect().top < scroller.getBoundingClientRect().top) line.scrollIntoView();
+  if (line && line.getBoundingClientRect().top < scroller.getBoundingClientRect().top) {
+    line.scrollIntoView();
+    offerNewest(scroller);
+  }
 }
 
 async function showThread({ focus = true } = {}) {
