@@ -85,3 +85,13 @@ async def test_a_draft_follows_the_instruction(thread: Thread) -> None:
     ended = await told(thread, "DraftReply", text, "Who tells the customers about the new date?")
     assert ended.answer["draft"].startswith("Hi Chloe,")
     assert "[say no, kindly]" in ended.answer["draft"]
+
+
+async def test_what_a_message_does_not_say_its_thread_may(thread: Thread) -> None:
+    """ "Ask about this" is often asked of the first message of a discussion."""
+    quoted = "Shall we launch the shop on Monday?"
+    ended = await thread.ask("Who fixes the login page?", quoted=quoted)
+    assert ended.names == ["read_thread"]
+    assert "Ben Okafor: The login page fails on Safari." in ended.answer["summary"]
+    ended = await thread.ask("What about the zebra?", quoted="Nothing of it here.")
+    assert "The thread" not in str(ended.answer["sources"])

@@ -6,8 +6,9 @@ import re
 
 from .findings import Findings
 from .passages import quote_from, summarise
+from .threads import of_people
 from .view import View
-from .words import has
+from .words import content, has, overlap
 
 NO_WORDS = re.compile(r"\(no (words|text)\b", re.I)  # of one's own: a message was forwarded without
 
@@ -18,9 +19,26 @@ def is_asked(view: View) -> bool:
 
 
 def answer(view: View, found: Findings) -> None:
-    """Its gist, or what it says of the question's words."""
-    found.source("The message", None, "What it says.")
+    """Its gist, or what it says of the question's words; where it says nothing, what its thread
+    does."""
+    quoted = view.turn.quoted
     if NO_WORDS.match(view.text) or has(view.text, r"summar\w+|tl;?dr|explain|mean|about"):
-        summarise(found, view.turn.quoted, "The message")
+        found.source("The message", None, "What it says.")
+        summarise(found, quoted, "The message")
+    elif not _speaks_of(quoted, view) and (thread := _thread(view)):
+        found.source("The thread", None, "What people said in it.")
+        quote_from(found, view.text, thread, "The thread")
     else:
-        quote_from(found, view.text, view.turn.quoted, "The message")
+        found.source("The message", None, "What it says.")
+        quote_from(found, view.text, quoted, "The message")
+
+
+def _speaks_of(text: str, view: View) -> bool:
+    return overlap(content(view.text), content(text)) >= 1
+
+
+def _thread(view: View) -> str:
+    """What people said there, where that speaks of the question; "" otherwise."""
+    output = view.do("read_thread", "The message says nothing of it: I read its thread.", limit=200)
+    told = "\n".join(f"{each.author}: {each.text}" for each in of_people(view, output))
+    return told if _speaks_of(told, view) else ""

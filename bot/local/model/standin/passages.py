@@ -34,7 +34,8 @@ def quote_from(found: Findings, question: str, text: str, source: str) -> None:
     best = (whole or best)[:MOST_QUOTES]
     lacking = _lacking(question, text)
     if not best:
-        found.summary = f"I found nothing in {source} {f'about “{lacking}”' if lacking else 'that speaks of this'}."
+        inside = re.sub("^The ", "the ", source)
+        found.summary = f"I found nothing in {inside} {f'about “{lacking}”' if lacking else 'that speaks of this'}."
         found.lower("Only words that the question shares with the text were looked for.", "low")
         return
     if not whole and (below := _below(best[0][2], text)):

@@ -72,13 +72,7 @@ def answer(view: View, found: Findings) -> None:
     """Read the thread and fill in the fields of the result."""
     kind = wanted(view)
     output = view.do("read_thread", "I read the whole thread first.", fresh=True, limit=200)
-    asked = " ".join(view.text.split())
-    messages = [
-        message
-        for message in map(said, LINE.finditer(output))
-        if not re.fullmatch(BOT, message.author, re.I)
-        and asked not in " ".join(message.text.split())
-    ]
+    messages = of_people(view, output)
     if not messages:
         found.summary = "There is nothing to read in this thread."
         found.lower(reason(output) if failed(output) else "No messages came back.", "low")
@@ -90,6 +84,17 @@ def answer(view: View, found: Findings) -> None:
     else:
         _draft(found, messages, view)
     found.gaps.append(FIXED)
+
+
+def of_people(view: View, output: str) -> list[Said]:
+    """What people said in a thread that was read, the question left out."""
+    asked = " ".join(view.text.split())
+    return [
+        message
+        for message in map(said, LINE.finditer(output))
+        if not re.fullmatch(BOT, message.author, re.I)
+        and asked not in " ".join(message.text.split())
+    ]
 
 
 def _summarise(found: Findings, messages: list[Said]) -> None:
