@@ -93,7 +93,7 @@ async def test_who_is_answered_with_a_name(thread: Thread) -> None:
     ]
     thread.outputs["query_table"] = [
         "handle: tbl_2 · 3 rows × 2 columns · source: team.csv\ncolumns: name VARCHAR, salary INTEGER\n"
-        "all 3 rows:\nname,salary\nBernd,61\nCarla,58\nAnna,52"
+        "name,salary\nBernd,61\nCarla,58\nAnna,52"
     ]
     told = await thread.ask("Who earns most?", "team.csv")
     assert "GROUP BY" in told.given("query_table")["sql"]
@@ -307,6 +307,21 @@ async def test_a_long_document_is_searched(thread: Thread) -> None:
     ]
     told = await thread.ask("When does the office open?", "policy.pdf")
     assert "The office opens at nine." in told.answer["summary"]
+
+
+async def test_numbers_that_name_a_row_stay_as_they_are(thread: Thread) -> None:
+    """Order 1024 is not 1,024; LATE and late are told once."""
+    saved = await tables.save_rows(
+        thread.artifacts,
+        ["Order No.", "Amount", "Status"],
+        [[1024, 2048.0, "late"], [1025, 1024.0, "LATE"]],
+        name="orders.csv",
+    )
+    with asked("List the 2 biggest late orders"):
+        thread.outputs["read_file"] = [await tables.describe(thread.artifacts, saved)]
+    told = await thread.ask("List the 2 biggest late orders", "orders.csv")
+    assert [row[0] for row in told.answer["table"]["rows"]] == ["1024", "1025"]
+    assert "late and" not in told.answer["table"]["caption"].lower()
 
 
 async def test_the_unit_of_a_column_is_no_part_of_its_name(thread: Thread) -> None:

@@ -205,7 +205,11 @@ def _run(view: View, found: Findings, name: str, sql: str) -> None:
         found.source(f"Database {name}", None, "The figure.")
         return
     found.summary = f"The statement gives {'one row' if len(rows) == 1 else f'{len(rows)} rows'}:"
-    found.caption, found.columns, found.rows = "Result", results[0].header, rows_shown(rows[:20])
+    found.caption, found.columns, found.rows = (
+        "Result",
+        results[0].header,
+        rows_shown(results[0].header, rows[:20]),
+    )
     found.source(f"Database {name}", None, "The rows.")
 
 

@@ -17,10 +17,7 @@ def in_scope(filters: tuple[Filter, ...], said: str) -> str:
     """The conditions in words, without those that `said` holds already."""
     filters = tuple(f for f in filters if not all(value in said.split() for value in f.values))
     filters = tuple(sorted(filters, key=_place))
-    words = [
-        _span(each) or f"{_link(each)} {listed([_value(each, value) for value in each.values])}"
-        for each in filters
-    ]
+    words = [_span(each) or f"{_link(each)} {listed(_values(each))}" for each in filters]
     for place in range(1, len(words)):
         if words[place].startswith("with ") and words[place - 1].startswith("with "):
             words[place] = f"and {words[place].removeprefix('with ')}"
@@ -62,6 +59,12 @@ def _link(each: Filter) -> str:
     if re.match("yearmonth:", each.column or ""):
         return SIDES[each.operator]
     return f"with {each.column} {COMPARED[each.operator]}"
+
+
+def _values(each: Filter) -> list[str]:
+    """The values in words, those that differ only in their letters' case once."""
+    words = [_value(each, value) for value in each.values]
+    return list({word.casefold(): word for word in words}.values())
 
 
 def _value(each: Filter, value: str) -> str:

@@ -27,7 +27,7 @@ def describe(found: Findings, table: Table) -> None:
         )
     found.caption = "The first rows"
     found.columns = table.header
-    found.rows = rows_shown(table.rows[:5])
+    found.rows = rows_shown(table.header, table.rows[:5])
 
 
 def tell_values(found: Findings, table: Table, column: str) -> None:
@@ -86,9 +86,10 @@ def follow_ups(found: Findings, table: Table, query: Query) -> None:
     found.follow_ups = asked[:3]
 
 
-def rows_shown(rows: list[list[str]], *, alike: bool = False) -> list[list[str]]:
+def rows_shown(header: list[str], rows: list[list[str]], *, alike: bool = False) -> list[list[str]]:
     """The cells as people read them, with the same decimals all down a column; with `alike`, in
-    all columns but the first."""
+    all columns but the first. What only names a row, as an order's number, stays as it is."""
+    names = [identifies(column) for column in header]
     columns = [list(cells) for cells in zip(*rows, strict=True)]
     fractions = [
         any("." in shown(cell) and number(cell) is not None for cell in column)
@@ -98,8 +99,8 @@ def rows_shown(rows: list[list[str]], *, alike: bool = False) -> list[list[str]]
         fractions[1:] = [any(fractions[1:])] * len(fractions[1:])
     return [
         [
-            shown(cell, decimals=2 if fraction else 0)
-            for cell, fraction in zip(row, fractions, strict=True)
+            cell if name and cell else shown(cell, decimals=2 if fraction else 0)
+            for cell, fraction, name in zip(row, fractions, names, strict=True)
         ]
         for row in rows
     ]

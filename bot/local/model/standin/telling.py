@@ -47,7 +47,7 @@ def _tell_more(found: Findings, result: Table, statement: Statement) -> None:
         found.summary += f" The {what} {_verb(what)}{where} **{shown(row[place])}**."
     if statement.labels:
         found.columns = [*statement.labels, statement.what, *statement.more]
-        found.rows = rows_shown(result.rows[:MOST_ROWS])
+        found.rows = rows_shown(result.header, result.rows[:MOST_ROWS])
         if result.total > len(found.rows) and CUT.format(len(found.rows)) not in found.gaps:
             found.gaps.append(CUT.format(len(found.rows)))
 
@@ -76,7 +76,7 @@ def _tell(found: Findings, result: Table, statement: Statement, query: Query, so
     found.columns = [heading.replace("_", " ") for heading in header]
     if statement.value == "rows" and header[-1] == "rows":
         found.columns[-1] = statement.what.removeprefix("number of ")
-    found.rows = rows_shown(rows[:MOST_ROWS], alike=wide)
+    found.rows = rows_shown(header, rows[:MOST_ROWS], alike=wide)
     if len(rows) > MOST_ROWS or result.total > len(result.rows):
         found.gaps.append(CUT.format(len(found.rows)))
 
