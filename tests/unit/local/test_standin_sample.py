@@ -73,6 +73,25 @@ async def test_words_that_the_rules_do_not_know_are_not_passed_over(
     assert "query_database" not in told.names
 
 
+async def test_a_follow_up_leans_on_what_was_asked(thread: Thread) -> None:
+    """Of what was counted the rows; whom "they" are nobody guesses."""
+    await thread.ask("How many open tickets are there?")
+    listed = await thread.ask("Which ones are high priority?")
+    assert "6 open tickets with priority high" in listed.answer["summary"]
+    puzzled = await thread.ask("How many orders did they make?")
+    assert "My rules do not know “they”" in puzzled.answer["summary"]
+
+
+async def test_a_result_is_worked_on(thread: Thread) -> None:
+    await thread.ask("What is 20% of 500?")
+    for said, told in (
+        ("and 30%?", "**150**"),
+        ("double it", "**300**"),
+        ("divided by 4", "**75**"),
+    ):
+        assert told in (await thread.ask(said)).answer["summary"]
+
+
 async def test_what_was_left_out_of_account_is_said(thread: Thread) -> None:
     """A figure is given, and it is not passed off as the answer to all of the question."""
     told = await thread.ask("Which region should we leave by number of orders?")

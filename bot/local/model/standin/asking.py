@@ -23,9 +23,10 @@ CHARTS = {
     "line": r"line|trend|curve|over time|development", "bar": r"bars?|column chart|histogram",
 }  # fmt: skip
 CHART = r"(?:stacked )?(?:bars?|pie|line) (?:of|for|by|per)|charts?|plot(?:ted)?|graphs?|diagram|visuali[sz]e|draw|trend"
-FOLLOW_UP = r"cheapest|^\W*(?:actually|no|sorry|i mean|i meant|and|only|just|but|now|same|compared? (?:(?:it|that|this) )?(?:with|to)|what about|how about|as an?|in an?|without|excluding|also|then|ok|okay)\b"
+ONES = r"which (?:ones?|of (?:them|these|those))"
+FOLLOW_UP = rf"cheapest|^\W*(?:{ONES}|actually|no|sorry|i mean|i meant|and|only|just|but|now|same|compared? (?:(?:it|that|this) )?(?:with|to)|what about|how about|as an?|in an?|without|excluding|also|then|ok|okay)\b"
 CORRECTS = r"\W*(?:actually|no|sorry|i mean|i meant)\b"
-LEANS = r"how did it|(?:show|list|name|draw|plot|make|put|give|share|sort|split|break|filter|export)(?: me)? (?:it|this|that|these|them|those)(?! (?:file|table|sheet))"
+LEANS = r"(?:list|show|give)(?: me)?(?: the)? (?:oldest|newest|latest|first|last|top|bottom)(?: \d+| one)?(?=\W*$)|how did it|(?:show|list|name|draw|plot|make|put|give|share|sort|split|break|filter|export)(?: me)? (?:it|this|that|these|them|those)(?! (?:file|table|sheet))"
 WHOLE = (
     r"\W*(?:total|sum|average|mean|median|count|top|bottom|monthly|weekly|daily|yearly|quarterly|how|"
     r"what(?!'s with)|which|who|show|list|describe|compare|summari[sz]e|plot|chart|graph|draw|find)\b"
@@ -47,8 +48,8 @@ COUNTS = {
     )
 }
 LATEST = re.compile(
-    rf"\b(?:last|latest|newest|most recent|oldest|earliest)\s+(?:(?P<many>\d{{1,3}}|{'|'.join(COUNTS)})\s+)?"
-    r"(?!(?:\w+ )?(?:days?|weeks?|months?|quarters?|years?|time|night|one|is|are|was|in|of)\b)[a-z]+",
+    rf"\b(?:last|latest|newest|most recent|oldest|earliest)(?=\s+\w)(?:\s+(?P<many>\d{{1,3}}|{'|'.join(COUNTS)}))?"
+    r"(?:\s+(?!(?:\w+ )?(?:days?|weeks?|months?|quarters?|years?|time|night|one|is|are|was|in|of)\b)[a-z]+|(?<=\d)\W*$)",
     re.IGNORECASE,
 )
 LISTING = r"(?:show|list|give me|which|find)\b.*\b(?:rows|entries|records|lines|orders|transactions|items|tickets|customers|products)"

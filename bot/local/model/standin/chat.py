@@ -128,6 +128,11 @@ TABLE = (
         "Glad to help. Ask me anything else here, or start with a file.",
     ),
     Said.of(
+        r"(?:(?:show|give)(?: me)?|any|for)(?: an?| some| a few)? examples?(?: questions?)?|such as|like what",
+        "Questions of which I know the answer:",
+        follow_ups=EXAMPLES[1:],
+    ),
+    Said.of(
         r"never ?mind|forget (?:it|that)|nothing|no worries|(?:it'?s )?(?:all )?good now|cancel that",
         "All right. I am here when you need me.",
     ),

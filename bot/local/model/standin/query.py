@@ -14,6 +14,7 @@ from .asking import (
     LATEST,
     LISTING,
     ONE_ROW,
+    ONES,
     OVER_TIME,
     PART,
     PEOPLE,
@@ -151,7 +152,10 @@ def _lists(text: str, groups: tuple[str, ...]) -> bool:
     )
     sorts = has(text, SORT) and not has(text, "rank(?:ed)?") and _aggregate(text) is None
     return (
-        bool(plain) or has(text, THEM) or sorts or (has(text, LISTING) and _aggregate(text) is None)
+        bool(plain)
+        or has(text, f"{THEM}|{ONES}")
+        or sorts
+        or (has(text, LISTING) and _aggregate(text) is None)
     )
 
 

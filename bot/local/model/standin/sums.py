@@ -59,8 +59,38 @@ LIST = re.compile(
 WORK = frozenset(["sum", "add", "up", "total", "together", "altogether", "average", "mean", "median", "max", "min", "maximum", "minimum", "number", "value", "figure", "result", "calculate", "compute", "work", "out", "percent", "square", "root", "plus", "minus", "time", "divided", "multiplied", "largest", "biggest", "highest", "smallest", "lowest", "much", "many", "please", "equal"])  # fmt: skip
 
 
+GOES_ON = re.compile(
+    rf"\W*(?:(?:and|now|then|ok|what about|how about)\W+)*(?:(?P<share>{NUMBER}\s*%)|(?P<fixed>double|triple|halve|half(?: of)?)|"
+    rf"(?P<sign>plus|minus|times|divided by|add|[-+*/×÷])\s*(?P<by>{NUMBER}))(?:\s+(?:it|that|this|of (?:it|that|this)))?\W*",
+    re.IGNORECASE,
+)
+"""What is to be done with the result before, or with another share of the same."""
+FIXED = {"double": " * 2", "triple": " * 3"}
+SIGNS = {"plus": "+", "add": "+", "minus": "-", "times": "*", "divided by": "/", "×": "*", "÷": "/"}
+
+
+def _going_on(view: View) -> list[str]:
+    """The sum of a message that goes on with the sum before."""
+    said, before = GOES_ON.fullmatch(view.text), view.earlier[0] if view.earlier else None
+    if said is None or before is None or before.tool != "calculate":
+        return []
+    result = re.match(r"result: (-?[\d.,]+)", before.output or "")
+    share = re.fullmatch(r"[\d.]+ / 100 \* ([\d.]+)", str(before.arguments.get("expression")))
+    if said["share"] and share:
+        return [f"{_plain(re.sub(r'[^0-9.,]', '', said['share']))} / 100 * {share[1]}"]
+    if result is None or said["share"]:
+        return []
+    if said["sign"]:
+        return [
+            f"{_plain(result[1])} {SIGNS.get(said['sign'].lower(), said['sign'])} {_plain(re.sub(r'[^0-9.,]', '', said['by']))}"
+        ]
+    return [f"{_plain(result[1])}{FIXED.get(said['fixed'].lower(), ' / 2')}"]
+
+
 def is_asked(view: View) -> bool:
     """Whether there is something to work out, and it is not the figures of a file or a database."""
+    if _going_on(view):
+        return True
     if not expressions(view.text):
         return False
     return not (view.turn.files or has(view.text, r"files?|csv|xlsx|table|database")) or is_all(
@@ -81,7 +111,7 @@ def expressions(text: str) -> list[str]:
 def answer(view: View, found: Findings) -> None:
     """Let the calculator work it out."""
     results = []
-    for code in expressions(view.text):
+    for code in _going_on(view) or expressions(view.text):
         output = view.do("calculate", f"I work out {code} with the calculator.", expression=code)
         if failed(output) or not output.startswith("result: "):
             found.lower(f"{_readable(code)} could not be worked out: {reason(output)}", "low")

@@ -53,7 +53,7 @@ def _tell_more(found: Findings, result: Table, statement: Statement) -> None:
 
 
 def _tell(found: Findings, result: Table, statement: Statement, query: Query, source: str) -> None:
-    scope = in_scope(query.filters, statement.what)
+    scope = in_scope(query.filters, f"{statement.what} {query.noun}")
     if not result.rows or all(not cell for row in result.rows for cell in row):
         found.summary = f"{source} has no rows{scope or ' that match'}."
         found.lower(

@@ -16,10 +16,10 @@ from .words import STOP, listed, stem, stems, tokens
 TIMES = re.compile(
     r"\b(?:weekends?|weekdays?|(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mornings?|holidays?|"
     r"(?:last|past|next) (?:week|quarter|\d+ (?:days|weeks|months))|year[- ]to[- ]date|ytd|"
-    r"(?<!as )if (?:we|i|you|they|it|the|all|every)\b[^.?!,;]*)\b",
+    r"they|their|theirs|he|she|his|her|(?<!as )if (?:we|i|you|they|it|the|all|every)\b[^.?!,;]*)\b",
     re.IGNORECASE,
 )
-"""Times and suppositions that the rules have no words for."""
+"""Times, suppositions and people that the rules have no words for."""
 NOT = re.compile(
     r"\b(?:never|nobody|no longer|(?:is|are|has|have|had|did|was|were|does)n't|(?<!do )(?<!can )(?<!or )not)\b",
     re.IGNORECASE,
@@ -48,6 +48,7 @@ _AROUND = (
     "develop evolve happen change add order deal transaction purchase invoice "
     "join turn into first "
     "explain preview open read look inside everything anything something summary describe overview "
+    "double check verify confirm sorry mean meant actually instead rather "
     "spend spent paid pay "
     "come came go went have got get hold contain there here exist "
     "data dataset database db sql file sheet tab table column row record entry line csv xlsx excel spreadsheet attached "
@@ -62,7 +63,7 @@ AROUND = frozenset(stem(word) for word in _AROUND.split())
 def is_lost(found: Findings, text: str, table: Table, query: Query) -> bool:
     """Whether what the rules do not know is all that is asked: without it all rows would be the
     answer, or their number. Says so."""
-    narrowed = query.filters or query.groups or query.measure or query.period or query.limit
+    narrowed = query.filters or query.groups or query.measure or query.period
     of_nothing = query.aggregate not in (None, "count", "distinct") and not (
         query.measure or default_measure(table)
     )
@@ -91,7 +92,9 @@ def _quoted(words: list[str]) -> str:
 def _left(text: str, table: Table, query: Query) -> list[str]:
     denied = [] if any(each.operator == "not in" for each in query.filters) else NOT.findall(text)
     times = [time[0] for time in TIMES.finditer(text)]
-    return [*denied, *times, *unheard(NOT.sub(" ", TIMES.sub(" ", text)), table, query)]
+    people = {*stems(" ".join([table.source, *query.groups]))} & asking.PEOPLE
+    who = [] if people else re.findall(r"\bwho\b", text, re.IGNORECASE)
+    return [*denied, *times, *who, *unheard(NOT.sub(" ", TIMES.sub(" ", text)), table, query)]
 
 
 def unheard(text: str, table: Table, query: Query) -> list[str]:
