@@ -35,7 +35,10 @@ async def prepared(this: Phases, state: LoopState) -> list[Recorded]:
     if notes:
         steps.append(this.recorded(noted, notes))
     if said := await this.parts.hooks.on_turn_start(noted):
-        told = noted.go(Transition.TOLD_MORE, pending=(*noted.pending, *said))
+        # What failed before, as a call that nobody allowed but changed, says nothing of a new wish.
+        anew = any(each.get("role") == "user" for each in said)
+        failed = 0 if anew else noted.failed_turns
+        told = noted.go(Transition.TOLD_MORE, pending=(*noted.pending, *said), failed_turns=failed)
         steps.append(this.recorded(told, said))
     return steps
 
