@@ -48,6 +48,14 @@ async def test_a_thread_is_summarised(thread: Thread) -> None:
     assert [each["when"] for each in answer["timeline"]][:2] == ["2026-11-20 09:00", "09:01"]
 
 
+async def test_what_the_bot_answered_is_not_open(thread: Thread) -> None:
+    """A question right before its answer is no open one."""
+    thread.said("Ben Okafor", "How many parcels are late?")
+    thread.said("Answer Bot", "28 parcels are.")
+    answer = (await told(thread, "ThreadSummary", "Summarise this thread.")).answer
+    assert [each["url"] for each in answer["open_questions"]] == ["https://slack.example/3.0"]
+
+
 async def test_action_items_have_owners_and_dates(thread: Thread) -> None:
     """Taken on, asked of somebody, or of nobody; the first to be due comes first."""
     ended = await told(thread, "ActionItems", "List the action items of this thread.")

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
+from itertools import pairwise
 from typing import Any
 
 from .conversation import COMPLETE
@@ -78,7 +79,7 @@ def answer(view: View, found: Findings) -> None:
         found.lower(reason(output) if failed(output) else "No messages came back.", "low")
         return
     if kind == "summary":
-        _summarise(found, messages)
+        _summarise(found, messages, _answered(output))
     elif kind == "actions":
         _list(found, messages)
     else:
@@ -97,9 +98,15 @@ def of_people(view: View, output: str) -> list[Said]:
     ]
 
 
-def _summarise(found: Findings, messages: list[Said]) -> None:
+def _answered(output: str) -> list[Said]:
+    """Messages that the bot wrote right after."""
+    every = [said(line) for line in LINE.finditer(output)]
+    return [asked for asked, then in pairwise(every) if re.fullmatch(BOT, then.author, re.I)]
+
+
+def _summarise(found: Findings, messages: list[Said], answered: list[Said]) -> None:
     decisions = list(_sentences(messages, DECIDED))
-    questions = list(_unanswered(messages))
+    questions = [each for each in _unanswered(messages) if each[0] not in answered]
     found.summary = f"{messages[0].author} began with {_quote(messages[0])}. {_end(messages)}"
     found.fields = {
         "decisions": [_statement(message, sentence) for message, sentence in decisions],
