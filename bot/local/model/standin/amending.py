@@ -107,6 +107,8 @@ def _revised(before: Turn, said: str) -> str | None:
     core = TAIL.sub("", LEAD.sub("", said)).strip()
     changes = [_moved(before.text, core), _elsewhere(before.text, core)]
     if last and last.is_undone:
+        if WHEN.fullmatch(core) and core and CHANNEL.search(before.text):
+            changes.append(f"{before.text} {core}")  # not now, but then
         changes += [_reworded(before.text, core, last), _swapped(before.text, core)]
     return next((each for each in changes if each and each != before.text), None)
 
@@ -137,9 +139,15 @@ def _elsewhere(text: str, core: str) -> str | None:
     new, old = WHERE.fullmatch(core), CHANNEL.search(_bare(text))
     if new is None:
         return None
-    return (
-        text[: old.start()] + new["new"] + text[old.end() :] if old else f"{text} in {new['new']}"
-    )
+    if old:
+        return text[: old.start()] + new["new"] + text[old.end() :]
+    return _beside_its_kind(text, f"in {new['new']}") or f"{text} in {new['new']}"
+
+
+def _beside_its_kind(text: str, said: str) -> str | None:
+    """What is to be made, with more said of it: before what is to stand in it."""
+    more = re.sub(r"\b(canvas)\b", rf"\1 {said}", text, count=1, flags=re.IGNORECASE)
+    return more if more != text else None
 
 
 def _reworded(text: str, core: str, call: Step) -> str | None:
@@ -152,7 +160,7 @@ def _reworded(text: str, core: str, call: Step) -> str | None:
     old = str(call.arguments.get(name) or "").removeprefix("Reminder: ")
     new = (said["new"] or said["called"] or said["said"]).strip(_QUOTES)
     if old and name == "title" and old.lower() not in text.lower():
-        return re.sub(r"\b(canvas)\b", rf"\1 called “{new}”", text, count=1, flags=re.IGNORECASE)
+        return _beside_its_kind(text, f"called “{new}”")
     return _put(text, old, new)
 
 

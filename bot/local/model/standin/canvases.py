@@ -71,7 +71,8 @@ def is_asked(view: View) -> bool:
 def answer(view: View, found: Findings) -> None:
     """Make it, change it in one place, or tell what stands in it."""
     text = view.text
-    if MAKE.search(text) and not re.match(r"\W*(?:open|put)\b", text, re.I) and not ADD.match(text):
+    old = re.match(r"\W*(?:open|put)\b", text, re.I) or ADD.match(text)
+    if MAKE.search(text) and (re.search(r"\bin(?:to)? a (?:new )?canvas", text) or not old):
         _make(view, found)
     elif asked := RENAME.search(text):
         _edit(view, found, "rename", asked["text"].strip())
@@ -125,7 +126,7 @@ def _title(view: View, text: str) -> str:
 
 def _beginning(text: str) -> str:
     """A few words of a text, to call it by."""
-    first = next(iter(sentences(text)), "Notes").strip(" .!?:")
+    first = next(iter(sentences(text.replace("**", ""))), "Notes").strip(" .!?:")
     if len(first) > LONGEST_TITLE:
         first = re.split(r"\s*[,;:]\s|\s[-–]\s", first)[0]
     return "Notes" if text.startswith("##") else shortened(first, LONGEST_TITLE)

@@ -96,7 +96,10 @@ def _is_a_time(word: str) -> bool:
 
 
 def _operator(before: str) -> str:
-    excluded = re.search(r"\b(?:excluding|without|except|not)\b[^.,;]{0,30}$", before)
+    excluded = re.search(
+        r"\b(?:excluding|without|except|not|remove|drop|omit|ignore|leave out)\b[^.,;]{0,30}$",
+        before,
+    )
     return "not in" if excluded else "in"
 
 

@@ -13,3 +13,8 @@ class Filter:
     column: str | None
     operator: str
     values: tuple[str, ...]
+
+    def replaced_by(self, other: Filter) -> bool:
+        """Whether a later condition takes its place; what is left out is left out beside it."""
+        both_out = self.operator == other.operator == "not in"
+        return self.column == other.column and not both_out

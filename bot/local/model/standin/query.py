@@ -67,9 +67,7 @@ class Query:
     def then(self, new: Query) -> Query:
         """This query, changed by a follow-up."""
         kept = [
-            old
-            for old in self.filters
-            if not any(old.column == each.column for each in new.filters)
+            old for old in self.filters if not any(old.replaced_by(each) for each in new.filters)
         ]
         grouped = new.groups or new.period
         return Query(

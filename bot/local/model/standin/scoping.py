@@ -22,7 +22,9 @@ def in_scope(filters: tuple[Filter, ...], said: str) -> str:
         if words[place].startswith("with ") and words[place - 1].startswith("with "):
             words[place] = f"and {words[place].removeprefix('with ')}"
     words = [
-        f"and {each.removeprefix('for ')}" if each.startswith("for ") and n else each
+        f"and {each.partition(' ')[2]}"
+        if n and each.startswith(("for ", "without ")) and each[:4] == words[n - 1][:4]
+        else each
         for n, each in enumerate(words)
     ]
     if len(filters) > 1 and [_place(each) for each in filters[-2:]] == [1, 2]:

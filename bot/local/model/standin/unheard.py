@@ -39,7 +39,7 @@ TAKEN = re.compile(
 )  # fmt: skip
 """What the rules do take up, besides the names of columns and values."""
 _AROUND = (
-    "whats hows wheres whos send post hi hello hey please thank thanks help want need like know see look let think wonder question answer bot "
+    "remove omit ignore great ok okay nice cool perfect document instead whats hows wheres whos send post hi hello hey please thank thanks help want need like know see look let think wonder question answer bot "
     "able work out calculate compute tell display present print "
     "since before after until till through starting half second "
     "break split group divide filter include exclude excluding without except between across among over under "
