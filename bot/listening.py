@@ -154,6 +154,7 @@ def _listener(
         slack,
         gate,
         threads=stores.threads,
+        awaits_people=stores.mailbox.awaits_people,
         submit=submit,
         stopping=stopping,
         background=background,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol
 
 from slack_sdk.errors import SlackApiError
@@ -47,6 +47,10 @@ class Threads(Protocol):
         """True once for each message: a redelivered one is not told the same again."""
 
 
+AwaitsPeople = Callable[[str], Awaitable[bool]]
+"""Whether a thread's run waits for somebody to decide, so that all behind it waits as well."""
+
+
 class Intake:
     """Turns messages into requests."""
 
@@ -56,6 +60,7 @@ class Intake:
         gate: Gate,
         *,
         threads: Threads,
+        awaits_people: AwaitsPeople,
         submit: Submit,
         stopping: Stopping,
         background: Background,
@@ -68,6 +73,7 @@ class Intake:
         self._name_of = naming(slack.people, slack.access)
         self._gate = gate
         self._threads = threads
+        self._awaits_people = awaits_people
         self._submit = submit
         self._stopping = stopping
         self._background = background
@@ -136,9 +142,20 @@ class Intake:
         """Keep the request; then, beside the acknowledgement, show that it was understood."""
         new = await self._submit(request, event_id)
         if new:
-            begun = self._status.begin(request, words.STATUS_STARTING, words.LOADING)
-            self._background.start(begun, "first status")
+            self._background.start(self._begin(request), "first status")
         return new
+
+    async def _begin(self, request: Request) -> None:
+        """The first status; who asks behind a run that waits for others is told that they wait too."""
+        if not await self._awaits_people(request.thread_key):
+            await self._status.begin(request, words.STATUS_STARTING, words.LOADING)
+            return
+        await self._clients.writes.chat_postEphemeral(
+            channel=request.channel,
+            user=request.user,
+            thread_ts=request.thread,
+            text=words.WAITS_BEHIND,
+        )
 
     async def refused(self, user: str, channel: str, refusal: NotPermitted) -> None:
         """Put on record that somebody was not let in."""

@@ -186,6 +186,10 @@ HOME_NEXT_SCHEDULES = "*Scheduled by people here,* the next {shown} of {count}:"
 THREAD_GONE = "The thread it was asked in is gone."
 PARKED = "Waiting for approval"
 WAITS_FOR = ":hourglass_flowing_sand: I need the approval of {people} to go on; see below."
+WAITS_BEHIND = (
+    "I have your question, and answer it once I am done with what was asked in this thread before. "
+    "That may take a while; to be answered now, ask me outside this thread."
+)
 STATUS_PARKED = "is waiting for an approval…"
 APPROVAL_NEEDED = "Approval needed: {title}"
 APPROVAL_ASKED = "{people}, may I do this?\n{title}"

@@ -63,6 +63,9 @@ class Mailbox:
     refusal: Refusal | None = None
     recorded: list[AuditEntry] = field(default_factory=list)
 
+    async def awaits_people(self, _: str) -> bool:
+        return False
+
     async def record(self, entries: Sequence[AuditEntry]) -> None:
         self.recorded += entries
 
@@ -276,6 +279,7 @@ async def wired(
             slack,
             gate,
             threads=mailbox,
+            awaits_people=mailbox.awaits_people,
             submit=mailbox.submit,
             stopping=stopping,
             background=background,

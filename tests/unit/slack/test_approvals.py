@@ -201,6 +201,19 @@ async def test_a_press_after_the_time_is_up(redis_url: str) -> None:
         assert elsewhere(bot) == []
 
 
+async def test_who_asks_behind_a_run_that_waits_is_told(redis_url: str) -> None:
+    """A yes may take a day: nobody watches "Finding out…" so long; they are answered in their turn."""
+    async with deployed(posts("Hi"), redis_url) as bot:
+        thread = await bot.ask(ADA, SALES, "Post it!")
+        asked = await card(bot, thread)
+        await bot.ws.until(lambda: sessions(bot, thread)[-1:] == ["suspended"])
+        await bot.ask(BEN, SALES, "And mine?", thread)
+        await bot.ws.until(lambda: private(bot, BEN, thread) == [words.WAITS_BEHIND])
+        assert sessions(bot, thread)[-1:] == ["suspended"]
+        await bot.ws.click(ADA, SALES, asked["ts"], DENY)
+        await bot.answered(SALES, thread, 2)
+
+
 async def test_approved_for_the_thread_it_is_asked_once(redis_url: str) -> None:
     """The same channel is covered, and another one is not."""
     async with deployed(posts("One", "Two"), redis_url) as bot:
