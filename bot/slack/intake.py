@@ -111,7 +111,7 @@ class Intake:
             if speaks:
                 await self.refused(event["user"], event["channel"], refusal)
             if speaks and await self._is_first_notice(event):
-                self._tell(event, str(refusal))
+                self._tell(*_from(event), str(refusal))
             return
         question = await self.question(str(event.get("text") or ""))
         quoted = await self.question(attached_to(event))
@@ -136,7 +136,7 @@ class Intake:
             stopped, answer = False, str(refusal)
         first = await self._is_first_notice(event)  # of the two events of a mention
         if not stopped and first and await self._entry(event):
-            self._tell(event, answer)
+            self._tell(*_from(event), answer)
 
     async def accept(self, request: Request, event_id: str) -> bool:
         """Keep the request; then, beside the acknowledgement, show that it was understood."""
@@ -149,13 +149,8 @@ class Intake:
         """The first status; who asks behind a run that waits for others is told that they wait too."""
         if not await self._awaits_people(request.thread_key):
             await self._status.begin(request, words.STATUS_STARTING, words.LOADING)
-            return
-        await self._clients.writes.chat_postEphemeral(
-            channel=request.channel,
-            user=request.user,
-            thread_ts=request.thread,
-            text=words.WAITS_BEHIND,
-        )
+        else:
+            self._tell(request.channel, request.thread, request.user, words.WAITS_BEHIND)
 
     async def refused(self, user: str, channel: str, refusal: NotPermitted) -> None:
         """Put on record that somebody was not let in."""
@@ -259,15 +254,17 @@ class Intake:
         )
         self._background.start(told, "saying what can be asked")
 
-    def _tell(self, event: Event, sentence: str) -> None:
-        """Say something to the author alone."""
+    def _tell(self, channel: str, thread: str | None, user: str, sentence: str) -> None:
+        """Say something to one person alone."""
         told = self._clients.writes.chat_postEphemeral(
-            channel=event["channel"],
-            user=event["user"],
-            thread_ts=event.get("thread_ts"),
-            text=sentence,
+            channel=channel, user=user, thread_ts=thread, text=sentence
         )
         self._background.start(told, "telling somebody something")
+
+
+def _from(event: Event) -> tuple[str, str | None, str]:
+    """Channel, thread and author."""
+    return event["channel"], event.get("thread_ts"), event["user"]
 
 
 def _action_token(event: Event) -> str:
