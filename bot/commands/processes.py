@@ -26,7 +26,7 @@ _ENDED_BY_SIGNAL = 130
 
 def dev(
     port: Annotated[
-        int, typer.Option(min=0, max=65_535, help="Port of the page; 0 takes any.")
+        int, typer.Option(min=0, max=65_535, envvar="PORT", help="Port of the page; 0 takes any.")
     ] = 3000,
 ) -> None:
     """Try it: a local Slack-like workspace with its page, and the bot in it. Needs nothing."""

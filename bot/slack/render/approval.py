@@ -75,6 +75,8 @@ def parked_part(progress: Progress, approvals: Sequence[Approval], *, thread_key
     """The message of a run that waits for people."""
     people = _people(dict.fromkeys(user for each in approvals for user in each.approvers))
     waits = words.WAITS_FOR.format(people=people)
+    if all(map(_is_between_two, approvals)):
+        waits = words.WAITS_FOR_YOU
     asked = (Step(each.id, redacted(each.title), StepStatus.WAITING) for each in approvals)
     blocks = [
         plan(replace(progress, steps=(*progress.steps, *asked)), words.PARKED),
@@ -112,7 +114,15 @@ def _headline(approval: Approval, decision: Decision | None) -> str:
     title = f"*{named}*"
     if decision is not None:
         return title
+    if _is_between_two(approval):
+        return words.APPROVAL_ASKED_DIRECT.format(title=title)
     return words.APPROVAL_ASKED.format(people=_people(approval.approvers), title=title)
+
+
+def _is_between_two(approval: Approval) -> bool:
+    """Whether the card stands where only the person reads it who is asked."""
+    in_direct = approval.thread_key.split(":", 2)[1].startswith("D")
+    return in_direct and approval.approvers == (approval.requester,)
 
 
 def _argument(name: str, value: str) -> Block:
@@ -189,9 +199,10 @@ def _button(label: str, action: str, value: str, style: str = "") -> Block:
 
 
 def _terms(approval: Approval) -> str:
-    who = words.ONLY_MAY.format(
-        people=_people(approval.approvers), until=local_time(approval.expires)
-    )
+    until = local_time(approval.expires)
+    who = words.ONLY_MAY.format(people=_people(approval.approvers), until=until)
+    if _is_between_two(approval):
+        who = words.YOU_MAY.format(until=until)
     if approval.approvers != (approval.requester,):
         who = words.ASKED_FOR.format(person=_people([approval.requester])) + who
     if not approval.standing:

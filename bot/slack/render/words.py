@@ -190,9 +190,11 @@ WAITS_BEHIND = (
     "I have your question, and answer it once I am done with what was asked in this thread before. "
     "That may take a while; to be answered now, ask me outside this thread."
 )
+WAITS_FOR_YOU = ":hourglass_flowing_sand: I need your approval to go on; see below."
 STATUS_PARKED = "is waiting for an approval…"
 APPROVAL_NEEDED = "Approval needed: {title}"
 APPROVAL_ASKED = "{people}, may I do this?\n{title}"
+APPROVAL_ASKED_DIRECT = "May I do this?\n{title}"
 APPROVE, APPROVE_THREAD, DENY = "Approve", "Approve for this thread", "Deny"
 SHOW_ALL, SHOW_ALL_TITLE, SHOW_ALL_CLOSE = "Show all", "What would be done", "Close"
 ARGUMENTS = {"at": "When", "cron": "When"}
@@ -201,6 +203,7 @@ EMPTY_VALUE = "(empty)"
 CUT_AT = " (beginning; {count:,} characters in all)"
 HAS_HIDDEN = " (also holds characters that cannot be seen)"
 ASKED_FOR = "{person} asked for it. "
+YOU_MAY = "You can decide until {until}. Nothing is done without a yes."
 ONLY_MAY = "Only {people} can decide, until {until}. Nothing is done without a yes."
 STANDING = (
     "“Approve for this thread” also says yes to more of the same ({tool}, {same}) that {person} "

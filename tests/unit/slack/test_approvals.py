@@ -201,6 +201,25 @@ async def test_a_press_after_the_time_is_up(redis_url: str) -> None:
         assert elsewhere(bot) == []
 
 
+async def test_between_two_nobody_is_named(redis_url: str) -> None:
+    """In direct messages the card speaks to whoever reads it, and says how long they may take."""
+    async with deployed(posts("Hi"), redis_url) as bot:
+        await bot.ws.open_home(ADA, "messages")
+        place = bot.ws.state.direct(ADA)
+        assert place is not None
+        direct = place.id
+        said = await bot.ws.say(ADA, direct, "Post it!")
+        thread = str(said["ts"])
+        [asked] = await bot.ws.until(lambda: cards(bot, thread, direct))
+        shown = str([bot.own(direct, thread), asked["blocks"]])
+        assert words.APPROVAL_ASKED_DIRECT.partition("\n")[0] in shown
+        assert "You can decide until" in shown
+        assert f"Only <@{ADA}>" not in shown
+        assert f"approval of <@{ADA}>" not in shown
+        await bot.ws.click(ADA, direct, asked["ts"], DENY)
+        await bot.answered(direct, thread)
+
+
 async def test_who_asks_behind_a_run_that_waits_is_told(redis_url: str) -> None:
     """A yes may take a day: nobody watches "Finding out…" so long; they are answered in their turn."""
     async with deployed(posts("Hi"), redis_url) as bot:
