@@ -62,11 +62,14 @@ class Screens:
         self._functions = functions
 
     def address(self, query: Mapping[str, str]) -> Address:
-        """Where a request's query leads; unknown or unseen places lead to the nearest known one."""
+        """Where a request's query leads; unknown or unseen places lead to the nearest known one, and
+        the bot's messages with somebody else to those with this person."""
         ws = self._ws
         user = query.get("user", "")
         user = user if user in ws.people else next(iter(ws.people))
         channel = query.get("channel", "")
+        if self._is_bot_dm(channel) and (own := ws.state.direct(user)):
+            channel = own.id
         if channel not in ws.channels or user not in ws.channels[channel].members:
             mine = visible(ws, user)
             return Address(user, mine[0].id if mine else "")

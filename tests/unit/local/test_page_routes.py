@@ -251,6 +251,15 @@ async def test_a_body_of_another_kind_is_refused(browser):
             assert answer.status == 400
 
 
+async def test_acting_as_somebody_else_one_stays_with_the_bot(browser):
+    """Where one read direct messages with it, one reads those of the other person, never theirs."""
+    ada, ben = browser.ws.state.direct(ADA), browser.ws.state.direct(BEN)
+    await browser.ws.say(ADA, ada.id, "only mine")
+    shown = await browser.text("/page/pane", user=BEN, channel=ada.id)
+    assert f'data-channel="{ben.id}"' in shown
+    assert "only mine" not in shown
+
+
 async def test_reacting_twice_takes_it_back(browser):
     _, said = await browser.say("nice")
     where = {"channel": GENERAL, "ts": said["ts"], "name": "+1"}
