@@ -36,10 +36,10 @@ class Approval(BaseModel):
 
     `id` is the call's idempotency key, which begins with the run. `arguments` is the canonical JSON
     of exactly what will be done, and `sha256` that of tool and arguments: what is approved is
-    nothing else. `requester` asked for it; only `approvers` may decide; `expires` is in seconds
-    since the epoch. `standing` names what an approval for the thread would cover: this tool with
-    the same values of the arguments `fixed`, for `standing_hours`; "" when none is offered.
-    `mutates`: the call changes something, and does not only read.
+    nothing else. `requester` asked for it; only `approvers` may decide; `asked_at` and `expires`
+    are in seconds since the epoch. `standing` names what an approval for the thread would cover:
+    this tool with the same values of the arguments `fixed`, for `standing_hours`; "" when none is
+    offered. `mutates`: the call changes something, and does not only read.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -53,6 +53,7 @@ class Approval(BaseModel):
     sha256: str
     requester: str
     approvers: tuple[str, ...]
+    asked_at: int = Field(default_factory=lambda: int(time.time()))
     expires: int
     standing: str = ""
     fixed: tuple[str, ...] = ()

@@ -55,7 +55,8 @@ class Silence(StrEnum):
 
 class Totals(BaseModel):
     """What a run took. Tokens as the model service bills them; `cost` in US dollars, None when
-    the model's price is unknown; `seconds` from the request's arrival to its end."""
+    the model's price is unknown; `seconds` from the request's arrival to its end, without
+    those in which people had to decide."""
 
     model_config = ConfigDict(frozen=True)
 

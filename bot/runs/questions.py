@@ -66,6 +66,17 @@ class Questions:
         """Whether people said yes or no to a change."""
         return any(each.approval.mutates for each in self._answered)
 
+    @property
+    def waited(self) -> int:
+        """Seconds in which people had to decide, and nobody worked."""
+        last = waited = 0
+        asked = ((each.approval.asked_at, each.decision) for each in self._answered)
+        for begun, decision in sorted(asked, key=lambda each: each[0]):
+            ended = decision.at if decision else begun
+            waited += max(0, ended - max(begun, last))
+            last = max(last, ended)
+        return waited
+
     async def note(self, event: Event) -> None:
         """Keep how far a call came that somebody approved."""
         match event:

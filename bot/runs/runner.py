@@ -160,7 +160,10 @@ class Runner:
             outcome = await spending.ending(outcome, ended.done)
         stopper = stopped_by[0] if outcome.status is RunStatus.CANCELLED and stopped_by else ""
         changed = asking.decided_changes or equipment.toolbox.made_changes(noting.findings.tools)
-        facts = {"changed": changed, "stopped_by": stopper}
+        totals = outcome.totals.model_copy(
+            update={"seconds": max(0.0, outcome.totals.seconds - asking.waited)}
+        )
+        facts = {"changed": changed, "stopped_by": stopper, "totals": totals}
         outcome = noting.findings.added_to(outcome.model_copy(update=facts))
         after = caller_after(ended, caller, model=context.model, bound_to=bound_to(request))
         return await self._hushed(without_secrets(outcome), request), after

@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -134,6 +135,18 @@ async def test_approved_it_goes_on_with_the_result(stores: Stores, redis_url: st
         settled = place.bot.board.settled[0]
         assert settled.decision is not None
         assert settled.decision.by == "U1"
+
+
+async def test_what_people_took_to_decide_is_not_what_the_answer_took(
+    stores: Stores, redis_url: str
+) -> None:
+    """The footer says how long it was worked on, as if they had decided at once."""
+    async with working(stores, redis_url, script(LAUNCH)) as place:
+        await place.ask(received_at=datetime.now(UTC) - timedelta(hours=1))
+        question = await place.question()
+        an_hour = Decision(verdict=YES, by="U1", name="Ada", at=question.asked_at + 3_600)
+        await place.requests.decide(question, an_hour, sha256=question.sha256)
+        assert (await place.outcome()).totals.seconds < 3_600
 
 
 async def test_denied_the_model_is_told_by_whom(stores: Stores, redis_url: str) -> None:
