@@ -119,22 +119,27 @@ async def cancel_scheduled_message(
 
 
 def _said(at: str) -> str:
-    """A time as the model gave it, written for people; as it stands where it is none."""
+    """A time as the model gave it, written for people, who may be in other zones than the asker; as
+    it stands where it is none."""
     try:
-        when = datetime.fromisoformat(at.strip())
+        return day_and_time(_read(at))
     except ValueError:
         return at
-    return day_and_time(when)
+
+
+def _read(text: str) -> datetime:
+    """In the asker's zone, if it names none. Raises ValueError."""
+    when = datetime.fromisoformat(text.strip())
+    return (
+        when if when.tzinfo else when.replace(tzinfo=zone_of(current_request().request.time_zone))
+    )
 
 
 def _moment(text: str) -> datetime:
     try:
-        when = datetime.fromisoformat(text.strip())
+        when = _read(text)
     except ValueError:
         raise ToolError(f'{text!r} is not a time. Write it as "2026-03-01T09:00".') from None
-    when = (
-        when if when.tzinfo else when.replace(tzinfo=zone_of(current_request().request.time_zone))
-    )
     now = datetime.now(UTC)
     if not now < when <= now + _LATEST:
         raise ToolError(

@@ -14,7 +14,7 @@ from babel.numbers import format_decimal, get_decimal_symbol
 
 _SLACKS_OWN = {"es-LA": "es-419"}
 
-_NUMBER = re.compile(r"(?<![\w.,])(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d+))?(?![\w.,]*\d)")
+_NUMBER = re.compile(r"(?<![\w.,])(\d{1,3}(?:,\d{3})+|\d++)(?:\.(\d++))?(?![\w.,]*\d)")
 _ONE = r"[-+−±~≈<>≤≥(]*\s?[$€£¥₹]?\s?\d[\d.,\s']*\)?\s?(?:%|[^\W\d_]{0,3}|[$€£¥₹])"
 _FIGURE = re.compile(rf"{_ONE}(?:\s?[–/±]\s?{_ONE})?")
 """One number, or two with a mark between them, with a sign, a currency or a short unit."""

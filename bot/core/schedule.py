@@ -60,7 +60,10 @@ def is_said_whole(cron: str) -> bool:
     named = ",".join("-".join(day[:3].upper() for day in each) for each in days)
     hours, minutes = zip(*(each.split(":") for each in _BETWEEN.split(found["times"])), strict=True)
     read = f"{','.join(minutes)} {','.join(hours)} * * {'*' if named == 'DAY' else named}"
-    return _moments(read) == _moments(cron)
+    try:
+        return _moments(read) == _moments(cron)
+    except CronSimError:  # as of days that go on into the next week, from Monday through Sunday
+        return False
 
 
 def _moments(cron: str) -> tuple[object, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -77,6 +78,36 @@ def with_numbers(sheet: Sheet, *, commas_delimit: bool) -> Sheet:
     if not told:
         return sheet
     return replace(sheet, rows=list(zip(*columns, strict=True)), notes=[*sheet.notes, _note(told)])
+
+
+def adds_up(cells: Sequence[Cell]) -> bool:
+    """Whether the last cell is the sum of those above it, but for rounding, however they are
+    written; zero tells nothing."""
+    return any(
+        last and math.isclose(sum(above), last, rel_tol=0.001) for *above, last in _readings(cells)
+    )
+
+
+def stands_out(cells: Sequence[Cell]) -> bool:
+    """Whether the last cell is a number that tells more than those above it: it is no sum of them,
+    and beyond the least or the greatest, so that it is no average either."""
+    readings = _readings(cells)
+    within = any(min(above) <= last <= max(above) for *above, last in readings)
+    return bool(readings) and not within and not adds_up(cells)
+
+
+def _readings(cells: Sequence[Cell]) -> list[list[float]]:
+    """The cells as numbers in each style that fits all, a blank one as 0; none where something else
+    is among them."""
+    found = [_WRITTEN.fullmatch(str(cell or 0).strip() or "0") for cell in cells]
+    written = [each for each in found if each]
+    if len(written) < len(cells):
+        return []
+    return [
+        [float(each["sign"] + style.plain(each["digits"])) for each in written]
+        for style in _Style
+        if all(style.value.fullmatch(each["digits"]) for each in written)
+    ]
 
 
 def _numerals(cells: Sequence[Cell]) -> _Numerals | None:

@@ -13,6 +13,7 @@ from datetime import datetime, time
 from pathlib import Path
 from typing import Any
 
+from bot.parsing.numerals import adds_up, stands_out
 from bot.parsing.results import Cell, Sheet, Unreadable
 from bot.parsing.text import clean
 
@@ -100,18 +101,30 @@ def _without_preamble(rows: list[NumberedRow], width: int, notes: list[str]) -> 
 
 
 def _without_total(rows: list[NumberedRow], width: int, notes: list[str]) -> list[NumberedRow]:
-    """Leave out a last row that adds up those above, known by its first word and by a cell that is
-    blank where all others have a value. Where every cell is filled only the notes tell of it."""
+    """Leave out a last row that adds up those above. Where it only begins like one the notes tell of
+    it: it may be a company called Total."""
     last = rows[-1][1] if len(rows) > 2 else []
     words = " ".join(filter(None, map(cell_text, last)))
     if not _TOTAL.match(words):
         return rows
-    blank = [at for at in range(width) if _blank(last[at : at + 1])]
-    if any(all(not _blank(row[at : at + 1]) for _, row in rows[:-1]) for at in blank):
+    if _is_total([row for _, row in rows], width) or _TOTAL.fullmatch(words):
         notes.append(f"The last row is a total and was left out: {words[:200]}")
         return rows[:-1]
     notes.append(f"The last row may be a total of those above: {words[:200]}")
     return rows
+
+
+def _is_total(rows: list[list[Cell]], width: int) -> bool:
+    """Whether the last row has a cell that is blank where all others have a value, and tells nothing
+    but sums, or averages beside them."""
+    columns = [[next(iter(row[at : at + 1]), None) for row in rows] for at in range(width)]
+    blank = [cells for cells in columns if _blank(cells[-1:])]
+    filled = [cells for cells in columns if not _blank(cells[-1:])]
+    return (
+        any(not any(_blank([cell]) for cell in cells[:-1]) for cells in blank)
+        and any(map(adds_up, filled))
+        and not any(map(stands_out, filled))
+    )
 
 
 def _is_header(rows: list[NumberedRow], width: int) -> bool:

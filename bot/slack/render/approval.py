@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import NamedTuple
 
 from babel.lists import format_list
 from pydantic import BaseModel, ConfigDict
@@ -46,7 +47,7 @@ def approval_part(asked: Asked) -> Part:
     approval, decision, made = asked.approval, asked.decision, asked.made
     values = _values(approval)
     blocks = [_section(_headline(approval, decision))]
-    blocks += [_argument(name, value) for name, value in values[:_MOST_FIELDS]]
+    blocks += [_argument(each) for each in values[:_MOST_FIELDS]]
     if decision is None:
         blocks.append(_buttons(approval, cut=_is_cut(values)))
         blocks.append(context(_terms(approval)).block)
@@ -59,10 +60,9 @@ def approval_part(asked: Asked) -> Part:
 def approval_modal(approval: Approval) -> Block:
     """All of what would be done, however long it is."""
     blocks: list[Block] = []
-    for name, value in _values(approval):
-        pieces = [value[i : i + _MODAL_TEXT] for i in range(0, len(value), _MODAL_TEXT)] or [""]
-        label = _label(name)
-        blocks += [_rich(name, "" if n else label, piece) for n, piece in enumerate(pieces)]
+    for kind, label, text in _values(approval):
+        pieces = [text[i : i + _MODAL_TEXT] for i in range(0, len(text), _MODAL_TEXT)] or [""]
+        blocks += [_rich(kind, "" if n else label, piece) for n, piece in enumerate(pieces)]
     return {
         "type": "modal",
         "title": {"type": "plain_text", "text": words.SHOW_ALL_TITLE},
@@ -86,10 +86,21 @@ def parked_part(progress: Progress, approvals: Sequence[Approval], *, thread_key
     return Part(blocks, words.PARKED)
 
 
-def _values(approval: Approval) -> list[tuple[str, str]]:
-    arguments = json.loads(approval.arguments)
+class _Value(NamedTuple):
+    """An argument: its name where it is one of our tools', whose meaning we know, what people call
+    it, and its value."""
+
+    kind: str
+    label: str
+    text: str
+
+
+def _values(approval: Approval) -> list[_Value]:
+    is_of_server = "__" in approval.tool  # where a cron's 0 may be a Monday
     return [
-        (name, redacted(_as_text(value))) for name, value in arguments.items() if value is not None
+        _Value("" if is_of_server else name, _label(name), redacted(_as_text(value)))
+        for name, value in json.loads(approval.arguments).items()
+        if value is not None
     ]
 
 
@@ -105,8 +116,8 @@ def _as_text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
 
 
-def _is_cut(values: Sequence[tuple[str, str]]) -> bool:
-    return len(values) > _MOST_FIELDS or any(len(value) > _SHOWN for _, value in values)
+def _is_cut(values: Sequence[_Value]) -> bool:
+    return len(values) > _MOST_FIELDS or any(len(each.text) > _SHOWN for each in values)
 
 
 def _headline(approval: Approval, decision: Decision | None) -> str:
@@ -125,18 +136,18 @@ def _is_between_two(approval: Approval) -> bool:
     return in_direct and approval.approvers == (approval.requester,)
 
 
-def _argument(name: str, value: str) -> Block:
-    size = words.CUT_AT.format(count=len(value)) if len(value) > _SHOWN else ""
-    return _rich(name, f"{_label(name)}{size}", value[:_SHOWN])
+def _argument(value: _Value) -> Block:
+    size = words.CUT_AT.format(count=len(value.text)) if len(value.text) > _SHOWN else ""
+    return _rich(value.kind, f"{value.label}{size}", value.text[:_SHOWN])
 
 
-def _rich(name: str, label: str, value: str) -> Block:
+def _rich(kind: str, label: str, value: str) -> Block:
     """A value as it stands: nothing in it becomes a link, a mention or a format. What cannot be seen
     is left out, and that is said. Before it, or instead where that says all, as people know it."""
     seen = clean(value)
     hidden = words.HAS_HIDDEN if len(seen) < len(value.strip()) else ""
     elements: list[Block] = [{"type": "text", "text": f"{label}{hidden} ", "style": {"bold": True}}]
-    reading, whole = _reading(name, value)
+    reading, whole = _reading(kind, value)
     if reading:
         elements += [reading, {"type": "text", "text": " "}]
     text: Block = {"type": "text", "text": seen or words.EMPTY_VALUE}
@@ -149,20 +160,26 @@ def _rich(name: str, label: str, value: str) -> Block:
     return {"type": "rich_text", "elements": blocks}
 
 
-def _reading(name: str, value: str) -> tuple[Block | None, bool]:
+def _reading(kind: str, value: str) -> tuple[Block | None, bool]:
     """A value as people know it: a channel by its name, a time by their own clock; and whether that
-    says all. It does not where the argument's name tells nothing of what it is: there the same
-    letters may be somebody's text, of which each counts."""
+    says all. It does not where it is unknown what the argument is: there the same letters may be
+    somebody's text, of which each counts."""
     if channel := _CHANNEL.fullmatch(value):
-        return {"type": "channel", "channel_id": channel[1]}, name == "channel"
+        return {"type": "channel", "channel_id": channel[1]}, kind == "channel"
     if when := _moment(value):
-        whole = name == "at" and not (when.second or when.microsecond)
+        whole = kind == "at" and _is_said_whole(when, value)
         if when.tzinfo is None:
             return {"type": "text", "text": day_and_time(when)}, whole
         return local_time_element(int(when.timestamp())), whole
-    if name == "cron" and (said := cron_in_words(value)) != value:
+    if kind == "cron" and (said := cron_in_words(value)) != value:
         return {"type": "text", "text": said}, is_said_whole(value)
     return None, False
+
+
+def _is_said_whole(when: datetime, value: str) -> bool:
+    """Whether a day and a time say all of it: it is a whole minute, and written in the usual way."""
+    usual = {when.isoformat(timespec="minutes"), when.isoformat(timespec="seconds")}
+    return value.replace("Z", "+00:00") in usual and when == when.replace(second=0, microsecond=0)
 
 
 def _moment(value: str) -> datetime | None:

@@ -318,9 +318,12 @@ async def test_a_card_of_any_moment_is_put_up(thread: Thread, at: str) -> None:
         ("cron", "0 9 * * *", "every day at 09:00", False),
         ("cron", "0 9 1 * MON", "on the first day of month and on Monday", True),
         ("cron", "10 0 9 * * MON", "every Monday at 09:00:10", True),
+        ("cron", "0 9 * * 1-7", "every Monday through Sunday at 09:00", True),
         ("at", "2026-03-01T09:00:00+01:00", "'timestamp': 1772352000", False),
         ("at", "2026-03-01T09:00:00.5+01:00", "'timestamp': 1772352000", True),
         ("at", "2026-03-01T09:00", "Sun 1 Mar 2026 at 09:00", False),
+        ("at", "20260301", "Sun 1 Mar 2026 at 00:00", True),
+        ("at", "2026-W09-7T09+00:00:30", "'timestamp': 1772355570", True),
         ("text", "2026-03-01T09:00:00+01:00", "'timestamp': 1772352000", True),
         ("text", "0 9 * * *", "0 9 * * *", True),
         ("channel", GENERAL, f"'channel_id': '{GENERAL}'", False),
@@ -340,6 +343,23 @@ async def test_a_card_says_times_and_channels_as_people_do(
     assert said in shown
     assert (f"'text': '{value}', 'style': {{'code': True}}" in shown) == exactly
     assert button(posted, APPROVE)["accessibility_label"] == "Approve: Post in general"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("cron", "0 9 * * 0"), ("at", "2026-03-01T09:00"), ("channel", GENERAL)],
+)
+async def test_a_card_of_a_server_s_tool_says_all_as_it_stands(
+    thread: Thread, name: str, value: str
+) -> None:
+    """What others mean by a name is theirs: 0 is a Monday in some programs' cron, and a Sunday in
+    ours (D6, reliability 10)."""
+    changed = {"tool": "calendar__plan", "arguments": json.dumps({name: value})}
+    async with thread.open() as surface:
+        await surface.ask([asked_of(thread).model_copy(update=changed)])
+    assert f"'text': '{value}', 'style': {{'code': True}}" in str(
+        thread.calls("chat.postMessage")[0].args["blocks"]
+    )
 
 
 @pytest.mark.parametrize("private", [False, True])
