@@ -24,7 +24,7 @@ from bot.slack.contents import attached_to
 from bot.slack.gate import Gate
 from bot.slack.names import naming
 from bot.slack.render import words
-from bot.slack.stopping import Stopping, is_stop
+from bot.slack.stopping import Stopping, is_stop, may_be_of_else
 from bot.slack.text import mentions, one_line, question_from
 from bot.slack.turns import Turns
 from bot.slack.workspaces import Slack
@@ -86,8 +86,7 @@ class Intake:
         was found after nothing had listened."""
         if self._is_ignored(event):
             return
-        if is_stop(str(event.get("text") or ""), self._identity.user) and not event.get("files"):
-            await self._stop(event)
+        if self._says(event, is_stop) and not event.get("files") and await self._stop(event):
             return
         thread = event.get("thread_ts") or event["ts"]
         try:
@@ -122,9 +121,13 @@ class Intake:
         request = await self._request(event, entry, person, question, quoted)
         await self.accept(request.model_copy(update={"late": late}), event_id)
 
-    async def _stop(self, event: Event) -> None:
-        """The word stop, typed alone, is no question, whether or not something runs. In a direct
-        message outside a thread it is meant for all that runs there."""
+    def _says(self, event: Event, what: Callable[[str, str], bool]) -> bool:
+        return what(str(event.get("text") or ""), self._identity.user)
+
+    async def _stop(self, event: Event) -> bool:
+        """The word stop, typed alone, is no question, whether or not something runs: False for "cancel
+        it" where nothing does. In a direct message outside a thread it is meant for all that runs
+        there."""
         channel, thread = event["channel"], event.get("thread_ts")
         direct = _is_direct(event)
         try:
@@ -135,8 +138,13 @@ class Intake:
         except NotPermitted as refusal:
             stopped, answer = False, str(refusal)
         first = await self._is_first_notice(event)  # of the two events of a mention
-        if not stopped and first and await self._entry(event):
+        if stopped or not first:
+            return True
+        if answer is words.NOTHING_RUNS and self._says(event, may_be_of_else):
+            return False
+        if await self._entry(event):
             self._tell(*_from(event), answer)
+        return True
 
     async def accept(self, request: Request, event_id: str) -> bool:
         """Keep the request; then, beside the acknowledgement, show that it was understood."""

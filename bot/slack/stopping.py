@@ -16,7 +16,7 @@ from bot.core.errors import NotPermitted
 from bot.runs.auditing import Record, refused
 from bot.slack.gate import Gate
 from bot.slack.render.buttons import STOP
-from bot.slack.render.words import STOP_WORDS
+from bot.slack.render.words import CALL_OFF_WORDS, STOP_WORDS
 from bot.slack.text import clean, without_mention
 from bot.slack.workspaces import Slack
 
@@ -43,8 +43,17 @@ class Running(Protocol):
 
 def is_stop(text: str, bot: str) -> bool:
     """True when a message, the mention of the bot left out, says stop and nothing else."""
+    return _said(text, bot) in STOP_WORDS
+
+
+def may_be_of_else(text: str, bot: str) -> bool:
+    """Whether a message that says stop is a request of its own where nothing runs."""
+    return _said(text, bot) in CALL_OFF_WORDS
+
+
+def _said(text: str, bot: str) -> str:
     said = " ".join(clean(without_mention(clean(text), bot)).casefold().split())
-    return said.strip(" .!…") in STOP_WORDS
+    return said.strip(" .!…")
 
 
 class Stopping:

@@ -28,12 +28,12 @@ LATE = ":hourglass: I was not running when you asked this, so my answer comes la
 FOUND_SO_FAR = "What I had found so far:"
 NOTHING_FOUND_YET = "I had not found anything yet."
 ANSWER_BEGUN = "The answer, as far as I had written it"
-STOP_WORDS = frozenset(
-    {
-        *("stop", "stop it", "stop that", "stop now", "stop please", "please stop", "stopp"),
-        *("cancel", "cancel it", "cancel that", "abort", "halt", "never mind", "nevermind"),
-    }
-)
+CALL_OFF_WORDS = frozenset({"cancel", "cancel it", "cancel that"})
+"""What stops a run, and where none runs is said of something else, as a reminder."""
+STOP_WORDS = CALL_OFF_WORDS | {
+    *("stop", "stop it", "stop that", "stop now", "stop please", "please stop", "stopp"),
+    *("abort", "halt", "never mind", "nevermind"),
+}
 """What stops a run when somebody types it and nothing else."""
 FAILED = "Something went wrong on my side and I could not answer. Please try again."
 PARTIAL = "This is not the whole answer."

@@ -71,6 +71,18 @@ async def test_where_nothing_runs_the_word_is_answered_once(rig: Rig) -> None:
     assert [r.channel for r in rig.mailbox.requests] == [GENERAL, direct]
 
 
+async def test_where_nothing_runs_something_else_is_called_off(rig: Rig) -> None:
+    """As a reminder that was just spoken of: "cancel it" is a request then, and taken in once."""
+    thread = await asked(rig)
+    rig.mailbox.running = False
+    await rig.ws.say(ADA, GENERAL, rig.mention("cancel it"), thread_ts=thread)
+    await rig.ws.until(lambda: len(rig.mailbox.requests) == 2)
+    direct = rig.direct(ADA)
+    await rig.ws.say(ADA, direct, "Cancel that!")
+    await rig.ws.until(lambda: len(rig.mailbox.requests) == 3)
+    assert [r.text for r in rig.mailbox.requests[1:]] == ["cancel it", "Cancel that!"]
+
+
 async def test_in_a_direct_message_it_need_not_be_typed_in_the_thread(rig: Rig) -> None:
     """There a person sees one conversation, and means all of it."""
     direct = rig.direct(ADA)
