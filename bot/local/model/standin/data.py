@@ -30,7 +30,7 @@ from .outputs import (
     sheet_of,
 )
 from .query import Query
-from .reading import read_for
+from .reading import read_for, read_on
 from .shaping import describe, follow_ups, tell_sheets, tell_values
 from .sql import Statement, quoted, write
 from .telling import tell
@@ -224,6 +224,7 @@ def _ask(view: View, found: Findings, table: Table, query: Query) -> None:
     result = _run(view, found, table, statement, charted=query.chart is not None)
     if result is None:
         return
+    result = read_on(view, found, result) if statement.labels else result
     tell(found, result, statement, query, table.source)
     present(view, found, result, table, statement, query)
 

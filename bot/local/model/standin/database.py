@@ -12,6 +12,7 @@ from .findings import Findings
 from .following import follows_up, understand_all
 from .outputs import Table, failed, parse_tables, reason
 from .query import Query, understand
+from .reading import read_on
 from .schemas import Listed, joined, sections_of
 from .shaping import follow_ups, rows_shown
 from .sql import quoted, write
@@ -154,6 +155,8 @@ def _ask(
     query = _query(view, table)
     if query.noun == "rows":
         query = replace(query, noun=listed.table.source)
+    if not (query.aggregate or query.measure) and has(view.text, f"{query.noun} (?:per|by)"):
+        query = replace(query, aggregate="count")
     if unheard.is_lost(found, data.in_full(view), table, query):
         return
     used = {*query.groups, query.measure, *(each.column for each in query.filters)} - {None}
@@ -165,7 +168,7 @@ def _ask(
     )
     thought = f"I ask the table {listed.table.source} for the {statement.what}."
     output = view.do(
-        "query_database", thought, database=name, sql=statement.sql, limit=50,
+        "query_database", thought, database=name, sql=statement.sql,
         purpose=statement.purpose,
     )  # fmt: skip
     results = parse_tables(output)
@@ -174,8 +177,9 @@ def _ask(
         found.summary = "The query did not work, so there is no figure to give."
         found.lower(reason(output), "low")
         return
-    tell(found, results[0], statement, query, f"{listed.table.source} in {name}")
-    data.present(view, found, results[0], table, statement, query)
+    result = read_on(view, found, results[0]) if statement.labels else results[0]
+    tell(found, result, statement, query, f"{listed.table.source} in {name}")
+    data.present(view, found, result, table, statement, query)
     follow_ups(found, table, query)
 
 

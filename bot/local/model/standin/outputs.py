@@ -188,9 +188,18 @@ def _shown(body: str) -> tuple[list[str], list[list[str]]]:
     elif re.search(r"^profile:", body, re.M):
         return [], []
     lines = [line for line in body.strip("\n").split("\n\n")[0].split("\n") if line]
-    kept = [line for line in lines if not re.match(r"\[rows |note: ", line)]
-    table = list(csv.reader(io.StringIO("\n".join(kept))))
+    return _csv([line for line in lines if not re.match(r"\[(?:rows |cut: )|note: ", line)])
+
+
+def _csv(lines: list[str]) -> tuple[list[str], list[list[str]]]:
+    table = list(csv.reader(io.StringIO("\n".join(lines))))
     return (table[0], table[1:]) if table else ([], [])
+
+
+def page_of_rows(output: str) -> list[list[str]]:
+    """The rows of a table's later page; none if the output shows none."""
+    head, _, body = output.partition("\n")
+    return _csv(body.split("\n"))[1] if HEAD.match(head) else []
 
 
 def _profile(body: str) -> list[dict[str, str]]:

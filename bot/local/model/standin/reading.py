@@ -1,12 +1,16 @@
-"""Reads the file that a question is about."""
+"""Reads the file that a question is about, and the rest of a long result."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from . import images
 from .choosing import meant, of_thread
 from .findings import Findings
-from .outputs import failed, unreadable
-from .view import View
+from .outputs import Table, failed, page_of_rows, unreadable
+from .view import Missing, OutOfTurns, View
+
+MOST_READ = 1000
 
 
 def read_for(view: View, found: Findings) -> str | None:
@@ -27,3 +31,23 @@ def read_for(view: View, found: Findings) -> str | None:
         found.summary = unreadable(file.name, output)
         return None
     return output
+
+
+def read_on(view: View, found: Findings, result: Table) -> Table:
+    """A result with the rows that were not shown at once; says so if some stay unread."""
+    rows = list(result.rows)
+    while len(rows) < min(result.total, MOST_READ):
+        try:
+            output = view.do(
+                "read_artifact", "I read the rest of the rows.", handle=result.handle,
+                offset=len(rows), limit=MOST_READ,
+            )  # fmt: skip
+        except (Missing, OutOfTurns):
+            break
+        page = page_of_rows(output)
+        if not page:
+            break
+        rows += page
+    if len(rows) < result.total:
+        found.lower(f"I read {len(rows):,} of the {result.total:,} rows that came of this.")
+    return replace(result, rows=rows)

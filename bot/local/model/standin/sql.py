@@ -23,7 +23,8 @@ WORDS = {
 EXTREMES = {True: "max", False: "min"}
 EXTREME_WORDS = {"max": "highest", "min": "lowest"}
 DEFAULT_ROWS = 20
-LITE_PERIODS = {"month": "%Y-%m", "day": "%Y-%m-%d", "week": "%Y-%W", "year": "%Y"}
+PERIODS = {"month": "%Y-%m", "day": "%Y-%m-%d", "week": "%Y-%m-%d", "year": "%Y"}
+"""How the first day of a period is written."""
 
 TEXT_OF_DAYS = {"day": "%Y-%m-%d", "monthday": "%m-%d", "yearmonth": "%Y-%m"}
 
@@ -117,9 +118,10 @@ def _period(period: str, column: str, lite: bool) -> str:
         return (
             f"{_date_part('year', column, lite)} || '-Q' || {_date_part('quarter', column, lite)}"
         )
+    form = PERIODS[period]
     if lite:
-        return f"strftime('{LITE_PERIODS[period]}', {quoted(column)})"
-    form = "%Y-%m-%d" if period == "week" else LITE_PERIODS[period]
+        monday = ", 'weekday 0', '-6 days'" if period == "week" else ""
+        return f"strftime('{form}', {quoted(column)}{monday})"
     return f"strftime(date_trunc('{period}', {_timestamp(column)}), '{form}')"
 
 

@@ -199,14 +199,14 @@ def _tell_course(
     first, last = groups[0], groups[-1]
     top = max(groups, key=lambda group: group.value)
     bottom = min(groups, key=lambda group: group.value)
+    at = {"day": "on", "week": "in the week of"}.get(query.period or "", "in")
     if first is last:
-        found.summary = f"The {statement.what}{scope} in {first.name} is **{first.text}**."
+        found.summary = f"The {statement.what}{scope} {at} {first.name} is **{first.text}**."
         return
     if top.value == bottom.value:
         found.summary = f"The {statement.what}{scope} is **{top.text}** in every {query.period}."
         return
     change = f"{last.value / first.value - 1:+.0%}" if first.value > 0 else ""
-    at = "on" if query.period == "day" else "in"
     found.summary = (
         f"The {statement.what} per {query.period}{scope} went from **{first.text}** {at} "
         f"{first.name} to **{last.text}** {at} {last.name}"
