@@ -40,7 +40,10 @@ ANSWERED = [
     ("Show me the last 5 orders", "the 5 latest orders"),
     ("Orders per day, please", "to **2** on 2026-10-31"),
     ("Total amount by week", "in the week of 2026-10-26"),
-    ("Which product sold best by month?", "Standing desk** has the highest total amount: **108,780"),
+    (
+        "Which product sold best by month?",
+        "Standing desk** has the highest total amount: **108,780",
+    ),
     ("What did Larch Clinic order?", "orders for Larch Clinic"),
     ("How much did Cedar Clinic spend?", "for Cedar Clinic is **21,969**"),
     ("cheapest product", "The lowest price is **6**: id 6, name Notebook"),
