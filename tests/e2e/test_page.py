@@ -166,3 +166,37 @@ def test_one_s_own_press_is_followed_and_what_others_write_waits_below(page: Pag
     expect(page.get_by_test_id("channel-sales").locator("[data-calls]")).to_have_text("1 new")
     channel(page, "sales")
     expect(page.locator(".new-line + .msg")).to_contain_text("Something else, @Ada Lovelace.")
+
+
+def test_what_one_is_about_outlives_a_change_of_the_channel(page: Page) -> None:
+    """An open edit box, its focus and a draft are still there when somebody archives the channel and
+    opens it again; the box completes names, and so does the note of what is forwarded."""
+    channel(page, "random")
+    said = write(page, "Room 4 is free.")
+    page.get_by_test_id("composer").fill("Half a thought")
+    said.press("e")
+    box = page.get_by_role("textbox", name="Edit message")
+    box.press_sequentially(" Ask @be")
+    box.press("Enter")
+    expect(box).to_have_value("Room 4 is free. Ask @Ben Okafor ")
+    other = page.context.new_page()
+    other.goto(f"{page.url.split('?')[0]}?user={BEN}&channel=C0RANDOM01")
+    write(other, "/archive ")
+    expect(page.get_by_test_id("unarchive")).to_be_visible()
+    expect(box).to_be_focused()
+    other.get_by_test_id("unarchive").click()
+    expect(page.get_by_test_id("composer")).to_have_value("Half a thought")
+    expect(box).to_have_value("Room 4 is free. Ask @Ben Okafor ")
+    expect(box).to_be_focused()
+    box.press("Escape")
+    said.press("f")
+    note = page.get_by_test_id("forward-note")
+    note.press_sequentially("See @be")
+    note.press("Enter")
+    expect(note).to_have_value("See @Ben Okafor ")
+    note.press("Escape")
+    page.get_by_test_id("composer").fill("")
+    said.press("t")
+    expect(page.get_by_test_id("thread-composer")).to_be_focused()
+    said.press("t")  # also where it is open already
+    expect(page.get_by_test_id("thread-composer")).to_be_focused()

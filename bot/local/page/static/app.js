@@ -7,7 +7,7 @@ import "./keyboard.js";
 import { Live } from "./live.js";
 import { closeMenu, menuContext } from "./menus.js";
 import { showModals } from "./modals.js";
-import { actAs, address, flash, go, markSidebar, messageAt, openMessage, pane, place, present, refreshAll, showSidebar, thread } from "./place.js";
+import { actAs, address, flash, go, markSidebar, messageAt, openMessage, pane, place, present, refreshAll, showSidebar, thread, unveil } from "./place.js";
 import { act, user } from "./server.js";
 
 place.live = new Live(
@@ -46,7 +46,12 @@ addEventListener("resize", () => isSmall() || showSidebar(false));
 
 document.addEventListener("visibilitychange", () => place.live.watch());
 
-addEventListener("popstate", (event) => event.state && go({ ...event.state }, { push: false }));
+addEventListener("popstate", (event) => {
+  if (!event.state) return;
+  closeMenu();
+  for (const dialog of document.querySelectorAll("dialog[open]:not([data-view-id])")) dialog.close();
+  go({ ...event.state }, { push: false });
+});
 
 for (const moved of ["wheel", "touchmove"]) addEventListener(moved, () => place.awaited.clear(), { passive: true });
 
@@ -99,6 +104,7 @@ place.shown = {
   tab,
 };
 if (sessionStorage.getItem("notice")) document.querySelector(".notice")?.remove();
+if (!thread.hidden) unveil();
 present(document);
 markSidebar();
 history.replaceState(place.shown, "", query.get("ts") ? location.href : address());

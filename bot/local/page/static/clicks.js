@@ -1,4 +1,5 @@
 // What each button, link and field of the page does, by its data-do.
+import { Completion } from "./completion.js";
 import { arrange, byId, byTouch, parse } from "./dom.js";
 import { valueOf } from "./fields.js";
 import { toggleFold } from "./folding.js";
@@ -6,7 +7,7 @@ import { openForward } from "./forward.js";
 import { toggleMenu } from "./menus.js";
 import { closeModal, confirmed } from "./modals.js";
 import { fillPicker } from "./picker.js";
-import { app, closeThread, go, openMessage, pane, place, showSidebar } from "./place.js";
+import { app, closeThread, go, openMessage, pane, place, showSidebar, thread } from "./place.js";
 import { openSearch } from "./search.js";
 import { act, say } from "./server.js";
 import { closeStep, openStep } from "./steps.js";
@@ -33,6 +34,7 @@ export const clicks = {
     showSidebar(false);
     go({ tab: "threads", thread: "" });
   },
+  skip: () => (thread.hidden || thread.role !== "main" ? pane : thread).focus(),
   search: () => openSearch(),
   sidebar: () => showSidebar(!app.classList.contains("side-open")),
   "dismiss-notice"(button) {
@@ -146,6 +148,7 @@ function startEdit(message, back) {
   const box = parse(`<form class="edit-box" data-local><textarea class="control" dir="auto" aria-label="Edit message"></textarea><div class="row"><button type="button" class="btn">Cancel</button><button type="submit" class="btn primary">Save</button></div></form>`).firstElementChild;
   const text = box.querySelector("textarea");
   text.value = content.dataset.typed;
+  const completion = new Completion(text);
   const stop = () => {
     box.remove();
     content.hidden = false;
@@ -153,6 +156,7 @@ function startEdit(message, back) {
   };
   box.querySelector("[type=button]").addEventListener("click", stop);
   box.addEventListener("keydown", (event) => {
+    if (completion.key(event)) return;
     if (event.key === "Escape") { event.stopPropagation(); stop(); }
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing && event.target === text && !byTouch()) { event.preventDefault(); box.requestSubmit(); }
   });

@@ -1,8 +1,7 @@
 // The message box: mentions, commands, files, drafts, sending.
+import { Completion } from "./completion.js";
 import { byTouch, icon } from "./dom.js";
-import { place } from "./menus.js";
 import { say, user } from "./server.js";
-import { suggestions } from "./suggestions.js";
 import { clearToasts, toast } from "./toast.js";
 
 const MARKS = { b: "*", i: "_", "shift x": "~", "shift c": "`" }; // as in Slack
@@ -16,14 +15,13 @@ export class Composer {
     this.channel = form.dataset.channel;
     this.thread = form.dataset.thread;
     this.text = form.querySelector("textarea");
-    this.list = form.querySelector("[role=listbox]");
     this.input = form.querySelector("input[type=file]");
     this.button = form.querySelector(".send");
     this.also = form.querySelector(".also input");
     this.key = `draft:${user()}:${this.channel}:${this.thread}`;
     this.text.value = sessionStorage.getItem(this.key) ?? "";
     this.files = files.get(this.key) ?? [];
-    this.options = [];
+    this.completion = new Completion(this.text, { commands: !this.thread, onChange: () => this.refresh() });
     form.composer = this;
     this.listen();
     this.showFiles();
@@ -32,20 +30,14 @@ export class Composer {
   listen() {
     const { form, text, input } = this;
     form.addEventListener("submit", (event) => { event.preventDefault(); this.send(); });
-    text.addEventListener("input", () => { this.refresh(); this.suggest(); });
+    text.addEventListener("input", () => this.refresh());
     text.addEventListener("keydown", (event) => this.key_(event));
-    text.addEventListener("blur", () => setTimeout(() => document.activeElement === text || this.closeList(), 120));
     text.addEventListener("paste", (event) => {
       if (!event.clipboardData.files.length) return;
       event.preventDefault();
       this.attach(event.clipboardData.files);
     });
     input.addEventListener("change", () => { this.attach(input.files); input.value = ""; });
-    this.list.addEventListener("mousedown", (event) => {
-      event.preventDefault();
-      const option = event.target.closest("[role=option]");
-      if (option) this.choose(Number(option.dataset.index));
-    });
     this.acceptDrops(form.closest(".pane, .thread"));
   }
 
@@ -71,7 +63,7 @@ export class Composer {
       event.preventDefault();
       return this.wrap(mark);
     }
-    if (this.options.length && this.keyInList(event)) return event.preventDefault();
+    if (this.completion.key(event)) return;
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing && !byTouch() && !this.inCode()) {
       event.preventDefault();
       this.send();
@@ -81,15 +73,6 @@ export class Composer {
   // Return begins a new line in a block of code that is not closed yet.
   inCode() {
     return this.text.value.slice(0, this.text.selectionStart).split("```").length % 2 === 0;
-  }
-
-  keyInList(event) {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step) this.mark((this.marked + step + this.options.length) % this.options.length);
-    else if ((event.key === "Enter" && !event.shiftKey) || event.key === "Tab") this.choose(this.marked);
-    else if (event.key === "Escape") { event.stopPropagation(); this.closeList(); }
-    else return false;
-    return true;
   }
 
   fill(text, files = []) {
@@ -106,7 +89,7 @@ export class Composer {
     this.text.focus();
     this.text.setRangeText(gap + text, at, this.text.selectionEnd, "end");
     this.refresh();
-    this.suggest();
+    this.completion.suggest();
   }
 
   wrap(mark) {
@@ -160,7 +143,7 @@ export class Composer {
     if (!text.trim() && !attached.length) return;
     this.text.value = "";
     this.files = [];
-    this.closeList();
+    this.completion.close();
     this.showFiles();
     const answer = await say({ channel: this.channel, text, thread: this.thread, files: attached, broadcast: this.also?.checked });
     if (answer) {
@@ -169,55 +152,6 @@ export class Composer {
       return this.onSent(this, answer, text);
     }
     if (!this.text.value && this.form.isConnected) this.fill(text, attached);
-  }
-
-  suggest() {
-    const found = suggestions(this.text.value.slice(0, this.text.selectionStart), { commands: !this.thread });
-    found ? this.offer(found.options, found.replaces) : this.closeList();
-  }
-
-  offer(options, replaces) {
-    this.options = options;
-    this.replaces = replaces;
-    this.list.replaceChildren(...options.map((option, i) => this.row(option, i)));
-    if (!this.list.matches(":popover-open")) this.list.showPopover();
-    this.list.style.minWidth = "260px";
-    const box = this.form.getBoundingClientRect();
-    place(this.list, { top: box.top, bottom: innerHeight, left: box.left + 8 });
-    this.mark(0);
-  }
-
-  row(option, index) {
-    const row = document.createElement("div");
-    row.role = "option";
-    row.id = `${this.list.id}-${index}`;
-    row.dataset.index = index;
-    const [name, note] = [document.createElement("span"), document.createElement("span")];
-    name.textContent = option.label;
-    note.textContent = option.note;
-    note.className = "end";
-    row.append(name, note);
-    return row;
-  }
-
-  mark(index) {
-    this.marked = index;
-    [...this.list.children].forEach((row, i) => row.setAttribute("aria-selected", String(i === index)));
-    this.list.children[index]?.scrollIntoView({ block: "nearest" });
-    this.text.setAttribute("aria-activedescendant", `${this.list.id}-${index}`);
-  }
-
-  choose(index) {
-    const at = this.text.selectionStart;
-    this.text.setRangeText(this.options[index].text, at - this.replaces, at, "end");
-    this.closeList();
-    this.refresh();
-  }
-
-  closeList() {
-    this.options = [];
-    if (this.list.isConnected && this.list.matches(":popover-open")) this.list.hidePopover();
-    this.text.removeAttribute("aria-activedescendant");
   }
 }
 

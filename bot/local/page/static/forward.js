@@ -1,4 +1,5 @@
 // A message forwarded to another conversation, with a note.
+import { Completion } from "./completion.js";
 import { byTouch } from "./dom.js";
 import { openMessage, sidebar } from "./place.js";
 import { act } from "./server.js";
@@ -6,6 +7,7 @@ import { rescueToasts, toast } from "./toast.js";
 
 const dialog = document.getElementById("forward");
 const form = dialog.querySelector("form");
+const completion = new Completion(form.elements.note);
 let message = null;
 
 export function openForward(chosen) {
@@ -17,7 +19,7 @@ export function openForward(chosen) {
   const said = [...message.querySelectorAll("[data-content] :is(.text, .md, .file-name)")].map((text) => text.innerText.trim());
   dialog.querySelector("[data-preview]").textContent = said.join("\n").slice(0, 300) || "A message without text";
   dialog.showModal();
-  if (!byTouch()) form.elements.note.focus();
+  (byTouch() ? to : form.elements.note).focus();
 }
 
 function places() {
@@ -44,4 +46,5 @@ form.addEventListener("submit", async (event) => {
 
 dialog.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) form.requestSubmit();
+  else if (event.target === form.elements.note) completion.key(event);
 });

@@ -10,7 +10,7 @@ export function morph(old, fresh) {
 }
 
 function morphElement(old, fresh) {
-  if (isTableAsBefore(old, fresh)) return;
+  if (isTableAsBefore(old, fresh) || old.matches(WRITTEN)) return;
   if (old.tagName === "svg" && !old.isEqualNode(fresh)) return old.replaceWith(fresh);
   morphAttributes(old, fresh);
   morphChildren(old, fresh);
@@ -20,6 +20,7 @@ function morphElement(old, fresh) {
 const isTableAsBefore = (old, fresh) => "table" in old.dataset && rowsOf(old) === rowsOf(fresh);
 const rowsOf = (box) => [...box.querySelectorAll("tr")].map((row) => row.textContent).sort().join("\n");
 
+const WRITTEN = ".composer textarea, .composer .send, [data-attached]"; // what somebody is about to send
 const OF_PAGE = ["grouped", "flash", "folded"]; // classes
 const KEPT = { // attributes, and where
   "aria-busy": "*", "aria-pressed": "[data-feedback]", "data-whole": ".msg", hidden: "[data-content]", open: "details", tabindex: ".msg",
@@ -41,9 +42,9 @@ function morphAttributes(old, fresh) {
 const isKept = (element, name) => name === "class" || (name in KEPT && element.matches(KEPT[name]));
 
 export function morphChildren(old, fresh) {
-  let at = old.firstChild;
+  let at = afterLocal(old.firstChild);
   for (const child of [...fresh.childNodes]) {
-    const found = next(at, (node) => isSame(node, child));
+    const found = child.nodeType === Node.TEXT_NODE ? ifText(at) : next(at, (node) => isSame(node, child));
     if (!found) {
       old.insertBefore(child, at);
       continue;
@@ -68,6 +69,8 @@ function next(node, fits) {
   for (let at = node; at; at = afterLocal(at.nextSibling)) if (fits(at)) return at;
   return null;
 }
+
+const ifText = (node) => (node?.nodeType === Node.TEXT_NODE ? node : null); // no further: each gap has one
 
 function afterLocal(node) {
   while (node?.dataset?.local !== undefined) node = node.nextSibling;

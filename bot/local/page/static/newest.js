@@ -8,6 +8,7 @@ export function offerNewest(scroller) {
   const button = document.createElement("button");
   button.type = "button";
   button.className = "chip new-below";
+  button.dataset.local = "";
   button.textContent = "New messages ↓";
   scroller.onscroll = () => atBottom(scroller) && button.remove();
   button.addEventListener("click", () => {

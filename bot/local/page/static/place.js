@@ -1,9 +1,10 @@
 // Where the person is, and how that is shown: sidebar, pane and thread panel.
 import { Composer } from "./composer.js";
-import { arrange, byId, enlarge, keeper, localise, parse, toBottom, typesAtOnce } from "./dom.js";
+import { arrange, atBottom, byId, enlarge, isSmall, keeper, localise, parse, toBottom, typesAtOnce } from "./dom.js";
 import { prepareFields } from "./fields.js";
 import { fold } from "./folding.js";
 import { showModals } from "./modals.js";
+import { morphChildren } from "./morph.js";
 import { offerNewest } from "./newest.js";
 import { fragment, user } from "./server.js";
 import { prepareTables } from "./tables.js";
@@ -28,7 +29,7 @@ export function present(root) {
   for (const list of root.querySelectorAll("[data-messages]")) arrange(list);
   fold(root);
   for (const scroller of root.querySelectorAll(".scroller")) keeper.observe(scroller);
-  for (const form of root.querySelectorAll("form.composer")) new Composer(form, sent);
+  for (const form of root.querySelectorAll("form.composer")) form.composer ?? new Composer(form, sent);
 }
 
 function at() {
@@ -48,9 +49,11 @@ async function navigate(changes, { push = true, focus = true } = {}) {
   const samePlace = before.channel === place.shown.channel && before.tab === place.shown.tab && !("user" in changes);
   if (!samePlace) {
     clearToasts();
+    markSidebar(); // at once, however slow the rest is
     if (!(await showPane())) return stay(before);
   }
   if (!samePlace || before.thread !== place.shown.thread) await showThread({ focus });
+  else if (focus && place.shown.thread) focusThread();
   if (push) history.pushState(place.shown, "", address());
 }
 
@@ -58,6 +61,7 @@ async function navigate(changes, { push = true, focus = true } = {}) {
 function stay(before) {
   place.shown = before;
   place.live.watch(before);
+  markSidebar();
 }
 
 export function address() {
@@ -70,23 +74,51 @@ export function address() {
 async function showPane() {
   const html = await fragment("pane", at());
   if (html === null) return false;
-  pane.replaceChildren(parse(html));
-  landIn(pane.querySelector("[data-list]")?.dataset.list);
-  const list = pane.querySelector("[data-messages]");
-  present(pane);
+  const fresh = parse(html);
+  if (isOf(pane, fresh)) renew(pane, fresh);
+  else enter(fresh);
   markSidebar();
-  showSidebar(false);
-  if (list) showNewest(byId("messages"));
-  if (typesAtOnce()) pane.querySelector("textarea")?.focus();
   return true;
 }
 
+function enter(fresh) {
+  pane.replaceChildren(fresh);
+  landIn(pane.querySelector("[data-place]").dataset);
+  present(pane);
+  showSidebar(false);
+  const list = byId("messages");
+  if (list) showNewest(list);
+  if (typesAtOnce()) pane.querySelector("textarea")?.focus();
+}
+
 // Who is not in a channel, or not any more, is shown another.
-function landIn(channel) {
-  if (!channel || channel === place.shown.channel) return;
-  place.shown = { ...place.shown, channel, tab: "messages", thread: "" };
+function landIn({ place: channel, tab }) {
+  if (channel === place.shown.channel) return;
+  place.shown = { ...place.shown, channel, tab, thread: "" };
   place.live.watch(place.shown);
 }
+
+// Whether what came is of the place that `root` shows, for the same person.
+function isOf(root, fresh) {
+  const [shown, news] = [root, fresh].map((each) => each.querySelector("[data-place]")?.dataset);
+  return shown !== undefined && ["place", "tab", "of"].every((name) => shown[name] === news[name]);
+}
+
+// Changed only where it differs: what one reads, writes, selected or opened stays as it is.
+function renew(root, fresh) {
+  const list = root.querySelector("[data-messages]");
+  const scroller = list?.parentElement;
+  const [stuck, since, newest] = list ? [atBottom(scroller), list.dataset.since, newestIn(list)] : [];
+  const focused = root.contains(document.activeElement);
+  morphChildren(root, fresh);
+  if (since && !list.dataset.since) list.dataset.since = since;
+  present(root);
+  if (stuck) showNewest(scroller);
+  else if (list && newest !== newestIn(list)) offerNewest(scroller);
+  if (focused && !root.contains(document.activeElement)) root.focus();
+}
+
+const newestIn = (list) => [...list.querySelectorAll(":scope > .msg")].at(-1)?.dataset.ts;
 
 // The newest message, or the first that was not seen, whichever is higher up.
 function showNewest(scroller) {
@@ -106,11 +138,23 @@ async function showThread({ focus = true } = {}) {
   }
   const html = await fragment("thread", at());
   if (html === null) return;
-  thread.replaceChildren(parse(html));
-  thread.hidden = false;
+  const fresh = parse(html);
+  if (isOf(thread, fresh)) return renew(thread, fresh);
+  thread.replaceChildren(fresh);
+  unveil();
   present(thread);
   toBottom(byId("replies"));
-  if (focus) (typesAtOnce() ? thread.querySelector("textarea") : byId("replies"))?.focus();
+  if (focus) focusThread();
+}
+
+// Where it covers the rest, it is what the page is about.
+export function unveil() {
+  thread.hidden = false;
+  thread.role = isSmall() ? "main" : null;
+}
+
+function focusThread() {
+  (typesAtOnce() ? thread.querySelector("textarea") : byId("replies"))?.focus();
 }
 
 // On a phone it lies over the rest, which can not be reached meanwhile.
@@ -151,10 +195,9 @@ export async function actAs(id) {
 }
 
 export async function refreshAll() {
-  const drafting = document.activeElement?.closest("form.composer")?.dataset.composer;
   await showPane();
   history.replaceState(place.shown, "", address());
-  await showThread({ focus: drafting === "thread" });
+  await showThread({ focus: false });
   showModals((await fragment("modals", at())) ?? "", place.shown.channel);
 }
 
@@ -183,7 +226,8 @@ export function flash(ts) {
   for (const message of messages) {
     message.classList.add("flash");
     message.addEventListener("animationend", () => message.classList.remove("flash"), { once: true });
-    message.scrollIntoView({ block: "center" });
+    const isTall = message.offsetHeight > message.closest(".scroller").clientHeight;
+    message.scrollIntoView({ block: isTall ? "start" : "center" });
   }
 }
 
