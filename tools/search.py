@@ -44,7 +44,8 @@ async def search_messages(
         f" ({each.url})"
         for each in found.messages
     ]
-    head = f"{len(lines)} messages · searched: {found.searched} · times in {zone}"
+    count = f"{len(lines)} message{'s' * (len(lines) != 1)}"
+    head = f"{count} · searched: {found.searched} · times in {zone}"
     return ToolResult("\n".join([head, *lines]), tuple(_source(each) for each in found.messages))
 
 

@@ -198,10 +198,10 @@ CROSS = {"handle": "{table}", "rows": ["c0", "c1"], "across": "odd", "value": "c
 JOINED = {"left": "{table}", "right": "{table}", "left_key": "c0", "right_key": "c0"}
 TWO = {"before": "{table}", "after": "{other}", "key": "c0"}
 CASES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
-    ("read_thread", {}, {"query": "BUDGET"}, "1 messages with “BUDGET” among the last 40"),
+    ("read_thread", {}, {"query": "BUDGET"}, "1 message with “BUDGET” among the last 40"),
     ("read_thread", {}, {"compact": True, "limit": 20}, "talk talk"),
     ("read_channel", {}, {"time_range": "2026-03-10/2026-03-12"}, "3 messages"),
-    ("read_channel", {}, {"query": "budget"}, "1 messages"),
+    ("read_channel", {}, {"query": "budget"}, "1 message"),
     ("read_channel", {}, {"limit": 5}, "5 messages"),
     ("read_channel", {}, {"compact": True, "limit": 15}, "15 messages"),
     ("read_file", {"file_id": "F1"}, {"query": "turtles"}, "1 of 300 passages"),

@@ -30,7 +30,7 @@ async def test_a_thread_is_read_in_the_askers_time(talk: MemoryConversation) -> 
     with asked(time_zone="Europe/Berlin"):
         result = await read_thread(talk)
     assert result.content == (
-        "thread: 2 messages · times in Europe/Berlin\n"
+        "2 messages · times in Europe/Berlin\n"
         "[2026-11-20 14:03] Ada: Look\n  at this (files: x.csv F123) (link: https://slack.example/p1)\n"
         "[2026-11-20 15:03] Bo: Budget is 5k (3 replies)"
     )
@@ -45,9 +45,7 @@ async def test_a_full_page_says_how_to_get_older_ones(talk: MemoryConversation) 
 
 async def test_a_channel_is_searched_by_words(talk: MemoryConversation) -> None:
     result = await read_channel(talk, query="BUDGET 5k")
-    assert result.content.startswith(
-        "channel: this channel · 1 messages with “BUDGET 5k” among the last 2"
-    )
+    assert result.content.startswith("1 message of this channel with “BUDGET 5k” among the last 2")
     by_file = await read_channel(talk, query="x.csv")
     assert "Ada" in by_file.content
 
