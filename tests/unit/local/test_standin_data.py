@@ -250,6 +250,26 @@ async def test_an_average_per_period_is_of_what_each_has_in_all(thread: Thread) 
     assert "per quarter is **193.25**" in told.answer["summary"]
 
 
+BOUNDED = [
+    ("products with more than 4 units", "**2** products have total units over 4: **Widget** and **Gadget**"),
+    ("units between 3 and 6", "are **13**"),
+    ("which product has the highest revenue per unit?", "I left “per unit”"),
+    ("what sells best in the South?", "**Gadget** has the highest"),
+    ("compare January with March 2025", "from **135**"),
+    ("sort the rows by date", "latest rows"),
+    ("top 10% by revenue", "I left “top 10” out"),
+    ("delete the West rows", "never change them"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "told"), BOUNDED)
+async def test_what_is_bounded_sorted_or_set_apart(
+    thread: Thread, question: str, told: str
+) -> None:
+    answer = (await thread.ask(question, "sales.csv")).answer
+    assert told in str([answer["summary"], answer["gaps"]])
+
+
 async def test_a_question_turned_round_is_not_answered_as_if_it_were_not(thread: Thread) -> None:
     told = await thread.ask("Which products are not selling?", "sales.csv")
     assert "My rules do not know “not”" in told.answer["summary"]

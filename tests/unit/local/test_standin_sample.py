@@ -51,6 +51,11 @@ ANSWERED = [
     ("drop table orders", "nothing in them can be changed"),
     ("Which customers have never ordered?", "My rules do not know “never”"),
     ("Write a short poem about orders", "I cannot write texts"),
+    ("customers with more than 25 orders", "**2** customers have a number of orders over 25"),
+    ("Who are the newest customers?", "the 10 latest customers"),
+    ("How many customers joined each month?", "The number of customers per month"),
+    ("How many tickets were closed in June?", "**13** tickets"),
+    ("How much did we make in Q3?", "in Q3 is **91,152**"),
     ("Which tickets are urgent?", "no rows with priority urgent"),
 ]
 

@@ -58,6 +58,11 @@ SORT = r"sort(?:ed)?|order(?:ed)? by|arrange[ds]?|rank(?:ed)?"
 ROWS = r"(?:(?:first|top|last|next|all|all the)?\s*\d{0,3}\s*(?:rows|lines|records|entries)|(?:whole|entire|full|complete) (?:table|list|data|sheet))"
 ONE_ROW = r"(?:cheapest|priciest|most expensive) \w+|(?:single|individual|one)|(?:biggest|largest|smallest|highest|lowest|best|worst) (?:single )?(?:sale|order|deal|transaction|row|record|entry|purchase|invoice)"
 GROUPERS = {"by", "per", "each", "every", "across", "among", "which", "what", "compare", "between"}
+WHAT_SOLD = r"what (?:sells|sold|(?:do|did|does) (?:we|they|people) (?:sell|buy)|(?:is|was) (?:sold|bought))"
+THINGS = {"product", "item", "article", "sku"}
+PER_PERIOD = (
+    r"per (?:day|week|month|quarter|year)|(?:daily|weekly|monthly|quarterly|yearly) average"
+)
 PEOPLE = {
     *("name", "person", "employee", "seller", "salesperson"),
     *("rep", "agent", "owner", "customer"),
@@ -74,7 +79,7 @@ def limit_of(text: str) -> int | None:
     """How many of the first or last are wanted."""
     number = rf"(\d{{1,3}}|{'|'.join(COUNTS)})"
     found = re.search(
-        rf"\b(?:top|bottom|first|best|worst|largest|biggest|highest|lowest)\s+{number}\b|"
+        rf"\b(?:top|bottom|first|best|worst|largest|biggest|highest|lowest)\s+{number}\b(?!\s?(?:%|percent))|"
         rf"\b{number}\s+(?:best|worst|largest|biggest|highest|lowest|most|top)\b",
         text.lower(),
     )

@@ -26,13 +26,25 @@ def columns_named(word: str, table: Table) -> list[str]:
     return exact + part + like
 
 
+DATES = {"date", "day", "month", "year", "time", "on", "at"}
+"""Stems that tell no column of dates from another."""
+
+
 def words_of(column: str) -> list[str]:
     """The stems of a column's name without its unit: "Lead time (days)" tells no day."""
     return stems(re.sub(r"\([^)]*\)", "", column)) or stems(column)
 
 
-def date_column(table: Table) -> str | None:
-    """The column that tells when."""
+def sorted_by(text: str, table: Table) -> str | None:
+    """The column that rows are to be sorted by, whatever it holds."""
+    said = re.search(
+        r"\b(?:sort|order|arrange)(?:ed|d)?\s+(?:\w+\s+){0,3}?by\s+(\w+)", text, re.IGNORECASE
+    )
+    return next(iter(columns_named(said[1].lower(), table)), None) if said else None
+
+
+def date_column(table: Table, text: str = "") -> str | None:
+    """The column that tells when; of several the one that `text` speaks of, as "closed" does."""
     dated = [column for column in table.columns if table.dated(column)]
     named = [
         column
@@ -40,7 +52,8 @@ def date_column(table: Table) -> str | None:
         if set(words_of(column)) & {"date", "month", "day", "timestamp"}
         and not (column in table.texts and _is_word(table.ranges.get(column, ("", "", ""))[1]))
     ]
-    return next(iter(dated + named), None)
+    spoken_of = [column for column in dated if set(words_of(column)) & set(stems(text)) - DATES]
+    return next(iter(spoken_of + dated + named), None)
 
 
 def _is_word(value: str) -> bool:

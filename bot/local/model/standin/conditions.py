@@ -19,11 +19,23 @@ SYMBOLS = {">": ">(?!=)", ">=": ">=|≥", "<": "<(?!=)", "<=": "<=|≤"}
 COMPARISONS = {">": r"over|above|more than|greater than|exceeding", ">=": r"at least", "<": r"under|below|less than", "<=": r"at most"}  # fmt: skip
 
 
+BETWEEN = re.compile(
+    r"\bbetween \$?(?!(?:19|20)\d\d\b)(\d[\d,]*(?:\.\d+)?) and \$?(\d[\d,]*(?:\.\d+)?)\b(?! \w+ (?:19|20)\d\d)",
+    re.IGNORECASE,
+)
+
+
 def conditions(text: str, table: Table, measure: str | None) -> tuple[Filter, ...]:
     """The conditions that a question names: times, values, and bounds of the measure."""
     found = [*times(text, table), *_values(text, table), *_flags(text, table)]
     taken = {value.lower() for each in found for value in each.values}
     found += [each for each in _states(text, table) if not taken & set(each.values)]
+    if between := BETWEEN.search(text):
+        column = measure or default_measure(table)
+        sides = zip((">=", "<="), between.groups(), strict=True)
+        found += [
+            Filter(column, side, (value.replace(",", ""),)) for side, value in sides if column
+        ]
     for operator, pattern in COMPARISONS.items():
         said = rf"(?:\b(?:{pattern})\s|{SYMBOLS[operator]})\s*\$?(\d[\d,]*(?:\.\d+)?)"
         match = re.search(said, text.replace("&gt;", ">").replace("&lt;", "<"), re.IGNORECASE)
@@ -92,7 +104,11 @@ def _states(text: str, table: Table) -> list[Filter]:
 def _is_a_time(word: str) -> bool:
     first = re.split(r"[\s-]", word.lower())[0]
     months = {*MONTHS, *(month[:3] for month in MONTHS)}
-    return first.endswith("day") or first in months or bool(re.fullmatch("q[1-4]", first))
+    return (
+        first.removesuffix("s").endswith("day")
+        or first in months
+        or bool(re.fullmatch("q[1-4]", first))
+    )
 
 
 def _operator(before: str) -> str:

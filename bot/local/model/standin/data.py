@@ -127,7 +127,7 @@ def from_reading(view: View, found: Findings, reading: str) -> None:
         return
     elif query.silent:
         describe(found, table)
-        if view.turn.files and not has(view.text, SUMMARISE):
+        if view.turn.files:
             unheard.tell(found, in_full(view), table, query)
     else:
         _ask(view, found, table, query)

@@ -31,10 +31,10 @@ CHANGES = re.compile(
     r"\b(?:drop|truncate|alter|create) table\b|\bdelete from\b|\binsert into\b|\bupdate \w+ set\b",
     re.IGNORECASE,
 )
-SOLD = r"sells?|sold|selling|buys?|bought|spends?|spent|valuable"
+SOLD = r"did we (?:make|earn)|sells?|sold|selling|buys?|bought|spends?|spent|valuable"
 RECORDS = rf"(?:which|what|who|how many|list|show|{DOWN}|{UP})\b.*\b(?:customers?|orders?|tickets?|products?)"
 TALKED = r"threads?|channels?|messages?|files?|said|says?|mention\w*|discuss\w*|decided|here"
-FIGURES = rf"{SOLD}|money|how many|total|average|mean|median|top|most|revenue|sales|customers?|orders?|tickets?|schema|tables|per|by month"
+FIGURES = rf"{SOLD}|money|did we (?:make|earn)|how many|total|average|mean|median|top|most|revenue|sales|customers?|orders?|tickets?|schema|tables|per|by month"
 GOES_ON = r"them|those|ones|list|show|which|who|best|worst|chart|by|per|only|in|for"
 OF_ITS_OWN = re.compile(
     r"^\W*(?:(?:the|our|total|average|number of)\s+)*(?:revenue|sales|amount|customers?|orders?|tickets?|products?)\b",

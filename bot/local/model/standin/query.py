@@ -18,18 +18,22 @@ from .asking import (
     OVER_TIME,
     PART,
     PEOPLE,
+    PER_PERIOD,
     PERIOD_BEFORE,
     PERIODS,
     RANKERS,
     ROWS,
     SORT,
     THEM,
+    THINGS,
     UP,
+    WHAT_SOLD,
     chart_of,
     is_descending,
     limit_of,
 )
-from .columns import columns_named, date_column, identifies, words_of
+from .bounding import bounds_of, counts_rows_of, subject
+from .columns import columns_named, date_column, identifies, sorted_by, words_of
 from .conditions import STATES, conditions
 from .counting import counts_rows, distinct_column, most_of, noun_of
 from .filters import Filter
@@ -54,6 +58,8 @@ class Query:
     part: tuple[str, ...] = ()
     """The values whose share of the whole is asked for."""
     noun: str = "rows"
+    having: tuple[Filter, ...] = ()
+    """Bounds of the figure of each group."""
     per_period: bool = False
     """Whether the average of what each period has in all is asked for."""
     more: tuple[Figure, ...] = ()
@@ -99,18 +105,26 @@ def understand(text: str, table: Table) -> Query:
     counted = "distinct" if different else _aggregate(text) or most_of(text, table)
     chart = chart_of(text)
     period = _period(text, table) if not groups else _explicit_period(text, table)
-    filters = conditions(text, table, measure)
+    filters = conditions(text, table, None if different else measure)
     period = period or _compared_period(text, filters)
     latest = _latest(text, table) if not (groups or period or counted) else None
     if latest:
         return replace(latest, filters=filters)
     groups = tuple(g for g in groups if not any(g in STATES and f.column == g for f in filters))
     groups, filters, part = _set_apart(text, groups, filters)
-    per_period = counted == "avg" and bool(period) and not groups
+    having: tuple[Filter, ...] = ()
+    about = subject(text, table)
+    if about and not period and (having := bounds_of(filters, table)):
+        groups, filters = (about,), tuple(each for each in filters if each not in having)
+        counted = "count" if counts_rows_of(text, table) else "sum"
+        measure = None if counted == "count" else having[0].column
+    per_period = counted == "avg" and has(text, PER_PERIOD) and not groups
     if per_period:
         counted = "sum"
     if counted == "count" and counts_rows(text, table):
         measure = None
+    if column := sorted_by(text, table):
+        measure = column
     first, *more = several(text, table, grouped=bool(groups or period)) or ((counted, measure),)
     return Query(
         measure=first[1],
@@ -119,6 +133,7 @@ def understand(text: str, table: Table) -> Query:
         groups=groups,
         period=period,
         part=part,
+        having=having,
         per_period=per_period,
         filters=filters,
         descending=is_descending(text),
@@ -135,7 +150,7 @@ def _latest(text: str, table: Table) -> Query | None:
     column = date_column(table)
     if found is None or column is None:
         return None
-    many = (found["many"] or "1").lower()
+    many = (found["many"] or ("10" if found[0].endswith("s") else "1")).lower()
     newest = not re.match("oldest|earliest", found[0], re.IGNORECASE)
     limit = COUNTS.get(many) or int(many)
     return Query(measure=column, descending=newest, limit=limit, listing=True)
@@ -185,10 +200,11 @@ def _groups(words: list[str], table: Table) -> tuple[tuple[str, ...], set[int]]:
 
 
 def _people(text: str, table: Table) -> tuple[str, ...]:
-    """ "Who sold most" is a question by the column that names people."""
-    if not has(text, "who") or not has(text, f"{DOWN}|{UP}"):
+    """ "Who sold most" is a question by the column that names people, "what sold most" of things."""
+    if not has(text, f"{DOWN}|{UP}"):
         return ()
-    named = [c for c in table.columns if set(stems(c)) & PEOPLE and _groupable(c, table)]
+    kinds = PEOPLE if has(text, "who") else THINGS if has(text, WHAT_SOLD) else set()
+    named = [c for c in table.columns if set(stems(c)) & kinds and _groupable(c, table)]
     return tuple(sorted(named, key=identifies)[:1])
 
 

@@ -27,6 +27,11 @@ REMIND = re.compile(
 )
 DUE = re.compile(r"^Reminder: (?P<text>.+)", re.DOTALL)
 ASKED_AT = re.compile(r"\b(?:ask|tell|send|give|show) (?:me|us)\b", re.IGNORECASE)
+PER_EACH = re.compile(
+    r"^\W*(?:how|which|what|who|best|worst|top|average|total|number|sum|list)\b.*\beach\b",
+    re.IGNORECASE,
+)
+"""A question by each month, not for each month."""
 LINE = re.compile(
     r"^(?P<id>\w+) · (?:(?P<often>.+), next|once) (?P<next>\w+ [\d-]+ [\d:]+) (?P<zone>\S+) · (?P<text>.+)$",
     re.M,
@@ -45,8 +50,10 @@ class Scheduled:
 def is_asked(view: View) -> bool:
     """Whether this is about something that is asked later."""
     text = view.text
+    if PER_EACH.search(text):
+        return False
     if view.turn.files:
-        return bool(OFTEN.search(text))
+        return bool(OFTEN.search(text) or REMIND.search(text))
     if (
         CANCEL.search(text)
         and has(text, "it|that|this|them|all")

@@ -22,6 +22,7 @@ WORDS = {
 }
 EXTREMES = {True: "max", False: "min"}
 EXTREME_WORDS = {"max": "highest", "min": "lowest"}
+LEVELS = {"price", "rate", "rating", "score", "age", "percent", "percentage", "temperature"}
 DEFAULT_ROWS = 20
 PERIODS = {"month": "%Y-%m", "day": "%Y-%m-%d", "week": "%Y-%m-%d", "year": "%Y"}
 """How the first day of a period is written."""
@@ -79,7 +80,11 @@ def write(query: Query, table: Table, *, of: str, lite: bool = False) -> Stateme
     numbers = ", ".join(str(place + 1) for place in range(len(labels)))
     order = _order(query, len(labels))
     limit = f" LIMIT {query.limit}" if query.limit else ""
-    sql = f"SELECT {selected}, {expressions} {source} GROUP BY {numbers}{order}{limit}"
+    bounds = " AND ".join(
+        f"{figures[0][2]} {each.operator} {each.values[0]}" for each in query.having
+    )
+    having = f" HAVING {bounds}" if bounds else ""
+    sql = f"SELECT {selected}, {expressions} {source} GROUP BY {numbers}{having}{order}{limit}"
     return Statement(sql, tuple(labels), value, what, assumed, more)
 
 
@@ -198,10 +203,16 @@ def _aggregate(query: Query, grouped: bool, measure: str | None) -> str | None:
     if query.aggregate:
         return query.aggregate if measure or query.aggregate == "count" else "count"
     if grouped:
-        return "sum" if measure else "count"
+        return _of_groups(query, measure)
     if query.descending is not None and query.limit is None and measure:
         return EXTREMES[query.descending]
     return "sum" if query.measure and query.limit is None else None
+
+
+def _of_groups(query: Query, measure: str | None) -> str:
+    if measure and {*stems(measure)} & LEVELS:  # adding them up says nothing
+        return "avg" if query.descending is None else EXTREMES[query.descending]
+    return "sum" if measure else "count"
 
 
 def _value(aggregate: str, measure: str | None, table: Table) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from .findings import Findings
 from .outputs import Table
 from .query import Query
-from .scoping import in_scope
+from .scoping import COMPARED, in_scope
 from .shaping import month_in_words, rows_shown, side_by_side
 from .sql import DEFAULT_ROWS, Statement
 from .words import listed, number, plural, shown, singular
@@ -54,19 +54,28 @@ def _tell_more(found: Findings, result: Table, statement: Statement) -> None:
 
 def _tell(found: Findings, result: Table, statement: Statement, query: Query, source: str) -> None:
     scope = in_scope(query.filters, f"{statement.what} {query.noun}")
-    if not result.rows or all(not cell for row in result.rows for cell in row):
+    if not query.having and (
+        not result.rows or all(not cell for row in result.rows for cell in row)
+    ):
         found.summary = f"{source} has no rows{scope or ' that match'}."
         found.lower(
             "Nothing fits: there may be no figures for it, or a name is written differently."
         )
         return
-    if statement.value is None:
+    if query.having:
+        _tell_bounded(found, result, statement, query, scope)
+    elif statement.value is None:
         _tell_rows(found, result, statement, query, scope)
     elif not statement.labels:
         found.summary = _figure_in_words(shown(result.rows[0][-1]), statement, query, scope)
-        return
     else:
         _tell_groups(found, result, statement, query)
+    if result.rows and (statement.value is None or statement.labels):
+        _table(found, result, statement, scope)
+
+
+def _table(found: Findings, result: Table, statement: Statement, scope: str) -> None:
+    """The rows themselves, with what they are."""
     found.caption = _capital(f"{statement.purpose}{scope}")
     header, rows = result.header, result.rows
     wide = False
@@ -79,6 +88,20 @@ def _tell(found: Findings, result: Table, statement: Statement, query: Query, so
     found.rows = rows_shown(header, rows[:MOST_ROWS], alike=wide)
     if len(rows) > MOST_ROWS or result.total > len(result.rows):
         found.gaps.append(CUT.format(len(found.rows)))
+
+
+def _tell_bounded(
+    found: Findings, result: Table, statement: Statement, query: Query, scope: str
+) -> None:
+    """What has a figure within the bounds."""
+    names = [row[0] for row in result.rows]
+    column = query.groups[0].replace("_", " ")
+    bounds = listed([f"{COMPARED[each.operator]} {shown(each.values[0])}" for each in query.having])
+    many = "No" if not names else f"**{result.total or len(names)}**"
+    has_it = f"{column} has" if len(names) < 2 else f"{plural(column)} have"
+    a = "" if statement.what.startswith("total") else "a "
+    named = f": {_some(names)}" if names else ""
+    found.summary = f"{many} {has_it} {a}{statement.what}{scope} {bounds}{named}."
 
 
 def _figure_in_words(value: str, statement: Statement, query: Query, scope: str) -> str:

@@ -16,8 +16,12 @@ MONTHS = (
 _MONTH = rf"(?:{'|'.join(MONTHS)}|{'|'.join(month[:3] for month in MONTHS)}|sept)\b"
 _YEAR = r"(?:\s+(?:of\s+)?((?:19|20)\d\d))?"
 _NAMED = rf"({_MONTH}){_YEAR}"
-RANGE = re.compile(
-    rf"\b(?:between|from)?\s*\b{_NAMED}\s*(?:and|to|until|till|through|-|–)\s*{_NAMED}", re.I
+RANGES = tuple(
+    re.compile(pattern, re.I)
+    for pattern in (
+        rf"(?<!difference )\bbetween\s+{_NAMED}\s*and\s*{_NAMED}",
+        rf"\b{_NAMED}\s*(?:to|until|till|through|-|–)\s*{_NAMED}",
+    )
 )
 SIDES = {
     ">=": r"since|starting(?: in| from)?|from|as of", ">": r"after",
@@ -36,7 +40,7 @@ HALVES = {
 
 def times(text: str, table: Table) -> list[Filter]:
     """The days, months, quarters and years that the question is about."""
-    column = date_column(table)
+    column = date_column(table, text)
     year_column = next((c for c in table.columns if stems(c) == ["year"]), None)
     years = tuple(re.findall(r"\b(?:19|20)\d\d\b", text))
     if column is None:
@@ -62,7 +66,7 @@ def times(text: str, table: Table) -> list[Filter]:
 
 def _span(text: str, column: str, years: tuple[str, ...]) -> list[Filter]:
     """From one month to another, or on one side of a month."""
-    if match := RANGE.search(text):
+    if match := next(filter(None, (each.search(text) for each in RANGES)), None):
         first, year, last, last_year = match.groups()
         return _between(column, _month(first), _month(last), year or last_year, last_year or year)
     for operator, words in SIDES.items():

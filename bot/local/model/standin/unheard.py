@@ -16,7 +16,7 @@ from .words import STOP, listed, stem, stems, tokens
 TIMES = re.compile(
     r"\b(?:weekends?|weekdays?|(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mornings?|holidays?|"
     r"(?:last|past|next) (?:week|quarter|\d+ (?:days|weeks|months))|year[- ]to[- ]date|ytd|"
-    r"they|their|theirs|he|she|his|her|(?<!as )if (?:we|i|you|they|it|the|all|every)\b[^.?!,;]*)\b",
+    r"(?:top|bottom|best|worst) \d+(?= ?(?:%|percent))|per unit|they|their|theirs|he|she|his|her|(?<!as )if (?:we|i|you|they|it|the|all|every)\b[^.?!,;]*)\b",
     re.IGNORECASE,
 )
 """Times, suppositions and people that the rules have no words for."""
