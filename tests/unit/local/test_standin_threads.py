@@ -103,3 +103,18 @@ async def test_what_a_message_does_not_say_its_thread_may(thread: Thread) -> Non
     assert "Ben Okafor: The login page fails on Safari." in ended.answer["summary"]
     ended = await thread.ask("What about the zebra?", quoted="Nothing of it here.")
     assert "The thread" not in str(ended.answer["sources"])
+
+
+async def test_one_sentence_may_give_several_people_something_to_do() -> None:
+    thread = Thread()
+    thread.said(
+        "Ben", "Launch in March. Chloe will tell the agency, I will update the plan by Friday."
+    )
+    ended = await told(thread, "ActionItems", "List the action items of this thread.")
+    items: list[dict[str, Any]] = ended.answer["items"]
+    assert [(i["task"], i["owner"]) for i in items] == [
+        ("Update the plan", "Ben"),
+        ("Tell the agency", "Chloe"),
+    ]
+    ended = await told(thread, "ThreadSummary", "Summarise this thread.")
+    assert "“Launch in March.” Nobody" in ended.answer["about"]

@@ -33,6 +33,11 @@ NOBODYS = re.compile(
     r"(?P<task>.+)",
     re.I,
 )
+NEXT = re.compile(
+    r"(?:[,;]\s*(?:and |but )?|\s+and )"
+    r"(?=I(?:['’]ll| will| am going to|['’]m going to) |@?[A-Z]\w+(?: [A-Z]\w+)? (?:will|has to|needs to|must) )"
+)
+"""Where one sentence goes on with what somebody else does."""
 NO_NAMES = frozenset(
     {"We", "It", "That", "This", "They", "He", "She", "You", "There", "What", "Who", "I"}
 )
@@ -107,7 +112,8 @@ def _answered(output: str) -> list[Said]:
 def _summarise(found: Findings, messages: list[Said], answered: list[Said]) -> None:
     decisions = list(_sentences(messages, DECIDED))
     questions = [each for each in _unanswered(messages) if each[0] not in answered]
-    found.summary = f"{messages[0].author} began with {_quote(messages[0])}. {_end(messages)}"
+    begun = re.sub(r"(?<![.!?…])”$", "”.", _quote(messages[0]))
+    found.summary = f"{messages[0].author} began with {begun} {_end(messages)}"
     found.fields = {
         "decisions": [_statement(message, sentence) for message, sentence in decisions],
         "open_questions": [_statement(message, sentence) for message, sentence in questions],
@@ -198,7 +204,7 @@ def _list(found: Findings, messages: list[Said]) -> None:
 
 def _items(message: Said) -> Iterator[Item]:
     before = ""
-    for sentence in sentences(message.text):
+    for sentence in (clause for each in sentences(message.text) for clause in NEXT.split(each)):
         if mine := MINE.search(sentence):
             yield _item(mine["task"], message.author, message, before)
         elif (theirs := THEIRS.search(sentence)) and theirs["who"] not in NO_NAMES:
