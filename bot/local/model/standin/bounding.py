@@ -8,7 +8,8 @@ from .columns import columns_named, identifies
 from .conditions import COMPARISONS
 from .filters import Filter
 from .outputs import Table
-from .words import stems
+from .scoping import COMPARED
+from .words import listed, plural, shown, some_of, stems
 
 LEAD = r"\W*(?:(?:which|what|how many|list|show|give|find|name|me|all|the|of|our)\s+)*"
 COUNTED = re.compile(r"\d\s+(?P<noun>[a-z]+)", re.IGNORECASE)
@@ -34,3 +35,14 @@ def counts_rows_of(text: str, table: Table) -> bool:
     """Whether the bound is on how many rows there are, as in "more than 25 orders"."""
     counted = COUNTED.search(text)
     return counted is not None and stems(counted["noun"]) == stems(table.source)
+
+
+def in_words(names: list[str], column: str, what: str, having: tuple[Filter, ...]) -> str:
+    """Which ones have a figure, `what`, within the bounds."""
+    bounds = listed([f"{COMPARED[each.operator]} {shown(each.values[0])}" for each in having])
+    many = f"**{len(names)}**" if names else "No"
+    noun = column.replace("_", " ")
+    has_it = f"{noun} has" if len(names) < 2 else f"{plural(noun)} have"
+    a = "" if what.startswith("total") else "a "
+    named = f": {some_of(names)}" if names else ""
+    return f"{many} {has_it} {a}{what} {bounds}{named}."

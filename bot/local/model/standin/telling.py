@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from .bounding import in_words
 from .findings import Findings
 from .outputs import Table
 from .query import Query
-from .scoping import COMPARED, in_scope
+from .scoping import in_scope
 from .shaping import month_in_words, rows_shown, side_by_side
 from .sql import DEFAULT_ROWS, Statement
-from .words import listed, number, plural, shown, singular
+from .words import listed, number, plural, shown, singular, some_of
 
 MOST_SHARES = 8
-MOST_NAMED = 3
 MOST_ROWS = 20
 CUT = "The table shows its first {} rows only."
 
@@ -63,7 +63,8 @@ def _tell(found: Findings, result: Table, statement: Statement, query: Query, so
         )
         return
     if query.having:
-        _tell_bounded(found, result, statement, query, scope)
+        names = [row[0] for row in result.rows]
+        found.summary = in_words(names, query.groups[0], f"{statement.what}{scope}", query.having)
     elif statement.value is None:
         _tell_rows(found, result, statement, query, scope)
     elif not statement.labels:
@@ -88,20 +89,6 @@ def _table(found: Findings, result: Table, statement: Statement, scope: str) -> 
     found.rows = rows_shown(header, rows[:MOST_ROWS], alike=wide)
     if len(rows) > MOST_ROWS or result.total > len(result.rows):
         found.gaps.append(CUT.format(len(found.rows)))
-
-
-def _tell_bounded(
-    found: Findings, result: Table, statement: Statement, query: Query, scope: str
-) -> None:
-    """What has a figure within the bounds."""
-    names = [row[0] for row in result.rows]
-    column = query.groups[0].replace("_", " ")
-    bounds = listed([f"{COMPARED[each.operator]} {shown(each.values[0])}" for each in query.having])
-    many = "No" if not names else f"**{result.total or len(names)}**"
-    has_it = f"{column} has" if len(names) < 2 else f"{plural(column)} have"
-    a = "" if statement.what.startswith("total") else "a "
-    named = f": {_some(names)}" if names else ""
-    found.summary = f"{many} {has_it} {a}{statement.what}{scope} {bounds}{named}."
 
 
 def _figure_in_words(value: str, statement: Statement, query: Query, scope: str) -> str:
@@ -207,7 +194,7 @@ def _tell_ranked(
     leading = [group.name for group in ranked if group.value == first.value]
     told = f"the {extreme} {statement.what.removeprefix(extreme).strip()}{scope}: **{first.text}**"
     if len(leading) > 1:
-        found.summary = f"{_some(leading)} have {told} each."
+        found.summary = f"{some_of(leading)} have {told} each."
     else:
         found.summary = f"**{first.name}** has {told}"
         found.summary += f", then {ranked[1].name} with {ranked[1].text}." if ranked[1:] else "."
@@ -285,14 +272,6 @@ def _tell_parts(found: Findings, groups: list[Group], query: Query, statement: S
     if len(ranked) <= MOST_SHARES:
         shares = [f"{group.name} {group.value / total:.0%}" for group in ranked]
         found.points.append(f"Shares: {', '.join(shares)}")
-
-
-def _some(names: list[str]) -> str:
-    """Names in bold; of many the first, and how many more there are."""
-    bold = [f"**{name}**" for name in names]
-    if len(bold) <= MOST_NAMED + 1:
-        return listed(bold)
-    return f"{', '.join(bold[:MOST_NAMED])} and {len(bold) - MOST_NAMED} more"
 
 
 def _figure(value: float) -> str:

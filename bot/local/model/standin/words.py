@@ -130,6 +130,17 @@ def listed(words: list[str]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]] if words[1:] else words)
 
 
+MOST_NAMED = 3
+
+
+def some_of(names: list[str]) -> str:
+    """Names in bold; of many the first, and how many more there are."""
+    bold = [f"**{name}**" for name in names]
+    if len(bold) <= MOST_NAMED + 1:
+        return listed(bold)
+    return f"{', '.join(bold[:MOST_NAMED])} and {len(bold) - MOST_NAMED} more"
+
+
 def shortened(text: str, limit: int) -> str:
     """The text, or its beginning with an ellipsis, cut between words."""
     if len(text) <= limit:
