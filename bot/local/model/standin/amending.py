@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from .conversation import COMPLETE, Step, Turn
 from .findings import Findings
-from .moments import OFTEN, ONCE
+from .moments import DAYS, OFTEN, ONCE
 from .posting import CHANNEL
 from .schedules import REMIND
 from .view import View
@@ -43,7 +43,7 @@ _VERBS = (
     r"should|be|is|at|on|to|in|for)\s+)*"
 )
 CLOCK = r"\d{1,2}(?:[:.]\d\d)?\s*(?:am|pm)?(?: o'clock)?|noon"
-DAY = r"every \w+|tomorrow(?: morning)?|today|tonight|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+DAY = rf"every \w+|tomorrow(?: morning)?|today|tonight|{'|'.join(DAYS)}"
 WHERE = re.compile(rf"{_VERBS}(?P<new><#[A-Z0-9]+(?:\|[^>]*)?>|#[\w-]+)", re.IGNORECASE)
 WHEN = re.compile(
     rf"{_VERBS}(?:(?P<day>{DAY})\b)?(?:\s*,?\s*(?:at\s+)?(?P<clock>{CLOCK}))?", re.IGNORECASE

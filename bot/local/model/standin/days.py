@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from .findings import Findings
-from .moments import DAYS
+from .moments import DAYS, until
 from .outputs import failed
 from .times import MONTHS
 from .view import View
@@ -102,9 +102,10 @@ def answer(view: View, found: Findings) -> None:
 def _reckoned(text: str, today: date) -> str:
     """What a look at the calendar tells; "" when nothing of the kind is asked."""
     if asked := NEXT.search(text):
-        ahead = (DAYS.index(asked["name"].lower()) - today.weekday() - 1) % 7 + 1
         last = (asked["which"] or "").lower() == "last"
-        day = today + timedelta(ahead - 7 - 7 * (ahead == 7) if last else ahead)
+        day = today + until(asked["name"].lower(), today)
+        if last:
+            day -= timedelta(14 if day.weekday() == today.weekday() else 7)
         return f"{'Last' if last else 'The next'} {day:%A} {'was' if last else 'is'} **{day.day} {day:%B %Y}**."
     if WEEK.search(text):
         return f"It is week **{today.isocalendar().week}** of {today.isocalendar().year}."

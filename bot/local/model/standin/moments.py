@@ -50,7 +50,7 @@ class Now:
         day, clock = self.at.date(), _time(said)
         name = (said["day"] or said["after"] or "").lower().split(" ")[0]
         if name in DAYS:
-            day += timedelta((DAYS.index(name) - day.weekday() - 1) % 7 + 1)
+            day += until(name, day)
         elif name == "tomorrow":
             day += timedelta(1)
         found = datetime.combine(day, clock, self.at.tzinfo)
@@ -73,6 +73,11 @@ def absolute(text: str, day: str) -> str:
     for words, when in named.items():
         text = re.sub(rf"\b{words}\b(?!\w)", when, text, flags=re.IGNORECASE)
     return text
+
+
+def until(name: str, day: date) -> timedelta:
+    """From a day to the next of that name, which is never the day itself."""
+    return timedelta((DAYS.index(name) - day.weekday() - 1) % 7 + 1)
 
 
 def cron(said: re.Match[str]) -> str:

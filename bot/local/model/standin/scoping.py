@@ -10,6 +10,8 @@ from .times import MONTHS
 from .words import listed, shown
 
 SIDES = {">=": "from", ">": "after", "<=": "to", "<": "before"}
+JOINED = ("with", "for", "without")
+"""What is not said again: "with status open and priority high"."""
 COMPARED = {">": "over", ">=": "of at least", "<": "under", "<=": "of at most"}
 
 
@@ -17,16 +19,11 @@ def in_scope(filters: tuple[Filter, ...], said: str) -> str:
     """The conditions in words, without those that `said` holds already."""
     filters = tuple(f for f in filters if not all(value in said.split() for value in f.values))
     filters = tuple(sorted(filters, key=_place))
-    words = [_span(each) or f"{_link(each)} {listed(_values(each))}" for each in filters]
-    for place in range(1, len(words)):
-        if words[place].startswith("with ") and words[place - 1].startswith("with "):
-            words[place] = f"and {words[place].removeprefix('with ')}"
-    words = [
-        f"and {each.partition(' ')[2]}"
-        if n and each.startswith(("for ", "without ")) and each[:4] == words[n - 1][:4]
-        else each
-        for n, each in enumerate(words)
-    ]
+    phrases = [_span(each) or f"{_link(each)} {listed(_values(each))}" for each in filters]
+    words, link = [], ""
+    for phrase in phrases:
+        before, (link, _, rest) = link, phrase.partition(" ")
+        words.append(f"and {rest}" if link == before and link in JOINED else phrase)
     if len(filters) > 1 and [_place(each) for each in filters[-2:]] == [1, 2]:
         words[-1] = words[-1].removeprefix("in ")  # "in May 2026"
     return f" {' '.join(words)}" if words else ""

@@ -7,6 +7,7 @@ import re
 from . import tools
 from .findings import Findings
 from .outputs import failed, reason
+from .talk import TO_BOT
 from .view import View
 from .words import has
 
@@ -25,7 +26,6 @@ FOUND = re.compile(
     re.M,
 )
 RESULT = re.compile(r"^\d+\. (?P<title>.+) — (?P<url>\S+)\n\s+(?P<said>.+)$", re.M)
-TO_BOT = re.compile(r"@(?:\w+ )?\w*bot\b", re.IGNORECASE)
 MOST = 8
 
 

@@ -43,6 +43,7 @@ SIGNS = {
 READ = ("read_file", "search_artifact", "query_table", "compare_tables")
 OF_A_FILE = "it|file|document|report|contracts?|pdf|page|log|table|sheet|each|both"
 BOT = re.compile(r"(?:.*\W)?bot", re.IGNORECASE)
+TO_BOT = re.compile(r"@(?:\w+ )?\w*bot\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,15 @@ class Said:
     at: str
     text: str
     url: str | None
+
+    @property
+    def is_of_bot(self) -> bool:
+        """Whether no person wrote it."""
+        return bool(BOT.fullmatch(self.author))
+
+    def repeats(self, text: str) -> bool:
+        """Whether it is that text, or holds it, wherever its lines end."""
+        return " ".join(text.split()) in " ".join(self.text.split())
 
 
 def is_asked(view: View) -> bool:
@@ -123,8 +133,12 @@ def to_do(messages: list[Said]) -> list[str]:
     ]
 
 
-def said(line: re.Match[str]) -> Said:
-    """A message as a line of read_thread or read_channel gives it."""
+def messages_of(output: str) -> list[Said]:
+    """The messages that read_thread or read_channel gave."""
+    return [_said(line) for line in LINE.finditer(output)]
+
+
+def _said(line: re.Match[str]) -> Said:
     link = LINK.search(line["text"])
     text = EXTRAS.sub("", LINK.sub("", line["text"])).strip()
     return Said(line["author"].strip(), line["at"], text, link["url"] if link else None)
@@ -151,13 +165,12 @@ def _read(view: View) -> tuple[str, str]:
 
 def _people_only(view: View, output: str) -> list[Said]:
     """Messages of people to people: not the bot's, and not what it was asked."""
-    asked = {" ".join(turn.text.split()) for turn in view.turns if turn.text}
+    asked = {turn.text for turn in view.turns if turn.text}
     return [
         message
-        for message in map(said, LINE.finditer(output))
-        if not BOT.fullmatch(message.author)
-        and not re.match(r"@(?:\w+ )?\w*bot\b", message.text, re.IGNORECASE)
-        and not any(each in " ".join(message.text.split()) for each in asked)
+        for message in messages_of(output)
+        if not (message.is_of_bot or TO_BOT.match(message.text))
+        and not any(map(message.repeats, asked))
     ]
 
 

@@ -11,17 +11,18 @@ from typing import Any
 
 from .conversation import COMPLETE
 from .findings import Findings
+from .moments import DAYS, until
 from .outputs import failed, reason
 from .passages import cut, key_sentences
-from .talk import LINE, Said, said
+from .talk import Said, messages_of
 from .view import View
 from .words import content, has, overlap, sentences
 
 DECIDED = r"decided|decision|agreed|let's (?:go|do|ship|wait)|approved|settled"
-DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 WHEN = rf"today|tonight|tomorrow|(?:next )?(?:{'|'.join(DAYS)})|next week|end of (?:the )?(?:week|month)"
 DUE = re.compile(
-    rf"\s*,?\s*\b(?:(?:by|until|before|on|due)\s+)?(?P<when>{WHEN}|\d{{4}}-\d\d-\d\d)\b", re.I
+    rf"(?<!\s)\s*+,?\s*+\b(?:(?:by|until|before|on|due)\s+)?(?P<when>{WHEN}|\d{{4}}-\d\d-\d\d)\b",
+    re.I,
 )
 MINE = re.compile(r"\bI(?:['’]ll| will| am going to|['’]m going to) (?P<task>.+)", re.I)
 THEIRS = re.compile(
@@ -43,7 +44,6 @@ NO_NAMES = frozenset(
 )
 MOST_MOMENTS = 5
 LONG = 6  # messages; of a shorter thread the rest of the summary says all
-BOT = r"(?:.*\W)?bot"
 FIXED = "Sentences are picked by their words; nothing is rephrased or weighed."
 
 
@@ -94,19 +94,16 @@ def answer(view: View, found: Findings) -> None:
 
 def of_people(view: View, output: str) -> list[Said]:
     """What people said in a thread that was read, the question left out."""
-    asked = " ".join(view.text.split())
     return [
         message
-        for message in map(said, LINE.finditer(output))
-        if not re.fullmatch(BOT, message.author, re.I)
-        and asked not in " ".join(message.text.split())
+        for message in messages_of(output)
+        if not (message.is_of_bot or message.repeats(view.text))
     ]
 
 
 def _answered(output: str) -> list[Said]:
     """Messages that the bot wrote right after."""
-    every = [said(line) for line in LINE.finditer(output)]
-    return [asked for asked, then in pairwise(every) if re.fullmatch(BOT, then.author, re.I)]
+    return [asked for asked, then in pairwise(messages_of(output)) if then.is_of_bot]
 
 
 def _summarise(found: Findings, messages: list[Said], answered: list[Said]) -> None:
@@ -236,8 +233,7 @@ def _day(when: str, said_at: str) -> str:
         return (day + timedelta(days=1)).isoformat()
     name = when.removeprefix("next ")
     if name in DAYS:
-        ahead = (DAYS.index(name) - day.weekday() - 1) % 7 + 1
-        return (day + timedelta(days=ahead)).isoformat()
+        return (day + until(name, day)).isoformat()
     return when
 
 
