@@ -131,20 +131,24 @@ class Actions:
         await self._ws.unarchive(body["user"], body["channel"])
 
     async def _unread(self, body: Json) -> None:
-        self._marks.unread_from(body["user"], body["channel"], body["ts"])
+        self._marks.unread_from(body["user"], body["channel"], self._seen(body)["ts"])
 
     async def _forward(self, body: Json) -> Json:
         """To another conversation of the person, with a note or without."""
-        user, channel, to = body["user"], body["channel"], body["to"]
-        self._require_member(user, channel)
-        message = self._ws.store.get(channel, body["ts"])
-        if message is None:
-            raise CannotDo("That message is gone.")
+        user, to = body["user"], body["to"]
+        attachments = [forwarded(self._ws, body["channel"], self._seen(body))]
         note = self._as_slack_text(str(body.get("note") or "").strip())
-        attachments = [forwarded(self._ws, channel, message)]
         self._require_member(user, to)
         posted = await self._ws.say(user, to, note, attachments=attachments)
         return {"ts": posted["ts"]}
+
+    def _seen(self, body: Json) -> Json:
+        """The message that is meant, in a conversation of the person."""
+        self._require_member(body["user"], body["channel"])
+        message = self._ws.store.get(body["channel"], str(body["ts"]))
+        if message is None:
+            raise CannotDo("That message is gone.")
+        return message
 
     async def _react(self, body: Json) -> None:
         """Add the reaction, or take it back when it is the person's own."""

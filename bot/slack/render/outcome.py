@@ -56,6 +56,7 @@ MAX_PARTS = 4
 DOCUMENT = "answer.md"
 
 _FEW_WORDS = 5
+_QUESTION_MARKS = "?？؟"
 _ONE_LINE = 160  # characters
 
 Renderer = Callable[[Any, Outcome, LinkGate, str], Drawn]
@@ -191,7 +192,8 @@ def _answer_buttons(outcome: Outcome, request: Request) -> list[Piece]:
 def _is_small_talk(outcome: Outcome, request: Request) -> bool:
     """As "Thanks!" and "You are welcome": a few words that ask nothing, and a line for which nothing
     was looked up. There is nothing in it to work out anew or to judge."""
-    said_little = len(request.text.split()) <= _FEW_WORDS and "?" not in request.text
+    asks = any(mark in request.text for mark in _QUESTION_MARKS)
+    said_little = len(request.text.split()) <= _FEW_WORDS and not asks
     whole = outcome.status is RunStatus.SUCCESS and outcome.response_type == Answer.__name__
     if not (said_little and whole) or outcome.totals.tool_calls:
         return False

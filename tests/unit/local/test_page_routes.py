@@ -308,6 +308,14 @@ async def test_the_threads_one_takes_part_in_are_listed(browser):
     assert "who is in?" in found
 
 
+async def test_only_a_message_that_one_sees_is_marked_unread(browser):
+    """What the page is sent stands in no mark that every sidebar after it is drawn from."""
+    _, said = await browser.say("secret", channel=FINANCE)
+    for user, ts in ((GUS, said["ts"]), (ADA, ["1", "2"]), (ADA, "later")):
+        assert (await browser.do(do="unread", user=user, channel=FINANCE, ts=ts))[0] == 409
+        assert "has-unread" not in await browser.text("/page/sidebar", user=user)
+
+
 async def test_what_one_marks_unread_is_so_until_one_comes_back(browser):
     _, said = await browser.say("my own")
     await browser.do(do="unread", channel=GENERAL, ts=said["ts"])

@@ -32,6 +32,7 @@ def thread() -> Thread:
         ("(12.5 + 3) * 4 = ?", "62"),
         ("what's 1,200 / 8?", "150"),
         ("square root of 144", "12"),
+        ("sum of 1,2,3", "6"),
         ("18% of 24,350 plus 12 instalments of 250", "7,383"),
         ("whats 15 percnt of 3400", "510"),
         ("3 licences at $12.50 each minus 7.50", "30"),

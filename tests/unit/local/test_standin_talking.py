@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from typing import Any
 
 import pytest
@@ -295,3 +296,16 @@ async def test_what_was_remembered_answers_a_question() -> None:
     told.items += [{"role": "user", "content": given}, {"role": "user", "content": wish}]
     answer = await told.ask("When does our fiscal year start?")
     assert answer.answer["summary"] == "I was told: “our fiscal year starts in July”."
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["1" * 40_000, "1," * 20_000, "About this message:\n[data a]\n" + ">" * 40_000 + "\nx"],
+    ids=["digits", "commas", "quotation"],
+)
+async def test_no_message_takes_it_long(said: str) -> None:
+    """Nor is what was not read passed over: all of the page waits for it meanwhile."""
+    began = time.process_time()
+    told = await thread().ask(f"{said}\nhi there!")
+    assert time.process_time() - began < 10
+    assert "the first 4,000 characters" in words(told)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from ..replies import Reply, call, reasoning, text
 from ..request import ModelRequest
 from .amending import amended
-from .conversation import COMPLETE, Turn, in_common
+from .conversation import COMPLETE, LONGEST, Turn, in_common
 from .findings import Findings
 from .intents import INTENTS
 from .view import Missing, Need, OutOfTurns, View
@@ -56,6 +56,11 @@ def _found(view: View, turn: Turn) -> Findings:
         found.lower(f"No tool does what {missing} would do.", "low")
     except OutOfTurns:
         found.lower("The limit of this task was reached before all was done.", "low")
+    if turn.is_cut:
+        found.lower(
+            f"I read the first {LONGEST:,} characters of your message; of a file I read more.",
+            "low",
+        )
     return found
 
 

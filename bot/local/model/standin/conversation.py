@@ -10,12 +10,16 @@ from typing import Any
 from ..request import ModelRequest, item_text
 
 COMPLETE = "complete_task"
+LONGEST = 4_000
+"""Characters of a message that are read: what rules look for in longer ones takes them seconds."""
 HEADER = re.compile(
     r"^\[(?P<author>.+?) (?:asks|replies|says) in (?P<place>.+?)(?:, with .+? open)?, "
     r"(?P<day>\d{4}-\d\d-\d\d)?[^\]]*\]\s*"
 )
-FILE = re.compile(r"^- (?P<name>.+?) \(file_id (?P<id>[^,)]+)(?:, (?P<type>[^,)]+))?.*\)$", re.M)
-QUOTED = re.compile(r"^About this message:\n\[data (\w+)\]\n((?:>.*\n?)+)\[end of data \1\]", re.M)
+FILE = re.compile(
+    r"^- (?P<name>.{1,300}?) \(file_id (?P<id>[^,)\s]+)(?:, (?P<type>[^,)]+))?.*\)$", re.M
+)
+QUOTED = re.compile(r"^About this message:\n\[data (\w+)\]\n((?:>.*\n)+)\[end of data \1\]", re.M)
 FORWARDED = re.compile(r"^\[Forwarded: [^\]\n]+\]\n?", re.M)
 CUT = re.compile(r"\[The message was [\d,]+ characters long; [^\]]*\]\s*$")
 _MARKS = re.compile(r"\[data (\w+)\]\n(.*)\n\[end of data \1\]", re.DOTALL)
@@ -59,7 +63,8 @@ class Step:
 class Turn:
     """What a person said, and what was done about it. `day` is the asker's own date, in ISO form;
     `notes` come from the program itself; `edited` says that it takes the place of what was asked
-    before; `amends` is a turn that was answered and is asked anew with a change."""
+    before, and `is_cut` that more was said; `amends` is a turn that was answered and is asked anew
+    with a change."""
 
     text: str
     quoted: str = ""
@@ -67,6 +72,7 @@ class Turn:
     steps: list[Step] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     edited: bool = False
+    is_cut: bool = False
     author: str = ""
     place: str = ""
     day: str = ""
@@ -146,11 +152,13 @@ def _read(text: str) -> Turn:
     text, edits = EDITED.subn("", AGAIN.sub("", CUT.sub("", text)))
     quoted = QUOTED.search(text)
     said = "\n".join(line.lstrip("> ") for line in quoted[2].splitlines()) if quoted else ""
+    text = QUOTED.sub("", text).strip()
     return Turn(
-        QUOTED.sub("", text).strip(),
+        text[:LONGEST],
         FORWARDED.sub("", said),
         files,
         edited=bool(edits),
+        is_cut=len(text) > LONGEST,
         author=about.get("author", ""),
         place=about.get("place", ""),
         day=about.get("day", ""),

@@ -13,10 +13,11 @@ SUM = re.compile(
     r"(?<![\w.])(?:sqrt\(\d[\d.,]*\)|[-+(]*\d[\d.,]*\s*(?:%|(?:[-+*/^×÷x]|\*\*)\s*[-+(]*\d))"
     r"(?:[\d\s.,+*/^()×÷x%-]|sqrt(?=\())*"
 )
-NUMBER = r"[$€£]?(\d[\d,]*(?:\.\d+)?)"
+# Read from its first digit to its last and never in part: a long row of them takes no long time.
+NUMBER = r"(?<!\d)(?<!\d,)[$€£]?(\d[\d,]*+(?:\.\d++)?)"
 PERCENT = r"(?:per cent|p[er]{0,2}c\w{0,2}t)"
 """However it is misspelt: what is left would be taken for a number of things."""
-RATE = rf"(\d+(?:\.\d+)?)\s*(?:%|{PERCENT})"
+RATE = rf"(?<!\d)(\d++(?:\.\d++)?)\s*(?:%|{PERCENT})"
 WRITTEN = (
     (
         rf"{NUMBER}\s*% tip (?:on|of|for) {NUMBER},?(?: \w+)? (?:split|shared|divided) (?:between|among|by|with) {NUMBER}",
@@ -52,7 +53,7 @@ FUNCTIONS = {
     "max": r"maximum|max|largest|biggest|highest", "min": r"minimum|min|smallest|lowest",
 }  # fmt: skip
 """What is to be worked out of a list of numbers, by the words that ask for it."""
-ONE = r"[-−]?[$€£]?\d[\d,]*(?:\.\d+)?(?:\s?(?:€|EUR|USD|dollars|euros))?"
+ONE = r"(?>[-−]?[$€£]?(?:\d{1,3}(?:,\d{3})++(?!,?\d)|\d++)(?:\.\d++)?(?:\s?(?:€|EUR|USD|dollars|euros))?)"
 LIST = re.compile(
     rf"(?<![\w.,-]){ONE}(?:(?:\s*[,;\n]\s*(?:and\s+)?|\s+(?:and|plus)\s+|\s+){ONE})+(?![\w%])"
 )
