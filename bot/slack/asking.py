@@ -16,6 +16,7 @@ from slack_sdk.errors import SlackApiError
 from bot.core.errors import NotPermitted
 from bot.core.failpoints import failpoint
 from bot.core.ids import new_id
+from bot.core.redaction import redacted
 from bot.core.request import Again, Entry, FileRef, Request
 from bot.runs.policy import Person
 from bot.slack.client import NO_PLACE, error_code
@@ -92,13 +93,13 @@ class Asking:
     async def ask(self, question: Question) -> bool:
         """Take the question in; False when it was taken in before."""
         person = await self.permitted(question.user, question.channel)
-        text = cap(clean(question.text))
+        text = redacted(cap(clean(question.text)))
         if not text:
             raise NotPermitted(words.EMPTY_QUESTION)
         async with self._once(question.key) as first:
             if not first:
                 return False
-            quoted = clean(await decode(question.quoted, self.name))
+            quoted = redacted(clean(await decode(question.quoted, self.name)))
             ts = await self._standing_message(question, person, text, quoted)
             request = Request(
                 entry=question.entry,

@@ -69,6 +69,19 @@ async def test_asking_for_oneself_says_nothing_aloud(rig):
     assert len(rig.ws.messages(GENERAL, said["ts"])) == 1
 
 
+async def test_what_is_said_aloud_holds_no_secret(rig):
+    """Nor what it is about: the bot carries nobody's key to another place (reliability 11)."""
+    key = f"xox{'b-123456789012'}-Ab3dE6gH1jK4mN7pQ0sT"
+    said = await rig.ws.say(BEN, RANDOM, f"It is {key}")
+    await rig.ws.shortcut(ADA, modals.ASK_ABOUT, channel=RANDOM, ts=said["ts"])
+    view = await opened(rig, ADA)
+    await rig.ws.submit(ADA, view["id"], modal_values(f"Why does {key} fail?", "me"))
+    [request] = await rig.ws.until(lambda: rig.mailbox.requests)
+    [aloud] = [m for m in rig.ws.messages(rig.direct(ADA)) if m["ts"] == request.ts]
+    assert str(aloud).count("[redacted Slack token]") == 3  # one is in the text beside the blocks
+    assert key not in str(aloud)
+
+
 def quoted_in(view: dict[str, Any]) -> str:
     """The message that a modal shows."""
     [rich] = [block for block in view["blocks"] if block["type"] == "rich_text"]

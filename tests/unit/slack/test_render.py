@@ -65,12 +65,14 @@ def test_a_courtesy_is_not_worked_on_anew_nor_judged():
     none: dict[str, Any] = {"table": None} | {each: [] for each in lists}
     thanks = REQUEST.model_copy(update={"text": "Thank you very much!"})
     slogan = REQUEST.model_copy(update={"text": "Write a slogan for our new shop"})
+    chinese = REQUEST.model_copy(update={"text": "会议几点开始？"})
     line, turn = answer(summary="You are welcome.", confidence="high", **none), Totals(turns=1)
     assert kinds(render(outcome(line, totals=turn), thanks)) == ["markdown", "context"]
     more = line.model_copy(update={"key_points": ["Ask again."]})
     for asked, result, totals in (
         (REQUEST, line, turn),
         (slogan, line, turn),
+        (chinese, line, turn),
         (thanks, more, turn),
         (thanks, line, TOTALS),
     ):
