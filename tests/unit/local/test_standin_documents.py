@@ -30,6 +30,7 @@ async def document(thread: Thread, name: str, text: str) -> str:
         ("how many errors are in this log?", "app.log has **3 lines** with ERROR, of 5."),
         ("how many lines mention gateway?", "app.log has **1 line** with “gateway”, of 5."),
         ("which error is the most common?", "The most common ERROR: “no answer of db”, **2 times**."),
+        ("which fatal error is the most common?", "app.log has no lines with FATAL, of 5."),
         ("count the lines by level", "Most lines of app.log say **ERROR**: 3."),
     ],
 )  # fmt: skip

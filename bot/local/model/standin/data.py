@@ -41,18 +41,8 @@ FILE_WORDS = r"files?|attach(?:ed|ment)s?|spreadsheets?|csv|xlsx|excel|pdf|docum
 MOST_LABELS, MOST_SLICES, LONGEST_TITLE = 50, 12, 50
 SUMMARISE = r"summar\w+|tl;?dr|overview|describe|about|what(?:'s| is| does)|contain\w*"
 SHEETS = r"(?:which|what|list|show|how many|all)(?: me| are| the| all)* (?:sheets|tabs|worksheets)"
-SPELLED = (
-    "total",
-    "average",
-    "highest",
-    "lowest",
-    "month",
-    "quarter",
-    "chart",
-    "most",
-    "count",
-    "median",
-)
+_SPELLED = "total average highest lowest month quarter chart most count median"
+SPELLED = _SPELLED.split()
 SIMILAR = re.compile(
     r'column "([^"]+)" (?:not found|does not exist).*?Similar columns: ([^,.\n]+)', re.S
 )
@@ -159,7 +149,7 @@ def _is_of_the_whole(view: View, query: Query, table: Table) -> bool:
 
 def _query(view: View, table: Table) -> Query:
     """The query of this turn; a follow-up changes the one before it."""
-    known = _with_seen_values(view, table)
+    known = with_seen_values(view, table)
     about = [turn for turn in view.turns if turn is view.turn or not _is_aside(turn.text)]
     turns = [(understood(turn.text, turn.day), bool(turn.files)) for turn in about]
     query = understand_all(turns, known)
@@ -198,7 +188,7 @@ def in_full(view: View) -> str:
     return "" if languages.language(view.text) else understood(view.text, view.turn.day)
 
 
-def _with_seen_values(view: View, table: Table) -> Table:
+def with_seen_values(view: View, table: Table) -> Table:
     """The table, knowing also the values that earlier results showed."""
     rows = list(table.rows)
     for step in view.steps:

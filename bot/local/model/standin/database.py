@@ -137,13 +137,7 @@ def _questions(view: View) -> list[str]:
 
 
 def _query(view: View, table: Table) -> Query:
-    rows = [
-        [dict(zip(result.header, row, strict=False)).get(column, "") for column in table.columns]
-        for step in view.steps
-        for result in parse_tables(step.output or "")
-        for row in result.rows
-    ]
-    known = replace(table, header=list(table.columns), rows=rows)
+    known = data.with_seen_values(view, replace(table, header=list(table.columns)))
     texts = (data.understood(text, view.turn.day) for text in _questions(view))
     return understand_all([(text, False) for text in texts], known)
 

@@ -109,22 +109,26 @@ def _count(view: View, found: Findings, document: Document, asked: str) -> bool:
         _most_common(view, found, document, named[0])
     elif is_log and named and not has(asked, "why"):
         _tell_hits(view, found, document, rf"\b{named[0]}", f"with {named[0]}")
-    elif has(asked, COUNTED) and (words := _searched(asked)):
+    elif has(asked, COUNTED) and (words := _words_to_find(asked)):
         _tell_hits(view, found, document, re.escape(words[0]), f"with “{words[0]}”")
     elif has(asked, rf"(?:{COUNTED}) (?:the )?(?:lines|rows|entries)"):
-        _, _, total = _search(view, document, "^")
+        _, _, total = _lines_with(view, document, "^")
         found.summary = f"{document.source} has **{total:,} lines**."
     else:
         return False
     return True
 
 
-def _search(view: View, document: Document, pattern: str) -> tuple[list[str], int, int]:
+def _found_in(view: View, document: Document, pattern: str) -> str:
+    thought = "I look for the lines that say it."
+    return view.do(
+        "search_artifact", thought, handle=document.handle, pattern=pattern, limit=MOST_HITS
+    )
+
+
+def _lines_with(view: View, document: Document, pattern: str) -> tuple[list[str], int, int]:
     """The first lines that match, how many do, and how many there are."""
-    output = view.do(
-        "search_artifact", "I look for the lines that say it.", handle=document.handle, pattern=pattern,
-        limit=MOST_HITS,
-    )  # fmt: skip
+    output = _found_in(view, document, pattern)
     counts = MATCHING.search(output)
     matching, total = (int(each.replace(",", "")) for each in counts.groups()) if counts else (0, 0)
     return [hit["line"] for hit in HIT.finditer(output)], matching, total
@@ -132,16 +136,12 @@ def _search(view: View, document: Document, pattern: str) -> tuple[list[str], in
 
 def _passages(view: View, document: Document, pattern: str) -> str:
     """The lines that match with those around them, as running text."""
-    output = view.do(
-        "search_artifact", "I look for the places that say it.", handle=document.handle, pattern=pattern,
-        limit=MOST_HITS,
-    )  # fmt: skip
-    places = re.split(r"^--$", output, flags=re.M)
+    places = re.split(r"^--$", _found_in(view, document, pattern), flags=re.M)
     return "\n".join(" ".join(NUMBERED.findall(place)) for place in places)
 
 
 def _tell_hits(view: View, found: Findings, document: Document, pattern: str, which: str) -> None:
-    lines, matching, total = _search(view, document, pattern)
+    lines, matching, total = _lines_with(view, document, pattern)
     noun = "line" if matching == 1 else plural("line")
     found.summary = f"{document.source} has **{matching:,} {noun}** {which}, of {total:,}."
     found.points = [f"`{cut(line)}`" for line in lines[:MOST_LINES]]
@@ -151,7 +151,7 @@ def _tell_hits(view: View, found: Findings, document: Document, pattern: str, wh
 
 
 def _by_level(view: View, found: Findings, document: Document) -> None:
-    counts = {level: _search(view, document, rf"\b{level}")[1] for level in LEVELS}
+    counts = {level: _lines_with(view, document, rf"\b{level}")[1] for level in LEVELS}
     rows = sorted(((n, level) for level, n in counts.items() if n), reverse=True)
     found.summary = f"Most lines of {document.source} say **{rows[0][1]}**: {rows[0][0]:,}."
     found.caption, found.columns = "Lines by level", ["level", "lines"]
@@ -160,7 +160,10 @@ def _by_level(view: View, found: Findings, document: Document) -> None:
 
 def _most_common(view: View, found: Findings, document: Document, level: str) -> None:
     """What stands after the level, counted without the numbers in it that differ from line to line."""
-    lines, matching, _ = _search(view, document, rf"\b{level}")
+    lines, matching, total = _lines_with(view, document, rf"\b{level}")
+    if not lines:
+        found.summary = f"{document.source} has no lines with {level}, of {total:,}."
+        return
     said = (re.split(rf"{level}\w*\]?:?\s*", line, maxsplit=1)[-1] for line in lines)
     counts = Counter(re.sub(r"^\[[^\]]*\]\s*", "", each) for each in said).most_common(MOST_LINES)
     found.summary = f"The most common {level}: “{cut(counts[0][0])}”, **{counts[0][1]} times**."
@@ -172,7 +175,7 @@ def _most_common(view: View, found: Findings, document: Document, level: str) ->
 
 def _quote(view: View, found: Findings, document: Document, asked: str) -> None:
     text = document.text
-    wanted = [re.escape(word) for word in _searched(asked)]
+    wanted = [re.escape(word) for word in _words_to_find(asked)]
     if document.is_beginning and not wanted:
         wanted = [rf"\b{re.escape(word)}" for word in content(asked)]
     if wanted and view.knows("search_artifact"):
@@ -184,7 +187,7 @@ def _last_real_question(turns: list[Turn]) -> str:
     return next((turn.text for turn in reversed(turns) if turn.text), "")
 
 
-def _searched(question: str) -> list[str]:
+def _words_to_find(question: str) -> list[str]:
     quoted = re.findall(r"[\"“'‘]([^\"”'’]{2,60})[\"”'’]", question)
     named = re.findall(r"(?:search|look|find)\b.*?\bfor\s+([\w-]+)", question, re.IGNORECASE)
     counted = re.findall(

@@ -15,25 +15,8 @@ AGGREGATES = {
 }  # fmt: skip
 EXTREMES = {"lowest": "min", "smallest": "min", "highest": "max", "largest": "max"}
 """Of groups these rank; of the whole they are figures like the others."""
-BETWEEN = frozenset(
-    [
-        "and",
-        "the",
-        "of",
-        "both",
-        "plus",
-        "as",
-        "well",
-        "a",
-        "an",
-        "also",
-        "or",
-        "with",
-        "their",
-        "sold",
-        "earned",
-    ]
-)
+_BETWEEN = "and the of both plus as well a an also or with their sold earned"
+BETWEEN = frozenset(_BETWEEN.split())
 
 
 def several(text: str, table: Table, *, grouped: bool) -> tuple[Figure, ...]:

@@ -33,22 +33,22 @@ def quote_from(found: Findings, question: str, text: str, source: str) -> None:
     whole = [each for each in best if re.search(r"\w\W+\w.*[.!?]$", each[2])]
     best = (whole or best)[:MOST_QUOTES]
     lacking = _lacking(question, text)
+    inside = re.sub("^The ", "the ", source)
     if not best:
-        inside = re.sub("^The ", "the ", source)
         found.summary = f"I found nothing in {inside} {f'about “{lacking}”' if lacking else 'that speaks of this'}."
         found.lower("Only words that the question shares with the text were looked for.", "low")
         return
+    quoted, under = f"“{cut(best[0][2])}”", ""
     if not whole and (below := _below(best[0][2], text)):
-        found.summary = f"{source} says under “{cut(best[0][2])}”: “{cut(below)}”"
+        quoted, under = f"“{cut(below)}”", f" under {quoted}"
         best = best[:1]
-    else:
-        found.summary = f"{source} says: “{cut(best[0][2])}”"
     found.points = [f"“{cut(sentence)}”" for _, _, sentence in best[1:]]
     if best[0][0] * 2 < len(set(asked)) or WORKED_OUT.search(question):
-        closest = f"{source} does not mention “{lacking}”." if lacking else "I can only quote."
-        found.summary = f"{closest} What comes closest: {found.summary.partition(': ')[2]}"
+        why = f"{source} does not mention “{lacking}”" if lacking else f"I can only quote {inside}"
+        found.summary = f"{why}. What comes closest: {quoted}"
         found.lower("The sentences share words with the question; I worked nothing out.", "low")
         return
+    found.summary = f"{source} says{under}: {quoted}"
     found.lower("The sentences were chosen by the words they share with the question.")
 
 

@@ -19,6 +19,7 @@ from .outputs import (
 )
 from .passages import cut, key_sentences, quote_from
 from .query import understand
+from .shaping import rows_and_columns
 from .view import View
 from .words import content, has, listed
 
@@ -106,7 +107,7 @@ def _quote_each(view: View, found: Findings, documents: list[Document]) -> None:
     for document in documents:
         part = Findings()
         quote_from(part, view.text, document.text, document.source)
-        found.points.append(part.summary.removeprefix("I can only quote. What comes closest: "))
+        found.points.append(part.summary)
     found.summary = f"This is what the {len(documents)} files say of it:"
     found.lower("The sentences were chosen by the words they share with the question.")
 
@@ -172,7 +173,6 @@ def _describe_each(found: Findings, read: list[Read]) -> None:
 
 def _described(each: Read) -> str:
     if isinstance(each, Table):
-        names = listed([f"`{name}`" for name in list(each.columns)[:8]])
-        return f"**{each.source.strip('`')}**: {each.total:,} row{'s' * (each.total != 1)} with {names}"
+        return rows_and_columns(each.source.strip("`"), each)
     picked = key_sentences(each.text, most=2)
     return f"**{each.source.strip('`')}**: {cut(' '.join(picked)) or 'no sentences to quote'}"

@@ -41,13 +41,15 @@ def tell_sheets(found: Findings, tables: list[Table]) -> None:
     """What each sheet of a workbook holds."""
     book = tables[0].source.rpartition(" · ")[0]
     found.summary = f"{book} has **{len(tables)} sheets**:"
-    for table in tables:
-        names = listed([f"`{name}`" for name in list(table.columns)[:MOST_COLUMNS]])
-        found.points.append(
-            f"**{sheet_of(table)}**: {table.total:,} row{'s' * (table.total != 1)} with {names}"
-        )
+    found.points += [rows_and_columns(sheet_of(table), table) for table in tables]
     found.source(book, tables[0].url, "Its sheets and their columns.")
     found.follow_ups = [f"What is in the sheet {sheet_of(table)}?" for table in tables[:3]]
+
+
+def rows_and_columns(name: str, table: Table) -> str:
+    """How much a table of that name holds, and of what, in one line."""
+    columns = listed([f"`{column}`" for column in list(table.columns)[:MOST_COLUMNS]])
+    return f"**{name}**: {table.total:,} row{'s' * (table.total != 1)} with {columns}"
 
 
 def changes(rows: list[list[str]]) -> list[str]:

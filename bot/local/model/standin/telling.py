@@ -29,10 +29,10 @@ class Group:
 
 def tell(found: Findings, result: Table, statement: Statement, query: Query, source: str) -> None:
     """Fill in summary, points and table from the rows that came back."""
-    extra = len(statement.more)
-    first = replace(result, header=result.header[:-extra], rows=[r[:-extra] for r in result.rows])
-    _tell(found, first if extra else result, statement, query, source)
-    if extra and result.rows:
+    own = len(result.header) - len(statement.more)
+    first = replace(result, header=result.header[:own], rows=[row[:own] for row in result.rows])
+    _tell(found, first, statement, query, source)
+    if statement.more and result.rows:
         _tell_more(found, result, statement)
 
 

@@ -52,7 +52,7 @@ def answer(view: View, found: Findings) -> None:
     output = view.do(name, f"The tool “{readable}” fits the words of the question.", **known)
     if failed(output):
         found.summary = (
-            reason(output).removesuffix(" Say so.")
+            reason(output)
             if "MCP server" in output
             else f"The tool “{readable}” may know this, but I could not work out what to ask it."
         )
