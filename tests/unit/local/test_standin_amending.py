@@ -39,6 +39,8 @@ def waiting(question: str) -> Thread:
         ("every Monday at 9 tell me the news", "make it Tuesday", {"cron": "0 9 * * TUE"}),
         (POST, "no, use #general", {"channel": "#general", "text": "We ship on Friday"}),
         (POST, "change the text to: We ship today", {"channel": "#sales", "text": "We ship today"}),
+        (POST, 'make it "We ship today" instead', {"channel": "#sales", "text": "We ship today"}),
+        (POST, "make it Monday instead of Friday", {"text": "We ship on Monday"}),
         (POST, "yes", {"channel": "#sales", "text": "We ship on Friday"}),
         ("create a canvas about our launch in #sales", "change the title to Big day", {"title": "Big day"}),
     ],
@@ -56,6 +58,14 @@ async def test_what_is_called_off_is_left_undone() -> None:
     told = await waiting(POST).ask("no, don't")
     assert told.names == []
     assert told.answer["summary"] == "All right, I leave it. Nothing was done."
+
+
+async def test_a_change_that_is_not_understood_is_said_to_be_undone() -> None:
+    told = await waiting(POST).ask("make it sound better")
+    assert told.names == []
+    assert told.answer["summary"].startswith(
+        "Nothing was done, as my rules do not know this change."
+    )
 
 
 async def test_another_question_is_answered_and_the_first_is_said_to_be_undone() -> None:

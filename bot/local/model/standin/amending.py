@@ -52,11 +52,14 @@ SPAN = re.compile(rf"{_VERBS}(?P<new>in (?:\d{{1,3}}|an?|half an) \w+)", re.IGNO
 NAMED = re.compile(
     r"(?:(?:change|set|make|update)\s+)?(?:the\s+)?(?P<name>[a-z]+)\s+(?:to|should be|should say|be|is)\s*:?\s+(?P<new>.+)|"
     r"(?P<title>(?:call|name|title) it)\s+(?P<called>.+)|"
-    r"(?:make it (?:say|read)|it should (?:say|read)|say|write)\s*:?\s+(?P<said>.+)",
+    r"(?:make it (?:say|read)|it should (?:say|read)|say|write)\s*:?\s+(?P<said>.+)|"
+    r"(?:(?:make|post|send|use|put)\s+(?:it\s+|that\s+)?)?[\"“](?P<quoted>[^\"”]+)[\"”]?",
     re.IGNORECASE | re.DOTALL,
 )
 SWAPPED = re.compile(
-    r"(?:change|replace|swap)\s+(?P<old>.+?)\s+(?:to|with|by|for)\s+(?P<new>.+)|(?P<right>.+?),? not (?P<wrong>.+)",
+    r"(?:change|replace|swap)\s+(?P<old>.+?)\s+(?:to|with|by|for)\s+(?P<new>.+)|"
+    r"(?:(?:make|use|say|write|put)\s+(?:it\s+|that\s+)?)?"
+    r"(?P<right>.+?)(?:,? not|,? instead of|,? rather than) (?P<wrong>.+)",
     re.IGNORECASE | re.DOTALL,
 )
 ALIASES = {"message": "text", "wording": "text", "name": "title", "heading": "title"}
@@ -93,6 +96,19 @@ def is_asked(view: View) -> bool:
 def answer(_: View, found: Findings) -> None:
     """What waited is left undone."""
     found.summary = "All right, I leave it. Nothing was done."
+
+
+def is_unclear(view: View) -> bool:
+    """Whether the message is a change, of what waited for a yes, that no rule knows."""
+    return any(step.is_undone for step in view.turn.steps)
+
+
+def tell_unclear(_: View, found: Findings) -> None:
+    """Nothing was done, and how a change is said."""
+    found.summary = (
+        "Nothing was done, as my rules do not know this change. Say it as “change the text to …”, or "
+        "“April, not March”, or ask for all of it anew."
+    )
 
 
 def _revised(before: Turn, said: str) -> str | None:
@@ -158,7 +174,7 @@ def _reworded(text: str, core: str, call: Step) -> str | None:
     name = "title" if said["title"] else (said["name"] or "text").lower()
     name = ALIASES.get(name, name)
     old = str(call.arguments.get(name) or "").removeprefix("Reminder: ")
-    new = (said["new"] or said["called"] or said["said"]).strip(_QUOTES)
+    new = (said["new"] or said["called"] or said["said"] or said["quoted"]).strip(_QUOTES)
     if old and name == "title" and old.lower() not in text.lower():
         return _beside_its_kind(text, f"called “{new}”")
     return _put(text, old, new)

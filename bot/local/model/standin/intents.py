@@ -85,5 +85,6 @@ INTENTS = (
     Intent(memory.is_known, memory.tell),
     Intent(database.is_meant, database.answer),
     Intent(tools.is_asked, tools.answer),
+    Intent(amending.is_unclear, amending.tell_unclear),
     Intent(languages.is_asked, languages.answer),
 )
