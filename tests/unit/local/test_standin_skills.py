@@ -202,10 +202,20 @@ async def test_a_tool_that_no_rule_knows(thread: Thread) -> None:
     assert told.answer["confidence"] == "medium"
 
 
+async def test_what_nothing_else_knows_somebody_may_have_said(thread: Thread) -> None:
+    """The thread and its channel are looked through before it says that it cannot answer."""
+    thread.said("Ben", "The launch moves to 12 December. Is that fine?")
+    told = await thread.ask("When is the launch?")
+    assert told.answer["summary"] == "Ben wrote in #sales: “The launch moves to 12 December.”"
+    unheard = await thread.ask("What is the capital of France?")
+    assert "stand-in model" in unheard.answer["summary"]
+    assert unheard.answer["sources"] == []
+
+
 @pytest.mark.parametrize(
     "question",
     [
-        "What is the capital of France?",
+        "Name the capital of France",
         "Translate good morning to French",
         "(no words)",
         "",

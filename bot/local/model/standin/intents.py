@@ -22,6 +22,7 @@ from . import (
     lots,
     memory,
     message,
+    overheard,
     page,
     posting,
     refusing,
@@ -87,4 +88,5 @@ INTENTS = (
     Intent(tools.is_asked, tools.answer),
     Intent(amending.is_unclear, amending.tell_unclear),
     Intent(languages.is_asked, languages.answer),
+    Intent(overheard.is_asked, overheard.answer),
 )

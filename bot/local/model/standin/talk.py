@@ -96,12 +96,14 @@ def answer(view: View, found: Findings) -> None:
             found.lower(reason(output), "low")
         return
     _gather(found, messages)
-    if has(view.text, r"who\b.*\b(?:most|least|active|often)"):
-        _tell_writers(found, messages, place)
+    if has(view.text, r"who\b.*\b(?:most|least|active|often)|how many (?:messages|posts)"):
+        _tell_writers(view, found, messages, place)
     elif has(view.text, SUMMARY) or not has(
         view.text, f"{POINTED}|decided|decisions?|action items?|to-?dos?|open|say|said"
     ):
         _summary(found, messages, place)
+        if has(view.text, r"(?:one|a single|two) (?:sentences?|lines?)|short(?:ly)?|brief(?:ly)?"):
+            found.points.clear()
     elif has(view.text, r"decided|decisions?|agreed"):
         _list(found, found.decisions, place, "decision")
     elif has(view.text, r"action items?|to-?dos?|tasks"):
@@ -201,12 +203,13 @@ def _gather(found: Findings, messages: list[Said]) -> None:
             found.questions.append(line)
 
 
-def _tell_writers(found: Findings, messages: list[Said], place: str) -> None:
-    """Who wrote how often."""
+def _tell_writers(view: View, found: Findings, messages: list[Said], place: str) -> None:
+    """Who wrote how often; of somebody who is named that alone."""
     wrote = Counter(message.author for message in messages).most_common(10)
-    found.summary = (
-        f"**{wrote[0][0]}** wrote most in {place}: {wrote[0][1]} of {len(messages)} messages."
-    )
+    named = [(name, count) for name, count in wrote if _is_named(view, name)]
+    name, count = (named or wrote)[0]
+    told = "wrote" if named else "wrote most:"
+    found.summary = f"**{name}** {told} {count} of {len(messages)} messages in {place}."
     found.caption, found.columns = "Messages besides questions to me", ["person", "messages"]
     found.rows = [[name, str(count)] for name, count in wrote]
 
@@ -226,15 +229,17 @@ def _list(found: Findings, lines: list[str], place: str, noun: str) -> None:
 
 def _quote(view: View, found: Findings, messages: list[Said], place: str) -> None:
     """What speaks of the question; of one person's words only where one is named."""
-    named = [
-        m for m in messages if any(has(view.text, re.escape(part)) for part in m.author.split())
-    ]
+    named = [m for m in messages if _is_named(view, m.author)]
     text = "\n".join(message.text for message in named or messages)
     quote_from(found, view.text, text, named[0].author if named else _named(place))
     if named and found.confidence == "low":
         found.gaps.clear()
         found.confidence = "high"
         found.summary = f"{named[0].author} wrote in {place}: “{cut(named[-1].text)}”"
+
+
+def _is_named(view: View, author: str) -> bool:
+    return any(has(view.text, re.escape(part)) for part in author.split())
 
 
 def _summary(found: Findings, messages: list[Said], place: str) -> None:
