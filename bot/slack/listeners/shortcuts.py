@@ -21,6 +21,7 @@ from bot.slack.intake import file_refs
 from bot.slack.modals import About, Filled
 from bot.slack.opening import open_modal
 from bot.slack.render import words
+from bot.slack.render.markdown import plain_text
 from bot.slack.tasks import TASKS
 from bot.slack.text import clean, decode
 
@@ -35,6 +36,8 @@ def register(app: AsyncApp, clients: Clients, asking: Asking, preferences: Prefe
         about = _about(body)
         only_me = (await preferences.of(asking.team, body["user"]["id"])).only_me
         shown = await _shown(about.quoted, asking)
+        if "bot_id" in body["message"]:
+            shown = plain_text(shown)  # apps write Markdown, whose marks are nothing to read
         task = TASKS.get(body["callback_id"])
         view = (
             modals.task_modal(task, about, shown, only_me=only_me)

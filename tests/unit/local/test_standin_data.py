@@ -148,6 +148,7 @@ async def test_a_thread_of_follow_ups(thread: Thread) -> None:
     assert corrected.answer["charts"] == ["chart_1"]
     whole = await thread.ask("show me the whole table")
     assert len(whole.answer["table"]["rows"]) == 6
+    assert whole.answer["summary"] == "Here are all 6 rows."
     fresh = await thread.ask("How many rows are there?")
     assert "**6**" in fresh.answer["summary"]
 

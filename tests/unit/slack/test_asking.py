@@ -96,6 +96,13 @@ async def test_a_modal_shows_the_message_as_people_read_it(rig):
         assert quoted_in(view) == "@Ada Lovelace & this (https://a.example/x) *now*"
 
 
+async def test_a_modal_shows_what_an_app_wrote_without_its_marks(rig):
+    """Apps write Markdown, whose asterisks are nothing to read."""
+    said = await rig.ws.say(BEN, GENERAL, "**West** leads.\n- 5 of 8", bot_id="B0OTHER001")
+    await rig.ws.shortcut(ADA, modals.ASK_ABOUT, channel=GENERAL, ts=said["ts"])
+    assert quoted_in(await opened(rig, ADA)) == "West leads. 5 of 8"
+
+
 async def test_what_another_app_attached_can_be_asked_about(rig):
     """Alerts have no text of their own."""
     alert = [{"title": "Disk full", "text": "on db-1", "fallback": "x"}]

@@ -31,6 +31,7 @@ WHOLE = (
     r"\W*(?:total|sum|average|mean|median|count|top|bottom|monthly|weekly|daily|yearly|quarterly|how|"
     r"what(?!'s with)|which|who|show|list|describe|compare|summari[sz]e|plot|chart|graph|draw|find)\b"
 )
+ALL_ROWS = r"(?:whole|entire|full|complete) (?:table|file|sheet|spreadsheet)|all (?:of )?(?:the |its )?(?:rows|lines)"
 SHARE = (
     r"(?:make|create|give|write|generate|produce)\b[^.?!]*\b(?:csv|xlsx|excel|spreadsheet|pdf|word|docx)|"
     r"export|share (?:it|this|that|them|these|the|as|with|here)|save|download|upload|"
@@ -76,7 +77,9 @@ RANKERS = {
 
 
 def limit_of(text: str) -> int | None:
-    """How many of the first or last are wanted."""
+    """How many of the first or last are wanted; very many where all are."""
+    if has(text, ALL_ROWS):
+        return 100
     number = rf"(\d{{1,3}}|{'|'.join(COUNTS)})"
     found = re.search(
         rf"\b(?:top|bottom|first|best|worst|largest|biggest|highest|lowest)\s+{number}\b(?!\s?(?:%|percent))|"

@@ -72,11 +72,11 @@ def _tell(found: Findings, result: Table, statement: Statement, query: Query, so
     else:
         _tell_groups(found, result, statement, query)
     if result.rows and (statement.value is None or statement.labels):
-        _table(found, result, statement, scope)
+        _table(found, result, statement, scope, query.limit or 0)
 
 
-def _table(found: Findings, result: Table, statement: Statement, scope: str) -> None:
-    """The rows themselves, with what they are."""
+def _table(found: Findings, result: Table, statement: Statement, scope: str, asked: int) -> None:
+    """The rows themselves, as many as were `asked` for at least, with what they are."""
     found.caption = _capital(f"{statement.purpose}{scope}")
     header, rows = result.header, result.rows
     wide = False
@@ -86,8 +86,9 @@ def _table(found: Findings, result: Table, statement: Statement, scope: str) -> 
     found.columns = [heading.replace("_", " ") for heading in header]
     if statement.value == "rows" and header[-1] == "rows":
         found.columns[-1] = statement.what.removeprefix("number of ")
-    found.rows = rows_shown(header, rows[:MOST_ROWS], alike=wide)
-    if len(rows) > MOST_ROWS or result.total > len(result.rows):
+    most = max(MOST_ROWS, asked)
+    found.rows = rows_shown(header, rows[:most], alike=wide)
+    if len(rows) > most or result.total > len(result.rows):
         found.gaps.append(CUT.format(len(found.rows)))
 
 
@@ -130,7 +131,8 @@ def _tell_rows(
     elif len(rows) == 1:
         found.summary = f"There is one row{scope}."
     elif query.limit and query.descending is None:
-        found.summary = f"Here are the first {len(rows)} rows{scope}."
+        which = "all" if len(rows) == result.total < query.limit else "the first"
+        found.summary = f"Here are {which} {len(rows)} rows{scope}."
     else:
         first = "first " if len(rows) == DEFAULT_ROWS else ""
         what = statement.what.replace("rows", query.noun, 1)

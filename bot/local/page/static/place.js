@@ -54,7 +54,7 @@ async function navigate(changes, { push = true, focus = true } = {}) {
   }
   if (!samePlace || before.thread !== place.shown.thread) await showThread({ focus });
   else if (focus && place.shown.thread) focusThread();
-  if (push) history.pushState(place.shown, "", address());
+  if (push && address() !== location.pathname + location.search) history.pushState(place.shown, "", address());
 }
 
 // The place could not be fetched, and the one on the screen is still the one that is shown.
