@@ -81,6 +81,10 @@ def test_what_one_writes_is_completed_kept_and_edited_as_it_was(page: Page) -> N
     page.keyboard.press("e")  # as in Slack
     expect(box).to_be_focused()
     page.keyboard.press("Escape")
+    for pins in (1, 0):
+        said.focus()
+        page.keyboard.press("p")
+        expect(page.get_by_test_id("kept")).to_have_count(pins)
     said.get_by_role("link", name="#sales").click()
     expect(page.get_by_role("heading", name="#sales", level=1)).to_be_visible()
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from bot.local.workspace import Workspace
+from bot.local.workspace.messages import link_to
 
 Json = dict[str, Any]
 
@@ -24,7 +25,7 @@ def forwarded(ws: Workspace, channel: str, message: Json) -> Json:
         "channel_id": channel,
         "channel_team": ws.team_id,
         "ts": ts,
-        "from_url": f"{ws.url}archives/{channel}/p{ts.replace('.', '')}",
+        "from_url": link_to(ws.url, channel, message),
         "text": message["text"],
         "fallback": message["text"],
         "mrkdwn_in": ["text"],

@@ -3,9 +3,9 @@
 import re
 from typing import Any
 
-from bot.local.page.sidebar import title, visible
+from bot.local.page.sidebar import name_of, other_in, visible
 from bot.local.workspace import Channel, Workspace
-from bot.local.workspace.messages import UNWRITTEN
+from bot.local.workspace.messages import UNWRITTEN, link_to
 from bot.local.workspace.text import has_words
 
 Json = dict[str, Any]
@@ -18,8 +18,7 @@ def found(ws: Workspace, viewer: str, query: str) -> Json:
     """The conversations whose name has a word that begins so, and the newest messages with all words of the query."""
     channels = visible(ws, viewer)
     wanted = query.casefold().lstrip("#@")
-    named = [(c, title(ws, c, viewer)) for c in channels]
-    named = [(c, name) for c, name in named if _is_called(name, wanted)]
+    named = [(c, name_of(ws, c, viewer)) for c in channels]
     messages = [
         _shown(ws, channel, message)
         for channel in channels
@@ -30,26 +29,16 @@ def found(ws: Workspace, viewer: str, query: str) -> Json:
     return {
         "asked": bool(query.strip()),
         "places": [
-            {"id": c.id, "name": name.lstrip("#"), "kind": c.kind, "person": _other(c, viewer)}
+            {"id": c.id, "name": name, "kind": c.kind, "person": other_in(c, viewer)}
             for c, name in named
+            if _is_called(name, wanted)
         ],
         "found": messages[:_MOST],
     }
 
 
-def link_to(ws: Workspace, channel: str, message: Json) -> str:
-    """Slack's own link to a message."""
-    ts, thread = message["ts"], message.get("thread_ts")
-    link = f"{ws.url}archives/{channel}/p{ts.replace('.', '')}"
-    return f"{link}?thread_ts={thread}" if thread and thread != ts else link
-
-
-def _other(channel: Channel, viewer: str) -> str:
-    return next((member for member in channel.members if member != viewer), viewer)
-
-
 def _is_called(name: str, wanted: str) -> bool:
-    whole = name.casefold().lstrip("#")
+    whole = name.casefold()
     return whole.startswith(wanted) or any(word.startswith(wanted) for word in whole.split())
 
 
@@ -66,5 +55,5 @@ def _shown(ws: Workspace, channel: Channel, message: Json) -> Json:
         "place": "direct message" if channel.is_direct else f"#{channel.name}",
         "ts": message["ts"],
         "text": message.get("text") or "",
-        "link": link_to(ws, channel.id, message),
+        "link": link_to(ws.url, channel.id, message),
     }

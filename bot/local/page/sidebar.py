@@ -20,11 +20,22 @@ def title(ws: Workspace, channel: Channel | None, viewer: str) -> str:
     """What the conversation is called for this person."""
     if channel is None:
         return "No conversation"
+    name = name_of(ws, channel, viewer)
+    return name if channel.is_direct else f"#{name}"
+
+
+def name_of(ws: Workspace, channel: Channel, viewer: str) -> str:
+    """Of a direct message those of the others in it."""
     if not channel.is_direct:
-        return f"#{channel.name}"
+        return channel.name
     everyone = ws.state.everyone()
     others = [member for member in channel.members if member != viewer]
     return ", ".join(everyone[m].real_name if m in everyone else m for m in others)
+
+
+def other_in(channel: Channel, viewer: str) -> str:
+    """The first of the others in a conversation, else the person themselves."""
+    return next((member for member in channel.members if member != viewer), viewer)
 
 
 def sidebar(ws: Workspace, marks: ReadMarks, user: str) -> Json:
@@ -36,9 +47,9 @@ def sidebar(ws: Workspace, marks: ReadMarks, user: str) -> Json:
     def listed(channel: Channel) -> Json:
         return {
             "id": channel.id,
-            "name": title(ws, channel, user).removeprefix("#"),
+            "name": name_of(ws, channel, user),
             "private": channel.kind == "private",
-            "person": next((m for m in channel.members if m != user), user),
+            "person": other_in(channel, user),
             **asdict(marks.unread(user, channel)),
         }
 

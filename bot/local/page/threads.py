@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from bot.local.page.search import link_to
 from bot.local.page.sidebar import title, visible
 from bot.local.workspace import Channel, Workspace
+from bot.local.workspace.messages import link_to
 
 Json = dict[str, Any]
 
@@ -33,7 +33,7 @@ def _shown(ws: Workspace, user: str, channel: Channel, root: Json) -> Json:
         "latest": _gist(latest),
         "by": latest.get("user") or "",
         "at": latest["ts"],
-        "link": link_to(ws, channel.id, latest),
+        "link": link_to(ws.url, channel.id, latest),
     }
 
 

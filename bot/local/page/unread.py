@@ -29,14 +29,14 @@ class ReadMarks:
 
     def __init__(self, ws: Workspace) -> None:
         self._ws = ws
-        self._read: dict[tuple[str, str], str] = {}  # (user, channel) → a ts
-        self._kept: dict[
-            tuple[str, str], str
-        ] = {}  # (user, channel) → the ts they chose themselves
-        self._listed: dict[str, str] = {}  # user → when they saw all their threads, as a ts
-        self._whole: dict[
-            tuple[str, str], str
-        ] = {}  # (channel, ts) → when its stream ended, as a ts
+        # (user, channel) → a ts
+        self._read: dict[tuple[str, str], str] = {}
+        # (user, channel) → the ts they chose themselves
+        self._kept: dict[tuple[str, str], str] = {}
+        # user → when they saw all their threads, as a ts
+        self._listed: dict[str, str] = {}
+        # (channel, ts) → when its stream ended, as a ts
+        self._whole: dict[tuple[str, str], str] = {}
 
     def unread(self, user: str, channel: Channel) -> Unread:
         """What the person has not seen there."""

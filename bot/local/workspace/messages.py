@@ -142,6 +142,12 @@ def is_reply(message: Json) -> bool:
     return bool(message.get("thread_ts")) and message["thread_ts"] != message["ts"]
 
 
+def link_to(workspace_url: str, channel: str, message: Json) -> str:
+    """Slack's own link to a message; that to a reply names its thread."""
+    link = f"{workspace_url}archives/{channel}/p{message['ts'].replace('.', '')}"
+    return f"{link}?thread_ts={message['thread_ts']}&cid={channel}" if is_reply(message) else link
+
+
 def without_metadata(message: Json) -> dict[str, Any]:
     """A copy as events and plain history show it."""
     return deepcopy({k: v for k, v in message.items() if k != "metadata"})

@@ -57,10 +57,9 @@ export const clicks = {
   dismiss: (button) => { const list = messageOf(button).parentElement; messageOf(button).remove(); arrange(list); },
   menu: (button) => toggleMenu(button, button.nextElementSibling),
   "message-menu"(button) {
-    const menu = byId("message-menu");
-    const has = new Set([...Object.keys(button.dataset), isPinned(messageOf(button)) ? "pinned" : "loose"]);
-    for (const item of menu.querySelectorAll("[data-needs]")) item.hidden = !has.has(item.dataset.needs);
-    toggleMenu(button, menu, { message: messageOf(button) });
+    const offered = itemsFor(button);
+    for (const item of items()) item.hidden = !offered.includes(item);
+    toggleMenu(button, byId("message-menu"), { message: messageOf(button) });
   },
   "global-menu": (button) => toggleMenu(button, byId("global-menu")),
   async "copy-link"(_, { message }) {
@@ -105,7 +104,15 @@ export const clicks = {
   "close-modal": (button) => closeModal(button.closest("dialog")),
 };
 
-const isPinned = ({ dataset: { ts } }) => pane.querySelector(`[data-testid=pinned][href*="ts=${ts}"]`) !== null;
+const items = () => [...byId("message-menu").querySelectorAll("[role=menuitem]")];
+
+// What the menu of a message, which `button` opens, offers for it.
+export function itemsFor(button) {
+  const has = new Set([...Object.keys(button.dataset), isPinned(messageOf(button)) ? "pinned" : "loose"]);
+  return items().filter(({ dataset: { needs } }) => !needs || has.has(needs));
+}
+
+const isPinned = ({ dataset: { ts } }) => pane.querySelector(`[data-pinned="${ts}"]`) !== null;
 
 async function sample(name) {
   const answer = await fetch(`/page/static/samples/${name}`);

@@ -1,6 +1,6 @@
 // The keys that move through messages and back to where one was; those of menus and of the composer
 // are with these.
-import { clicks } from "./clicks.js";
+import { clicks, itemsFor } from "./clicks.js";
 import { app, closeThread, pane, place, showSidebar, thread } from "./place.js";
 
 document.addEventListener("keydown", (event) => {
@@ -45,20 +45,16 @@ function inMessage(event, message) {
   event.preventDefault();
 }
 
-// One letter for each of a message's actions, as in Slack. → whether it was one of them.
-const LETTERS = { r: "emoji", t: "thread", e: "edit", f: "forward", u: "mark-unread", p: "pin", delete: "delete" };
-
+// One key for each of a message's actions, as in Slack. → whether it was one of them.
 function asked(event, message) {
-  const what = LETTERS[event.key.toLowerCase()];
-  if (!what || event.ctrlKey || event.metaKey || event.altKey || event.target !== message) return false;
-  const button = message.querySelector(`.toolbar [data-do="${what}"]`);
   const more = message.querySelector("[data-do=message-menu]");
-  if (button) button.click();
-  else if (more && allows(more, what)) clicks[what](null, { message });
-  return true;
+  if (!more || event.ctrlKey || event.metaKey || event.altKey || event.target !== message) return false;
+  const has = ({ dataset }) => dataset.key === event.key.toLowerCase();
+  const [button, item] = [[...message.querySelectorAll(".toolbar button")].find(has), itemsFor(more).find(has)];
+  button?.click();
+  if (item) clicks[item.dataset.do](item, { message });
+  return Boolean(button ?? item);
 }
-
-const allows = ({ dataset }, what) => ({ edit: "own" in dataset, delete: "removable" in dataset, thread: false })[what] ?? true;
 
 function moveTo(message, all) {
   if (!message) return;

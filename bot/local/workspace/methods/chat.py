@@ -4,7 +4,7 @@ from bot.local.workspace.arguments import JsonList, JsonObject
 from bot.local.workspace.content import checked_metadata, content
 from bot.local.workspace.core import Core
 from bot.local.workspace.errors import SlackFault
-from bot.local.workspace.messages import without_metadata
+from bot.local.workspace.messages import link_to, without_metadata
 from bot.local.workspace.methods.method import (
     find_channel,
     joined_channel,
@@ -143,11 +143,7 @@ async def permalink(core: Core, *, channel: str, message_ts: str) -> Json:
     message = core.store.get(place.id, message_ts)
     if message is None:
         raise SlackFault("message_not_found")
-    link = f"{core.url}archives/{place.id}/p{message_ts.replace('.', '')}"
-    root = message.get("thread_ts")
-    if root and root != message_ts:
-        link += f"?thread_ts={root}&cid={place.id}"
-    return {"channel": place.id, "permalink": link}
+    return {"channel": place.id, "permalink": link_to(core.url, place.id, message)}
 
 
 @method("chat.scheduleMessage", scope="chat:write")

@@ -3,7 +3,7 @@
 from bot.local.workspace.arguments import Strings
 from bot.local.workspace.core import Core
 from bot.local.workspace.errors import SlackFault
-from bot.local.workspace.messages import UNWRITTEN
+from bot.local.workspace.messages import UNWRITTEN, link_to
 from bot.local.workspace.methods.method import method
 from bot.local.workspace.paging import page
 from bot.local.workspace.state import Channel, Json, Person
@@ -72,15 +72,13 @@ def _fits(message: Json, query: str, after: int | None, before: int | None) -> b
 
 
 def _result(core: Core, channel: Channel, message: Json) -> Json:
-    ts, thread = message["ts"], message.get("thread_ts")
-    link = f"{core.url}archives/{channel.id}/p{ts.replace('.', '')}"
     return {
         "author_user_id": message["user"],
         "team_id": core.team_id,
         "channel_id": channel.id,
         "channel_name": channel.name,
-        "message_ts": ts,
+        "message_ts": message["ts"],
         "content": message["text"],
         "is_author_bot": False,
-        "permalink": f"{link}?thread_ts={thread}" if thread and thread != ts else link,
+        "permalink": link_to(core.url, channel.id, message),
     }
