@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bot.slack.client import Clients
+from bot.slack.contents import file_refs
 from bot.slack.files import CANVAS
-from bot.slack.intake import file_refs
 from bot.slack.reachable import ReachableChannels
 from bot.slack.reading import Reading
 from bot.slack.text import one_line

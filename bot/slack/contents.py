@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from bot.core.request import FileRef
 from bot.slack.render.links import escape_mrkdwn
 from bot.slack.render.parts import shortened
+from bot.slack.text import one_line
 
 Object = Mapping[str, Any]
 
@@ -28,6 +30,20 @@ def attached_to(message: Object) -> str:
     links are left out: nobody said that."""
     shown = (each for each in _objects(message.get("attachments")) if not _is_preview(each))
     return shortened(_joined(map(_attachment, shown), "\n\n"), _MOST)
+
+
+def file_refs(files: Any) -> tuple[FileRef, ...]:
+    """The files of a message, as far as Slack says anything about them."""
+    return tuple(
+        FileRef(
+            id=str(file["id"]),
+            name=one_line(str(file.get("name") or file.get("title") or "")) or str(file["id"]),
+            media_type=one_line(str(file.get("mimetype") or "application/octet-stream")),
+            size=int(file.get("size") or 0),
+        )
+        for file in files
+        if file.get("id") and file.get("mode") not in ("tombstone", "hidden_by_limit")
+    )
 
 
 def _own(message: Object) -> str:

@@ -17,7 +17,7 @@ from bot.core.failpoints import failpoint
 from bot.core.request import FileRef
 from bot.slack import composed, files
 from bot.slack.client import error_code
-from bot.slack.intake import file_refs
+from bot.slack.contents import file_refs
 from bot.slack.marks import is_of_run
 from bot.slack.reachable import ReachableChannels
 from bot.slack.reading import Reading

@@ -13,19 +13,19 @@ from typing import Any, Protocol
 from slack_sdk.errors import SlackApiError
 
 from bot.core.errors import NotPermitted, SlackUnavailable, StoreUnavailable
-from bot.core.request import Entry, FileRef, Request
+from bot.core.request import Entry, Request
 from bot.runs.auditing import Record, refused
 from bot.runs.policy import Person
 from bot.runs.watching import Submit
 from bot.slack.background import Background
 from bot.slack.beside import channel_beside
 from bot.slack.client import TRANSPORT_ERRORS
-from bot.slack.contents import attached_to
+from bot.slack.contents import attached_to, file_refs
 from bot.slack.gate import Gate
 from bot.slack.names import naming
 from bot.slack.render import words
 from bot.slack.stopping import Stopping, is_stop, may_be_of_else
-from bot.slack.text import mentions, one_line, question_from
+from bot.slack.text import mentions, question_from
 from bot.slack.turns import Turns
 from bot.slack.workspaces import Slack
 
@@ -45,6 +45,9 @@ class Threads(Protocol):
 
     async def first_notice(self, team: str, channel: str, ts: str) -> bool:
         """True once for each message: a redelivered one is not told the same again."""
+
+    async def was_noticed(self, team: str, channel: str, ts: str) -> bool:
+        """Whether `first_notice` was asked of the message."""
 
 
 AwaitsPeople = Callable[[str], Awaitable[bool]]
@@ -129,6 +132,9 @@ class Intake:
         it" where nothing does. In a direct message outside a thread it is meant for all that runs
         there."""
         channel, thread = event["channel"], event.get("thread_ts")
+        of_else = self._says(event, may_be_of_else)
+        if of_else and await self._stopping.is_request(channel, event["ts"]):
+            return False
         direct = _is_direct(event)
         try:
             stopped = bool(thread or direct) and await self._stopping.stop(
@@ -137,12 +143,11 @@ class Intake:
             answer = words.NOTHING_RUNS
         except NotPermitted as refusal:
             stopped, answer = False, str(refusal)
-        first = await self._is_first_notice(event)  # of the two events of a mention
-        if stopped or not first:
-            return True
-        if answer is words.NOTHING_RUNS and self._says(event, may_be_of_else):
-            return False
-        if await self._entry(event):
+        if of_else and not stopped and answer is words.NOTHING_RUNS:
+            # Of the two events of a mention the other may have stopped what ran.
+            return await self._threads.was_noticed(self._identity.team, channel, event["ts"])
+        first = await self._is_first_notice(event)  # of the two events
+        if not stopped and first and await self._entry(event):
             self._tell(*_from(event), answer)
         return True
 
@@ -283,17 +288,3 @@ def _action_token(event: Event) -> str:
 
 def _is_direct(event: Event) -> bool:
     return event.get("channel_type") == "im" or str(event["channel"]).startswith("D")
-
-
-def file_refs(files: Any) -> tuple[FileRef, ...]:
-    """The files of a message, as far as Slack says anything about them."""
-    return tuple(
-        FileRef(
-            id=str(file["id"]),
-            name=one_line(str(file.get("name") or file.get("title") or "")) or str(file["id"]),
-            media_type=one_line(str(file.get("mimetype") or "application/octet-stream")),
-            size=int(file.get("size") or 0),
-        )
-        for file in files
-        if file.get("id") and file.get("mode") not in ("tombstone", "hidden_by_limit")
-    )

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from bot.slack.contents import said_in
-from bot.slack.intake import file_refs
+from bot.slack.contents import file_refs, said_in
 from bot.slack.names import naming
 from bot.slack.text import clean, decode, one_line
 from bot.slack.workspaces import Slack

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from slack_sdk.errors import SlackApiError
 
 from bot.core.errors import NotPermitted
+from bot.core.request import Request
 from bot.runs.auditing import Record, refused
 from bot.slack.gate import Gate
 from bot.slack.render.buttons import STOP
@@ -26,7 +27,12 @@ STOP_REACTIONS = frozenset(
 
 
 class Running(Protocol):
-    """What is known of runs, and stops them. Each returns False when there is nothing to stop."""
+    """What is known of runs, and stops them: that returns False when there is nothing to stop."""
+
+    async def asked_with(
+        self, team: str, channel: str, ts: str
+    ) -> tuple[Request, str | None] | None:
+        """The request that the message `ts` is; None when it is none."""
 
     async def cancel(self, thread_key: str, by: str) -> bool:
         """The thread's run, and what `by` asked there and waits."""
@@ -78,6 +84,10 @@ class Stopping:
         if thread is None:
             return await self._running.cancel_in_channel(team, channel, user)
         return await self._running.cancel(f"{team}:{channel}:{thread}", user)
+
+    async def is_request(self, channel: str, ts: str) -> bool:
+        """Whether a message was taken in: then it is answered, however often Slack tells of it."""
+        return await self._running.asked_with(self._identity.team, channel, ts) is not None
 
     async def reacted(self, event: Mapping[str, Any]) -> None:
         """A reaction that says stop, on a question or on the message of the run."""

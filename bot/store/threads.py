@@ -24,8 +24,15 @@ class Threads:
 
     async def first_notice(self, team: str, channel: str, ts: str) -> bool:
         """True the first time for a message that is answered without a run."""
-        key = self._redis.key("claim", "notice", team, channel, ts)
+        key = self._notice_key(team, channel, ts)
         return bool(await self._redis.call("SET", key, "1", "NX", "EX", self._retention.claims))
+
+    async def was_noticed(self, team: str, channel: str, ts: str) -> bool:
+        """Whether `first_notice` was asked of the message."""
+        return bool(await self._redis.call("EXISTS", self._notice_key(team, channel, ts)))
+
+    def _notice_key(self, team: str, channel: str, ts: str) -> str:
+        return self._redis.key("claim", "notice", team, channel, ts)
 
     def _key(self, thread_key: str) -> str:
         return self._redis.key("participants", thread_key)

@@ -16,8 +16,7 @@ from bot.runs.preferences import PreferenceBook
 from bot.slack import modals
 from bot.slack.asking import NOT_IN_CHANNEL, Asking, Question
 from bot.slack.client import Clients
-from bot.slack.contents import said_in
-from bot.slack.intake import file_refs
+from bot.slack.contents import file_refs, said_in
 from bot.slack.modals import About, Filled
 from bot.slack.opening import open_modal
 from bot.slack.render import words

@@ -136,6 +136,9 @@ class Mailbox:
         self.seen.add(key)
         return first
 
+    async def was_noticed(self, team: str, channel: str, ts: str) -> bool:
+        return f"notice:{team}:{channel}:{ts}" in self.seen
+
     async def participants(self, thread_key: str) -> frozenset[str]:
         return frozenset(r.user for r in self.requests if r.thread_key == thread_key)
 

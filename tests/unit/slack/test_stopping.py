@@ -83,6 +83,26 @@ async def test_where_nothing_runs_something_else_is_called_off(rig: Rig) -> None
     assert [r.text for r in rig.mailbox.requests[1:]] == ["cancel it", "Cancel that!"]
 
 
+async def test_a_request_to_call_off_is_not_lost_nor_stopped_by_itself(rig: Rig) -> None:
+    """Though nothing could be kept when its events came, and though one of them comes again when it
+    is being worked on (promise 1)."""
+    thread = await asked(rig)
+    rig.mailbox.running, rig.mailbox.down = False, True
+    rig.ws.delivery.ack_timeout = 0.3
+    rig.ws.delivery.retry_delays = (0.0, 0.1, 0.1, 0.1)
+    said = await rig.ws.say(ADA, GENERAL, rig.mention("cancel it"), thread_ts=thread)
+    await rig.ws.until(lambda: rig.mailbox.refused)
+    rig.mailbox.down = False
+    await rig.ws.until(lambda: not rig.ws.delivery.under_way)
+    before = list(rig.mailbox.cancelled)
+    rig.mailbox.running = True
+    for kind in ("message", "app_mention"):
+        rig.ws.emit({**said, "channel": GENERAL, "event_ts": said["ts"], "type": kind})
+    await rig.ws.until(lambda: not rig.ws.delivery.under_way)
+    assert rig.mailbox.cancelled == before
+    assert [r.text for r in rig.mailbox.requests[1:]] == ["cancel it"]
+
+
 async def test_in_a_direct_message_it_need_not_be_typed_in_the_thread(rig: Rig) -> None:
     """There a person sees one conversation, and means all of it."""
     direct = rig.direct(ADA)
