@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from typing import Any
 
 import pytest
 
+from bot.local.model import ModelRequest
+from bot.local.model.standin import decide
+from bot.local.model.standin.view import View
 from bot.runners import catalogue
-from tests.unit.local.standin_kit import Thread, Told
+from tests.unit.local.standin_kit import ANSWER, Thread, Told, message
 
 INTERNAL = re.compile(
     r"\b(?:handle:|(?:tbl|doc|file|mem|cht)_\w+|F\d{4,}|[a-z]+_[a-z_]+ did not)|\b1 lines\b"
@@ -309,3 +313,18 @@ async def test_no_message_takes_it_long(said: str) -> None:
     told = await thread().ask(f"{said}\nhi there!")
     assert time.process_time() - began < 10
     assert "the first 4,000 characters" in words(told)
+
+
+def test_where_the_database_may_not_be_asked_it_is_not_offered_either() -> None:
+    """An admin may leave a channel few tools."""
+    request = ModelRequest(
+        {"model": "m"}, [message("Which tables are in the database?", (), "")], None, [ANSWER], ""
+    )
+    [told] = [
+        json.loads(each["arguments"])
+        for each in decide(View(request)).items
+        if each["type"] == "function_call"
+    ]
+    assert told["summary"] == "I have no tool for this here."
+    assert "list_databases" in str(told["gaps"])
+    assert "database?" not in str(told["follow_ups"])

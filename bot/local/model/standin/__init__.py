@@ -15,6 +15,7 @@ from .conversation import COMPLETE, LONGEST, Turn, in_common
 from .findings import Findings
 from .intents import INTENTS
 from .view import Missing, Need, OutOfTurns, View
+from .words import has
 
 MOST_STEPS = 15
 
@@ -53,7 +54,7 @@ def _found(view: View, turn: Turn) -> Findings:
             found.lower("I stopped after many steps.", "low")
     except Missing as missing:
         found.summary = found.summary or "I have no tool for this here."
-        found.lower(f"No tool does what {missing} would do.", "low")
+        found.lower(f"It takes the tool `{missing}`, which I do not have here.", "low")
     except OutOfTurns:
         found.lower("The limit of this task was reached before all was done.", "low")
     if turn.is_cut:
@@ -73,10 +74,18 @@ def _work(view: View, found: Findings) -> None:
         meant.answer(view, found)
 
 
+def _is_useful(view: View, follow_up: str) -> bool:
+    """Not what was asked just now, and nothing of the database where it cannot be asked."""
+    if follow_up.lower() == view.text.lower().strip():
+        return False
+    return view.knows("list_databases") or not has(follow_up, "database")
+
+
 def _finish(view: View, found: Findings) -> Reply:
     """`complete_task` with what was found; in plain text where there is no such tool."""
     if not found.summary:
         found.summary = "I did not get to an answer."
+    found.follow_ups = [each for each in found.follow_ups if _is_useful(view, each)]
     tool = view.offered.get(COMPLETE)
     if tool is None:
         return text("\n".join([found.summary, *found.points]))

@@ -96,13 +96,13 @@ def _ask_fitting(
 
 def is_asked(view: View) -> bool:
     """Whether a question names a database, or goes on with one that did."""
-    if not view.knows("list_databases"):
-        return False
     if has(
         view.text,
         f"{DATABASE}|(?:which|what|list|show)(?: me)?(?: all)?(?: the)? (?:tables|databases|schema|data (?:can|do))",
     ) or any(each.search(view.text) for each in (WRITTEN, CHANGES)):
         return True
+    if not view.knows("list_databases"):
+        return False
     if has(view.text, RECORDS) and not (view.files or has(view.text, TALKED)):
         return True
     return follows_up(view.text) and _was_asked(view)

@@ -103,7 +103,7 @@ function isAwaited(scroller) {
 
 function openAsked(ts) {
   if (!ts || !place.asked.has(ts)) return;
-  place.asked.delete(ts);
+  for (const asked of place.asked) if (asked <= ts) place.asked.delete(asked); // an older one does not take its place
   const writing = document.querySelector("#thread textarea")?.value.trim();
   if (!writing && innerWidth > 1100) go({ thread: ts }, { focus: false });
 }
