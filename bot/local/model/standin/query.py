@@ -10,24 +10,16 @@ from .asking import (
     COMPARE,
     COUNTS,
     DOWN,
-    GROUPERS,
     LATEST,
     LISTING,
     ONE_ROW,
     ONES,
-    OVER_TIME,
     PART,
-    PEOPLE,
     PER_PERIOD,
-    PERIOD_BEFORE,
-    PERIODS,
-    RANKERS,
     ROWS,
     SORT,
     THEM,
-    THINGS,
     UP,
-    WHAT_SOLD,
     chart_of,
     is_descending,
     limit_of,
@@ -37,6 +29,7 @@ from .columns import columns_named, date_column, identifies, sorted_by, words_of
 from .conditions import STATES, conditions
 from .counting import counts_rows, distinct_column, most_of, noun_of
 from .filters import Filter
+from .grouping import columns_after, compared_period, named_period, of_people_or_things, period_of
 from .measures import Figure, several
 from .outputs import Table
 from .words import has, stem, stems, tokens
@@ -96,51 +89,72 @@ class Query:
 
 def understand(text: str, table: Table) -> Query:
     """The query that a question asks of this table."""
-    words = tokens(text)
+    query = _named(text, table)
+    latest = _latest(text, table)
+    if latest and not (query.groups or query.period or query.aggregate):
+        return replace(latest, filters=query.filters)
+    query = _set_apart(query, text)
+    query = _bounded(query, text, table)
+    query = _with_figures(query, text, table)
     one = has(text, ONE_ROW) and has(text, f"{DOWN}|{UP}")
-    groups, used = _groups(words, table)
-    groups = groups or _people(text, table)
-    different = distinct_column(text, table)
-    measure = different or _written_out(text, table) or _measure(words, table, used)
-    counted = "distinct" if different else _aggregate(text) or most_of(text, table)
-    chart = chart_of(text)
-    period = _period(text, table) if not groups else _explicit_period(text, table)
-    filters = conditions(text, table, None if different else measure)
-    period = period or _compared_period(text, filters)
-    latest = _latest(text, table) if not (groups or period or counted) else None
-    if latest:
-        return replace(latest, filters=filters)
-    groups = tuple(g for g in groups if not any(g in STATES and f.column == g for f in filters))
-    groups, filters, part = _set_apart(text, groups, filters)
-    having: tuple[Filter, ...] = ()
-    about = subject(text, table)
-    if about and not period and (having := bounds_of(filters, table)):
-        groups, filters = (about,), tuple(each for each in filters if each not in having)
-        counted = "count" if counts_rows_of(text, table) else "sum"
-        measure = None if counted == "count" else having[0].column
-    per_period = counted == "avg" and has(text, PER_PERIOD) and not groups
-    if per_period:
-        counted = "sum"
-    if counted == "count" and counts_rows(text, table):
-        measure = None
-    if column := sorted_by(text, table):
-        measure = column
-    first, *more = several(text, table, grouped=bool(groups or period)) or ((counted, measure),)
-    return Query(
-        measure=first[1],
-        aggregate=first[0],
-        more=tuple(more),
-        groups=groups,
-        period=period,
-        part=part,
-        having=having,
-        per_period=per_period,
-        filters=filters,
+    return replace(
+        query,
         descending=is_descending(text),
         limit=1 if one else limit_of(text),
-        chart=chart,
-        listing=one or _lists(text, groups),
-        noun=noun_of(text, table) if counted == "count" else "rows",
+        chart=chart_of(text),
+        listing=one or _lists(text, query.groups),
+    )
+
+
+def _named(text: str, table: Table) -> Query:
+    """The columns, values and times that the question names, each for what it seems to be."""
+    words = tokens(text)
+    groups, used = columns_after(words, table)
+    groups = groups or of_people_or_things(text, table)
+    different = distinct_column(text, table)
+    measure = different or _written_out(text, table) or _measure(words, table, used)
+    filters = conditions(text, table, None if different else measure)
+    period = named_period(text, table) if groups else period_of(text, table)
+    return Query(
+        measure=measure,
+        aggregate="distinct" if different else _aggregate(text) or most_of(text, table),
+        groups=groups,
+        period=period or compared_period(text, filters),
+        filters=filters,
+    )
+
+
+def _bounded(query: Query, text: str, table: Table) -> Query:
+    """Things with a figure above or below another are their sums, not rows that are so."""
+    about, having = subject(text, table), bounds_of(query.filters, table)
+    if about is None or not having or query.period:
+        return query
+    counts = counts_rows_of(text, table)
+    return replace(
+        query,
+        measure=None if counts else having[0].column,
+        aggregate="count" if counts else "sum",
+        groups=(about,),
+        filters=tuple(each for each in query.filters if each not in having),
+        having=having,
+    )
+
+
+def _with_figures(query: Query, text: str, table: Table) -> Query:
+    """What is worked out of which column: one figure, or several that are listed."""
+    per_period = query.aggregate == "avg" and has(text, PER_PERIOD) and not query.groups
+    aggregate = "sum" if per_period else query.aggregate
+    counts = aggregate == "count"
+    measure = None if counts and counts_rows(text, table) else query.measure
+    asked = (aggregate, sorted_by(text, table) or measure)
+    first, *more = several(text, table, grouped=bool(query.groups or query.period)) or (asked,)
+    return replace(
+        query,
+        aggregate=first[0],
+        measure=first[1],
+        more=tuple(more),
+        per_period=per_period,
+        noun=noun_of(text, table) if counts else "rows",
     )
 
 
@@ -179,54 +193,21 @@ def _written_out(text: str, table: Table) -> str | None:
     return next((c for c in names if f" {' '.join(words_of(c))} " in f" {said} "), None)
 
 
-def _groups(words: list[str], table: Table) -> tuple[tuple[str, ...], set[int]]:
-    """Text columns after "by", "per", "which" or "top 5", and where they were named."""
-    groups: list[str] = []
-    used: set[int] = set()
-    for index, word in enumerate(words):
-        ranked = word.isdigit() and index and words[index - 1] in ("top", "bottom", "best", "first")
-        listed = word == "and" and index - 1 in used
-        if not (ranked or listed or word in GROUPERS | RANKERS):
-            continue
-        for place in range(index + 1, min(index + 4, len(words))):
-            found = [c for c in columns_named(words[place], table) if _groupable(c, table)]
-            if found and place not in used:
-                groups.append(found[0])
-                used.add(place)
-                break
-            if columns_named(words[place], table) or words[place] in ("of", "in", "for"):
-                break
-    return tuple(dict.fromkeys(groups)), used
-
-
-def _people(text: str, table: Table) -> tuple[str, ...]:
-    """ "Who sold most" is a question by the column that names people, "what sold most" of things."""
-    if not has(text, f"{DOWN}|{UP}"):
-        return ()
-    kinds = PEOPLE if has(text, "who") else THINGS if has(text, WHAT_SOLD) else set()
-    named = [c for c in table.columns if set(stems(c)) & kinds and _groupable(c, table)]
-    return tuple(sorted(named, key=identifies)[:1])
-
-
-def _set_apart(
-    text: str, groups: tuple[str, ...], filters: tuple[Filter, ...]
-) -> tuple[tuple[str, ...], tuple[Filter, ...], tuple[str, ...]]:
+def _set_apart(query: Query, text: str) -> Query:
     """Values that are compared stand side by side; one whose share is asked, beside all others."""
-    for each in filters:
+    stated = {each.column for each in query.filters} & {*STATES}
+    groups = tuple(column for column in query.groups if column not in stated)
+    for each in query.filters:
         if each.operator != "in" or each.column is None or ":" in each.column:
             continue
-        others = tuple(f for f in filters if f != each)
-        if not groups and has(text, PART):
-            return (each.column,), others, each.values
-        if not groups and has(text, COMPARE) and has(text, "others?|rest"):
-            return (each.column,), others, ()
+        of_others = has(text, COMPARE) and has(text, "others?|rest")
+        if not groups and (has(text, PART) or of_others):
+            part = each.values if has(text, PART) else ()
+            others = tuple(f for f in query.filters if f != each)
+            return replace(query, groups=(each.column,), filters=others, part=part)
         if len(each.values) > 1 and each.column not in groups and has(text, COMPARE):
             groups = (*groups, each.column)
-    return groups, filters, ()
-
-
-def _groupable(column: str, table: Table) -> bool:
-    return not table.dated(column) and (not table.numeric(column) or identifies(column))
+    return replace(query, groups=groups)
 
 
 def _measure(words: list[str], table: Table, used: set[int]) -> str | None:
@@ -252,31 +233,3 @@ def _aggregate(text: str) -> str | None:
         if has(text, pattern):
             return name
     return None
-
-
-def _period(text: str, table: Table) -> str | None:
-    if found := _explicit_period(text, table):
-        return found
-    over_time = has(text, OVER_TIME)
-    return "month" if over_time and date_column(table) else None
-
-
-def _explicit_period(text: str, table: Table) -> str | None:
-    if date_column(table) is None:
-        return None
-    for name, pattern in PERIODS.items():
-        if has(text, rf"(?:{PERIOD_BEFORE})\s+(?:{pattern})") or has(
-            text, f"{name}ly" if name != "day" else "daily"
-        ):
-            return name
-    return None
-
-
-def _compared_period(text: str, filters: tuple[Filter, ...]) -> str | None:
-    """The period of which several are set side by side, as "Q1 versus Q2"."""
-    times = (
-        each.column.split(":")[0]
-        for each in filters
-        if each.column and ":" in each.column and len(each.values) > 1
-    )
-    return next(times, None) if has(text, COMPARE) else None
