@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from bot.core.audit import AuditEntry, AuditKind
 from bot.core.budgets import Pause
 from bot.core.errors import ConfigurationError
+from bot.core.unseen import escaped
 from bot.model import delete_responses, sdk_client
 from bot.runners import beside, budget_policy, redis_and_stores
 from bot.runs.budget_words import since, used_of
@@ -60,10 +62,12 @@ async def mcp_lines(settings: Settings, *, accept: str | None = None) -> list[st
             raise ConfigurationError(f"There is no MCP server {accept}. Configured: {known}.")
         standings = await servers.standings()
         if accept:
-            await servers.accept(accept)
-            return _accepted_lines(next(each for each in standings if each.name == accept))
-    lines = [line for each in standings for line in _standing_lines(each)]
-    return lines or ["No MCP server is configured: see mcpServers in README.md."]
+            before = next(each for each in standings if each.name == accept)
+            lines = _accepted_lines(replace(before, changed=await servers.accept(accept)))
+        else:
+            lines = [line for each in standings for line in _standing_lines(each)]
+    # In words of the servers': none of them may change what is read of the others.
+    return [*map(escaped, lines)] or ["No MCP server is configured: see mcpServers in README.md."]
 
 
 def _accepted_lines(standing: Standing) -> list[str]:

@@ -1,4 +1,5 @@
-"""Text that people do not see and a model reads: taken out wherever somebody else's words come in."""
+"""Text that people do not see and a model reads: taken out wherever somebody else's words come in, and
+made visible on a terminal."""
 
 from __future__ import annotations
 
@@ -21,3 +22,9 @@ def without_unseen(text: str) -> str:
     flags = _TAG_FLAG.findall(text)
     pieces = [_INVISIBLE.sub("", piece) for piece in _TAG_FLAG.split(text)]
     return pieces[0] + "".join(flag + piece for flag, piece in zip(flags, pieces[1:], strict=True))
+
+
+def escaped(text: str) -> str:
+    """`text` for one line of a terminal: what cannot be printed stands there as its escape, so that
+    nothing moves the cursor, changes a colour, begins a line or hides."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

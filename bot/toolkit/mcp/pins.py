@@ -70,10 +70,9 @@ class ServerPins(BaseModel):
         """The tools that are off until they are accepted."""
         return {name: pin for name, pin in self.tools.items() if pin.offered}
 
-    def accept(self, names: Iterable[str] | None = None) -> ServerPins:
-        """With what the server offers now, of the named tools or of all."""
-        wanted = self.changed.keys() if names is None else self.changed.keys() & set(names)
-        taken = {name: Pin(accepted=self.tools[name].offered) for name in wanted}
+    def accept(self, names: Iterable[str]) -> ServerPins:
+        """With what the server offers now of the named tools, each of which `changed`."""
+        taken = {name: Pin(accepted=self.tools[name].offered) for name in names}
         return self.model_copy(update={"tools": {**self.tools, **taken}})
 
 

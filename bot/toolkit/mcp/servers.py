@@ -67,16 +67,18 @@ class McpServers:
         """How each server stands, asked now."""
         return list(await asyncio.gather(*(self._standing(name) for name in self._servers)))
 
-    async def accept(self, name: str, tools: Sequence[str] | None = None) -> ServerPins:
-        """Accept what the server offers now, of the named tools or of all. Raises ToolError when
-        there is no such server."""
+    async def accept(self, name: str, tools: Sequence[str] | None = None) -> dict[str, Pin]:
+        """Accept what the server offered when it was asked last, of the named tools or of all.
+        Returns exactly that, whatever it offers meanwhile. Raises ToolError when there is no such
+        server."""
         if name not in self._servers:
             raise ToolError(
                 f"There is no MCP server {name}. Configured: {', '.join(self._servers)}."
             )
-        pins = (await self._known(name) or ServerPins()).accept(tools)
-        await self._pins.save(name, pins)
-        return pins
+        pins = await self._known(name) or ServerPins()
+        taken = {tool: pin for tool, pin in pins.changed.items() if tools is None or tool in tools}
+        await self._pins.save(name, pins.accept(taken))
+        return taken
 
     async def meet_new_ones(self) -> None:
         """Ask servers that were never seen for their tools, again and again until they answer."""
