@@ -91,3 +91,19 @@ async def test_the_sheets_of_a_workbook_are_told_before_one_is_asked() -> None:
     assert "**3,500**" in average.answer["summary"]
     monthly = await thread.ask("amount in Sales by month")
     assert monthly.answer["table"]["rows"] == [["2026-01", "10"], ["2026-02", "25"]]
+
+
+async def test_a_column_of_channels_is_no_channel_of_slack() -> None:
+    thread = Thread()
+    table = await tables.save_rows(
+        thread.artifacts,
+        ["campaign", "channel", "budget", "spent"],
+        [["Spring", "Email", 500, 300], ["Summer", "Social", 800, 900]],
+        name="plan.csv",
+    )
+    with asked("?"):
+        thread.outputs["read_file"] = [await tables.describe(thread.artifacts, table)]
+    told = await thread.ask("Which campaign is over budget?", "plan.csv")
+    assert "do not know “over budget”" in told.answer["summary"]
+    told = await thread.ask("and what was spent per channel?")
+    assert "Social** has the highest total spent: **900**" in told.answer["summary"]

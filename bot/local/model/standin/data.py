@@ -74,6 +74,8 @@ def answer(view: View, found: Findings) -> None:
         found.gaps.append(f"I look at one file at a time, and this is from {looked_at}.")
     for left in SECOND.finditer(view.text):
         asked = left["asked"].strip(" ?.!")
+        if asked.lower() in ("when", "where", "who") and not found.columns:
+            continue  # the passages that are quoted tell it as well
         found.gaps.append(f"I do one thing at a time: “{asked}” comes next if you ask for it.")
         found.follow_ups.insert(0, f"{asked[0].upper()}{asked[1:]}{'' if '#' in asked else '?'}")
     if view.turn.files and sums.expressions(view.text):

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from .conversation import COMPLETE
 from .findings import Findings
-from .outputs import failed, reason
+from .outputs import failed, parse_tables, reason
 from .passages import cut, key_sentences, quote_from
 from .view import View
-from .words import has, listed, sentences
+from .words import has, listed, sentences, stems
 
 TALK = (
     r"threads?|channels?|conversation|discussion|discussed|messages|said|says?|say|mentioned|decided|decisions?|agreed|"
@@ -69,8 +69,15 @@ def is_asked(view: View) -> bool:
     """Whether the question, or the type of its answer, is about what people said."""
     wants_talk = {"participants", "decisions", "action_items", "actions", "open_questions"}
     schema = view.offered.get(COMPLETE, {}).get("parameters", {}).get("properties", {})
-    asks = bool(CHANNEL.search(view.text)) or (has(view.text, TALK) and not _is_of_a_file(view))
+    text = re.sub(r"\bchannels?\b", "", view.text, flags=re.I) if _has_channels(view) else view.text
+    asks = bool(CHANNEL.search(text)) or (has(text, TALK) and not _is_of_a_file(view))
     return bool(wants_talk & set(schema)) or (asks and has(view.text, ABOUT_TALK))
+
+
+def _has_channels(view: View) -> bool:
+    """Whether a table that was read has a column of channels: of sales, or of campaigns."""
+    tables = (table for step in view.earlier for table in parse_tables(step.output or ""))
+    return any("channel" in stems(name) for table in tables for name in table.columns)
 
 
 def _is_of_a_file(view: View) -> bool:

@@ -21,10 +21,11 @@ TIMES = re.compile(
 )
 """Times, suppositions and people that the rules have no words for."""
 NOT = re.compile(
-    r"\b(?:never|nobody|no longer|(?:is|are|has|have|had|did|was|were|does)n't|(?<!do )(?<!can )(?<!or )not)\b",
+    r"\b(?:never|nobody|no longer|(?:is|are|has|have|had|did|was|were|does)n't|(?<!do )(?<!can )(?<!or )not|"
+    r"(?:over|under|above|below|within) (?:the |its |their |our )?(?:budget|plan|target|quota|forecast))\b",
     re.IGNORECASE,
 )
-"""What turns a question round, where no rule knows how."""
+"""What turns a question round, or sets one column against another, where no rule knows how."""
 TAKEN = re.compile(
     "|".join(
         rf"\b(?:{pattern})\b"
