@@ -249,6 +249,9 @@ async def test_what_the_rules_do_not_know_is_said(thread: Thread, question: str,
 async def test_an_average_per_period_is_of_what_each_has_in_all(thread: Thread) -> None:
     told = await thread.ask("average revenue per quarter", "sales.csv")
     assert "per quarter is **193.25**" in told.answer["summary"]
+    await thread.ask("average revenue per month")
+    told = await thread.ask("and in 2025?")
+    assert "per month is **108.83**" in told.answer["summary"]
 
 
 BOUNDED = [
@@ -393,6 +396,8 @@ async def test_what_was_stopped_is_done_again_for_an_edited_question(thread: Thr
         ("revenue by product", "show me a pie chart", [["Widget", "161.50"], ["Gizmo", "125.00"], ["Gadget", "100.00"]]),
         ("revenue in January 2025", "compare with February", [["2025-01", "135"], ["2025-02", "182"]]),
         ("Umsatz pro Region?", "und pro Monat?", [["2024-12", "60.00"], ["2025-01", "135.00"], ["2025-02", "182.00"], ["2025-03", "9.50"]]),
+        ("Which products have more than 5 units?", "as a bar chart", [["Widget", "17"]]),
+        ("revenue by product", "only products with more than 5 units", [["Widget", "17"]]),
         ("what is in it?", "totel revenu by regoin", [["North", "280.00"], ["West", "57.00"], ["South", "49.50"]]),
     ],
 )  # fmt: skip

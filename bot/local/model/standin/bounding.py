@@ -11,7 +11,7 @@ from .outputs import Table
 from .scoping import COMPARED
 from .words import listed, plural, shown, some_of, stems
 
-LEAD = r"\W*(?:(?:which|what|how many|list|show|give|find|name|me|all|the|of|our)\s+)*"
+LEAD = r"\W*(?:(?:and|but|only|just|which|what|how many|list|show|give|find|name|me|all|the|of|our)\s+)*"
 COUNTED = re.compile(r"\d\s+(?P<noun>[a-z]+)", re.IGNORECASE)
 
 

@@ -64,12 +64,13 @@ class Query:
         return self == Query()
 
     def then(self, new: Query) -> Query:
-        """This query, changed by a follow-up."""
+        """This query, changed by a follow-up, whose own are what is not named here."""
         kept = [
             old for old in self.filters if not any(old.replaced_by(each) for each in new.filters)
         ]
         grouped = new.groups or new.period
-        return Query(
+        return replace(
+            new,
             measure=new.measure or self.measure,
             aggregate=new.aggregate or self.aggregate,
             groups=new.groups if grouped else self.groups,
@@ -79,9 +80,8 @@ class Query:
             if new.descending is None and not new.period
             else new.descending,
             limit=new.limit or (None if grouped else self.limit),
-            chart=new.chart,
-            listing=new.listing,
-            part=new.part,
+            having=new.having or (() if grouped else self.having),
+            per_period=new.per_period if new.aggregate else self.per_period,
             noun=new.noun if new.aggregate else self.noun,
             more=new.more if new.measure or new.aggregate else self.more,
         )
