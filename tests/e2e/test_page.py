@@ -204,3 +204,6 @@ def test_what_one_is_about_outlives_a_change_of_the_channel(page: Page) -> None:
     expect(page.get_by_test_id("thread-composer")).to_be_focused()
     said.press("t")  # also where it is open already
     expect(page.get_by_test_id("thread-composer")).to_be_focused()
+    for part in ("channel-random", "composer", "thread-composer"):
+        page.keyboard.press("F6")
+        expect(page.get_by_test_id(part)).to_be_focused()

@@ -31,6 +31,7 @@ export class Composer {
     const { form, text, input } = this;
     form.addEventListener("submit", (event) => { event.preventDefault(); this.send(); });
     text.addEventListener("input", () => this.refresh());
+    this.button.addEventListener("mousedown", (event) => event.preventDefault()); // a phone's keyboard stays
     text.addEventListener("keydown", (event) => this.key_(event));
     text.addEventListener("paste", (event) => {
       if (!event.clipboardData.files.length) return;
@@ -141,6 +142,7 @@ export class Composer {
   async send() {
     const [text, attached] = [this.text.value, this.files];
     if (!text.trim() && !attached.length) return;
+    if (document.activeElement === this.button) this.text.focus();
     this.text.value = "";
     this.files = [];
     this.completion.close();

@@ -1,7 +1,7 @@
 // The keys that move through messages and back to where one was; those of menus and of the composer
 // are with these.
 import { clicks, itemsFor } from "./clicks.js";
-import { app, closeThread, pane, place, showSidebar, thread } from "./place.js";
+import { app, closeThread, pane, place, showSidebar, sidebar, thread } from "./place.js";
 
 document.addEventListener("keydown", (event) => {
   const { target } = event;
@@ -10,6 +10,7 @@ document.addEventListener("keydown", (event) => {
   else if (target.classList?.contains("msg")) inMessage(event, target);
   else if (target.role === "tab" && /^Arrow(Left|Right)$/.test(event.key)) toOtherTab(target);
   else if (tools) inToolbar(event, tools);
+  else if (event.key === "F6" && !document.querySelector("dialog[open]")) toNextPart(event);
   else if (event.key === "Escape" && !document.querySelector("dialog[open]")) back();
   else if (target.matches?.("body, .scroller, .pane")) typeOn(event);
 });
@@ -18,6 +19,15 @@ document.addEventListener("keydown", (event) => {
 function typeOn(event) {
   if (event.key.length !== 1 || event.key === " " || event.ctrlKey || event.metaKey || event.altKey) return;
   (place.shown.thread ? thread : pane).querySelector("textarea")?.focus(); // which then gets the key
+}
+
+// From the sidebar to the conversation, to the thread, and around, as in Slack.
+function toNextPart(event) {
+  event.preventDefault();
+  const parts = [sidebar, pane, thread].filter((part) => part.checkVisibility({ visibilityProperty: true }));
+  const at = parts.findIndex((part) => part.contains(document.activeElement));
+  const to = parts.at((at + (event.shiftKey ? -1 : 1)) % parts.length);
+  (to.querySelector("[aria-current], .composer textarea") ?? to).focus();
 }
 
 function back() {
