@@ -1,7 +1,7 @@
 """An MCP server that behaves as it is told: `python -m tests.support.mcp_server <orders.json>`.
 
 The orders are read anew each time: `description` of its tool `look`, and what a call of it does
-(`say`, `hang`, `die`, `flood`, `picture`, `fail`, `environment`).
+(`say`, `hang`, `die`, `flood`, `picture`, `fail`, `refuse`, `environment`).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import os
 import sys
 from pathlib import Path
 
+from mcp import MCPError
 from mcp.server import MCPServer
 from mcp.types import ContentBlock, ImageContent, TextContent, ToolAnnotations
 
@@ -36,6 +37,8 @@ async def look(at: str) -> list[ContentBlock]:
             os._exit(1)
         case "fail":
             raise ValueError("I cannot see that.")
+        case "refuse":  # by the first of the codes that are a server's own
+            raise MCPError(code=-32_000, message="No more today.")
         case "flood":
             return [TextContent(type="text", text=f"{at} " * 200_000)]
         case "picture":

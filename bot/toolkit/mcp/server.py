@@ -21,6 +21,10 @@ from bot.toolkit.mcp.pins import ToolFacts
 
 log = logging.getLogger(__name__)
 
+_CLOSED = "Connection closed"
+"""What the SDK says of a connection that ended. Its code alone is also the first of those that are
+free for servers, and many say all that went wrong with it."""
+
 CONNECT_SECONDS = 30.0  # a server that npx or uvx has to fetch first takes a while
 _CLOSE_SECONDS = 5.0
 _LIST_SECONDS = 600.0  # how old a list of tools may be when one is called
@@ -87,7 +91,7 @@ class Connection:
         try:
             yield
         except MCPError as error:
-            if error.code == CONNECTION_CLOSED:
+            if (error.code, error.message) == (CONNECTION_CLOSED, _CLOSED):
                 raise await self._broke_off(error) from error
             raise ToolError(f"The MCP server {self.name} says: {error.message}") from error
         except (OSError, EOFError, httpx2.HTTPError, ValueError) as error:

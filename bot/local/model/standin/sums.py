@@ -10,7 +10,7 @@ from .view import View
 from .words import content, has, listed, shown
 
 SUM = re.compile(
-    r"(?<![\w.])(?:sqrt\(\d[\d.,]*\)|[-+(]*\d[\d.,]*\s*(?:%|(?:[-+*/^×÷x]|\*\*)\s*[-+(]*\d))"
+    r"(?<![\w.])(?<!\d,)(?:sqrt\(\d[\d.,]*+\)|[-+(]*+\d[\d.,]*+\s*(?:%|(?:[-+*/^×÷x]|\*\*)\s*[-+(]*\d))"
     r"(?:[\d\s.,+*/^()×÷x%-]|sqrt(?=\())*"
 )
 # Read from its first digit to its last and never in part: a long row of them takes no long time.

@@ -20,7 +20,7 @@ NAMES = {
 }  # fmt: skip
 """Units as convert_units takes them, by what people write."""
 _UNIT = "|".join(NAMES.values())
-_VALUE = r"(?P<value>-?\d[\d,]*(?:\.\d+)?)"
+_VALUE = r"(?<!\d,)(?P<value>-?\d[\d,]*+(?:\.\d++)?)"
 CONVERT = re.compile(
     rf"(?<![\w:]){_VALUE}\s*(?:degrees )?(?P<unit>{_UNIT})\s+(?:to|in|into|as|are how many)\s+(?:degrees )?(?P<to>{_UNIT})\b",
     re.IGNORECASE,
