@@ -210,7 +210,8 @@ def _ask(view: View, found: Findings, table: Table, query: Query) -> None:
     if column := text_to_add_up(view.text, table):
         found.summary = f"`{column}` of {table.source} holds text rather than numbers, so I cannot work this out."
         return
-    if unheard.is_lost(found, in_full(view), table, query):
+    if lost := unheard.lost(in_full(view), table, query):
+        unheard.tell_lost(found, table, lost)
         return
     statement = write(query, table, of=quoted(table.handle))
     result = _run(view, found, table, statement, charted=query.chart is not None)

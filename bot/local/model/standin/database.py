@@ -151,7 +151,8 @@ def _ask(
         query = replace(query, noun=listed.table.source)
     if not (query.aggregate or query.measure) and has(view.text, f"{query.noun} (?:per|by)"):
         query = replace(query, aggregate="count")
-    if unheard.is_lost(found, data.in_full(view), table, query):
+    if lost := unheard.lost(data.in_full(view), table, query):
+        unheard.tell_lost(found, table, lost)
         return
     used = {*query.groups, query.measure, *(each.column for each in query.filters)} - {None}
     anywhere = any(each.column is None for each in query.filters)

@@ -14,7 +14,8 @@ SUM = re.compile(
     r"(?:[\d\s.,+*/^()×÷x%-]|sqrt(?=\())*"
 )
 # Read from its first digit to its last and never in part: a long row of them takes no long time.
-NUMBER = r"(?<!\d)(?<!\d,)[$€£]?(\d[\d,]*+(?:\.\d++)?)"
+FIGURE = r"\d[\d,]*+(?:\.\d++)?"
+NUMBER = rf"(?<!\d)(?<!\d,)[$€£]?({FIGURE})"
 PERCENT = r"(?:per cent|p[er]{0,2}c\w{0,2}t)"
 """However it is misspelt: what is left would be taken for a number of things."""
 RATE = rf"(?<!\d)(\d++(?:\.\d++)?)\s*(?:%|{PERCENT})"
@@ -61,8 +62,8 @@ WORK = frozenset(["sum", "add", "up", "total", "together", "altogether", "averag
 
 
 GOES_ON = re.compile(
-    rf"\W*(?:(?:and|now|then|ok|what about|how about)\W+)*(?:(?P<share>{NUMBER}\s*%)|(?P<fixed>double|triple|halve|half(?: of)?)|"
-    rf"(?P<sign>plus|minus|times|divided by|add|[-+*/×÷])\s*(?P<by>{NUMBER}))(?:\s+(?:it|that|this|of (?:it|that|this)))?\W*",
+    rf"\W*(?:(?:and|now|then|ok|what about|how about)\W+)*(?:[$€£]?(?P<share>{FIGURE})\s*%|(?P<fixed>double|triple|halve|half(?: of)?)|"
+    rf"(?P<sign>plus|minus|times|divided by|add|[-+*/×÷])\s*[$€£]?(?P<by>{FIGURE}))(?:\s+(?:it|that|this|of (?:it|that|this)))?\W*",
     re.IGNORECASE,
 )
 """What is to be done with the result before, or with another share of the same."""
@@ -78,13 +79,12 @@ def _going_on(view: View) -> list[str]:
     result = re.match(r"result: (-?[\d.,]+)", before.output or "")
     share = re.fullmatch(r"[\d.]+ / 100 \* ([\d.]+)", str(before.arguments.get("expression")))
     if said["share"] and share:
-        return [f"{_plain(re.sub(r'[^0-9.,]', '', said['share']))} / 100 * {share[1]}"]
+        return [f"{_plain(said['share'])} / 100 * {share[1]}"]
     if result is None or said["share"]:
         return []
     if said["sign"]:
-        return [
-            f"{_plain(result[1])} {SIGNS.get(said['sign'].lower(), said['sign'])} {_plain(re.sub(r'[^0-9.,]', '', said['by']))}"
-        ]
+        sign = SIGNS.get(said["sign"].lower(), said["sign"])
+        return [f"{_plain(result[1])} {sign} {_plain(said['by'])}"]
     return [f"{_plain(result[1])}{FIXED.get(said['fixed'].lower(), ' / 2')}"]
 
 

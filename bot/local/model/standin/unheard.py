@@ -61,22 +61,25 @@ AROUND = frozenset(stem(word) for word in _AROUND.split())
 """Words around a question that ask for nothing of their own."""
 
 
-def is_lost(found: Findings, text: str, table: Table, query: Query) -> bool:
-    """Whether what the rules do not know is all that is asked: without it all rows would be the
-    answer, or their number. Says so."""
+def lost(text: str, table: Table, query: Query) -> list[str]:
+    """The words that the rules do not know, where they are all that is asked: without them all rows
+    would be the answer, or their number."""
     narrowed = query.filters or query.groups or query.measure or query.period
     of_nothing = query.aggregate not in (None, "count", "distinct") and not (
         query.measure or default_measure(table)
     )
     left = _left(text, table, query)
-    if not left or (narrowed and not of_nothing and not NOT.fullmatch(left[0])):
-        return False
+    answered = narrowed and not of_nothing and not (left and NOT.fullmatch(left[0]))
+    return [] if answered else left
+
+
+def tell_lost(found: Findings, table: Table, words: list[str]) -> None:
+    """Answer nothing, and say which words are not known."""
     names = listed([f"`{name}`" for name in table.columns])
     found.summary = (
-        f"My rules do not know {_quoted(left)}, so I cannot tell. {table.source} has {names}."
+        f"My rules do not know {_quoted(words)}, so I cannot tell. {table.source} has {names}."
     )
     found.confidence = "low"
-    return True
 
 
 def tell(found: Findings, text: str, table: Table, query: Query) -> None:
@@ -95,10 +98,10 @@ def _left(text: str, table: Table, query: Query) -> list[str]:
     times = [time[0] for time in TIMES.finditer(text)]
     people = {*stems(" ".join([table.source, *query.groups]))} & asking.PEOPLE
     who = [] if people else re.findall(r"\bwho\b", text, re.IGNORECASE)
-    return [*denied, *times, *who, *unheard(NOT.sub(" ", TIMES.sub(" ", text)), table, query)]
+    return [*denied, *times, *who, *_unheard(NOT.sub(" ", TIMES.sub(" ", text)), table, query)]
 
 
-def unheard(text: str, table: Table, query: Query) -> list[str]:
+def _unheard(text: str, table: Table, query: Query) -> list[str]:
     """The words that name nothing in the table, and ask for nothing that the rules know."""
     values = (value for each in query.filters for value in (each.column or "", *each.values))
     named = (
