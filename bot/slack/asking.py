@@ -252,13 +252,16 @@ class Asking:
 def _aloud(name: str, how: str, question: str, about: str) -> Block:
     """Rich text is shown as it stands: nobody's question calls a channel or formats itself."""
     who: Block = {"type": "text", "text": name, "style": {"bold": True}}
-    elements = [_said("section", who, _text(how)), _said("quote", _text(question))]
+    elements = [_element("section", who, _text(how)), _element("quote", _text(question))]
     if about:
-        elements += [_said("section", _text(words.ABOUT)), _said("quote", _text(about))]
+        elements += [
+            _element("section", _text(words.ABOUT)),
+            _element("quote", _text(about)),
+        ]
     return {"type": "rich_text", "elements": elements}
 
 
-def _said(kind: str, *elements: Block) -> Block:
+def _element(kind: str, *elements: Block) -> Block:
     return {"type": f"rich_text_{kind}", "elements": [*elements]}
 
 

@@ -173,7 +173,7 @@ def _channels(changed: Sequence[str]) -> str:
 
 def _spent(standings: Sequence[Standing], locale: str) -> str:
     """The highest of each budget, so that many channels do not hide what people spent."""
-    seen = [each for each in standings if not _is_direct(each)]
+    seen = [each for each in standings if not _counts_elsewhere(each)]
     of = {budget: [each for each in seen if each.budget == budget] for budget in home_words.USED_BY}
     shown = [each for found in of.values() for each in found[:_MOST]]
     lines = [f"• {_account(each)}: {used_of(each, locale)}" for each in shown]
@@ -185,7 +185,7 @@ def _spent(standings: Sequence[Standing], locale: str) -> str:
     )
 
 
-def _is_direct(standing: Standing) -> bool:
+def _counts_elsewhere(standing: Standing) -> bool:
     """Whether it is that of no channel that others could see: it counts for the person, or for the
     workflows."""
     account = standing.position.account

@@ -167,7 +167,7 @@ def _reading(kind: str, value: str) -> tuple[Block | None, bool]:
     if channel := _CHANNEL.fullmatch(value):
         return {"type": "channel", "channel_id": channel[1]}, kind == "channel"
     if when := _moment(value):
-        whole = kind == "at" and _is_said_whole(when, value)
+        whole = kind == "at" and _is_usual(when, value)
         if when.tzinfo is None:
             return {"type": "text", "text": day_and_time(when)}, whole
         return local_time_element(int(when.timestamp())), whole
@@ -176,7 +176,7 @@ def _reading(kind: str, value: str) -> tuple[Block | None, bool]:
     return None, False
 
 
-def _is_said_whole(when: datetime, value: str) -> bool:
+def _is_usual(when: datetime, value: str) -> bool:
     """Whether a day and a time say all of it: it is a whole minute, and written in the usual way."""
     usual = {when.isoformat(timespec="minutes"), when.isoformat(timespec="seconds")}
     return value.replace("Z", "+00:00") in usual and when == when.replace(second=0, microsecond=0)
