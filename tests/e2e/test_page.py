@@ -121,6 +121,8 @@ def test_a_finger_reaches_what_a_mouse_does(browser: Browser, address: str) -> N
     expect(panel.get_by_test_id("thread-composer")).not_to_be_focused()
     expect(said.first).to_be_hidden()
     panel.get_by_test_id("close-thread").tap()
+    expect(phone.locator("#messages")).to_be_focused()
+    expect(said.get_by_test_id("reply")).to_be_hidden()
     opener = phone.get_by_role("button", name="Open the sidebar")
     opener.tap()
     expect(phone.get_by_test_id("channel-general")).to_be_focused()

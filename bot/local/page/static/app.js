@@ -1,4 +1,5 @@
 // The page: listens to the person and to the server, and starts.
+import { noteCalls } from "./announcer.js";
 import { operations } from "./arrivals.js";
 import { changed, clicks } from "./clicks.js";
 import { byId, isSmall, localise, toBottom, typesAtOnce } from "./dom.js";
@@ -7,7 +8,7 @@ import "./keyboard.js";
 import { Live } from "./live.js";
 import { closeMenu, menuContext } from "./menus.js";
 import { showModals } from "./modals.js";
-import { actAs, address, flash, go, markSidebar, messageAt, openMessage, pane, place, present, refreshAll, showSidebar, thread, unveil } from "./place.js";
+import { actAs, address, flash, go, markSidebar, messageAt, openMessage, pane, place, present, refreshAll, showSidebar, sidebar, thread, unveil } from "./place.js";
 import { act, user } from "./server.js";
 
 place.live = new Live(
@@ -106,6 +107,7 @@ place.shown = {
 if (sessionStorage.getItem("notice")) document.querySelector(".notice")?.remove();
 if (!thread.hidden) unveil();
 present(document);
+noteCalls(sidebar);
 markSidebar();
 history.replaceState(place.shown, "", query.get("ts") ? location.href : address());
 place.live.showing = place.shown;

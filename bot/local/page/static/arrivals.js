@@ -1,5 +1,5 @@
 // What arrives live: each operation of the server, and the place in the page it changes.
-import { messageCame, statusCame } from "./announcer.js";
+import { callsCame, messageCame, statusCame } from "./announcer.js";
 import { arrange, atBottom, byId, parse, toBottom, upsert } from "./dom.js";
 import { prepareFields } from "./fields.js";
 import { fold } from "./folding.js";
@@ -57,6 +57,7 @@ export const operations = {
   step: stepEnded,
   sidebar(op) {
     morphChildren(sidebar, parse(op.html));
+    callsCame(sidebar);
     markSidebar();
     if (place.shown.tab === "threads") operations.again();
   },

@@ -1,4 +1,5 @@
 // What each button, link and field of the page does, by its data-do.
+import { say as announce } from "./announcer.js";
 import { Completion } from "./completion.js";
 import { arrange, byId, byTouch, parse } from "./dom.js";
 import { valueOf } from "./fields.js";
@@ -71,10 +72,11 @@ export const clicks = {
     if (!(await act("unread", where(message)))) return;
     const list = message.parentElement;
     list.dataset.since = message.dataset.ts;
+    announce("Marked unread");
     arrange(list);
   },
-  pin: (_, { message }) => act("pin", where(message)),
-  unpin: (_, { message }) => act("unpin", where(message)),
+  pin: async (_, { message }) => (await act("pin", where(message))) && announce("Pinned"),
+  unpin: async (_, { message }) => (await act("unpin", where(message))) && announce("Not pinned any more"),
   edit: (_, { message, back }) => startEdit(message, back),
   async delete(_, { message }) {
     const sure = await confirmed({ title: "Delete this message?", text: message.querySelector("[data-content]").innerText.replace(/ \(edited\)$/, "").slice(0, 200), confirm: "Delete", style: "danger" });

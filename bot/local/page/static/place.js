@@ -1,6 +1,7 @@
 // Where the person is, and how that is shown: sidebar, pane and thread panel.
+import { noteCalls } from "./announcer.js";
 import { Composer } from "./composer.js";
-import { arrange, atBottom, byId, enlarge, isSmall, keeper, localise, parse, toBottom, typesAtOnce } from "./dom.js";
+import { arrange, atBottom, byId, byTouch, enlarge, isSmall, keeper, localise, parse, toBottom, typesAtOnce } from "./dom.js";
 import { prepareFields } from "./fields.js";
 import { fold } from "./folding.js";
 import { showModals } from "./modals.js";
@@ -187,6 +188,7 @@ export async function actAs(id) {
   await go({ user: id }, { focus: false });
   const html = await fragment("sidebar", at());
   if (html !== null) sidebar.replaceChildren(parse(html));
+  noteCalls(sidebar);
   delete place.shown.user;
   history.replaceState(place.shown, "", address());
   place.live.connect(id);
@@ -203,7 +205,8 @@ export async function refreshAll() {
 
 export function closeThread() {
   const ts = place.shown.thread;
-  go({ thread: "" }).then(() => pane.querySelector(`.msg[data-ts="${ts}"]`)?.focus({ preventScroll: true }));
+  // With the focus a message shows its tools to a finger, which did not ask for them.
+  go({ thread: "" }).then(() => (byTouch() ? byId("messages") : pane.querySelector(`.msg[data-ts="${ts}"]`))?.focus({ preventScroll: true }));
 }
 
 // → { channel, thread, ts } of a link to a message of this workspace, or null.
