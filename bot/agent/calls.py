@@ -108,7 +108,7 @@ class Calls:
         permission = await self.hooks.before_tool(tool, arguments)
         if permission is None and tool.sensitive:
             return f"Not done: {tool.name} needs a person's approval, which cannot be given here."
-        return permission or Approved()
+        return Approved() if permission is None else permission
 
     async def _shown(
         self, call: Item, tool: Tool, arguments: BaseModel, veto: str | None, happenings: Happenings
@@ -118,7 +118,7 @@ class Calls:
         exactly = digest(tool.name, canonical(arguments))
         happenings.put_nowait(ToolStarted(call_id, tool.name, title, exactly))
         began = time.monotonic()
-        if veto:
+        if veto is not None:
             output = CallOutput(call_id, tool.name, veto, ok=False)
         else:
             if tool.mutates and not self._is_rehearsed(tool):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from pydantic import BaseModel
 
 from bot.agent import prompts
@@ -149,20 +150,24 @@ async def test_an_overflow_is_shortened_once_even_when_a_result_was_sent_back() 
 class Vetoing(Hooks):
     """Lets nothing be changed, and reads what was written."""
 
+    def __init__(self, why: str = "Not on Fridays.") -> None:
+        self.why = why
+
     async def before_tool(self, tool: Tool, arguments: BaseModel) -> str | None:
-        return "Not on Fridays." if tool.mutates else None
+        return self.why if tool.mutates else None
 
     async def after_tool(self, tool: Tool, arguments: BaseModel, result: ToolResult) -> str:
         return "checked: 1 warning"
 
 
-async def test_a_veto_is_the_output_and_the_tool_does_not_run() -> None:
-    """D6: decided before the tool runs, by code."""
+@pytest.mark.parametrize("why", ["Not on Fridays.", ""])
+async def test_a_veto_is_the_output_and_the_tool_does_not_run(why: str) -> None:
+    """D6: decided before the tool runs, by code; also when it does not say why."""
     async with bench(
-        Script([call("change", {"name": "x"}), finish(ANSWER)]), hooks=(Vetoing(),)
+        Script([call("change", {"name": "x"}), finish(ANSWER)]), hooks=(Vetoing(why),)
     ) as place:
         await place.run()
-    assert list(place.outputs().values()) == ["Not on Fridays."]
+    assert list(place.outputs().values()) == [why]
     assert place.gate.log == []
 
 
