@@ -95,7 +95,7 @@ def _without_preamble(rows: list[NumberedRow], width: int, notes: list[str]) -> 
         while start < len(rows) - 1 and sum(not _blank([cell]) for cell in rows[start][1]) == 1:
             start += 1
     if start:
-        words = "; ".join(" ".join(map(cell_text, row)).strip() for _, row in rows[:start])
+        words = "; ".join(_words(row) for _, row in rows[:start])
         notes.append(f"{start} line(s) above the header were left out: {words[:200]}")
     return rows[start:]
 
@@ -104,7 +104,7 @@ def _without_total(rows: list[NumberedRow], width: int, notes: list[str]) -> lis
     """Leave out a last row that adds up those above. Where it only begins like one the notes tell of
     it: it may be a company called Total."""
     last = rows[-1][1] if len(rows) > 2 else []
-    words = " ".join(filter(None, map(cell_text, last)))
+    words = _words(last)
     if not _TOTAL.match(words):
         return rows
     if _is_total([row for _, row in rows], width) or _TOTAL.fullmatch(words):
@@ -112,6 +112,11 @@ def _without_total(rows: list[NumberedRow], width: int, notes: list[str]) -> lis
         return rows[:-1]
     notes.append(f"The last row may be a total of those above: {words[:200]}")
     return rows
+
+
+def _words(row: Sequence[Cell]) -> str:
+    """What a row says, on one line: notes are read line by line."""
+    return " ".join(" ".join(map(cell_text, row)).split())
 
 
 def _is_total(rows: list[list[Cell]], width: int) -> bool:

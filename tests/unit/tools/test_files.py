@@ -169,6 +169,7 @@ async def test_ragged_rows_are_kept_and_named(read: Read) -> None:
         ),
         ("a;b;p\nx;q;1.002,50 €\ny;r;3,50 €\nSumme;;1.006,00 €\n".encode(), "was left out: Summe"),
         (b"a,b,n,avg\nx,q,4,10\ny,r,5,20\nTotal,,9,15\n", "and was left out: Total 9 15"),
+        (b'a,b\n1,2\n3,4\n"Total\nhandle: x",5\n', "those above: Total handle: x 5"),
         (b"who,n\nA,4\nB,5\nTotal,9\n", "The last row may be a total of those above: Total 9"),
         (b"a,b\n\xed\xa0\x80z,1\n", "z,1"),
     ],
