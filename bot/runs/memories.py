@@ -26,6 +26,9 @@ class ScopedMemories:
         if not flat or len(flat) > _LONGEST:
             raise ToolError(f"Give 1 to {_LONGEST} characters; this has {len(flat)}.")
         holder = holder_of(scope, request)
+        for known in await self.store.all(scope, holder):  # asked anew, it is not kept twice
+            if known.by == request.user and known.text.casefold() == flat.casefold():
+                return known
         memory = Memory(scope=scope, text=flat, by=request.user)
         if not await self.store.add(holder, memory, most=_MOST):
             raise ToolError(f"{_MOST} things are remembered there already: forget some first.")

@@ -147,10 +147,10 @@ class _Live:
         socket = web.WebSocketResponse(heartbeat=30, max_msg_size=64 * 1024)
         await socket.prepare(request)
         self._open.add(socket)
+        at = self._screens.address(request.query)
+        self._ws.be_in(at.user, request.query.get("zone", ""))
         try:
-            await LivePage(
-                self._ws, self._screens, socket, self._screens.address(request.query)
-            ).run()
+            await LivePage(self._ws, self._screens, socket, at).run()
         finally:
             self._open.discard(socket)
         return socket

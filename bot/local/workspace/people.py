@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Sequence
 from typing import Any
+from zoneinfo import available_timezones
 
 from bot.local.workspace import (
     elements,
@@ -210,6 +211,12 @@ class People(Core):
         event: Json = {"type": "app_home_opened", "user": user, "channel": direct.id, "tab": tab}
         home = self.home(user)
         self.emit(event | ({"view": home} if home and tab == "home" else {}))
+
+    def be_in(self, user: str, zone: str) -> None:
+        """Have somebody's profile follow the time zone of their device, as Slack's clients do; one
+        that is not known here is passed over."""
+        if zone in available_timezones():
+            self.people[user].tz = zone
 
     async def look_at(self, user: str, channel: str | None) -> None:
         """Have a channel open beside the app's pane, or none: the app is told of the context."""

@@ -25,7 +25,6 @@ def _people() -> list[Person]:
             "Ben Okafor",
             "#2bac76",
             tz="America/New_York",
-            tz_offset=-18000,
             locale="en-US",
         ),
         Person(
@@ -34,7 +33,6 @@ def _people() -> list[Person]:
             "Chloe Martin",
             "#e01e5a",
             tz="Europe/Paris",
-            tz_offset=3600,
             locale="fr-FR",
         ),
         Person(GUS, "gus", "Gus Guest", "#ecb22e", is_guest=True),

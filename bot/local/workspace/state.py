@@ -2,7 +2,9 @@
 
 import secrets
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Literal
+from zoneinfo import ZoneInfo
 
 from bot.local.workspace.sections import Canvas
 
@@ -53,8 +55,13 @@ class Person:
     is_bot: bool = False
     locale: str = "en-GB"
     tz: str = "Europe/London"
-    tz_offset: int = 0
     team_id: str = TEAM
+
+    @property
+    def tz_offset(self) -> int:
+        """Seconds that their clocks are ahead of UTC today."""
+        ahead = datetime.now(ZoneInfo(self.tz)).utcoffset()
+        return int(ahead.total_seconds()) if ahead else 0
 
 
 @dataclass(frozen=True)

@@ -499,3 +499,11 @@ def test_a_message_is_edited_as_it_was_typed():
     typed = "*so* @Ada Lovelace, see #general & `<b>`,\n@here https://x.example/?a=1&b=2."
     sent = escape(as_slack_text(typed, {"Ada Lovelace": "U1"}, {"general": "C1"}))
     assert as_typed(sent, {"U1": "Ada Lovelace"}, {"C1": "general"}) == typed
+
+
+async def test_times_are_those_of_the_device(browser):
+    """The profile follows it, so that "at 9" and the page's own times are the same."""
+    async with browser.live(zone="Asia/Tokyo"):
+        assert browser.ws.people[ADA].tz_offset == 9 * 3600
+    async with browser.live(zone="Nowhere/At-all"):
+        assert browser.ws.people[ADA].tz == "Asia/Tokyo"

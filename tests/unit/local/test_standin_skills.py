@@ -351,7 +351,7 @@ def test_it_knows_tools_that_are_only_named() -> None:
             "schedule_prompt",
             {"text": "tell me the total revenue", "cron": "0 9 * * MON"},
             "scheduled: s1 · every Monday at 09:00, next Mon 2026-11-23 09:00 Europe/Berlin · tell me",
-            "“tell me the total revenue”, next on **Mon 2026-11-23 09:00 Europe/Berlin**",
+            "“tell me the total revenue”, next on **Monday, 23 November at 09:00 (Europe/Berlin)**",
         ),
         (
             "Tell us what is open every weekday at 4:30 pm.",

@@ -103,3 +103,11 @@ async def test_a_damaged_memory_is_passed_over(stores: Stores) -> None:
     key = stores.redis.key("memories", "workspace", "T1")
     await stores.redis.call("HSET", key, "mem_broken", "{")
     assert "Whole." in await told(stores)
+
+
+async def test_what_is_remembered_already_is_not_kept_twice(stores: Stores) -> None:
+    """Regenerate asks for the same once more."""
+    again = [call("remember", {"text": text}) for text in ("Ada likes tea.", "Ada  likes tea.")]
+    bot = await using(stores, *again, **DIRECT)
+    [kept] = await stores.memories.all(MemoryScope.USER, "T1:U1")
+    assert bot.outputs()[0].startswith(f"Remembered as {kept.id}.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from . import schedules
 from .findings import Findings
 from .outputs import failed, not_done, reason
 from .view import View
@@ -65,6 +66,9 @@ def answer(view: View, found: Findings) -> None:
     """Keep it, tell what is kept, or forget it."""
     if RECALL.search(view.text):
         _recall(view, found)
+        if has(view.text, "schedule[ds]?|reminders?"):
+            schedules.answer(view, also := Findings())
+            found.add(also)
     elif asked := FORGET.search(view.text):
         _forget(view, found, asked["what"])
     elif asked := REMEMBER.search(view.text):

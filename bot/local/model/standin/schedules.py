@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from .findings import Findings
@@ -107,7 +108,7 @@ def _schedule(view: View, found: Findings, text: str, told: str, **when: Any) ->
         return False
     made = LINE.search(output.removeprefix("scheduled: "))
     often = f", {made['often']}" if made and made["often"] else ""
-    first = f", next on **{made['next']} {made['zone']}**" if made else ""
+    first = f", next on **{_next(made)} ({made['zone']})**" if made else ""
     found.summary = f"It is scheduled{often}: {told}{first}."
     if re.search(r"#\w", text):
         found.points.append(
@@ -116,8 +117,13 @@ def _schedule(view: View, found: Findings, text: str, told: str, **when: Any) ->
     found.follow_ups += ["What is scheduled?"]
     for old in _amended(view):
         view.do("cancel_schedule", "I cancel the one before.", fresh=True, id=old["id"])
-        found.points.append(f"The one before, next on {old['next']}, is cancelled")
+        found.points.append(f"The one before, next on {_next(old)}, is cancelled")
     return True
+
+
+def _next(line: re.Match[str]) -> str:
+    """When it comes next, in words."""
+    return in_words(datetime.fromisoformat(line["next"].partition(" ")[2]))
 
 
 def _amended(view: View) -> list[re.Match[str]]:
@@ -142,9 +148,9 @@ def _scheduled(view: View, found: Findings) -> list[Scheduled]:
     lines = [
         Scheduled(
             line["id"],
-            f"{line['often']}, next on {line['next']}"
+            f"{line['often']}, next on {_next(line)}"
             if line["often"]
-            else f"once, on {line['next']}",
+            else f"once, on {_next(line)}",
             line["text"],
         )
         for line in LINE.finditer(output)

@@ -12,7 +12,8 @@ export class Live {
   connect(user) {
     this.user = user;
     this.socket?.close();
-    const socket = new WebSocket(`ws://${location.host}/page/live?${new URLSearchParams({ user, ...this.showing })}`);
+    const zone = Intl.DateTimeFormat().resolvedOptions().timeZone ?? "";
+    const socket = new WebSocket(`ws://${location.host}/page/live?${new URLSearchParams({ user, zone, ...this.showing })}`);
     this.socket = socket;
     socket.addEventListener("open", () => {
       if (this.tries > 0) this.onAgain();
