@@ -334,6 +334,13 @@ async def test_several_messages_have_one_answer(thread: Thread) -> None:
     assert "**64**" in told.answer["summary"]
 
 
+async def test_a_list_that_no_rule_guesses_is_not_left_empty(thread: Thread) -> None:
+    """The tool would only refuse it; what it gets is valid, which the thread checks."""
+    told = await thread.ask("duplicates? any are there")
+    assert told.names == ["acquire_tools"]
+    assert "I cannot answer this" in told.answer["summary"]
+
+
 def test_it_knows_tools_that_are_only_named() -> None:
     """Of many tools a request says the names alone; none is missed for want of a description (D1)."""
     definition = catalogue().acquire_definition

@@ -45,7 +45,7 @@ def answer(view: View, found: Findings) -> None:
         return
     schema = view.offered.get(name, {}).get("parameters") or {}
     known = _guessed(schema, view)
-    if name in view.offered and not _is_certain(known):
+    if name in view.offered and not (_is_certain(known) and _is_enough(known, schema)):
         found.puzzled()
         return
     readable = name.rpartition("__")[2].replace("_", " ")
@@ -73,6 +73,12 @@ def _is_certain(known: dict[str, Any]) -> bool:
     """Whether no two arguments were guessed to be the same words: then both are wrong."""
     words = [value for value in known.values() if isinstance(value, str)]
     return len(words) == len(set(words))
+
+
+def _is_enough(known: dict[str, Any], schema: dict[str, Any]) -> bool:
+    """Whether no list is wanted that may not be empty: no rule guesses what would stand in it."""
+    parts = schema.get("properties", {})
+    return not any(part.get("minItems") for name, part in parts.items() if name not in known)
 
 
 def _guessed(schema: dict[str, Any], view: View) -> dict[str, Any]:
