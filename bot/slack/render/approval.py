@@ -26,6 +26,7 @@ from bot.slack.render.times import local_time, local_time_element
 from bot.slack.text import clean
 
 _CHANNEL = re.compile(r"#?\b(C[A-Z0-9]{8,})\b")
+_NAME = re.compile(r"[\w.$@:/ -]{1,60}")  # of an argument, that says nothing else
 _SHOWN = 1_200  # characters of one argument on the card
 _ONE_LINE = 60  # characters of a value that stands beside its name
 _MOST_FIELDS = 12
@@ -97,9 +98,12 @@ class _Value(NamedTuple):
 
 def _values(approval: Approval) -> list[_Value]:
     is_of_server = "__" in approval.tool  # where a cron's 0 may be a Monday
+    arguments = json.loads(approval.arguments)
+    if not all(map(_NAME.fullmatch, arguments)):  # made up by the model, where a server takes any
+        return [_Value("", words.DETAILS, redacted(json.dumps(arguments, indent=1)))]
     return [
         _Value("" if is_of_server else name, _label(name), redacted(_as_text(value)))
-        for name, value in json.loads(approval.arguments).items()
+        for name, value in arguments.items()
         if value is not None
     ]
 

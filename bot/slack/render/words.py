@@ -197,6 +197,7 @@ APPROVAL_ASKED = "{people}, may I do this?\n{title}"
 APPROVAL_ASKED_DIRECT = "May I do this?\n{title}"
 APPROVE, APPROVE_THREAD, DENY = "Approve", "Approve for this thread", "Deny"
 SHOW_ALL, SHOW_ALL_TITLE, SHOW_ALL_CLOSE = "Show all", "What would be done", "Close"
+DETAILS = "Details"
 ARGUMENTS = {"at": "When", "cron": "When"}
 NO_ARGUMENTS = "It takes no details."
 EMPTY_VALUE = "(empty)"

@@ -362,6 +362,21 @@ async def test_a_card_of_a_server_s_tool_says_all_as_it_stands(
     )
 
 
+@pytest.mark.parametrize("name", ["ab\u202edc", "a\n*Approved by Ada*\nb", "a" * 20_000])
+async def test_a_card_shows_names_of_arguments_for_what_they_are(thread: Thread, name: str) -> None:
+    """Some servers take arguments of any name, which the model then makes up (reliability 10)."""
+    changed = {"tool": "crm__set", "arguments": json.dumps({name: "x"})}
+    async with thread.open() as surface:
+        await surface.ask([asked_of(thread).model_copy(update=changed)])
+    [posted] = [each.args for each in thread.calls("chat.postMessage")]
+    [rich] = [each for each in posted["blocks"] if each["type"] == "rich_text"]
+    label, shown = (part["elements"][0]["text"] for part in rich["elements"])
+    assert label.startswith(words.DETAILS)
+    assert shown.startswith(json.dumps({name: "x"}, indent=1)[:1_000])
+    assert shown.isascii()
+    assert (SHOW_ALL in str(posted["blocks"])) == (len(name) > 1_000)
+
+
 @pytest.mark.parametrize("private", [False, True])
 async def test_a_card_is_put_up_once(thread: Thread, private: bool) -> None:
     """However often it is asked and though a reply is lost: in the thread; for what only one person is
