@@ -1,6 +1,6 @@
 // What arrives live: each operation of the server, and the place in the page it changes.
 import { callsCame, messageCame, statusCame } from "./announcer.js";
-import { arrange, atBottom, byId, parse, toBottom, upsert } from "./dom.js";
+import { arrange, atBottom, byId, hasRoomForBoth, parse, toBottom, upsert } from "./dom.js";
 import { prepareFields } from "./fields.js";
 import { fold } from "./folding.js";
 import { showModals } from "./modals.js";
@@ -92,7 +92,7 @@ function put(scroller, html, author) {
 function reveal(scroller, element) {
   const tall = element.offsetHeight > scroller.clientHeight - 24;
   if (!tall || element.nextElementSibling) return toBottom(scroller);
-  scroller.scrollTop += element.getBoundingClientRect().top - scroller.getBoundingClientRect().top - 8;
+  scroller.scrollTop += element.getBoundingClientRect().top - scroller.getBoundingClientRect().top - 18; // its tools reach out of it
 }
 
 // Whoever pressed a button of a message far above wants to see what comes of it.
@@ -106,5 +106,5 @@ function openAsked(ts) {
   if (!ts || !place.asked.has(ts)) return;
   for (const asked of place.asked) if (asked <= ts) place.asked.delete(asked); // an older one does not take its place
   const writing = document.querySelector("#thread textarea")?.value.trim();
-  if (!writing && innerWidth > 1100) go({ thread: ts }, { focus: false });
+  if (!writing && hasRoomForBoth()) go({ thread: ts }, { focus: false });
 }

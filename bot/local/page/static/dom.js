@@ -17,6 +17,9 @@ export const byTouch = () => matchMedia("(pointer: coarse)").matches;
 // Too small for more than one column, as a phone is in either direction; the style sheets say the same.
 export const isSmall = () => matchMedia("(max-width: 760px), (max-width: 960px) and (max-height: 500px)").matches;
 
+// Whether a thread stands beside its channel; else it covers it.
+export const hasRoomForBoth = () => matchMedia("(min-width: 1101px)").matches;
+
 // Whether the box takes the focus by itself.
 export const typesAtOnce = () => !isSmall() && !byTouch();
 

@@ -1,7 +1,7 @@
 // Where the person is, and how that is shown: sidebar, pane and thread panel.
 import { noteCalls } from "./announcer.js";
 import { Composer } from "./composer.js";
-import { arrange, atBottom, byId, byTouch, enlarge, isSmall, keeper, localise, parse, toBottom, typesAtOnce } from "./dom.js";
+import { arrange, atBottom, byId, byTouch, enlarge, hasRoomForBoth, keeper, localise, parse, toBottom, typesAtOnce } from "./dom.js";
 import { prepareFields } from "./fields.js";
 import { fold } from "./folding.js";
 import { showModals } from "./modals.js";
@@ -151,7 +151,7 @@ async function showThread({ focus = true } = {}) {
 // Where it covers the rest, it is what the page is about.
 export function unveil() {
   thread.hidden = false;
-  thread.role = isSmall() ? "main" : null;
+  thread.role = hasRoomForBoth() ? "complementary" : "main";
 }
 
 function focusThread() {
@@ -205,6 +205,7 @@ export async function refreshAll() {
 
 export function closeThread() {
   const ts = place.shown.thread;
+  if (pane.contains(document.activeElement)) return go({ thread: "" }); // one writes there
   // With the focus a message shows its tools to a finger, which did not ask for them.
   go({ thread: "" }).then(() => (byTouch() ? byId("messages") : pane.querySelector(`.msg[data-ts="${ts}"]`))?.focus({ preventScroll: true }));
 }
