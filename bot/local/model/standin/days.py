@@ -8,9 +8,9 @@ from datetime import date, timedelta
 from typing import Any
 
 from .findings import Findings
-from .moments import DAYS, until
+from .moments import DAYS, to_next
 from .outputs import failed
-from .times import MONTHS
+from .times import MONTHS, month_of
 from .view import View
 
 TODAY = re.compile(
@@ -60,13 +60,12 @@ _NAMED = re.compile(
 
 def is_asked(view: View) -> bool:
     """Whether this asks for a date or for a number of days, and today's date is known."""
-    until = UNTIL.search(view.text)
-    known = until is not None and _day(until["day"], _today(view)) is not None
-    reckoned = view.turn.day and _reckoned(view.text, _today(view))
-    between = _between(view)
-    return bool(view.turn.day) and bool(
-        known or reckoned or between or TODAY.search(view.text) or ON.search(view.text)
-    )
+    if not view.turn.day:
+        return False
+    today, until = _today(view), UNTIL.search(view.text)
+    if _between(view) or _reckoned(view.text, today) or (until and _day(until["day"], today)):
+        return True
+    return bool(TODAY.search(view.text) or ON.search(view.text))
 
 
 def answer(view: View, found: Findings) -> None:
@@ -103,7 +102,7 @@ def _reckoned(text: str, today: date) -> str:
     """What a look at the calendar tells; "" when nothing of the kind is asked."""
     if asked := NEXT.search(text):
         last = (asked["which"] or "").lower() == "last"
-        day = today + until(asked["name"].lower(), today)
+        day = today + to_next(asked["name"].lower(), today)
         if last:
             day -= timedelta(14 if day.weekday() == today.weekday() else 7)
         return f"{'Last' if last else 'The next'} {day:%A} {'was' if last else 'is'} **{day.day} {day:%B %Y}**."
@@ -158,7 +157,7 @@ def _when(today: date, day: date) -> str:
 
 
 def _today(view: View) -> date:
-    return date.fromisoformat(view.turn.day) if view.turn.day else date.today()  # noqa: DTZ011 - never shown: is_asked
+    return date.fromisoformat(view.turn.day)
 
 
 def _day(said: str, today: date) -> date | None:
@@ -171,8 +170,7 @@ def _day(said: str, today: date) -> date | None:
     named = _NAMED.search(said)
     if named is None or not (named["first"] or named["second"]):
         return None
-    month = [each[:3] for each in MONTHS].index(named["month"].lower()) + 1
-    day = int(named["first"] or named["second"])
+    month, day = month_of(named["month"]), int(named["first"] or named["second"])
     return _valid(int(named["year"]), month, day) if named["year"] else _next(month, day, today)
 
 

@@ -50,7 +50,7 @@ class Now:
         day, clock = self.at.date(), _time(said)
         name = (said["day"] or said["after"] or "").lower().split(" ")[0]
         if name in DAYS:
-            day += until(name, day)
+            day += to_next(name, day)
         elif name == "tomorrow":
             day += timedelta(1)
         found = datetime.combine(day, clock, self.at.tzinfo)
@@ -75,7 +75,7 @@ def absolute(text: str, day: str) -> str:
     return text
 
 
-def until(name: str, day: date) -> timedelta:
+def to_next(name: str, day: date) -> timedelta:
     """From a day to the next of that name, which is never the day itself."""
     return timedelta((DAYS.index(name) - day.weekday() - 1) % 7 + 1)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from .conversation import COMPLETE
 from .findings import Findings
-from .moments import DAYS, until
+from .moments import DAYS, to_next
 from .outputs import failed, reason
 from .passages import cut, key_sentences
 from .talk import Said, messages_of
@@ -233,7 +233,7 @@ def _day(when: str, said_at: str) -> str:
         return (day + timedelta(days=1)).isoformat()
     name = when.removeprefix("next ")
     if name in DAYS:
-        return (day + until(name, day)).isoformat()
+        return (day + to_next(name, day)).isoformat()
     return when
 
 

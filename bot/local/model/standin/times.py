@@ -50,10 +50,10 @@ def times(text: str, table: Table) -> list[Filter]:
     if span := _span(text, column, years):
         return span
     found = [Filter(year_column or f"year:{column}", "in", years)] if years else []
-    if days := tuple(f"{_month(m['month'] or m['of']):02}-{int(m['day'] or m['first']):02}" for m in DAY.finditer(text)):  # fmt: skip
+    if days := tuple(f"{month_of(m['month'] or m['of']):02}-{int(m['day'] or m['first']):02}" for m in DAY.finditer(text)):  # fmt: skip
         return [*found, Filter(f"monthday:{column}", "in", days)]
     months = {int(month) for month in re.findall(r"\b(?:19|20)\d\d-(\d\d)\b", text)}
-    months |= {_month(each) for each in _mentions(text)}
+    months |= {month_of(each) for each in _mentions(text)}
     if months:
         found.append(Filter(f"month:{column}", "in", tuple(str(each) for each in sorted(months))))
     quarters = {*re.findall(r"\bq([1-4])\b", text, re.I)}
@@ -68,12 +68,14 @@ def _span(text: str, column: str, years: tuple[str, ...]) -> list[Filter]:
     """From one month to another, or on one side of a month."""
     if match := next(filter(None, (each.search(text) for each in RANGES)), None):
         first, year, last, last_year = match.groups()
-        return _between(column, _month(first), _month(last), year or last_year, last_year or year)
+        return _between(
+            column, month_of(first), month_of(last), year or last_year, last_year or year
+        )
     for operator, words in SIDES.items():
         match = re.search(rf"\b(?:{words})\s+{_NAMED}", text, re.I)
         if match is None:
             continue
-        month, year = _month(match[1]), match[2] or (years[0] if years else None)
+        month, year = month_of(match[1]), match[2] or (years[0] if years else None)
         if year:
             return [Filter(f"yearmonth:{column}", operator, (f"{year}-{month:02}",))]
         first = month + (operator == ">") if operator in (">", ">=") else 1
@@ -107,5 +109,6 @@ def _mentions(text: str) -> list[str]:
     ]
 
 
-def _month(name: str) -> int:
+def month_of(name: str) -> int:
+    """A month's number, by at least the first three letters of its name."""
     return [month[:3] for month in MONTHS].index(name[:3].lower()) + 1
