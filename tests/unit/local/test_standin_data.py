@@ -263,6 +263,13 @@ BOUNDED = [
     ("sort the rows by date", "latest rows"),
     ("top 10% by revenue", "I left “top 10” out"),
     ("delete the West rows", "never change them"),
+    ("total revenue of sales with more than 5 units", "with units over 5 is **152**"),
+    ("biggest single sale in the South", "The highest revenue for South is **40**"),
+    ("when was the first sale?", "The earliest date is **2024-12-24**"),
+    ("when did we sell the most?", "**February 2025** has the highest"),
+    ("second best region", "I left “second best” out"),
+    ("how many days had no sales?", "My rules do not know “had no” and “how many days”"),
+    ("top 2 products in each region", "I left “top 2 products in each region” out"),
 ]  # fmt: skip
 
 

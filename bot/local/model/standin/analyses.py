@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .columns import columns_named, date_column, default_measure, identifies
+from .conditions import conditions
 from .findings import Findings
 from .outputs import Table, failed, parse_tables, reason
 from .query import Query
@@ -152,7 +153,9 @@ def _course(view: View, found: Findings, table: Table) -> None:
     if measure is None or date_column(table) is None:
         describe(found, table)
     else:
-        _told(view, found, table, Query(measure=measure, aggregate="sum", period="month"))
+        where = conditions(view.text, table, measure)
+        query = Query(measure=measure, aggregate="sum", period="month", filters=where)
+        _told(view, found, table, query)
         found.points += changes(found.rows)
 
 

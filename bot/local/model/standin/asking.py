@@ -40,7 +40,7 @@ SHARE = (
 PART = r"share of|percent(?:age)? of|proportion of|(?:what|which|how much) (?:share|percent(?:age)?|proportion)"
 COMPARE = r"better|worse|beats?|outs(?:ell|old)s?|outperform(?:s|ed)?|than|compare[ds]?|comparing|versus|vs|against|difference between"
 OVER_TIME = r"over time|trends?|development|history|evolve|evolution|(?:going|goes|gone|went) (?:up|down)|rising|falling|declin\w+"
-PERIOD_BEFORE = r"by|per|each|every|over|which|what|and|best|worst|strongest|weakest|top|highest|lowest|month (?:over|on|by)|day (?:over|by)"
+PERIOD_BEFORE = r"by|per|each|every|over|which|what|and|best|worst|strongest|weakest|top|highest|lowest|rank(?:ed)?|month (?:over|on|by)|day (?:over|by)"
 THEM = r"(?:show|list|name|give)(?: me)?(?: all(?: of)?)? (?:them|those|these)"
 COUNTS = {
     word: number
@@ -49,8 +49,8 @@ COUNTS = {
     )
 }
 LATEST = re.compile(
-    rf"\b(?:last|latest|newest|most recent|oldest|earliest)(?=\s+\w)(?:\s+(?P<many>\d{{1,3}}|{'|'.join(COUNTS)}))?"
-    r"(?:\s+(?!(?:\w+ )?(?:days?|weeks?|months?|quarters?|years?|time|night|one|is|are|was|in|of)\b)[a-z]+|(?<=\d)\W*$)",
+    rf"\b(?:last|latest|newest|most recent|oldest|earliest|first(?=\s+(?:sale|order|ticket|customer|purchase|transaction|deal|entry)\b))(?=\s+\w)(?:\s+(?P<many>\d{{1,3}}|{'|'.join(COUNTS)}))?"
+    r"(?:\s+(?!(?:\w+ )?(?:days?|weeks?|months?|quarters?|years?|time|night)\b|(?:one|is|are|was|in|of)\b)[a-z]+|(?<=\d)\W*$)",
     re.IGNORECASE,
 )
 LISTING = r"(?:show|list|give me|which|find)\b.*\b(?:rows|entries|records|lines|orders|transactions|items|tickets|customers|products)"
@@ -71,7 +71,7 @@ PEOPLE = {
 RANKERS = {
     *("top", "best", "worst", "popular", "selling", "rank"),
     *("cheapest", "priciest", "expensive"),
-    *("sort", "rank", "biggest", "largest"),
+    *("sort", "rank", "biggest", "largest", "highest", "lowest"),
 }
 """After these stands what the figures are of, as after those."""
 
@@ -81,6 +81,8 @@ def limit_of(text: str) -> int | None:
     if has(text, ALL_ROWS):
         return 100
     number = rf"(\d{{1,3}}|{'|'.join(COUNTS)})"
+    if re.search(r"\b(?:in|for|of) each\b", text, re.IGNORECASE):  # of each, which no rule knows
+        return None
     found = re.search(
         rf"\b(?:top|bottom|first|best|worst|largest|biggest|highest|lowest)\s+{number}\b(?!\s?(?:%|percent))|"
         rf"\b{number}\s+(?:best|worst|largest|biggest|highest|lowest|most|top)\b",

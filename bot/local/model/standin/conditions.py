@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .columns import columns_named, default_measure
+from .columns import columns_named, default_measure, identifies
 from .filters import Filter
 from .outputs import Table, sheet_of
 from .times import MONTHS, times
@@ -30,19 +30,25 @@ def conditions(text: str, table: Table, measure: str | None) -> tuple[Filter, ..
     found = [*times(text, table), *_values(text, table), *_flags(text, table)]
     taken = {value.lower() for each in found for value in each.values}
     found += [each for each in _states(text, table) if not taken & set(each.values)]
-    if between := BETWEEN.search(text):
-        column = measure or default_measure(table)
+    return (*found, *_bounds(text.replace("&gt;", ">").replace("&lt;", "<"), table, measure))
+
+
+def _bounds(text: str, table: Table, measure: str | None) -> list[Filter]:
+    """Bounds of a figure: of the one that stands beside the number, or of the measure."""
+    found = []
+    if (between := BETWEEN.search(text)) and (column := measure or default_measure(table)):
         sides = zip((">=", "<="), between.groups(), strict=True)
-        found += [
-            Filter(column, side, (value.replace(",", ""),)) for side, value in sides if column
-        ]
+        found = [Filter(column, side, (value.replace(",", ""),)) for side, value in sides]
     for operator, pattern in COMPARISONS.items():
-        said = rf"(?:\b(?:{pattern})\s|{SYMBOLS[operator]})\s*\$?(\d[\d,]*(?:\.\d+)?)"
-        match = re.search(said, text.replace("&gt;", ">").replace("&lt;", "<"), re.IGNORECASE)
-        column = measure or default_measure(table)
-        if match and column:
+        said = (
+            rf"(?:\b(?:{pattern})\s|{SYMBOLS[operator]})\s*\$?(\d[\d,]*(?:\.\d+)?)(?:\s+([a-z_]+))?"
+        )
+        match = re.search(said, text, re.IGNORECASE)
+        beside = columns_named(match[2].lower(), table) if match and match[2] else []
+        named = next((c for c in beside if table.numeric(c) and not identifies(c)), measure)
+        if match and (column := named or default_measure(table)):
             found.append(Filter(column, operator, (match[1].replace(",", ""),)))
-    return tuple(found)
+    return found
 
 
 def _values(text: str, table: Table) -> list[Filter]:

@@ -161,7 +161,7 @@ def _query(view: View, table: Table) -> Query:
         query = understand_all([*turns[:-1], (view.text, turns[-1][1])], known)
     if is_form_only(query):
         query = _with_an_axis(query, known)
-    if has(view.text, "all|everything") and follows_up(view.text):
+    if has(view.text, "all|everything") and follows_up(view.text) and not view.turn.files:
         query = replace(query, filters=())
     return query
 

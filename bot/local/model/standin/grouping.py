@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from .asking import (
     COMPARE,
     DOWN,
+    FOLLOW_UP,
     GROUPERS,
     OVER_TIME,
     PEOPLE,
@@ -14,6 +17,7 @@ from .asking import (
     THINGS,
     UP,
     WHAT_SOLD,
+    chart_of,
 )
 from .columns import columns_named, date_column, identifies
 from .filters import Filter
@@ -54,7 +58,12 @@ def period_of(text: str, table: Table) -> str | None:
     """The period by which figures are told: one that is named, or months where a course is asked for."""
     if found := named_period(text, table):
         return found
-    over_time = has(text, OVER_TIME)
+    when = has(text, "when") and has(text, f"{DOWN}|{UP}")
+    over_time = (
+        when
+        or has(text, OVER_TIME)
+        or (chart_of(text) in ("line", "area") and not re.search(FOLLOW_UP, text, re.IGNORECASE))
+    )
     return "month" if over_time and date_column(table) else None
 
 

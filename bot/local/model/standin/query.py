@@ -165,7 +165,7 @@ def _latest(text: str, table: Table) -> Query | None:
     if found is None or column is None:
         return None
     many = (found["many"] or ("10" if found[0].endswith("s") else "1")).lower()
-    newest = not re.match("oldest|earliest", found[0], re.IGNORECASE)
+    newest = not re.match("oldest|earliest|first", found[0], re.IGNORECASE)
     limit = COUNTS.get(many) or int(many)
     return Query(measure=column, descending=newest, limit=limit, listing=True)
 

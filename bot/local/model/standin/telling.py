@@ -114,20 +114,19 @@ def _tell_rows(
 ) -> None:
     """Rows as they are; the one with the highest or lowest figure in words."""
     rows = result.rows
-    if len(rows) == 1 and query.limit == 1 and query.measure in result.header:
-        place = result.header.index(query.measure)
+    measured = [c for c in result.header if statement.what.endswith(f" {c.replace('_', ' ')}")]
+    measure = query.measure or next(iter(measured), "")
+    if len(rows) == 1 and query.limit == 1 and measure in result.header:
+        place = result.header.index(measure)
         rest = [
             f"{name.replace('_', ' ')} {shown(cell)}"
             for name, cell in zip(result.header, rows[0], strict=True)
-            if name != query.measure and cell
+            if name != measure and cell
         ]
         extreme = "lowest" if query.descending is False else "highest"
-        if result.dated(query.measure):
+        if result.dated(measure):
             extreme = "earliest" if query.descending is False else "latest"
-        measure = query.measure.replace("_", " ")
-        found.summary = (
-            f"The {extreme} {measure}{scope} is **{shown(rows[0][place])}**: {', '.join(rest)}."
-        )
+        found.summary = f"The {extreme} {measure.replace('_', ' ')}{scope} is **{shown(rows[0][place])}**: {', '.join(rest)}."
     elif len(rows) == 1:
         found.summary = f"There is one row{scope}."
     elif query.limit and query.descending is None:

@@ -16,12 +16,13 @@ from .words import STOP, listed, stem, stems, tokens
 TIMES = re.compile(
     r"\b(?:weekends?|weekdays?|(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mornings?|holidays?|"
     r"(?:last|past|next) (?:week|quarter|\d+ (?:days|weeks|months))|year[- ]to[- ]date|ytd|"
-    r"(?:top|bottom|best|worst) \d+(?= ?(?:%|percent))|per unit|they|their|theirs|he|she|his|her|(?<!as )if (?:we|i|you|they|it|the|all|every)\b[^.?!,;]*)\b",
+    r"(?:top|bottom|best|worst) \d+(?= ?(?:%|percent))|(?:top|bottom|best|worst) \d+ \w+ (?:(?:in|for|of) each|per) \w+|"
+    r"weeks? \d+|(?:second|third|2nd|3rd|next|fourth) (?:best|worst|highest|lowest|biggest|largest|smallest)|how many (?:days|weeks|months|quarters|years)|per unit|they|their|theirs|he|she|his|her|(?<!as )if (?:we|i|you|they|it|the|all|every)\b[^.?!,;]*)\b",
     re.IGNORECASE,
 )
 """Times, suppositions and people that the rules have no words for."""
 NOT = re.compile(
-    r"\b(?:never|nobody|no longer|(?:is|are|has|have|had|did|was|were|does)n't|(?<!do )(?<!can )(?<!or )not|"
+    r"\b(?:never|nobody|no longer|(?:is|are|has|have|had|did|was|were|does)n't|(?<!do )(?<!can )(?<!or )not|(?:had|have|has|with) no|"
     r"(?:over|under|above|below|within) (?:the |its |their |our )?(?:budget|plan|target|quota|forecast))\b",
     re.IGNORECASE,
 )
