@@ -39,7 +39,7 @@ def png(chart: Chart, locale: str) -> bytes:
     if chart.kind == "pie":
         _draw_pie(axes, chart, locale)
     else:
-        _draw_series(axes, chart, locale)
+        _draw_series(figure, axes, chart, locale)
     axes.set_title(_drawable(chart.title), loc="left", fontsize=14, fontweight="bold", pad=14)
     _as_written(figure)
     out = io.BytesIO()
@@ -58,7 +58,7 @@ def _lying(chart: Chart) -> bool:
     return chart.kind == "bar" and sum(len(label) + 2 for label in chart.labels) > _WIDE_LABELS
 
 
-def _draw_series(axes: Axes, chart: Chart, locale: str) -> None:
+def _draw_series(figure: Figure, axes: Axes, chart: Chart, locale: str) -> None:
     places = range(len(chart.labels))
     labels = [_drawable(label) for label in chart.labels]
     lying = _lying(chart)
@@ -81,7 +81,8 @@ def _draw_series(axes: Axes, chart: Chart, locale: str) -> None:
             text.set(rotation=45, ha="right", rotation_mode="anchor")
     axes.set(**{f"{grid}label": _drawable(chart.y_title)})
     if len(chart.series) > 1:
-        axes.legend(frameon=False, fontsize=9, ncols=min(4, len(chart.series)), loc="best")
+        columns = min(4, len(chart.series))  # under the axes, where no line runs through the names
+        figure.legend(frameon=False, fontsize=9, ncols=columns, loc="outside lower left")
 
 
 def _draw_one(axes: Axes, chart: Chart, number: int, values: Sequence[float]) -> None:

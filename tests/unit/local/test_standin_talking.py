@@ -328,3 +328,14 @@ def test_where_the_database_may_not_be_asked_it_is_not_offered_either() -> None:
     assert told["summary"] == "I have no tool for this here."
     assert "list_databases" in str(told["gaps"])
     assert "database?" not in str(told["follow_ups"])
+
+
+async def test_what_is_decided_and_what_is_open_are_both_told() -> None:
+    thread = Thread()
+    thread.said("Ben", "We agreed on Porto.")
+    thread.said("Chloe", "Who books the flights?")
+    told = (await thread.ask("what is decided and what is open here?")).answer
+    assert told["summary"] == (
+        "I found one decision in this thread. I found one open question in this thread."
+    )
+    assert "Open question: Chloe: “Who books the flights?”" in str(told["key_points"])

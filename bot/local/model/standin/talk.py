@@ -35,6 +35,12 @@ MOST_SOURCES = 5
 CHANNEL = re.compile(r"<#(?P<id>[A-Z0-9]+)(?:\|[^>]*)?>|#(?P<name>[\w-]+)")
 DECIDED = r"decided|decision|agreed|we(?:'ll| will)|let's go|approved|settled"
 TO_DO = r"i(?:'ll| will)|will|todo|action|please|needs? to|should|must"
+KINDS = {
+    "decision": r"decided|decisions?|agreed",
+    "action item": r"action items?|to-?dos?|tasks",
+    "open question": r"open questions?|still open|unanswered|(?:is|are|what's|and) open",
+}
+"""What may be asked for of a conversation, and the words for it."""
 SIGNS = {
     "decision": "“agreed” or “decided”",
     "action item": "“will”, “please” or “should”",
@@ -111,17 +117,8 @@ def answer(view: View, found: Findings) -> None:
         _summary(found, messages, place)
         if has(view.text, r"(?:one|a single|two) (?:sentences?|lines?)|short(?:ly)?|brief(?:ly)?"):
             found.points.clear()
-    elif has(view.text, r"decided|decisions?|agreed"):
-        _list(found, found.decisions, place, "decision")
-    elif has(view.text, r"action items?|to-?dos?|tasks"):
-        _list(
-            found,
-            [f"{each['owner']}: “{each['text']}”" for each in found.actions],
-            place,
-            "action item",
-        )
-    elif has(view.text, r"open questions?|still open|unanswered"):
-        _list(found, found.questions, place, "open question")
+    elif kinds := [kind for kind, words in KINDS.items() if has(view.text, words)]:
+        _list(found, kinds, place)
     else:
         _quote(view, found, messages, place)
     _sources(found, messages, place)
@@ -221,17 +218,23 @@ def _tell_writers(view: View, found: Findings, messages: list[Said], place: str)
     found.rows = [[name, str(count)] for name, count in wrote]
 
 
-def _list(found: Findings, lines: list[str], place: str, noun: str) -> None:
-    if not lines:
-        found.summary = f"I found no {noun} in {place}."
-        return
-    found.summary = (
-        f"I found one {noun} in {place}:"
-        if len(lines) == 1
-        else f"I found {len(lines)} {noun}s in {place}:"
-    )
-    found.points = lines[:10]
-    found.lower(f"I go by words here, such as {SIGNS[noun]}.")
+def _list(found: Findings, kinds: list[str], place: str) -> None:
+    """What was decided, is to be done or open; each with its kind where several are asked for."""
+    lines = {
+        "decision": found.decisions,
+        "action item": [f"{each['owner']}: “{each['text']}”" for each in found.actions],
+        "open question": found.questions,
+    }
+    for kind in kinds:
+        number = {0: f"no {kind}", 1: f"one {kind}"}.get(
+            len(lines[kind]), f"{len(lines[kind])} {kind}s"
+        )
+        end = ":" if lines[kind] and len(kinds) == 1 else "."
+        found.summary = f"{found.summary} I found {number} in {place}{end}".strip()
+        before = f"{kind.capitalize()}: " if len(kinds) > 1 else ""
+        found.points += [f"{before}{line}" for line in lines[kind][:10]]
+        if lines[kind]:
+            found.lower(f"I go by words here, such as {SIGNS[kind]}.")
 
 
 def _quote(view: View, found: Findings, messages: list[Said], place: str) -> None:
