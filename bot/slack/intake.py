@@ -136,19 +136,18 @@ class Intake:
         if of_else and await self._stopping.is_request(channel, event["ts"]):
             return False
         direct = _is_direct(event)
+        stopped, refused = False, ""
         try:
-            stopped = bool(thread or direct) and await self._stopping.stop(
-                channel, thread, event["user"]
-            )
-            answer = words.NOTHING_RUNS
+            if thread or direct:
+                stopped = await self._stopping.stop(channel, thread, event["user"])
         except NotPermitted as refusal:
-            stopped, answer = False, str(refusal)
-        if of_else and not stopped and answer is words.NOTHING_RUNS:
+            refused = str(refusal)
+        if of_else and not (stopped or refused):
             # Of the two events of a mention the other may have stopped what ran.
             return await self._threads.was_noticed(self._identity.team, channel, event["ts"])
         first = await self._is_first_notice(event)  # of the two events
         if not stopped and first and await self._entry(event):
-            self._tell(*_from(event), answer)
+            self._tell(*_from(event), refused or words.NOTHING_RUNS)
         return True
 
     async def accept(self, request: Request, event_id: str) -> bool:

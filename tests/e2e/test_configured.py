@@ -47,9 +47,8 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
 
 def test_a_tool_of_an_mcp_server_waits_for_a_yes_and_home_says_who_is_down(page: Page) -> None:
     """It says of itself that it changes something; only who asked may decide."""
-    while (
-        "told: 2 tools" not in home(page).inner_text()
-    ):  # its tools are known a while after the start
+    # Its tools are known a while after the start, and Home tells them when it is opened.
+    while "told: 2 tools" not in home(page).inner_text():
         page.get_by_test_id("channel-general").click()
         page.wait_for_timeout(500)
     say(page, 'move something to "the hills"')
