@@ -41,6 +41,8 @@ class Statement:
     assumed: str | None = None
     more: tuple[str, ...] = ()
     """What the further columns are, which stand after the value."""
+    ordered_by: str = ""
+    """The column in whose order rows come as they are."""
 
     @property
     def by(self) -> str:
@@ -69,7 +71,8 @@ def write(query: Query, table: Table, *, of: str, lite: bool = False) -> Stateme
         elif order:
             extreme = EXTREME_WORDS[EXTREMES[bool(query.descending)]]
             what += f" with the {extreme} {str(measure).replace('_', ' ')}"
-        return Statement(f"SELECT * {source}{order} LIMIT {most}", (), None, what, assumed)
+        sql, ordered_by = f"SELECT * {source}{order} LIMIT {most}", measure if order else None
+        return Statement(sql, (), None, what, assumed, ordered_by=ordered_by or "")
     figures = [_figure(each, query, table) for each in ((aggregate, measure), *query.more)]
     (value, what, _), *others = figures
     more = tuple(said for _, said, _ in others)

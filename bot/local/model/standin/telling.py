@@ -113,9 +113,7 @@ def _tell_rows(
     found: Findings, result: Table, statement: Statement, query: Query, scope: str
 ) -> None:
     """Rows as they are; the one with the highest or lowest figure in words."""
-    rows = result.rows
-    measured = [c for c in result.header if statement.what.endswith(f" {c.replace('_', ' ')}")]
-    measure = query.measure or next(iter(measured), "")
+    rows, measure = result.rows, statement.ordered_by
     if len(rows) == 1 and query.limit == 1 and measure in result.header:
         place = result.header.index(measure)
         rest = [
