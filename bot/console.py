@@ -19,6 +19,7 @@ from bot.core.approvals import Approval, Asked, Decision, Verdict
 from bot.core.errors import ModelErrorKind, ToolError
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.request import FileRef, Request
+from bot.core.unseen import for_terminal
 from bot.result_text import result_text
 from bot.runs.surface import OpenSurface, RunPost
 from bot.toolkit.conversation import Download, OutsideSlack, ThreadMessage
@@ -60,7 +61,7 @@ class ConsoleSurface:
     async def show(self, event: Event) -> None:
         """See `Surface.show`."""
         if self.stream and (line := _progress(event)):
-            sys.stderr.write(line)
+            sys.stderr.write(for_terminal(line))
             sys.stderr.flush()
 
     async def ask(self, approvals: Sequence[Approval]) -> Sequence[tuple[Approval, Decision]]:
@@ -75,12 +76,13 @@ class ConsoleSurface:
         if self.as_json:
             sys.stdout.write(outcome.model_dump_json(indent=2) + "\n")
         elif not self.only_data:
-            sys.stdout.write(as_text(outcome) + "\n")
+            sys.stdout.write(for_terminal(as_text(outcome)) + "\n")
         elif outcome.response_type == GIVEN and outcome.result is not None:
             sys.stdout.write(result_text(outcome) + "\n")
-            sys.stderr.write(as_text(outcome.model_copy(update={"result": None})) + "\n")
+            words = as_text(outcome.model_copy(update={"result": None}))
+            sys.stderr.write(for_terminal(words) + "\n")
         else:
-            sys.stderr.write(as_text(outcome) + "\n")
+            sys.stderr.write(for_terminal(as_text(outcome)) + "\n")
 
 
 async def anybody(_user: str) -> bool:

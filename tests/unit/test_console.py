@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from bot.agent.events import TextDelta
 from bot.commands.asking import ask
 from bot.console import as_text, console_surface
 from bot.core.answers import GIVEN
@@ -67,6 +68,17 @@ async def printed(outcome: Outcome, **asked: Any) -> None:
     opens = console_surface(as_json=False, stream=False)
     async with opens(ASKED.model_copy(update=asked), Post()) as surface:
         await surface.finish(outcome)
+
+
+async def test_words_do_nothing_to_the_terminal(capsys):
+    """Whoever wrote them: what would clear it or hide a line stands there as it is written."""
+    wiped = DRAFT.model_copy(update={"draft": "Hi\x1b[2JBen,\n\tyes"})
+    async with console_surface(as_json=False, stream=True)(ASKED, Post()) as surface:
+        await surface.show(TextDelta("\x1b]0;title\x07"))
+        await surface.finish(ended(wiped))
+    out, err = capsys.readouterr()
+    assert "Hi\\x1b[2JBen," in out
+    assert "\x1b" not in out + err
 
 
 async def test_data_alone_goes_to_stdout(capsys):
