@@ -107,3 +107,10 @@ async def test_a_column_of_channels_is_no_channel_of_slack() -> None:
     assert "do not know “over budget”" in told.answer["summary"]
     told = await thread.ask("and what was spent per channel?")
     assert "Social** has the highest total spent: **900**" in told.answer["summary"]
+
+
+async def test_of_a_short_message_what_it_says_is_the_answer() -> None:
+    told = await Thread().ask(
+        "When and where is this?", quoted="The offsite is on 12 May in Porto."
+    )
+    assert told.answer["summary"] == "The message says: “The offsite is on 12 May in Porto.”"

@@ -60,6 +60,12 @@ ANSWERED = [
 ]
 
 
+async def test_a_figure_is_given_as_the_number_that_a_workflow_asks_for(thread: Thread) -> None:
+    orders = {"type": "object", "properties": {"orders": {"type": "integer"}}}
+    thread.finish = {"type": "function", "name": "complete_task", "parameters": orders}
+    assert (await thread.ask("How many orders are in the database?")).answer == {"orders": 800}
+
+
 @pytest.mark.parametrize(("question", "told"), ANSWERED)
 async def test_what_people_ask_of_a_shop_is_answered(
     thread: Thread, question: str, told: str

@@ -143,7 +143,9 @@ def _shaped(value: Any, schema: Schema, definitions: dict[str, Any]) -> Any:
         return schema["enum"][-1] if schema.get("enum") else NOTHING.get(str(kind), "")
     if kind == "string":
         return fit(_words(value), schema)
-    return value if isinstance(value, int | float) else NOTHING.get(str(kind), "")
+    if not isinstance(value, int | float):
+        return NOTHING.get(str(kind), "")
+    return round(value) if kind == "integer" else value
 
 
 def _part(name: str, schema: Schema, given: dict[str, Any], definitions: dict[str, Any]) -> Any:

@@ -24,6 +24,10 @@ PAGE = re.compile(r"^\[page (\d+) of \d+\]\n(.*?)(?=^\[page |\Z)", re.M | re.S)
 def quote_from(found: Findings, question: str, text: str, source: str) -> None:
     """Quote what speaks of the question's words; admit it when nothing does."""
     asked = content(question)
+    if not asked and len(sentences(text)) <= MOST_QUOTES:  # "when and where is this?"
+        found.summary = f"{source} says: “{' '.join(map(cut, sentences(text)))}”"
+        found.lower(f"I can only quote {re.sub('^The ', 'the ', source)}.")
+        return
     scored = [
         (overlap(asked, content(sentence)), -place, sentence)
         for place, sentence in enumerate(dict.fromkeys(sentences(text)))

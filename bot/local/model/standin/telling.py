@@ -68,6 +68,7 @@ def _tell(found: Findings, result: Table, statement: Statement, query: Query, so
     elif statement.value is None:
         _tell_rows(found, result, statement, query, scope)
     elif not statement.labels:
+        found.figure = number(result.rows[0][-1])
         found.summary = _figure_in_words(shown(result.rows[0][-1]), statement, query, scope)
     else:
         _tell_groups(found, result, statement, query)
