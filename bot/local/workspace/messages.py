@@ -1,5 +1,6 @@
 """Messages: the store, and what posting, changing and deleting one sets off."""
 
+from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
@@ -137,12 +138,12 @@ class Messages:
         }
 
 
-def is_reply(message: Json) -> bool:
+def is_reply(message: Mapping[str, Any]) -> bool:
     """Whether this message hangs below another."""
     return bool(message.get("thread_ts")) and message["thread_ts"] != message["ts"]
 
 
-def link_to(workspace_url: str, channel: str, message: Json) -> str:
+def link_to(workspace_url: str, channel: str, message: Mapping[str, Any]) -> str:
     """Slack's own link to a message; that to a reply names its thread."""
     link = f"{workspace_url}archives/{channel}/p{message['ts'].replace('.', '')}"
     return f"{link}?thread_ts={message['thread_ts']}&cid={channel}" if is_reply(message) else link

@@ -24,6 +24,7 @@ from bot.local.page.render.mrkdwn import mrkdwn
 from bot.local.page.render.rich_text import rich_text
 from bot.local.page.render.scene import Scene
 from bot.local.page.render.text import clean, plain, safe_url, text_of
+from bot.local.workspace.messages import link_to
 
 _TEMPLATES = Path(__file__).parent.parent / "templates"
 
@@ -58,7 +59,7 @@ def _environment() -> Environment:
         "choices": forms.choices, "chosen": forms.chosen, "groups": forms.groups,
         "initials": initials, "avatar": avatar, "file_view": file_view, "size": size, "listed": listed,
         "hosted": _hosted, "typed": _typed, "person": _person,
-        "service_line": _service_line, "as_list": forms.as_list, "as_dict": forms.as_dict,
+        "service_line": _service_line, "link": _link, "as_list": forms.as_list, "as_dict": forms.as_dict,
     }  # fmt: skip
     jinja.globals |= {
         "block_template": _named("blocks", "unsupported"),
@@ -119,6 +120,11 @@ def _hosted(context: Context, image: object) -> str | None:
     own = own if isinstance(own, Mapping) else {}
     source = image.get("image_url") or own.get("id") or own.get("url")
     return context["scene"].hosted_image(source) if isinstance(source, str) else None
+
+
+def _link(message: Mapping[str, Any], channel: str) -> str:
+    """To the message, on this page."""
+    return link_to("/", channel, message)
 
 
 @pass_context

@@ -8,15 +8,13 @@ import { openForward } from "./forward.js";
 import { toggleMenu } from "./menus.js";
 import { closeModal, confirmed } from "./modals.js";
 import { fillPicker } from "./picker.js";
-import { app, closeThread, go, openMessage, pane, place, showSidebar, thread } from "./place.js";
+import { app, closeThread, go, pane, place, showSidebar, thread } from "./place.js";
 import { openSearch } from "./search.js";
 import { act, say } from "./server.js";
 import { closeStep, openStep } from "./steps.js";
 import { sortBy, turnPage } from "./tables.js";
 import { toast } from "./toast.js";
 
-// Slack's own form, which the agent reads where it is pasted.
-const linkTo = ({ channel, ts, thread }) => `${location.origin}/archives/${channel}/p${ts.replace(".", "")}${thread && thread !== ts ? `?thread_ts=${thread}` : ""}`;
 const messageOf = (element) => element.closest(".msg");
 const where = (message) => ({ channel: message.dataset.channel, ts: message.dataset.ts });
 const composerOf = (element) => element.closest(".foot, .pane")?.querySelector("form.composer")?.composer;
@@ -45,10 +43,6 @@ export const clicks = {
   thread: (button) => go({ thread: messageOf(button).dataset.ts }),
   "thread-of": (button) => go({ thread: button.dataset.thread }),
   "close-thread": () => closeThread(),
-  permalink(link) {
-    const query = new URLSearchParams(link.getAttribute("href"));
-    openMessage({ channel: query.get("channel"), thread: query.get("thread") ?? "", ts: query.get("ts") });
-  },
   react: (button) => act("react", { ...where(messageOf(button)), name: button.dataset.name }),
   emoji(button) {
     fillPicker();
@@ -64,7 +58,7 @@ export const clicks = {
   },
   "global-menu": (button) => toggleMenu(button, byId("global-menu")),
   async "copy-link"(_, { message }) {
-    await navigator.clipboard.writeText(linkTo(message.dataset));
+    await navigator.clipboard.writeText(message.querySelector(".when").href); // Slack's own form, which the agent reads
     toast("Link copied");
   },
   forward: (_, { message }) => openForward(message),

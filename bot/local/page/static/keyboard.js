@@ -6,11 +6,11 @@ import { app, closeThread, pane, place, showSidebar, sidebar, thread } from "./p
 document.addEventListener("keydown", (event) => {
   const { target } = event;
   const tools = target.closest?.(".toolbar");
-  if (event.key === "ArrowUp" && target.matches?.("form.composer textarea") && !target.value) editLast(event);
+  if (event.key === "F6" && !document.querySelector("dialog[open]")) toNextPart(event);
+  else if (event.key === "ArrowUp" && target.matches?.("form.composer textarea") && !target.value) editLast(event);
   else if (target.classList?.contains("msg")) inMessage(event, target);
   else if (target.role === "tab" && /^Arrow(Left|Right)$/.test(event.key)) toOtherTab(target);
   else if (tools) inToolbar(event, tools);
-  else if (event.key === "F6" && !document.querySelector("dialog[open]")) toNextPart(event);
   else if (event.key === "Escape" && !document.querySelector("dialog[open]")) back();
   else if (target.matches?.("body, .scroller, .pane")) typeOn(event);
 });
