@@ -62,10 +62,10 @@ def register(app: AsyncApp, clients: Clients, access: Access, home: HomeTab) -> 
             before = await admin.channel(user, channel)
             wanted = settings_of(view, before, admin.is_tool, is_priced=admin.is_priced)
             await admin.change_channel(user, channel, wanted)
+            home.renew(user, choice=new_id("choice"))
         except WrongField as wrong:
             await ack(response_action="errors", errors=wrong.errors)
             return
-            home.renew(user, choice=new_id("choice"))
         except NotPermitted:
             log.warning("%s sent the settings of a channel", user)
         await ack()

@@ -153,7 +153,7 @@ async def test_changes_of_a_channel_are_taken_back(redis_url: str) -> None:
     async with deployed(answers(0), redis_url) as bot:
         view = await form(bot)
         await bot.ws.submit(ADA, view["id"], filled())
-        await home(bot, ADA, f"so far: <#{GENERAL}>")
+        await bot.ws.until(lambda: f"so far: <#{GENERAL}>" in str(bot.ws.home(ADA)))
         view = await form(bot)
         await bot.ws.click_in_view(ADA, view["id"], RESET)
         await bot.ws.until(lambda: "Latin" not in str(bot.ws.views(ADA)))

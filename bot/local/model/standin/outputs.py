@@ -19,7 +19,7 @@ ROWS = re.compile(r"([\d,]+) rows?")
 CHART = re.compile(r"\b(?:cht|chart)_\w+")
 FAILED = re.compile(
     r"\b(not valid|could not|cannot|can't|failed|was stopped|not found|no such|is no |is not |"
-    r"refused|denied|cancelled|not run|broke off|not acquired|is empty|unknown|error|not allowed|must)\b|"
+    r"refused|denied|cancelled|not run|broke off|not acquired|nothing is told|is empty|unknown|error|not allowed|must)\b|"
     r"^there (?:is|are) no\b|^no ",
     re.IGNORECASE,
 )
