@@ -109,3 +109,13 @@ def test_the_home_tab_opens_by_its_link(page: Page) -> None:
     """Also for somebody who never opened it before."""
     page.goto(f"{page.url.split('?')[0]}?channel=D0BEN00001&user={BEN}&tab=home")
     expect(page.get_by_test_id("home")).to_contain_text("How to ask")
+
+
+def test_home_is_there_for_whoever_one_acts_as_next(page: Page) -> None:
+    """Their own, made as it is opened."""
+    act_as(page, ADA)
+    tab = home(page)
+    expect(tab).to_contain_text("For admins")
+    act_as(page, CHLOE)
+    expect(tab).to_contain_text("What your questions have cost")
+    expect(tab).not_to_contain_text("For admins")

@@ -8,7 +8,7 @@ import "./keyboard.js";
 import { Live } from "./live.js";
 import { closeMenu, menuContext } from "./menus.js";
 import { showModals } from "./modals.js";
-import { actAs, address, flash, go, markSidebar, messageAt, openMessage, pane, place, present, refreshAll, showSidebar, sidebar, thread, unveil } from "./place.js";
+import { actAs, address, flash, go, markSidebar, messageAt, openMessage, openedHome, pane, place, present, refreshAll, showSidebar, sidebar, thread, unveil } from "./place.js";
 import { act, user } from "./server.js";
 
 place.live = new Live(
@@ -112,8 +112,7 @@ markSidebar();
 history.replaceState(place.shown, "", query.get("ts") ? location.href : address());
 place.live.showing = place.shown;
 place.live.connect(user());
-// Opened by its link, too; once the socket is there, so that what is published now arrives.
-if (tab === "home") place.live.socket.addEventListener("open", () => act("home", { tab: "home" }), { once: true });
+openedHome();
 showModals(byId("modals").innerHTML, place.shown.channel);
 byId("modals").remove();
 document.querySelectorAll("#messages, #replies").forEach(toBottom);

@@ -7,7 +7,7 @@ import { fold } from "./folding.js";
 import { showModals } from "./modals.js";
 import { morphChildren } from "./morph.js";
 import { offerNewest } from "./newest.js";
-import { fragment, user } from "./server.js";
+import { act, fragment, user } from "./server.js";
 import { prepareTables } from "./tables.js";
 import { clearToasts, toast } from "./toast.js";
 
@@ -56,6 +56,7 @@ async function navigate(changes, { push = true, focus = true } = {}) {
   if (!samePlace || before.thread !== place.shown.thread) await showThread({ focus });
   else if (focus && place.shown.thread) focusThread();
   if (push && address() !== location.pathname + location.search) history.pushState(place.shown, "", address());
+  else history.replaceState(place.shown, "", address());
 }
 
 // The place could not be fetched, and the one on the screen is still the one that is shown.
@@ -76,6 +77,7 @@ async function showPane() {
   const html = await fragment("pane", at());
   if (html === null) return false;
   const fresh = parse(html);
+  landIn(fresh.querySelector("[data-place]").dataset);
   if (isOf(pane, fresh)) renew(pane, fresh);
   else enter(fresh);
   markSidebar();
@@ -84,7 +86,6 @@ async function showPane() {
 
 function enter(fresh) {
   pane.replaceChildren(fresh);
-  landIn(pane.querySelector("[data-place]").dataset);
   present(pane);
   showSidebar(false);
   const list = byId("messages");
@@ -192,8 +193,14 @@ export async function actAs(id) {
   delete place.shown.user;
   history.replaceState(place.shown, "", address());
   place.live.connect(id);
+  openedHome();
   markSidebar();
   byId("act-as")?.focus();
+}
+
+// The agent makes Home when it is opened; told once the socket is there, so that what it publishes arrives.
+export function openedHome() {
+  if (place.shown.tab === "home") place.live.socket.addEventListener("open", () => act("home", { tab: "home" }), { once: true });
 }
 
 export async function refreshAll() {
