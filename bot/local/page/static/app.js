@@ -23,6 +23,7 @@ document.addEventListener("click", (event) => {
   const message = link && messageAt(link.href);
   if (message) {
     event.preventDefault();
+    closeMenu();
     return openMessage(message);
   }
   const target = event.target.closest("[data-do]");
