@@ -5,7 +5,6 @@ Whatever raises here leaves the event unacknowledged, and Slack delivers it agai
 
 from __future__ import annotations
 
-import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol
@@ -28,8 +27,6 @@ from bot.slack.stopping import Stopping, is_stop, may_be_of_else
 from bot.slack.text import mentions, question_from
 from bot.slack.turns import Turns
 from bot.slack.workspaces import Slack
-
-log = logging.getLogger(__name__)
 
 Event = Mapping[str, Any]
 
@@ -104,6 +101,7 @@ class Intake:
     async def _take_in(self, event: Event, event_id: str, *, late: bool) -> None:
         entry = await self._entry(event)
         if entry is None:
+            await self._ask_for_a_mention(event)
             return
         # For a mention in a channel two events come; only one of them is answered directly.
         speaks = event["type"] == "app_mention" or entry is Entry.DIRECT_MESSAGE
@@ -222,6 +220,17 @@ class Intake:
         if len(self._crowds) > _KNOWN_CROWDS:
             self._crowds.popitem(last=False)
         return False
+
+    async def _ask_for_a_mention(self, event: Event) -> None:
+        """Where something waits for a decision, a reply among others may be a change of it: who asked
+        there is told, once, that the bot waits to be mentioned."""
+        thread, user = event.get("thread_ts"), event["user"]
+        key = self._thread_key(event["channel"], thread or "")
+        if not thread or not await self._awaits_people(key):
+            return
+        asked = user in await self._threads.participants(key)
+        if asked and await self._is_first_notice({**event, "ts": f"{thread}:{user}"}):
+            self._tell(*_from(event), words.MENTION_ME)
 
     async def _is_first_notice(self, event: Event) -> bool:
         return await self._threads.first_notice(self._identity.team, event["channel"], event["ts"])

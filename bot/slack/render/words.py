@@ -190,6 +190,10 @@ WAITS_BEHIND = (
     "I have your question, and answer it once I am done with what was asked in this thread before. "
     "That may take a while; to be answered now, ask me outside this thread."
 )
+MENTION_ME = (
+    "I wait for a decision above, and take what is written here as said among you. If it is for me, "
+    "a change for example, mention me."
+)
 WAITS_FOR_YOU = ":hourglass_flowing_sand: I need your approval to go on; see below."
 STATUS_PARKED = "is waiting for an approval…"
 APPROVAL_NEEDED = "Approval needed: {title}"

@@ -233,6 +233,22 @@ async def test_who_asks_behind_a_run_that_waits_is_told(redis_url: str) -> None:
         await bot.answered(SALES, thread, 2)
 
 
+async def test_who_replies_among_others_while_it_waits_is_told_to_mention_it(
+    redis_url: str,
+) -> None:
+    """A change of what waits is not passed over in silence; who only talks along is left alone."""
+    async with deployed(posts("Hi"), redis_url) as bot:
+        thread = await bot.ask(ADA, SALES, "Post it!")
+        asked = await card(bot, thread)
+        await bot.ws.until(lambda: sessions(bot, thread)[-1:] == ["suspended"])
+        await bot.ws.say(BEN, SALES, "Is that so?", thread_ts=thread)
+        await bot.ws.say(ADA, SALES, "make it April", thread_ts=thread)
+        await bot.ws.until(lambda: private(bot, ADA, thread) == [words.MENTION_ME])
+        assert private(bot, BEN, thread) == []
+        await bot.ws.click(ADA, SALES, asked["ts"], DENY)
+        await bot.answered(SALES, thread)
+
+
 async def test_approved_for_the_thread_it_is_asked_once(redis_url: str) -> None:
     """The same channel is covered, and another one is not."""
     async with deployed(posts("One", "Two"), redis_url) as bot:
