@@ -21,7 +21,16 @@ Json = dict[str, Any]
 
 BURST = 0.04  # seconds that changes are gathered for, so that a stream is drawn 25 times a second
 MESSAGE_KINDS = frozenset(
-    {"message", "message_changed", "message_deleted", "ephemeral", "reaction", "stream", "file"}
+    {
+        "message",
+        "message_changed",
+        "message_deleted",
+        "ephemeral",
+        "reaction",
+        "pin",
+        "stream",
+        "file",
+    }
 )
 
 

@@ -34,7 +34,7 @@ class Change:
     """One thing people could see.
 
     `kind` is one of message, message_changed, message_deleted, ephemeral, status, view_opened,
-    view_updated, view_closed, home, reaction, stream, prompts, session, file, channel, members
+    view_updated, view_closed, home, reaction, pin, stream, prompts, session, file, channel, members
     (who is in a channel, or that it was archived), workflow.
     """
 

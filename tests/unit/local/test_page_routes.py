@@ -464,7 +464,10 @@ async def test_canvases_and_pins_stand_in_the_header_and_open(browser):
         status, _ = await browser.do(do="pin", channel=SALES, ts=said["ts"])
         assert status == 200
         assert "Be kind" in (await live.until("kept", channel=SALES))["html"]
-    assert (await browser.do(do="pin", channel=SALES, ts=said["ts"]))[0] != 200
+        assert "pin-note" in await browser.text("/page/pane", channel=SALES)
+        assert (await browser.do(do="pin", channel=SALES, ts=said["ts"]))[0] != 200
+        await browser.do(do="unpin", channel=SALES, ts=said["ts"])
+        assert "pin-note" not in (await live.until("message", ts=said["ts"]))["in_channel"]
     address = f"/docs/{browser.ws.team_id}/{canvas}"
     assert f'href="{address}?user={BEN}"' in await browser.text("/", user=BEN, channel=SALES)
     for query in ({"user": BEN}, {}):
