@@ -113,6 +113,7 @@ async def test_a_channel_is_read_by_its_name(thread: Thread) -> None:
     told = await thread.ask("summarise #ops")
     assert told.names == ["acquire_tools", "read_channel"]
     assert told.given("read_channel")["channel"] == "ops"
+    assert all("in #ops?" in each for each in told.answer["follow_ups"])
     assert "hire two people" in told.answer["summary"]
 
 

@@ -266,4 +266,5 @@ def _summary(found: Findings, messages: list[Said], place: str) -> None:
     found.points = [f"{by.get(s, 'Someone')}: “{cut(s)}”" for s in picked if not s.endswith("?")]
     found.points += [f"Still open: {question}" for question in found.questions[-2:]]
     found.lower("The summary picks messages by their words; it does not rephrase them.")
-    found.follow_ups = ["What was decided here?", "Which action items are there?"]
+    where = f"in {place}" if place.startswith("#") else "here"  # also where it was asked elsewhere
+    found.follow_ups = [f"What was decided {where}?", f"Which action items are {where}?"]
