@@ -44,6 +44,11 @@ ANSWERED = [
         "Which product sold best by month?",
         "Standing desk** has the highest total amount: **108,780",
     ),
+    (
+        "Which week had the most orders?",
+        "Week of 2026-03-02** has the highest number of orders: **28**",
+    ),
+    ("export revenue by customer to excel", "Cedar Clinic** has the highest total amount"),
     ("What did Larch Clinic order?", "orders for Larch Clinic"),
     ("How much did Cedar Clinic spend?", "for Cedar Clinic is **21,969**"),
     ("cheapest product", "The lowest price is **6**: id 6, name Notebook"),

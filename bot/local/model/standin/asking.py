@@ -40,7 +40,7 @@ SHARE = (
 PART = r"share of|percent(?:age)? of|proportion of|(?:what|which|how much) (?:share|percent(?:age)?|proportion)"
 COMPARE = r"better|worse|beats?|outs(?:ell|old)s?|outperform(?:s|ed)?|than|compare[ds]?|comparing|versus|vs|against|difference between"
 OVER_TIME = r"over time|trends?|development|history|evolve|evolution|(?:going|goes|gone|went) (?:up|down)|rising|falling|declin\w+"
-PERIOD_BEFORE = r"by|per|each|every|over|which|what|and|best|worst|strongest|weakest|top|highest|lowest|rank(?:ed)?|month (?:over|on|by)|day (?:over|by)"
+PERIOD_BEFORE = r"by|per|each|every|over|which|what|and|best|worst|strongest|weakest|top|(?:top|best|worst) \d+|highest|lowest|rank(?:ed)?|month (?:over|on|by)|day (?:over|by)"
 THEM = r"(?:show|list|name|give)(?: me)?(?: all(?: of)?)? (?:them|those|these)"
 COUNTS = {
     word: number

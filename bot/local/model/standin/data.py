@@ -60,7 +60,8 @@ def is_attached(view: View) -> bool:
 def is_spoken_of(view: View) -> bool:
     """Whether the conversation holds a file, or a table that a follow-up can go on with."""
     read = any(parse_tables(step.output or "") for step in view.earlier)
-    return bool(view.files) or read or has(view.text, FILE_WORDS)
+    named = re.sub(r"\b(?:to|as|into) (?:an? )?(?:excel|csv|xlsx|pdf)\b", "", view.text, flags=re.I)
+    return bool(view.files) or read or has(named, FILE_WORDS)
 
 
 def answer(view: View, found: Findings) -> None:

@@ -37,7 +37,8 @@ NEXT = re.compile(
     re.IGNORECASE,
 )
 WEEK = re.compile(
-    r"\b(?:what|which) (?:calendar )?week(?: number)?\b|\bweek number\b", re.IGNORECASE
+    r"\b(?:what|which) (?:calendar )?week(?: number)?(?! (?:had|has|did|was|were|sold|saw|with|brought))\b|\bweek number\b",
+    re.IGNORECASE,
 )
 LEAP = re.compile(
     r"\b(?P<year>\d{4})\b.*\bleap year|\bleap year\b.*?\b(?P<other>\d{4})\b", re.IGNORECASE

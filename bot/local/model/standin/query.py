@@ -102,7 +102,7 @@ def understand(text: str, table: Table) -> Query:
         descending=is_descending(text),
         limit=1 if one else limit_of(text),
         chart=chart_of(text),
-        listing=one or _lists(text, query.groups),
+        listing=one or (_lists(text, query.groups) and not (query.period and query.aggregate)),
     )
 
 

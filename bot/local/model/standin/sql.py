@@ -241,7 +241,8 @@ def _expression(aggregate: str, measure: str | None, table: Table) -> str:
 
 
 def _order(query: Query, labels: int) -> str:
-    if query.period and (query.descending is None or labels > 1):  # a course is told in its order
+    is_course = query.descending is None or (labels > 1 and not query.limit)
+    if query.period and is_course:  # it is told in its order
         return f" ORDER BY {', '.join(str(place + 1) for place in range(labels))}"
     return f" ORDER BY {labels + 1} {'ASC' if query.descending is False else 'DESC'}"
 

@@ -155,6 +155,8 @@ def _tell_groups(found: Findings, result: Table, statement: Statement, query: Qu
     elif query.period and query.descending is None and len(statement.labels) == 1:
         _tell_course(found, groups, statement, query, scope)
     else:
+        if query.period == "week" and len(statement.labels) == 1:
+            groups = [replace(group, name=f"Week of {group.name}") for group in groups]
         _tell_ranked(found, groups, statement, query, scope)
     if parts:
         _tell_parts(found, groups, query, statement)
