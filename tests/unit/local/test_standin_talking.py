@@ -339,3 +339,12 @@ async def test_what_is_decided_and_what_is_open_are_both_told() -> None:
         "I found one decision in this thread. I found one open question in this thread."
     )
     assert "Open question: Chloe: “Who books the flights?”" in str(told["key_points"])
+
+
+async def test_the_same_in_another_form_has_its_chart_too() -> None:
+    thread = Thread()
+    thread.outputs["share_file"] = ["Shared: F1", "Shared: F2"]
+    await thread.ask("make a PDF report of revenue by region with a chart", "sales.csv")
+    told = await thread.ask("and the same as a word document")
+    assert told.answer["charts"]
+    assert told.given("share_file")["name"].endswith(".docx")

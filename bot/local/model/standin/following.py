@@ -26,7 +26,8 @@ def understand_all(turns: Iterable[tuple[str, bool]], table: Table) -> Query:
     for text, afresh in turns:
         new = understand(text, table)
         leans = not afresh and (follows_up(text) or is_form_only(new))
-        if leans and re.match(CORRECTS, text, re.IGNORECASE):
+        is_same = new.silent and has(text, "same")  # in another form, its chart as well
+        if leans and (is_same or re.match(CORRECTS, text, re.IGNORECASE)):
             new = replace(new, chart=new.chart or query.chart)
         if leans and has(text, COMPARE):
             new = _beside(query, new)
