@@ -53,12 +53,17 @@ class LivePage:
             gathering = asyncio.create_task(self._gather(changes))
             sending = asyncio.create_task(self._send())
             try:
+                await self._greet()
                 await self._listen()
             finally:
                 gathering.cancel()
                 sending.cancel()
                 with suppress(asyncio.CancelledError, ConnectionError):
                     await asyncio.gather(gathering, sending)
+
+    async def _greet(self) -> None:
+        """From here on nothing is missed of what the page shows: up to which change it may have been."""
+        await self._socket.send_json([{"op": "watched", "changes": self._screens.changes}])
 
     async def _listen(self) -> None:
         async for frame in self._socket:
@@ -73,6 +78,8 @@ class LivePage:
                 )
                 before = self._at
                 self._at = self._screens.address(query | {"user": before.user})
+                if query.get("anew"):
+                    await self._greet()
                 if before.away and self._at.sees(before.channel):
                     self._screens.marks.read(before.user, before.channel)
 

@@ -67,7 +67,9 @@ def mount(
 
 def _html(screens: Screens, draw: Callable[..., str]) -> Handler:
     async def handle(request: web.Request) -> web.Response:
-        return web.Response(text=draw(screens.address(request.query)), content_type="text/html")
+        headers = {"X-Changes": str(screens.changes)}
+        html = draw(screens.address(request.query))
+        return web.Response(text=html, content_type="text/html", headers=headers)
 
     return handle
 

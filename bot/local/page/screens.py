@@ -80,6 +80,11 @@ class Screens:
             tab = "messages"
         return Address(user, channel, thread if known else "", tab, query.get("away") == "true")
 
+    @property
+    def changes(self) -> int:
+        """How many changes of the workspace what is drawn now has seen."""
+        return self._ws.record.changes
+
     def scene(self, user: str) -> Scene:
         """Names and files for the renderers."""
         everyone = self._ws.state.everyone()
@@ -110,6 +115,7 @@ class Screens:
             global_shortcuts=[s for s in self._shortcuts if s.get("type") == "global"],
             message_shortcuts=[s for s in self._shortcuts if s.get("type") == "message"],
             functions=self._functions,
+            changes=self.changes,
             suggestions=suggestions(self._ws, [*self._commands, *CHANNEL_COMMANDS]),
         )
 

@@ -51,6 +51,8 @@ class Record:
 
     def __init__(self) -> None:
         self.effects: list[Effect] = []
+        self.changes = 0
+        """How many changes there were: who knows the number knows whether one was missed."""
         self._subscribers: set[asyncio.Queue[Change]] = set()
         self._news = asyncio.Event()
 
@@ -61,6 +63,7 @@ class Record:
 
     def change(self, change: Change) -> None:
         """Tell every subscriber."""
+        self.changes += 1
         for queue in self._subscribers:
             queue.put_nowait(change)
         self._wake()

@@ -414,12 +414,27 @@ async def test_what_calls_for_somebody_is_counted_until_they_see_it(browser):
 
 async def test_nothing_arrives_from_places_one_cannot_see(browser):
     async with browser.live(user=GUS, channel=GENERAL) as live:
+        await live.until("watched")
         await browser.ws.say(BEN, FINANCE, "secret")
         _, said = await browser.say("public")
         async with asyncio.timeout(5):
             first = await live.socket.receive_json()
         assert {op.get("channel") for op in first} == {GENERAL}
         assert said["ts"] == first[0]["ts"]
+
+
+async def test_what_changed_before_the_server_watched_can_be_told(browser):
+    """A page knows up to which change it was drawn, and the server says from which on it watches."""
+    _, said = await browser.say("first")
+    async with browser.http.get("/page/pane", params={"channel": GENERAL}) as answer:
+        drawn = int(answer.headers["X-Changes"])
+    assert f'data-changes="{drawn}"' in await browser.text("/", channel=GENERAL)
+    async with browser.live(channel=GENERAL) as live:
+        assert (await live.until("watched"))["changes"] == drawn
+        await browser.say("second")
+        await live.until("message")
+        await live.socket.send_json({"channel": GENERAL, "thread": said["ts"], "anew": "true"})
+        assert (await live.until("watched"))["changes"] > drawn
 
 
 async def test_status_and_stop_arrive_live(browser):

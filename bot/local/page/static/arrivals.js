@@ -7,7 +7,7 @@ import { showModals } from "./modals.js";
 import { morphChildren } from "./morph.js";
 import { offerNewest } from "./newest.js";
 import { go, markSidebar, place, present, refreshAll, sidebar } from "./place.js";
-import { user } from "./server.js";
+import { drawn, user } from "./server.js";
 import { stepEnded } from "./steps.js";
 import { prepareTables } from "./tables.js";
 
@@ -60,6 +60,10 @@ export const operations = {
     callsCame(sidebar);
     markSidebar();
     if (place.shown.tab === "threads") operations.again();
+  },
+  // What changed after it was drawn and before the server watched it has been missed.
+  watched({ changes }) {
+    if (changes > drawn.changes) operations.again();
   },
   again: () => { place.settled = place.settled.then(refreshAll); },
   kept(op) {

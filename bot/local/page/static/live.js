@@ -30,9 +30,11 @@ export class Live {
     });
   }
 
-  // Tell the server what is on the screen: { channel, thread, tab }, and whether anybody looks.
-  watch(showing = this.showing) {
+  // Tell the server what is on the screen: { channel, thread, tab }, and whether anybody looks. Of what
+  // is fetched `anew` it says from which change on it watches.
+  watch(showing = this.showing, anew = false) {
     this.showing = showing;
-    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify({ ...showing, away: String(document.hidden) }));
+    const told = { ...showing, away: String(document.hidden), ...(anew && { anew: "true" }) };
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(told));
   }
 }

@@ -7,7 +7,7 @@ import { fold } from "./folding.js";
 import { showModals } from "./modals.js";
 import { morphChildren } from "./morph.js";
 import { offerNewest } from "./newest.js";
-import { act, fragment, user } from "./server.js";
+import { act, drawn, fragment, user } from "./server.js";
 import { prepareTables } from "./tables.js";
 import { clearToasts, toast } from "./toast.js";
 
@@ -46,7 +46,8 @@ async function navigate(changes, { push = true, focus = true } = {}) {
   const before = place.shown;
   place.shown = { ...place.shown, ...changes };
   place.awaited.clear();
-  place.live.watch(place.shown);
+  drawn.changes = Infinity;
+  place.live.watch(place.shown, true);
   const samePlace = before.channel === place.shown.channel && before.tab === place.shown.tab && !("user" in changes);
   if (!samePlace) {
     clearToasts();
@@ -204,6 +205,7 @@ export function openedHome() {
 }
 
 export async function refreshAll() {
+  drawn.changes = Infinity;
   await showPane();
   history.replaceState(place.shown, "", address());
   await showThread({ focus: false });

@@ -3,9 +3,14 @@ import { toast } from "./toast.js";
 
 export const user = () => document.body.dataset.user;
 
+// Up to which change of the workspace the oldest part of the screen was drawn.
+export const drawn = { changes: Number(document.body.dataset.changes) };
+
 export async function fragment(name, at) {
   const answer = await request(`/page/${name}?${new URLSearchParams(at)}`);
-  return answer && answer.text();
+  if (!answer) return null;
+  if (name === "pane" || name === "thread") drawn.changes = Math.min(drawn.changes, Number(answer.headers.get("X-Changes")));
+  return answer.text();
 }
 
 // → the decoded answer, or null when it failed and the person has been told.
