@@ -137,7 +137,8 @@ class CatchingUp:
             if is_active and not await self._is_settled(channel, root):
                 found += await history.replies(channel, root["ts"], since(now))
         answered = set() if mark else _answered(found, self._identity.user)
-        new = {each["ts"]: each for each in found if float(each["ts"]) > since(now)}
+        begin = max(since(now), _joined(recent, self._identity.user))
+        new = {each["ts"]: each for each in found if float(each["ts"]) > begin}
         missed = [
             new[ts]
             for ts in sorted(new, key=float)
@@ -152,6 +153,12 @@ class CatchingUp:
 
     async def _is_taken(self, channel: str, ts: str) -> bool:
         return await self._find(self._identity.team, channel, ts) is not None
+
+
+def _joined(messages: Sequence[Message], bot: str) -> float:
+    """When the bot was added, if that is so recent: what was written before was not for it to see."""
+    joins = (each for each in messages if each.get("subtype") == "channel_join")
+    return max((float(each["ts"]) for each in joins if each.get("user") == bot), default=0.0)
 
 
 def _answered(messages: Sequence[Message], bot: str) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -176,7 +177,11 @@ def _spent(standings: Sequence[Standing], locale: str) -> str:
     seen = [each for each in standings if not _counts_elsewhere(each)]
     of = {budget: [each for each in seen if each.budget == budget] for budget in home_words.USED_BY}
     shown = [each for found in of.values() for each in found[:_MOST]]
-    lines = [f"• {_account(each)}: {used_of(each, locale)}" for each in shown]
+    used: defaultdict[str, list[str]] = defaultdict(list)
+    for each in shown:
+        period = home_words.USED_BY[each.position.account.budget]
+        used[_account(each)].append(f"{used_of(each, locale)} {period}")
+    lines = [f"• {name}: {'; '.join(all_of_it)}" for name, all_of_it in used.items()]
     more = [home_words.HOME_MORE_SPENT] if len(shown) < len(seen) else []
     return (
         "\n".join([home_words.HOME_SPENT, *lines, *more])
@@ -194,13 +199,13 @@ def _counts_elsewhere(standing: Standing) -> bool:
 
 
 def _account(standing: Standing) -> str:
-    """Whose account, in mrkdwn, and of which period."""
+    """Whose account, in mrkdwn."""
     account = standing.position.account
     holder = account.holder.partition(":")[2]
     if holder == WORKFLOW:
-        return f"{home_words.WORKFLOWS}, {home_words.USED_BY[account.budget]}"
+        return home_words.WORKFLOWS
     names = {"user": f"<@{holder}>", "channel": f"<#{holder}>"}
-    return f"{names.get(account.budget.scope, home_words.EVERYBODY)}, {home_words.USED_BY[account.budget]}"
+    return names.get(account.budget.scope, home_words.EVERYBODY)
 
 
 def _servers(servers: Sequence[Server]) -> str:

@@ -86,6 +86,19 @@ async def test_each_way_of_asking_is_found_and_answered_once(away, redis_url, re
     assert len(away.api.requests) == 3
 
 
+async def test_what_was_written_before_it_was_added_was_not_for_it(away, redis_url, redis) -> None:
+    """Slack tells who mentions it that it is not there; what they write after that it finds."""
+    ws = away.ws
+    await ws.remove(ADA, SALES, ws.bot_user_id)
+    before = str((await ws.say(ADA, SALES, mention(away, "too early?")))["ts"])
+    await ws.invite(ADA, SALES, ws.bot_user_id)
+    after = await missed(away, ADA, SALES, mention(away, "how many?"))
+    async with back(away, redis_url):
+        await away.answered(SALES, after)
+        await looked_through(away, redis)
+        assert away.own(SALES, before) == []
+
+
 async def test_a_followed_thread_goes_on(away, redis_url) -> None:
     """Who talks with the bot alone need not mention it, also while it is away."""
     async with back(away, redis_url):

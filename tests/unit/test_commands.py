@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -171,6 +171,15 @@ def temporary(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.fixture
+def hanging_up() -> Iterator[None]:
+    """A terminal that is closed ends what was started in it, also where all this runs under nohup."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("hanging_up")
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 async def test_ctrl_c_stops_a_question(tmp_path: Path, temporary: Path, by: signal.Signals) -> None:
     """H1: the run ends in good order, with its own code; so does whoever closes the terminal, or has
@@ -190,6 +199,7 @@ async def test_ctrl_c_stops_a_question(tmp_path: Path, temporary: Path, by: sign
     assert names_in(temporary) == []
 
 
+@pytest.mark.usefixtures("hanging_up")
 @pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGHUP])
 async def test_ended_before_it_began_it_leaves_nothing(
     tmp_path: Path, temporary: Path, by: signal.Signals

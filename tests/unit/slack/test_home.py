@@ -298,8 +298,8 @@ def test_what_people_spent_is_not_hidden_by_many_channels() -> None:
     ]
     board = Board(None, Budgets(), spent, {}, [], [])
     shown = str(home_view("Bot", [], Preferences(), [], [], board, "en-US"))
-    assert f"<@{BEN}>, today" in shown
-    assert "Steps of workflows, today" in shown
+    assert f"<@{BEN}>: $0.00, 0 tokens today" in shown
+    assert "Steps of workflows: $0.00, 0 tokens today" in shown
     assert "<@workflow>" not in shown
     assert "<#workflow>" not in shown
     assert "<#C4>" in shown

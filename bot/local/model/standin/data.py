@@ -124,7 +124,8 @@ def from_reading(view: View, found: Findings, reading: str) -> None:
             unheard.tell(found, in_full(view), table, query)
     else:
         _ask(view, found, table, query)
-    follow_ups(found, table, query)
+    if found.sources:
+        follow_ups(found, table, query)
 
 
 def _fits(view: View, table: Table) -> float:

@@ -148,7 +148,7 @@ def _tell_groups(found: Findings, result: Table, statement: Statement, query: Qu
     if query.part and parts:
         _tell_part(found, groups, statement, query, scope)
     elif len(statement.labels) == 2 and parts:
-        groups = _by_last_label(result)
+        groups = _added_up(result, by=1 if query.period else 0)
         _tell_ranked(found, groups, statement, query, scope)
         if query.period:
             _tell_courses(found, result)
@@ -171,11 +171,12 @@ def _groups(result: Table, query: Query) -> list[Group]:
     return groups
 
 
-def _by_last_label(result: Table) -> list[Group]:
-    """Rows of two labels added up by the second."""
+def _added_up(result: Table, *, by: int) -> list[Group]:
+    """Rows of two labels added up by one of them."""
     sums: dict[str, float] = {}
-    for _, label, value in result.rows:
-        sums[label or "(none)"] = sums.get(label or "(none)", 0.0) + (number(value) or 0.0)
+    for *labels, value in result.rows:
+        label = labels[by] or "(none)"
+        sums[label] = sums.get(label, 0.0) + (number(value) or 0.0)
     return [Group(name, value, _figure(value)) for name, value in sums.items()]
 
 

@@ -81,6 +81,7 @@ def tell_lost(found: Findings, table: Table, words: list[str]) -> None:
         f"My rules do not know {_quoted(words)}, so I cannot tell. {table.source} has {names}."
     )
     found.confidence = "low"
+    found.sources.clear()  # it rests on none
 
 
 def tell(found: Findings, text: str, table: Table, query: Query) -> None:
