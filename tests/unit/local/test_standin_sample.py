@@ -104,6 +104,15 @@ async def test_a_follow_up_leans_on_what_was_asked(thread: Thread) -> None:
     assert "My rules do not know “they”" in puzzled.answer["summary"]
 
 
+async def test_two_questions_of_one_sentence_are_both_answered(thread: Thread) -> None:
+    """Where they are about different things; a half is not passed over in silence."""
+    both = await thread.ask("What time is it in Tokyo and how many customers do we have?")
+    assert "Asia/Tokyo" in both.answer["summary"]
+    assert "**40** customers" in both.answer["summary"]
+    one = await thread.ask("What was decided and what is still open?")
+    assert "query_database" not in one.names
+
+
 async def test_a_result_is_worked_on(thread: Thread) -> None:
     await thread.ask("What is 20% of 500?")
     for said, told in (

@@ -6,6 +6,9 @@ is no key; it understands questions only as far as its rules reach.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from ..replies import Reply, call, reasoning, text
@@ -13,11 +16,13 @@ from ..request import ModelRequest
 from .amending import amended
 from .conversation import COMPLETE, LONGEST, Turn, in_common
 from .findings import Findings
-from .intents import INTENTS
+from .intents import INTENTS, Intent
 from .view import Missing, Need, OutOfTurns, View
 from .words import has
 
 MOST_STEPS = 15
+AND = re.compile(r",?\s+and (?:also |then )?(?=(?:what|which|who|when|where|how)\b)", re.IGNORECASE)
+"""Between two questions."""
 
 
 class StandIn:
@@ -66,12 +71,50 @@ def _found(view: View, turn: Turn) -> Findings:
 
 
 def _work(view: View, found: Findings) -> None:
-    """Answer as the first intent that fits, or say that none does."""
-    meant = next((intent for intent in INTENTS if intent.is_asked(view)), None)
-    if meant is None:
-        found.puzzled()
-    else:
-        meant.answer(view, found)
+    """Answer as the first intent that fits, or say that none does; each of two questions by its own."""
+    first, *more = _questions(view)
+    _answer(view, first, found)
+    for question in more:
+        _answer(view, question, part := Findings())
+        found.add(part)
+
+
+def _answer(view: View, question: str, found: Findings) -> None:
+    with _asking(view, question):
+        if meant := _meant(view):
+            meant.answer(view, found)
+        else:
+            found.puzzled()
+
+
+def _questions(view: View) -> list[str]:
+    """The two questions of one sentence, where they are about different things to look up."""
+    whole = view.turn.text
+    halves = AND.split(whole, maxsplit=1)
+    if len(halves) < 2 or view.turn.files or view.turn.quoted:
+        return [whole]
+    answers = set()
+    for half in halves:
+        with _asking(view, half):
+            meant = _meant(view)
+        if meant and meant.looks_up:
+            answers.add(meant.answer)
+    return halves if len(answers) == 2 else [whole]
+
+
+def _meant(view: View) -> Intent | None:
+    return next((intent for intent in INTENTS if intent.is_asked(view)), None)
+
+
+@contextmanager
+def _asking(view: View, question: str) -> Generator[None]:
+    """This question alone is the turn's for the length of the context."""
+    turn, whole = view.turn, view.turn.text
+    turn.text = question
+    try:
+        yield
+    finally:
+        turn.text = whole
 
 
 def _is_useful(view: View, follow_up: str) -> bool:
