@@ -246,6 +246,13 @@ async def test_what_the_rules_do_not_know_is_said(thread: Thread, question: str,
     assert told.answer["confidence"] == "low"
 
 
+async def test_a_cross_table_is_told_by_its_rows(thread: Thread) -> None:
+    """What all together are called is what was added up."""
+    told = await thread.ask("total units by region and product", "sales.csv")
+    assert "All 3 regions together: **26**" in told.answer["key_points"]
+    assert told.answer["summary"].startswith("**North** has the highest")
+
+
 async def test_an_average_per_period_is_of_what_each_has_in_all(thread: Thread) -> None:
     told = await thread.ask("average revenue per quarter", "sales.csv")
     assert "per quarter is **193.25**" in told.answer["summary"]

@@ -106,6 +106,18 @@ async def test_what_somebody_said_is_found(thread: Thread) -> None:
     assert "Lunch" not in told.answer["summary"]
 
 
+async def test_all_that_somebody_said_is_told(thread: Thread) -> None:
+    """One message is not passed off as all of them."""
+    thread.said("Ben", "The office move is on Friday.")
+    thread.said("Ada", "Fine with me.")
+    thread.said("Ben", "Can somebody book the van?")
+    told = await thread.ask("What did Ben say in this thread?")
+    said = str([told.answer["summary"], told.answer["key_points"]])
+    assert "office move" in said
+    assert "book the van" in said
+    assert "Fine" not in said
+
+
 async def test_a_channel_is_read_by_its_name(thread: Thread) -> None:
     """A channel named in the question is handed to the tool, which is acquired first."""
     thread.said("Ada", "We decided to hire two people.")

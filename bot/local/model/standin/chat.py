@@ -133,7 +133,7 @@ TABLE = (
         follow_ups=EXAMPLES[1:],
     ),
     Said.of(
-        r"never ?mind|forget (?:it|that)|nothing|no worries|(?:it'?s )?(?:all )?good now|cancel that",
+        r"never ?mind|nothing|no worries|(?:it'?s )?(?:all )?good now|cancel that",
         "All right. I am here when you need me.",
     ),
     Said.of(r"(?:good ?)?bye|see you(?: later)?|good night|ciao|later", "Goodbye! I am here when you need me."),

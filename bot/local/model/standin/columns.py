@@ -104,6 +104,7 @@ def tell_missing(found: Findings, table: Table, noun: str) -> None:
     found.summary = (
         f"{table.source} has no column for **{noun}**, so I cannot tell. It has {names}."
     )
+    found.sources.clear()  # it rests on none
 
 
 def column_listed(text: str, table: Table) -> str:

@@ -147,7 +147,7 @@ def _forget(view: View, found: Findings, what: str) -> None:
         said_last = next(
             (s.arguments.get("text") for s in view.earlier if s.tool == "remember"), None
         )
-        chosen = [each for each in kept if each["text"] == said_last] or kept[-1:]
+        chosen = [each for each in kept if each["text"] == said_last]
     if not chosen:
         found.summary = "I found nothing like that in what is remembered. It holds:"
         found.points = [f"“{each['text']}”" for each in kept]

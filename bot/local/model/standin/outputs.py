@@ -98,7 +98,7 @@ def failed(output: str) -> bool:
 def reason(output: str) -> str:
     """Why a tool did not do it: the first line, without what is for the model alone."""
     output = re.sub(r"\bno channel [CG][A-Z0-9]{8,}", "no such channel", output)
-    return re.split(r" (?:Do not|Ask the person|Say so)\b", output.split("\n", 1)[0])[0]
+    return re.split(r" (?:Do not|Ask the person|Say so|Say that)\b", output.split("\n", 1)[0])[0]
 
 
 def not_done(what: str, output: str) -> str:

@@ -13,7 +13,7 @@ WORKED_OUT = re.compile(
     r"\b(how (?:many|often)|count|compare|differ\w*|versus|vs|should (?:we|i)|better)\b", re.I
 )
 """What no quotation answers."""
-_ASKING = "many much often long say says mention mentions anything something get got go goes need"
+_ASKING = "people everyone everybody anyone anybody someone somebody many much often long say says mention mentions anything something get got go goes need"
 ASKING = frozenset(_ASKING.split())
 MOST_QUOTES = 4
 LONGEST = 280

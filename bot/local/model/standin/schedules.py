@@ -192,4 +192,5 @@ def _meant(view: View, listed: list[Scheduled]) -> list[Scheduled]:
 
 def _without(text: str, when: re.Match[str]) -> str:
     rest = text[: when.start()] + " " + text[when.end() :]
-    return " ".join(rest.split()).strip(" ,.:;")
+    rest = re.sub(r"^\W*(?:please )?ask\b\s*:?", "", " ".join(rest.split()), flags=re.IGNORECASE)
+    return rest.strip(" ,.:;")

@@ -31,7 +31,7 @@ SUMMARY = (
     r"(?:was|is|'s) (?:said|discussed|going on|happening|new|up)(?!.*\babout\b)"
 )
 POINTED = r"about (?!this|it\b|the (?:thread|channel))\w+|who|when|which|did|any"
-MOST_SOURCES = 5
+MOST_SOURCES, MOST_QUOTED = 5, 10
 CHANNEL = re.compile(r"<#(?P<id>[A-Z0-9]+)(?:\|[^>]*)?>|#(?P<name>[\w-]+)")
 DECIDED = r"decided|decision|agreed|we(?:'ll| will)|let's go|approved|settled"
 TO_DO = r"i(?:'ll| will)|will|todo|action|please|needs? to|should|must"
@@ -164,7 +164,8 @@ def _read(view: View) -> tuple[str, str]:
     named = (channel["id"] or channel["name"]) if channel else None
     place = view.turn.place if view.turn.place.startswith("#") else "the channel"
     if channel:
-        place = f"#{channel['name']}" if channel["name"] else "that channel"
+        is_id = not channel["name"] or re.fullmatch(r"[CGD][A-Z0-9]{8,}", channel["name"])
+        place = "that channel" if is_id else f"#{channel['name']}"
     thought = f"I read the recent messages of {place}."
     return view.do("read_channel", thought, fresh=True, channel=named, limit=100), place
 
@@ -245,7 +246,12 @@ def _quote(view: View, found: Findings, messages: list[Said], place: str) -> Non
     if named and found.confidence == "low":
         found.gaps.clear()
         found.confidence = "high"
-        found.summary = f"{named[0].author} wrote in {place}: “{cut(named[-1].text)}”"
+        found.summary, *found.points = (
+            f"“{cut(each.text)}”" for each in reversed(named[-MOST_QUOTED:])
+        )
+        found.summary = f"{named[0].author} wrote in {place}: {found.summary}"
+        if len(named) > MOST_QUOTED:
+            found.gaps.append(f"These are the last {MOST_QUOTED} of {len(named)} messages.")
 
 
 def _is_named(view: View, author: str) -> bool:

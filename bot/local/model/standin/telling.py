@@ -259,7 +259,9 @@ def _tell_parts(found: Findings, groups: list[Group], query: Query, statement: S
     total = sum(group.value for group in groups)
     if len(groups) < 2:
         return
-    noun = plural(statement.labels[-1].replace("_", " "))
+    # Of two labels the figures are added up by the first, of a course by what has it.
+    told_by = statement.labels[-1 if query.period else 0]
+    noun = plural(told_by.replace("_", " "))
     every = "Both" if len(groups) == 2 else f"All {len(groups)}"
     found.points.append(f"{every} {noun} together: **{_figure(total)}**")
     if query.period and len(statement.labels) == 1:

@@ -51,6 +51,7 @@ _AROUND = (
     "join turn into first "
     "explain preview open read look inside everything anything something summary describe overview "
     "double check verify confirm sorry mean meant actually instead rather "
+    "use using used "
     "spend spent paid pay "
     "come came go went have got get hold contain there here exist "
     "data dataset database db sql file sheet tab table column row record entry line csv xlsx excel spreadsheet attached "
