@@ -6,7 +6,7 @@ import { fold } from "./folding.js";
 import { showModals } from "./modals.js";
 import { morphChildren } from "./morph.js";
 import { offerNewest } from "./newest.js";
-import { go, markSidebar, place, present, refreshAll, sidebar } from "./place.js";
+import { go, markSidebar, place, present, redraw, refreshAll, sidebar } from "./place.js";
 import { drawn, user } from "./server.js";
 import { stepEnded } from "./steps.js";
 import { prepareTables } from "./tables.js";
@@ -63,7 +63,7 @@ export const operations = {
   },
   // What changed after it was drawn and before the server watched it has been missed.
   watched({ changes }) {
-    if (changes > drawn.changes) operations.again();
+    if (changes > drawn.changes) place.settled = place.settled.then(redraw);
   },
   again: () => { place.settled = place.settled.then(refreshAll); },
   kept(op) {

@@ -204,11 +204,15 @@ export function openedHome() {
   if (place.shown.tab === "home") place.live.socket.addEventListener("open", () => act("home", { tab: "home" }), { once: true });
 }
 
-export async function refreshAll() {
+export async function redraw() {
   drawn.changes = Infinity;
   await showPane();
   history.replaceState(place.shown, "", address());
   await showThread({ focus: false });
+}
+
+export async function refreshAll() {
+  await redraw();
   showModals((await fragment("modals", at())) ?? "", place.shown.channel);
 }
 
