@@ -66,11 +66,16 @@ async def query_database(
     ] = None,
     compact: Annotated[Compact, Field(description="Only its handle and columns, no rows.")] = False,
 ) -> ToolResult:
-    """Run one read-only SELECT on a database. Aggregate there rather than fetch rows. The result
-    gets a handle tbl_…; up to 50 rows are shown."""
+    """Run one read-only SELECT on a database. Aggregate there rather than fetch rows, but for an
+    export select all of its rows, without a limit. The result has all of them under a handle tbl_…,
+    which share_file makes a file of; up to 50 are shown."""
     found = await databases.query(database, sql, limit)
     table = await tables.save_rows(
-        artifacts, found.columns, found.rows, name=f"database {database}"
+        artifacts,
+        found.columns,
+        found.rows,
+        name=f"database {database}",
+        is_cut=found.truncated,
     )
     text = await tables.shown(artifacts, table, compact=compact)
     if found.truncated:

@@ -66,7 +66,7 @@ async def share_file(
         Field(
             min_length=1,
             max_length=200,
-            description='File name; its end decides the format: "by region.xlsx", "report.pdf".',
+            description='Says what is in it; its end decides the format: "revenue by region.xlsx".',
         ),
     ],
     conversation: Provided[Conversation],
@@ -74,8 +74,9 @@ async def share_file(
     handle: Annotated[
         str | None,
         Field(
-            description="What to share: tbl_… as .csv or .xlsx, chart_… as .png, doc_… as .txt or "
-            ".md, file_… as it is, or one of Markdown as .docx or .pdf."
+            description="What to share: tbl_… with all its rows as .csv, .xlsx, .pdf or .docx, "
+            "chart_… as .png, doc_… as .txt or .md, file_… as it is, or one of Markdown as .docx or "
+            ".pdf."
         ),
     ] = None,
     sheets: Annotated[
@@ -163,17 +164,27 @@ async def _of_handle(handle: str, name: str, artifacts: Artifacts) -> _File:
 
 
 async def _of_table(artifact: Artifact, name: str, artifacts: Artifacts) -> _File:
+    stem = PurePosixPath(name).stem
     match _suffix(name):
         case ".parquet":
             return _File(await artifacts.read(artifact.handle))
         case ".xlsx":
-            return await _of_sheets([Sheet(name="Data", handle=artifact.handle)], name, artifacts)
+            return await _of_sheets(
+                [Sheet(name=stem[:100], handle=artifact.handle)], name, artifacts
+            )
         case ".csv":
             found = await tables.rows_of(artifacts, artifact.handle, limit=_MAX_ROWS)
             data = await asyncio.to_thread(spreadsheets.csv_file, found.names, found.rows)
-            return _File(data, _cut(artifact.handle, found))
+            return _File(data, _cut(artifact, found))
+        case ".pdf" | ".docx":
+            title = re.sub(r"[\[\]*_`#]+", " ", stem)
+            shown = f"# {title}\n\n![{artifact.rows:,} rows]({artifact.handle})"
+            made = await _of_text(shown, name, artifacts)
+            return _File(made.data, (*made.notes, *_cut(artifact)))
         case _:
-            raise ToolError(f"A table is shared as .csv, .xlsx or .parquet; not as {name}.")
+            raise ToolError(
+                f"A table is shared as .csv, .xlsx, .pdf, .docx or .parquet; not as {name}."
+            )
 
 
 async def _of_sheets(sheets: list[Sheet], name: str, artifacts: Artifacts) -> _File:
@@ -186,12 +197,15 @@ async def _of_sheets(sheets: list[Sheet], name: str, artifacts: Artifacts) -> _F
             raise ToolError(f"{sheet.handle} is no table; a sheet is made of a tbl_….")
         found = await tables.rows_of(artifacts, sheet.handle, limit=_MAX_ROWS)
         made.append(spreadsheets.Sheet(sheet.name, found.names, found.rows))
-        notes += _cut(sheet.handle, found)
+        notes += _cut(artifact, found)
     return _File(await asyncio.to_thread(spreadsheets.workbook, made), tuple(notes))
 
 
-def _cut(handle: str, found: tables.Rows) -> tuple[str, ...]:
+def _cut(table: Artifact, found: tables.Rows | None = None) -> tuple[str, ...]:
     """What to say when not all rows are in the file."""
-    if len(found.rows) == found.total:
-        return ()
-    return (f"of {handle} only the first {len(found.rows):,} of {found.total:,} rows are in it",)
+    if found and len(found.rows) < found.total:
+        of = f"the first {len(found.rows):,} of {found.total:,} rows"
+        return (f"of {table.handle} only {of} are in it",)
+    if table.is_cut:
+        return (f"{table.handle} is not whole: a limit left rows out of what it was made of",)
+    return ()

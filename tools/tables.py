@@ -43,7 +43,8 @@ async def query_table(
 
     Name a table by its handle or by its quoted file name ("sales.csv"). Quote column names with
     spaces or capitals. Text dates: strptime(col, '%d/%m/%Y'); text numbers: try_cast(replace(col,
-    ',', '') AS DOUBLE). The result gets a handle of its own; up to 50 rows are shown.
+    ',', '') AS DOUBLE). The result has all rows under a handle of its own, which share_file makes a
+    file of; up to 50 are shown.
     """
     result = await tables.query(artifacts, sql, handles)
     asked = [await artifacts.find(handle) for handle in dict.fromkeys(handles)]

@@ -43,6 +43,7 @@ class ThreadArtifacts:
         columns: tuple[Column, ...] = (),
         source_title: str = "",
         source_url: str | None = None,
+        is_cut: bool = False,
     ) -> Artifact:
         if len(data) > self._max_bytes:
             raise ToolError(
@@ -59,6 +60,7 @@ class ThreadArtifacts:
             columns=columns,
             source_title=source_title,
             source_url=source_url,
+            is_cut=is_cut,
         )
         request = current_request().request
         if await self._store.count(request.team, request.user, len(data)) > self._per_day:

@@ -24,6 +24,7 @@ class Artifact(BaseModel):
     """What is known of an artifact without reading it. `size` in bytes; `sha256` in hex.
 
     `source_title` and `source_url` say where the content came from, for the answer's sources.
+    `is_cut` is true of a table that a limit left rows out of, and of what was made of one.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -38,6 +39,7 @@ class Artifact(BaseModel):
     columns: tuple[Column, ...] = ()
     source_title: str = ""
     source_url: str | None = None
+    is_cut: bool = False
     created: datetime = Field(default_factory=lambda: datetime.now(UTC))
 
 
@@ -55,6 +57,7 @@ class Artifacts(Protocol):
         columns: tuple[Column, ...] = (),
         source_title: str = "",
         source_url: str | None = None,
+        is_cut: bool = False,
     ) -> Artifact:
         """Keep `data` and name it; the handle begins with `prefix`.
 

@@ -34,6 +34,17 @@ class Sheet:
     rows: Sequence[Sequence[object]]
 
 
+def digits(values: Iterable[object]) -> int:
+    """How many digits after the mark all numbers of a column are shown with: 0 where all are whole,
+    else as many as one of them needs, from 2 (1234.5 may be money) to 3."""
+    needed = max((_digits(each) for each in values if isinstance(each, float | Decimal)), default=0)
+    return max(2, needed) if needed else 0
+
+
+def _digits(value: float | Decimal) -> int:
+    return len(f"{value:.3f}".rstrip("0").partition(".")[2]) if isfinite(value) else 0
+
+
 def csv_file(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
     """CSV with a byte order mark, without which Excel misreads accents."""
     out = io.StringIO()
@@ -93,8 +104,14 @@ def _write(made: Any, sheet: Sheet) -> None:
         )
         cell.alignment = Alignment(vertical="top", wrap_text=True)
     made.append(heading)
+    forms = [_form(column) for column in zip(*sheet.rows, strict=True)]
     for row in sheet.rows:
-        made.append([_cell(made, value) for value in row])
+        made.append([_cell(made, value, form) for value, form in zip(row, forms, strict=True)])
+
+
+def _form(column: Sequence[object]) -> str:
+    """How its fractions are shown; "" where all are whole, which may be years and ids."""
+    return f"#,##0.{'0' * found}" if (found := digits(column)) else ""
 
 
 def _widths(sheet: Sheet) -> list[int]:
@@ -107,7 +124,7 @@ def _widths(sheet: Sheet) -> list[int]:
     return [min(60, max(9, each + 3)) for each in longest]
 
 
-def _cell(sheet: Any, value: object) -> Any:
+def _cell(sheet: Any, value: object, form: str) -> Any:
     """What goes into a row. Text stays text, whatever it begins with; a number that Excel would
     round is text too."""
     match value:
@@ -116,7 +133,7 @@ def _cell(sheet: Any, value: object) -> Any:
         case int() if len(str(abs(value))) <= _DIGITS:
             return value
         case float() | Decimal() if isfinite(value):
-            return value
+            return _formatted(sheet, value, form) if form else value
         case time():
             return value
         case date():
@@ -127,13 +144,17 @@ def _cell(sheet: Any, value: object) -> Any:
 
 
 def _dated(sheet: Any, value: date) -> Any:
-    from openpyxl.cell import WriteOnlyCell
-
     if value.year < 1900:  # before Excel's calendar
         return cell_text(value)
+    return _formatted(sheet, value, _MOMENT if isinstance(value, datetime) else _DATE)
+
+
+def _formatted(sheet: Any, value: float | Decimal | date, form: str) -> Any:
+    from openpyxl.cell import WriteOnlyCell
+
     cell = WriteOnlyCell(sheet)
     cell.value = value
-    cell.number_format = _MOMENT if isinstance(value, datetime) else _DATE
+    cell.number_format = form
     return cell
 
 

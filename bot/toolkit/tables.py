@@ -20,6 +20,7 @@ from bot.parsing.results import Sheet
 from bot.parsing.tabular import cell_text as cell_text
 from bot.parsing.tabular import column_names, connect, csv_text, write_parquet
 from bot.parsing.text import clean as clean
+from bot.toolkit import table_profile
 from bot.toolkit.artifacts import Artifact, Artifacts, Column
 from bot.toolkit.table_session import PARQUET as PARQUET
 from bot.toolkit.table_session import columns_line as columns_line
@@ -30,9 +31,7 @@ _MAX_ROWS = 200_000
 _SHOWN_ROWS = 50
 _ROWS_WHEN_SCARCE = 15
 _SCARCE = 0.7
-_PROFILED_COLUMNS = 100
 _FIRST_ROWS = 5
-_LISTED_VALUES = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +60,13 @@ def head_line(table: Artifact) -> str:
 
 
 async def save_table(
-    artifacts: Artifacts, data: bytes, *, name: str, title: str = "", url: str | None = None
+    artifacts: Artifacts,
+    data: bytes,
+    *,
+    name: str,
+    title: str = "",
+    url: str | None = None,
+    is_cut: bool = False,
 ) -> Artifact:
     """Keep Parquet `data` as a table artifact with its rows and columns counted."""
     columns, rows = await asyncio.to_thread(_measured, data)
@@ -74,6 +79,7 @@ async def save_table(
         columns=columns,
         source_title=title or name,
         source_url=url,
+        is_cut=is_cut,
     )
 
 
@@ -88,12 +94,16 @@ def _measured(data: bytes) -> tuple[tuple[Column, ...], int]:
 
 
 async def save_rows(
-    artifacts: Artifacts, columns: Sequence[str], rows: Sequence[Sequence[object]], *, name: str
+    artifacts: Artifacts,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    *,
+    name: str,
+    is_cut: bool = False,
 ) -> Artifact:
     """Keep rows of Python values as a table artifact; text stays text, ISO dates become dates."""
-    return await save_table(
-        artifacts, await asyncio.to_thread(_as_parquet, list(columns), rows), name=name
-    )
+    data = await asyncio.to_thread(_as_parquet, list(columns), rows)
+    return await save_table(artifacts, data, name=name, is_cut=is_cut)
 
 
 def _as_parquet(columns: list[str], rows: Sequence[Sequence[object]]) -> bytes:
@@ -106,7 +116,7 @@ def _as_parquet(columns: list[str], rows: Sequence[Sequence[object]]) -> bytes:
 async def query(artifacts: Artifacts, sql: str, handles: Sequence[str]) -> Artifact:
     """Run one SELECT over the tables and keep its result (the first 200,000 rows)."""
     async with opened(artifacts, handles) as session:
-        data = await session.run(
+        data, is_cut = await session.run(
             lambda connection: _selected(connection, clean(sql), session.folder)
         )
         sources = dict.fromkeys(table.source_title or table.name for table in session.tables)
@@ -117,10 +127,12 @@ async def query(artifacts: Artifacts, sql: str, handles: Sequence[str]) -> Artif
         name="query result",
         title=", ".join(sources),
         url=urls.pop() if len(urls) == 1 else None,
+        is_cut=is_cut or any(table.is_cut for table in session.tables),
     )
 
 
-def _selected(connection: Any, sql: str, folder: Path) -> bytes:
+def _selected(connection: Any, sql: str, folder: Path) -> tuple[bytes, bool]:
+    """Its rows as Parquet, and whether they are as many as are kept at most."""
     import duckdb
 
     statements = connection.extract_statements(sql)
@@ -130,11 +142,13 @@ def _selected(connection: Any, sql: str, folder: Path) -> bytes:
     path = folder / "result"
     writing = f"FROM {source} LIMIT {_MAX_ROWS}) TO '{path}' (FORMAT parquet)"
     try:
-        connection.execute(f"COPY (SELECT * {_whole_numbers(connection, source)} {writing}")
+        [rows] = connection.execute(
+            f"COPY (SELECT * {_whole_numbers(connection, source)} {writing}"
+        ).fetchone()
     except duckdb.ConversionException:
         # A sum beyond 64 bits, unless the statement itself is at fault and fails again.
-        connection.execute(f"COPY (SELECT * {writing}")
-    return path.read_bytes()
+        [rows] = connection.execute(f"COPY (SELECT * {writing}").fetchone()
+    return path.read_bytes(), rows == _MAX_ROWS
 
 
 def _whole_numbers(connection: Any, source: str) -> str:
@@ -256,45 +270,14 @@ async def describe(
     if compact:
         return "\n".join(head)
     async with opened(artifacts, [table.handle]) as session:
-        profile = await session.run(lambda connection: _profile(connection, table))
+        profile = await session.run(lambda connection: table_profile.profile(connection, table))
         first = await session.run(lambda connection: _rows(connection, table, 0, _FIRST_ROWS))
     return "\n".join(
         [
             *head,
             "profile:",
-            csv_text(["column", "type", "nulls", "distinct", "min", "max", "values"], profile),
+            csv_text(table_profile.HEADING, profile),
             f"first {len(first.rows)} rows:",
             first.csv,
         ]
     )
-
-
-def _profile(connection: Any, table: Artifact) -> list[list[object]]:
-    return [
-        _profiled(connection, table.handle, column) for column in table.columns[:_PROFILED_COLUMNS]
-    ]
-
-
-def _profiled(connection: Any, handle: str, column: Column) -> list[object]:
-    name = quoted_name(column.name)
-    nulls, distinct, low, high = connection.execute(
-        f"SELECT count(*) - count({name}), count(DISTINCT {name}), min({name})::VARCHAR, "
-        f"max({name})::VARCHAR FROM {quoted_name(handle)}"
-    ).fetchone()
-    values = _values(connection, handle, name) if column.type == "VARCHAR" else []
-    listed = " | ".join(values) if len(values) <= _LISTED_VALUES else ""
-    return [column.name, column.type, nulls, distinct, _short(low), _short(high), listed]
-
-
-def _values(connection: Any, handle: str, name: str) -> list[str]:
-    """The different texts of a column, one more than are listed at most."""
-    rows = connection.execute(
-        f"SELECT DISTINCT {name} FROM {quoted_name(handle)} WHERE {name} IS NOT NULL "
-        f"ORDER BY 1 LIMIT {_LISTED_VALUES + 1}"
-    ).fetchall()
-    return [_short(value) for (value,) in rows]
-
-
-def _short(value: str | None) -> str:
-    text = cell_text(value)
-    return text if len(text) <= 40 else f"{text[:39]}…"

@@ -24,6 +24,7 @@ class MemoryArtifacts:
         columns: tuple[Column, ...] = (),
         source_title: str = "",
         source_url: str | None = None,
+        is_cut: bool = False,
     ) -> Artifact:
         artifact = Artifact(
             handle=new_id(prefix, 6),
@@ -35,6 +36,7 @@ class MemoryArtifacts:
             columns=columns,
             source_title=source_title,
             source_url=source_url,
+            is_cut=is_cut,
         )
         self.kept[artifact.handle] = (artifact, data)
         return artifact

@@ -11,7 +11,7 @@ from typing import Any
 from bot.core import locales
 from bot.core.answers import Chart
 from bot.core.errors import ToolError
-from bot.toolkit import tables
+from bot.toolkit import spreadsheets, tables
 from bot.toolkit.artifacts import CHART_TYPE, Artifacts
 from bot.toolkit.reports.blocks import Block, Figure, Listing, Paragraph, Quote, Run, Table, Text
 
@@ -90,10 +90,10 @@ class _Filling:
         )
 
     def _column(self, values: Sequence[Any]) -> list[Text]:
-        """Cells in the reader's form: numbers with as many digits after the mark as the longest has,
-        and grouped where one of them has five before it. Years are not grouped."""
+        """Cells in the reader's form: fractions with as many digits after the mark as the column has,
+        whole numbers grouped where one of them has five. Years are not grouped."""
         found = [each for each in values if _is_figure(each)]
-        digits = max((_digits(each) for each in found), default=0)
+        digits = spreadsheets.digits(found)
         plain = digits == 0 and all(abs(each) < 10_000 for each in found)
 
         def cell(value: Any) -> str:
@@ -110,11 +110,6 @@ def _is_figure(value: object) -> bool:
     return (
         isinstance(value, int | float | Decimal) and not isinstance(value, bool) and isfinite(value)
     )
-
-
-def _digits(value: float | Decimal) -> int:
-    """After the mark, to three."""
-    return len(f"{value:.3f}".rstrip("0").partition(".")[2])
 
 
 def _is_number(kind: str) -> bool:

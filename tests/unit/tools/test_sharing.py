@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
+import docx
 import openpyxl
 import pytest
 
@@ -57,7 +58,8 @@ async def test_a_table_is_shared_as_a_workbook(
     assert [sheet[cell].value for cell in ("A3", "A4", "A5")] == [HOSTILE, "-5", "@x"]
     assert {sheet[cell].data_type for cell in ("A3", "A4", "A5")} == {"s"}
     assert all(sheet[cell].quotePrefix for cell in ("A3", "A4", "A5"))
-    assert (sheet.freeze_panes, sheet["A1"].font.bold) == ("A2", True)
+    assert {sheet[cell].number_format for cell in ("B2", "B3")} == {"#,##0.00"}
+    assert (sheet.title, sheet.freeze_panes, sheet["A1"].font.bold) == ("t", "A2", True)
 
 
 async def test_several_tables_are_sheets_of_one_workbook(
@@ -85,6 +87,10 @@ async def test_what_is_cut_is_said(
     for name in ("t.csv", "t.xlsx"):
         result = await share_file(name, conversation, artifacts, handle=table.handle)
         assert "only the first 2 of 3 rows" in result.content
+    cut = await tables.save_rows(artifacts, ["n"], [[1]], name="database shop", is_cut=True)
+    of_cut = await tables.query(artifacts, f"SELECT sum(n) FROM {cut.handle}", [cut.handle])
+    result = await share_file("t.csv", conversation, artifacts, handle=of_cut.handle)
+    assert "a limit left rows out of what it was made of" in result.content
 
 
 async def test_a_chart_is_shared_as_its_picture(
@@ -135,11 +141,18 @@ async def test_what_cannot_be_shared_says_why(
     assert conversation.shared == []
 
 
-async def test_a_table_has_its_formats(
+async def test_a_table_is_shared_as_a_report(
     artifacts: MemoryArtifacts, conversation: MemoryConversation, table: Artifact
 ) -> None:
-    with pytest.raises(ToolError, match=r"as \.csv, \.xlsx or \.parquet"):
-        await share_file("t.pdf", conversation, artifacts, handle=table.handle)
+    """All its rows under its name; in each column fractions have the same digits, two at least."""
+    await share_file("By name.docx", conversation, artifacts, handle=table.handle)
+    report = docx.Document(io.BytesIO(conversation.shared[0][1]))
+    [made] = report.tables
+    cells = [[cell.text for cell in row.cells[:2]] for row in made.rows]
+    assert report.paragraphs[0].text == "By name"
+    assert cells[1:] == [["Zoë", "12.50"], [HOSTILE, "-3.00"], ["-5", "1.00"], ["@x", "2.00"]]
+    with pytest.raises(ToolError, match=r"as \.csv, \.xlsx, \.pdf, \.docx or \.parquet"):
+        await share_file("t.png", conversation, artifacts, handle=table.handle)
 
 
 def test_sharing_changes_something() -> None:
