@@ -154,7 +154,7 @@ def _listener(
         slack,
         gate,
         threads=stores.threads,
-        awaits_people=stores.mailbox.awaits_people,
+        pending=requests.pending,
         submit=submit,
         stopping=stopping,
         background=background,

@@ -108,6 +108,12 @@ class Request(BaseModel):
         return self.private or self.channel.startswith("D") or self.entry is Entry.HEADLESS
 
     @property
+    def is_typed(self) -> bool:
+        """Whether `user` wrote it as a message for all in the thread: no form, schedule, repetition."""
+        typed = self.entry in (Entry.MENTION, Entry.DIRECT_MESSAGE, Entry.THREAD_REPLY)
+        return typed and not self.private and self.again in (None, Again.EDITED)
+
+    @property
     def thread_key(self) -> str:
         """Names the thread everywhere: mailbox, lease, chain, artifacts."""
         return f"{self.team}:{self.channel}:{self.thread}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from bot.core.approvals import Approval, Asked, Decision, Verdict
 from bot.core.audit import AuditKind
+from bot.core.errors import CorruptValue
 from bot.core.failpoints import failpoint
 from bot.core.outcome import Outcome
 from bot.core.request import Request
@@ -29,6 +30,15 @@ class Requests:
         Raises StoreUnavailable when that is not certain: do not acknowledge it then.
         """
         new = await self.engine.submit(request, event_id)
+        if request.is_typed and not request.suggested:
+            await self._decide_by_writing(request)
+        if not request.private:  # what only one person saw makes nobody's reply meant for us
+            await self.stores.threads.join(request.thread_key, request.user)
+        return new
+
+    async def _decide_by_writing(self, request: Request) -> None:
+        """Who writes something new in the thread takes back what they are asked there. Other ways of
+        asking, a shortcut or a schedule, say nothing of that."""
         on_record = await self.stores.audit.beside(
             audited(request, AuditKind.DECIDED, "denied by writing instead", ok=False)
         )
@@ -36,9 +46,22 @@ class Requests:
         if await self.stores.approvals.supersede(request, instead, on_record):
             await self.stores.audit.settle(request.team)
             await self.engine.wake(request.thread_key)
-        if not request.private:  # what only one person saw makes nobody's reply meant for us
-            await self.stores.threads.join(request.thread_key, request.user)
-        return new
+
+    async def pending(self, team: str, channel: str, thread: str | None) -> list[Approval]:
+        """What the thread's run waits for people to decide; without a thread, the runs of all threads
+        of the channel."""
+        here = f"{team}:{channel}:"
+        keys = [here + thread] if thread else await self._threads_of(here)
+        return [approval for key in keys for approval in await self._pending(key)]
+
+    async def _pending(self, thread_key: str) -> list[Approval]:
+        try:
+            head = await self.stores.mailbox.head(thread_key)
+            run_id = await self.stores.runs.id_of(head.id) if head else None
+            asked = await self.stores.approvals.of_run(run_id) if run_id else []
+        except CorruptValue:  # it is set aside
+            return []
+        return [each.approval for each in asked if each.decision is None]
 
     async def asked(self, approval_id: str) -> Asked | None:
         """A question that was put to people, and its answer if it has one."""
@@ -143,8 +166,7 @@ class Requests:
 
     async def cancel_in_channel(self, team: str, channel: str, by: str) -> bool:
         """`cancel` in every thread of a conversation."""
-        here = f"{team}:{channel}:"
-        found = [key for key in await self.stores.mailbox.threads() if key.startswith(here)]
+        found = await self._threads_of(f"{team}:{channel}:")
         return any([await self.cancel(thread_key, by) for thread_key in found])
 
     async def cancel_own(self, thread_key: str, by: str) -> bool:
@@ -162,6 +184,10 @@ class Requests:
         begun = await self.stores.runs.begun_by(run_id) if run_id else None
         stopped = begun[0] if begun else request.id
         return await self._stop(request.thread_key, stopped, by) is not None
+
+    async def _threads_of(self, here: str) -> list[str]:
+        """The keys of threads that have requests and begin with that."""
+        return [key for key in await self.stores.mailbox.threads() if key.startswith(here)]
 
     async def _stop(self, thread_key: str, request_id: str | None, by: str) -> str | None:
         """Ask to stop a request, by default the thread's current one, also one that is parked."""

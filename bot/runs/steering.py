@@ -20,13 +20,12 @@ from bot.agent.interrupt import Interrupt
 from bot.agent.state import LoopState
 from bot.core.chain import Item
 from bot.core.failpoints import failpoint
-from bot.core.request import Again, Entry, Request
+from bot.core.request import Entry, Request
 
 MOST_MESSAGES = 200
 MOST_CHARACTERS = 60_000
 """Of all messages of a run together; further ones wait for the next."""
 
-_TYPED = frozenset({Entry.MENTION, Entry.DIRECT_MESSAGE, Entry.THREAD_REPLY})
 _ELSEWHERE = frozenset({Entry.WORKFLOW_STEP, Entry.HEADLESS})
 """Something waits for their answers that is no reader of the thread."""
 
@@ -141,5 +140,4 @@ def _takes_more(request: Request) -> bool:
 
 def _is_plain(request: Request) -> bool:
     """Whether somebody typed it into the thread, and no more is wanted than such an answer."""
-    typed = request.entry in _TYPED and request.again in (None, Again.EDITED)
-    return typed and _takes_more(request)
+    return request.is_typed and _takes_more(request)

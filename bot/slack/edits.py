@@ -19,8 +19,8 @@ from bot.core.request import Again, Request
 from bot.slack.client import Identity
 from bot.slack.gate import Gate
 from bot.slack.intake import Intake
-from bot.slack.stopping import is_stop
 from bot.slack.text import mentions
+from bot.slack.typed import is_stop
 
 Event = Mapping[str, Any]
 

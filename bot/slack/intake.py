@@ -6,11 +6,12 @@ Whatever raises here leaves the event unacknowledged, and Slack delivers it agai
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol
 
 from slack_sdk.errors import SlackApiError
 
+from bot.core.approvals import Approval
 from bot.core.errors import NotPermitted, SlackUnavailable, StoreUnavailable
 from bot.core.request import Entry, Request
 from bot.runs.auditing import Record, refused
@@ -22,15 +23,15 @@ from bot.slack.client import TRANSPORT_ERRORS
 from bot.slack.contents import attached_to, file_refs
 from bot.slack.gate import Gate
 from bot.slack.names import naming
+from bot.slack.posts import Event, action_token, is_direct, is_of_a_person
 from bot.slack.render import words
-from bot.slack.stopping import Stopping, is_stop, may_be_of_else
+from bot.slack.render.approval import yes_typed
+from bot.slack.stopping import Stopping
 from bot.slack.text import mentions, question_from
 from bot.slack.turns import Turns
+from bot.slack.typed import is_stop, is_yes, may_be_of_else
 from bot.slack.workspaces import Slack
 
-Event = Mapping[str, Any]
-
-_ACCEPTED_SUBTYPES = (None, "file_share", "thread_broadcast")
 _KNOWN_CROWDS = 10_000  # threads remembered to have several people in them
 
 
@@ -47,8 +48,9 @@ class Threads(Protocol):
         """Whether `first_notice` was asked of the message."""
 
 
-AwaitsPeople = Callable[[str], Awaitable[bool]]
-"""Whether a thread's run waits for somebody to decide, so that all behind it waits as well."""
+Pending = Callable[[str, str, str | None], Awaitable[Sequence[Approval]]]
+"""What the run of a thread (team, channel, ts) waits for people to decide, so that all behind it waits
+as well; without the ts, the runs of all threads of the channel."""
 
 
 class Intake:
@@ -60,7 +62,7 @@ class Intake:
         gate: Gate,
         *,
         threads: Threads,
-        awaits_people: AwaitsPeople,
+        pending: Pending,
         submit: Submit,
         stopping: Stopping,
         background: Background,
@@ -73,7 +75,7 @@ class Intake:
         self._name_of = naming(slack.people, slack.access)
         self._gate = gate
         self._threads = threads
-        self._awaits_people = awaits_people
+        self._pending = pending
         self._submit = submit
         self._stopping = stopping
         self._background = background
@@ -84,7 +86,7 @@ class Intake:
     async def message(self, event: Event, event_id: str, *, late: bool = False) -> None:
         """A post, as `message` or `app_mention`: Slack sends both for one mention. A `late` one
         was found after nothing had listened."""
-        if self._is_ignored(event):
+        if not is_of_a_person(event, self._identity.user):
             return
         if self._says(event, is_stop) and not event.get("files") and await self._stop(event):
             return
@@ -93,12 +95,14 @@ class Intake:
             async with self._turns.of(self._thread_key(event["channel"], thread)):
                 await self._take_in(event, event_id, late=late)
         except StoreUnavailable:
-            if event["type"] == "app_mention" or _is_direct(event):
+            if event["type"] == "app_mention" or is_direct(event):
                 shown = self._status.show(event["channel"], thread, words.STATUS_WAITING)
                 self._background.start(shown, "saying that nothing can be kept")
             raise
 
     async def _take_in(self, event: Event, event_id: str, *, late: bool) -> None:
+        if await self._is_left_to_the_buttons(event):
+            return
         entry = await self._entry(event)
         if entry is None:
             await self._ask_for_a_mention(event)
@@ -133,7 +137,7 @@ class Intake:
         of_else = self._says(event, may_be_of_else)
         if of_else and await self._stopping.is_request(channel, event["ts"]):
             return False
-        direct = _is_direct(event)
+        direct = is_direct(event)
         stopped, refused = False, ""
         try:
             if thread or direct:
@@ -157,7 +161,7 @@ class Intake:
 
     async def _begin(self, request: Request) -> None:
         """The first status; who asks behind a run that waits for others is told that they wait too."""
-        if not await self._awaits_people(request.thread_key):
+        if not await self._pending(request.team, request.channel, request.thread):
             await self._status.begin(request, words.STATUS_STARTING, words.LOADING)
         else:
             self._tell(request.channel, request.thread, request.user, words.WAITS_BEHIND)
@@ -170,20 +174,9 @@ class Intake:
         """As `Request.thread_key`: the team is the bot's own, in shared channels too."""
         return f"{self._identity.team}:{channel}:{thread}"
 
-    def _is_ignored(self, event: Event) -> bool:
-        user = event.get("user")
-        return (
-            event.get("subtype") not in _ACCEPTED_SUBTYPES
-            or bool(event.get("bot_id") or event.get("bot_profile") or event.get("hidden"))
-            or not user
-            or user in (self._identity.user, "USLACKBOT")
-            or not event.get("channel")
-            or not event.get("ts")
-        )
-
     async def _entry(self, event: Event) -> Entry | None:
         """By which rule the post is for the bot; None when it is not."""
-        if _is_direct(event):
+        if is_direct(event):
             return Entry.DIRECT_MESSAGE
         if event["type"] == "app_mention" or mentions(str(event.get("text")), self._identity.user):
             return Entry.MENTION
@@ -225,12 +218,29 @@ class Intake:
         """Where something waits for a decision, a reply among others may be a change of it: who asked
         there is told, once, that the bot waits to be mentioned."""
         thread, user = event.get("thread_ts"), event["user"]
-        key = self._thread_key(event["channel"], thread or "")
-        if not thread or not await self._awaits_people(key):
+        if not thread or not await self._pending(self._identity.team, event["channel"], thread):
             return
+        key = self._thread_key(event["channel"], thread)
         asked = user in await self._threads.participants(key)
         if asked and await self._is_first_notice({**event, "ts": f"{thread}:{user}"}):
             self._tell(*_from(event), words.MENTION_ME)
+
+    async def _is_left_to_the_buttons(self, event: Event) -> bool:
+        """Whether it is a yes, and no more, of who is asked or who wanted it. A yes is given with the
+        buttons of the card, which show what it is to; typed, it may be meant for somebody else. So
+        it changes nothing, and who typed it is told."""
+        if event.get("files") or not self._says(event, is_yes):
+            return False
+        team, channel, thread = self._identity.team, event["channel"], event.get("thread_ts")
+        found = await self._pending(
+            team, channel, thread or (None if is_direct(event) else event["ts"])
+        )
+        said = yes_typed(found, event["user"])
+        if not said:
+            return await self._threads.was_noticed(team, channel, event["ts"])
+        if await self._is_first_notice(event):
+            self._tell(*_from(event), said)
+        return True
 
     async def _is_first_notice(self, event: Event) -> bool:
         return await self._threads.first_notice(self._identity.team, event["channel"], event["ts"])
@@ -257,7 +267,7 @@ class Intake:
             files=file_refs(event.get("files") or ()),
             locale=person.locale,
             time_zone=person.time_zone,
-            action_token=_action_token(event),
+            action_token=action_token(event),
         )
 
     async def _beside(self, event: Event) -> str:
@@ -286,13 +296,3 @@ class Intake:
 def _from(event: Event) -> tuple[str, str | None, str]:
     """Channel, thread and author."""
     return event["channel"], event.get("thread_ts"), event["user"]
-
-
-def _action_token(event: Event) -> str:
-    """Slack's guide has it at the top of an event; apps report it in `assistant_thread`."""
-    nested: Mapping[str, Any] = event.get("assistant_thread") or {}
-    return str(event.get("action_token") or nested.get("action_token") or "")
-
-
-def _is_direct(event: Event) -> bool:
-    return event.get("channel_type") == "im" or str(event["channel"]).startswith("D")

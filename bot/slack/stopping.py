@@ -17,8 +17,6 @@ from bot.core.request import Request
 from bot.runs.auditing import Record, refused
 from bot.slack.gate import Gate
 from bot.slack.render.buttons import STOP
-from bot.slack.render.words import CALL_OFF_WORDS, STOP_WORDS
-from bot.slack.text import clean, without_mention
 from bot.slack.workspaces import Slack
 
 STOP_REACTIONS = frozenset(
@@ -45,21 +43,6 @@ class Running(Protocol):
 
     async def cancel_asked(self, team: str, channel: str, ts: str, by: str) -> bool:
         """What `by` asked with the message `ts`."""
-
-
-def is_stop(text: str, bot: str) -> bool:
-    """True when a message, the mention of the bot left out, says stop and nothing else."""
-    return _said(text, bot) in STOP_WORDS
-
-
-def may_be_of_else(text: str, bot: str) -> bool:
-    """Whether a message that says stop is a request of its own where nothing runs."""
-    return _said(text, bot) in CALL_OFF_WORDS
-
-
-def _said(text: str, bot: str) -> str:
-    said = " ".join(clean(without_mention(clean(text), bot)).casefold().split())
-    return said.strip(" .!…")
 
 
 class Stopping:

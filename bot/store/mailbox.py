@@ -207,11 +207,6 @@ class Mailbox:
         """Whether the thread's head waits, for a person or its turn."""
         return bool(await self._redis.call("EXISTS", parked_key(self._redis, thread_key)))
 
-    async def awaits_people(self, thread_key: str) -> bool:
-        """Whether the thread's head waits for somebody to decide: that may take days."""
-        why = await self._redis.call("GET", parked_key(self._redis, thread_key))
-        return why is not None and why != _ITS_TURN.encode()
-
     async def rest(self, request: Request, seconds: float) -> bool:
         """Have the thread wait for the turn of its head, `request`, at most so long; False when that
         is to be stopped, for which it has to run."""

@@ -58,6 +58,15 @@ def approval_part(asked: Asked) -> Part:
     return Part(blocks, spoken.format(title=_plain(redacted(approval.title))))
 
 
+def yes_typed(pending: Sequence[Approval], user: str) -> str:
+    """What is said to somebody who typed a yes where these wait for one; "" where it is none of
+    theirs."""
+    if any(user in each.approvers for each in pending):
+        return words.YES_TYPED
+    asked = [each for each in pending if each.requester == user]
+    return words.ONLY_THEY_MAY.format(people=_people(asked[0].approvers)) if asked else ""
+
+
 def approval_modal(approval: Approval) -> Block:
     """All of what would be done, however long it is."""
     blocks: list[Block] = []

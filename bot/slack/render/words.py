@@ -35,6 +35,26 @@ STOP_WORDS = CALL_OFF_WORDS | {
     *("abort", "halt", "never mind", "nevermind"),
 }
 """What stops a run when somebody types it and nothing else."""
+YES_WORDS = frozenset(
+    {
+        *(
+            "yes",
+            "yes please",
+            "yes do it",
+            "yes go ahead",
+            "y",
+            "yep",
+            "yeah",
+            "sure",
+            "ok",
+            "okay",
+        ),
+        *("approve", "approved", "i approve", "approve it", "confirm", "confirmed", "lgtm"),
+        *("go", "go ahead", "go for it", "do it", "please do", "post it", "send it"),
+        *(":+1:", ":thumbsup:", ":white_check_mark:", "👍", "✅"),
+    }
+)
+"""What may be meant as a yes to a card when somebody types it and nothing else."""
 FAILED = "Something went wrong on my side and I could not answer. Please try again."
 PARTIAL = "This is not the whole answer."
 REVISED = ":pencil2: Revised: the question was edited."
@@ -240,6 +260,10 @@ SETTLED = {
 """What a screen reader says of a card that was decided."""
 DENIED_BY_ITSELF = ":no_entry: Not done: {why}"
 ONLY_THEY_MAY = "Only {people} can decide about this."
+YES_TYPED = (
+    "To say yes, press *Approve* on the card; it waits as it is. A typed yes could be meant for "
+    "something else."
+)
 ALREADY_DECIDED = "That was decided already{by}."
 DECISION_REFUSED = {
     "unknown": "I don't know that question, or not any more.",

@@ -62,7 +62,7 @@ def nothing_launched() -> None:
 def script(*pairs: tuple[str, dict[str, Any]]) -> Script:
     """The calls in one response each, then the answer; as often as is asked."""
     turns: list[Reply] = [calls(pair) for pair in pairs]
-    return Script([*turns, finish(answer()), finish(answer("Next."))])
+    return Script([*turns, finish(answer()), *[finish(answer("Next."))] * 3])
 
 
 LAUNCH = ("launch", {"what": "A"})
@@ -235,15 +235,18 @@ async def test_the_person_writes_instead(stores: Stores, redis_url: str, during_
 
 
 async def test_others_may_talk_meanwhile(stores: Stores, redis_url: str) -> None:
-    """What somebody else asks decides nothing; it is answered when its turn comes."""
+    """What somebody else asks decides nothing, nor what who asked has asked in a form, for them alone,
+    or by a schedule; it is answered when its turn comes."""
     async with working(stores, redis_url, script(LAUNCH)) as place:
         await place.ask()
         question = await place.question()
         await place.ask("And me?", user="U2")
+        await place.ask("Between us?", entry=Entry.MESSAGE_SHORTCUT, private=True)
+        await place.ask("It is nine.", entry=Entry.SCHEDULE, schedule="sch_1")
         await place.question()
         assert place.done.empty()
-        await place.decide(question, YES)
-        assert [(await place.outcome()).status for _ in range(2)] == [RunStatus.SUCCESS] * 2
+        assert await place.decide(question, YES) is None
+        assert [(await place.outcome()).status for _ in range(4)] == [RunStatus.SUCCESS] * 4
 
 
 async def test_approved_and_stopped_at_once(stores: Stores, redis_url: str) -> None:

@@ -63,8 +63,8 @@ class Mailbox:
     refusal: Refusal | None = None
     recorded: list[AuditEntry] = field(default_factory=list)
 
-    async def awaits_people(self, _: str) -> bool:
-        return False
+    async def pending(self, *_: object) -> list[Approval]:
+        return []
 
     async def record(self, entries: Sequence[AuditEntry]) -> None:
         self.recorded += entries
@@ -282,7 +282,7 @@ async def wired(
             slack,
             gate,
             threads=mailbox,
-            awaits_people=mailbox.awaits_people,
+            pending=mailbox.pending,
             submit=mailbox.submit,
             stopping=stopping,
             background=background,

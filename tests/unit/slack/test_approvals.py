@@ -249,6 +249,32 @@ async def test_who_replies_among_others_while_it_waits_is_told_to_mention_it(
         await bot.answered(SALES, thread)
 
 
+async def test_a_typed_yes_is_sent_to_the_button(redis_url: str) -> None:
+    """D6, reliability 10: a word may be meant for somebody else, so it neither approves nor begins
+    anything; who is asked reads how it is said, also outside the thread of a direct message."""
+    async with deployed(posts("Hi"), redis_url) as bot:
+        thread = await bot.ask(ADA, SALES, "Post it!")
+        asked = await card(bot, thread)
+        await bot.ws.until(lambda: sessions(bot, thread)[-1:] == ["suspended"])
+        await bot.ws.say(ADA, SALES, "Yes, please!", thread_ts=thread)
+        await bot.ask(ADA, SALES, "go ahead", thread)
+        await bot.ws.until(lambda: private(bot, ADA, thread) == [words.YES_TYPED] * 2)
+        await bot.ws.click(ADA, SALES, asked["ts"], APPROVE)
+        await bot.answered(SALES, thread)
+        assert len(cards(bot, thread)) == len(elsewhere(bot)) == 1
+        assert len(bot.api.requests) == 3
+    access = Policy(approvers=(BEN,))
+    async with deployed(posts("Hi"), redis_url, access=access) as bot:
+        opened = bot.ws.state.direct(ADA)
+        assert opened
+        direct = opened.id
+        thread = str((await bot.ws.say(ADA, direct, "Post it!"))["ts"])
+        await bot.ws.until(lambda: sessions(bot, thread)[-1:] == ["suspended"])
+        await bot.ws.say(ADA, direct, "ok")
+        only = words.ONLY_THEY_MAY.format(people=f"<@{BEN}>")
+        await bot.ws.until(lambda: only in [m["text"] for m in bot.ws.messages(direct, viewer=ADA)])
+
+
 async def test_approved_for_the_thread_it_is_asked_once(redis_url: str) -> None:
     """The same channel is covered, and another one is not."""
     async with deployed(posts("One", "Two"), redis_url) as bot:

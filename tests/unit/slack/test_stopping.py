@@ -6,7 +6,7 @@ import pytest
 
 from bot.local.workspace import ADA, BEN, GUS
 from bot.slack.render import buttons, words
-from bot.slack.stopping import is_stop
+from bot.slack.typed import is_stop
 from tests.unit.slack.rig import Rig
 from tests.unit.slack.scene import GENERAL
 
