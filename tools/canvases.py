@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, cast
 
 from pydantic import Field
 
@@ -11,9 +11,12 @@ from bot.toolkit import (
     Canvas,
     CanvasEdit,
     Canvases,
+    Change,
     Compact,
+    Conversation,
     Provided,
     Query,
+    Services,
     Source,
     ToolError,
     ToolResult,
@@ -78,6 +81,18 @@ async def read_canvas(
     return ToolResult(f"{head}\n{kept.content}", kept.sources, kept.handles)
 
 
+async def _can_be_made(call: Any, services: Services) -> None:
+    if call.channel:
+        await cast(Conversation, services[Conversation]).check_place(call.channel)
+
+
+async def _can_be_changed(call: Any, services: Services) -> None:
+    canvases = cast(Canvases, services[Canvases])
+    await canvases.check_edit(
+        call.canvas, _edit(call.change, call.section, call.text), title=call.title
+    )
+
+
 @tool(
     group="slack",
     summary="Make a canvas in a channel, once somebody has approved it",
@@ -87,6 +102,7 @@ async def read_canvas(
     title=lambda arguments: (
         f"Make a canvas {f'in {arguments.channel}' if arguments.channel else 'here'}: {arguments.title}"
     ),
+    check=_can_be_made,
 )
 async def create_canvas(
     title: Annotated[str, Field(min_length=1, max_length=150, description="Plain text.")],
@@ -108,6 +124,7 @@ async def create_canvas(
     standing=("canvas", "change", "section"),
     timeout=60.0,
     title=lambda arguments: _TITLES[arguments.change].format(arguments.title),
+    check=_can_be_changed,
 )
 async def edit_canvas(
     canvas: Annotated[str, Field(description="As read_canvas takes it.")],
@@ -115,7 +132,7 @@ async def edit_canvas(
         str, Field(description="Its title now, for those who approve; it is checked.")
     ],
     change: Annotated[
-        Literal["append", "prepend", "insert_after", "replace", "delete", "rename"],
+        Change,
         Field(description="To append is to add at its end, to prepend at its start."),
     ],
     canvases: Provided[Canvases],
@@ -130,14 +147,19 @@ async def edit_canvas(
 ) -> ToolResult:
     """Change a canvas in one place, when the asker wants that; read it first. For delete text is
     empty, for rename the new title. People approve exactly this first."""
+    edited = await canvases.edit(canvas, _edit(change, section, text), title=title)
+    return _done("edited", edited)
+
+
+def _edit(change: Change, section: str, text: str) -> CanvasEdit:
+    """Raises ToolError where one of both is missing, or too much."""
     wants = _NEEDS[change]
     if (bool(section.strip()), bool(text.strip())) != wants:
         needed = " and ".join(
             name for name, is_in in zip(("section", "text"), wants, strict=True) if is_in
         )
         raise ToolError(f"{change} takes {needed}, and nothing else.")
-    edited = await canvases.edit(canvas, CanvasEdit(change, section, text), title=title)
-    return _done("edited", edited)
+    return CanvasEdit(change, section, text)
 
 
 def _done(what: str, canvas: Canvas) -> ToolResult:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 from pydantic import Field
 
@@ -14,6 +14,7 @@ from bot.toolkit import (
     PersonEntry,
     Provided,
     Query,
+    Services,
     Source,
     ToolError,
     ToolResult,
@@ -118,6 +119,10 @@ async def read_linked_thread(
     return ToolResult("\n".join([f"{len(found)} messages", *lines]), (source,))
 
 
+async def _can_be_seen(call: Any, services: Services) -> None:
+    await cast(Conversation, services[Conversation]).linked(call.url, limit=1)
+
+
 @tool(
     group="slack",
     summary="Put a reaction on a message, once somebody has approved it",
@@ -125,6 +130,7 @@ async def read_linked_thread(
     sensitive=True,
     standing=("emoji",),
     title="React with :{emoji}:",
+    check=_can_be_seen,
 )
 async def add_reaction(
     url: Annotated[str, Field(max_length=500, description="Link to the message.")],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 from pydantic import Field
 
@@ -11,6 +11,7 @@ from bot.toolkit import (
     Conversation,
     Provided,
     ScheduledMessages,
+    Services,
     Source,
     ToolError,
     ToolResult,
@@ -27,6 +28,21 @@ _Text = Field(min_length=1, max_length=4_000, description="The whole message, as
 _Thread = Field(description="To answer in a thread there: ts of its first message.")
 
 
+async def _can_be_posted(call: Any, services: Services) -> None:
+    conversation = cast(Conversation, services[Conversation])
+    await conversation.check_place(call.channel, thread=call.thread)
+
+
+async def _can_be_scheduled(call: Any, services: Services) -> None:
+    _moment(call.at)
+    await _can_be_posted(call, services)
+
+
+async def _can_be_cancelled(call: Any, services: Services) -> None:
+    messages = cast(ScheduledMessages, services[ScheduledMessages])
+    await messages.check_waits(call.id, text=call.text)
+
+
 @tool(
     group="slack",
     summary="Post a message in another channel or thread, once somebody has approved it",
@@ -35,6 +51,7 @@ _Thread = Field(description="To answer in a thread there: ts of its first messag
     standing=("channel",),
     timeout=60.0,
     title="Post in {channel}",
+    check=_can_be_posted,
 )
 async def post_message(
     channel: Annotated[str, _Channel],
@@ -57,6 +74,7 @@ async def post_message(
     standing=("channel",),
     timeout=60.0,
     title=lambda arguments: f"Post in {arguments.channel} on {_said(arguments.at)}",
+    check=_can_be_scheduled,
 )
 async def schedule_message(
     channel: Annotated[str, _Channel],
@@ -104,6 +122,7 @@ async def list_scheduled_messages(
     mutates=True,
     sensitive=True,
     title="Never post “{text}”",
+    check=_can_be_cancelled,
 )
 async def cancel_scheduled_message(
     id: Annotated[str, Field(description="As list_scheduled_messages gives it.")],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from pydantic import Field
 
@@ -11,6 +11,7 @@ from bot.toolkit import (
     Provided,
     Schedule,
     Schedules,
+    Services,
     ToolError,
     cron_in_words,
     current_request,
@@ -27,6 +28,11 @@ def _schedule_title(arguments: Any) -> str:
     return f"Schedule for {day_and_time(arguments.at)}" if arguments.at else "Schedule"
 
 
+async def _can_be_scheduled(call: Any, services: Services) -> None:
+    schedules = cast(Schedules, services[Schedules])
+    await schedules.check(call.text, at=_with_offset(call.at), cron=call.cron or "")
+
+
 @tool(
     group="schedules",
     summary="Ask something later or again and again, in this thread",
@@ -34,6 +40,7 @@ def _schedule_title(arguments: Any) -> str:
     sensitive=True,
     standing=None,
     title=_schedule_title,
+    check=_can_be_scheduled,
 )
 async def schedule_prompt(
     text: Annotated[
@@ -52,10 +59,15 @@ async def schedule_prompt(
 ) -> str:
     """Have a question asked for the asker at a time or by a cron expression; it is answered in this
     thread. Only when they want that; somebody approves exactly this text first."""
+    made = await schedules.add(text, at=_with_offset(at), cron=cron or "")
+    return f"scheduled: {_line(made)}"
+
+
+def _with_offset(at: datetime | None) -> datetime | None:
+    """Raises ToolError for a time without one."""
     if at and at.tzinfo is None:
         raise ToolError("at needs an offset, as in 2026-03-01T09:00+01:00.")
-    made = await schedules.add(text, at=at, cron=cron or "")
-    return f"scheduled: {_line(made)}"
+    return at
 
 
 @tool(group="schedules", summary="The asker's schedules", title="List the schedules")

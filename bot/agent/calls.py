@@ -105,10 +105,23 @@ class Calls:
         """Whether the call may be made, or why not. Whatever is sensitive needs a clear yes."""
         if self._is_rehearsed(tool):
             return Approved()
+        if vain := await self._vain(tool, arguments):
+            return vain
         permission = await self.hooks.before_tool(tool, arguments)
         if permission is None and tool.sensitive:
             return f"Not done: {tool.name} needs a person's approval, which cannot be given here."
         return Approved() if permission is None else permission
+
+    async def _vain(self, tool: Tool, arguments: BaseModel) -> str:
+        """Why the call could not succeed, so that nobody is asked about it; "" where nothing is known
+        against it."""
+        try:
+            await tool.checked(arguments, self.toolbox.services)
+        except ToolError as error:
+            return redacted(without_unseen(f"Not done: {error}"))
+        except Exception:  # ours to mend; what the call itself meets is told then
+            log.exception("a call was not checked", extra={"tool": tool.name})
+        return ""
 
     async def _shown(
         self, call: Item, tool: Tool, arguments: BaseModel, veto: str | None, happenings: Happenings

@@ -20,6 +20,7 @@ MOST = 10  # of one person in a workspace
 _LEAST_MINUTES = 15
 _LATEST_DAYS = 366
 _GRACE_SECONDS = 600  # passed while somebody made up their mind to approve it: it comes at once
+_TOO_MANY = f"The person has {MOST} schedules already; cancel one first."
 _LOOKED_AT = 100  # times; at the least distance, more than a day of them
 
 
@@ -30,7 +31,18 @@ class OwnSchedules:
     store: ScheduleStore
     clock: Callable[[], float] = time.time
 
+    async def check(self, text: str, *, at: datetime | None, cron: str) -> None:
+        self._made(text, at, cron)
+        if len(await self.all()) >= MOST:
+            raise ToolError(_TOO_MANY)
+
     async def add(self, text: str, *, at: datetime | None, cron: str) -> Schedule:
+        schedule = self._made(text, at, cron)
+        if not await self.store.add(schedule, most=MOST):
+            raise ToolError(_TOO_MANY)
+        return schedule
+
+    def _made(self, text: str, at: datetime | None, cron: str) -> Schedule:
         request = current_request().request
         if request.private:
             raise ToolError("Only what is asked in the open can be asked again. Say so.")
@@ -42,7 +54,7 @@ class OwnSchedules:
             raise ToolError(f"That time has passed: now it is {_said(now)}.")
         if first > now + _LATEST_DAYS * 86_400:
             raise ToolError(f"That is too far off: {_LATEST_DAYS} days ahead is the most.")
-        schedule = Schedule(
+        return Schedule(
             team=request.team,
             channel=request.channel,
             thread=request.thread,
@@ -52,9 +64,6 @@ class OwnSchedules:
             time_zone=request.time_zone,
             next_at=first,
         )
-        if not await self.store.add(schedule, most=MOST):
-            raise ToolError(f"The person has {MOST} schedules already; cancel one first.")
-        return schedule
 
     async def all(self) -> list[Schedule]:
         request = current_request().request

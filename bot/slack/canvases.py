@@ -56,16 +56,26 @@ class SlackCanvases:
         failpoint("elsewhere-posted")
         return self._canvas(str(made["canvas_id"]), name)
 
+    async def check_edit(self, canvas: str, edit: CanvasEdit, *, title: str) -> None:
+        async with for_the_model():
+            await self._titled(canvas, edit, title)
+
     async def edit(self, canvas: str, edit: CanvasEdit, *, title: str) -> Canvas:
         async with for_the_model(), only_once():
-            found = await self._find(canvas)
-            if found.title != one_line(title):
-                raise ToolError(f"Its title is “{found.title}” by now. Read it before you edit it.")
-            change = await self._change(found, edit)
+            found, change = await self._titled(canvas, edit, title)
             failpoint("elsewhere-posting")
             await self._clients.writes.canvases_edit(canvas_id=found.id, changes=[change])
         failpoint("elsewhere-posted")
         return found
+
+    async def _titled(
+        self, canvas: str, edit: CanvasEdit, title: str
+    ) -> tuple[Canvas, dict[str, Any]]:
+        """The canvas, if it has that title, and the change of it."""
+        found = await self._find(canvas)
+        if found.title != one_line(title):
+            raise ToolError(f"Its title is “{found.title}” by now. Read it before you edit it.")
+        return found, await self._change(found, edit)
 
     async def _find(self, wanted: str | None) -> Canvas:
         """Raises ToolError, NotPermitted, and what calls to Slack raise."""

@@ -104,6 +104,15 @@ class SlackConversation:
         link = (shared.get("file") or {}).get("permalink")
         return str(link) if link else None
 
+    async def check_place(self, channel: str, *, thread: str | None = None) -> None:
+        """A channel where the person who asked could post, too; and a thread that is there."""
+        async with for_the_model():
+            place = await self._channels.writable(channel)
+            if thread:
+                await self._clients.reads.conversations_replies(
+                    channel=place.id, ts=thread, limit=1
+                )
+
     async def post(self, text: str, *, channel: str, thread: str | None = None) -> str:
         """Post in a channel where the person who asked could, too."""
         async with for_the_model(), only_once():

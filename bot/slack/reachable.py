@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
 
 from bot.core.context import current_request
 from bot.core.errors import NotPermitted, ToolError
+from bot.runs.policy import PersonKind
 from bot.slack.access import Channel
 from bot.slack.workspaces import Slack
 
 _PAGE = 200
 _NO_SUCH_CHANNEL = (
-    "The bot sees no channel {name}. It must be in it: somebody there can invite it with /invite."
+    "There is no channel {name}, or the bot is not in it, or the person who asked is not. Somebody "
+    "there can invite both with /invite."
 )
+_NEAR = " Channels of similar names: {near}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +36,7 @@ class ReachableChannels:
         if wanted is None:
             return request.channel
         channel = await self._named(wanted)
-        await self._check_readable(channel)
+        await self._check_told_of(channel)
         return channel.id
 
     async def readable_in_any(self, places: Sequence[str]) -> None:
@@ -44,7 +50,8 @@ class ReachableChannels:
             if channel is None:
                 continue
             try:
-                await self._check_readable(channel)
+                await self._check_seen(channel)
+                await self._check_told_of(channel)
             except NotPermitted:
                 continue
             except ToolError as error:
@@ -58,9 +65,6 @@ class ReachableChannels:
         channel = await self._named(wanted)
         if channel.archived:
             raise ToolError(f"{wanted} is archived: nobody can post there.")
-        await self.slack.access.may_see(
-            await self.slack.people.find(current_request().user), channel
-        )
         return channel
 
     async def check_read_by_ours(self) -> None:
@@ -76,12 +80,17 @@ class ReachableChannels:
                 "rest of the workspace. Say that you can when asked in a direct message."
             )
 
-    async def _check_readable(self, channel: Channel) -> None:
+    async def _check_seen(self, channel: Channel) -> None:
+        """Raises NotPermitted unless the person who asked sees it, and the bot is in it."""
+        person = await self.slack.people.find(current_request().user)
+        await self.slack.access.may_see(person, channel)
+
+    async def _check_told_of(self, channel: Channel) -> None:
+        """Raises ToolError where others read the answer who may not know of the channel."""
         request = current_request()
         if channel.id == request.channel:
             return
         await self.check_read_by_ours()
-        await self.slack.access.may_see(await self.slack.people.find(request.user), channel)
         if not channel.open and not request.request.is_for_one:
             raise ToolError(
                 "That conversation is private, and others read this thread. Say that you can look "
@@ -89,15 +98,42 @@ class ReachableChannels:
             )
 
     async def _named(self, wanted: str) -> Channel:
-        channel = await self._find(wanted)
-        if channel is None:
-            raise ToolError(_NO_SUCH_CHANNEL.format(name=wanted))
-        return channel
-
-    async def _find(self, wanted: str) -> Channel | None:
+        """The channel, if the person who asked sees it and the bot is in it: of others nobody learns
+        whether they are there."""
         name = wanted.strip().removeprefix("<#").removesuffix(">").partition("|")[0].lstrip("#")
+        channel = await self._find(name)
+        try:
+            if channel is not None:
+                await self._check_seen(channel)
+                return channel
+        except NotPermitted:
+            pass
+        near = _NEAR.format(near=", ".join(found)) if (found := await self._near(name)) else ""
+        raise ToolError(_NO_SUCH_CHANNEL.format(name=wanted) + near)
+
+    async def _near(self, name: str) -> list[str]:
+        """Names like that of public channels with the bot, where all who read may know of them."""
+        person = await self.slack.people.find(current_request().user)
+        try:
+            await self.check_read_by_ours()
+        except ToolError:
+            return []
+        if person.kind is not PersonKind.MEMBER:
+            return []
+        names = [each["name"] async for each in self._joined() if not each["is_private"]]
+        return [f"#{each}" for each in get_close_matches(name.lower(), names)]
+
+    async def _find(self, name: str) -> Channel | None:
         if re.fullmatch(r"[CGD][A-Z0-9]{6,}", name):
             return await self.slack.access.channel(name)
+        async with aclosing(self._joined()) as joined:
+            async for channel in joined:
+                if channel.get("name") == name.lower():
+                    return await self.slack.access.channel(channel["id"])
+        return None
+
+    async def _joined(self) -> AsyncGenerator[dict[str, Any]]:
+        """Channels that the bot is in."""
         cursor: str | None = None
         while True:
             page = await self.slack.clients.reads.users_conversations(
@@ -107,8 +143,7 @@ class ReachableChannels:
                 cursor=cursor,
             )
             for channel in page["channels"]:
-                if channel.get("name") == name.lower():
-                    return await self.slack.access.channel(channel["id"])
+                yield channel
             cursor = (page.get("response_metadata") or {}).get("next_cursor")
             if not cursor:
-                return None
+                return

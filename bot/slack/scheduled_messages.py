@@ -71,10 +71,13 @@ class SlackScheduledMessages:
         shown = sorted((each for each in found if each), key=lambda each: each.at)
         return shown, len(found) - len(shown)
 
+    async def check_waits(self, message_id: str, *, text: str) -> None:
+        async with for_the_model():
+            await self._told(message_id, text)
+
     async def cancel(self, message_id: str, *, text: str) -> None:
         async with for_the_model(), only_once():
-            ours, waiting = await self._named(message_id)
-            _check_is(await self._text(waiting), text.strip())
+            ours, waiting = await self._told(message_id, text)
             failpoint("elsewhere-posting")
             try:
                 await self.clients.writes.chat_deleteScheduledMessage(
@@ -86,6 +89,12 @@ class SlackScheduledMessages:
                 raise
         failpoint("elsewhere-posted")
         await self.store.remove(ours)
+
+    async def _told(self, message_id: str, text: str) -> tuple[ScheduledMessage, Waiting]:
+        """The one that begins so."""
+        found = await self._named(message_id)
+        _check_is(await self._text(found[1]), text.strip())
+        return found
 
     async def _named(self, message_id: str) -> tuple[ScheduledMessage, Waiting]:
         for ours, waiting in await self._own():

@@ -16,7 +16,7 @@ from bot.core.request import FileRef
 from bot.core.schedule import Schedule, cron_in_words
 from bot.core.time_zones import day_and_time, zone_named, zone_of
 from bot.toolkit.artifacts import CHART_TYPE, Artifact, Artifacts, Column
-from bot.toolkit.canvases import Canvas, CanvasEdit, Canvases
+from bot.toolkit.canvases import Canvas, CanvasEdit, Canvases, Change
 from bot.toolkit.conversation import Conversation, Download, ThreadMessage
 from bot.toolkit.databases import DatabaseConfig, Databases
 from bot.toolkit.directory import (
@@ -32,7 +32,7 @@ from bot.toolkit.memories import Memories
 from bot.toolkit.narrowing import Compact, Fields, Query, TimeRange
 from bot.toolkit.scheduled_messages import ScheduledMessages, WaitingMessage
 from bot.toolkit.schedules import Schedules
-from bot.toolkit.tool import Provided, Tool, ToolResult, tool
+from bot.toolkit.tool import Provided, Services, Tool, ToolResult, tool
 from bot.toolkit.web_search import WebResult, WebSearch
 
 __all__ = [
@@ -42,6 +42,7 @@ __all__ = [
     "Canvas",
     "CanvasEdit",
     "Canvases",
+    "Change",
     "ChannelEntry",
     "Chart",
     "Column",
@@ -68,6 +69,7 @@ __all__ = [
     "ScheduledMessages",
     "Schedules",
     "Series",
+    "Services",
     "SharedFile",
     "Source",
     "ThreadMessage",

@@ -57,6 +57,9 @@ class Conversation(Protocol):
     async def share(self, data: bytes, *, name: str, comment: str = "") -> str | None:
         """Post a file to the current thread; returns a link to it, if it has one."""
 
+    async def check_place(self, channel: str, *, thread: str | None = None) -> None:
+        """Whether the person and the bot may write in a channel (name or id), or in a thread there."""
+
     async def post(self, text: str, *, channel: str, thread: str | None = None) -> str:
         """Post Markdown in a channel (name or id), or in a thread there; returns a link to it."""
 
@@ -79,6 +82,10 @@ class OutsideSlack:
 
     async def react(self, url: str, emoji: str) -> None:  # noqa: ARG002 - the protocol's
         """There is nothing to react to."""
+        raise ToolError(self.refusal)
+
+    async def check_place(self, channel: str, *, thread: str | None = None) -> None:  # noqa: ARG002 - the protocol's
+        """There is nowhere to write."""
         raise ToolError(self.refusal)
 
     async def post(self, text: str, *, channel: str, thread: str | None = None) -> str:  # noqa: ARG002 - the protocol's

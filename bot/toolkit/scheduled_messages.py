@@ -28,5 +28,8 @@ class ScheduledMessages(Protocol):
     async def all(self) -> tuple[list[WaitingMessage], int]:
         """Those that still wait and may be told of here, the next first, and how many others wait."""
 
+    async def check_waits(self, message_id: str, *, text: str) -> None:
+        """Whether it still waits, and begins with `text`."""
+
     async def cancel(self, message_id: str, *, text: str) -> None:
         """Never post it, if it begins with `text`."""

@@ -16,6 +16,9 @@ class Schedules(Protocol):
         """Have `text` asked in this thread for the person: once at `at`, or whenever `cron` says in
         their time zone."""
 
+    async def check(self, text: str, *, at: datetime | None, cron: str) -> None:
+        """Whether `add` could be done now."""
+
     async def all(self) -> list[Schedule]:
         """All of them, the next first."""
 

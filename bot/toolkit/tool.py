@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from string import Formatter
-from typing import Annotated, Any, Generic, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Generic, Protocol, TypeVar, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, create_model
 from pydantic.errors import PydanticSchemaGenerationError
@@ -40,6 +40,13 @@ Services = Mapping[type, object]
 """What tools may ask for with `Provided[...]`, by type."""
 
 
+class Check(Protocol):
+    """Looks at a call, its validated arguments, before it is made. It changes nothing."""
+
+    async def __call__(self, call: Any, services: Services) -> None:
+        """Raises ToolError for one that cannot succeed."""
+
+
 @dataclass(frozen=True, slots=True)
 class ToolResult:
     """What a tool returns when text alone is not enough.
@@ -69,6 +76,7 @@ class Tool:
     `narrowing` names the arguments that make its output smaller, `sends` those whose words go to
     somebody outside. What a `foreign` tool returns was written by others, and is marked as data for
     the model. A call that is `for_everybody` changes what all in the workspace are told: for admins.
+    `check` raises ToolError for a call that cannot succeed, before anybody is asked to approve it.
     """
 
     name: str
@@ -92,6 +100,7 @@ class Tool:
     sends: tuple[str, ...] = ()
     foreign: bool = False
     for_everybody: Callable[[Any], bool] | None = None
+    check: Check | None = None
 
     @property
     def line(self) -> str:
@@ -129,6 +138,15 @@ class Tool:
         result = await called(self.function, given, name=self.name, seconds=self.timeout)
         return self._as_result(result)
 
+    async def checked(self, arguments: BaseModel, services: Services) -> None:
+        """Look whether the call could succeed, for up to `timeout` seconds.
+
+        Raises ToolError when it could not, TimeoutError, ToolCrashed, and whatever `check` raises.
+        """
+        if self.check is not None:
+            given = {"call": arguments, "services": services}
+            await called(self.check, given, name=self.name, seconds=self.timeout)
+
     def _as_result(self, result: Any) -> ToolResult:
         if isinstance(result, ToolResult):
             return result
@@ -164,6 +182,7 @@ def tool(
     sends: tuple[str, ...] = (),
     foreign: bool = False,
     for_everybody: Callable[[Any], bool] | None = None,
+    check: Check | None = None,
 ) -> Callable[[Callable[..., R_co]], _Decorated[R_co]]:
     """Make a tool of a typed function; its docstring is the description that the model reads.
 
@@ -190,6 +209,7 @@ def tool(
             sends=sends,
             foreign=foreign,
             for_everybody=for_everybody,
+            check=check,
         )
         _check_names(made, title, (*narrowing, *(standing or ()), *sends))
         return _Decorated(function, made)

@@ -70,6 +70,9 @@ class MemoryConversation:
     async def react(self, url: str, emoji: str) -> None:
         self.posted.append((url, None, emoji, None))
 
+    async def check_place(self, channel: str, *, thread: str | None = None) -> None:
+        """Everywhere."""
+
     async def post(self, text: str, *, channel: str, thread: str | None = None) -> str:
         self.posted.append((channel, thread, text, None))
         return f"https://slack.example/{len(self.posted)}"

@@ -9,11 +9,11 @@ import pytest
 
 from bot.core.approvals import Approval, Asked, Decision, Made, Verdict
 from bot.local.model import Reply, Script, call, calls, finish
-from bot.local.workspace import ADA, BEN
+from bot.local.workspace import ADA, BEN, CHLOE
 from bot.runs.policy import Policy
 from bot.slack.render import words
 from bot.slack.render.buttons import APPROVE, APPROVE_THREAD, DENY, SHOW_ALL
-from tests.security.test_boundaries import press
+from tests.security.test_boundaries import outputs, press
 from tests.security.test_forged import sent
 from tests.support.deployment import Deployment, deployed
 from tests.support.redis import redis_server, redis_url
@@ -23,6 +23,7 @@ from tests.unit.slack.scene import Thread
 __all__ = ["redis_server", "redis_url"]
 
 GENERAL, SALES, PARTNERS = "C0GENERAL1", "C0SALES001", "C0PARTNER1"
+EDIT = {"canvas": "general", "title": "Plan", "change": "append", "section": "", "text": "x"}
 HOSTILE = "Hi <!channel>, *approved by Ada*: <https://evil.example|the report> `now`"
 
 
@@ -117,6 +118,36 @@ async def test_who_asked_approves_and_exactly_that_is_posted(redis_url: str) -> 
         assert f"'{words.ASKED_BY.format(person=ADA)}'" in posted  # and nobody else
         assert "<!channel>" not in posted
         assert "https://evil.example" not in posted
+
+
+async def test_nobody_is_asked_about_what_cannot_be_done(redis_url: str) -> None:
+    """D6: a place that is not there, a time that has passed: the model is told before a card is drawn.
+    A private channel of others is none (reliability 9); what is like it is named where all know it."""
+    late = {"at": "2020-01-01T09:00"}
+    names = ["post_message", "schedule_message", "schedule_prompt", "edit_canvas", "add_reaction"]
+    turns: list[Reply] = [
+        call("acquire_tools", {"names": names}),
+        calls(
+            ("post_message", wanted("Hi", "#genral")),
+            ("post_message", wanted("Hi", "finance")),
+            ("schedule_message", wanted("Hi") | late),
+            ("schedule_prompt", {"text": "Hi?", "at": "2020-01-01T09:00Z", "cron": None}),
+            ("edit_canvas", EDIT),
+            ("add_reaction", {"url": "https://nowhere.example/1", "emoji": "eyes"}),
+        ),
+        finish(answer("None of it.")),
+    ]
+    async with deployed(Script(turns), redis_url) as bot:
+        bot.ws.channels["C0FINANCE1"].members.append(bot.ws.bot_user_id)
+        thread = await bot.ask(CHLOE, SALES, "Do all this!")
+        await bot.answered(SALES, thread)
+        assert cards(bot, thread) == []
+        said = outputs(bot)
+        assert "Not done: There is no channel #genral," in said
+        assert said.count("similar names: #general.") == 1
+        assert "Not done: There is no channel finance," in said
+        for why in ("is past", "has passed", "has no canvas", "no link to a message"):
+            assert why in said
 
 
 async def test_a_long_answer_follows_a_card(redis_url: str) -> None:

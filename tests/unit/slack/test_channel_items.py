@@ -49,7 +49,7 @@ async def test_files_canvases_and_pins_of_a_channel(look: Lookup) -> None:
 
 async def test_what_a_private_channel_keeps_is_its_members(look: Lookup) -> None:
     look.ws.channels[FINANCE].members.append(look.ws.bot_user_id)
-    for user, why in ((CHLOE, "not in that channel"), (ADA, "private")):
+    for user, why in ((CHLOE, "no channel"), (ADA, "private")):
         with look.by(user):
             for what in ("files", "pins"):
                 with pytest.raises(ToolError, match=why):
