@@ -53,7 +53,10 @@ ANSWERED = [
     ("How much did Cedar Clinic spend?", "for Cedar Clinic is **21,969**"),
     ("cheapest product", "The lowest price is **6**: id 6, name Notebook"),
     ("select count(*) from orders", "gives **800**"),
-    ("drop table orders", "nothing in them can be changed"),
+    ("drop table orders", "**nothing was changed**"),
+    ("delete all customers", "The database is only read here"),
+    ("update the price of Desk lamp to 10", "The database is only read here"),
+    ("insert a customer named Bob", "The database is only read here"),
     ("Which customers have never ordered?", "My rules do not know “never”"),
     ("Write a short poem about orders", "I cannot write texts"),
     ("customers with more than 25 orders", "**2** customers have a number of orders over 25"),
@@ -128,3 +131,23 @@ async def test_what_was_left_out_of_account_is_said(thread: Thread) -> None:
     told = await thread.ask("Which region should we leave by number of orders?")
     assert "I left “should” and “leave” out of account" in str(told.answer["gaps"])
     assert told.answer["confidence"] == "low"
+
+
+async def test_a_follow_up_keeps_what_was_asked_before(thread: Thread) -> None:
+    """The figure, the conditions and the grouping stay until others are named, and are told; a
+    question with a figure of its own starts afresh."""
+    said = [
+        ("How many units did we sell per region? in the database", "total quantity"),
+        ("Compare West and South", "**West** has the highest total quantity"),
+        ("only West", "The total quantity for West is"),
+        ("which month was best?", "has the highest total quantity for West"),
+        ("what was the change from March to May?", "per month for West from March to May"),
+        ("which customer bought most?", "for West from March to May"),
+        ("delete all customers", "The database is only read here"),
+        ("How many customers are in the North?", "There are **10** customers for North."),
+        ("How many orders did they make?", "There are **200** orders for North."),
+        ("what is the total revenue?", "The total amount is **315,516.50**."),
+    ]
+    for question, answer in said:
+        told = await thread.ask(question)
+        assert answer in told.answer["summary"], question

@@ -244,7 +244,7 @@ TABLE: tuple[tuple[str, Analysis], ...] = (
     (r"duplicates?|duplicated|twice", _duplicates),
     (r"(?:missing|empty|blank|null) (?:values?|cells?|data|entries)|(?:anything|something) missing|incomplete", _missing),
     (r"forecast\w*|predict\w*|next (?:month|quarter|year)", _forecast),
-    (r"(?:delete|remove|drop|change|edit|update|rename|sort and save) (?:the |this |all |every )?(?:\w+ )?(?:rows?|columns?|file|cells?|lines?|entry|entries)", _unchanged),
+    (r"(?:delete|erase|insert|overwrite) (?:all|every|the|an?) .*|(?:delete|remove|drop|change|edit|update|rename|sort and save) (?:the |this |all |every )?(?:\w+ )?(?:rows?|columns?|file|cells?|lines?|entry|entries)", _unchanged),
     (r"correlat\w+", _correlation),
     (r"why|reasons?|what caused|explain the", _why),
     (r"(?:growing|grew|grown|grow|growth|increas\w+|improv\w+)(?: the)?(?: most| fastest| best)?", _growth),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from . import again, chat, documents, languages, sums, unheard
+from . import documents, languages, sums, unheard
 from .analyses import fitting
 from .asking import SHARE
 from .columns import (
@@ -19,7 +19,7 @@ from .columns import (
 )
 from .exporting import last_result, share
 from .findings import Findings
-from .following import follows_up, is_form_only, understand_all
+from .following import answered_from, follows_up, is_form_only, tell_kept, understand_all
 from .moments import absolute
 from .outputs import (
     Table,
@@ -59,7 +59,7 @@ def is_attached(view: View) -> bool:
 
 def is_spoken_of(view: View) -> bool:
     """Whether the conversation holds a file, or a table that a follow-up can go on with."""
-    read = any(parse_tables(step.output or "") for step in view.earlier)
+    read = any(step.tool == "read_file" for step in view.earlier)
     named = re.sub(r"\b(?:to|as|into) (?:an? )?(?:excel|csv|xlsx|pdf)\b", "", view.text, flags=re.I)
     return bool(view.files) or read or has(named, FILE_WORDS)
 
@@ -154,7 +154,11 @@ def _is_of_the_whole(view: View, query: Query, table: Table) -> bool:
 def _query(view: View, table: Table) -> Query:
     """The query of this turn; a follow-up changes the one before it."""
     known = with_seen_values(view, table)
-    about = [turn for turn in view.turns if turn is view.turn or not _is_aside(turn.text)]
+    about = [
+        turn
+        for turn in view.turns
+        if turn is view.turn or answered_from(turn, lambda title: title == table.source)
+    ]
     turns = [(understood(turn.text, turn.day), bool(turn.files)) for turn in about]
     query = understand_all(turns, known)
     if query.silent:
@@ -174,11 +178,6 @@ def _with_an_axis(query: Query, table: Table) -> Query:
     if date_column(table) and (query.chart == "line" or not names):
         return replace(query, period="month")
     return replace(query, groups=tuple(c for c in names if c != date_column(table))[:1])
-
-
-def _is_aside(text: str) -> bool:
-    """Whether what was said before asked nothing of the data: then a follow-up does not lean on it."""
-    return again.is_about(text) or chat.is_small_talk(text) or bool(re.search(r"#\w", text))
 
 
 def understood(text: str, day: str) -> str:
@@ -234,6 +233,7 @@ def present(
         if word := other_word(view.text, group):
             found.lower(f"There is no “{word}” in it, so I took `{group}`.")
     unheard.tell(found, in_full(view), table, query)
+    tell_kept(found, view.text, table, query)
     if query.chart and statement.labels and result.rows:
         _chart(view, found, result, statement, query)
     if has(view.text, SHARE):

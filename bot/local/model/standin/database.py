@@ -6,14 +6,15 @@ import re
 from dataclasses import replace
 
 from . import data, unheard
-from .asking import DOWN, UP
+from .asking import DOWN, THEIRS, UP
 from .columns import MONEY, default_measure, missing, tell_missing
+from .continuing import gone_on_with, known, source_of, was_asked
 from .findings import Findings
-from .following import follows_up, understand_all
+from .following import answered_from, follows_up, understand_all
 from .outputs import Table, failed, parse_tables, reason
 from .query import Query, understand
 from .reading import read_on
-from .schemas import Listed, joined, sections_of
+from .schemas import Listed, Section, joined, sections_of
 from .shaping import follow_ups, rows_shown
 from .sql import quoted, write
 from .telling import tell
@@ -27,27 +28,14 @@ OVERVIEW = (
     r"(?:what|describe)(?:'s| is| are)?(?: there)? (?:in |inside )?(?:the|your|this) (?:database|db)"
 )
 WRITTEN = re.compile(r"\bSELECT\b.+\bFROM\b.+|^\W*(?i:select\b.+\bfrom\b.+)", re.DOTALL)
-CHANGES = re.compile(
-    r"\b(?:drop|truncate|alter|create) table\b|\bdelete from\b|\binsert into\b|\bupdate \w+ set\b",
-    re.IGNORECASE,
-)
 SOLD = r"did we (?:make|earn)|sells?|sold|selling|buys?|bought|spends?|spent|valuable"
 RECORDS = rf"(?:which|what|who|how many|list|show|{DOWN}|{UP})\b.*\b(?:customers?|orders?|tickets?|products?)"
 TALKED = r"threads?|channels?|messages?|files?|said|says?|mention\w*|discuss\w*|decided|here"
 FIGURES = rf"{SOLD}|money|did we (?:make|earn)|how many|total|average|mean|median|top|most|revenue|sales|customers?|orders?|tickets?|schema|tables|per|by month"
-GOES_ON = r"them|those|ones|list|show|which|who|best|worst|chart|by|per|only|in|for"
-OF_ITS_OWN = re.compile(
-    r"^\W*(?:(?:the|our|total|average|number of)\s+)*(?:revenue|sales|amount|customers?|orders?|tickets?|products?)\b",
-    re.I,
-)
-"""What names its own figures leans on no question before."""
 
 
 def answer(view: View, found: Findings) -> None:
     """Ask the database whose tables fit the words of the question."""
-    if CHANGES.search(view.text):
-        found.summary = "Databases are only read: nothing in them can be changed from here."
-        return
     listing = view.do(
         "list_databases", "I look at what databases there are.", also=("query_database",)
     )
@@ -56,20 +44,22 @@ def answer(view: View, found: Findings) -> None:
         found.summary = "No database could be asked."
         found.lower(reason(listing), "low")
         return
-    question = " ".join(_questions(view))
-    if has(question, OVERVIEW):
+    if has(view.text, OVERVIEW):
         _overview(found, sections)
         return
     if sql := WRITTEN.search(view.text):
         _run(view, found, sections[0][0], sql[0].rstrip("` ;\n"))
         return
-    _ask_fitting(view, found, question, sections)
+    if before := gone_on_with(view, sections):
+        section, listed = before
+        _ask(view, found, section[0], listed, section[2], lite=section[1])
+    else:
+        _ask_fitting(view, found, sections)
 
 
-def _ask_fitting(
-    view: View, found: Findings, question: str, sections: list[tuple[str, bool, list[Listed]]]
-) -> None:
+def _ask_fitting(view: View, found: Findings, sections: list[Section]) -> None:
     """Ask the table that the question fits best, if it fits any."""
+    question = view.text
     name, lite, tables = max(sections, key=lambda each: _section_fits(question, each))
     if not tables:
         found.summary = f"The database {name} has no tables I could ask."
@@ -77,7 +67,7 @@ def _ask_fitting(
         return
     named = max(tables, key=lambda each: _fits(question, each, tables))
     listed = _with_figures(question, named, tables)
-    if not (has(question, DATABASE) or _is_named(question, tables) or _was_asked(view)):
+    if not (has(question, DATABASE) or _is_named(question, tables) or was_asked(view)):
         if _is_of(question, listed, tables):
             found.lower("You named no source, so I asked the database.")
             _ask(view, found, name, listed, tables, lite=lite)
@@ -87,6 +77,9 @@ def _ask_fitting(
             f"{listed_words([each.table.source for each in tables])}."
         )
         found.follow_ups = ["Which tables are in the database?"]
+        return
+    if was_asked(view) and (whose := re.search(rf"\b(?:{THEIRS})\b", view.text, re.IGNORECASE)):
+        unheard.tell_lost(found, joined(listed, tables)[0], [whose[0]])
         return
     if lacking := missing(view.text, joined(listed, tables)[0]):
         tell_missing(found, joined(listed, tables)[0], lacking)
@@ -99,25 +92,27 @@ def is_asked(view: View) -> bool:
     if has(
         view.text,
         f"{DATABASE}|(?:which|what|list|show)(?: me)?(?: all)?(?: the)? (?:tables|databases|schema|data (?:can|do))",
-    ) or any(each.search(view.text) for each in (WRITTEN, CHANGES)):
+    ) or WRITTEN.search(view.text):
         return True
     if not view.knows("list_databases"):
         return False
     if has(view.text, RECORDS) and not (view.files or has(view.text, TALKED)):
         return True
-    return follows_up(view.text) and _was_asked(view)
+    return follows_up(view.text) and was_asked(view)
 
 
 def is_continued(view: View) -> bool:
     """Whether a question goes on about the database, that was asked last."""
-    return not view.turn.files and _was_asked(view) and has(view.text, f"{FIGURES}|{GOES_ON}")
-
-
-def _was_asked(view: View) -> bool:
-    """Whether the last figures came from a database."""
-    asked = (step.tool for step in view.steps)
-    reads = ("query_database", "query_table", "read_file")
-    return next((tool for tool in asked if tool in reads), "") == "query_database"
+    if view.turn.files or not was_asked(view):
+        return False
+    if has(view.text, FIGURES):
+        return True
+    sections = sections_of(view.do("list_databases", "I look at what databases there are."))
+    return any(
+        not understand(view.text, known(view, joined(each, tables)[0])).silent
+        for _, _, tables in sections
+        for each in tables
+    )
 
 
 def is_meant(view: View) -> bool:
@@ -126,27 +121,24 @@ def is_meant(view: View) -> bool:
     return view.knows("list_databases") and has(view.text, FIGURES) and not has(view.text, "words")
 
 
-def _questions(view: View) -> list[str]:
-    """The question and, if it is a follow-up, those it leans on."""
-    texts: list[str] = []
-    for turn in reversed(view.turns):
-        texts.insert(0, turn.text)
-        if not follows_up(turn.text) or OF_ITS_OWN.search(turn.text):
-            break
-    return texts
-
-
-def _query(view: View, table: Table) -> Query:
-    known = data.with_seen_values(view, replace(table, header=list(table.columns)))
-    texts = (data.understood(text, view.turn.day) for text in _questions(view))
-    return understand_all([(text, False) for text in texts], known)
+def _query(view: View, name: str, table: Table) -> Query:
+    """The query of this turn; a follow-up changes those that the same database answered."""
+    of_it = (
+        turn
+        for turn in view.turns[:-1]
+        if answered_from(turn, lambda title: title.startswith(f"{name} · "))
+    )
+    return understand_all(
+        [(data.understood(turn.text, turn.day), False) for turn in (*of_it, view.turn)],
+        known(view, table),
+    )
 
 
 def _ask(
     view: View, found: Findings, name: str, listed: Listed, tables: list[Listed], *, lite: bool
 ) -> None:
     table, of_joined = joined(listed, tables)
-    query = _query(view, table)
+    query = _query(view, name, table)
     if query.noun == "rows":
         query = replace(query, noun=listed.table.source)
     if not (query.aggregate or query.measure) and has(view.text, f"{query.noun} (?:per|by)"):
@@ -167,7 +159,7 @@ def _ask(
         purpose=statement.purpose,
     )  # fmt: skip
     results = parse_tables(output)
-    found.source(f"{name} · {listed.table.source}", None, "The figures of this answer.")
+    found.source(source_of(name, listed), None, "The figures of this answer.")
     if not results:
         found.summary = "The query did not work, so there is no figure to give."
         found.lower(reason(output), "low")
@@ -238,13 +230,13 @@ def _counts_money(listed: Listed, of: Listed) -> bool:
     return refers and bool({*stems(default_measure(listed.table) or "")} & {*MONEY})
 
 
-def _section_fits(question: str, section: tuple[str, bool, list[Listed]]) -> float:
+def _section_fits(question: str, section: Section) -> float:
     name, _, tables = section
     named = 3 * overlap(content(question), stems(name))
     return named + max((_fits(question, each, tables) for each in tables), default=0.0)
 
 
-def _overview(found: Findings, sections: list[tuple[str, bool, list[Listed]]]) -> None:
+def _overview(found: Findings, sections: list[Section]) -> None:
     names = listed_words([f"**{name}**" for name, _, _ in sections])
     number = "One database is" if len(sections) == 1 else f"{len(sections)} databases are"
     found.summary = (

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from .asking import COMPARE, CORRECTS, FOLLOW_UP, LEANS, SHARE, WHOLE
+from .asking import AFRESH, COMPARE, CORRECTS, FOLLOW_UP, LEANS, SHARE, THEIRS, WHOLE
+from .conversation import COMPLETE, Turn
+from .findings import Findings
 from .outputs import Table
 from .query import Query, understand
+from .scoping import in_scope
 from .words import has, tokens
 
 
@@ -19,23 +22,57 @@ def follows_up(text: str) -> bool:
     return len(tokens(text)) <= 4 and not re.match(WHOLE, text, re.IGNORECASE)
 
 
+def leans(text: str, new: Query) -> bool:
+    """Whether a question goes on with the one before: it says so, is a fragment, or names no figure
+    and no records of its own."""
+    if follows_up(text) or has(text, THEIRS) or is_form_only(new):
+        return True
+    if new.silent or has(text, AFRESH):
+        return False
+    counts = new.aggregate == "count" and new.noun != "rows"
+    return not (new.measure or new.listing or new.more or new.having or counts)
+
+
+def answered_from(turn: Turn, is_source: Callable[[str], bool]) -> bool:
+    """Whether a turn was answered from a source, by its title, as far as its answer names sources."""
+    last = next((step for step in reversed(turn.steps) if step.tool == COMPLETE), None)
+    sources = last.arguments.get("sources") if last else []
+    return sources is None or any(is_source(each["title"]) for each in sources)
+
+
 def understand_all(turns: Iterable[tuple[str, bool]], table: Table) -> Query:
     """The query of the last of several questions, each with whether it starts afresh whatever it
     says; a follow-up changes the one before it."""
+    *earlier, (last, afresh) = turns
     query = Query()
-    for text, afresh in turns:
+    for text, is_first in earlier:
         new = understand(text, table)
-        leans = not afresh and (follows_up(text) or is_form_only(new))
-        is_same = new.silent and has(text, "same")  # in another form, its chart as well
-        if leans and (is_same or re.match(CORRECTS, text, re.IGNORECASE)):
-            new = replace(new, chart=new.chart or query.chart)
-        if leans and has(text, COMPARE):
-            new = _beside(query, new)
-        if leans and new.silent and not has(text, f"{SHARE}|again|same|that|it"):
-            query = new
-        else:
-            query = query.then(new) if leans else new
-    return query
+        if not new.silent or has(text, "same"):
+            query = _changed(query, text, new) if not is_first else new
+    new = understand(last, table)
+    if afresh or (new.silent and not has(last, f"{SHARE}|again|same|that|it")):
+        return new
+    return _changed(query, last, new)
+
+
+def tell_kept(found: Findings, text: str, table: Table, query: Query) -> None:
+    """Say which conditions of earlier questions a whole question was taken to keep."""
+    own = understand(text, table)
+    kept = tuple(each for each in query.filters if each not in own.filters)
+    if kept and not follows_up(text):
+        found.points.append(f"As in the question before, only{in_scope(kept, '')}")
+
+
+def _changed(query: Query, text: str, new: Query) -> Query:
+    """A query as the next question changes it, if that leans on it."""
+    if not leans(text, new):
+        return new
+    is_same = new.silent and has(text, "same")  # in another form, its chart as well
+    if is_same or re.match(CORRECTS, text, re.IGNORECASE):
+        new = replace(new, chart=new.chart or query.chart)
+    if has(text, COMPARE):
+        new = _beside(query, new, text)
+    return query.then(new)
 
 
 def is_form_only(new: Query) -> bool:
@@ -49,12 +86,14 @@ def _together(values: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]
     return tuple(sorted(both, key=int)) if all(each.isdigit() for each in both) else both
 
 
-def _beside(old: Query, new: Query) -> Query:
+def _beside(old: Query, new: Query, text: str) -> Query:
     """What is compared with what was asked before: its times or values beside those."""
     for each in new.filters:
         before = next((f for f in old.filters if f.column == each.column), None)
         if before is None or each.column is None or each.operator != "in":
             continue
+        if len(each.values) > 1 and not has(text, "with|to|it|that|this"):
+            continue  # what is compared was named whole
         both = replace(each, values=_together(before.values, each.values))
         filters = tuple(both if f is each else f for f in new.filters)
         kind, dated, _ = each.column.partition(":")

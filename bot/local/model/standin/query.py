@@ -65,10 +65,13 @@ class Query:
 
     def then(self, new: Query) -> Query:
         """This query, changed by a follow-up, whose own are what is not named here."""
-        kept = [
-            old for old in self.filters if not any(old.replaced_by(each) for each in new.filters)
-        ]
         grouped = new.groups or new.period
+        kept = [
+            old
+            for old in self.filters
+            if not any(old.replaced_by(each) for each in new.filters)
+            and not old.is_pinned(new.groups, new.period)
+        ]
         return replace(
             new,
             measure=new.measure or self.measure,

@@ -22,8 +22,12 @@ class Listed:
     links: dict[str, tuple[str, str]]
 
 
-def sections_of(listing: str) -> list[tuple[str, bool, list[Listed]]]:
-    """Each database: its name, whether it speaks SQLite's dialect, and its tables."""
+Section = tuple[str, bool, list[Listed]]
+"""A database: its name, whether it speaks SQLite's dialect, and its tables."""
+
+
+def sections_of(listing: str) -> list[Section]:
+    """Each database."""
     starts = list(SECTION.finditer(listing))
     ends = [*(match.start() for match in starts[1:]), len(listing)]
     return [

@@ -192,7 +192,7 @@ def _tell_ranked(
     first, last = ranked[0], ranked[-1]
     if len(groups) == 1 and not query.limit:
         apart = scope if first.name.lower() in scope.lower() else f" for {first.name}{scope}"
-        found.summary = f"The {statement.what}{apart} is **{first.text}**."
+        found.summary = f"The {statement.what}{apart} {_verb(statement.what)} **{first.text}**."
         return
     leading = [group.name for group in ranked if group.value == first.value]
     told = f"the {extreme} {statement.what.removeprefix(extreme).strip()}{scope}: **{first.text}**"

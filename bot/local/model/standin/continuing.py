@@ -1,0 +1,60 @@
+"""Which table a question goes on with, where a database was asked before."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from .data import with_seen_values
+from .following import answered_from, leans
+from .outputs import Table
+from .query import understand
+from .schemas import Listed, Section, joined
+from .view import View
+from .words import stems
+
+
+def was_asked(view: View) -> bool:
+    """Whether the last figures came from a database."""
+    asked = (step.tool for step in view.steps)
+    reads = ("query_database", "query_table", "read_file")
+    return next((tool for tool in asked if tool in reads), "") == "query_database"
+
+
+def known(view: View, table: Table) -> Table:
+    """A table with the values that earlier results showed."""
+    return with_seen_values(view, replace(table, header=list(table.columns)))
+
+
+def gone_on_with(view: View, sections: list[Section]) -> tuple[Section, Listed] | None:
+    """The table that was asked last, where the question goes on with that one."""
+    if not was_asked(view):
+        return None
+    for turn in reversed(view.turns[:-1]):
+        for section in sections:
+            for listed in section[2]:
+                if not answered_from(turn, source_of(section[0], listed).__eq__):
+                    continue
+                table = known(view, joined(listed, section[2])[0])
+                on = leans(view.text, understand(view.text, table))
+                theirs = _of_theirs(view.text, listed, section[2]) if on else None
+                return (section, theirs) if theirs else None
+    return None
+
+
+def _of_theirs(question: str, listed: Listed, tables: list[Listed]) -> Listed | None:
+    """The table, or the one that refers to it and has what is asked for: "their revenue", "how many
+    orders did they make"; None where the question counts what neither holds."""
+    new = understand(question, joined(listed, tables)[0])
+    counted = next((each for each in tables if stems(each.table.source) == stems(new.noun)), None)
+    if new.measure or counted is listed:
+        return listed
+    own = listed.table.source
+    refers = [each for each in tables if own in {to for to, _ in each.links.values()}]
+    if counted:
+        return counted if counted in refers else None
+    return next((each for each in refers if understand(question, each.table).measure), listed)
+
+
+def source_of(name: str, listed: Listed) -> str:
+    """The title of the source of an answer from a table."""
+    return f"{name} · {listed.table.source}"
