@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from .asking import AFRESH, COMPARE, CORRECTS, FOLLOW_UP, LEANS, SHARE, THEIRS, WHOLE
+from .columns import MONEY
 from .conversation import COMPLETE, Turn
 from .findings import Findings
 from .outputs import Table
 from .query import Query, understand
 from .scoping import in_scope
-from .words import has, tokens
+from .words import has, stems, tokens
 
 
 def follows_up(text: str) -> bool:
@@ -70,6 +71,9 @@ def _changed(query: Query, text: str, new: Query) -> Query:
     is_same = new.silent and has(text, "same")  # in another form, its chart as well
     if is_same or re.match(CORRECTS, text, re.IGNORECASE):
         new = replace(new, chart=new.chart or query.chart)
+    of_money = set(stems(query.measure or "")) & {*MONEY}
+    if new.aggregate == "count" and new.noun == "rows" and query.measure and not of_money:
+        new = replace(new, aggregate=None)  # "how many in May?", of what was asked
     if has(text, COMPARE):
         new = _beside(query, new, text)
     return query.then(new)

@@ -74,7 +74,7 @@ class Query:
         ]
         return replace(
             new,
-            measure=new.measure or self.measure,
+            measure=new.measure or (None if new.aggregate == "count" else self.measure),
             aggregate=new.aggregate or self.aggregate,
             groups=new.groups if grouped else self.groups,
             period=new.period if grouped else self.period,
