@@ -57,13 +57,17 @@ class Questions:
 
     async def settle(self) -> None:
         """Show what became of the questions that were answered."""
-        self._answered[:] = [each for each in await self._all() if each.decision]
+        await self.look()
         if self._answered:
             await self.surface.settle(self._answered)
 
+    async def look(self) -> None:
+        """Take note of the answers that there are by now."""
+        self._answered[:] = [each for each in await self._all() if each.decision]
+
     @property
     def decided_changes(self) -> bool:
-        """Whether people said yes or no to a change."""
+        """Whether people were asked about a change, as far as that is decided."""
         return any(each.approval.mutates for each in self._answered)
 
     @property

@@ -79,8 +79,9 @@ class Requests:
         )
         failpoint("approval-decided")
         await audit.settle(on_record.team)
-        # Also for one decided before: whoever did may have died before this line.
-        if refusal in (None, Refusal.DECIDED):
+        # Also for one decided before: whoever did may have died before this line. One that is too
+        # late is shown to be so.
+        if refusal in (None, Refusal.DECIDED, Refusal.EXPIRED):
             await self.engine.wake(approval.thread_key)
         return refusal
 

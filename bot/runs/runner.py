@@ -153,6 +153,7 @@ class Runner:
         with bound_request(context):
             async with self._stoppable(request, interrupt) as stopped_by:
                 ended = await through(state, parts, asking, noting.note)
+            await asking.look()  # nobody may have decided in time, which the run itself found out
             if ended.error:
                 ids = {"run_id": run_id, "model_request": ended.error.request_id}
                 log.error("the model service ended a run: %s", ended.error, extra=ids)

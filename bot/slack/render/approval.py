@@ -46,7 +46,7 @@ class Shown(BaseModel):
 def approval_part(asked: Asked) -> Part:
     """The card: what would be done, and the buttons, or what was decided."""
     approval, decision, made = asked.approval, asked.decision, asked.made
-    values = _values(approval)
+    values = [each for each in _values(approval) if not _is_named(each, approval.title)]
     blocks = [_section(_headline(approval, decision))]
     blocks += [_argument(each) for each in values[:_MOST_FIELDS]]
     if decision is None:
@@ -115,6 +115,11 @@ def _values(approval: Approval) -> list[_Value]:
         for name, value in arguments.items()
         if value is not None
     ]
+
+
+def _is_named(value: _Value, title: str) -> bool:
+    """Whether the headline says it, letter by letter: it is not said twice."""
+    return value.kind == "channel" and value.text in title.split()
 
 
 def _label(name: str) -> str:
