@@ -151,3 +151,22 @@ async def test_a_follow_up_keeps_what_was_asked_before(thread: Thread) -> None:
     for question, answer in said:
         told = await thread.ask(question)
         assert answer in told.answer["summary"], question
+
+
+async def test_what_somebody_said_wins_over_the_name_of_a_table(thread: Thread) -> None:
+    """A question that a message answers is about that; one about figures or names of the database is
+    not, and a time is told by a sentence that holds one."""
+    thread.said("Chloe Martin", "I ordered the salad for lunch.")
+    thread.said("Ada Lovelace", "The move was a pain last time.")
+    thread.said("Ada Lovelace", "The move is on Saturday, 5 December.")
+    thread.said("Ada Lovelace", "Who helps with the move?")
+    heard = await thread.ask("What did Chloe order?")
+    assert "“I ordered the salad for lunch.”" in heard.answer["summary"]
+    assert "say “in the database”" in " ".join(heard.answer["gaps"])
+    for question, answer in [
+        ("What did Larch Clinic order?", "orders for Larch Clinic"),
+        ("and what did Chloe order?", "salad"),
+        ("which customer has the most orders?", "Alder Studio"),
+        ("Which day is the move?", "“The move is on Saturday, 5 December.”"),
+    ]:
+        assert answer in (await thread.ask(question)).answer["summary"]

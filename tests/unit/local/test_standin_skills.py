@@ -219,7 +219,7 @@ async def test_what_nothing_else_knows_somebody_may_have_said(thread: Thread) ->
     """The thread and its channel are looked through before it says that it cannot answer."""
     thread.said("Ben", "The launch moves to 12 December. Is that fine?")
     told = await thread.ask("When is the launch?")
-    assert told.answer["summary"] == "Ben wrote in #sales: “The launch moves to 12 December.”"
+    assert told.answer["summary"] == "Ben wrote in this thread: “The launch moves to 12 December.”"
     unheard = await thread.ask("What is the capital of France?")
     assert "stand-in model" in unheard.answer["summary"]
     assert unheard.answer["sources"] == []

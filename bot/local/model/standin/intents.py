@@ -77,6 +77,7 @@ INTENTS = (
     Intent(units.is_asked, units.answer, looks_up=True),
     Intent(days.is_asked, days.answer, looks_up=True),
     Intent(clock.is_asked, clock.answer, looks_up=True),
+    Intent(overheard.is_said, overheard.answer, looks_up=True),
     Intent(changing.is_asked, changing.answer),
     Intent(database.is_asked, database.answer, looks_up=True),
     Intent(directory.is_asked, directory.answer, looks_up=True),

@@ -1,49 +1,108 @@
-"""A short question that nothing else answers, but somebody here may have: "When is the launch?"."""
+"""A short question that somebody here has answered already: "When is the launch?"."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
+from . import asking, database, directory, search
 from .findings import Findings
+from .moments import DAYS
 from .passages import ASKING, cut
-from .talk import Said, messages_here
+from .talk import TALK, Said, said_here
+from .times import MONTHS
 from .view import View
-from .words import content, overlap, sentences, stem
+from .words import STOP, has, sentences, stem, tokens
 
 QUESTION = re.compile(
-    r"\W*(?:when|who|whom|what|where|which)\b(?!.*\b(?:you|i|me)\b)", re.IGNORECASE
+    r"\W*(?:(?:and|but|so|ok|okay|hey)\W+)*(?:(?P<when>when|(?:which|what) (?:day|date|time|month|week))|who|whom|whose|what|where|which)\b"
+    r"(?!.*\b(?:you|i|me)\b)(?P<rest>.*)",
+    re.IGNORECASE | re.DOTALL,
 )
+OF_TIME = re.compile(
+    rf"\d|\b(?:{'|'.join(DAYS)}|{'|'.join(MONTHS)}|today|tonight|tomorrow|noon|midnight|morning|afternoon|evening|"
+    r"week|weekend|month|year|now|soon|later)\b",
+    re.IGNORECASE,
+)
+FIGURES = "|".join(
+    (
+        *asking.AGGREGATES.values(), asking.DOWN, asking.UP, asking.CHART, asking.COMPARE, asking.PART, asking.OVER_TIME, asking.ONES,
+        r"by|per|each|every|list|show|database|file|sheet|rows?|columns?",
+    )
+)  # fmt: skip
+"""What is worked out rather than told by somebody."""
+_AROUND = "now still currently again exactly actually finally already today yet next"
+AROUND = {*_AROUND.split(), *ASKING}
+OWN = r"i|i'm|i've|i'll|my|we|our"
 LONGEST = 100  # characters of such a question
 MOST_WORDS = 5
+ENOUGH = 2  # words in common that tell more than a table's bare name
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What answers a question: a sentence of a message, and where that stands."""
+
+    message: Said
+    sentence: str
+    place: str
+
+
+def is_said(view: View) -> bool:
+    """Whether what was said here fits the question so well that no table is meant by its words."""
+    elsewhere = search.is_asked(view) or directory.is_asked(view)
+    if elsewhere or has(view.text, f"{FIGURES}|{TALK}") or not is_asked(view):
+        return False
+    asked = QUESTION.match(view.text)
+    is_told = bool(asked and asked["when"]) or len(_asked(view)) >= ENOUGH
+    return is_told and _heard(view) is not None
 
 
 def is_asked(view: View) -> bool:
     """Whether a channel may hold the answer."""
-    in_channel = view.turn.place.startswith("#") and not view.turn.files
+    in_channel = view.turn.place.startswith("#") and not (view.turn.files or view.turn.quoted)
     short = len(view.text) <= LONGEST and 0 < len(_asked(view)) <= MOST_WORDS
-    return in_channel and short and view.knows("read_channel") and bool(QUESTION.match(view.text))
+    return in_channel and short and view.knows("read_channel")
 
 
 def answer(view: View, found: Findings) -> None:
     """The latest sentence that holds every word of the question."""
-    asked = _asked(view)
-    held = [
-        (message, sentence)
-        for message in messages_here(view)
-        for sentence in sentences(message.text)
-        if overlap(content(sentence), asked) >= len(asked) and not sentence.endswith("?")
-    ]
-    if not held:
+    heard = _heard(view)
+    if heard is None:
         found.puzzled()
         return
-    _tell(found, view.turn.place, *held[-1])
+    message = heard.message
+    found.summary = f"{message.author} wrote in {heard.place}: “{cut(heard.sentence)}”"
+    found.source(f"{message.author}, {message.at}", message.url, f"“{cut(message.text)}”")
+    found.lower("I chose the sentence by the words it shares with the question.")
+    if database.is_asked(view):
+        found.gaps.append("If you meant the database, say “in the database”.")
 
 
 def _asked(view: View) -> set[str]:
-    return set(content(view.text)) - {stem(word) for word in ASKING}
+    """The words that an answer has to hold."""
+    asked = QUESTION.match(view.text)
+    return _roots(asked["rest"]) if asked else set()
 
 
-def _tell(found: Findings, place: str, message: Said, sentence: str) -> None:
-    found.summary = f"{message.author} wrote in {place}: “{cut(sentence)}”"
-    found.source(f"{message.author}, {message.at}", message.url, f"“{cut(message.text)}”")
-    found.lower("I chose the sentence by the words it shares with the question.")
+def _heard(view: View) -> Heard | None:
+    """The latest that answers: of this thread, else of its channel."""
+    asked, question = _asked(view), QUESTION.match(view.text)
+    of_time = bool(question and question["when"])
+    for place, messages in said_here(view):
+        for message in reversed(messages):
+            for sentence in reversed([message.text, *sentences(message.text)]):
+                told = OF_TIME.search(sentence) or not of_time
+                if told and not sentence.endswith("?") and asked <= _told(message, sentence):
+                    return Heard(message, sentence, place)
+    return None
+
+
+def _told(message: Said, sentence: str) -> set[str]:
+    """The words of a sentence; who speaks of himself says his name as well."""
+    return _roots(f"{sentence} {message.author}" if has(sentence, OWN) else sentence)
+
+
+def _roots(text: str) -> set[str]:
+    """The words that carry meaning, without their endings: "move", "moves" and "moving" are one."""
+    return {stem(word).rstrip("e") for word in tokens(text) if word not in STOP | AROUND}

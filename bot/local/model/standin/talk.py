@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .conversation import COMPLETE
@@ -127,6 +128,17 @@ def answer(view: View, found: Findings) -> None:
 def messages_here(view: View) -> list[Said]:
     """What people said in this thread, or in the channel where the thread has just begun."""
     return _people_only(view, _read(view)[0])
+
+
+def said_here(view: View) -> Iterator[tuple[str, list[Said]]]:
+    """What people said in this thread, then what they did in its channel, each with its place."""
+    told = view.do(
+        "read_thread", "I look what was said of it in this thread.", fresh=True, limit=100
+    )
+    yield "this thread", _people_only(view, told)
+    place = view.turn.place
+    told = view.do("read_channel", f"I look what was said of it in {place}.", fresh=True, limit=100)
+    yield place, _people_only(view, told)
 
 
 def to_do(messages: list[Said]) -> list[str]:
