@@ -348,3 +348,49 @@ async def test_the_same_in_another_form_has_its_chart_too() -> None:
     told = await thread.ask("and the same as a word document")
     assert told.answer["charts"]
     assert told.given("share_file")["name"].endswith(".docx")
+
+
+@pytest.mark.parametrize(
+    ("said", "posted"),
+    [
+        ("post hi in #general and bye in #random", [("#general", "hi"), ("#random", "bye")]),
+        ("post in #general: hi and in #random: bye", [("#general", "hi"), ("#random", "bye")]),
+        ("say hello in #general and #random", [("#general", "hello"), ("#random", "hello")]),
+        ("post in #general: see #help and #dev", [("#general", "see #help and #dev")]),
+        ("post “hi and #bye” in #general", [("#general", "hi and #bye")]),
+        ("post in #general the shop is closed", [("#general", "the shop is closed")]),
+    ],
+)
+async def test_each_channel_gets_its_own_message(said: str, posted: list[tuple[str, str]]) -> None:
+    """Two posts in one sentence are made one after the other, each with its own words."""
+    told = await thread(post_message=["posted, link: https://s.example/1"] * 2).ask(said)
+    calls = [call for name, call in told.calls if name == "post_message"]
+    assert [(each["channel"], each["text"]) for each in calls] == posted
+
+
+@pytest.mark.parametrize(
+    ("said", "answered"),
+    [
+        ("remind me yesterday to call Bob", "“yesterday” has passed"),
+        ("remind me last Monday to call Bob", "“last Monday” has passed"),
+        ("remind me today at 9 to call Bob", "Saturday, 21 November at 09:00 has passed"),
+        ("schedule a post in #general yesterday at 9: hello", "“yesterday” has passed"),
+        ("remind me on 3 January to call Bob", "“call Bob”, on **Sunday, 3 January at 09:00**"),
+    ],
+)
+async def test_a_time_that_is_over_is_never_put_off(said: str, answered: str) -> None:
+    """Nothing is scheduled for another day than the one that was said."""
+    told = await thread(
+        current_time=NOW, schedule_prompt="scheduled: s1", post_message="posted"
+    ).ask(said)
+    assert answered in words(told)
+    assert ("schedule_prompt" in told.names) == ("passed" not in answered)
+    assert "post_message" not in told.names
+
+
+async def test_a_post_and_a_reminder_in_one_sentence_are_both_made() -> None:
+    """Neither becomes part of the other."""
+    made = thread(current_time=NOW, schedule_prompt="scheduled: s1", post_message="posted")
+    told = await made.ask("post hi in #general and remind me tomorrow at 9 to check")
+    assert told.given("post_message")["text"] == "hi"
+    assert told.given("schedule_prompt")["text"] == "Reminder: check"

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from ..replies import Reply, call, reasoning, text
 from ..request import ModelRequest
+from . import schedules
 from .amending import amended
 from .conversation import COMPLETE, LONGEST, Turn, in_common
 from .findings import Findings
@@ -21,8 +22,10 @@ from .view import Missing, Need, OutOfTurns, View
 from .words import has
 
 MOST_STEPS = 15
-AND = re.compile(r",?\s+and (?:also |then )?(?=(?:what|which|who|when|where|how)\b)", re.IGNORECASE)
-"""Between two questions."""
+AND = re.compile(
+    r",?\s+and (?:also |then )?(?=(?:what|which|who|when|where|how|remind)\b)", re.IGNORECASE
+)
+"""Between two questions, or things to do."""
 
 
 class StandIn:
@@ -88,18 +91,19 @@ def _answer(view: View, question: str, found: Findings) -> None:
 
 
 def _questions(view: View) -> list[str]:
-    """The two questions of one sentence, where they are about different things to look up."""
+    """The two questions of one sentence, where they are about different things; or two reminders."""
     whole = view.turn.text
     halves = AND.split(whole, maxsplit=1)
     if len(halves) < 2 or view.turn.files or view.turn.quoted:
         return [whole]
-    answers = set()
+    answers = []
     for half in halves:
         with _asking(view, half):
             meant = _meant(view)
-        if meant and meant.looks_up:
-            answers.add(meant.answer)
-    return halves if len(answers) == 2 else [whole]
+        if meant and meant.beside_others:
+            answers.append(meant.answer)
+    differ = len(set(answers)) == 2 or answers == [schedules.answer] * 2
+    return halves if differ else [whole]
 
 
 def _meant(view: View) -> Intent | None:

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from .conversation import COMPLETE, Step, Turn
 from .findings import Findings
-from .moments import DAYS, OFTEN, ONCE
+from .moments import DATE, DAYS, OFTEN, ONCE
 from .posting import CHANNEL
 from .schedules import REMIND
 from .view import View
@@ -43,7 +43,7 @@ _VERBS = (
     r"should|be|is|at|on|to|in|for)\s+)*"
 )
 CLOCK = r"\d{1,2}(?:[:.]\d\d)?\s*(?:am|pm)?(?: o'clock)?|noon"
-DAY = rf"every \w+|tomorrow(?: morning)?|today|tonight|{'|'.join(DAYS)}"
+DAY = rf"every \w+|tomorrow(?: morning)?|today|tonight|{'|'.join(DAYS)}|{DATE}"
 WHERE = re.compile(rf"{_VERBS}(?P<new><#[A-Z0-9]+(?:\|[^>]*)?>|#[\w-]+)", re.IGNORECASE)
 WHEN = re.compile(
     rf"{_VERBS}(?:(?P<day>{DAY})\b)?(?:\s*,?\s*(?:at\s+)?(?P<clock>{CLOCK}))?", re.IGNORECASE
@@ -142,7 +142,8 @@ def _moved(text: str, core: str) -> str | None:
     if new is None or not (new["day"] or new["clock"]):
         return None
     days = re.search(DAY, was, re.IGNORECASE)
-    clocks = re.search(rf"\b(?:{CLOCK})$", was, re.IGNORECASE)
+    of_clock = re.sub(DATE, "", was, flags=re.IGNORECASE).strip()
+    clocks = re.search(rf"\b(?:{CLOCK})$", of_clock, re.IGNORECASE)
     day, clock = new["day"] or (days and days[0]), new["clock"] or (clocks and clocks[0])
     if days and days[0].lower().startswith("every") and day and not re.match("every", day, re.I):
         day = f"every {day}"

@@ -43,12 +43,12 @@ from .view import View
 @dataclass(frozen=True, slots=True)
 class Intent:
     """Something people want: whether a question does, and how it is answered. Answering raises Need
-    for the next call, Missing where there is no tool for it. One that only `looks_up` may be asked
-    together with another."""
+    for the next call, Missing where there is no tool for it. One may be asked
+    `beside_others`, in the same sentence."""
 
     is_asked: Callable[[View], bool]
     answer: Callable[[View, Findings], None]
-    looks_up: bool = False
+    beside_others: bool = False
 
 
 INTENTS = (
@@ -60,36 +60,36 @@ INTENTS = (
     Intent(chat.is_asked, chat.answer),
     # Certain words do: the later in the day and the more public, the earlier it is looked at.
     Intent(memory.is_asked, memory.answer),
-    Intent(schedules.is_asked, schedules.answer),
+    Intent(schedules.is_asked, schedules.answer, beside_others=True),
     Intent(canvases.is_asked, canvases.answer),
-    Intent(posting.is_asked, posting.answer),
+    Intent(posting.is_asked, posting.answer, beside_others=True),
     Intent(page.is_asked, page.answer),
     Intent(refusing.is_writing, refusing.answer),
     # What the message brings along.
     Intent(figures.is_asked, figures.answer),
-    Intent(sums.is_asked, sums.answer, looks_up=True),
+    Intent(sums.is_asked, sums.answer, beside_others=True),
     Intent(images.is_asked, images.answer),
     Intent(several.is_asked, several.answer),
     Intent(data.is_attached, data.answer),
     Intent(choosing.is_named, data.answer),
     # What tools know of the world.
-    Intent(lots.is_asked, lots.answer, looks_up=True),
-    Intent(units.is_asked, units.answer, looks_up=True),
-    Intent(days.is_asked, days.answer, looks_up=True),
-    Intent(clock.is_asked, clock.answer, looks_up=True),
-    Intent(overheard.is_said, overheard.answer, looks_up=True),
+    Intent(lots.is_asked, lots.answer, beside_others=True),
+    Intent(units.is_asked, units.answer, beside_others=True),
+    Intent(days.is_asked, days.answer, beside_others=True),
+    Intent(clock.is_asked, clock.answer, beside_others=True),
+    Intent(overheard.is_said, overheard.answer, beside_others=True),
     Intent(changing.is_asked, changing.answer),
-    Intent(database.is_asked, database.answer, looks_up=True),
-    Intent(directory.is_asked, directory.answer, looks_up=True),
-    Intent(search.is_asked, search.answer, looks_up=True),
-    Intent(talk.is_asked, talk.answer, looks_up=True),
+    Intent(database.is_asked, database.answer, beside_others=True),
+    Intent(directory.is_asked, directory.answer, beside_others=True),
+    Intent(search.is_asked, search.answer, beside_others=True),
+    Intent(talk.is_asked, talk.answer, beside_others=True),
     Intent(message.is_asked, message.answer),
     # What was read before, and what needs more than rules.
     Intent(database.is_continued, database.answer),
     Intent(data.is_spoken_of, data.answer),
     Intent(refusing.is_asked, refusing.answer),
     Intent(memory.is_known, memory.tell),
-    Intent(database.is_meant, database.answer, looks_up=True),
+    Intent(database.is_meant, database.answer, beside_others=True),
     Intent(tools.is_asked, tools.answer),
     Intent(amending.is_unclear, amending.tell_unclear),
     Intent(languages.is_asked, languages.answer),

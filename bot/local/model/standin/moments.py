@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, timezone
 
 from .clock import TOLD
+from .times import MONTHS, month_of
 from .view import View
 
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -17,11 +19,20 @@ OFTEN = re.compile(
     + AT,
     re.IGNORECASE,
 )
+_MONTH = rf"(?:{'|'.join(MONTHS)}|{'|'.join(month[:3] for month in MONTHS)}|sept)"
+DATE = (
+    r"\d{4}-\d\d-\d\d|"
+    rf"(?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}(?:,? 20\d\d)?|{_MONTH} (?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?:,? 20\d\d)?"
+)
 _HOUR = r"(?:\s*,?\s*(?:at\s+)?(?P<hour>\d{1,2}|noon)(?:[:.](?P<minute>\d\d))?\s*(?P<half>am|pm)?\b(?: o'clock)?)"
 ONCE = re.compile(
-    rf"\b(?:(?:on |for |next )*(?P<day>tomorrow(?: morning)?|today|tonight|{'|'.join(DAYS)})\b{_HOUR}?|"
+    rf"\b(?<!last )(?:(?:on |for |next )*(?P<day>tomorrow(?: morning)?|today|tonight|{'|'.join(DAYS)}|(?P<date>{DATE}))\b{_HOUR}?|"
     r"in (?P<count>\d{1,3}|an?|half an) (?P<unit>minutes?|mins?|hours?|days?|weeks?)\b|"
     rf"at (?P<only>\d{{1,2}}(?:[:.]\d\d)?\s*(?:am|pm)?|noon)\b(?:\s*(?P<after>tomorrow|today)\b)?)",
+    re.IGNORECASE,
+)
+PASSED = re.compile(
+    rf"\b(?:yesterday|last (?:night|week|month|year|{'|'.join(DAYS)})|(?:\d{{1,3}}|an?) \w+ ago)\b",
     re.IGNORECASE,
 )
 
@@ -44,7 +55,10 @@ class Now:
         return cls(datetime.fromisoformat(f"{told[1]}T{told[2]}").replace(tzinfo=zone))
 
     def moment(self, said: re.Match[str]) -> datetime:
-        """The time that was meant: of a day alone nine in the morning, of a time alone the next."""
+        """The time that was meant: of a day alone nine in the morning, of a time or of a date without
+        its year alone the next."""
+        if said["date"]:
+            return self._dated(said["date"], _time(said))
         if said["count"]:
             return self.at + _span(said["count"].lower(), said["unit"].lower())
         day, clock = self.at.date(), _time(said)
@@ -55,6 +69,28 @@ class Now:
             day += timedelta(1)
         found = datetime.combine(day, clock, self.at.tzinfo)
         return found + timedelta(1) if not name and found <= self.at else found
+
+    def _dated(self, date_said: str, clock: time) -> datetime:
+        if re.match(r"\d{4}-", date_said):
+            return datetime.combine(date.fromisoformat(date_said), clock, self.at.tzinfo)
+        year = re.search(r"\b20\d\d\b", date_said)
+        day = re.search(r"\b(\d{1,2})(?:st|nd|rd|th)?\b", date_said)
+        month = re.search(_MONTH, date_said, re.IGNORECASE)
+        if day is None or month is None:
+            return self.at
+        for of in [int(year[0])] if year else [self.at.year, self.at.year + 1]:
+            last = monthrange(of, month_of(month[0]))[1]
+            on = date(of, month_of(month[0]), max(1, min(int(day[1]), last)))
+            if (found := datetime.combine(on, clock, self.at.tzinfo)) > self.at:
+                break
+        return found
+
+
+def has_passed(said: str) -> str:
+    """What to say of a time that is over."""
+    return (
+        f"{said} has passed, so nothing was scheduled. Tell me a time to come, as “tomorrow at 10”."
+    )
 
 
 def absolute(text: str, day: str) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from .findings import Findings
-from .moments import ONCE, Now, in_words
+from .moments import ONCE, PASSED, Now, has_passed, in_words
 from .outputs import not_done
 from .view import View
 from .words import content, has, overlap
@@ -20,10 +21,20 @@ WANTED = re.compile(
 QUOTED = re.compile(r"(?<![\w])(?:\"([^\"]+)\"|“([^”]+)”|‘([^’]+)’|'(.+?)'(?!\w))", re.DOTALL)
 AFTER = re.compile(r"(?:^\W*(?:that|know(?: that)?|saying|:|,|-|–)|:)\s*(?P<text>.+)", re.DOTALL)
 LAST = r"(?:it|this|that|the (?:result|answer|summary|table|chart|figures))"
+POLITE = re.compile(
+    r"^\W*(?:(?:please|thanks|thank you|now|too|as well|then)\b\W*)*$", re.IGNORECASE
+)
 PERSON = re.compile(
     rf"^\W*(?:please )?(?:(?:{VERB}|DM|dm|email|e-mail|call)\b(?: an?)?(?: direct| private)?(?: message| dm| note| e-?mail)?(?: to)?|let)\s+"
     r"@?(?!me\b|us\b|I\b)(?P<who>[A-Z]\w+)\b.*(?:\b(?:that|saying|know)\b|:|\bhi\b|\bhello\b)",
 )
+NEXT = re.compile(
+    r"\s*(?P<joint>(?:[,;]\s*)?(?:and(?:\s+(?:then|also))?|then|also)\s+|[,;]\s+)", re.IGNORECASE
+)
+NEXT_PLACE = re.compile(
+    r"(?P<joint>\s*[,;.]?\s*\b(?:and|then)\s+(?:then\s+|also\s+)?)(?:in|to|into)\s+$", re.IGNORECASE
+)
+"""What stands between a message for one channel and one for another: behind the first, or before the second."""
 LIST = re.compile(
     r"\b(?:which|what|list|show)\b.*\bmessages?\b.*\b(?:wait\w*|scheduled|later|posted)\b|\bscheduled messages\b",
     re.I,
@@ -47,51 +58,88 @@ def is_asked(view: View) -> bool:
     """Whether a message is to go somewhere, or one that waits is asked about."""
     if LIST.search(view.text) or PERSON.search(view.text):
         return True
-    return _is_cancelled(view) or _message(view) is not None
+    return _is_cancelled(view) or bool(_messages(view))
 
 
 def answer(view: View, found: Findings) -> None:
     """Post it, have it posted later, or tell what waits."""
-    message = _message(view)
+    messages = _messages(view)
     if _is_cancelled(view):
         _cancel(view, found)
     elif LIST.search(view.text):
         _list(view, found)
-    elif message is None:
+    elif not messages:
         _to_a_person(view, found)
-    elif once := ONCE.search(message.around):
+    for message in messages:
+        _send(view, part := Findings(), message)
+        found.add(part)
+
+
+def _send(view: View, found: Findings, message: Message) -> None:
+    """Now or at the time that was said."""
+    if once := ONCE.search(message.around):
         _later(view, found, message, once)
+    elif over := PASSED.search(message.around):
+        found.summary = has_passed(f"“{over[0]}”")
     else:
         _now(view, found, message)
 
 
-def _message(view: View) -> Message | None:
-    """The channel and the words: in quotation marks, after the channel, before it, or the last
-    answer. A time within the words is no time to post at."""
-    channel = CHANNEL.search(view.text)
-    if channel is None or not WANTED.search(view.text):
+def _messages(view: View) -> list[Message]:
+    """What is to be posted where; a channel without words of its own gets those of the others, or
+    the last answer."""
+    if not WANTED.search(view.text):
+        return []
+    last = str(view.last_answer.get("summary") or "")
+    parts = [part if WANTED.search(part) else f"post {part}" for part in _parts(view.text)]
+    read = [message for part in parts if (message := _message(part, last))]
+    said = next((each.text for each in read if each.text), last)
+    return [each if each.text else replace(each, text=said) for each in read if each.text or said]
+
+
+def _parts(text: str) -> list[str]:
+    """A message for several channels, taken apart: "hi in #general and bye in #random"."""
+    masked = QUOTED.sub(lambda quoted: "_" * len(quoted[0]), text)
+    parts, start = [], 0
+    for one, other in pairwise(CHANNEL.finditer(masked)):
+        between = masked[one.end() : other.start()]
+        cut = None if ":" in masked[start : one.end()] else NEXT.match(between)
+        if cut := cut or NEXT_PLACE.search(between):
+            parts.append(text[start : one.end() + cut.start()])
+            start = one.end() + cut.end("joint")
+    return [*parts, text[start:]]
+
+
+def _message(text: str, last: str) -> Message | None:
+    """The channel and the words: in quotation marks, after the channel, or before it; of "it" those
+    of the `last` answer; "" where there are none. A time within the words is no time to post at."""
+    channel = CHANNEL.search(QUOTED.sub(lambda quoted: "_" * len(quoted[0]), text))
+    if channel is None:
         return None
     where = channel["id"] or f"#{channel['name']}"
-    if quoted := QUOTED.search(view.text):
-        return Message(where, next(filter(None, quoted.groups())), QUOTED.sub(" ", view.text))
-    before, after = view.text[: channel.start()], view.text[channel.end() :]
-    if first := ONCE.match(after.lstrip(" ,")):  # when to post it, before the words
-        before, after = f"{before} {first[0]}", after.lstrip(" ,")[first.end() :]
+    if quoted := QUOTED.search(text):
+        return Message(where, next(filter(None, quoted.groups())), QUOTED.sub(" ", text))
+    before, after = text[: channel.start()], text[channel.end() :]
+    said = after.lstrip(" ,")
+    when = ""
+    if first := ONCE.match(said) or PASSED.match(said):  # when to post it, before the words
+        when, after = first[0], said[first.end() :]
     if told := AFTER.search(after):
-        return Message(where, _clean(told["text"]), before)
+        return Message(where, _clean(told["text"]), f"{before} {when}")
     inside = re.sub(WANTED, "", before, count=1)
     inside = re.sub(r"\s*\b(?:to|in|into|on)\s*(?:the\s+)?(?:channel\s+)?$", "", inside)
-    if re.fullmatch(rf"\W*(?:{LAST})?\W*(?:over)?\W*", inside, re.IGNORECASE):
-        said = view.last_answer.get("summary")
-        return Message(where, said, after) if said else None
-    text = _clean(inside)
-    return (
-        Message(where, text, after) if len(text) > 1 and not has(text, r"what|who|about") else None
-    )
+    if not inside.strip():
+        return Message(where, POLITE.sub("", _clean(after)), when)
+    if re.fullmatch(rf"\W*{LAST}\W*(?:over|with)?\W*", inside, re.IGNORECASE):
+        return Message(where, last, f"{when} {after}") if last else None
+    words = _clean(inside)
+    is_told = len(words) > 1 and not has(words, r"what|who|about")
+    return Message(where, words, f"{when} {after}") if is_told else None
 
 
 def _clean(text: str) -> str:
-    return re.sub(r"^(?:saying|that|a message|a post|a note|:)\s+", "", text.strip(" ,:-–")).strip()
+    text = re.sub(r"[\s,]+(?:please|thanks)\W*$", "", text.strip(" ,:-–"), flags=re.IGNORECASE)
+    return re.sub(r"^(?:saying|that|a message|a post|a note|:)\s+", "", text).strip()
 
 
 def _now(view: View, found: Findings, message: Message) -> None:
@@ -110,7 +158,11 @@ def _now(view: View, found: Findings, message: Message) -> None:
 def _later(view: View, found: Findings, message: Message, once: re.Match[str]) -> None:
     name = message.channel
     text = message.text
-    at = Now.of(view).moment(once)
+    now = Now.of(view)
+    at = now.moment(once)
+    if at <= now.at:
+        found.summary = has_passed(in_words(at))
+        return
     output = view.do(
         "schedule_message", f"I have it posted in {name} later, if I may.", fresh=True, channel=name,
         text=text, at=at.isoformat(timespec="minutes"),

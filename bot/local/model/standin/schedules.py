@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from .findings import Findings
-from .moments import OFTEN, ONCE, Now, cron, in_words
+from .moments import OFTEN, ONCE, PASSED, Now, cron, has_passed, in_words
 from .outputs import failed, not_done, reason
 from .view import View
 from .words import content, has, overlap
@@ -26,6 +26,11 @@ REMIND = re.compile(
     r"\b(?:remind (?:me|us)|set (?:up )?(?:a|an|another) (?:reminder|alarm))\b(?:\s+(?:to|of|about|that)\b)?",
     re.IGNORECASE,
 )
+OVER = re.compile(
+    rf"\bremind (?:me|us) {PASSED.pattern}|\bremind (?:me|us) to .+(?<!\bof)(?<!\bfrom) {PASSED.pattern}\W*$",
+    re.IGNORECASE,
+)
+"""A reminder for a time that is over."""
 DUE = re.compile(r"^Reminder: (?P<text>.+)", re.DOTALL)
 ASKED_AT = re.compile(r"\b(?:ask|tell|send|give|show) (?:me|us)\b", re.IGNORECASE)
 PER_EACH = re.compile(
@@ -62,7 +67,8 @@ def is_asked(view: View) -> bool:
     ):
         last = view.earlier[0].tool if view.earlier else ""
         return last in ("schedule_prompt", "list_schedules")
-    later = ASKED_AT.search(text) and ONCE.search(text) and not has(text, r"what time|#\S+")
+    once = ASKED_AT.search(text) and ONCE.search(text)
+    later = once and not once["date"] and not has(text, r"what time|#\S+")  # a date may be asked of
     return bool(later) or any(each.search(text) for each in (OFTEN, REMIND, LIST, CANCEL, DUE))
 
 
@@ -78,6 +84,8 @@ def answer(view: View, found: Findings) -> None:
         if REMIND.search(said):
             said = f"Reminder: {REMIND.sub('', said).strip(' .!?')}"
         _schedule(view, found, said, f"“{said}”", cron=cron(often))
+    elif OVER.search(text) and (over := PASSED.search(text)) and not ONCE.search(text):
+        found.summary = has_passed(f"“{over[0]}”")
     elif once := ONCE.search(text):
         _once(view, found, once)
     elif LIST.search(text):
@@ -91,7 +99,11 @@ def answer(view: View, found: Findings) -> None:
 
 def _once(view: View, found: Findings, once: re.Match[str]) -> None:
     rest = _without(view.text, once)
-    at = Now.of(view).moment(once)
+    now = Now.of(view)
+    at = now.moment(once)
+    if at <= now.at:
+        found.summary = has_passed(in_words(at))
+        return
     wish = REMIND.sub("", rest).strip(" ,.:;!?\n")
     is_reminder = bool(REMIND.search(rest))
     text = f"Reminder: {wish}" if is_reminder else rest
