@@ -92,6 +92,8 @@ class Asking:
 
     async def ask(self, question: Question) -> bool:
         """Take the question in; False when it was taken in before."""
+        if question.schedule:  # for somebody who may have left since it was last asked
+            await self._gate.people.find_now(question.user)
         person = await self.permitted(question.user, question.channel)
         text = redacted(cap(clean(question.text)))
         if not text:

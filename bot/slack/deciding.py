@@ -87,6 +87,8 @@ class Deciding:
     async def _decided(self, approval: Approval) -> str:
         asked = await self.asked(approval.id)
         decision = asked.decision if asked else None
+        if decision and decision.verdict is Verdict.EXPIRED:
+            return words.DECISION_REFUSED[Refusal.EXPIRED]
         by = f" by <@{decision.by}>" if decision and decision.by else ""
         return words.ALREADY_DECIDED.format(by=by)
 

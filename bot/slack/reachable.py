@@ -16,11 +16,10 @@ from bot.slack.access import Channel
 from bot.slack.workspaces import Slack
 
 _PAGE = 200
-_NO_SUCH_CHANNEL = (
-    "There is no channel {name}, or the bot is not in it, or the person who asked is not. Somebody "
-    "there can invite both with /invite."
-)
-_NEAR = " Channels of similar names: {near}."
+_NO_SUCH_CHANNEL = "There is no channel {name} that the bot and the person who asked are both in."
+_NOT_IN = "The bot is not in {name}. Somebody there can invite it with /invite."
+_NEAR = " Similar names: {near}."
+_MOST_PAGES = 5  # of a thousand public channels, looked through for a name
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,21 +106,36 @@ class ReachableChannels:
                 await self._check_seen(channel)
                 return channel
         except NotPermitted:
-            pass
-        near = _NEAR.format(near=", ".join(found)) if (found := await self._near(name)) else ""
-        raise ToolError(_NO_SUCH_CHANNEL.format(name=wanted) + near)
+            name = channel.name if channel and channel.open else name
+        raise ToolError(await self._why_not(wanted, name.lower()))
 
-    async def _near(self, name: str) -> list[str]:
-        """Names like that of public channels with the bot, where all who read may know of them."""
+    async def _why_not(self, wanted: str, name: str) -> str:
+        public = await self._public()
+        if name in public:
+            return _NOT_IN.format(name=f"#{name}")
+        near = get_close_matches(name, [each for each, joined in public.items() if joined])
+        said = _NO_SUCH_CHANNEL.format(name=wanted)
+        return said + (_NEAR.format(near=", ".join(f"#{each}" for each in near)) if near else "")
+
+    async def _public(self) -> dict[str, bool]:
+        """Names of public channels, and whether the bot is in them; none where somebody asks or reads
+        along who may not know of them."""
         person = await self.slack.people.find(current_request().user)
         try:
             await self.check_read_by_ours()
         except ToolError:
-            return []
-        if person.kind is not PersonKind.MEMBER:
-            return []
-        names = [each["name"] async for each in self._joined() if not each["is_private"]]
-        return [f"#{each}" for each in get_close_matches(name.lower(), names)]
+            return {}
+        found: dict[str, bool] = {}
+        cursor: str | None = None
+        for _ in range(_MOST_PAGES if person.kind is PersonKind.MEMBER else 0):
+            page = await self.slack.clients.reads.conversations_list(
+                types="public_channel", exclude_archived=True, limit=1_000, cursor=cursor
+            )
+            found |= {str(each["name"]): bool(each["is_member"]) for each in page["channels"]}
+            cursor = (page.get("response_metadata") or {}).get("next_cursor")
+            if not cursor:
+                break
+        return found
 
     async def _find(self, name: str) -> Channel | None:
         if re.fullmatch(r"[CGD][A-Z0-9]{6,}", name):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
 from slack_sdk.errors import SlackApiError
@@ -51,16 +51,28 @@ class WorkspaceSchedules:
         `again` how it comes back."""
         if not await self.store.remove(schedule.team, schedule.id):
             return
-        try:
+        with _untold(schedule):
             opened = await self.clients.writes.conversations_open(users=schedule.user)
-            await self.clients.writes.chat_postMessage(
-                channel=opened["channel"]["id"],
-                text=_stopped(schedule, why, again=again),
-                unfurl_links=False,
-                unfurl_media=False,
-            )
-        except (SlackApiError, *TRANSPORT_ERRORS):  # somebody who is gone, most likely
-            log.warning("Nobody could be told that schedule %s stopped", schedule.id)
+            said = _stopped(schedule, why, again=again)
+            await self._say(said, str(opened["channel"]["id"]))
+
+    async def end_of_who_left(self, schedule: Schedule) -> None:
+        """Never ask it again in the name of somebody who has no account any more. Those who read its
+        answers are told, who can have it asked in their own."""
+        if not await self.store.remove(schedule.team, schedule.id):
+            return
+        if not schedule.channel.startswith("D"):
+            with _untold(schedule):
+                await self._say(_of_who_left(schedule), schedule.channel, schedule.thread)
+
+    async def _say(self, text: str, channel: str, thread: str | None = None) -> None:
+        await self.clients.writes.chat_postMessage(
+            channel=channel,
+            thread_ts=thread,
+            text=text,
+            unfurl_links=False,
+            unfurl_media=False,
+        )
 
     async def ended(self, request: Request, outcome: Outcome) -> None:
         """A run that one of them asked for is over. Safe to repeat. A pause of the bot is not the
@@ -74,6 +86,23 @@ class WorkspaceSchedules:
         for schedule in await self.of(request.user):
             if schedule.id == request.schedule:
                 await self.stop(schedule, words.SCHEDULE_FAILED.format(count=MOST_FAILURES))
+
+
+@contextmanager
+def _untold(schedule: Schedule) -> Generator[None]:
+    """What Slack does not take is logged: nobody else could be told."""
+    try:
+        yield
+    except (SlackApiError, *TRANSPORT_ERRORS):  # somebody, or a channel, that is gone, most likely
+        log.warning("Nobody could be told that schedule %s stopped", schedule.id)
+
+
+def _of_who_left(schedule: Schedule) -> str:
+    said = words.SCHEDULE_OWNER_LEFT.format(person=schedule.user, text=words_of(schedule))
+    if not schedule.cron:
+        return said
+    often = {"often": cron_in_words(schedule.cron), "time_zone": schedule.time_zone}
+    return f"{said} {words.SCHEDULE_CAME.format(**often)}"
 
 
 def _stopped(schedule: Schedule, why: str, *, again: bool) -> str:

@@ -13,6 +13,7 @@ from slack_sdk.errors import SlackApiError
 from bot.core.errors import BotError, NotPermitted
 from bot.core.request import Entry
 from bot.core.schedule import Schedule
+from bot.runs.policy import PersonKind
 from bot.runs.schedules import next_time
 from bot.slack.asking import Asking, Question
 from bot.slack.client import TRANSPORT_ERRORS, Clients, error_code
@@ -69,7 +70,10 @@ class Scheduling:
             await self.asking.ask(question)
         except NotPermitted as refusal:
             log.warning("Schedule %s was not asked: %s", schedule.id, refusal)
-            await self._refused(schedule, str(refusal))
+            if refusal.reason == PersonKind.UNKNOWN:
+                await self._schedules.end_of_who_left(schedule)
+            else:
+                await self._refused(schedule, str(refusal))
         except SlackApiError as error:
             if error_code(error) != "thread_not_found":
                 raise
@@ -83,7 +87,11 @@ class Scheduling:
         if schedule.cron and refusals < _MOST_REFUSALS:
             await self._next(schedule.model_copy(update={"refusals": refusals}))
             return
-        await WorkspaceSchedules(self.team, self.store, self.clients).stop(schedule, why)
+        await self._schedules.stop(schedule, why)
+
+    @property
+    def _schedules(self) -> WorkspaceSchedules:
+        return WorkspaceSchedules(self.team, self.store, self.clients)
 
     async def _next(self, schedule: Schedule) -> None:
         """From now on, not from when it was due: what was missed while nobody looked is asked once."""

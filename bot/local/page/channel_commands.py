@@ -17,6 +17,11 @@ CHANNEL_COMMANDS: tuple[Json, ...] = (
     },
     {"command": "/leave", "description": "Leave this channel", "usage_hint": ""},
     {"command": "/archive", "description": "Archive this channel", "usage_hint": ""},
+    {
+        "command": "/deactivate",
+        "description": "End somebody's account (in Slack: Manage members)",
+        "usage_hint": "@name",
+    },
 )
 _MENTION = re.compile(r"<@(\w+)>")
 
@@ -31,6 +36,7 @@ class ChannelCommands:
             "/remove": self._remove,
             "/leave": self._leave,
             "/archive": self._archive,
+            "/deactivate": self._deactivate,
         }
 
     def has(self, command: str) -> bool:
@@ -54,6 +60,9 @@ class ChannelCommands:
 
     async def _archive(self, user: str, channel: str, _: str) -> None:
         await self._ws.archive(user, channel)
+
+    async def _deactivate(self, user: str, _: str, text: str) -> None:
+        await self._ws.deactivate(user, self._named(text))
 
     def _named(self, text: str) -> str:
         found = _MENTION.fullmatch(text.strip())

@@ -66,7 +66,8 @@ class Screens:
         the bot's messages with somebody else to those with this person."""
         ws = self._ws
         user = query.get("user", "")
-        user = user if user in ws.people else next(iter(ws.people))
+        people = [each.id for each in ws.people.values() if not each.is_deactivated]
+        user = user if user in people else people[0]
         channel = query.get("channel", "")
         if self._is_bot_dm(channel) and (own := ws.state.direct(user)):
             channel = own.id

@@ -58,5 +58,5 @@ def sidebar(ws: Workspace, marks: ReadMarks, user: str) -> Json:
         "dm": listed(own_dm) if own_dm else None,
         "channels": [listed(c) for c in mine if not c.is_direct],
         "direct": [listed(c) for c in others],
-        "people": [act_as(person) for person in ws.people.values()],
+        "people": [act_as(each) for each in ws.people.values() if not each.is_deactivated],
     }

@@ -15,7 +15,7 @@ def suggestions(ws: Workspace, commands: Sequence[Json]) -> Json:
     bot = everyone[ws.bot_user_id]
     people = [bot, *(person for person in everyone.values() if person is not bot)]
     return {
-        "people": [act_as(person) for person in people],
+        "people": [act_as(person) for person in people if not person.is_deactivated],
         "commands": list(commands),
         "emoji": list(EMOJI.items()),
     }

@@ -31,6 +31,18 @@ def leave(core: Core, place: Channel, user: str, remover: str) -> None:
     _line(core, place, "channel_leave", user, "has left the channel", remover=remover)
 
 
+def deactivate(core: Core, user: str, admin: str) -> None:
+    """End somebody's account: they are in no channel any more, which leaves no line. An app that has
+    not subscribed to `user_change` hears nothing of it. CannotDo for who is no admin, and oneself."""
+    if not core.people[admin].is_admin or user not in core.people or admin == user:
+        raise CannotDo("Admins end the accounts of other people")
+    core.people[user].is_deactivated = True
+    for place in core.channels.values():
+        if user in place.members and not place.is_direct:
+            place.members.remove(user)
+            core.changed("members", place.id, user=user)
+
+
 def archive(core: Core, place: Channel, by: str, *, undo: bool = False) -> None:
     """End a channel, so that it can be read from now on and not be written in; or take that back."""
     place.archived = not undo

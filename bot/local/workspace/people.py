@@ -263,19 +263,22 @@ class People(Core):
         """Take somebody, or the bot, out of a channel; oneself to leave it."""
         membership.leave(self, self._place(remover, channel), user, remover)
 
+    async def deactivate(self, admin: str, user: str) -> None:
+        """End the account of somebody who has left."""
+        membership.deactivate(self, user, admin)
+
     async def archive(self, user: str, channel: str) -> None:
         """Archive a channel."""
         membership.archive(self, self._place(user, channel), user)
 
     async def unarchive(self, user: str, channel: str) -> None:
         """Open an archived channel again."""
-        place = self.channels[channel]
-        if user not in place.members:
+        if user not in self.channels[channel].members:
             raise CannotDo(f"{user} is not in {channel}")
-        membership.archive(self, place, user, undo=True)
+        membership.archive(self, self.channels[channel], user, undo=True)
 
     def _place(self, user: str, channel: str) -> Channel:
-        if user not in self.people:
+        if user not in self.people or self.people[user].is_deactivated:
             raise CannotDo(f"there is no {user}")
         place = self.channels.get(channel)
         if place is None or user not in place.members:

@@ -53,6 +53,7 @@ class Person:
     is_guest: bool = False
     is_external: bool = False
     is_bot: bool = False
+    is_deactivated: bool = False
     locale: str = "en-GB"
     tz: str = "Europe/London"
     team_id: str = TEAM

@@ -24,7 +24,7 @@ def user_object(person: Person, state: State) -> Json:
         "id": person.id,
         "team_id": person.team_id,
         "name": person.name,
-        "deleted": False,
+        "deleted": person.is_deactivated,
         "color": person.colour.lstrip("#"),
         "real_name": person.real_name,
         "tz": person.tz,
@@ -41,6 +41,9 @@ def user_object(person: Person, state: State) -> Json:
         "is_app_user": False,
         "updated": 1_700_000_000,
     }
+    if person.is_deactivated:  # of whom Slack says nothing more than that
+        user = {key: value for key, value in user.items() if not key.startswith(("is_", "tz"))}
+        user |= {"is_bot": False, "is_app_user": False}
     if person.team_id != state.team_id:
         user |= {"is_stranger": True}
     if person.is_bot:

@@ -197,6 +197,11 @@ SCHEDULE_CANCELLED = "<@{person}> cancelled it, as an admin; ask them if you nee
 SCHEDULE_AGAIN = (
     "To start it again, ask me anew, there or elsewhere; it came {often} ({time_zone})."
 )
+SCHEDULE_OWNER_LEFT = (
+    "I no longer ask what <@{person}> scheduled here (“{text}”): their account is not active any more. "
+    "Whoever needs it can ask me anew."
+)
+SCHEDULE_CAME = "It came {often} ({time_zone})."
 NEXT_TIME = "next {when}"
 IN_DIRECT = "in direct messages"
 CANCEL_SCHEDULE = "Cancel"

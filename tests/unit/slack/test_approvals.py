@@ -142,9 +142,9 @@ async def test_nobody_is_asked_about_what_cannot_be_done(redis_url: str) -> None
         await bot.answered(SALES, thread)
         assert cards(bot, thread) == []
         said = outputs(bot)
-        assert "Not done: There is no channel #genral," in said
-        assert said.count("similar names: #general.") == 1
-        assert "Not done: There is no channel finance," in said
+        assert "Not done: There is no channel #genral that" in said
+        assert said.count("Similar names: #general.") == 1
+        assert "Not done: There is no channel finance that" in said
         for why in ("is past", "has passed", "has no canvas", "no link to a message"):
             assert why in said
 

@@ -118,7 +118,7 @@ async def test_a_channel_by_name_or_id_newest_last(asked):
 @pytest.mark.parametrize(
     ("who", "channel", "says"),
     [
-        (ADA, RANDOM, "no channel"),  # public, without the bot
+        (ADA, RANDOM, "not in #random"),  # public, without the bot
         (ADA, FINANCE, "no channel"),  # private, without the bot
         (GUS, SALES, "no channel"),  # a guest who is not in it
         (ADA, "nowhere", "no channel"),

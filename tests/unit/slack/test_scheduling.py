@@ -107,6 +107,22 @@ async def test_who_may_not_ask_any_more_is_told_after_three_times(
         assert ["no longer ask" in m["text"] for m in ws.messages(direct)] == [True]
 
 
+async def test_nothing_is_asked_in_the_name_of_who_left(ws: Workspace, stores: Stores) -> None:
+    """From the moment on, though they were known a minute ago; its thread is told, once, where others
+    can have it asked in their own name (reliability 9)."""
+    async with wired(ws) as rig:
+        root = (await ws.say(BEN, GENERAL, "Figures"))["ts"]
+        await rig.slack.people.find(BEN)
+        await stores.schedules.add(schedule(ws, root, BEN, cron=MONDAYS), most=99)
+        await ws.deactivate(ADA, BEN)
+        await Scheduling(ws.team_id, stores.schedules, rig.asking, rig.clients, lambda: NOW).look()
+        assert rig.mailbox.requests == []
+        assert await stores.schedules.of(ws.team_id, BEN) == []
+        [_, told] = ws.messages(GENERAL, root)
+        assert "“How many?”" in told["text"]
+        assert "every Monday at 09:00" in told["text"]
+
+
 async def test_a_thread_that_is_gone_keeps_no_other_schedule_waiting(
     ws: Workspace, stores: Stores
 ) -> None:

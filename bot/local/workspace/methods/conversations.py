@@ -163,6 +163,8 @@ def _channels(core: Core, channels: list[Channel], limit: int, cursor: str | Non
 def _direct(core: Core, users: list[str], *, create: bool) -> Channel:
     if any(user not in core.people for user in users):
         raise SlackFault("user_not_found")
+    if any(core.people[user].is_deactivated for user in users):
+        raise SlackFault("user_disabled")
     wanted = {*users, core.bot_user_id}
     for channel in core.channels.values():
         if channel.is_direct and set(channel.members) == wanted:
