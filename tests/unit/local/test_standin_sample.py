@@ -65,6 +65,8 @@ ANSWERED = [
     ("How many tickets were closed in June?", "**13** tickets"),
     ("How much did we make in Q3?", "in Q3 is **91,152**"),
     ("Which tickets are urgent?", "no rows with priority urgent"),
+    ("How many orders came in on weekends?", "**230** orders on Saturdays and Sundays"),
+    ("revenue in week 23 in the database", "in week 23 is **8,502.50**"),
 ]
 
 

@@ -7,6 +7,7 @@ import re
 from .words import has
 
 PERIODS = {
+    "weekday": r"weekdays?|days? of (?:the )?week",
     "month": r"month(?:ly|s)?", "week": r"week(?:ly|s)?", "day": r"dai?ly|days?|date",
     "quarter": r"quarter(?:ly|s)?", "year": r"year(?:ly|s)?|annual(?:ly)?",
 }  # fmt: skip

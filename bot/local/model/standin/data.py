@@ -265,7 +265,7 @@ def _run(
 
 
 def _chart(view: View, found: Findings, result: Table, statement: Statement, query: Query) -> None:
-    kind = query.chart if query.chart != "auto" else "line" if query.period else "bar"
+    kind = query.chart if query.chart != "auto" else "line" if query.course else "bar"
     most = MOST_SLICES if kind == "pie" else MOST_LABELS
     series = result.header[1] if len(statement.labels) > 1 else None
     title = found.caption or statement.what

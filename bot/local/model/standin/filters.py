@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-SPANS = ("month", "yearmonth", "quarter", "monthday", "day")
+SPANS = ("month", "yearmonth", "quarter", "week", "monthday", "day")
 REPLACING = dict.fromkeys(SPANS, SPANS) | {"year": ("yearmonth", "day")}
 """The parts of a date a condition on which takes the place of one on that part."""
 

@@ -63,6 +63,11 @@ class Query:
         """Whether the question asked nothing that a query could answer."""
         return self == Query()
 
+    @property
+    def course(self) -> bool:
+        """Whether the figures follow each other in time, as those of weekdays do not."""
+        return self.period not in (None, "weekday")
+
     def then(self, new: Query) -> Query:
         """This query, changed by a follow-up, whose own are what is not named here."""
         grouped = new.groups or new.period
@@ -208,7 +213,7 @@ def _set_apart(query: Query, text: str) -> Query:
             part = each.values if has(text, PART) else ()
             others = tuple(f for f in query.filters if f != each)
             return replace(query, groups=(each.column,), filters=others, part=part)
-        if len(each.values) > 1 and each.column not in groups and has(text, COMPARE):
+        if len(each.values) > 1 and each.column not in groups and has(text, f"{COMPARE}|ratio"):
             groups = (*groups, each.column)
     return replace(query, groups=groups)
 

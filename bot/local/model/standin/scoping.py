@@ -41,7 +41,7 @@ def _span(each: Filter) -> str:
 
 def _place(each: Filter) -> int:
     """Where a condition stands in a sentence: times last, the year behind its month."""
-    if re.match(r"(?:\w*day|month|yearmonth|quarter):", each.column or ""):
+    if re.match(r"(?:\w*day|week|month|yearmonth|quarter):", each.column or ""):
         return 1
     return 2 if re.match("year", each.column or "") else 0
 
@@ -52,7 +52,7 @@ def _link(each: Filter) -> str:
     if each.operator == "in":
         if re.match(r"\w*day:", each.column or ""):
             return "on"
-        return "in" if re.match("(?:year|month|quarter):", each.column or "") else "for"
+        return "in" if re.match("(?:year|month|quarter|week):", each.column or "") else "for"
     if each.operator == "not in":
         return "without"
     if re.match("yearmonth:", each.column or ""):
@@ -78,6 +78,5 @@ def _value(each: Filter, value: str) -> str:
     ):
         month = MONTHS[int(named["month"]) - 1].title()
         return f"{month} {named['year']}" if named["year"] else f"{int(named['day'])} {month}"
-    if column.startswith("quarter:"):
-        return f"Q{value}"
-    return shown(value)
+    told = {"weekday": f"{value.title()}s", "week": f"week {value}", "quarter": f"Q{value}"}
+    return told.get(column.partition(":")[0]) or shown(value)

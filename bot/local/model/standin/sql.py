@@ -10,6 +10,7 @@ from .filters import Filter
 from .measures import Figure
 from .outputs import Table
 from .query import Query
+from .times import WEEKDAYS
 from .words import listed, stems
 
 WORDS = {
@@ -81,7 +82,7 @@ def write(query: Query, table: Table, *, of: str, lite: bool = False) -> Stateme
         return Statement(f"SELECT {expressions} {source}", (), value, what, assumed, more)
     selected = ", ".join(f"{code} AS {quoted(label)}" for label, code in labels.items())
     numbers = ", ".join(str(place + 1) for place in range(len(labels)))
-    order = _order(query, len(labels))
+    order = _order(query, len(labels), table, lite)
     limit = f" LIMIT {query.limit}" if query.limit else ""
     bounds = " AND ".join(
         f"{figures[0][2]} {each.operator} {each.values[0]}" for each in query.having
@@ -122,6 +123,8 @@ def _labels(query: Query, table: Table, lite: bool) -> dict[str, str]:
 
 
 def _period(period: str, column: str, lite: bool) -> str:
+    if period == "weekday":
+        return _weekday(column, lite)
     if period == "quarter":
         return (
             f"{_date_part('year', column, lite)} || '-Q' || {_date_part('quarter', column, lite)}"
@@ -131,6 +134,21 @@ def _period(period: str, column: str, lite: bool) -> str:
         monday = ", 'weekday 0', '-6 days'" if period == "week" else ""
         return f"strftime('{form}', {quoted(column)}{monday})"
     return f"strftime(date_trunc('{period}', {_timestamp(column)}), '{form}')"
+
+
+def _weekday(column: str, lite: bool) -> str:
+    """The name of the day in the week."""
+    if not lite:
+        return f"dayname({_timestamp(column)})"
+    names = " ".join(f"WHEN {n} THEN {literal(day.title())}" for n, day in enumerate(WEEKDAYS))
+    return f"CASE {_day_number(column, lite)} {names} END"
+
+
+def _day_number(column: str, lite: bool) -> str:
+    """The place of the day in the week, Monday first."""
+    if not lite:
+        return f"isodow({_timestamp(column)})"
+    return f"(strftime('%w', {quoted(column)}) + 6) % 7"
 
 
 def _timestamp(column: str) -> str:
@@ -150,6 +168,8 @@ def _of_months(column: str) -> bool:
 def _date_part(part: str, column: str, lite: bool) -> str:
     if not lite:
         return f"{part}({_timestamp(column)})"
+    if part == "week":  # that of its Thursday, as ISO 8601 has it
+        return f"((strftime('%j', {quoted(column)}, '-3 days', 'weekday 4') - 1) / 7 + 1)"
     if part == "quarter":
         return f"((CAST(strftime('%m', {quoted(column)}) AS INTEGER) + 2) / 3)"
     return f"CAST(strftime('{'%Y' if part == 'year' else '%m'}', {quoted(column)}) AS INTEGER)"
@@ -161,9 +181,9 @@ def _where(filters: tuple[Filter, ...], table: Table, lite: bool) -> str:
 
 
 def _condition(each: Filter, table: Table, lite: bool) -> str:
-    if each.column and (part := re.match(r"(day|monthday|yearmonth):(.+)", each.column)):
-        return _on_days(each, TEXT_OF_DAYS[part[1]], part[2], lite)
-    if each.column and (dated := re.match(r"(year|month|quarter):(.+)", each.column)):
+    if each.column and (part := re.match(r"(\w*day|yearmonth):(.+)", each.column)):
+        return _on_days(each, TEXT_OF_DAYS.get(part[1], ""), part[2], lite)
+    if each.column and (dated := re.match(r"(year|month|quarter|week):(.+)", each.column)):
         return f"{_date_part(dated[1], dated[2], lite)} IN ({', '.join(each.values)})"
     if each.column and (table.numeric(each.column) or table.flag(each.column)):
         if each.operator in ("in", "not in"):
@@ -182,6 +202,9 @@ def _condition(each: Filter, table: Table, lite: bool) -> str:
 
 def _on_days(each: Filter, form: str, column: str, lite: bool) -> str:
     """A condition on dates as text."""
+    if not form:
+        days = ", ".join(literal(value.title()) for value in each.values)
+        return f"{_weekday(column, lite)} IN ({days})"
     text = f"strftime('{form}', {quoted(column)})"
     if not lite:
         text = f"strftime({_timestamp(column)}, '{form}')"
@@ -240,8 +263,11 @@ def _expression(aggregate: str, measure: str | None, table: Table) -> str:
     return code if whole else f"round({code}, 2)"
 
 
-def _order(query: Query, labels: int) -> str:
+def _order(query: Query, labels: int, table: Table, lite: bool) -> str:
     is_course = query.descending is None or (labels > 1 and not query.limit)
+    if query.period == "weekday" and is_course and (column := date_column(table)):
+        rest = "".join(f", {place + 1}" for place in range(1, labels))
+        return f" ORDER BY min({_day_number(column, lite)}){rest}"
     if query.period and is_course:  # it is told in its order
         return f" ORDER BY {', '.join(str(place + 1) for place in range(labels))}"
     return f" ORDER BY {labels + 1} {'ASC' if query.descending is False else 'DESC'}"

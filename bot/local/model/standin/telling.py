@@ -150,9 +150,9 @@ def _tell_groups(found: Findings, result: Table, statement: Statement, query: Qu
     elif len(statement.labels) == 2 and parts:
         groups = _added_up(result, by=1 if query.period else 0)
         _tell_ranked(found, groups, statement, query, scope)
-        if query.period:
+        if query.course:
             _tell_courses(found, result)
-    elif query.period and query.descending is None and len(statement.labels) == 1:
+    elif query.course and query.descending is None and len(statement.labels) == 1:
         _tell_course(found, groups, statement, query, scope)
     else:
         if query.period == "week" and len(statement.labels) == 1:
@@ -264,7 +264,7 @@ def _tell_parts(found: Findings, groups: list[Group], query: Query, statement: S
     noun = plural(told_by.replace("_", " "))
     every = "Both" if len(groups) == 2 else f"All {len(groups)}"
     found.points.append(f"{every} {noun} together: **{_figure(total)}**")
-    if query.period and len(statement.labels) == 1:
+    if query.course and len(statement.labels) == 1:
         mean = f"**{_figure(total / len(groups))}**"
         if query.per_period:
             found.summary = (
@@ -274,6 +274,11 @@ def _tell_parts(found: Findings, groups: list[Group], query: Query, statement: S
             found.points.append(f"On average per {query.period}: {mean}")
         return
     ranked = sorted(groups, key=lambda group: -group.value)
+    first, last = ranked[0].value, ranked[-1].value
+    if len(ranked) == 2 and first > last > 0:
+        found.summary += (
+            f" That is {first / last:.2f} times as much, or {_figure(first - last)} more."
+        )
     if len(ranked) <= MOST_SHARES:
         shares = [f"{group.name} {group.value / total:.0%}" for group in ranked]
         found.points.append(f"Shares: {', '.join(shares)}")

@@ -36,6 +36,15 @@ HALVES = {
     ("1", "2"): r"(?:first|1st) half|h1",
     ("3", "4"): r"(?:second|2nd|last|other) half|h2",
 }
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+OF_A_WEEK = re.compile(
+    rf"\b(?:(?:on |during |only )(?P<working>weekdays|working days)|(?P<free>weekends?)|(?:(?:on|every|only) )?(?P<named>{'|'.join(WEEKDAYS)})s?)\b",
+    re.I,
+)
+WEEKS = re.compile(
+    r"\bweeks? (?P<first>\d{1,2})(?:\s*(?P<joint>to|until|-|–|and|or|vs|versus)\s*(?:week )?(?P<last>\d{1,2}))?\b",
+    re.I,
+)
 
 
 def times(text: str, table: Table) -> list[Filter]:
@@ -47,9 +56,11 @@ def times(text: str, table: Table) -> list[Filter]:
         return [Filter(year_column, "in", years)] if years and year_column else []
     if days := tuple(re.findall(r"\b(?:19|20)\d\d-\d\d-\d\d\b", text)):
         return [Filter(f"day:{column}", "in", days)]
+    of_weeks = _of_weeks(text, column)
     if span := _span(text, column, years):
-        return span
+        return [*span, *of_weeks]
     found = [Filter(year_column or f"year:{column}", "in", years)] if years else []
+    found += of_weeks
     if days := tuple(f"{month_of(m['month'] or m['of']):02}-{int(m['day'] or m['first']):02}" for m in DAY.finditer(text)):  # fmt: skip
         return [*found, Filter(f"monthday:{column}", "in", days)]
     months = {int(month) for month in re.findall(r"\b(?:19|20)\d\d-(\d\d)\b", text)}
@@ -61,6 +72,25 @@ def times(text: str, table: Table) -> list[Filter]:
         quarters |= {*half} if re.search(rf"\b(?:{words})\b", text, re.I) else set()
     if quarters:
         found.append(Filter(f"quarter:{column}", "in", tuple(sorted(quarters))))
+    return found
+
+
+def _of_weeks(text: str, column: str) -> list[Filter]:
+    """The days of the week, and the weeks by their number in the year (ISO 8601)."""
+    found, days = [], set()
+    for said in OF_A_WEEK.finditer(text):
+        days |= {*WEEKDAYS[:5]} if said["working"] else {*WEEKDAYS[5:]} if said["free"] else set()
+        days |= {said["named"].lower()} if said["named"] else set()
+    if days:
+        found.append(Filter(f"weekday:{column}", "in", tuple(d for d in WEEKDAYS if d in days)))
+    if weeks := WEEKS.search(text):
+        first, last = int(weeks["first"]), int(weeks["last"] or weeks["first"])
+        both = (
+            {first, last}
+            if (weeks["joint"] or "").isalpha() and weeks["joint"].lower() not in ("to", "until")
+            else range(first, last + 1)
+        )
+        found.append(Filter(f"week:{column}", "in", tuple(map(str, sorted(both)))))
     return found
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 from . import asking
-from .columns import columns_named, default_measure
+from .columns import columns_named, date_column, default_measure
 from .conditions import COMPARISONS
 from .findings import Findings
 from .outputs import Table, sheet_of
 from .query import Query
-from .times import MONTHS
+from .times import MONTHS, OF_A_WEEK, WEEKS
 from .words import STOP, listed, stem, stems, tokens
 
 TIMES = re.compile(
@@ -21,6 +21,10 @@ TIMES = re.compile(
     re.IGNORECASE,
 )
 """Times, suppositions and people that the rules have no words for."""
+BY_WEEKDAY = re.compile(
+    rf"\b(?:by|per|each|every|which|what|best|worst)\s+(?:{asking.PERIODS['weekday']})\b",
+    re.IGNORECASE,
+)
 NOT = re.compile(
     r"\b(?:never|nobody|no longer|(?:is|are|has|have|had|did|was|were|does)n't|(?<!do )(?<!can )(?<!or )not|(?:had|have|has|with) no|"
     r"(?:over|under|above|below|within) (?:the |its |their |our )?(?:budget|plan|target|quota|forecast))\b",
@@ -97,6 +101,9 @@ def _quoted(words: list[str]) -> str:
 
 
 def _left(text: str, table: Table, query: Query) -> list[str]:
+    if date_column(table):
+        for told in (BY_WEEKDAY, OF_A_WEEK, WEEKS):
+            text = re.sub(told, " ", text)
     denied = [] if any(each.operator == "not in" for each in query.filters) else NOT.findall(text)
     times = [time[0] for time in TIMES.finditer(text)]
     people = {*stems(" ".join([table.source, *query.groups]))} & asking.PEOPLE
@@ -116,7 +123,9 @@ def _unheard(text: str, table: Table, query: Query) -> list[str]:
         sheet_of(table),
         table.handle or "",
     )
-    known = {*AROUND, *stems(" ".join(named))}
+    apart = (each for each in query.filters if each.column in query.groups)
+    of_two = any(len(each.values) > 1 for each in apart)
+    known = {*AROUND, *stems(" ".join(named)), *(["ratio"] if of_two else [])}
     return [
         word
         for word in dict.fromkeys(tokens(TAKEN.sub(" ", text)))
