@@ -45,6 +45,8 @@ def register(
             press = Pressed.of(body, action)
             try:
                 said = "" if await handle(press) else otherwise
+                if press.action == buttons.RETRY:
+                    background.start(retried(clients, body, press), "taking a button away")
             except NotPermitted as refusal:
                 said = str(refusal)
             if said:
@@ -70,6 +72,16 @@ def register(
     for action_id in _AGAIN:
         on(action_id, again, words.ALREADY_ASKED)
     on(re.compile(f"^{buttons.FOLLOW_UP}_\\d$"), follow_up, words.ALREADY_ASKED)
+
+
+async def retried(clients: Clients, body: Body, press: Pressed) -> None:
+    """Take the button off a message: its answer is another one now. Of what one person sees alone
+    Slack does not say what it holds, so that stays."""
+    message = body.get("message") or {}
+    if left := buttons.without_retry(message.get("blocks") or ()):
+        await clients.updates.chat_update(
+            channel=press.channel, ts=press.message, text=message.get("text") or "", blocks=left
+        )
 
 
 async def tell(clients: Clients, press: Pressed, sentence: str) -> None:

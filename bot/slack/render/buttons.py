@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pydantic import BaseModel, ConfigDict
 
 from bot.core.budgets import OverBudget
@@ -60,6 +62,15 @@ def retry_button(request_id: str) -> Block:
         "type": "actions",
         "elements": [{**_button(words.RETRY, RETRY, request_id), "style": "primary"}],
     }
+
+
+def without_retry(blocks: Sequence[Block]) -> list[Block]:
+    """A message as it reads once it was retried."""
+
+    def retries(block: Block) -> bool:
+        return any(each.get("action_id") == RETRY for each in block.get("elements") or ())
+
+    return [block for block in blocks if not retries(block)]
 
 
 def again_buttons(request_id: str, *, again: bool, share: bool) -> Block | None:
