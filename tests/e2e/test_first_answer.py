@@ -104,6 +104,8 @@ def test_a_forwarded_message_is_asked_about(page: Page) -> None:
     message.get_by_test_id("message-menu").click()
     page.get_by_test_id("forward-message").click()
     page.get_by_test_id("forward-note").fill("When does it launch, does this say?")
+    page.get_by_test_id("forward-send").click()  # to nobody yet
+    page.get_by_test_id("forward-to").select_option("Answer Bot")
     page.get_by_test_id("forward-send").click()
     page.get_by_role("button", name="View").click()
     page.get_by_test_id("replies").last.click()

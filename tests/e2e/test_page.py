@@ -196,6 +196,7 @@ def test_what_one_is_about_outlives_a_change_of_the_channel(page: Page) -> None:
     expect(box).to_be_focused()
     box.press("Escape")
     said.press("f")
+    expect(page.get_by_test_id("forward-to")).to_have_value("")
     note = page.get_by_test_id("forward-note")
     note.press_sequentially("See @be")
     note.press("Enter")

@@ -74,13 +74,19 @@ class Actions:
 
     async def say(self, request: web.Request) -> web.Response:
         """A message or slash command; multipart with user, channel, text, thread_ts and files."""
-        return await _told(self._say(await _read_form(request)))
+        try:
+            said = await _read_form(request)
+        except ValueError:
+            raise web.HTTPBadRequest(text="a multipart form is expected") from None
+        return await _told(self._say(said))
 
     async def do(self, request: web.Request) -> web.Response:
         """Any other action; JSON `{"do": name, "user": …, …}`."""
         return await _told(self._dispatch(await _read_json(request)))
 
     async def _dispatch(self, body: Json) -> Json | None:
+        if wrong := [name for name in body if not _is_of_its_kind(name, body[name])]:
+            raise BadRequest(f"{wrong[0]} is of the wrong kind")
         action = self._known.get(str(body.get("do")))
         if action is None or body.get("user") not in self._ws.people:
             raise BadRequest("unknown action or user")
@@ -220,17 +226,25 @@ def clean_line_ends(typed: str) -> str:
 
 
 async def _told(action: Awaitable[Json | None]) -> web.Response:
-    """The action's result; its failure as `{"error": a sentence for the person}`."""
+    """The action's result; its failure as `{"error": a sentence for the person}`. What cannot be done
+    is an answer like any other, as in Slack's API: browsers report other statuses as errors."""
     try:
         return web.json_response(await action or {})
     except CannotDo as problem:
-        return web.json_response({"error": _sentence(str(problem))}, status=409)
+        return web.json_response({"error": _sentence(str(problem))})
     except NotAnswered:
         return web.json_response({"error": TOO_LATE}, status=504)
     except BadRequest as problem:
         return web.json_response(
             {"error": f"The page sent a wrong request: {problem}."}, status=400
         )
+
+
+def _is_of_its_kind(name: str, value: object) -> bool:
+    """Whether a field has what the page sends there: text or nothing, but for what forms hold."""
+    if name == "values":
+        return isinstance(value, dict) and all(isinstance(each, dict) for each in value.values())
+    return name in ("value", "inputs") or value is None or isinstance(value, str)
 
 
 def _sentence(problem: str) -> str:
@@ -241,7 +255,7 @@ def _sentence(problem: str) -> str:
 async def _read_json(request: web.Request) -> Json:
     try:
         body = await request.json()
-    except ValueError:
+    except (ValueError, LookupError):  # no JSON, or in no encoding
         body = None
     if not isinstance(body, dict):
         raise web.HTTPBadRequest(text="a JSON object is expected")

@@ -36,6 +36,7 @@ WHOLE = (
     r"what(?!'s with)|which|who|show|list|describe|compare|summari[sz]e|plot|chart|graph|draw|find)\b"
 )
 ALL_ROWS = r"(?:whole|entire|full|complete) (?:table|file|sheet|spreadsheet)|all (?:of )?(?:the |its )?(?:rows|lines)"
+EVERY_ROW = 1_000_000
 SHARE = (
     r"(?:make|create|give|write|generate|produce)\b[^.?!]*\b(?:csv|xlsx|excel|spreadsheet|pdf|word|docx)|"
     r"export|share (?:it|this|that|them|these|the|as|with|here)|save|download|upload|"
@@ -81,9 +82,9 @@ RANKERS = {
 
 
 def limit_of(text: str) -> int | None:
-    """How many of the first or last are wanted; very many where all are."""
+    """How many of the first or last are wanted; more than there are where all are."""
     if has(text, ALL_ROWS):
-        return 100
+        return EVERY_ROW
     number = rf"(\d{{1,3}}|{'|'.join(COUNTS)})"
     if re.search(r"\b(?:in|for|of) each\b", text, re.IGNORECASE):  # of each, which no rule knows
         return None

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from . import documents, languages, sums, unheard
 from .analyses import fitting
-from .asking import SHARE
 from .columns import (
     column_listed,
     date_column,
@@ -17,7 +16,7 @@ from .columns import (
     tell_missing,
     text_to_add_up,
 )
-from .exporting import last_result, share
+from .exporting import last_result, share_if_asked, without_form
 from .findings import Findings
 from .following import answered_from, follows_up, is_form_only, tell_kept, understand_all
 from .moments import absolute
@@ -60,8 +59,7 @@ def is_attached(view: View) -> bool:
 def is_spoken_of(view: View) -> bool:
     """Whether the conversation holds a file, or a table that a follow-up can go on with."""
     read = any(step.tool == "read_file" for step in view.earlier)
-    named = re.sub(r"\b(?:to|as|into) (?:an? )?(?:excel|csv|xlsx|pdf)\b", "", view.text, flags=re.I)
-    return bool(view.files) or read or has(named, FILE_WORDS)
+    return bool(view.files) or read or has(without_form(view.text), FILE_WORDS)
 
 
 def answer(view: View, found: Findings) -> None:
@@ -108,8 +106,7 @@ def from_reading(view: View, found: Findings, reading: str) -> None:
         tell_missing(found, table, lacking)
     elif analysis:
         analysis(view, found, table)
-        if has(view.text, SHARE):
-            share(view, found, last_result(view) or table)
+        share_if_asked(view, found, last_result(view) or table)
     elif column := column_listed(view.text, table):
         tell_values(found, table, column)
     elif query.silent and not (
@@ -120,6 +117,7 @@ def from_reading(view: View, found: Findings, reading: str) -> None:
         return
     elif query.silent:
         describe(found, table)
+        share_if_asked(view, found, table)
         if view.turn.files:
             unheard.tell(found, in_full(view), table, query)
     else:
@@ -236,8 +234,7 @@ def present(
     tell_kept(found, view.text, table, query)
     if query.chart and statement.labels and result.rows:
         _chart(view, found, result, statement, query)
-    if has(view.text, SHARE):
-        share(view, found, result)
+    share_if_asked(view, found, result)
 
 
 def _run(

@@ -24,7 +24,6 @@ WORDS = {
 EXTREMES = {True: "max", False: "min"}
 EXTREME_WORDS = {"max": "highest", "min": "lowest"}
 LEVELS = {"price", "rate", "rating", "score", "age", "percent", "percentage", "temperature"}
-DEFAULT_ROWS = 20
 PERIODS = {"month": "%Y-%m", "day": "%Y-%m-%d", "week": "%Y-%m-%d", "year": "%Y"}
 """How the first day of a period is written."""
 
@@ -65,14 +64,14 @@ def write(query: Query, table: Table, *, of: str, lite: bool = False) -> Stateme
     source = f"FROM {of}{where}"
     if aggregate is None:
         order = _row_order(query, measure)
-        most = query.limit or DEFAULT_ROWS
+        limit = f" LIMIT {query.limit}" if query.limit else ""
         what = "rows"
         if order and table.dated(str(measure)):
             what = "latest rows" if query.descending else "earliest rows"
         elif order:
             extreme = EXTREME_WORDS[EXTREMES[bool(query.descending)]]
             what += f" with the {extreme} {str(measure).replace('_', ' ')}"
-        sql, ordered_by = f"SELECT * {source}{order} LIMIT {most}", measure if order else None
+        sql, ordered_by = f"SELECT * {source}{order}{limit}", measure if order else None
         return Statement(sql, (), None, what, assumed, ordered_by=ordered_by or "")
     figures = [_figure(each, query, table) for each in ((aggregate, measure), *query.more)]
     (value, what, _), *others = figures
@@ -95,9 +94,10 @@ def write(query: Query, table: Table, *, of: str, lite: bool = False) -> Stateme
 def _figure(figure: Figure, query: Query, table: Table) -> tuple[str, str, str]:
     """The name of a column, what it is in words, and its expression."""
     aggregate, measure = figure
-    value, what = _value(aggregate, measure, table)
-    if aggregate == "count":
+    if measure is None or aggregate == "count":
         what = f"number of {query.noun}"
+        return what.replace(" ", "_"), what, "count(*)"
+    value, what = _value(aggregate, measure, table)
     return value, what, _expression(aggregate, measure, table)
 
 
@@ -241,9 +241,7 @@ def _of_groups(query: Query, measure: str | None) -> str:
     return "sum" if measure else "count"
 
 
-def _value(aggregate: str, measure: str | None, table: Table) -> tuple[str, str]:
-    if measure is None or aggregate == "count":
-        return "rows", "number of rows"
+def _value(aggregate: str, measure: str, table: Table) -> tuple[str, str]:
     words = WORDS.get(aggregate) or EXTREME_WORDS[aggregate]
     plain = measure.replace("_", " ")
     what = plain if plain.lower().startswith(words) else f"{words} {plain}"
@@ -251,9 +249,7 @@ def _value(aggregate: str, measure: str | None, table: Table) -> tuple[str, str]
     return (f"{label}_" if label in table.columns else label), what
 
 
-def _expression(aggregate: str, measure: str | None, table: Table) -> str:
-    if measure is None or aggregate == "count":
-        return "count(*)"
+def _expression(aggregate: str, measure: str, table: Table) -> str:
     if aggregate == "distinct":
         return f"count(DISTINCT {quoted(measure)})"
     if aggregate == "stddev":

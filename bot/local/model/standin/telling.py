@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 
 from .bounding import in_words
 from .findings import Findings
@@ -10,11 +11,11 @@ from .outputs import Table
 from .query import Query
 from .scoping import in_scope
 from .shaping import month_in_words, rows_shown, side_by_side
-from .sql import DEFAULT_ROWS, Statement
+from .sql import Statement
 from .words import listed, number, plural, shown, singular, some_of
 
 MOST_SHARES = 8
-MOST_ROWS = 20
+MOST_ROWS, MOST_ASKED = 20, 100
 CUT = "The table shows its first {} rows only."
 
 
@@ -73,23 +74,26 @@ def _tell(found: Findings, result: Table, statement: Statement, query: Query, so
     else:
         _tell_groups(found, result, statement, query)
     if result.rows and (statement.value is None or statement.labels):
-        _table(found, result, statement, scope, query.limit or 0)
+        _table(found, result, statement, query, scope, source)
 
 
-def _table(found: Findings, result: Table, statement: Statement, scope: str, asked: int) -> None:
-    """The rows themselves, as many as were `asked` for at least, with what they are."""
-    found.caption = _capital(f"{statement.purpose}{scope}")
+def _table(
+    found: Findings, result: Table, statement: Statement, query: Query, scope: str, source: str
+) -> None:
+    """The rows themselves, as many as were asked for within reason, with what they are."""
+    purpose = statement.purpose
+    if statement.value is None:
+        things = query.noun if query.noun != "rows" else f"rows of {PurePath(source).stem}"
+        purpose = purpose.replace("rows", things, 1)
+    found.caption = _capital(f"{purpose}{scope}")
     header, rows = result.header, result.rows
     wide = False
     if len(statement.labels) == 2 and len(header) == 3 and rows:
         wide = True
         header, rows = side_by_side(header, rows)
     found.columns = [heading.replace("_", " ") for heading in header]
-    if statement.value == "rows" and header[-1] == "rows":
-        found.columns[-1] = statement.what.removeprefix("number of ")
-    most = max(MOST_ROWS, asked)
-    found.rows = rows_shown(header, rows[:most], alike=wide)
-    if len(rows) > most or result.total > len(result.rows):
+    found.rows = rows_shown(header, rows[: _most(query)], alike=wide)
+    if len(rows) > len(found.rows) or result.total > len(result.rows):
         found.gaps.append(CUT.format(len(found.rows)))
 
 
@@ -128,13 +132,18 @@ def _tell_rows(
         found.summary = f"The {extreme} {measure.replace('_', ' ')}{scope} is **{shown(rows[0][place])}**: {', '.join(rest)}."
     elif len(rows) == 1:
         found.summary = f"There is one row{scope}."
-    elif query.limit and query.descending is None:
-        which = "all" if len(rows) == result.total < query.limit else "the first"
-        found.summary = f"Here are {which} {len(rows)} rows{scope}."
     else:
-        first = "first " if len(rows) == DEFAULT_ROWS else ""
+        number_shown = min(len(rows), _most(query))
+        is_first = number_shown in (query.limit, *range(result.total))
+        which = "the" if statement.ordered_by else "the first" if is_first else "all"
+        of = f", of {result.total:,} in all" if number_shown < result.total else ""
         what = statement.what.replace("rows", query.noun, 1)
-        found.summary = f"Here are the {first}{len(rows)} {what}{scope}."
+        found.summary = f"Here are {which} {number_shown} {what}{scope}{of}."
+
+
+def _most(query: Query) -> int:
+    """How many rows an answer's table has."""
+    return max(MOST_ROWS, min(query.limit or 0, MOST_ASKED))
 
 
 def _tell_groups(found: Findings, result: Table, statement: Statement, query: Query) -> None:
@@ -164,10 +173,11 @@ def _tell_groups(found: Findings, result: Table, statement: Statement, query: Qu
 
 def _groups(result: Table, query: Query) -> list[Group]:
     groups = []
-    for row in result.rows:
+    figures = rows_shown(["figure"], [row[-1:] for row in result.rows])
+    for row, [figure] in zip(result.rows, figures, strict=True):
         labels = [month_in_words(row[0]) if query.period else row[0], *row[1:-1]]
         name = ", ".join(label or "(none)" for label in labels)
-        groups.append(Group(name, number(row[-1]) or 0.0, shown(row[-1])))
+        groups.append(Group(name, number(row[-1]) or 0.0, figure))
     return groups
 
 

@@ -8,7 +8,10 @@ from markupsafe import Markup
 from bot.local.page.render.axes import full, labelled, short, ticks
 from bot.local.page.render.chart_data import Chart, Series
 
-WIDTH, HEIGHT, PIE = 640, 310, 260
+SIZES = {"wide": (640, 310), "narrow": (350, 270)}
+"""A chart with axes is drawn for a window and for a phone, with words of one size; the stylesheet
+shows the one that fits."""
+PIE = 260
 _TOP, _BOTTOM, _RIGHT = 14, 36, 12
 COLOURS = 8
 
@@ -19,27 +22,36 @@ def colour(index: int) -> str:
 
 
 def draw(chart: Chart) -> Markup:
-    """The chart as one `<svg>`; its words for screen readers are in `aria-label`."""
-    pie = chart.kind == "pie"
-    body = _pie(chart) if pie else _Plot(chart).draw()
-    width, height = (PIE, PIE) if pie else (WIDTH, HEIGHT)
-    names = ", ".join(chart.categories if pie else [s.name for s in chart.series])
+    """The chart as `<svg>`; its words for screen readers are in `aria-label`."""
+    if chart.kind == "pie":
+        return _svg(chart, "", (PIE, PIE), chart.categories, _pie(chart))
+    names = [series.name for series in chart.series]
+    drawn = [
+        _svg(chart, kind, size, names, _Plot(chart, *size).draw()) for kind, size in SIZES.items()
+    ]
+    return _join(drawn)
+
+
+def _svg(
+    chart: Chart, kind: str, size: tuple[int, int], names: Sequence[str], body: Markup
+) -> Markup:
     return Markup(
-        '<svg class="chart-svg" viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>'
-    ).format(width, height, f"{chart.kind} chart: {chart.title} ({names})", body)
+        '<svg class="chart-svg {}" viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>'
+    ).format(kind, *size, f"{chart.kind} chart: {chart.title} ({', '.join(names)})", body)
 
 
 class _Plot:
     """A chart with two axes: where a value and a category lie, and the marks drawn there."""
 
-    def __init__(self, chart: Chart) -> None:
+    def __init__(self, chart: Chart, width: int, height: int) -> None:
         self.chart = chart
+        self.right, self.height = width - _RIGHT, height
         known = [v for s in chart.series for v in s.values if v is not None]
         self.ticks = ticks(min(known, default=0), max(known, default=1))
         widest = max(len(short(tick)) for tick in self.ticks)
         self.left = 14 + widest * 7.4 + (20 if chart.y_label else 0)
-        self.bottom = HEIGHT - _BOTTOM - (20 if chart.x_label else 0)
-        self.slot = (WIDTH - _RIGHT - self.left) / max(len(chart.categories), 1)
+        self.bottom = height - _BOTTOM - (20 if chart.x_label else 0)
+        self.slot = (self.right - self.left) / max(len(chart.categories), 1)
 
     def draw(self) -> Markup:
         marks = {"bar": self._bars, "line": self._lines, "area": self._areas}[self.chart.kind]
@@ -55,17 +67,17 @@ class _Plot:
     def _grid(self) -> Iterator[Markup]:
         for tick in self.ticks:
             y = self.y(tick)
-            yield _line(self.left, y, WIDTH - _RIGHT, y, "axis" if tick == 0 else "gridline")
+            yield _line(self.left, y, self.right, y, "axis" if tick == 0 else "gridline")
             yield _text(self.left - 8, y + 4, short(tick), "tick end")
 
     def _x_axis(self) -> Iterator[Markup]:
-        for i, shown in labelled(self.chart.categories, WIDTH - _RIGHT - self.left):
+        for i, shown in labelled(self.chart.categories, self.right - self.left):
             yield _text(self.x(i), self.bottom + 20, shown, "tick middle")
 
     def _labels(self) -> Iterator[Markup]:
         if self.chart.x_label:
-            middle = (self.left + WIDTH - _RIGHT) / 2
-            yield _text(middle, HEIGHT - 6, self.chart.x_label, "label middle")
+            middle = (self.left + self.right) / 2
+            yield _text(middle, self.height - 6, self.chart.x_label, "label middle")
         if self.chart.y_label:
             yield Markup(
                 '<text class="label middle" transform="translate(12 {}) rotate(-90)">{}</text>'

@@ -1,6 +1,5 @@
 // A message forwarded to another conversation, with a note.
 import { Completion } from "./completion.js";
-import { byTouch } from "./dom.js";
 import { openMessage, sidebar } from "./place.js";
 import { act } from "./server.js";
 import { rescueToasts, toast } from "./toast.js";
@@ -14,12 +13,11 @@ export function openForward(chosen) {
   message = chosen;
   form.reset();
   const { to } = form.elements;
-  to.replaceChildren(...places());
-  if (to.value === message.dataset.channel) to.selectedIndex = 1;
+  to.replaceChildren(new Option("Choose where to", "", true, true), ...places());
   const said = [...message.querySelectorAll("[data-content] :is(.text, .md, .file-name)")].map((text) => text.innerText.trim());
   dialog.querySelector("[data-preview]").textContent = said.join("\n").slice(0, 300) || "A message without text";
   dialog.showModal();
-  (byTouch() ? to : form.elements.note).focus();
+  to.focus();
 }
 
 function places() {

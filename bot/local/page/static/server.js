@@ -34,7 +34,9 @@ export async function say({ channel, text, thread, files = [], broadcast = false
 async function decoded(answer) {
   if (!answer) return null;
   const body = await answer.json();
-  return body;
+  if (!body.error) return body;
+  toast(body.error, { error: true });
+  return null;
 }
 
 let waiting = 0; // requests that are not answered yet
