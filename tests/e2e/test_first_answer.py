@@ -56,7 +56,7 @@ def test_a_spreadsheet_is_asked_about_with_table_chart_and_source(page: Page) ->
     answer = finished(page)
     expect(answer.locator("table").first).to_contain_text("West")
     expect(answer.locator("table").first).to_contain_text("108,226")
-    expect(answer.locator("svg[role=img]")).to_be_visible()
+    expect(answer.locator("svg[role=img]").filter(visible=True)).to_be_visible()
     expect(answer).to_contain_text("Sources")
     expect(answer.get_by_role("link", name="sales.csv")).to_be_visible()
 

@@ -103,7 +103,7 @@ def test_the_focus_stays_near_what_was_deleted(page: Page) -> None:
 
 
 def test_a_finger_reaches_what_a_mouse_does(browser: Browser, address: str) -> None:
-    """A tap on a message shows its actions; a thread covers the channel and brings no keyboard;
+    """A long press on a message opens its actions; a thread covers the channel and brings no keyboard;
     the sidebar takes the focus, and gives it back."""
     context = browser.new_context(
         viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
@@ -114,21 +114,33 @@ def test_a_finger_reaches_what_a_mouse_does(browser: Browser, address: str) -> N
     phone.get_by_test_id("composer").press("Enter")  # a new line, as in Slack on a phone
     phone.get_by_test_id("send").tap()
     said = phone.locator("main").get_by_test_id("message").filter(has_text="From my phone.")
-    said.locator(".text").tap()
-    said.get_by_test_id("reply").tap()
+    expect(said).to_have_count(1)
+    hold(phone, said.locator(".text"))
+    phone.get_by_test_id("sheet-reply").tap()
     panel = phone.get_by_test_id("thread-panel")
     expect(panel.get_by_test_id("message")).to_have_count(1)
     expect(panel.get_by_test_id("thread-composer")).not_to_be_focused()
     expect(said.first).to_be_hidden()
     panel.get_by_test_id("close-thread").tap()
     expect(phone.locator("#messages")).to_be_focused()
-    expect(said.get_by_test_id("reply")).to_be_hidden()
+    expect(phone.get_by_test_id("sheet-reply")).to_be_hidden()
     opener = phone.get_by_role("button", name="Open the sidebar")
     opener.tap()
     expect(phone.get_by_test_id("channel-general")).to_be_focused()
     phone.keyboard.press("Escape")
     expect(opener).to_be_focused()
     context.close()
+
+
+def hold(phone: Page, element: Locator) -> None:
+    """A finger on the element until the sheet is there."""
+    box = element.bounding_box()
+    assert box
+    at = [{"x": box["x"] + 5, "y": box["y"] + 5}]
+    finger = phone.context.new_cdp_session(phone)
+    finger.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": at})
+    expect(phone.locator("#message-menu")).to_be_visible()
+    finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
 
 def delete_by_keyboard(page: Page, message: Locator) -> None:

@@ -4,6 +4,7 @@ import { operations } from "./arrivals.js";
 import { changed, clicks } from "./clicks.js";
 import { byId, isSmall, localise, toBottom, typesAtOnce } from "./dom.js";
 import { label } from "./fields.js";
+import "./holding.js";
 import "./keyboard.js";
 import { Live } from "./live.js";
 import { closeMenu, menuContext } from "./menus.js";

@@ -40,13 +40,13 @@ export const clicks = {
     sessionStorage.setItem("notice", "read");
     button.closest(".notice").remove();
   },
-  thread: (button) => go({ thread: messageOf(button).dataset.ts }),
+  thread: (button, context) => go({ thread: (context?.message ?? messageOf(button)).dataset.ts }),
   "thread-of": (button) => go({ thread: button.dataset.thread }),
   "close-thread": () => closeThread(),
   react: (button) => act("react", { ...where(messageOf(button)), name: button.dataset.name }),
-  emoji(button) {
+  emoji(button, context) {
     fillPicker();
-    toggleMenu(button, byId("emoji-picker"), { message: messageOf(button) });
+    toggleMenu(button, byId("emoji-picker"), { message: context?.message ?? messageOf(button) });
   },
   "react-with": (button, { message }) => act("react", { ...where(message), name: button.dataset.name }),
   dismiss: (button) => { const list = messageOf(button).parentElement; messageOf(button).remove(); arrange(list); },
@@ -57,6 +57,10 @@ export const clicks = {
     toggleMenu(button, byId("message-menu"), { message: messageOf(button) });
   },
   "global-menu": (button) => toggleMenu(button, byId("global-menu")),
+  async "copy-text"(_, { message }) {
+    await navigator.clipboard.writeText(message.querySelector("[data-content]").innerText);
+    toast("Text copied");
+  },
   async "copy-link"(_, { message }) {
     await navigator.clipboard.writeText(message.querySelector(".when").href); // Slack's own form, which the agent reads
     toast("Link copied");
@@ -105,6 +109,7 @@ const items = () => [...byId("message-menu").querySelectorAll("[role=menuitem]")
 // What the menu of a message, which `button` opens, offers for it.
 export function itemsFor(button) {
   const has = new Set([...Object.keys(button.dataset), isPinned(messageOf(button)) ? "pinned" : "loose"]);
+  if (byTouch()) has.add("touch").add(messageOf(button).querySelector("[data-do=thread]") ? "touch-channel" : "touch-thread");
   return items().filter(({ dataset: { needs } }) => !needs || has.has(needs));
 }
 
