@@ -185,10 +185,10 @@ async def test_what_is_compared_stands_side_by_side(thread: Thread) -> None:
 async def test_a_course_says_how_much_it_changed(thread: Thread) -> None:
     told = await thread.ask("monthly revenue in 2025", "sales.csv")
     assert told.answer["summary"] == (
-        "The total revenue per month in 2025 went from **135** in January 2025 to **9.50** in "
+        "The total revenue per month in 2025 went from **135.00** in January 2025 to **9.50** in "
         "March 2025 (-93%)."
     )
-    assert "Highest in February 2025: **182**" in told.answer["key_points"]
+    assert "Highest in February 2025: **182.00**" in told.answer["key_points"]
 
 
 async def test_the_few_largest_rows_are_listed(thread: Thread) -> None:
@@ -266,7 +266,7 @@ BOUNDED = [
     ("units between 3 and 6", "are **13**"),
     ("which product has the highest revenue per unit?", "I left “per unit”"),
     ("what sells best in the South?", "**Gadget** has the highest"),
-    ("compare January with March 2025", "from **135**"),
+    ("compare January with March 2025", "from **135.00**"),
     ("sort the rows by date", "latest rows"),
     ("top 10% by revenue", "I left “top 10” out"),
     ("delete the West rows", "never change them"),
