@@ -14,6 +14,7 @@ def seed(state: State) -> None:
     for person in state.people.values():
         direct = f"D{person.id[1:]}"
         state.channels[direct] = Channel(direct, person.name, "im", [person.id, BOT_USER])
+    state.channels["D0ADABEN01"] = Channel("D0ADABEN01", "ada-ben", "im", [ADA, BEN])
 
 
 def _people() -> list[Person]:

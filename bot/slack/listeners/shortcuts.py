@@ -97,11 +97,21 @@ async def _submit(form: Filled, user: str, key: str, asking: Asking) -> dict[str
     try:
         await asking.ask(await _question(form, user, key, asking))
     except NotPermitted as refusal:
-        alone = refusal.reason == NOT_IN_CHANNEL and _needs_no_thread(form)
-        return modals.place_error(form, words.CHOOSE_ONLY_ME if alone else str(refusal))
+        return modals.place_error(form, _why_not(form, refusal))
     except SlackApiError:
         return modals.question_error(words.TRY_AGAIN)
     return {}
+
+
+def _why_not(form: Filled, refusal: NotPermitted) -> str:
+    """What to do instead, where the bot is not in the conversation; to a direct message of two people
+    it cannot be invited."""
+    if refusal.reason != NOT_IN_CHANNEL or form.about is None:
+        return str(refusal)
+    between_people = form.about.channel.startswith("D")
+    if _needs_no_thread(form):
+        return words.CHOOSE_ONLY_ME if between_people else words.CHOOSE_ONLY_ME_OR_INVITE
+    return words.BETWEEN_PEOPLE if between_people else str(refusal)
 
 
 def _needs_no_thread(form: Filled) -> bool:

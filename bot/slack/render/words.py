@@ -289,8 +289,13 @@ ADMIN_ORDERS = (
 INVITE = "I am not in that channel. Invite me there with “/invite @{name}”."
 ARCHIVED = "That channel is archived."
 ANSWERED_DIRECTLY = "I am not in this conversation: I answer you in our direct messages."
-CHOOSE_ONLY_ME = (
+CHOOSE_ONLY_ME = "I am not in this conversation, so I can answer only to you. Choose that."
+CHOOSE_ONLY_ME_OR_INVITE = (
     "I am not in that conversation, so I can answer only to you. Choose that, or invite me there."
+)
+BETWEEN_PEOPLE = (
+    "I can't read a conversation between people, only the message you chose: “Ask about this…” is for "
+    "that."
 )
 CANNOT_ASK = "I can't take this question there: {reason}"
 NOT_YOUR_CHANNEL = "You are not in that channel."

@@ -184,22 +184,30 @@ async def test_a_task_where_the_bot_is_not_says_how_to_invite_it(rig):
     assert rig.mailbox.requests == []
 
 
-async def test_a_message_is_asked_about_where_the_bot_is_not(rig):
-    """As in a direct message of two people: in its own with the person, which begins a thread."""
-    said = await rig.ws.say(ADA, FINANCE, "Numbers are in")
-    await rig.ws.shortcut(ADA, modals.ASK_ABOUT, channel=FINANCE, ts=said["ts"])
+@pytest.mark.parametrize(
+    ("place", "only", "none"),
+    [
+        (FINANCE, words.CHOOSE_ONLY_ME_OR_INVITE, "Invite me"),
+        ("D0ADABEN01", words.CHOOSE_ONLY_ME, words.BETWEEN_PEOPLE),
+    ],
+)
+async def test_a_message_is_asked_about_where_the_bot_is_not(rig, place, only, none):
+    """In its own direct message with the person, which begins a thread; nobody is told to invite it to
+    a conversation of two people."""
+    said = await rig.ws.say(ADA, place, "Numbers are in")
+    await rig.ws.shortcut(ADA, modals.ASK_ABOUT, channel=place, ts=said["ts"])
     view = await opened(rig, ADA)
     answered = await rig.ws.submit(ADA, view["id"], modal_values("so?", "thread"))
-    assert answered["errors"]["where"] == words.CHOOSE_ONLY_ME
+    assert answered["errors"]["where"] == only
     await rig.ws.submit(ADA, view["id"], modal_values("so?", "me"))
     [request] = rig.mailbox.requests
     assert (request.channel, request.quoted) == (rig.direct(ADA), "Numbers are in")
     assert "Numbers are in" in str(rig.ws.messages(rig.direct(ADA))[-1]["blocks"])
     assert request.thread == request.ts
-    await rig.ws.shortcut(ADA, "summarise_thread", channel=FINANCE, ts=said["ts"])
+    await rig.ws.shortcut(ADA, "summarise_thread", channel=place, ts=said["ts"])
     view = await opened(rig, ADA)
     answered = await rig.ws.submit(ADA, view["id"], modal_values("", "me"))
-    assert "Invite me" in answered["errors"]["where"]
+    assert none in answered["errors"]["where"]
 
 
 async def test_asking_from_anywhere_goes_to_the_direct_message(rig):
