@@ -30,7 +30,7 @@ def _shown(ws: Workspace, user: str, channel: Channel, root: Json) -> Json:
         "author": root.get("user") or "",
         "text": _gist(root),
         "replies": root["reply_count"],
-        "latest": _gist(latest),
+        "latest": _gist(latest).partition("\n\n")[0],
         "by": latest.get("user") or "",
         "at": latest["ts"],
         "link": link_to(ws.url, channel.id, latest),

@@ -84,8 +84,7 @@ def render(outcome: Outcome, request: Request, *, size: int = PART_SIZE) -> Rend
     outcome = _cleaned(outcome)
     frame = _frame(outcome, request, LinkGate(outcome.links))
     if request.private:  # nobody sees the question: neither who asked it, after a while
-        asked = LinkGate().mrkdwn(one_line(request.text))
-        frame.above.insert(0, context(words.ASKED_ALONE.format(question=asked)))
+        frame.above.insert(0, context(words.ASKED_ALONE.format(question=_question(request))))
     if request.late:
         frame.above.insert(0, context(words.LATE))
     return _framed(frame, outcome, request, size)
@@ -96,9 +95,14 @@ def render_shared(outcome: Outcome, request: Request) -> Rendered:
     buttons, which would ask on in private."""
     outcome = _cleaned(outcome)
     frame = _frame(outcome, request, LinkGate(outcome.links))
-    frame.above.insert(0, context(words.SHARED_BY.format(person=request.user)))
+    shared = words.SHARED_BY.format(person=request.user, question=_question(request))
+    frame.above.insert(0, context(shared))
     foot = frame.below[-1:]
     return _framed(Frame(frame.above, foot), outcome, request, PART_SIZE)
+
+
+def _question(request: Request) -> str:
+    return LinkGate().mrkdwn(one_line(request.text))
 
 
 def _framed(frame: Frame, outcome: Outcome, request: Request, size: int) -> Rendered:

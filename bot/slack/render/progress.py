@@ -21,14 +21,12 @@ _MAX_DRAFT = 2_500
 _MAX_PARAGRAPHS = 10
 _MAX_LINES = 4
 _MAX_LINE = 80
-CARD_STATUS = {
+_CARD_STATUS = {
     StepStatus.WAITING: "pending",
     StepStatus.RUNNING: "in_progress",
     StepStatus.DONE: "complete",
     StepStatus.FAILED: "complete",
 }
-"""A step's state in Slack's words. None is an alarm: what failed told the model something, and the
-run went on. A run that fails says so at its end."""
 _MARKS = {StepStatus.RUNNING: "…", StepStatus.DONE: "✓", StepStatus.FAILED: "–"}
 
 
@@ -80,12 +78,27 @@ def _thinking() -> Block:
     }
 
 
+def card_status(step: Step) -> str:
+    """A step's state in Slack's words. None is an alarm: what failed told the model something, and
+    the run went on. A run that fails says so at its end. No tick stands beside what was not done."""
+    return "pending" if _is_undone(step) else _CARD_STATUS[step.status]
+
+
+def card_title(step: Step) -> str:
+    """What the step does, or that nobody allowed it."""
+    return f"{words.NOT_DONE}: {step.title}" if _is_undone(step) else step.title
+
+
+def _is_undone(step: Step) -> bool:
+    return step.status is StepStatus.FAILED and step.detail.startswith(words.NOT_DONE)
+
+
 def _card(index: int, step: Step) -> Block:
     card: Block = {
         "type": "task_card",
         "task_id": f"step_{index}",
-        "title": shortened(_plain(step.title), _MAX_TITLE) or "…",
-        "status": CARD_STATUS[step.status],
+        "title": shortened(_plain(card_title(step)), _MAX_TITLE) or "…",
+        "status": card_status(step),
     }
     details = (shortened(_plain(came_of(step)), _MAX_DETAIL), *lines_under(step))
     if text := "\n".join(filter(None, details)):
@@ -98,7 +111,10 @@ def came_of(step: Step) -> str:
     if step.status is not StepStatus.FAILED:
         return step.detail
     why = step.detail.partition(". ")[0].removesuffix(".")
-    return why if why.startswith(words.NOT_DONE) else words.STEP_FAILED.format(why=why)
+    if not _is_undone(step):
+        return words.STEP_FAILED.format(why=why)
+    because = why.removeprefix(words.NOT_DONE).lstrip(": ")
+    return because[:1].upper() + because[1:]
 
 
 def lines_under(step: Step) -> list[str]:

@@ -15,7 +15,7 @@ from bot.slack.render import words
 from bot.slack.render.links import Code, Link, LinkGate, Piece, Text
 from bot.slack.render.markdown import code_span, side_by_side
 from bot.slack.render.parts import Block
-from bot.slack.render.progress import CARD_STATUS, came_of, lines_under
+from bot.slack.render.progress import came_of, card_status, card_title, lines_under
 from bot.slack.text import clean, one_line
 
 _MAX_NARRATION = 2_500
@@ -90,8 +90,8 @@ def _step(number: int, step: Step) -> Block:
     """While it runs, what its sub-agent does stands in the title: of the fields of a card, only
     that is sure to be replaced when it is sent again."""
     running = step.status is StepStatus.RUNNING
-    title = " ".join([step.title, *lines_under(step)[-1:]]) if running else step.title
-    task = _task(f"step_{number}", one_line(title, _MAX_TITLE) or "…", CARD_STATUS[step.status])
+    title = " ".join([step.title, *lines_under(step)[-1:]]) if running else card_title(step)
+    task = _task(f"step_{number}", one_line(title, _MAX_TITLE) or "…", card_status(step))
     details = "" if running else "\n".join(lines_under(step)[-_MAX_LINES:])
     texts = {"output": one_line(came_of(step), _MAX_OUTPUT), "details": details}
     return task | {key: text for key, text in texts.items() if text}

@@ -1,41 +1,37 @@
-"""The emoji shortcodes people and bots use most, under Slack's names."""
+"""The characters of emoji shortcodes, under Slack's names."""
 
-EMOJI: dict[str, str] = {
-    "+1": "👍", "thumbsup": "👍", "-1": "👎", "thumbsdown": "👎", "x": "❌", "white_check_mark": "✅",
-    "heavy_check_mark": "✔️", "ballot_box_with_check": "☑️", "warning": "⚠️", "no_entry": "⛔",
-    "no_entry_sign": "🚫", "octagonal_sign": "🛑", "rotating_light": "🚨", "question": "❓",
-    "exclamation": "❗", "grey_question": "❔", "information_source": "ℹ️", "bulb": "💡", "fire": "🔥",
-    "tada": "🎉", "sparkles": "✨", "star": "⭐", "star2": "🌟", "rocket": "🚀", "eyes": "👀",
-    "wave": "👋", "pray": "🙏", "clap": "👏", "raised_hands": "🙌", "muscle": "💪", "ok_hand": "👌",
-    "point_right": "👉", "point_left": "👈", "point_up": "☝️", "point_down": "👇", "handshake": "🤝",
-    "heart": "❤️", "broken_heart": "💔", "green_heart": "💚", "blue_heart": "💙", "100": "💯",
-    "smile": "😄", "grinning": "😀", "slightly_smiling_face": "🙂", "wink": "😉", "joy": "😂",
-    "laughing": "😆", "blush": "😊", "thinking_face": "🤔", "neutral_face": "😐", "cry": "😢",
-    "sob": "😭", "sweat_smile": "😅", "sunglasses": "😎", "robot_face": "🤖", "see_no_evil": "🙈",
-    "hourglass": "⌛", "hourglass_flowing_sand": "⏳", "stopwatch": "⏱️", "alarm_clock": "⏰",
-    "clock1": "🕐", "calendar": "📅", "date": "📅", "memo": "📝", "pencil": "📝", "pencil2": "✏️",
-    "mag": "🔍", "mag_right": "🔎", "link": "🔗", "paperclip": "📎", "pushpin": "📌", "bookmark": "🔖",
-    "bar_chart": "📊", "chart_with_upwards_trend": "📈", "chart_with_downwards_trend": "📉",
-    "page_facing_up": "📄", "clipboard": "📋", "file_folder": "📁", "open_file_folder": "📂",
-    "books": "📚", "book": "📖", "newspaper": "📰", "globe_with_meridians": "🌐", "earth_africa": "🌍",
-    "lock": "🔒", "unlock": "🔓", "key": "🔑", "shield": "🛡️", "bell": "🔔", "no_bell": "🔕",
-    "mega": "📣", "loudspeaker": "📢", "email": "📧", "envelope": "✉️", "phone": "☎️", "gear": "⚙️",
-    "wrench": "🔧", "hammer": "🔨", "hammer_and_wrench": "🛠️", "bug": "🐛", "zap": "⚡", "boom": "💥",
-    "recycle": "♻️", "arrows_counterclockwise": "🔄", "repeat": "🔁", "arrow_right": "➡️",
-    "arrow_left": "⬅️", "arrow_up": "⬆️", "arrow_down": "⬇️", "heavy_plus_sign": "➕",
-    "heavy_minus_sign": "➖", "red_circle": "🔴", "large_green_circle": "🟢", "large_blue_circle": "🔵",
-    "large_yellow_circle": "🟡", "white_circle": "⚪", "black_circle": "⚫", "large_orange_circle": "🟠",
-    "one": "1️⃣", "two": "2️⃣", "three": "3️⃣", "four": "4️⃣", "five": "5️⃣", "moneybag": "💰",
-    "money_with_wings": "💸", "dollar": "💵", "chart": "💹", "credit_card": "💳", "package": "📦",
-    "inbox_tray": "📥", "outbox_tray": "📤", "wastebasket": "🗑️", "coffee": "☕", "beers": "🍻",
-    "trophy": "🏆", "dart": "🎯", "seedling": "🌱", "sunny": "☀️", "cloud": "☁️", "umbrella": "☔",
-    "snowflake": "❄️", "crystal_ball": "🔮", "house": "🏠", "office": "🏢", "computer": "💻",
-    "floppy_disk": "💾", "electric_plug": "🔌", "brain": "🧠", "speech_balloon": "💬",
-    "thought_balloon": "💭", "checkered_flag": "🏁", "wave_dash": "〰️", "stop_sign": "🛑",
-    "black_square_for_stop": "⏹️", "double_vertical_bar": "⏸️", "arrow_forward": "▶️", "leftwards_arrow_with_hook": "↩️",
-    "small_blue_diamond": "🔹", "small_orange_diamond": "🔸", "white_small_square": "▫️", "black_small_square": "▪️",
-    "triangular_flag_on_post": "🚩", "construction": "🚧", "ticket": "🎫", "bust_in_silhouette": "👤", "busts_in_silhouette": "👥",
-    "raised_hand": "✋", "hand": "✋", "shrug": "🤷", "face_with_monocle": "🧐", "test_tube": "🧪", "abacus": "🧮",
-    "ok": "🆗", "new": "🆕", "white_large_square": "⬜", "black_large_square": "⬛", "heavy_multiplication_x": "✖️",
+import re
+
+from emoji import EMOJI_DATA, STATUS
+
+_OFTEN = (
+    "+1 -1 tada heart eyes pray joy clap raised_hands fire rocket 100 white_check_mark x warning question "
+    "thinking_face smile slightly_smiling_face wink sob sweat_smile sunglasses robot_face muscle ok_hand wave "
+    "point_right handshake sparkles star bulb zap boom bug memo pushpin calendar hourglass bell lock key mag "
+    "bar_chart chart_with_upwards_trend chart_with_downwards_trend moneybag package coffee pizza beers"
+)
+"""What a list of emoji begins with."""
+_OF_SLACK = {
+    "octagonal_sign": "🛑", "large_green_circle": "🟢", "large_yellow_circle": "🟡",
+    "large_orange_circle": "🟠",
 }  # fmt: skip
-"""Shortcode without colons → character; the names are Slack's."""
+"""Names that only Slack has."""
+_SHORT = r"(?<!\S):([a-z0-9_+-]+):(?!\S)"
+_SKIN_TONES = {*"🏻🏼🏽🏾🏿"}
+
+
+def _named() -> dict[str, str]:
+    """Each by all of its names."""
+    return {
+        name: character
+        for character, about in EMOJI_DATA.items()
+        if about["status"] <= STATUS["fully_qualified"] and not _SKIN_TONES & {*character}
+        for name in re.findall(_SHORT, " ".join((about["en"], *about.get("alias", ()))))
+    }
+
+
+def _often_used_first(named: dict[str, str]) -> dict[str, str]:
+    return {name: named[name] for name in _OFTEN.split()} | named
+
+
+EMOJI: dict[str, str] = _often_used_first(_named() | _OF_SLACK)

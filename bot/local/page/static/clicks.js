@@ -180,4 +180,5 @@ function startEdit(message, back) {
   content.hidden = true;
   content.after(box);
   text.focus();
+  box.scrollIntoView({ block: "nearest" });
 }

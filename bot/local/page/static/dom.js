@@ -129,11 +129,11 @@ export function toBottom(scroller) {
   scroller.scrollTop = scroller.scrollHeight;
 }
 
-// Whoever reads the newest message still does when the box below it grows.
+// Whoever reads the newest message still does when the box below it grows, or a thread opens beside it.
 export const keeper = new ResizeObserver((entries) => {
-  for (const { target } of entries) {
-    const lost = (target.before ?? 0) - target.clientHeight;
-    target.before = target.clientHeight;
-    if (lost > 0 && target.scrollHeight - target.scrollTop - target.clientHeight - lost < 80) target.scrollTop += lost;
-  }
+  for (const { target } of entries) if (endIsShown(target)) toBottom(target);
 });
+
+const endIsShown = (scroller) => scroller.endIsShown ?? scroller.querySelector("[data-messages]") !== null;
+
+document.addEventListener("scroll", ({ target }) => { target.endIsShown = atBottom(target); }, { capture: true, passive: true });

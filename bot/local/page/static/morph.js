@@ -79,9 +79,9 @@ function afterLocal(node) {
 
 const isSame = (a, b) => a.nodeName === b.nodeName && (a.nodeType !== Node.ELEMENT_NODE || nameOf(a) === nameOf(b));
 
-function nameOf({ id, dataset: { actionId, value, name }, classList }) {
+function nameOf({ id, dataset: { actionId, value, name, testid }, classList }) {
   if (actionId) return `${actionId}/${value}`;
-  return id || name || (classList.contains("block") ? classList[1] : "");
+  return id || name || testid || (classList.contains("block") ? classList[1] : "");
 }
 
 // Only the part that differs, so that a selection in the rest stays.
