@@ -25,7 +25,7 @@ from bot.slack.gate import Gate
 from bot.slack.names import naming
 from bot.slack.posts import Event, action_token, is_direct, is_of_a_person
 from bot.slack.render import words
-from bot.slack.render.approval import yes_typed
+from bot.slack.render.approval import waits_behind, yes_typed
 from bot.slack.stopping import Stopping
 from bot.slack.text import mentions, question_from
 from bot.slack.turns import Turns
@@ -160,11 +160,13 @@ class Intake:
         return new
 
     async def _begin(self, request: Request) -> None:
-        """The first status; who asks behind a run that waits for others is told that they wait too."""
-        if not await self._pending(request.team, request.channel, request.thread):
+        """The first status; who asks behind a run that waits for people is told what they wait for."""
+        pending = await self._pending(request.team, request.channel, request.thread)
+        if not pending:
             await self._status.begin(request, words.STATUS_STARTING, words.LOADING)
         else:
-            self._tell(request.channel, request.thread, request.user, words.WAITS_BEHIND)
+            said = waits_behind(pending, request.user)
+            self._tell(request.channel, request.thread, request.user, said)
 
     async def refused(self, user: str, channel: str, refusal: NotPermitted) -> None:
         """Put on record that somebody was not let in."""

@@ -196,6 +196,7 @@ class Screens:
             "title": title(self._ws, channel, at.user),
             "has_bot": self._ws.bot_user_id in members,
             "is_bot_dm": self._is_bot_dm(at.channel),
+            "is_direct": channel is not None and channel.is_direct,
             "previews": self._previews,
             "kept": kept_in(self._ws, at.channel),
             "read_only": _read_only(channel),

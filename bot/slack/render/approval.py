@@ -67,6 +67,12 @@ def yes_typed(pending: Sequence[Approval], user: str) -> str:
     return words.ONLY_THEY_MAY.format(people=_people(asked[0].approvers)) if asked else ""
 
 
+def waits_behind(pending: Sequence[Approval], user: str) -> str:
+    """What is said to somebody who asks something where these wait first."""
+    decides = any(user in each.approvers for each in pending)
+    return words.WAITS_FOR_YOUR_DECISION if decides else words.WAITS_BEHIND
+
+
 def approval_modal(approval: Approval) -> Block:
     """All of what would be done, however long it is."""
     blocks: list[Block] = []

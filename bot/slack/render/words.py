@@ -215,6 +215,7 @@ WAITS_BEHIND = (
     "I have your question, and answer it once I am done with what was asked in this thread before. "
     "That may take a while; to be answered now, ask me outside this thread."
 )
+WAITS_FOR_YOUR_DECISION = "I have your question, and answer it once you have decided on the card that waits in this thread."
 MENTION_ME = (
     "I wait for a decision above, and take what is written here as said among you. If it is for me, "
     "a change for example, mention me."
