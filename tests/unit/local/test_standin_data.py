@@ -422,3 +422,18 @@ async def test_what_follows_leans_on_what_was_asked(
     await thread.ask(first, "sales.csv")
     told = await thread.ask(then)
     assert told.answer["table"]["rows"] == rows
+
+
+async def test_a_bare_figure_goes_on_with_what_was_narrowed(thread: Thread) -> None:
+    """ "Total revenue" after some rows is theirs, which is told; "all" drops what was narrowed, and
+    "add" sets one more beside."""
+    for question, answer in [
+        ("show me the rows for North in January", "There is one row for North in January"),
+        ("total revenue", "The total revenue for North in January is **95**."),
+        ("all regions", "The total revenue is **386.50**."),
+        ("plot units per month for West", "The total units for West in February"),
+        ("add South", "**West** has the highest total units: **6**, then South with 3."),
+        ("wich product solld best?", "for West and South"),
+    ]:
+        told = await thread.ask(question, *(["sales.csv"] * question.startswith("show")))
+        assert answer in told.answer["summary"], question

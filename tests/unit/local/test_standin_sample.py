@@ -86,7 +86,7 @@ async def test_what_people_ask_of_a_shop_is_answered(
 @pytest.mark.parametrize(
     ("question", "words"),
     [
-        ("Which customers churned last quarter?", "“last quarter” and “churned”"),
+        ("Which customers churned last quarter?", "“churned”"),
         ("Average response time for tickets by priority", "“response” and “time”"),
         ("How long does it take to close a ticket?", "“long”, “take” and “close”"),
     ],
@@ -97,7 +97,8 @@ async def test_words_that_the_rules_do_not_know_are_not_passed_over(
     """Without them all rows would be listed, as if they were the answer."""
     told = await thread.ask(question)
     assert f"My rules do not know {words}" in told.answer["summary"]
-    assert "query_database" not in told.names
+    asked = [call["sql"] for name, call in told.calls if name == "query_database"]
+    assert all(sql.startswith('WITH "every"') for sql in asked)  # whether they are names it holds
 
 
 async def test_a_follow_up_leans_on_what_was_asked(thread: Thread) -> None:
@@ -172,3 +173,25 @@ async def test_what_somebody_said_wins_over_the_name_of_a_table(thread: Thread) 
         ("Which day is the move?", "“The move is on Saturday, 5 December.”"),
     ]:
         assert answer in (await thread.ask(question)).answer["summary"]
+
+
+async def test_names_are_known_however_they_are_written(thread: Thread) -> None:
+    """A word that no rule knows is looked up among the names that the database holds."""
+    for question, answer in [
+        (
+            "customers from the south on the free plan",
+            "Here are the 2 customers for South and Free",
+        ),
+        ("how many are there?", "There are **2** customers for South and Free."),
+        (
+            "How many customers are on the Business plan?",
+            "There are **16** customers for Business.",
+        ),
+        ("and Team?", "There are **14** customers for Team."),
+        ("what share of revenue comes from standing desks?", "**Standing desk** makes up **34%**"),
+        ("how many orders per customer on average?", "number of orders per customer is **20**"),
+        ("revenue per customer in West over 10000", "**5** customers have total amount for West"),
+        ("what did they buy?", "My rules do not know how “what did they buy” goes on"),
+        ("what's the median order amount in the database", "works out no median"),
+    ]:
+        assert answer in (await thread.ask(question)).answer["summary"], question

@@ -25,11 +25,13 @@ CHARTS = {
 }  # fmt: skip
 CHART = r"(?:stacked )?(?:bars?|pie|line) (?:of|for|by|per)|charts?|plot(?:ted)?|graphs?|diagram|visuali[sz]e|draw|trend"
 ONES = r"which (?:ones?|are(?! (?:the|our|there)\b)|of (?:them|these|those))"
-FOLLOW_UP = rf"cheapest|^\W*(?:{ONES}|actually|no|sorry|i mean|i meant|and|only|just|but|now|same|compared? (?:(?:it|that|this) )?(?:with|to)|what about|how about|as an?|in an?|without|excluding|also|then|ok|okay)\b"
+FOLLOW_UP = rf"cheapest|^\W*(?:{ONES}|actually|no|sorry|i mean|i meant|and|only|just|but|now|same|compared? (?:(?:it|that|this) )?(?:with|to)|what about|how about|as(?: an?)?|add|remove|reset|in an?|without|excluding|also|then|ok|okay)\b"
 CORRECTS = r"\W*(?:actually|no|sorry|i mean|i meant)\b"
 LEANS = r"(?:list|show|give)(?: me)?(?: the)? (?:oldest|newest|latest|first|last|top|bottom)(?: \d+| one)?(?=\W*$)|how did it|(?:show|list|name|draw|plot|make|put|give|share|sort|split|break|filter|export)(?: me)? (?:it|this|that|these|them|those)(?! (?:file|table|sheet))"
 AFRESH = r"our|we|overall|altogether|in (?:total|all)|database|file|sheet|spreadsheet"
 """Who asks of the whole, or names the source, does not go on with the question before."""
+WIDER = r"all|everything|reset|no filters?"
+"""What drops the conditions of the questions before."""
 THEIRS = r"they|their|theirs|them|those|these"
 WHOLE = (
     r"\W*(?:total|sum|average|mean|median|count|top|bottom|monthly|weekly|daily|yearly|quarterly|how|"
@@ -44,7 +46,7 @@ SHARE = (
 )
 PART = r"share of|percent(?:age)? of|proportion of|(?:what|which|how much) (?:share|percent(?:age)?|proportion)"
 COMPARE = r"better|worse|beats?|outs(?:ell|old)s?|outperform(?:s|ed)?|than|compare[ds]?|comparing|versus|vs|against|difference between"
-OVER_TIME = r"change[ds]? (?:from|between|since|over)|over time|trends?|development|history|evolve|evolution|(?:going|goes|gone|went) (?:up|down)|rising|falling|declin\w+"
+OVER_TIME = r"change[ds]? (?:from|between|since|over)|over time|trends?|development|history|evolve|evolution|(?:go|going|goes|gone|went) (?:up|down)(?: (?:or|and) (?:up|down))?|rising|falling|declin\w+"
 PERIOD_BEFORE = r"by|per|each|every|over|which|what|and|best|worst|strongest|weakest|top|(?:top|best|worst) \d+|highest|lowest|rank(?:ed)?|month (?:over|on|by)|day (?:over|by)"
 THEM = r"(?:show|list|name|give)(?: me)?(?: all(?: of)?)? (?:them|those|these)"
 COUNTS = {

@@ -12,6 +12,7 @@ from .scoping import COMPARED
 from .words import listed, plural, shown, some_of, stems
 
 LEAD = r"\W*(?:(?:and|but|only|just|which|what|how many|list|show|give|find|name|me|all|the|of|our)\s+)*"
+ROWS = ("order", "sale", "row", "deal", "transaction", "ticket")
 COUNTED = re.compile(r"\d\s+(?P<noun>[a-z]+)", re.IGNORECASE)
 
 
@@ -35,6 +36,16 @@ def counts_rows_of(text: str, table: Table) -> bool:
     """Whether the bound is on how many rows there are, as in "more than 25 orders"."""
     counted = COUNTED.search(text)
     return counted is not None and stems(counted["noun"]) == stems(table.source)
+
+
+def is_of_rows(text: str, table: Table) -> bool:
+    """Whether single rows are bounded, as in "orders over 100"."""
+    said = re.search(
+        rf"([a-z]+)\s+(?:of |with |worth )?(?:{'|'.join(COMPARISONS.values())})\b",
+        text,
+        re.IGNORECASE,
+    )
+    return said is not None and bool({*stems(said[1])} & {*stems(table.source), *ROWS})
 
 
 def in_words(names: list[str], column: str, what: str, having: tuple[Filter, ...]) -> str:

@@ -40,7 +40,10 @@ def sorted_by(text: str, table: Table) -> str | None:
     said = re.search(
         r"\b(?:sort|order|arrange)(?:ed|d)?\s+(?:\w+\s+){0,3}?by\s+(\w+)", text, re.IGNORECASE
     )
-    return next(iter(columns_named(said[1].lower(), table)), None) if said else None
+    named = columns_named(said[1].lower(), table) if said else []
+    if said and not named and stem(said[1].lower()) in DATES:
+        return date_column(table)
+    return next(iter(named), None)
 
 
 def date_column(table: Table, text: str = "") -> str | None:

@@ -28,7 +28,7 @@ from .outputs import (
     reason,
     sheet_of,
 )
-from .query import Query
+from .query import Query, understand
 from .reading import read_for, read_on
 from .shaping import describe, follow_ups, tell_sheets, tell_values
 from .sql import Statement, quoted, write
@@ -40,7 +40,7 @@ FILE_WORDS = r"files?|attach(?:ed|ment)s?|spreadsheets?|csv|xlsx|excel|pdf|docum
 MOST_LABELS, MOST_SLICES, LONGEST_TITLE = 50, 12, 50
 SUMMARISE = r"summar\w+|tl;?dr|overview|describe|about|what(?:'s| is| does)|contain\w*"
 SHEETS = r"(?:which|what|list|show|how many|all)(?: me| are| the| all)* (?:sheets|tabs|worksheets)"
-_SPELLED = "total average highest lowest month quarter chart most count median"
+_SPELLED = "total average highest lowest month quarter chart most count median which best sold"
 SPELLED = _SPELLED.split()
 SIMILAR = re.compile(
     r'column "([^"]+)" (?:not found|does not exist).*?Similar columns: ([^,.\n]+)', re.S
@@ -157,17 +157,22 @@ def _query(view: View, table: Table) -> Query:
         for turn in view.turns
         if turn is view.turn or answered_from(turn, lambda title: title == table.source)
     ]
-    turns = [(understood(turn.text, turn.day), bool(turn.files)) for turn in about]
+    turns = [(_spelled(understood(turn.text, turn.day), known), bool(turn.files)) for turn in about]
     query = understand_all(turns, known)
-    if query.silent:
-        names = [word for each in (*known.columns, *known.values) for word in tokens(each)]
-        view.turn.text = spelled(turns[-1][0], [*names, *SPELLED])  # so it is read from here on
-        query = understand_all([*turns[:-1], (view.text, turns[-1][1])], known)
+    if turns[-1][0] != understood(view.text, view.turn.day):
+        view.turn.text = turns[-1][0]  # so it is read from here on
     if is_form_only(query):
         query = _with_an_axis(query, known)
-    if has(view.text, "all|everything") and follows_up(view.text) and not view.turn.files:
-        query = replace(query, filters=())
     return query
+
+
+def _spelled(text: str, table: Table) -> str:
+    """A question of which nothing is understood as it stands, with its words as the table has them."""
+    query = understand(text, table)
+    if not (query.silent or unheard.lost(text, table, query)):
+        return text
+    names = [word for each in (*table.columns, *table.values) for word in tokens(each)]
+    return spelled(text, [*names, *SPELLED])
 
 
 def _with_an_axis(query: Query, table: Table) -> Query:
@@ -231,7 +236,7 @@ def present(
         if word := other_word(view.text, group):
             found.lower(f"There is no “{word}” in it, so I took `{group}`.")
     unheard.tell(found, in_full(view), table, query)
-    tell_kept(found, view.text, table, query)
+    tell_kept(found, in_full(view), with_seen_values(view, table), query)
     if query.chart and statement.labels and result.rows:
         _chart(view, found, result, statement, query)
     share_if_asked(view, found, result)

@@ -11,15 +11,16 @@ from .columns import MONEY, default_measure, missing, tell_missing
 from .continuing import gone_on_with, known, source_of, was_asked
 from .findings import Findings
 from .following import answered_from, follows_up, understand_all
+from .naming import lookup
 from .outputs import Table, failed, parse_tables, reason
 from .query import Query, understand
 from .reading import read_on
 from .schemas import Listed, Section, joined, sections_of
 from .shaping import follow_ups, rows_shown
-from .sql import quoted, write
+from .sql import WORDS, quoted, write
 from .telling import tell
 from .view import View
-from .words import content, has, overlap, stems
+from .words import content, has, overlap, stems, tokens
 from .words import listed as listed_words
 
 DATABASE = r"database|databases|db|sql"
@@ -139,11 +140,33 @@ def _ask(
 ) -> None:
     table, of_joined = joined(listed, tables)
     query = _query(view, name, table)
+    unplaced = (value for each in query.filters if each.column is None for value in each.values)
+    unknown = [
+        *unheard.left(data.in_full(view), known(view, table), query),
+        *tokens(" ".join(unplaced)),
+    ]
+    if unknown and (sql := lookup(data.in_full(view), unknown, table, of_joined)):
+        thought = f"I look which of the words are names in {name}."
+        view.do("query_database", thought, database=name, sql=sql, purpose="names it holds")
+        query = _query(view, name, table)
+    if query.silent and was_asked(view) and not _is_named(view.text, [listed]):
+        found.summary = (
+            f"My rules do not know how “{view.text.strip(' ?')}” goes on with the question before. Ask it as a whole "
+            "question, please."
+        )
+        found.confidence = "low"
+        return
+    if lite and query.aggregate in ("median", "stddev"):
+        found.summary = (
+            f"{name} is an SQLite database, which works out no {WORDS[query.aggregate].removesuffix(' of the')}. An average, a total, "
+            "the highest and the lowest it does."
+        )
+        return
     if query.noun == "rows":
         query = replace(query, noun=listed.table.source)
     if not (query.aggregate or query.measure) and has(view.text, f"{query.noun} (?:per|by)"):
         query = replace(query, aggregate="count")
-    if lost := unheard.lost(data.in_full(view), table, query):
+    if lost := unheard.lost(data.in_full(view), known(view, table), query):
         unheard.tell_lost(found, table, lost)
         return
     used = {*query.groups, query.measure, *(each.column for each in query.filters)} - {None}
@@ -166,7 +189,7 @@ def _ask(
         return
     result = read_on(view, found, results[0]) if statement.labels else results[0]
     tell(found, result, statement, query, f"{listed.table.source} in {name}")
-    data.present(view, found, result, table, statement, query)
+    data.present(view, found, result, known(view, table), statement, query)
     follow_ups(found, table, query)
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from .asking import AFRESH, COMPARE, CORRECTS, FOLLOW_UP, LEANS, SHARE, THEIRS, WHOLE
+from .asking import AFRESH, COMPARE, CORRECTS, FOLLOW_UP, LEANS, SHARE, SORT, THEIRS, WHOLE, WIDER
 from .columns import MONEY
 from .conversation import COMPLETE, Turn
 from .findings import Findings
@@ -14,6 +14,8 @@ from .outputs import Table
 from .query import Query, understand
 from .scoping import in_scope
 from .words import has, stems, tokens
+
+BARE = 3  # words of a figure that is named and nothing else
 
 
 def follows_up(text: str) -> bool:
@@ -31,6 +33,9 @@ def leans(text: str, new: Query) -> bool:
     if new.silent or has(text, AFRESH):
         return False
     counts = new.aggregate == "count" and new.noun != "rows"
+    figure = replace(Query(), measure=new.measure, aggregate=new.aggregate)
+    if len(tokens(text)) <= BARE and new == figure:  # as "total revenue"
+        return True
     return not (new.measure or new.listing or new.more or new.having or counts)
 
 
@@ -51,7 +56,9 @@ def understand_all(turns: Iterable[tuple[str, bool]], table: Table) -> Query:
         if not new.silent or has(text, "same"):
             query = _changed(query, text, new) if not is_first else new
     new = understand(last, table)
-    if afresh or (new.silent and not has(last, f"{SHARE}|again|same|that|it")):
+    if follows_up(last) and has(last, WIDER):
+        query = replace(query, filters=())
+    elif afresh or (new.silent and not has(last, f"{SHARE}|again|same|that|it")):
         return new
     return _changed(query, last, new)
 
@@ -59,6 +66,8 @@ def understand_all(turns: Iterable[tuple[str, bool]], table: Table) -> Query:
 def tell_kept(found: Findings, text: str, table: Table, query: Query) -> None:
     """Say which conditions of earlier questions a whole question was taken to keep."""
     own = understand(text, table)
+    if is_form_only(own):
+        return
     kept = tuple(each for each in query.filters if each not in own.filters)
     if kept and not follows_up(text):
         found.points.append(f"As in the question before, only{in_scope(kept, '')}")
@@ -74,7 +83,11 @@ def _changed(query: Query, text: str, new: Query) -> Query:
     of_money = set(stems(query.measure or "")) & {*MONEY}
     if new.aggregate == "count" and new.noun == "rows" and query.measure and not of_money:
         new = replace(new, aggregate=None)  # "how many in May?", of what was asked
-    if has(text, COMPARE):
+    if has(text, SORT) and (query.groups or query.period):
+        new = replace(new, listing=False)
+    if has(text, THEIRS) and not new.period:
+        new = replace(new, groups=new.groups or query.groups)
+    if has(text, f"{COMPARE}|add"):
         new = _beside(query, new, text)
     return query.then(new)
 
@@ -103,5 +116,5 @@ def _beside(old: Query, new: Query, text: str) -> Query:
         kind, dated, _ = each.column.partition(":")
         if dated:
             return replace(new, filters=filters, period=kind)
-        return replace(new, filters=filters, groups=(each.column,))
+        return replace(new, filters=filters, groups=(each.column,), period=new.period or old.period)
     return new

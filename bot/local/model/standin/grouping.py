@@ -49,7 +49,8 @@ def of_people_or_things(text: str, table: Table) -> tuple[str, ...]:
     """ "Who sold most" is a question by the column that names people, "what sold most" of things."""
     if not has(text, f"{DOWN}|{UP}"):
         return ()
-    kinds = PEOPLE if has(text, "who") else THINGS if has(text, WHAT_SOLD) else set()
+    people = set() if {*stems(table.source)} & THINGS else PEOPLE
+    kinds = people if has(text, "who") else THINGS if has(text, WHAT_SOLD) else set()
     named = [c for c in table.columns if set(stems(c)) & kinds and _groupable(c, table)]
     return tuple(sorted(named, key=identifies)[:1])
 

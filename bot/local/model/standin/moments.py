@@ -100,7 +100,15 @@ def absolute(text: str, day: str) -> str:
         return text
     today = date.fromisoformat(day)
     before = today.replace(day=1) - timedelta(1)
+    quarter = (today.month - 1) // 3
+    week, last_week = today.isocalendar(), (today - timedelta(7)).isocalendar()
+    ended = date(today.year - (quarter == 0), (quarter or 4) * 3, 1)
     named = {
+        "yesterday(?:'s)?": f"on {today - timedelta(1)}",
+        r"(?:in |of |for )?last week(?:'s)?": f"in week {last_week[1]} of {last_week[0]}",
+        r"(?:in |of |for )?(?:this|current) week(?:'s)?": f"in week {week[1]} of {week[0]}",
+        r"(?:in |of |for )?last quarter(?:'s)?": f"in Q{quarter or 4} {ended.year}",
+        r"(?:in |of |for )?(?:this|current) quarter(?:'s)?": f"in Q{quarter + 1} {today.year}",
         r"(?:in |of |for )?(?:the )?last month(?:'s)?": f"in {before:%B %Y}",
         r"(?:in |of |for )?(?:the )?(?:this|current) month(?:'s)?": f"in {today:%B %Y}",
         r"(?:in |of |for )?(?:the )?last year(?:'s)?": f"in {today.year - 1}",

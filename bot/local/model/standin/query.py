@@ -24,7 +24,7 @@ from .asking import (
     is_descending,
     limit_of,
 )
-from .bounding import bounds_of, counts_rows_of, subject
+from .bounding import bounds_of, counts_rows_of, is_of_rows, subject
 from .columns import columns_named, date_column, identifies, sorted_by, words_of
 from .conditions import STATES, conditions
 from .counting import counts_rows, distinct_column, most_of, noun_of
@@ -77,17 +77,22 @@ class Query:
             if not any(old.replaced_by(each) for each in new.filters)
             and not old.is_pinned(new.groups, new.period)
         ]
+        # Of all that was told apart: "the total", "how many units".
+        total = new.aggregate in ("sum", "count" if new.measure else "") and not grouped
+        extreme = grouped and self.aggregate in ("min", "max")
+        lists = self.listing and not (grouped or new.measure or new.aggregate or new.chart)
         return replace(
             new,
+            listing=new.listing or lists,
             measure=new.measure or (None if new.aggregate == "count" else self.measure),
-            aggregate=new.aggregate or self.aggregate,
-            groups=new.groups if grouped else self.groups,
-            period=new.period if grouped else self.period,
+            aggregate=new.aggregate or (None if extreme else self.aggregate),
+            groups=new.groups if grouped or total else self.groups,
+            period=new.period if grouped or total else self.period,
             filters=(*kept, *new.filters),
             descending=self.descending
             if new.descending is None and not new.period
             else new.descending,
-            limit=new.limit or (None if grouped else self.limit),
+            limit=new.limit or (None if grouped or total else self.limit),
             having=new.having or (() if grouped else self.having),
             per_period=new.per_period if new.aggregate else self.per_period,
             noun=new.noun if new.aggregate else self.noun,
@@ -104,6 +109,8 @@ def understand(text: str, table: Table) -> Query:
     query = _set_apart(query, text)
     query = _bounded(query, text, table)
     query = _with_figures(query, text, table)
+    if sorted_by(text, table):
+        query = replace(query, period=None)
     one = has(text, ONE_ROW) and has(text, f"{DOWN}|{UP}")
     return replace(
         query,
@@ -135,9 +142,11 @@ def _named(text: str, table: Table) -> Query:
 def _bounded(query: Query, text: str, table: Table) -> Query:
     """Things with a figure above or below another are their sums, not rows that are so."""
     about, having = subject(text, table), bounds_of(query.filters, table)
+    counts = counts_rows_of(text, table)
+    if query.groups and not is_of_rows(text, table):  # "revenue per customer over 10,000"
+        about = about or (query.groups[0] if having and query.measure == having[0].column else None)
     if about is None or not having or query.period:
         return query
-    counts = counts_rows_of(text, table)
     return replace(
         query,
         measure=None if counts else having[0].column,
@@ -150,8 +159,10 @@ def _bounded(query: Query, text: str, table: Table) -> Query:
 
 def _with_figures(query: Query, text: str, table: Table) -> Query:
     """What is worked out of which column: one figure, or several that are listed."""
-    per_period = query.aggregate == "avg" and has(text, PER_PERIOD) and not query.groups
-    aggregate = "sum" if per_period else query.aggregate
+    of_period = query.aggregate == "avg" and has(text, PER_PERIOD) and not query.groups
+    of_group = query.aggregate == "count" and has(text, "average|mean") and len(query.groups) == 1
+    per_period = of_period or of_group
+    aggregate = "sum" if of_period else query.aggregate
     counts = aggregate == "count"
     measure = None if counts and counts_rows(text, table) else query.measure
     asked = (aggregate, sorted_by(text, table) or measure)

@@ -129,7 +129,8 @@ def _tell_rows(
         extreme = "lowest" if query.descending is False else "highest"
         if result.dated(measure):
             extreme = "earliest" if query.descending is False else "latest"
-        found.summary = f"The {extreme} {measure.replace('_', ' ')}{scope} is **{shown(rows[0][place])}**: {', '.join(rest)}."
+        plain = measure.replace("_", " ")
+        found.summary = f"The {extreme} {plain}{scope} {_verb(plain)} **{shown(rows[0][place])}**: {', '.join(rest)}."
     elif len(rows) == 1:
         found.summary = f"There is one row{scope}."
     else:
@@ -274,11 +275,11 @@ def _tell_parts(found: Findings, groups: list[Group], query: Query, statement: S
     noun = plural(told_by.replace("_", " "))
     every = "Both" if len(groups) == 2 else f"All {len(groups)}"
     found.points.append(f"{every} {noun} together: **{_figure(total)}**")
-    if query.course and len(statement.labels) == 1:
+    if (query.course or query.per_period) and len(statement.labels) == 1:
         mean = f"**{_figure(total / len(groups))}**"
         if query.per_period:
             found.summary = (
-                f"On average the {statement.what} per {query.period} is {mean}. {found.summary}"
+                f"On average the {statement.what} per {told_by} is {mean}. {found.summary}"
             )
         else:
             found.points.append(f"On average per {query.period}: {mean}")

@@ -14,7 +14,7 @@ from .times import MONTHS, OF_A_WEEK, WEEKS
 from .words import STOP, listed, stem, stems, tokens
 
 TIMES = re.compile(
-    r"\b(?:weekends?|weekdays?|(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mornings?|holidays?|"
+    r"\b(?:(?:before|after) (?:that|this|then)|the (?:day|week|month|quarter|year) (?:before|after)|weekends?|weekdays?|(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mornings?|holidays?|"
     r"(?:last|past|next) (?:week|quarter|\d+ (?:days|weeks|months))|year[- ]to[- ]date|ytd|"
     r"(?:top|bottom|best|worst) \d+(?= ?(?:%|percent))|(?:top|bottom|best|worst) \d+ \w+ (?:(?:in|for|of) each|per) \w+|"
     r"weeks? \d+|(?:second|third|2nd|3rd|next|fourth) (?:best|worst|highest|lowest|biggest|largest|smallest)|how many (?:days|weeks|months|quarters|years)|per unit|he|she|his|her|(?<!as )if (?:we|i|you|they|it|the|all|every)\b[^.?!,;]*)\b",
@@ -37,7 +37,7 @@ TAKEN = re.compile(
         for pattern in (
             *asking.PERIODS.values(), *asking.AGGREGATES.values(), *asking.CHARTS.values(),
             asking.DOWN, asking.UP, asking.CHART, asking.SHARE, asking.PART, asking.COMPARE, asking.SORT,
-            asking.OVER_TIME, r"last|latest|newest|most recent|oldest|earliest", asking.ROWS, asking.ONE_ROW, *COMPARISONS.values(), *MONTHS, *(month[:3] for month in MONTHS),
+            asking.OVER_TIME, r"asc(?:ending)?|desc(?:ending)?", r"last|latest|newest|most recent|oldest|earliest", asking.ROWS, asking.ONE_ROW, *COMPARISONS.values(), *MONTHS, *(month[:3] for month in MONTHS),
             *asking.COUNTS, "q[1-4]",
         )
     ),
@@ -52,7 +52,7 @@ _AROUND = (
     "each every per also too and same again both together now today so far yet ever still "
     "sell sold selling buy bought sale make made do did perform performed contribute earn earned bring brought "
     "develop evolve happen change add order deal transaction purchase invoice "
-    "join turn into first "
+    "join turn into first right reset clear "
     "explain preview open read look inside everything anything something summary describe overview "
     "double check verify confirm sorry mean meant actually instead rather "
     "use using used "
@@ -70,13 +70,18 @@ AROUND = frozenset(stem(word) for word in _AROUND.split())
 def lost(text: str, table: Table, query: Query) -> list[str]:
     """The words that the rules do not know, where they are all that is asked: without them all rows
     would be the answer, or their number."""
-    narrowed = query.filters or query.groups or query.measure or query.period
+    of_time = query.listing and all(":" in (each.column or "") for each in query.filters)
+    narrowed = (query.filters and not of_time) or query.groups or query.measure or query.period
     of_nothing = query.aggregate not in (None, "count", "distinct") and not (
         query.measure or default_measure(table)
     )
-    left = _left(text, table, query)
-    answered = narrowed and not of_nothing and not (left and NOT.fullmatch(left[0]))
-    return [] if answered else left
+    unknown = left(text, table, query)
+    answered = (
+        narrowed
+        and not of_nothing
+        and not (unknown and (NOT.fullmatch(unknown[0]) or "who" in unknown))
+    )
+    return [] if answered else unknown
 
 
 def tell_lost(found: Findings, table: Table, words: list[str]) -> None:
@@ -91,16 +96,19 @@ def tell_lost(found: Findings, table: Table, words: list[str]) -> None:
 
 def tell(found: Findings, text: str, table: Table, query: Query) -> None:
     """Say which words were left out of account."""
-    if left := _left(text, table, query):
-        them = "it" if len(left) == 1 else "them"
-        found.lower(f"I left {_quoted(left)} out of account: my rules do not know {them}.", "low")
+    if unknown := left(text, table, query):
+        them = "it" if len(unknown) == 1 else "them"
+        found.lower(
+            f"I left {_quoted(unknown)} out of account: my rules do not know {them}.", "low"
+        )
 
 
 def _quoted(words: list[str]) -> str:
     return listed([f"“{word}”" for word in words])
 
 
-def _left(text: str, table: Table, query: Query) -> list[str]:
+def left(text: str, table: Table, query: Query) -> list[str]:
+    """The words that no rule takes up."""
     if date_column(table):
         for told in (BY_WEEKDAY, OF_A_WEEK, WEEKS):
             text = re.sub(told, " ", text)
