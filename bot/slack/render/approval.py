@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
-from typing import NamedTuple
 
 from babel.lists import format_list
 from pydantic import BaseModel, ConfigDict
 
 from bot.core.approvals import Approval, Asked, Decision, Made, Verdict
 from bot.core.redaction import redacted
-from bot.core.schedule import cron_in_words, is_said_whole
-from bot.core.time_zones import day_and_time
 from bot.slack.progress import Progress, Step, StepStatus
 from bot.slack.render import words
+from bot.slack.render.arguments import CHANNEL, Value, label_of, rich_argument, unsaid, values_of
 from bot.slack.render.buttons import APPROVE, APPROVE_THREAD, DENY, SHOW_ALL, named, stop_button
 from bot.slack.render.links import LinkGate
 from bot.slack.render.parts import Block, Part, context, shortened
 from bot.slack.render.progress import plan
-from bot.slack.render.times import local_time, local_time_element
+from bot.slack.render.times import local_time
 from bot.slack.text import clean
 
-_CHANNEL = re.compile(r"#?\b(C[A-Z0-9]{8,})\b")
-_NAME = re.compile(r"[\w.$@:/ -]{1,60}")  # of an argument, that says nothing else
 _SHOWN = 1_200  # characters of one argument on the card
-_ONE_LINE = 60  # characters of a value that stands beside its name
 _MOST_FIELDS = 12
 _MODAL_TEXT = 2_900
 _MODAL_BLOCKS = 100
@@ -46,7 +38,7 @@ class Shown(BaseModel):
 def approval_part(asked: Asked) -> Part:
     """The card: what would be done, and the buttons, or what was decided."""
     approval, decision, made = asked.approval, asked.decision, asked.made
-    values = [each for each in _values(approval) if not _is_named(each, approval.title)]
+    values = unsaid(values_of(approval), redacted(approval.title))
     blocks = [_section(_headline(approval, decision))]
     blocks += [_argument(each) for each in values[:_MOST_FIELDS]]
     if decision is None:
@@ -76,9 +68,9 @@ def waits_behind(pending: Sequence[Approval], user: str) -> str:
 def approval_modal(approval: Approval) -> Block:
     """All of what would be done, however long it is."""
     blocks: list[Block] = []
-    for kind, label, text in _values(approval):
+    for kind, label, text in values_of(approval):
         pieces = [text[i : i + _MODAL_TEXT] for i in range(0, len(text), _MODAL_TEXT)] or [""]
-        blocks += [_rich(kind, "" if n else label, piece) for n, piece in enumerate(pieces)]
+        blocks += [rich_argument(kind, "" if n else label, piece) for n, piece in enumerate(pieces)]
     return {
         "type": "modal",
         "title": {"type": "plain_text", "text": words.SHOW_ALL_TITLE},
@@ -102,50 +94,12 @@ def parked_part(progress: Progress, approvals: Sequence[Approval], *, thread_key
     return Part(blocks, words.PARKED)
 
 
-class _Value(NamedTuple):
-    """An argument: its name where it is one of our tools', whose meaning we know, what people call
-    it, and its value."""
-
-    kind: str
-    label: str
-    text: str
-
-
-def _values(approval: Approval) -> list[_Value]:
-    is_of_server = "__" in approval.tool  # where a cron's 0 may be a Monday
-    arguments = json.loads(approval.arguments)
-    if not all(map(_NAME.fullmatch, arguments)):  # made up by the model, where a server takes any
-        return [_Value("", words.DETAILS, redacted(json.dumps(arguments, indent=1)))]
-    return [
-        _Value("" if is_of_server else name, _label(name), redacted(_as_text(value)))
-        for name, value in arguments.items()
-        if value is not None
-    ]
-
-
-def _is_named(value: _Value, title: str) -> bool:
-    """Whether the headline says it, letter by letter: it is not said twice."""
-    return value.kind == "channel" and value.text in title.split()
-
-
-def _label(name: str) -> str:
-    """`post_at` as "Post at"."""
-    if name in words.ARGUMENTS:
-        return words.ARGUMENTS[name]
-    words_of_it = name.replace("_", " ").strip()
-    return words_of_it[:1].upper() + words_of_it[1:]
-
-
-def _as_text(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
-
-
-def _is_cut(values: Sequence[_Value]) -> bool:
+def _is_cut(values: Sequence[Value]) -> bool:
     return len(values) > _MOST_FIELDS or any(len(each.text) > _SHOWN for each in values)
 
 
 def _headline(approval: Approval, decision: Decision | None) -> str:
-    named = _CHANNEL.sub(r"<#\1>", _plain(redacted(approval.title)))
+    named = CHANNEL.sub(r"<#\1>", _plain(redacted(approval.title)))
     title = f"*{named}*"
     if decision is not None:
         return title
@@ -160,59 +114,9 @@ def _is_between_two(approval: Approval) -> bool:
     return in_direct and approval.approvers == (approval.requester,)
 
 
-def _argument(value: _Value) -> Block:
+def _argument(value: Value) -> Block:
     size = words.CUT_AT.format(count=len(value.text)) if len(value.text) > _SHOWN else ""
-    return _rich(value.kind, f"{value.label}{size}", value.text[:_SHOWN])
-
-
-def _rich(kind: str, label: str, value: str) -> Block:
-    """A value as it stands: nothing in it becomes a link, a mention or a format. What cannot be seen
-    is left out, and that is said. Before it, or instead where that says all, as people know it."""
-    seen = clean(value)
-    hidden = words.HAS_HIDDEN if len(seen) < len(value.strip()) else ""
-    elements: list[Block] = [{"type": "text", "text": f"{label}{hidden} ", "style": {"bold": True}}]
-    reading, whole = _reading(kind, value)
-    if reading:
-        elements += [reading, {"type": "text", "text": " "}]
-    text: Block = {"type": "text", "text": seen or words.EMPTY_VALUE}
-    short = len(seen) <= _ONE_LINE and "\n" not in seen
-    if short and not whole:
-        elements.append(text | {"style": {"code": True}})
-    blocks: list[Block] = [{"type": "rich_text_section", "elements": elements}]
-    if not short:
-        blocks.append({"type": "rich_text_preformatted", "elements": [text]})
-    return {"type": "rich_text", "elements": blocks}
-
-
-def _reading(kind: str, value: str) -> tuple[Block | None, bool]:
-    """A value as people know it: a channel by its name, a time by their own clock; and whether that
-    says all. It does not where it is unknown what the argument is: there the same letters may be
-    somebody's text, of which each counts."""
-    if channel := _CHANNEL.fullmatch(value):
-        return {"type": "channel", "channel_id": channel[1]}, kind == "channel"
-    if when := _moment(value):
-        whole = kind == "at" and _is_usual(when, value)
-        if when.tzinfo is None:
-            return {"type": "text", "text": day_and_time(when)}, whole
-        return local_time_element(int(when.timestamp())), whole
-    if kind == "cron" and (said := cron_in_words(value)) != value:
-        return {"type": "text", "text": said}, is_said_whole(value)
-    return None, False
-
-
-def _is_usual(when: datetime, value: str) -> bool:
-    """Whether a day and a time say all of it: it is a whole minute, and written in the usual way."""
-    usual = {when.isoformat(timespec="minutes"), when.isoformat(timespec="seconds")}
-    return value.replace("Z", "+00:00") in usual and when == when.replace(second=0, microsecond=0)
-
-
-def _moment(value: str) -> datetime | None:
-    """A moment that clients can work out."""
-    try:
-        when = datetime.fromisoformat(value)
-    except ValueError:
-        return None
-    return when if 1970 < when.year < 9999 else None
+    return rich_argument(value.kind, f"{value.label}{size}", value.text[:_SHOWN])
 
 
 def _buttons(approval: Approval, *, cut: bool) -> Block:
@@ -263,7 +167,7 @@ def _terms(approval: Approval) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    return format_list([_plain(_label(name)).lower() for name in names], locale="en_GB")
+    return format_list([_plain(label_of(name)).lower() for name in names], locale="en_GB")
 
 
 def _verdict(decision: Decision, made: Made | None) -> str:

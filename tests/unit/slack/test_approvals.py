@@ -12,6 +12,7 @@ from bot.local.model import Reply, Script, call, calls, finish
 from bot.local.workspace import ADA, BEN, CHLOE
 from bot.runs.policy import Policy
 from bot.slack.render import words
+from bot.slack.render.arguments import unsaid, values_of
 from bot.slack.render.buttons import APPROVE, APPROVE_THREAD, DENY, SHOW_ALL
 from tests.security.test_boundaries import outputs, press
 from tests.security.test_forged import sent
@@ -363,18 +364,21 @@ async def test_a_post_is_no_message_of_the_run(redis_url: str, mode: Any) -> Non
         assert len(elsewhere(bot)) == (mode == "never")
 
 
+APPROVAL = Approval(
+    id="run_1:resp_1:call_1",
+    thread_key="T1:C1:1.0",
+    tool="post_message",
+    title="Post in general",
+    arguments="{}",
+    sha256="abc",
+    requester=ADA,
+    approvers=(ADA, BEN),
+    expires=2_000_000_000,
+)
+
+
 def asked_of(thread: Thread) -> Approval:
-    return Approval(
-        id="run_1:resp_1:call_1",
-        thread_key=thread.request.thread_key,
-        tool="post_message",
-        title="Post in general",
-        arguments="{}",
-        sha256="abc",
-        requester=ADA,
-        approvers=(ADA, BEN),
-        expires=2_000_000_000,
-    )
+    return APPROVAL.model_copy(update={"thread_key": thread.request.thread_key})
 
 
 @pytest.mark.parametrize("at", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
@@ -418,6 +422,32 @@ async def test_a_card_says_times_and_channels_as_people_do(
     assert said in shown
     assert (f"'text': '{value}', 'style': {{'code': True}}" in shown) == exactly
     assert button(posted, APPROVE)["accessibility_label"] == "Approve: Post in general"
+
+
+@pytest.mark.parametrize(
+    ("title", "given", "left"),
+    [
+        ("Post in #sales", {"channel": "#sales", "text": "Hi"}, ["text"]),
+        ("Post in #sales", {"channel": "sales", "text": "Post in #sales"}, ["channel", "text"]),
+        (
+            "Make a canvas in sales: Plan",
+            {"channel": "sales", "title": "Plan", "text": "x"},
+            ["text"],
+        ),
+        ("Make a canvas here: Plan", {"title": "Plan", "text": "Plan"}, ["title", "text"]),
+        ("Add to the canvas “Plan”", {"canvas": "F1", "text": "canvas"}, ["canvas", "text"]),
+        ("Remember for the channel: a\u200bb", {"text": "a\u200bb", "where": "channel"}, ["text"]),
+        ("Remember for the channel: *a*", {"text": "*a*", "where": "channel"}, ["text"]),
+        ("Schedule, every Monday at 09:00 (UTC)", {"cron": "0 9 * * MON", "text": "?"}, ["text"]),
+    ],
+)
+def test_a_card_says_each_argument_once_and_none_less(
+    title: str, given: dict[str, str], left: list[str]
+) -> None:
+    """What the headline says in its own place, letter by letter, is not said again below it; whatever
+    could hide something there is (reliability 10)."""
+    approval = APPROVAL.model_copy(update={"tool": "t", "arguments": json.dumps(given)})
+    assert [each.kind for each in unsaid(values_of(approval), title)] == left
 
 
 @pytest.mark.parametrize(
