@@ -55,7 +55,7 @@ async def read_file(
     ] = None,
     compact: Annotated[Compact, Field(description="Only handles, sizes and columns.")] = False,
 ) -> ToolResult:
-    """Read a file of this thread or a channel: txt, md, csv, tsv, json, xlsx, docx, pdf, html,
+    """Read a file of this thread or a channel: txt, md, csv, tsv, json, xlsx, docx, pdf, html, eml,
     parquet. A table comes back as a handle tbl_… with columns, ranges and first rows: compute from
     it with query_table, never from these. A document comes as text and a handle doc_…, a long one
     in part.

@@ -82,6 +82,10 @@ def read(options: dict[str, Any]) -> list[Sheet] | Document | Path:
             from bot.parsing.pages import read_pdf
 
             found = read_pdf(data, name, options["pages"])
+        case "mail":
+            from bot.parsing.mail import read_mail
+
+            found = read_mail(data, name)
         case "html":
             from bot.parsing.pages import read_html
 

@@ -42,6 +42,7 @@ def to_sheet(name: str, rows: Iterable[NumberedRow], *, typed: bool) -> Sheet:
     width = _width(kept, typed=typed)
     notes: list[str] = []
     kept = _without_preamble(kept, width, notes)
+    kept = _with_one_header(kept, width) if typed else kept
     header = kept[0][1] if _is_header(kept, width) else None
     if header is None:
         notes.append("There is no header row; the columns were named column_1, column_2, ….")
@@ -98,6 +99,28 @@ def _without_preamble(rows: list[NumberedRow], width: int, notes: list[str]) -> 
         words = "; ".join(_words(row) for _, row in rows[:start])
         notes.append(f"{start} line(s) above the header were left out: {words[:200]}")
     return rows[start:]
+
+
+def _with_one_header(rows: list[NumberedRow], width: int) -> list[NumberedRow]:
+    """Two rows that name the columns together, as those with merged cells do, made one: "2025 H1".
+    They are where the first column is named in one of them only, and figures follow."""
+    if len(rows) < 3 or all(isinstance(cell, str | None) for cell in rows[2][1]):
+        return rows
+    above, below = ([*row, *[None] * (width - len(row))] for _, row in rows[:2])
+    filled = [
+        (not _blank([upper]), not _blank([lower]))
+        for upper, lower in zip(above, below, strict=True)
+    ]
+    if sum(filled[0]) != 1 or (False, True) not in filled[1:]:
+        return rows
+    if not all(isinstance(cell, str | None) for cell in below):
+        return rows
+    names: list[Cell] = []
+    group = ""
+    for upper, lower in zip(above, below, strict=True):
+        group = group if _blank([upper]) and not _blank([lower]) else cell_text(upper)
+        names.append(f"{group} {cell_text(lower)}".strip())
+    return [(rows[1][0], names), *rows[2:]]
 
 
 def _without_total(rows: list[NumberedRow], width: int, notes: list[str]) -> list[NumberedRow]:

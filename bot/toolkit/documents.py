@@ -10,7 +10,6 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Literal
 
 from pydantic import BaseModel
 
@@ -19,6 +18,8 @@ from bot.core.answers import Source
 from bot.core.context import current_request
 from bot.core.errors import ToolError
 from bot.toolkit.artifacts import Artifact, Artifacts
+from bot.toolkit.file_kinds import Kind
+from bot.toolkit.file_kinds import kind_of as kind_of
 from bot.toolkit.narrowing import passages
 from bot.toolkit.places import Places
 from bot.toolkit.processes import process_group
@@ -27,33 +28,9 @@ from bot.toolkit.tool import ToolResult
 
 log = logging.getLogger(__name__)
 
-Kind = Literal["text", "csv", "json", "xlsx", "docx", "pdf", "html", "parquet"]
-
-_BY_SUFFIX: dict[str, Kind] = {
-    **dict.fromkeys((".txt", ".md", ".markdown", ".log", ".yaml", ".yml", ".xml"), "text"),
-    **dict.fromkeys((".csv", ".tsv", ".tab"), "csv"),
-    **dict.fromkeys((".json", ".jsonl", ".ndjson"), "json"),
-    **dict.fromkeys((".xlsx", ".xlsm"), "xlsx"),
-    **dict.fromkeys((".html", ".htm"), "html"),
-    ".docx": "docx",
-    ".pdf": "pdf",
-    ".parquet": "parquet",
-}
-_BY_MEDIA_TYPE: dict[str, Kind] = {
-    "application/pdf": "pdf",
-    "text/csv": "csv",
-    "text/tab-separated-values": "csv",
-    "application/json": "json",
-    "text/html": "html",
-    "application/xhtml+xml": "html",
-}
 _READERS = Places(every=6, own=2)
 """Each is a process that may take gigabytes."""
 _TRACE = "trace"
-_READABLE = "txt, md, csv, tsv, json, xlsx, docx, pdf, html and parquet"
-_IMAGES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"II*\x00", b"MM\x00*", b"BM")
-_ZIP = b"PK\x03\x04"
-_OLD_OFFICE = b"\xd0\xcf\x11\xe0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,45 +59,6 @@ class ReadTable(BaseModel):
     name: str
     notes: list[str]
     data: bytes = b""
-
-
-def kind_of(name: str, media_type: str, data: bytes) -> Kind:
-    """What to read `data` as: by its first bytes, then its name, then its media type.
-
-    Raises ToolError, saying what can be read, when it is nothing of that.
-    """
-    if not data:
-        raise ToolError(f"{name} is empty (0 bytes): another copy of it is needed.")
-    if data.startswith(_IMAGES) or media_type.startswith("image/"):
-        raise ToolError(
-            f"{name} is an image, not a document. Where you can see images, those of this thread are "
-            "shown to you; else ask what it shows."
-        )
-    if data.startswith(_OLD_OFFICE):
-        raise ToolError(
-            f"{name} is protected by a password or in an old Office format (.xls, .doc). Ask for "
-            "it as .xlsx or .docx without a password."
-        )
-    suffix = PurePosixPath(name.lower()).suffix
-    if data.startswith(b"%PDF-"):
-        return "pdf"
-    if data.startswith(b"PAR1"):
-        return "parquet"
-    kind = _BY_SUFFIX.get(suffix) or _BY_MEDIA_TYPE.get(media_type.split(";")[0].strip().lower())
-    if data.startswith(_ZIP):
-        kind = _office(data) or (kind if kind in {"docx", "xlsx"} else None)
-    if kind:
-        return kind
-    if b"\x00" not in data[:4096]:
-        return "text"
-    raise ToolError(f"{name} ({media_type}) cannot be read. These can: {_READABLE}.")
-
-
-def _office(data: bytes) -> Kind | None:
-    """Whatever its name is: in a zip archive the names of its parts are not compressed."""
-    if b"word/document.xml" in data:
-        return "docx"
-    return "xlsx" if b"xl/workbook.xml" in data else None
 
 
 async def read(

@@ -270,7 +270,8 @@ async def _read_form(request: web.Request) -> Said:
     async for part in await request.multipart():
         if not isinstance(part, BodyPartReader):
             raise web.HTTPBadRequest(text="nested parts are not expected")
-        name = part.filename
+        # Forms write a quotation mark in a file's name so (HTML, multipart/form-data).
+        name = part.filename and part.filename.replace("%22", '"')
         content = await _read_part(part, TEXT_MAX if name is None else FILE_MAX, name)
         if name is None:
             fields[part.name or ""] = content.decode("utf-8", "replace")

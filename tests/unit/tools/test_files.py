@@ -11,6 +11,7 @@ import zipfile
 import zlib
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
+from email.message import EmailMessage
 from pathlib import Path
 
 import docx
@@ -89,6 +90,29 @@ def workbook(**sheets: list[list[object]]) -> bytes:
     out = io.BytesIO()
     book.save(out)
     return out.getvalue()
+
+
+async def test_columns_named_in_two_rows_have_one_name(read: Read) -> None:
+    """As merged cells do it, in workbooks; two rows of text are no such header."""
+    named = [["Region", 2025, None, "Plan"], [None, "H1", "H2", "H1"], ["North", 1, 2, 3]]
+    said = (await read("plan.xlsx", workbook(One=named))).content
+    assert "columns: Region VARCHAR, 2025 H1 BIGINT, 2025 H2 BIGINT, Plan H1 BIGINT" in said
+    assert "1 rows × 4 columns" in said
+    plain = [["Name", None, "City"], [None, "Bea", "Bonn"], ["Ada", "x", "York"]]
+    assert "columns: Name" in (await read("names.xlsx", workbook(One=plain))).content
+
+
+async def test_an_email_is_read_with_its_sender_and_subject(read: Read) -> None:
+    """What it says, and the names of what is attached to it."""
+    mail = EmailMessage()
+    mail["From"], mail["Subject"] = "Zoë <zoe@example.com>", "Offer"
+    mail.set_content("<p>200 <b>chairs</b> at 89.50 each, and quick delivery.</p>", subtype="html")
+    mail.add_attachment(b"%PDF", maintype="application", subtype="pdf", filename="terms.pdf")
+    said = (await read("offer.eml", mail.as_bytes())).content
+    assert "From: Zoë <zoe@example.com>" in said
+    assert "chairs" in said
+    assert "<b>" not in said
+    assert "note: Attached to it, and not read: terms.pdf." in said
 
 
 async def test_a_csv_becomes_a_table_with_a_profile(read: Read, artifacts: MemoryArtifacts) -> None:
@@ -307,7 +331,8 @@ def zip_bomb() -> bytes:
         ("empty.csv", b"", "empty"),
         ("blank.csv", b" \n,,\n", "empty"),
         ("photo.png", b"\x89PNG\r\n", "an image, not a document"),
-        ("archive.csv", b"PK\x03\x04" + bytes(100), "cannot be read. These can: txt"),
+        ("archive.csv", b"PK\x03\x04" + bytes(100), "is an archive, which is not opened"),
+        ("phone.heic", b"\x00\x00\x00\x18ftypheic", "cannot be read|Ask for it as PNG"),
         ("torn.xlsx", torn_workbook(), "damaged: its sheet 'Two' cannot be read"),
         ("program.exe", b"MZ\x00\x01", "cannot be read. These can: txt"),
         ("broken.json", b'{"a": ', "not valid JSON"),
@@ -335,6 +360,8 @@ def test_bad_files_say_what_is_wrong(
         ("notes.txt", word("Hello"), "docx"),
         ("letter.xlsx", word("Hello"), "docx"),
         ("page.csv", b"%PDF-1.7 ...", "pdf"),
+        ("export.xlsx", b"region,revenue\nNorth,10\n", "csv"),
+        ("offer.eml", b"From: Bob\n\nHi", "mail"),
     ],
 )
 def test_a_file_is_read_as_what_it_is(name: str, data: bytes, kind: str) -> None:

@@ -1,0 +1,93 @@
+"""What a file is to be read as."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+from typing import Literal
+
+from bot.core.errors import ToolError
+
+Kind = Literal["text", "csv", "json", "xlsx", "docx", "pdf", "html", "mail", "parquet"]
+
+_BY_SUFFIX: dict[str, Kind] = {
+    **dict.fromkeys((".txt", ".md", ".markdown", ".log", ".yaml", ".yml", ".xml"), "text"),
+    **dict.fromkeys((".csv", ".tsv", ".tab"), "csv"),
+    **dict.fromkeys((".json", ".jsonl", ".ndjson"), "json"),
+    **dict.fromkeys((".xlsx", ".xlsm"), "xlsx"),
+    **dict.fromkeys((".html", ".htm"), "html"),
+    ".docx": "docx",
+    ".eml": "mail",
+    ".pdf": "pdf",
+    ".parquet": "parquet",
+}
+_BY_MEDIA_TYPE: dict[str, Kind] = {
+    "application/pdf": "pdf",
+    "text/csv": "csv",
+    "text/tab-separated-values": "csv",
+    "application/json": "json",
+    "message/rfc822": "mail",
+    "text/html": "html",
+    "application/xhtml+xml": "html",
+}
+_OFFICE: dict[Kind | None, Kind] = {"xlsx": "csv", "docx": "text"}
+"""What is in a zip archive, and what a file without one is that is called so."""
+_READABLE = "txt, md, csv, tsv, json, xlsx, docx, pdf, html, eml and parquet"
+_IMAGES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"II*\x00", b"MM\x00*", b"BM")
+_ZIP = b"PK\x03\x04"
+_SHOWN = {".png", ".jpg", ".jpeg", ".gif", ".webp"}
+"""Images that models are shown; others, as HEIC of phones, are not."""
+_OLD_OFFICE = b"\xd0\xcf\x11\xe0"
+
+
+def kind_of(name: str, media_type: str, data: bytes) -> Kind:
+    """What to read `data` as: by its first bytes, then its name, then its media type.
+
+    Raises ToolError, saying what can be read, when it is nothing of that.
+    """
+    if not data:
+        raise ToolError(f"{name} is empty (0 bytes): another copy of it is needed.")
+    suffix = PurePosixPath(name.lower()).suffix
+    if data.startswith(_IMAGES) or media_type.startswith("image/"):
+        if suffix not in _SHOWN:
+            raise ToolError(
+                f"{name} is an image of a kind that cannot be shown to you. Ask for it as PNG or JPEG."
+            )
+        raise ToolError(
+            f"{name} is an image, not a document. Where you can see images, those of this thread are "
+            "shown to you; else ask what it shows."
+        )
+    if data.startswith(_OLD_OFFICE):
+        raise ToolError(
+            f"{name} is protected by a password or in an old Office format (.xls, .doc). Ask for "
+            "it as .xlsx or .docx without a password."
+        )
+    if data.startswith(b"%PDF-"):
+        return "pdf"
+    if data.startswith(b"PAR1"):
+        return "parquet"
+    kind = _BY_SUFFIX.get(suffix) or _BY_MEDIA_TYPE.get(media_type.split(";")[0].strip().lower())
+    if data.startswith(_ZIP):
+        kind = _office(data) or (kind if kind in _OFFICE else None)
+        if kind is None:
+            raise ToolError(f"{name} is an archive, which is not opened. Ask for the files in it.")
+    elif kind in _OFFICE and _is_text(data):  # a CSV that was only named so, as some programs do
+        kind = _OFFICE[kind]
+    if kind:
+        return kind
+    if b"\x00" not in data[:4096]:
+        return "text"
+    raise ToolError(f"{name} cannot be read. These can: {_READABLE}.")
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        return "\x00" not in data.decode()
+    except UnicodeDecodeError:
+        return False
+
+
+def _office(data: bytes) -> Kind | None:
+    """Whatever its name is: in a zip archive the names of its parts are not compressed."""
+    if b"word/document.xml" in data:
+        return "docx"
+    return "xlsx" if b"xl/workbook.xml" in data else None
