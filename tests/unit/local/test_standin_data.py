@@ -173,7 +173,7 @@ async def test_two_groups_become_the_lines_of_one_chart(thread: Thread) -> None:
     assert len(told.answer["charts"]) == 1
     assert told.answer["table"]["columns"] == ["month", "North", "South", "West"]
     assert told.answer["table"]["rows"][0] == ["2024-12", "60.00", "", ""]
-    assert "**North** has the highest total revenue: **280**" in told.answer["summary"]
+    assert "**North** has the highest total revenue: **280.00**" in told.answer["summary"]
 
 
 async def test_what_is_compared_stands_side_by_side(thread: Thread) -> None:

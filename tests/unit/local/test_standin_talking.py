@@ -223,7 +223,7 @@ async def test_people_and_places_are_told_in_words(
         ("forecast revenue for next month", "I cannot forecast"),
         ("how much did North sell on weekends?", "no rows for North on Saturdays and Sundays"),
         ("revenue on Mondays", "The total revenue on Mondays is **165**."),
-        ("which weekday sells best?", "**Monday** has the highest total revenue: **165**"),
+        ("which weekday sells best?", "**Monday** has the highest total revenue: **165.00**"),
         ("revenue in week 4", "The total revenue in week 4 is **40**."),
         ("What is the ratio of North to South?", "That is 5.66 times as much"),
         ("revenue by country", "There is no “country” in it, so I took `region`."),

@@ -94,11 +94,19 @@ def workbook(**sheets: list[list[object]]) -> bytes:
 
 async def test_columns_named_in_two_rows_have_one_name(read: Read) -> None:
     """As merged cells do it, in workbooks; two rows of text are no such header."""
-    named = [["Region", 2025, None, "Plan"], [None, "H1", "H2", "H1"], ["North", 1, 2, 3]]
+    named: list[list[object]] = [
+        ["Region", 2025, None, "Plan"],
+        [None, "H1", "H2", "H1"],
+        ["North", 1, 2, 3],
+    ]
     said = (await read("plan.xlsx", workbook(One=named))).content
     assert "columns: Region VARCHAR, 2025 H1 BIGINT, 2025 H2 BIGINT, Plan H1 BIGINT" in said
     assert "1 rows × 4 columns" in said
-    plain = [["Name", None, "City"], [None, "Bea", "Bonn"], ["Ada", "x", "York"]]
+    plain: list[list[object]] = [
+        ["Name", None, "City"],
+        [None, "Bea", "Bonn"],
+        ["Ada", "x", "York"],
+    ]
     assert "columns: Name" in (await read("names.xlsx", workbook(One=plain))).content
 
 

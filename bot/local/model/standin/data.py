@@ -87,6 +87,8 @@ def from_reading(view: View, found: Findings, reading: str) -> None:
     document, listed = parse_document(reading), parse_tables(reading)
     if document:
         documents.answer(view, found, document)
+        found.gaps += re.findall(r"^note: (.+)$", reading, re.M)
+        share_if_asked(view, found, None)
         return
     if not listed:
         found.summary = "The file could not be read."

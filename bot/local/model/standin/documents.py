@@ -15,7 +15,9 @@ from .view import View
 from .words import content, has, plural
 
 GIST = (
-    r"summar\w+|tl;?dr|overview|gist|key points|main points|what(?:'s| is) (?:it|this|that) about"
+    r"summar\w+|sum (?:\w+ )?up|tl;?dr|overview|gist|key points|main points|explain|tell me about|"
+    r"what(?:['’]s| is| does)(?: in| inside)? (?:it|this|that|here|(?:the|this|that) (?:file|document|pdf|e?-?mail))"
+    r"(?: say| about| contain| mean)?(?=\W*$)|what(?:['’]s| is) (?:it|this|that) about"
 )
 LEVELS = {
     "FATAL": "fatals?", "CRITICAL": "criticals?", "ERROR": "errors?|failures?", "WARN": "warn(?:ing)?s?",

@@ -27,13 +27,28 @@ def without_form(text: str) -> str:
     return _FORM.sub("", text)
 
 
-def _report(found: Findings, result: Table) -> str:
+def _report(view: View, found: Findings, result: Table | None) -> str:
     """What was found as Markdown, with the table and its charts by their handles."""
     points = "\n".join(f"- {each}" for each in found.points)
-    figures = [f"![{found.caption}]({each})" for each in (result.handle, *found.charts)]
+    handles = [*([result.handle] if result else []), *(found.charts or _charts_before(view, found))]
+    figures = [f"![{found.caption}]({each})" for each in handles]
     named = "\n".join(f"- {source['title']}: {source['supports']}" for source in found.sources)
-    title = f"# {found.caption or 'Result'}"
+    title = f"# {found.caption or _plain_name(found, result)}"
     return "\n\n".join([title, found.summary, points, *figures, "## Sources", named])
+
+
+def _charts_before(view: View, found: Findings) -> list[str]:
+    """Those that the answer before showed of the same."""
+    last = view.last_answer
+    is_same = bool(found.caption) and (last.get("table") or {}).get("caption") == found.caption
+    return list(last.get("charts") or []) if is_same else []
+
+
+def _plain_name(found: Findings, result: Table | None) -> str:
+    """A name for what has no caption: its only figure, or the text that it is of."""
+    if result:
+        return " and ".join(result.header).replace("_", " ").capitalize() or "Result"
+    return f"Summary of {found.sources[0]['title']}" if found.sources else "Summary"
 
 
 def last_result(view: View) -> Table | None:
@@ -42,17 +57,21 @@ def last_result(view: View) -> Table | None:
     return next((table for step in queries for table in parse_tables(step.output or "")), None)
 
 
-def share_if_asked(view: View, found: Findings, result: Table) -> None:
-    """Share a whole result in the thread, as the file that was asked for."""
+def share_if_asked(view: View, found: Findings, result: Table | None) -> None:
+    """Share a whole result, or what was found in a text, in the thread as the file asked for."""
     if not has(view.text, SHARE):
         return
     ending = next((each for each, named in _ENDINGS.items() if has(view.text, named)), "csv")
-    called = re.sub(r"[^\w -]+", "", found.caption).strip() or "result"
-    name = f"{called}.{ending}"
-    is_report = ending in {"pdf", "docx"} and bool(found.points or len(result.rows) < 2)
-    what: dict[str, Any] = (
-        {"content": _report(found, result)} if is_report else {"handle": result.handle}
-    )
+    is_report = ending in {"pdf", "docx"}
+    if result is None and not is_report:
+        found.gaps.append(f"A text is no table, so there is no {ending} of it.")
+        return
+    called = found.caption or _plain_name(found, result)
+    plain = re.sub(r"[^\w -]+", " ", called).strip()
+    name = f"{plain or 'Result'}.{ending}"
+    what: dict[str, Any] = {"handle": result.handle} if result else {}
+    if result is None or (is_report and (found.points or len(result.rows) < 2)):
+        what = {"content": _report(view, found, result)}
     try:
         output = view.do(
             "share_file",
@@ -60,7 +79,7 @@ def share_if_asked(view: View, found: Findings, result: Table) -> None:
             fresh=True,
             **what,
             name=name,
-            comment=f"{found.caption or 'The result'}, as a file.",
+            comment=f"{called}, as a file.",
         )
     except (Missing, OutOfTurns):
         found.lower("The result could not be shared as a file here.")
@@ -68,5 +87,10 @@ def share_if_asked(view: View, found: Findings, result: Table) -> None:
     if failed(output):
         found.lower(f"The file was not shared: {reason(output)}")
     else:
-        rows = "its one row" if result.total == 1 else f"all {result.total:,} rows"
-        found.points.append(f"Shared in this thread as `{name}`, with {rows}.")
+        found.points.append(f"Shared in this thread as `{name}`{_extent(result)}.")
+
+
+def _extent(result: Table | None) -> str:
+    if result is None or result.total == 1:
+        return ""
+    return f", with all {result.total:,} rows"

@@ -18,16 +18,19 @@ MOST_COLUMNS = 12
 def describe(found: Findings, table: Table) -> None:
     """What a table holds, from its profile."""
     names = ", ".join(f"`{column}`" for column in list(table.columns)[:MOST_COLUMNS])
+    rows = f"{table.total:,} row{'s' * (table.total != 1)}"
     if (more := len(table.columns) - MOST_COLUMNS) > 0:
         names += f" and {more} more"
-    found.summary = f"{table.source} has **{table.total:,} rows** and **{len(table.columns)} columns**: {names}."
+    found.summary = f"{table.source} has **{rows}** and **{len(table.columns)} columns**: {names}."
     for column, (distinct, low, high) in list(table.ranges.items())[:8]:
         found.points.append(
-            f"`{column}`: {shown(low)} to {shown(high)}, {distinct} different values"
+            f"`{column}`: always {shown(low)}"
+            if low == high
+            else f"`{column}`: {shown(low)} to {shown(high)}, {distinct} different values"
         )
     found.caption = "The first rows"
-    found.columns = table.header
-    found.rows = rows_shown(table.header, table.rows[:5])
+    found.columns = table.header[:MOST_COLUMNS]
+    found.rows = [row[:MOST_COLUMNS] for row in rows_shown(table.header, table.rows[:5])]
 
 
 def tell_values(found: Findings, table: Table, column: str) -> None:

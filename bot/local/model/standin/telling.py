@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import PurePath
 
 from .bounding import in_words
 from .findings import Findings
+from .groups import Group, added_up, figure, groups_of
 from .outputs import Table
 from .query import Query
 from .scoping import in_scope
@@ -17,15 +18,6 @@ from .words import listed, number, plural, shown, singular, some_of
 MOST_SHARES = 8
 MOST_ROWS, MOST_ASKED = 20, 100
 CUT = "The table shows its first {} rows only."
-
-
-@dataclass(frozen=True)
-class Group:
-    """One row of a grouped result: its labels in words, and its figure."""
-
-    name: str
-    value: float
-    text: str
 
 
 def tell(found: Findings, result: Table, statement: Statement, query: Query, source: str) -> None:
@@ -136,7 +128,8 @@ def _tell_rows(
     else:
         number_shown = min(len(rows), _most(query))
         is_first = number_shown in (query.limit, *range(result.total))
-        which = "the" if statement.ordered_by else "the first" if is_first else "all"
+        which = "the first" if is_first else "all" if number_shown > 2 else "the"
+        which = "the" if statement.ordered_by else which
         of = f", of {result.total:,} in all" if number_shown < result.total else ""
         what = statement.what.replace("rows", query.noun, 1)
         found.summary = f"Here are {which} {number_shown} {what}{scope}{of}."
@@ -151,14 +144,14 @@ def _tell_groups(found: Findings, result: Table, statement: Statement, query: Qu
     # What is compared stands in the sentence anyway.
     apart = tuple(f for f in query.filters if f.operator != "in" or f.column not in query.groups)
     scope = in_scope(apart, statement.what)
-    groups = _groups(result, query)
+    groups = groups_of(result, query)
     total = sum(group.value for group in groups)
     whole = len(result.rows) >= result.total and not query.limit and total > 0
     parts = whole and statement.what.startswith(("total", "number"))
     if query.part and parts:
         _tell_part(found, groups, statement, query, scope)
     elif len(statement.labels) == 2 and parts:
-        groups = _added_up(result, by=1 if query.period else 0)
+        groups = added_up(result, by=1 if query.period else 0)
         _tell_ranked(found, groups, statement, query, scope)
         if query.course:
             _tell_courses(found, result)
@@ -170,25 +163,6 @@ def _tell_groups(found: Findings, result: Table, statement: Statement, query: Qu
         _tell_ranked(found, groups, statement, query, scope)
     if parts:
         _tell_parts(found, groups, query, statement)
-
-
-def _groups(result: Table, query: Query) -> list[Group]:
-    groups = []
-    figures = rows_shown(["figure"], [row[-1:] for row in result.rows])
-    for row, [figure] in zip(result.rows, figures, strict=True):
-        labels = [month_in_words(row[0]) if query.period else row[0], *row[1:-1]]
-        name = ", ".join(label or "(none)" for label in labels)
-        groups.append(Group(name, number(row[-1]) or 0.0, figure))
-    return groups
-
-
-def _added_up(result: Table, *, by: int) -> list[Group]:
-    """Rows of two labels added up by one of them."""
-    sums: dict[str, float] = {}
-    for *labels, value in result.rows:
-        label = labels[by] or "(none)"
-        sums[label] = sums.get(label, 0.0) + (number(value) or 0.0)
-    return [Group(name, value, _figure(value)) for name, value in sums.items()]
 
 
 def _tell_ranked(
@@ -260,8 +234,8 @@ def _tell_part(
     total = sum(group.value for group in groups)
     found.summary = (
         f"{listed([f'**{name}**' for name in query.part])} make{'s' * (len(wanted) == 1)} up "
-        f"**{value / total:.0%}** of the {statement.what}{scope}: {_figure(value)} of "
-        f"{_figure(total)}."
+        f"**{value / total:.0%}** of the {statement.what}{scope}: {figure(value, groups)} of "
+        f"{figure(total, groups)}."
     )
 
 
@@ -274,9 +248,9 @@ def _tell_parts(found: Findings, groups: list[Group], query: Query, statement: S
     told_by = statement.labels[-1 if query.period else 0]
     noun = plural(told_by.replace("_", " "))
     every = "Both" if len(groups) == 2 else f"All {len(groups)}"
-    found.points.append(f"{every} {noun} together: **{_figure(total)}**")
+    found.points.append(f"{every} {noun} together: **{figure(total, groups)}**")
     if (query.course or query.per_period) and len(statement.labels) == 1:
-        mean = f"**{_figure(total / len(groups))}**"
+        mean = f"**{figure(total / len(groups), groups)}**"
         if query.per_period:
             found.summary = (
                 f"On average the {statement.what} per {told_by} is {mean}. {found.summary}"
@@ -288,15 +262,11 @@ def _tell_parts(found: Findings, groups: list[Group], query: Query, statement: S
     first, last = ranked[0].value, ranked[-1].value
     if len(ranked) == 2 and first > last > 0:
         found.summary += (
-            f" That is {first / last:.2f} times as much, or {_figure(first - last)} more."
+            f" That is {first / last:.2f} times as much, or {figure(first - last, groups)} more."
         )
     if len(ranked) <= MOST_SHARES:
         shares = [f"{group.name} {group.value / total:.0%}" for group in ranked]
         found.points.append(f"Shares: {', '.join(shares)}")
-
-
-def _figure(value: float) -> str:
-    return shown(f"{value:.2f}")
 
 
 def _capital(text: str) -> str:
