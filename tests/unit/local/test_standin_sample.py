@@ -180,7 +180,7 @@ async def test_names_are_known_however_they_are_written(thread: Thread) -> None:
     for question, answer in [
         (
             "customers from the south on the free plan",
-            "Here are the 2 customers for South and Free",
+            "2 customers for South and Free",
         ),
         ("how many are there?", "There are **2** customers for South and Free."),
         (

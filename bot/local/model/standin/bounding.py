@@ -38,6 +38,12 @@ def counts_rows_of(text: str, table: Table) -> bool:
     return counted is not None and stems(counted["noun"]) == stems(table.source)
 
 
+def begins_with_rows(text: str, table: Table) -> bool:
+    """Whether rows are the first that is spoken of, as in "orders with a quantity over 9"."""
+    first = re.match(rf"{LEAD}(?P<noun>[a-z_]+)", text, re.IGNORECASE)
+    return first is not None and bool({*stems(first["noun"])} & {*stems(table.source), *ROWS})
+
+
 def is_of_rows(text: str, table: Table) -> bool:
     """Whether single rows are bounded, as in "orders over 100"."""
     said = re.search(

@@ -93,10 +93,10 @@ def _flags(text: str, table: Table) -> list[Filter]:
 def _states(text: str, table: Table) -> list[Filter]:
     """A state before the table's own name, or after "are", as in "open tickets that are urgent"."""
     found = []
-    noun = re.escape(stem(table.source))
+    noun = rf"(?:{re.escape(stem(table.source))}s?|ones?)"
     for column, states in STATES.items():
         known = column if column in table.columns else None
-        before = rf"\b(?P<state>{states})\s+(?:[a-z-]+\s+){{0,2}}{noun}s?\b"
+        before = rf"\b(?P<state>{states})\s+(?:[a-z-]+\s+){{0,2}}{noun}\b"
         after = rf"\b(?:is|are|was|were|still|been)\s+(?P<state>{states})\b"
         match = re.search(before, text, re.IGNORECASE)
         match = match or (re.search(after, text, re.IGNORECASE) if known else None)

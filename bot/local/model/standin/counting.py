@@ -6,8 +6,11 @@ import re
 
 from .asking import NOUN, PART
 from .columns import MONEY, columns_named, identifies
+from .filters import Filter
 from .outputs import Table
 from .words import stems
+
+PIECES = {"quantity", "qty", "unit", "piece"}
 
 
 def most_of(text: str, table: Table) -> str | None:
@@ -36,6 +39,14 @@ def distinct_column(text: str, table: Table) -> str | None:
         named = [c for c in table.texts if counted and stems(c) == stems(counted[1])]
         return next((c for c in named if stems(c) != stems(table.source)), None)
     return next(iter(columns_named(found[1].lower(), table)), None)
+
+
+def units_of_value(noun: str, filters: tuple[Filter, ...], table: Table) -> str | None:
+    """The column that counts pieces, where what is counted is a value such as "desk lamps"."""
+    values = [stems(value) for each in filters for value in each.values]
+    if not any(value and stems(noun)[-len(value) :] == value for value in values):
+        return None
+    return next((c for c in table.columns if table.numeric(c) and {*stems(c)} & PIECES), None)
 
 
 def noun_of(text: str, table: Table) -> str:

@@ -29,6 +29,7 @@ OVERVIEW = (
     r"(?:what|describe)(?:'s| is| are)?(?: there)? (?:in |inside )?(?:the|your|this) (?:database|db)"
 )
 WRITTEN = re.compile(r"\bSELECT\b.+\bFROM\b.+|^\W*(?i:select\b.+\bfrom\b.+)", re.DOTALL)
+WHOSE = re.compile(rf"\b(?:{THEIRS}|(?:does|did) it (?!take|mean)|has it)\b", re.IGNORECASE)
 SOLD = r"did we (?:make|earn)|sells?|sold|selling|buys?|bought|spends?|spent|valuable"
 RECORDS = rf"(?:which|what|who|how many|list|show|{DOWN}|{UP})\b.*\b(?:customers?|orders?|tickets?|products?)"
 TALKED = r"threads?|channels?|messages?|files?|said|says?|mention\w*|discuss\w*|decided|here"
@@ -79,8 +80,8 @@ def _ask_fitting(view: View, found: Findings, sections: list[Section]) -> None:
         )
         found.follow_ups = ["Which tables are in the database?"]
         return
-    if was_asked(view) and (whose := re.search(rf"\b(?:{THEIRS})\b", view.text, re.IGNORECASE)):
-        unheard.tell_lost(found, joined(listed, tables)[0], [whose[0]])
+    if was_asked(view) and (whose := WHOSE.search(view.text)):
+        unheard.tell_lost(found, joined(listed, tables)[0], [whose[0].strip()])
         return
     if lacking := missing(view.text, joined(listed, tables)[0]):
         tell_missing(found, joined(listed, tables)[0], lacking)
@@ -241,7 +242,8 @@ def _with_figures(question: str, listed: Listed, tables: list[Listed]) -> Listed
     asked = understand(question, listed.table)
     if (
         asked.measure
-        or asked.aggregate in ("count", "distinct")
+        or asked.aggregate == "distinct"
+        or (asked.aggregate == "count" and _is_named(asked.noun, tables))
         or not has(question, f"{DOWN}|{UP}|{SOLD}")
     ):
         return listed

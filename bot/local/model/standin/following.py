@@ -6,7 +6,19 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from .asking import AFRESH, COMPARE, CORRECTS, FOLLOW_UP, LEANS, SHARE, SORT, THEIRS, WHOLE, WIDER
+from .asking import (
+    AFRESH,
+    COMPARE,
+    CORRECTS,
+    FOLLOW_UP,
+    FURTHER,
+    LEANS,
+    SHARE,
+    SORT,
+    THEIRS,
+    WHOLE,
+    WIDER,
+)
 from .columns import MONEY
 from .conversation import COMPLETE, Turn
 from .findings import Findings
@@ -58,7 +70,7 @@ def understand_all(turns: Iterable[tuple[str, bool]], table: Table) -> Query:
     new = understand(last, table)
     if follows_up(last) and has(last, WIDER):
         query = replace(query, filters=())
-    elif afresh or (new.silent and not has(last, f"{SHARE}|again|same|that|it")):
+    elif afresh or (new.silent and not has(last, f"{SHARE}|again|same|that|it|as (?:a )?table")):
         return new
     return _changed(query, last, new)
 
@@ -81,10 +93,17 @@ def _changed(query: Query, text: str, new: Query) -> Query:
     if is_same or re.match(CORRECTS, text, re.IGNORECASE):
         new = replace(new, chart=new.chart or query.chart)
     of_money = set(stems(query.measure or "")) & {*MONEY}
-    if new.aggregate == "count" and new.noun == "rows" and query.measure and not of_money:
+    how_many = has(text, "how many") and new.aggregate == "count" and new.noun == "rows"
+    if how_many and query.measure and not of_money:
         new = replace(new, aggregate=None)  # "how many in May?", of what was asked
     if has(text, SORT) and (query.groups or query.period):
         new = replace(new, listing=False)
+    if has(text, FURTHER) and new.groups:
+        new = replace(
+            new,
+            groups=tuple(dict.fromkeys((*query.groups, *new.groups))),
+            period=new.period or query.period,
+        )
     if has(text, THEIRS) and not new.period:
         new = replace(new, groups=new.groups or query.groups)
     if has(text, f"{COMPARE}|add"):

@@ -105,4 +105,8 @@ def _told(message: Said, sentence: str) -> set[str]:
 
 def _roots(text: str) -> set[str]:
     """The words that carry meaning, without their endings: "move", "moves" and "moving" are one."""
-    return {stem(word).rstrip("e") for word in tokens(text) if word not in STOP | AROUND}
+    return {
+        stem(word).rstrip("e")
+        for word in tokens(text)
+        if len(word) > 1 and word not in STOP | AROUND
+    }

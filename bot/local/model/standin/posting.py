@@ -94,6 +94,8 @@ def _messages(view: View) -> list[Message]:
     parts = [part if WANTED.search(part) else f"post {part}" for part in _parts(view.text)]
     read = [message for part in parts if (message := _message(part, last))]
     said = next((each.text for each in read if each.text), last)
+    if not all(each.text for each in read):  # one message for all of them, at one time
+        read = [replace(each, around=" ".join(one.around for one in read)) for each in read]
     return [each if each.text else replace(each, text=said) for each in read if each.text or said]
 
 

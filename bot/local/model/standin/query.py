@@ -24,10 +24,10 @@ from .asking import (
     is_descending,
     limit_of,
 )
-from .bounding import bounds_of, counts_rows_of, is_of_rows, subject
+from .bounding import begins_with_rows, bounds_of, counts_rows_of, is_of_rows, subject
 from .columns import columns_named, date_column, identifies, sorted_by, words_of
 from .conditions import STATES, conditions
-from .counting import counts_rows, distinct_column, most_of, noun_of
+from .counting import counts_rows, distinct_column, most_of, noun_of, units_of_value
 from .filters import Filter
 from .grouping import columns_after, compared_period, named_period, of_people_or_things, period_of
 from .measures import Figure, several
@@ -80,19 +80,22 @@ class Query:
         # Of all that was told apart: "the total", "how many units".
         total = new.aggregate in ("sum", "count" if new.measure else "") and not grouped
         extreme = grouped and self.aggregate in ("min", "max")
+        one = new.descending is not None and not (
+            grouped or self.groups or self.period or new.aggregate
+        )
         lists = self.listing and not (grouped or new.measure or new.aggregate or new.chart)
         return replace(
             new,
-            listing=new.listing or lists,
+            listing=new.listing or lists or one,
             measure=new.measure or (None if new.aggregate == "count" else self.measure),
-            aggregate=new.aggregate or (None if extreme else self.aggregate),
+            aggregate=new.aggregate or (None if extreme or one else self.aggregate),
             groups=new.groups if grouped or total else self.groups,
             period=new.period if grouped or total else self.period,
             filters=(*kept, *new.filters),
             descending=self.descending
             if new.descending is None and not new.period
             else new.descending,
-            limit=new.limit or (None if grouped or total else self.limit),
+            limit=new.limit or (1 if one else None if grouped or total else self.limit),
             having=new.having or (() if grouped else self.having),
             per_period=new.per_period if new.aggregate else self.per_period,
             noun=new.noun if new.aggregate else self.noun,
@@ -109,6 +112,8 @@ def understand(text: str, table: Table) -> Query:
     query = _set_apart(query, text)
     query = _bounded(query, text, table)
     query = _with_figures(query, text, table)
+    if begins_with_rows(text, table) and _is_of_bounded_rows(query):
+        query = replace(query, measure=None, listing=True)
     if sorted_by(text, table):
         query = replace(query, period=None)
     one = has(text, ONE_ROW) and has(text, f"{DOWN}|{UP}")
@@ -117,7 +122,9 @@ def understand(text: str, table: Table) -> Query:
         descending=is_descending(text),
         limit=1 if one else limit_of(text),
         chart=chart_of(text),
-        listing=one or (_lists(text, query.groups) and not (query.period and query.aggregate)),
+        listing=query.listing
+        or one
+        or (_lists(text, query.groups) and not (query.period and query.aggregate)),
     )
 
 
@@ -157,6 +164,15 @@ def _bounded(query: Query, text: str, table: Table) -> Query:
     )
 
 
+def _is_of_bounded_rows(query: Query) -> bool:
+    """Whether a figure is named for its bound only, as in "orders with a quantity over 9"."""
+    bounded = any(
+        each.column == query.measure and each.operator not in ("in", "not in")
+        for each in query.filters
+    )
+    return bounded and not (query.aggregate or query.groups or query.period or query.more)
+
+
 def _with_figures(query: Query, text: str, table: Table) -> Query:
     """What is worked out of which column: one figure, or several that are listed."""
     of_period = query.aggregate == "avg" and has(text, PER_PERIOD) and not query.groups
@@ -165,6 +181,8 @@ def _with_figures(query: Query, text: str, table: Table) -> Query:
     aggregate = "sum" if of_period else query.aggregate
     counts = aggregate == "count"
     measure = None if counts and counts_rows(text, table) else query.measure
+    if counts and (units := units_of_value(noun_of(text, table), query.filters, table)):
+        aggregate, measure, counts = "sum", units, False  # "how many desk lamps": not how many rows
     asked = (aggregate, sorted_by(text, table) or measure)
     first, *more = several(text, table, grouped=bool(query.groups or query.period)) or (asked,)
     return replace(

@@ -254,7 +254,9 @@ def _quote(view: View, found: Findings, messages: list[Said], place: str) -> Non
     """What speaks of the question; of one person's words only where one is named."""
     named = [m for m in messages if _is_named(view, m.author)]
     text = "\n".join(message.text for message in named or messages)
-    quote_from(found, view.text, text, named[0].author if named else _named(place))
+    names = "|".join(re.escape(part) for each in named for part in each.author.split())
+    question = re.sub(rf"\b(?:{names})\b", " ", view.text, flags=re.I) if named else view.text
+    quote_from(found, question, text, named[0].author if named else _named(place))
     if named and found.confidence == "low":
         found.gaps.clear()
         found.confidence = "high"

@@ -13,7 +13,7 @@ from .query import Query
 from .scoping import in_scope
 from .shaping import month_in_words, rows_shown, side_by_side
 from .sql import Statement
-from .words import listed, number, plural, shown, singular, some_of
+from .words import listed, number, plural, shown, singular, some_of, verb
 
 MOST_SHARES = 8
 MOST_ROWS, MOST_ASKED = 20, 100
@@ -37,7 +37,7 @@ def _tell_more(found: Findings, result: Table, statement: Statement) -> None:
         name = ", ".join(map(month_in_words, row[: len(statement.labels)]))
         where = f" highest for {name}:" if len(figures) > 1 else " the same for all:"
         where = where if len(result.rows) > 1 else ""
-        found.summary += f" The {what} {_verb(what)}{where} **{shown(row[place])}**."
+        found.summary += f" The {what} {verb(what)}{where} **{shown(row[place])}**."
     if statement.labels:
         found.columns = [*statement.labels, statement.what, *statement.more]
         found.rows = rows_shown(result.header, result.rows[:MOST_ROWS])
@@ -95,15 +95,10 @@ def _figure_in_words(value: str, statement: Statement, query: Query, scope: str)
     if query.aggregate == "distinct" and query.measure:
         counted = f"different {plural(query.measure.replace('_', ' '))}"
     if not counted:
-        return f"The {statement.what}{scope} {_verb(statement.what)} **{value}**."
+        return f"The {statement.what}{scope} {verb(statement.what)} **{value}**."
     if value == "1":
         return f"There is **1** {singular(counted)}{scope}."
     return f"There are **{value}** {counted}{scope}."
-
-
-def _verb(what: str) -> str:
-    several = what.endswith("s") and not what.startswith("number of") and not what.endswith("ss")
-    return "are" if several else "is"
 
 
 def _tell_rows(
@@ -122,7 +117,7 @@ def _tell_rows(
         if result.dated(measure):
             extreme = "earliest" if query.descending is False else "latest"
         plain = measure.replace("_", " ")
-        found.summary = f"The {extreme} {plain}{scope} {_verb(plain)} **{shown(rows[0][place])}**: {', '.join(rest)}."
+        found.summary = f"The {extreme} {plain}{scope} {verb(plain)} **{shown(rows[0][place])}**: {', '.join(rest)}."
     elif len(rows) == 1:
         found.summary = f"There is one row{scope}."
     else:
@@ -177,7 +172,7 @@ def _tell_ranked(
     first, last = ranked[0], ranked[-1]
     if len(groups) == 1 and not query.limit:
         apart = scope if first.name.lower() in scope.lower() else f" for {first.name}{scope}"
-        found.summary = f"The {statement.what}{apart} {_verb(statement.what)} **{first.text}**."
+        found.summary = f"The {statement.what}{apart} {verb(statement.what)} **{first.text}**."
         return
     leading = [group.name for group in ranked if group.value == first.value]
     told = f"the {extreme} {statement.what.removeprefix(extreme).strip()}{scope}: **{first.text}**"

@@ -26,7 +26,7 @@ BY_WEEKDAY = re.compile(
     re.IGNORECASE,
 )
 NOT = re.compile(
-    r"\b(?:never|nobody|no longer|(?:is|are|has|have|had|did|was|were|does)n't|(?<!do )(?<!can )(?<!or )not|(?:had|have|has|with) no|"
+    r"\b(?:why|predict\w*|forecast\w*|next (?:week|month|quarter|year)|never|nobody|no longer|(?:is|are|has|have|had|did|was|were|does)n't|(?<!do )(?<!can )(?<!or )not|(?:had|have|has|with) no|"
     r"(?:over|under|above|below|within) (?:the |its |their |our )?(?:budget|plan|target|quota|forecast))\b",
     re.IGNORECASE,
 )
@@ -126,7 +126,7 @@ def _unheard(text: str, table: Table, query: Query) -> list[str]:
         *values,
         *query.part,
         *table.values,
-        query.noun,
+        query.noun if {*stems(query.noun)} & {*stems(table.source), *AROUND, "row"} else "",
         table.source,
         sheet_of(table),
         table.handle or "",

@@ -130,6 +130,12 @@ def listed(words: list[str]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]] if words[1:] else words)
 
 
+def verb(what: str) -> str:
+    """ "Is" or "are", for what is named."""
+    several = what.endswith("s") and not what.startswith("number of") and not what.endswith("ss")
+    return "are" if several else "is"
+
+
 MOST_NAMED = 3
 
 
