@@ -45,7 +45,7 @@ def read_pdf(data: bytes, name: str, pages: str | None) -> Document:
     if not any(texts.values()):
         raise Unreadable(
             f"{name} holds no text: its pages are blank, or scanned images, which cannot be read. "
-            "Ask for a copy with text, or for the pages as PNG or JPEG."
+            "A copy with text is needed, or the pages as PNG or JPEG."
         )
     text = "\n\n".join(f"[page {page} of {total}]\n{text}" for page, text in texts.items())
     title = str(reader.metadata.title or "") if reader.metadata else ""

@@ -50,7 +50,7 @@ def kind_of(name: str, media_type: str, data: bytes) -> Kind:
     if data.startswith(_IMAGES) or media_type.startswith("image/"):
         if suffix not in _SHOWN:
             raise ToolError(
-                f"{name} is an image of a kind that cannot be shown to you. Ask for it as PNG or JPEG."
+                f"{name} is an image in a format that models do not take: it is needed as PNG or JPEG."
             )
         raise ToolError(
             f"{name} is an image, not a document. Where you can see images, those of this thread are "
@@ -69,7 +69,9 @@ def kind_of(name: str, media_type: str, data: bytes) -> Kind:
     if data.startswith(_ZIP):
         kind = _office(data) or (kind if kind in _OFFICE else None)
         if kind is None:
-            raise ToolError(f"{name} is an archive, which is not opened. Ask for the files in it.")
+            raise ToolError(
+                f"{name} is an archive, which is not opened: the files in it are needed."
+            )
     elif kind in _OFFICE and _is_text(data):  # a CSV that was only named so, as some programs do
         kind = _OFFICE[kind]
     if kind:

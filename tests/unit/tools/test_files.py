@@ -340,7 +340,7 @@ def zip_bomb() -> bytes:
         ("blank.csv", b" \n,,\n", "empty"),
         ("photo.png", b"\x89PNG\r\n", "an image, not a document"),
         ("archive.csv", b"PK\x03\x04" + bytes(100), "is an archive, which is not opened"),
-        ("phone.heic", b"\x00\x00\x00\x18ftypheic", "cannot be read|Ask for it as PNG"),
+        ("phone.heic", b"\x00\x00\x00\x18ftypheic", "cannot be read|needed as PNG"),
         ("torn.xlsx", torn_workbook(), "damaged: its sheet 'Two' cannot be read"),
         ("program.exe", b"MZ\x00\x01", "cannot be read. These can: txt"),
         ("broken.json", b'{"a": ', "not valid JSON"),

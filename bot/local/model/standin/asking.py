@@ -43,7 +43,7 @@ ALL_ROWS = r"(?:whole|entire|full|complete) (?:table|file|sheet|spreadsheet)|all
 EVERY_ROW = 1_000_000
 SHARE = (
     r"(?:make|create|give|write|generate|produce)\b[^.?!]*\b(?:csv|xlsx|excel|spreadsheet|pdf|word|docx)|"
-    r"export|share (?:it|this|that|them|these|the|as|with|here)|save|download|upload|"
+    r"convert\w*|export|share (?:it|this|that|them|these|the|as|with|here)|save|download|upload|"
     r"(?:as )?(?:an? )(?:csv|xlsx|excel|pdf|word|docx)|as (?:csv|xlsx|excel|pdf|word|docx)|send me"
 )
 PART = r"share of|percent(?:age)? of|proportion of|(?:what|which|how much) (?:share|percent(?:age)?|proportion)"

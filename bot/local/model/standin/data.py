@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import PurePath
 
-from . import documents, languages, sums, unheard
+from . import documents, languages, overviews, sums, unheard
 from .analyses import fitting
 from .columns import (
     column_listed,
@@ -64,13 +65,11 @@ def is_spoken_of(view: View) -> bool:
 
 def answer(view: View, found: Findings) -> None:
     """Answer from the file or table the conversation is about."""
-    reading = read_for(view, found)
+    reading = None if overviews.told(view, found) else read_for(view, found)
     if reading is None:
         return
     from_reading(view, found, reading)
-    if len(view.turn.files) > 1:
-        looked_at = ", ".join(each["title"] for each in found.sources) or "one of them"
-        found.gaps.append(f"I look at one file at a time, and this is from {looked_at}.")
+    overviews.tell_source(view, found)
     for left in SECOND.finditer(view.text):
         asked = left["asked"].strip(" ?.!")
         if asked.lower() in ("when", "where", "who") and not found.columns:
@@ -119,7 +118,7 @@ def from_reading(view: View, found: Findings, reading: str) -> None:
         return
     elif query.silent:
         describe(found, table)
-        share_if_asked(view, found, table)
+        share_if_asked(view, found, table, called=PurePath(table.source).stem)
         if view.turn.files:
             unheard.tell(found, in_full(view), table, query)
     else:

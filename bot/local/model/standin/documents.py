@@ -39,7 +39,9 @@ MOST_CHANGES = 12
 def answer(view: View, found: Findings, document: Document) -> None:
     """Its gist, its count, or the passages that speak of what was asked."""
     asked = _last_real_question(view.turns)
-    if has(asked, GIST):
+    if has(asked, GIST) and _is_log(document):
+        _by_level(view, found, document)
+    elif has(asked, GIST):
         summarise(found, document.text, document.source)
         if has(asked, TASKS):
             found.points = tasks(document.text) or found.points
@@ -98,13 +100,17 @@ def _paired(ours: Sequence[str], theirs: Sequence[str]) -> list[list[str]]:
     return rows + [["", line] for line in left]
 
 
+def _is_log(document: Document) -> bool:
+    return any(re.search(rf"\b{level}\b", document.text) for level in LEVELS)
+
+
 def _count(view: View, found: Findings, document: Document, asked: str) -> bool:
     """Count lines, as of a log: by level, those that say a word, or what most of these say. Whether
     that was asked."""
     if not view.knows("search_artifact"):
         return False
     named = [level for level, words in LEVELS.items() if has(asked, words)]
-    is_log = any(re.search(rf"\b{level}\b", document.text) for level in LEVELS)
+    is_log = _is_log(document)
     if is_log and has(asked, BY_LEVEL):
         _by_level(view, found, document)
     elif is_log and named and has(asked, COMMON):

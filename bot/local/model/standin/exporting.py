@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import PurePath
 from typing import Any
 
 from .asking import SHARE
@@ -48,7 +49,7 @@ def _plain_name(found: Findings, result: Table | None) -> str:
     """A name for what has no caption: its only figure, or the text that it is of."""
     if result:
         return " and ".join(result.header).replace("_", " ").capitalize() or "Result"
-    return f"Summary of {found.sources[0]['title']}" if found.sources else "Summary"
+    return f"Summary of {PurePath(found.sources[0]['title']).stem}" if found.sources else "Summary"
 
 
 def last_result(view: View) -> Table | None:
@@ -57,7 +58,7 @@ def last_result(view: View) -> Table | None:
     return next((table for step in queries for table in parse_tables(step.output or "")), None)
 
 
-def share_if_asked(view: View, found: Findings, result: Table | None) -> None:
+def share_if_asked(view: View, found: Findings, result: Table | None, *, called: str = "") -> None:
     """Share a whole result, or what was found in a text, in the thread as the file asked for."""
     if not has(view.text, SHARE):
         return
@@ -66,7 +67,7 @@ def share_if_asked(view: View, found: Findings, result: Table | None) -> None:
     if result is None and not is_report:
         found.gaps.append(f"A text is no table, so there is no {ending} of it.")
         return
-    called = found.caption or _plain_name(found, result)
+    called = called or found.caption or _plain_name(found, result)
     plain = re.sub(r"[^\w -]+", " ", called).strip()
     name = f"{plain or 'Result'}.{ending}"
     what: dict[str, Any] = {"handle": result.handle} if result else {}
