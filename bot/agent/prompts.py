@@ -96,6 +96,7 @@ _CLOSING = {
 }
 
 
+_MAX_GIST = 300  # characters of what was asked before: enough to tell which message it was
 _AGAIN = {
     Again.REGENERATE: (
         "(You have answered this before, and another answer is wanted. Work it out afresh: look "
@@ -207,6 +208,8 @@ def request_message(
     parts.append(request.text or "(no words)")
     if request.again in _AGAIN:
         parts.append(_AGAIN[request.again])
+    if request.before_edit:
+        parts.append(f"Before the edit: “{_gist(request.before_edit)}”")
     if request.files:
         listed = "\n".join(_file_line(file) for file in request.files)
         parts.append(f"Attached files:\n{listed}")
@@ -218,6 +221,11 @@ def request_message(
     if not shown:
         return {"role": "user", "content": said}
     return {"role": "user", "content": [{"type": "input_text", "text": said}, *map(_image, shown)]}
+
+
+def _gist(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _MAX_GIST else f"{flat[:_MAX_GIST].rstrip()}…"
 
 
 def _image(file: FileRef) -> Item:

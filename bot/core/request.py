@@ -57,7 +57,7 @@ class Request(BaseModel):
     `author` and `place` are the names that people and the model read ("Ada", "#sales").
     `beside` names the channel that somebody has open while they write to the bot. `again` is set
     when it repeats another request, and says why. After an edit, `message` is the ts of what was
-    edited, `revision` counts the edits, and `replaces` names the run whose message is to be taken
+    edited, `before_edit` what it said, `revision` counts the edits, and `replaces` names the run whose message is to be taken
     over; the request before is then `superseded`. One that was taken back while it waited for a
     person is `withdrawn`. `private` means that only `user` may see the answer. A `late` one was
     found after nothing had listened for a while. `quoted` is the message that was forwarded with
@@ -88,6 +88,7 @@ class Request(BaseModel):
     again: Again | None = None
     replaces: str | None = None
     message: str = ""
+    before_edit: Redacted = ""
     revision: int = 0
     superseded: bool = False
     withdrawn: bool = False

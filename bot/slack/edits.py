@@ -99,6 +99,7 @@ class Edits:
                 "again": Again.EDITED,
                 "replaces": run_id,
                 "message": str(now["ts"]),
+                "before_edit": old.text,
                 "revision": old.revision + 1,
                 "superseded": False,
                 "withdrawn": False,

@@ -14,8 +14,8 @@ from .schedules import REMIND
 from .view import View
 
 LEAD = re.compile(
-    r"^\W*(?:(?:no|nope|sorry|actually|wait|oh|ok|okay|yes|please|i mean(?:t)?|oops|hm+|but|and|can you|could you|"
-    r"let'?s|better|rather|just)\b\W*)*",
+    r"^[^\w\"“]*(?:(?:no|nope|sorry|actually|wait|oh|ok|okay|yes|please|i mean(?:t)?|oops|hm+|but|and|can you|could you|"
+    r"let'?s|better|rather|just)\b[^\w\"“]*)*",
     re.IGNORECASE,
 )
 TAIL = re.compile(
@@ -43,7 +43,9 @@ _VERBS = (
     r"should|be|is|at|on|to|in|for)\s+)*"
 )
 CLOCK = r"\d{1,2}(?:[:.]\d\d)?\s*(?:am|pm)?(?: o'clock)?|noon"
-DAY = rf"every \w+|tomorrow(?: morning)?|today|tonight|{'|'.join(DAYS)}|{DATE}"
+CLOCK_TOLD = r"\b(?:\d{1,2}[:.]\d\d(?:\s*(?:am|pm)\b)?|\d{1,2}\s*(?:am|pm)\b|noon\b)"
+"""A time within the words of a message, where a bare number is none."""
+DAY = rf"every \w+|tomorrow|today|tonight|{'|'.join(DAYS)}|{DATE}"
 WHERE = re.compile(rf"{_VERBS}(?P<new><#[A-Z0-9]+(?:\|[^>]*)?>|#[\w-]+)", re.IGNORECASE)
 WHEN = re.compile(
     rf"{_VERBS}(?:(?P<day>{DAY})\b)?(?:\s*,?\s*(?:at\s+)?(?P<clock>{CLOCK}))?", re.IGNORECASE
@@ -123,6 +125,7 @@ def _revised(before: Turn, said: str) -> str | None:
     core = TAIL.sub("", LEAD.sub("", said)).strip()
     changes = [_moved(before.text, core), _elsewhere(before.text, core)]
     if last and last.is_undone:
+        changes.append(_retimed(before.text, core, last))
         if WHEN.fullmatch(core) and core and CHANNEL.search(before.text):
             changes.append(f"{before.text} {core}")  # not now, but then
         changes += [_reworded(before.text, core, last), _swapped(before.text, core)]
@@ -149,6 +152,16 @@ def _moved(text: str, core: str) -> str | None:
         day = f"every {day}"
     when = " ".join(filter(None, (day, clock and f"at {clock}")))
     return text[: old.start()] + when + rest
+
+
+def _retimed(text: str, core: str, call: Step) -> str | None:
+    """With another hour or day in the words of the call, which name one."""
+    new, said = WHEN.fullmatch(core), str(call.arguments.get("text") or "")
+    for name, form in (("clock", CLOCK_TOLD), ("day", rf"\b(?:{DAY})\b")):
+        told = re.findall(form, said, re.IGNORECASE)
+        if new and new[name] and not new["day" if name == "clock" else "clock"] and len(told) == 1:
+            return _put(text, told[0], new[name].strip())
+    return None
 
 
 def _elsewhere(text: str, core: str) -> str | None:

@@ -29,7 +29,10 @@ AGAIN = re.compile(r"\(You have answered this before.*?\)\s*", re.S)
 CANCELLED = re.compile(r"\ACancelled by the user\b", re.IGNORECASE)
 OVERTAKEN = re.compile(r"\ANot done: a new message came\b")
 STOPPED = re.compile(r"The person stopped this\b")
-EDITED = re.compile(r"\(This is an edit of what was asked before.*?\)\s*", re.S)
+EDITED = re.compile(
+    r"\(This is an edit of what was asked before.*?\)\s*(?:^Before the edit: “(?P<old>.*)”$\s*)?",
+    re.S | re.M,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +66,8 @@ class Step:
 class Turn:
     """What a person said, and what was done about it. `day` is the asker's own date, in ISO form;
     `notes` come from the program itself; `edited` says that it takes the place of what was asked
-    before, and `is_cut` that more was said; `amends` is a turn that was answered and is asked anew
-    with a change."""
+    `before_edit`, and `is_cut` that more was said; `amends` is a turn that was answered and is asked
+    anew with a change."""
 
     text: str
     quoted: str = ""
@@ -72,6 +75,7 @@ class Turn:
     steps: list[Step] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     edited: bool = False
+    before_edit: str = ""
     is_cut: bool = False
     author: str = ""
     place: str = ""
@@ -125,6 +129,14 @@ def open_turns(turns: list[Turn]) -> list[Turn]:
     return turns[first:]
 
 
+def before_edit(earlier: list[Turn], turn: Turn) -> list[Turn]:
+    """What was said before a turn; for one that was edited, before it was first said."""
+    said = turn.before_edit.removesuffix("…")
+    texts = (" ".join(each.text.split()) for each in earlier)
+    places = [at for at, text in enumerate(texts) if said and text.startswith(said)]
+    return earlier[: places[-1]] if places else earlier
+
+
 def in_common(waiting: list[Turn]) -> list[Turn]:
     """Turns that one answer is for, with their steps and notes in common."""
     steps = [step for turn in waiting for step in turn.steps]
@@ -149,7 +161,9 @@ def _read(text: str) -> Turn:
     text = HEADER.sub("", text, count=1)
     files = [File(found["id"], found["name"]) for found in FILE.finditer(text)]
     text = FILE.sub("", text).replace("Attached files:", "")
-    text, edits = EDITED.subn("", AGAIN.sub("", CUT.sub("", text)))
+    text = AGAIN.sub("", CUT.sub("", text))
+    edit = EDITED.search(text)
+    text = EDITED.sub("", text)
     quoted = QUOTED.search(text)
     said = "\n".join(line.lstrip("> ") for line in quoted[2].splitlines()) if quoted else ""
     text = QUOTED.sub("", text).strip()
@@ -157,7 +171,8 @@ def _read(text: str) -> Turn:
         text[:LONGEST],
         FORWARDED.sub("", said),
         files,
-        edited=bool(edits),
+        edited=edit is not None,
+        before_edit=(edit and edit["old"]) or "",
         is_cut=len(text) > LONGEST,
         author=about.get("author", ""),
         place=about.get("place", ""),

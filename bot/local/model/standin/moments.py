@@ -13,6 +13,8 @@ from .view import View
 
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 MORNING = 9
+PARTS = {"morning": MORNING, "afternoon": 14, "evening": 18, "tonight": 20}
+"""The hour of a part of the day where none is said."""
 AT = r"(?:\s*,?\s*at (?P<hour>\d{1,2}|noon)(?:[:.](?P<minute>\d\d))?\s*(?P<half>am|pm)?\b(?: o'clock)?)?"
 OFTEN = re.compile(
     r"\b(?:every|each) (?P<day>month|(?:first|1st)(?: day)? of (?:the|each|every) month|day|morning|weekday|mon|tues|wednes|thurs|fri|satur|sun)(?:day)?s?\b"
@@ -26,7 +28,7 @@ DATE = (
 )
 _HOUR = r"(?:\s*,?\s*(?:at\s+)?(?P<hour>\d{1,2}|noon)(?:[:.](?P<minute>\d\d))?\s*(?P<half>am|pm)?\b(?: o'clock)?)"
 ONCE = re.compile(
-    rf"\b(?<!last )(?:(?:on |for |next )*(?P<day>tomorrow(?: morning)?|today|tonight|{'|'.join(DAYS)}|(?P<date>{DATE}))\b{_HOUR}?|"
+    rf"\b(?<!last )(?:(?:on |for |next )*(?P<day>tomorrow|today|tonight|this(?= (?:morning|afternoon|evening)\b)|{'|'.join(DAYS)}|(?P<date>{DATE}))\b(?:\s+(?P<part>morning|afternoon|evening))?{_HOUR}?|"
     r"in (?P<count>\d{1,3}|an?|half an) (?P<unit>minutes?|mins?|hours?|days?|weeks?)\b|"
     rf"at (?P<only>\d{{1,2}}(?:[:.]\d\d)?\s*(?:am|pm)?|noon)\b(?:\s*(?P<after>tomorrow|today)\b)?)",
     re.IGNORECASE,
@@ -143,8 +145,8 @@ def _time(said: re.Match[str]) -> time:
     if said["only"]:
         only = re.match(r"(\d+|noon)(?:[:.](\d\d))?\s*(am|pm)?", said["only"].lower())
         return _at(only[1], only[2], only[3]) if only else time(MORNING)
-    evening = (said["day"] or "").lower() == "tonight"
-    return _at(said["hour"] or str(20 if evening else MORNING), said["minute"], said["half"])
+    part = (said["part"] or said["day"] or "").lower()
+    return _at(said["hour"] or str(PARTS.get(part, MORNING)), said["minute"], said["half"])
 
 
 def _at(hour: str, minute: str | None, half: str | None) -> time:

@@ -15,7 +15,8 @@ from .words import content, has, overlap
 CHANNEL = re.compile(r"(?:<#(?P<id>[A-Z0-9]+)(?:\|[^>]*)?>|#(?P<name>[\w-]+))")
 VERB = r"post|announce|publish|say|write|send|share|tell|message|forward|let"
 WANTED = re.compile(
-    rf"^\W*(?:(?:please|can you|could you|would you|schedule an?(?: message| post)?|now|and)\W+)*(?:{VERB}|schedule)\b",
+    rf"^\W*(?:(?:please|pls|ok|okay|hey|hi|hello|so|great|thanks|alright|right|then|well|also|just|(?:can|could|would|will) you|"
+    rf"i(?: want|'d like| would like) you to|schedule an?(?: message| post)?|now|and)\W+)*(?:{VERB}|schedule)\b",
     re.I,
 )
 QUOTED = re.compile(r"(?<![\w])(?:\"([^\"]+)\"|“([^”]+)”|‘([^’]+)’|'(.+?)'(?!\w))", re.DOTALL)

@@ -32,6 +32,8 @@ OVER = re.compile(
 )
 """A reminder for a time that is over."""
 DUE = re.compile(r"^Reminder: (?P<text>.+)", re.DOTALL)
+TO_ASK = re.compile(r"^\W*ask (?:me|us) (?P<text>.+)", re.DOTALL | re.IGNORECASE)
+"""What comes of "every Monday, ask me what I plan" on a Monday."""
 ASKED_AT = re.compile(r"\b(?:ask|tell|send|give|show) (?:me|us)\b", re.IGNORECASE)
 PER_EACH = re.compile(
     r"^\W*(?:how|which|what|who|best|worst|top|average|total|number|sum|list)\b.*\beach\b",
@@ -69,7 +71,7 @@ def is_asked(view: View) -> bool:
         return last in ("schedule_prompt", "list_schedules")
     once = ASKED_AT.search(text) and ONCE.search(text)
     later = once and not once["date"] and not has(text, r"what time|#\S+")  # a date may be asked of
-    return bool(later) or any(each.search(text) for each in (OFTEN, REMIND, LIST, CANCEL, DUE))
+    return bool(later) or any(each.search(text) for each in (OFTEN, REMIND, LIST, CANCEL, DUE, TO_ASK))
 
 
 def answer(view: View, found: Findings) -> None:
@@ -77,6 +79,8 @@ def answer(view: View, found: Findings) -> None:
     text = view.text
     if due := DUE.match(text):
         found.summary = f"Here is your reminder: **{due['text'].strip()}**"
+    elif (to_ask := TO_ASK.match(text)) and not (OFTEN.search(text) or ONCE.search(text)):
+        found.summary = f"You wanted to be asked **{_as_said_to_you(to_ask['text'])}**"
     elif CANCEL.search(text):
         _cancel(view, found)
     elif often := OFTEN.search(text):
@@ -95,6 +99,12 @@ def answer(view: View, found: Findings) -> None:
         found.summary = (
             f"When? Tell me the time as well, as in “Remind me tomorrow at 10 to {wish}”."
         )
+
+
+def _as_said_to_you(text: str) -> str:
+    yours = {"i": "you", "me": "you", "my": "your", "we": "you", "our": "your", "us": "you"}
+    words = (yours.get(word.lower(), word) for word in text.strip(" .!?\n").split())
+    return " ".join(words)
 
 
 def _once(view: View, found: Findings, once: re.Match[str]) -> None:
@@ -191,7 +201,9 @@ def _cancel(view: View, found: Findings) -> None:
 def _meant(view: View, listed: list[Scheduled]) -> list[Scheduled]:
     """All, the one whose words were said, the one just made, or the only one."""
     if has(view.text, "all|everything|schedules|reminders|them"):
-        return listed
+        reminders = [each for each in listed if DUE.match(each.text)]
+        only_reminders = has(view.text, "reminders") and not has(view.text, "schedules")
+        return reminders if only_reminders else listed
     said = content(view.text)
     named = [each for each in listed if overlap(said, content(each.text)) >= 1]
     if len(named) == 1 or len(listed) == 1:
@@ -204,5 +216,6 @@ def _meant(view: View, listed: list[Scheduled]) -> list[Scheduled]:
 
 def _without(text: str, when: re.Match[str]) -> str:
     rest = text[: when.start()] + " " + text[when.end() :]
-    rest = re.sub(r"^\W*(?:please )?ask\b\s*:?", "", " ".join(rest.split()), flags=re.IGNORECASE)
+    words = " ".join(rest.split())
+    rest = re.sub(r"^\W*(?:please )?ask\b(?! (?:me|us)\b)\s*:?", "", words, flags=re.IGNORECASE)
     return rest.strip(" ,.:;")

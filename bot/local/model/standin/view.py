@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from typing import Any, Never
 
 from ..request import ModelRequest
-from .conversation import COMPLETE, File, Step, Turn, open_turns, remembered, turns_of
+from .conversation import COMPLETE, File, Step, Turn, before_edit, open_turns, remembered, turns_of
 from .fill import fill
 from .words import content, overlap
 
@@ -68,7 +68,7 @@ class View:
     def turns(self) -> list[Turn]:
         """The conversation up to the turn that is looked at."""
         last = next(n for n, turn in enumerate(self._turns) if turn is self.turn)
-        return self._turns[: last + 1]
+        return [*before_edit(self._turns[:last], self.turn), self.turn]
 
     @property
     def text(self) -> str:
