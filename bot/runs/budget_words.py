@@ -74,7 +74,7 @@ def capped(cap: Cap, locale: str) -> str:
 
 
 def amounts(standing: Standing, locale: str) -> str:
-    """ "$5.02 of $5.00", or "120,300 of 100,000 tokens": of the limit that is fuller."""
+    """ "$5.02 of $5.00", or "120,300 of 100,000 billed tokens": of the limit that is fuller."""
     spent = standing.position.spent
     if standing.reason is StopReason.COST_BUDGET:
         return f"{money(spent.cost, locale)} of {limit(standing, locale)}"
@@ -85,7 +85,7 @@ def limit(standing: Standing, locale: str) -> str:
     """The fuller limit, as it was raised."""
     if standing.reason is StopReason.COST_BUDGET:
         return money(standing.cost_limit or 0, locale)
-    return f"{number(standing.token_limit or 0, locale, digits=0)} tokens"
+    return f"{number(standing.token_limit or 0, locale, digits=0)} billed tokens"
 
 
 def renewal_of(budget: Budget, now: datetime, locale: str) -> str:

@@ -5,34 +5,29 @@ Whatever raises here leaves the event unacknowledged, and Slack delivers it agai
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
-from slack_sdk.errors import SlackApiError
-
 from bot.core.approvals import Approval
-from bot.core.errors import NotPermitted, SlackUnavailable, StoreUnavailable
+from bot.core.errors import NotPermitted, StoreUnavailable
 from bot.core.request import Entry, Request
 from bot.runs.auditing import Record, refused
 from bot.runs.policy import Person
 from bot.runs.watching import Submit
 from bot.slack.background import Background
 from bot.slack.beside import channel_beside
-from bot.slack.client import TRANSPORT_ERRORS
 from bot.slack.contents import attached_to, file_refs
+from bot.slack.following import Following
 from bot.slack.gate import Gate
 from bot.slack.names import naming
 from bot.slack.posts import Event, action_token, is_direct, is_of_a_person
 from bot.slack.render import words
 from bot.slack.render.approval import waits_behind, yes_typed
 from bot.slack.stopping import Stopping
-from bot.slack.text import mentions, question_from
+from bot.slack.text import question_from
 from bot.slack.turns import Turns
 from bot.slack.typed import is_stop, is_yes, may_be_of_else
 from bot.slack.workspaces import Slack
-
-_KNOWN_CROWDS = 10_000  # threads remembered to have several people in them
 
 
 class Threads(Protocol):
@@ -80,7 +75,7 @@ class Intake:
         self._stopping = stopping
         self._background = background
         self._record = record
-        self._crowds: OrderedDict[str, None] = OrderedDict()
+        self._following = Following(slack.identity, slack.clients, gate, threads)
         self._turns = Turns()
 
     async def message(self, event: Event, event_id: str, *, late: bool = False) -> None:
@@ -103,7 +98,7 @@ class Intake:
     async def _take_in(self, event: Event, event_id: str, *, late: bool) -> None:
         if await self._is_left_to_the_buttons(event):
             return
-        entry = await self._entry(event)
+        entry = await self._following.entry(event)
         if entry is None:
             await self._ask_for_a_mention(event)
             return
@@ -148,7 +143,7 @@ class Intake:
             # Of the two events of a mention the other may have stopped what ran.
             return await self._threads.was_noticed(self._identity.team, channel, event["ts"])
         first = await self._is_first_notice(event)  # of the two events
-        if not stopped and first and await self._entry(event):
+        if not stopped and first and await self._following.entry(event):
             self._tell(*_from(event), refused or words.NOTHING_RUNS)
         return True
 
@@ -176,56 +171,20 @@ class Intake:
         """As `Request.thread_key`: the team is the bot's own, in shared channels too."""
         return f"{self._identity.team}:{channel}:{thread}"
 
-    async def _entry(self, event: Event) -> Entry | None:
-        """By which rule the post is for the bot; None when it is not."""
-        if is_direct(event):
-            return Entry.DIRECT_MESSAGE
-        if event["type"] == "app_mention" or mentions(str(event.get("text")), self._identity.user):
-            return Entry.MENTION
-        thread = event.get("thread_ts")
-        if not thread or thread == event["ts"]:
-            return None
-        key = self._thread_key(event["channel"], thread)
-        follows = await self._follows(event, key)
-        return Entry.THREAD_REPLY if follows else None
-
-    async def _follows(self, event: Event, key: str) -> bool:
-        """Whether a reply without a mention is for the bot, in a thread that it is part of."""
-        askers = await self._threads.participants(key)
-        if not askers:
-            return False
-        follow = (await self._gate.settings(event["channel"])).follow
-        if follow == "alone" and key not in self._crowds:
-            return await self._alone(event, key, askers)
-        return follow == "always"
-
-    async def _alone(self, event: Event, key: str, askers: frozenset[str]) -> bool:
-        """True when nobody but the author has written or asked in the thread. Once several people
-        have, they may be talking with each other: the bot waits to be mentioned."""
-        try:
-            replies = await self._clients.reads.conversations_replies(
-                channel=event["channel"], ts=event["thread_ts"], limit=1000
-            )
-        except (SlackApiError, *TRANSPORT_ERRORS) as error:
-            raise SlackUnavailable("Slack did not say who is in a thread") from error
-        speakers = {m.get("user") for m in replies["messages"] if not m.get("bot_id")}
-        if speakers | askers <= {event["user"], self._identity.user, None}:
-            return True
-        self._crowds[key] = None
-        if len(self._crowds) > _KNOWN_CROWDS:
-            self._crowds.popitem(last=False)
-        return False
-
     async def _ask_for_a_mention(self, event: Event) -> None:
-        """Where something waits for a decision, a reply among others may be a change of it: who asked
-        there is told, once, that the bot waits to be mentioned."""
+        """Where something waits for a decision, a reply among others may be a change of it, and right
+        below an answer it may be meant for the bot: who asked there is told, once, that the bot waits
+        to be mentioned."""
         thread, user = event.get("thread_ts"), event["user"]
-        if not thread or not await self._pending(self._identity.team, event["channel"], thread):
+        if not thread:
+            return
+        waits = await self._pending(self._identity.team, event["channel"], thread)
+        if not (waits or self._following.misses(event)):
             return
         key = self._thread_key(event["channel"], thread)
         asked = user in await self._threads.participants(key)
         if asked and await self._is_first_notice({**event, "ts": f"{thread}:{user}"}):
-            self._tell(*_from(event), words.MENTION_ME)
+            self._tell(*_from(event), words.MENTION_ME if waits else words.MENTION_ME_AMONG)
 
     async def _is_left_to_the_buttons(self, event: Event) -> bool:
         """Whether it is a yes, and no more, of who is asked or who wanted it. A yes is given with the

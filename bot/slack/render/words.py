@@ -220,6 +220,10 @@ MENTION_ME = (
     "I wait for a decision above, and take what is written here as said among you. If it is for me, "
     "a change for example, mention me."
 )
+MENTION_ME_AMONG = (
+    "Several people write in this thread, so I answer here when I am mentioned. If that was for me, "
+    "say it with a mention."
+)
 WAITS_FOR_YOU = ":hourglass_flowing_sand: I need your approval to go on; see below."
 STATUS_PARKED = "is waiting for an approval…"
 APPROVAL_NEEDED = "Approval needed: {title}"

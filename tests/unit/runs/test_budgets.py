@@ -120,7 +120,7 @@ async def test_who_has_nothing_left_is_told_so_and_no_model_is_asked(
     assert len(bot.api.requests) == 1
     assert (outcome.status, outcome.stop_reason) == (RunStatus.FAILED, StopReason.TOKEN_BUDGET)
     assert outcome.note.startswith(f"{NAMES[name]} is used up (")
-    assert "of 1 tokens" in outcome.note
+    assert "of 1 billed tokens" in outcome.note
     renewal = {"thread": "Start a new thread", "day": "at midnight UTC", "month": " 1, "}
     assert renewal[name.rpartition("_")[2]] in outcome.note
     assert "an admin can raise it" in outcome.note

@@ -105,7 +105,7 @@ async def test_an_admin_raises_a_budget_and_the_question_is_answered(redis_url: 
         await bot.ws.click(BEN, GENERAL, ts, buttons.RETRY)
         answered = await bot.answered(GENERAL, thread, 2)
     assert [each["text"] for each in said] == [
-        "Ada Lovelace raised the budget of this channel for today to 2,000,000 tokens."
+        "Ada Lovelace raised the budget of this channel for today to 2,000,000 billed tokens."
     ]
     assert "Two." in str(answered[-1]["blocks"])
 

@@ -97,6 +97,26 @@ async def test_who_was_asked_about_in_a_shortcut_is_not_taken_for_the_asker(rig)
     assert [r.text for r in await settled(rig)] == ["right?"]
 
 
+async def test_who_asked_is_told_once_that_a_reply_among_others_takes_a_mention(rig):
+    """Right below the bot's words it may be meant for the bot; Ben's is not, nor is a later one."""
+    said = await rig.ws.say(BEN, GENERAL, "Numbers are in")
+    thread = said["ts"]
+    await rig.ws.say(ADA, GENERAL, rig.mention("right?"), thread_ts=thread)
+    await settled(rig)
+    await rig.clients.writes.chat_postMessage(channel=GENERAL, text="Yes", thread_ts=thread)
+    for person, text in ((ADA, "who wrote that?"), (ADA, "hm"), (BEN, "I did")):
+        await rig.ws.say(person, GENERAL, text, thread_ts=thread)
+        [request] = await settled(rig)
+    assert request.text == "right?"
+
+    def told(person: str) -> list[str]:
+        replies = rig.ws.messages(GENERAL, thread, viewer=person)
+        return [m["text"] for m in replies if m.get("is_ephemeral")]
+
+    await rig.ws.until(lambda: told(ADA))
+    assert (told(ADA), told(BEN)) == ([words.MENTION_ME_AMONG], [])
+
+
 async def test_a_thread_it_has_no_part_in_is_left_alone(rig):
     said = await rig.ws.say(ADA, GENERAL, "just us")
     await rig.ws.say(ADA, GENERAL, "talking", thread_ts=said["ts"])

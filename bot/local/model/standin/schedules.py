@@ -71,7 +71,9 @@ def is_asked(view: View) -> bool:
         return last in ("schedule_prompt", "list_schedules")
     once = ASKED_AT.search(text) and ONCE.search(text)
     later = once and not once["date"] and not has(text, r"what time|#\S+")  # a date may be asked of
-    return bool(later) or any(each.search(text) for each in (OFTEN, REMIND, LIST, CANCEL, DUE, TO_ASK))
+    return bool(later) or any(
+        each.search(text) for each in (OFTEN, REMIND, LIST, CANCEL, DUE, TO_ASK)
+    )
 
 
 def answer(view: View, found: Findings) -> None:
