@@ -21,6 +21,12 @@ _FIGURE = re.compile(rf"{_ONE}(?:\s?[–/±]\s?{_ONE})?")
 _ENGLISH = re.compile(r"\d,\d{3}\.\d|\d{4}\.\d|(?<!\d)0\.\d|\.(?:\d{1,2}|\d{4,})(?!\d)")
 _OTHER = re.compile(r"\d,(?:\d{1,2}|\d{4,})(?!\d)|\d\.\d{3}[.,]\d|\d[\s']\d{3}(?!\d)")
 _EITHER = re.compile(r"(?<![\d.])[1-9]\d{0,2}\.\d{3}(?!\d)")
+_SIGN = "[$€£₹]"
+_MONEY = re.compile(
+    rf"(?P<whole>[-+−(]{{0,2}}(?:{_SIGN}\s?-?\d[\d,]*|\d[\d,]*(?=[\d.]*\s?{_SIGN})))"
+    rf"(?:\.(?P<cents>\d{{1,2}}))?(?P<end>\s?{_SIGN}?\)?)"
+)
+"""An amount in English form with its currency's sign."""
 _VERSIONS = re.compile(r"vers[iã]", re.IGNORECASE)
 
 
@@ -106,6 +112,24 @@ def figures(rows: Sequence[Sequence[str]], locale: str) -> list[list[str]]:
             [_cell(cell, locale, sure=sure) if n in columns else cell for n, cell in enumerate(row)]
             for row in rows[1:]
         ),
+    ]
+
+
+def in_cents(rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    """The rows of a table, the heading first, with cents for all money of a column where some of it
+    has them: $100 and $1,234.5 as $100.00 and $1,234.50. The first column names its rows."""
+    columns = list(zip(*rows, strict=True))
+    evened = columns[:1] + [(name, *_with_cents(cells)) for name, *cells in columns[1:]]
+    return [list(row) for row in zip(*evened, strict=True)]
+
+
+def _with_cents(cells: Sequence[str]) -> list[str]:
+    found = [_MONEY.fullmatch(cell.strip()) for cell in cells]
+    if not any(each and each["cents"] for each in found):
+        return list(cells)
+    return [
+        f"{each['whole']}.{each['cents'] or '':0<2}{each['end']}" if each else cell
+        for each, cell in zip(found, cells, strict=True)
     ]
 
 

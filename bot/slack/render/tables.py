@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from bot.core.answers import Table
-from bot.core.locales import figures, number
+from bot.core.locales import figures, in_cents, number
 from bot.slack.render import words
 from bot.slack.render.links import Link, LinkGate
 from bot.slack.render.markdown import safe_text
@@ -35,7 +35,7 @@ def table_pieces(
     heading = written(f"**{safe_text(table.caption, gate)}**") if table.caption.strip() else None
     shown = _fitting(rows)
     pieces = [heading] if heading else []
-    pieces.append(_table(figures(shown, locale), _permitted(urls, gate)))
+    pieces.append(_table(figures(in_cents(shown), locale), _permitted(urls, gate)))
     if shown == rows:
         return pieces, []
     name = f"{file_name(table.caption) or 'table'}.csv"

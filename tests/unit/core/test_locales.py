@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.core.locales import day, day_and_time, figures, money, number
+from bot.core.locales import day, day_and_time, figures, in_cents, money, number
 
 THIN, WIDE = "\u202f", "\u00a0"
 
@@ -80,3 +80,14 @@ def test_a_figure_that_may_mean_two_things_stays_as_it_is(
     """A German reader never sees a thousandth or a thousandfold of what was meant."""
     rows = [["", "n"], *(["", cell] for cell in cells)]
     assert [row[1] for row in figures(rows, "de-DE")[1:]] == shown
+
+
+def test_money_of_a_column_has_cents_throughout() -> None:
+    """Where one amount has them; numbers without a currency stay as they were written."""
+    rows = [["Item", "Price", "Cost", "Rate"], ["$1", "$1,234.5", "7 €", "4.5"]]
+    rows.append(["b", "-$100", "(1,000.25 €)", "4.15"])
+    assert in_cents(rows) == [
+        ["Item", "Price", "Cost", "Rate"],
+        ["$1", "$1,234.50", "7.00 €", "4.5"],
+        ["b", "-$100.00", "(1,000.25 €)", "4.15"],
+    ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import PurePath
 
 from . import documents, languages, overviews, sums, unheard
 from .analyses import fitting
@@ -17,7 +16,7 @@ from .columns import (
     tell_missing,
     text_to_add_up,
 )
-from .exporting import last_result, share_if_asked, without_form
+from .exporting import last_result, name_of, share_if_asked, without_form
 from .findings import Findings
 from .following import answered_from, follows_up, is_form_only, tell_kept, understand_all
 from .moments import absolute
@@ -118,7 +117,7 @@ def from_reading(view: View, found: Findings, reading: str) -> None:
         return
     elif query.silent:
         describe(found, table)
-        share_if_asked(view, found, table, called=PurePath(table.source).stem)
+        share_if_asked(view, found, table, called=name_of(table))
         if view.turn.files:
             unheard.tell(found, in_full(view), table, query)
     else:

@@ -8,7 +8,7 @@ from typing import Any
 
 from .asking import SHARE
 from .findings import Findings
-from .outputs import Table, failed, parse_tables, reason
+from .outputs import Table, failed, parse_tables, reason, sheet_of
 from .view import Missing, OutOfTurns, View
 from .words import has
 
@@ -50,6 +50,11 @@ def _plain_name(found: Findings, result: Table | None) -> str:
     if result:
         return " and ".join(result.header).replace("_", " ").capitalize() or "Result"
     return f"Summary of {PurePath(found.sources[0]['title']).stem}" if found.sources else "Summary"
+
+
+def name_of(table: Table) -> str:
+    """Of a whole file, or of a sheet of it."""
+    return f"{PurePath(table.source.split(' · ')[0]).stem} {sheet_of(table)}".strip()
 
 
 def last_result(view: View) -> Table | None:

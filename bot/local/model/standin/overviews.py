@@ -45,6 +45,7 @@ def _in_a_line(view: View, found: Findings, file: File) -> str:
         found.source(document.source, document.url, "What it says.")
         return f"**{file.name}**: {' '.join(map(cut, key_sentences(document.text)[:1]))}"
     if not tables:
-        return f"**{file.name}**: {reason(output).removeprefix(file.name).strip()}"
+        why = reason(output)
+        return f"**{file.name}**{why.removeprefix(file.name) if why.startswith(file.name) else f': {why}'}"
     found.source(tables[0].source, tables[0].url, "Its rows and columns.")
     return "; ".join(rows_and_columns(table.source, table) for table in tables)

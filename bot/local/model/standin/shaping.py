@@ -24,7 +24,7 @@ def describe(found: Findings, table: Table) -> None:
     found.summary = f"{table.source} has **{rows}** and **{len(table.columns)} columns**: {names}."
     for column, (distinct, low, high) in list(table.ranges.items())[:8]:
         found.points.append(
-            f"`{column}`: always {shown(low)}"
+            f"`{column}`: {f'always {shown(low)}' if low else 'empty'}"
             if low == high
             else f"`{column}`: {shown(low)} to {shown(high)}, {distinct} different values"
         )
