@@ -437,3 +437,17 @@ async def test_a_bare_figure_goes_on_with_what_was_narrowed(thread: Thread) -> N
     ]:
         told = await thread.ask(question, *(["sales.csv"] * question.startswith("show")))
         assert answer in told.answer["summary"], question
+
+
+async def test_what_was_left_out_comes_back_and_what_is_compared_stays(thread: Thread) -> None:
+    """ "Include" ends what was left out; "by how much" is of those that were compared; the last word of
+    a name is enough."""
+    for question, answer in [
+        ("total revenue excluding North and West", "The total revenue without North and West is"),
+        ("include North again", "The total revenue without West is **329.50**."),
+        ("is North better than South?", "That is 5.66 times as much, or 230.50 more."),
+        ("by how much?", "That is 5.66 times as much, or 230.50 more."),
+        ("compare first quarter and second quarter by region", "in Q1 and Q2"),
+    ]:
+        told = await thread.ask(question, *(["sales.csv"] * question.startswith("total")))
+        assert answer in told.answer["summary"], question

@@ -193,5 +193,13 @@ async def test_names_are_known_however_they_are_written(thread: Thread) -> None:
         ("revenue per customer in West over 10000", "**5** customers have total amount for West"),
         ("what did they buy?", "My rules do not know how “what did they buy” goes on"),
         ("what's the median order amount in the database", "works out no median"),
+        (
+            "who bought the most monitors?",
+            "**Cedar Clinic** has the highest total quantity for Monitor",
+        ),
+        ("and webcams?", "**Dogwood Works** has the highest total quantity for Webcam"),
+        ("how many tickets are there?", "There are **160** tickets."),
+        ("only open", "There are **31** tickets with status open"),
+        ("stacked by priority and region", "with status open"),
     ]:
         assert answer in (await thread.ask(question)).answer["summary"], question

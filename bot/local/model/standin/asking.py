@@ -18,7 +18,7 @@ AGGREGATES = {
     "sum": r"total|sum|overall|altogether|how much",
 }  # fmt: skip
 DOWN = r"priciest|expensive|most|highest|largest|biggest|top|best|greatest|maximum|max|strongest|leading|longest|busiest|richest"
-UP = r"cheapest|lowest|least|smallest|worst|bottom|fewest|minimum|min|weakest|shortest|slowest|quietest"
+UP = r"(?:oldest|earliest) first|cheapest|lowest|least|smallest|worst|bottom|fewest|minimum|min|weakest|shortest|slowest|quietest"
 CHARTS = {
     "pie": r"pie|donut|shares? of", "area": r"area (?:chart|plot|graph)|stacked",
     "line": r"line|trend|curve|over time|development", "bar": r"bars?|column chart|histogram",
@@ -34,7 +34,7 @@ FURTHER = r"stacked|split|(?:break|broken)(?: \w+)? down"
 """What tells apart further what was told apart."""
 WIDER = r"all|everything|reset|no filters?"
 """What drops the conditions of the questions before."""
-THEIRS = r"they|their|theirs|them|those|these"
+THEIRS = r"they|their|theirs|them|those|these|(?:was|is|were|are) (?:that|this)"
 WHOLE = (
     r"\W*(?:total|sum|average|mean|median|count|top|bottom|monthly|weekly|daily|yearly|quarterly|how|"
     r"what(?!'s with)|which|who|show|list|describe|compare|summari[sz]e|plot|chart|graph|draw|find)\b"
@@ -59,12 +59,14 @@ COUNTS = {
 }
 LATEST = re.compile(
     rf"\b(?:last|latest|newest|most recent|oldest|earliest|first(?=\s+(?:sale|order|ticket|customer|purchase|transaction|deal|entry)\b))(?=\s+\w)(?:\s+(?P<many>\d{{1,3}}|{'|'.join(COUNTS)}))?"
-    r"(?:\s+(?!(?:\w+ )?(?:days?|weeks?|months?|quarters?|years?|time|night)\b|(?:one|is|are|was|in|of)\b)[a-z]+|(?<=\d)\W*$)",
+    r"(?:\s+(?!(?:\w+ )?(?:days?|weeks?|months?|quarters?|years?|time|night)\b|(?:one|first|last|is|are|was|in|of)\b)[a-z]+|(?<=\d)\W*$)",
     re.IGNORECASE,
 )
 LISTING = r"(?:show|list|give me|which|find)\b.*\b(?:rows|entries|records|lines|orders|transactions|items|tickets|customers|products)"
 NOUN = r"((?:(?!in\b|of\b|by\b|for\b|from\b|with\b)[a-z]+\s){0,3}?[a-z]{3,}s)\b"
-SORT = r"sort(?:ed)?|order(?:ed)? by|arrange[ds]?|rank(?:ed)?"
+SORT = (
+    r"(?:newest|latest|oldest|earliest) first|sort(?:ed)?|order(?:ed)? by|arrange[ds]?|rank(?:ed)?"
+)
 ROWS = r"(?:(?:first|top|last|next|all|all the)?\s*\d{0,3}\s*(?:rows|lines|records|entries)|(?:whole|entire|full|complete) (?:table|list|data|sheet))"
 ONE_ROW = r"(?:cheapest|priciest|most expensive) \w+|(?:single|individual|one)|(?:biggest|largest|smallest|highest|lowest|best|worst) (?:single )?(?:sale|order|deal|transaction|row|record|entry|purchase|invoice)"
 GROUPERS = {"by", "per", "each", "every", "across", "among", "which", "what", "compare", "between"}

@@ -6,7 +6,7 @@ import re
 
 from .findings import Findings
 from .outputs import Table
-from .words import listed, related, stem, stems, tokens
+from .words import has, listed, related, stem, stems, tokens
 
 MONEY = ("revenue", "sale", "amount", "turnover", "income", "total", "value")
 
@@ -37,6 +37,8 @@ def words_of(column: str) -> list[str]:
 
 def sorted_by(text: str, table: Table) -> str | None:
     """The column that rows are to be sorted by, whatever it holds."""
+    if has(text, "(?:newest|latest|oldest|earliest) first"):
+        return date_column(table)
     said = re.search(
         r"\b(?:sort|order|arrange)(?:ed|d)?\s+(?:\w+\s+){0,3}?by\s+(\w+)", text, re.IGNORECASE
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from .columns import columns_named, default_measure, identifies
 from .filters import Filter
@@ -19,6 +20,7 @@ SYMBOLS = {">": ">(?!=)", ">=": ">=|≥", "<": "<(?!=)", "<=": "<=|≤"}
 COMPARISONS = {">": r"over|above|more than|greater than|exceeding", ">=": r"at least", "<": r"under|below|less than", "<=": r"at most"}  # fmt: skip
 
 
+FEW = 3  # values that one word may stand for
 BETWEEN = re.compile(
     r"\bbetween \$?(?!(?:19|20)\d\d\b)(\d[\d,]*(?:\.\d+)?) and \$?(\d[\d,]*(?:\.\d+)?)\b(?! \w+ (?:19|20)\d\d)",
     re.IGNORECASE,
@@ -63,6 +65,9 @@ def _values(text: str, table: Table) -> list[Filter]:
             operator = _operator(lowered[: match.start()])
             by_column.setdefault((column, operator), []).append(value)
             spans.append(match.span())
+    for value, column, span in _by_last_word(text, table, spans):
+        by_column.setdefault((column, _operator(lowered[: span[0]])), []).append(value)
+        spans.append(span)
     for match in re.finditer(
         r"(?:\b(?:in|on|for|from|only|of|excluding|without|except|with|at|did|does|has)\s+(?:the\s+)?(?:[a-z]\w*\s+)?)"
         r"(?:[\"'“‘](?P<quoted>[^\"'”’]+)[\"'”’]|(?P<name>[A-Z][\w-]+(?:\s[A-Z][\w-]+)*))",
@@ -76,6 +81,21 @@ def _values(text: str, table: Table) -> list[Filter]:
         operator = _operator(lowered[: match.end()])
         by_column.setdefault((_named_before(match[0], table), operator), []).append(value)
     return [Filter(column, op, tuple(values)) for (column, op), values in by_column.items()]
+
+
+def _by_last_word(
+    text: str, table: Table, spans: list[tuple[int, int]]
+) -> Iterator[tuple[str, str, tuple[int, int]]]:
+    """Values of several words by the last of them, as "chairs" for "Task chair", where few end so."""
+    ends: dict[str, list[tuple[str, str]]] = {}
+    for value, column in table.values.items():
+        if len(words := stems(value)) > 1 and words[-1].isalpha():
+            ends.setdefault(words[-1], []).append((value, column))
+    for said in re.finditer(r"[A-Za-z]{4,}", text):
+        named = any(start <= said.start() < end for start, end in spans)
+        fitting = ends.get(stem(said[0].lower()), ())
+        if not named and len(fitting) <= FEW and not columns_named(said[0].lower(), table):
+            yield from ((value, column, said.span()) for value, column in fitting)
 
 
 def _flags(text: str, table: Table) -> list[Filter]:
@@ -97,7 +117,7 @@ def _states(text: str, table: Table) -> list[Filter]:
     for column, states in STATES.items():
         known = column if column in table.columns else None
         before = rf"\b(?P<state>{states})\s+(?:[a-z-]+\s+){{0,2}}{noun}\b"
-        after = rf"\b(?:is|are|was|were|still|been)\s+(?P<state>{states})\b"
+        after = rf"\b(?:is|are|was|were|still|been|only|just)\s+(?P<state>{states})\b"
         match = re.search(before, text, re.IGNORECASE)
         match = match or (re.search(after, text, re.IGNORECASE) if known else None)
         if match:

@@ -43,8 +43,8 @@ def distinct_column(text: str, table: Table) -> str | None:
 
 def units_of_value(noun: str, filters: tuple[Filter, ...], table: Table) -> str | None:
     """The column that counts pieces, where what is counted is a value such as "desk lamps"."""
-    values = [stems(value) for each in filters for value in each.values]
-    if not any(value and stems(noun)[-len(value) :] == value for value in values):
+    last = {stems(value)[-1] for each in filters for value in each.values if stems(value)}
+    if not {*stems(noun)[-1:]} & last:
         return None
     return next((c for c in table.columns if table.numeric(c) and {*stems(c)} & PIECES), None)
 

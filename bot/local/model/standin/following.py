@@ -96,6 +96,10 @@ def _changed(query: Query, text: str, new: Query) -> Query:
     how_many = has(text, "how many") and new.aggregate == "count" and new.noun == "rows"
     if how_many and query.measure and not of_money:
         new = replace(new, aggregate=None)  # "how many in May?", of what was asked
+    if has(text, "how much") and not new.measure and (query.groups or query.period):
+        new = replace(new, aggregate=None)  # "by how much?"
+    if has(text, "include|back"):
+        return _with_again(query, new)
     if has(text, SORT) and (query.groups or query.period):
         new = replace(new, listing=False)
     if has(text, FURTHER) and new.groups:
@@ -109,6 +113,18 @@ def _changed(query: Query, text: str, new: Query) -> Query:
     if has(text, f"{COMPARE}|add"):
         new = _beside(query, new, text)
     return query.then(new)
+
+
+def _with_again(query: Query, new: Query) -> Query:
+    """A query that no longer leaves out what the next question names."""
+    named = {value for each in new.filters for value in each.values}
+    left = (
+        replace(each, values=tuple(value for value in each.values if value not in named))
+        if each.operator == "not in"
+        else each
+        for each in query.filters
+    )
+    return replace(query, filters=tuple(each for each in left if each.values))
 
 
 def is_form_only(new: Query) -> bool:

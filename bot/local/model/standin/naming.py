@@ -6,7 +6,7 @@ from .outputs import Table
 from .sql import literal, quoted
 from .words import STOP, singular, tokens
 
-MOST_WORDS, LONGEST = 8, 3
+MOST_WORDS, LONGEST, SHORTEST = 8, 3, 4
 
 
 def lookup(text: str, unknown: list[str], table: Table, of: str) -> str:
@@ -16,7 +16,8 @@ def lookup(text: str, unknown: list[str], table: Table, of: str) -> str:
     if not names or not table.texts or len(unknown) > MOST_WORDS:
         return ""
     listed = ", ".join(map(literal, sorted(names)))
-    found = " UNION ".join(_of_column(column, table.texts, listed) for column in table.texts)
+    ends = [f"% {each}" for each in sorted(names) if " " not in each and len(each) >= SHORTEST]
+    found = " UNION ".join(_of_column(column, table.texts, listed, ends) for column in table.texts)
     return f'WITH "every" AS (SELECT * FROM {of}) {found}'  # noqa: S608 - every name is quoted
 
 
@@ -31,8 +32,11 @@ def _names(words: list[str], unknown: list[str]) -> set[str]:
     return whole | {" ".join([*each[:-1], singular(each[-1])]) for each in tried}
 
 
-def _of_column(column: str, columns: list[str], names: str) -> str:
+def _of_column(column: str, columns: list[str], names: str, ends: list[str]) -> str:
+    """Where a column holds one of the names, or ends in it: "chairs" for "Office chair"."""
     cells = ", ".join(
         f"{quoted(each) if each == column else 'NULL'} AS {quoted(each)}" for each in columns
     )
-    return f'SELECT {cells} FROM "every" WHERE lower({quoted(column)}) IN ({names})'  # noqa: S608 - as above
+    cell = f"lower({quoted(column)})"
+    tests = " OR ".join([f"{cell} IN ({names})", *(f"{cell} LIKE {literal(end)}" for end in ends)])
+    return f'SELECT {cells} FROM "every" WHERE {tests}'  # noqa: S608 - as above

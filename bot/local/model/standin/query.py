@@ -81,7 +81,7 @@ class Query:
         total = new.aggregate in ("sum", "count" if new.measure else "") and not grouped
         extreme = grouped and self.aggregate in ("min", "max")
         one = new.descending is not None and not (
-            grouped or self.groups or self.period or new.aggregate
+            new.listing or grouped or self.groups or self.period or new.aggregate
         )
         lists = self.listing and not (grouped or new.measure or new.aggregate or new.chart)
         return replace(

@@ -232,7 +232,8 @@ def _aggregate(query: Query, grouped: bool, measure: str | None) -> str | None:
         return _of_groups(query, measure)
     if query.descending is not None and query.limit is None and measure:
         return EXTREMES[query.descending]
-    return "sum" if query.measure and query.limit is None else None
+    whole = "avg" if {*stems(query.measure or "")} & LEVELS else "sum"
+    return whole if query.measure and query.limit is None else None
 
 
 def _of_groups(query: Query, measure: str | None) -> str:

@@ -32,13 +32,14 @@ DAY = re.compile(
     rf"(?P<first>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<of>{_MONTH}))(?![\d.,]*\d)",
     re.I,
 )
+ORDINALS = ("first|1st", "second|2nd", "third|3rd", "fourth|4th")
 HALVES = {
     ("1", "2"): r"(?:first|1st) half|h1",
     ("3", "4"): r"(?:second|2nd|last|other) half|h2",
 }
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 OF_A_WEEK = re.compile(
-    rf"\b(?:(?:on |during |only )(?P<working>weekdays|working days)|(?P<free>weekends?)|(?:(?:on|every|only) )?(?P<named>{'|'.join(WEEKDAYS)})s?)\b",
+    rf"\b(?:(?:on |during |only )(?P<working>weekdays|working days)|(?P<only>weekdays(?= only))|(?P<free>weekends?)|(?:(?:on|every|only) )?(?P<named>{'|'.join(WEEKDAYS)})s?)\b",
     re.I,
 )
 WEEKS = re.compile(
@@ -68,6 +69,14 @@ def times(text: str, table: Table) -> list[Filter]:
     if months:
         found.append(Filter(f"month:{column}", "in", tuple(str(each) for each in sorted(months))))
     quarters = {*re.findall(r"\bq([1-4])\b", text, re.I)}
+    for number, words in enumerate(ORDINALS, start=1):
+        quarters |= (
+            {str(number)}
+            if re.search(
+                rf"\b(?:{words}) (?:quarter|(?:and|to|vs|versus) \w+ quarter)\b", text, re.I
+            )
+            else set()
+        )
     for half, words in HALVES.items():
         quarters |= {*half} if re.search(rf"\b(?:{words})\b", text, re.I) else set()
     if quarters:
@@ -79,7 +88,13 @@ def _of_weeks(text: str, column: str) -> list[Filter]:
     """The days of the week, and the weeks by their number in the year (ISO 8601)."""
     found, days = [], set()
     for said in OF_A_WEEK.finditer(text):
-        days |= {*WEEKDAYS[:5]} if said["working"] else {*WEEKDAYS[5:]} if said["free"] else set()
+        days |= (
+            {*WEEKDAYS[:5]}
+            if said["working"] or said["only"]
+            else {*WEEKDAYS[5:]}
+            if said["free"]
+            else set()
+        )
         days |= {said["named"].lower()} if said["named"] else set()
     if days:
         found.append(Filter(f"weekday:{column}", "in", tuple(d for d in WEEKDAYS if d in days)))

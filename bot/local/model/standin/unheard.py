@@ -16,7 +16,8 @@ from .words import STOP, listed, stem, stems, tokens
 TIMES = re.compile(
     r"\b(?:(?:before|after) (?:that|this|then)|the (?:day|week|month|quarter|year) (?:before|after)|weekends?|weekdays?|(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mornings?|holidays?|"
     r"(?:last|past|next) (?:week|quarter|\d+ (?:days|weeks|months))|year[- ]to[- ]date|ytd|"
-    r"(?:top|bottom|best|worst) \d+(?= ?(?:%|percent))|(?:top|bottom|best|worst) \d+ \w+ (?:(?:in|for|of) each|per) \w+|"
+    r"(?:that|the same) (?:day|week|month|quarter|year)|(?:the )?next (?:\d+ )?(?:rows|ones|page)|"
+    r"(?:top|bottom|best|worst) \d+(?= ?(?:%|percent))|(?:top|bottom|best|worst) (?:\d+ )?\w+ (?:(?:in|for|of) each|per) \w+|"
     r"weeks? \d+|(?:second|third|2nd|3rd|next|fourth) (?:best|worst|highest|lowest|biggest|largest|smallest)|how many (?:days|weeks|months|quarters|years)|per unit|he|she|his|her|(?<!as )if (?:we|i|you|they|it|the|all|every)\b[^.?!,;]*)\b",
     re.IGNORECASE,
 )
@@ -70,8 +71,8 @@ AROUND = frozenset(stem(word) for word in _AROUND.split())
 def lost(text: str, table: Table, query: Query) -> list[str]:
     """The words that the rules do not know, where they are all that is asked: without them all rows
     would be the answer, or their number."""
-    of_time = query.listing and all(":" in (each.column or "") for each in query.filters)
-    narrowed = (query.filters and not of_time) or query.groups or query.measure or query.period
+    named = query.filters or query.groups or query.period
+    narrowed = query.measure or (named and not query.listing)
     of_nothing = query.aggregate not in (None, "count", "distinct") and not (
         query.measure or default_measure(table)
     )
