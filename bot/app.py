@@ -32,6 +32,7 @@ from bot.slack.client import clients_on, fixed, identify, slack_session
 from bot.slack.conversation import SlackConversation
 from bot.slack.deciding import may_administer, may_decide
 from bot.slack.directory import SlackDirectory
+from bot.slack.names import naming
 from bot.slack.reachable import ReachableChannels
 from bot.slack.reading import Reading
 from bot.slack.scheduled_messages import SlackScheduledMessages
@@ -152,6 +153,7 @@ def _runner_in(
         status=slack.status,
         streams=Streams(slack.clients, slack.identity),
         read_artifact=read_artifact,
+        name_of=naming(slack.people, slack.access),
     )
     schedules = WorkspaceSchedules(slack.identity.team, stores.schedules, slack.clients)
     channels = ReachableChannels(slack)

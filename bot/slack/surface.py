@@ -6,10 +6,11 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 
 from slack_sdk.errors import SlackApiError
 
-from bot.agent.events import Event
+from bot.agent.events import Event, ToolEnded, ToolStarted
 from bot.core.approvals import Approval, Asked
 from bot.core.errors import BotError
 from bot.core.failpoints import failpoint
@@ -20,6 +21,7 @@ from bot.slack.cards import Cards
 from bot.slack.client import NO_PLACE, TRANSPORT_ERRORS, error_code
 from bot.slack.leaving import leave
 from bot.slack.live import LiveMessage
+from bot.slack.names import with_names
 from bot.slack.poster import Poster
 from bot.slack.progress import Progress, advance
 from bot.slack.render import words
@@ -28,6 +30,7 @@ from bot.slack.render.outcome import DOCUMENT, render
 from bot.slack.render.parts import Part, Rendered, Upload
 from bot.slack.render.progress import waiting_part
 from bot.slack.status import ThreadStatus
+from bot.slack.text import NameOf
 from bot.slack.ticks import Ticks
 
 log = logging.getLogger(__name__)
@@ -65,6 +68,8 @@ class SlackSurface:
         read_artifact: ReadArtifact,
         cards: Cards,
         ticks: Ticks,
+        *,
+        name_of: NameOf,
         edit_seconds: float,
     ) -> None:
         self._request = request
@@ -75,12 +80,15 @@ class SlackSurface:
         self._read_artifact = read_artifact
         self._cards = cards
         self._ticks = ticks
+        self._name_of = name_of
         self._edit_seconds = edit_seconds
         self._progress = Progress()
 
     async def show(self, event: Event) -> None:
         """Fold the event in; the writer shows it when its turn comes."""
         self._ticks.note(event)
+        if isinstance(event, ToolStarted | ToolEnded):
+            event = replace(event, title=await with_names(event.title, self._name_of))
         progress = advance(self._progress, event)
         if progress is not self._progress:
             self._progress = progress

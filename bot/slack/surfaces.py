@@ -25,6 +25,7 @@ from bot.slack.render.progress import progress_part
 from bot.slack.status import ThreadStatus
 from bot.slack.streams import Stream, Streams
 from bot.slack.surface import ReadArtifact, SlackSurface
+from bot.slack.text import NameOf
 from bot.slack.ticks import Ticks
 
 log = logging.getLogger(__name__)
@@ -40,6 +41,7 @@ class SlackSurfaces:
     status: ThreadStatus
     streams: Streams
     read_artifact: ReadArtifact
+    name_of: NameOf
     pace: float = 0.6
     edit_seconds: float = 300.0
 
@@ -80,7 +82,8 @@ class SlackSurfaces:
         ticks = Ticks(clients.live, request.channel)
         surface = SlackSurface(
             *(request, post, poster, live, status, self.read_artifact, cards, ticks),
-            self.edit_seconds,
+            name_of=self.name_of,
+            edit_seconds=self.edit_seconds,
         )
         try:
             yield surface

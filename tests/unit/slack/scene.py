@@ -8,6 +8,7 @@ from bot.core.request import Request
 from bot.local.workspace import Workspace
 from bot.local.workspace.record import Effect
 from bot.runs.surface import OpenSurface, Surface
+from bot.slack.names import naming
 from bot.slack.streams import Streams
 from bot.slack.surfaces import SlackSurfaces
 from tests.unit.slack.rig import Post, Rig
@@ -42,6 +43,7 @@ class Thread:
             status=self.rig.slack.status,
             streams=Streams(clients, identity, lifetime=stream_seconds),
             read_artifact=read,
+            name_of=naming(self.rig.slack.people, self.rig.slack.access),
             pace=0.02,
             edit_seconds=edit_seconds,
         )

@@ -35,6 +35,23 @@ async def test_a_placeholder_with_a_stop_button_becomes_the_answer(thread):
     assert thread.ws.status(GENERAL, thread.request.thread).session == "active"
 
 
+async def test_steps_name_channels_that_everybody_may_read_of_and_tick_nothing_that_was_not_allowed(
+    thread,
+):
+    refuse_streams(thread.ws)
+    async with thread.open() as surface:
+        for call, channel in (("c1", "#C0SALES001"), ("c2", "C0FINANCE1")):
+            await surface.show(ToolStarted(call, "read_channel", f"Read {channel}"))
+        await surface.show(
+            ToolEnded("c2", "post", False, "Not done: Ben denied it.\nLeave it.", 0.2)
+        )
+        await thread.ws.until(lambda: "Not done" in str(thread.replies()[0]["blocks"]))
+        [plan, *_] = thread.replies()[0]["blocks"]
+        cards = [(task["title"], task["status"]) for task in plan["tasks"]]
+        assert cards == [("Read #sales", "in_progress"), ("Not done: Read a channel", "pending")]
+        assert "Ben denied it" in str(plan["tasks"][1]["details"])
+
+
 async def test_a_run_that_waited_for_another_has_slacks_stop_button_again(thread):
     """The end of that other one took it away."""
     waited = datetime.now(UTC) - timedelta(seconds=9)
