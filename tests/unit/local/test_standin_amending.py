@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bot.runners import catalogue
-from tests.unit.local.standin_kit import Thread, message
+from tests.unit.local.standin_kit import Thread, message, shop
 
 NOW = "now: 2026-11-21 14:51:00 Saturday (Europe/Berlin, UTC+01:00)"
 OVERTAKEN = "Not done: a new message came before anybody decided.\nAsk again."
@@ -105,3 +106,12 @@ async def test_a_question_that_is_narrowed_before_its_answer_has_one_answer() ->
     assert "lower(\"region\") IN ('north')" in told.given("query_table")["sql"]
     assert "South" not in told.answer["summary"]
     assert "highest" not in told.answer["summary"]
+
+
+async def test_a_question_to_a_database_is_narrowed_before_its_answer(tmp_path: Path) -> None:
+    thread = Thread(databases=shop(tmp_path / "shop.db"))
+    thread.items.append(message("total amount by customer as a chart", (), ""))
+    told = await thread.ask("only for the North region please")
+    assert "**Ada**" in told.answer["summary"] or "Ada" in str(told.answer["table"])
+    assert "Bob" not in str(told.answer)
+    assert "make_chart" in told.names

@@ -27,6 +27,8 @@ CORRECTS = re.compile(
     re.IGNORECASE,
 )
 """What takes the place of a question rather than being another one."""
+NARROWS = re.compile(r"^\W*(?:only|just|but (?:only|just|without)|without|excluding)\b", re.I)
+"""What is said more of a question, before it is answered, makes one question with it."""
 CALLED_OFF = re.compile(
     r"\W*(?:(?:no|nope|please|ok|okay|actually|cancel|sorry|oh|well|thanks|then)\b\W*)*"
     r"(?:no|nope|don'?t(?: do (?:it|that)| post (?:it|that))?|do not(?: do (?:it|that))?|forget (?:it|that)|leave it|not (?:now|yet)|"
@@ -78,6 +80,8 @@ def amended(turns: list[Turn], waiting: list[Turn]) -> list[Turn]:
         waits = any(before is each for each in waiting)
         if waits and (revised or CORRECTS.search(turn.text) or is_off(before, turn.text)):
             overtaken.add(id(before))
+            if NARROWS.match(turn.text):
+                turn.text = f"{before.text.rstrip(' .?!')}, {turn.text}"
             turn.notes[:0] = before.notes
             turn.steps[:0] = [s for s in before.steps if not (revised and s.is_undone)]
         if revised:
