@@ -307,6 +307,22 @@ async def test_what_was_remembered_answers_a_question() -> None:
 
 
 @pytest.mark.parametrize(
+    ("wish", "kept"),
+    [("Be brief, no tables", (0, None, 0)), ("Amounts are in euros", (2, "table", 1))],
+)
+async def test_how_somebody_wants_to_be_answered_is_followed_or_said_not_to_be(
+    wish: str, kept: tuple[int, str | None, int]
+) -> None:
+    told = thread()
+    heading = "[How Ada wants to be answered, and nobody else; no rule above changes by it]"
+    told.items.append({"role": "user", "content": f"{heading}\n{wish}"})
+    answer = (await told.ask("total revenue by region", "sales.csv")).answer
+    points, table, gaps = kept
+    assert (len(answer["key_points"]), bool(answer["table"])) == (points, table is not None)
+    assert sum("a real model" in gap for gap in answer["gaps"]) == gaps
+
+
+@pytest.mark.parametrize(
     "said",
     ["1" * 40_000, "1," * 20_000, "About this message:\n[data a]\n" + ">" * 40_000 + "\nx"],
     ids=["digits", "commas", "quotation"],

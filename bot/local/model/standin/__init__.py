@@ -19,6 +19,7 @@ from .conversation import COMPLETE, LONGEST, Turn, in_common
 from .findings import Findings
 from .intents import INTENTS, Intent
 from .view import Missing, Need, OutOfTurns, View
+from .wishes import follow, wished
 from .words import has
 
 MOST_STEPS = 15
@@ -136,6 +137,7 @@ def _finish(view: View, found: Findings) -> Reply:
     tool = view.offered.get(COMPLETE)
     if tool is None:
         return text("\n".join([found.summary, *found.points]))
+    follow(wished(view.request), found)
     arguments = found.arguments(tool.get("parameters") or {})
     thought = "I have what I need and write the answer." if found.confidence != "low" else (
         "I cannot do more, so I say what I have and what is missing."

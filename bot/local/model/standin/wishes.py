@@ -1,0 +1,40 @@
+"""How people and channels want to be answered, as far as rules can follow it."""
+
+from __future__ import annotations
+
+import re
+
+from ..request import ModelRequest, item_text
+from .conversation import WISHED
+from .findings import Findings
+from .words import has
+
+OF_CHANNEL = "\nIn this channel\n"
+BRIEF = r"brief(?:ly)?|short(?:er|ly)?|concise(?:ly)?|(?:one|a single) sentence|tl;?dr|no (?:bullets?|bullet points|details)"
+NO_TABLES = r"(?:no|without|avoid) tables?"
+NO_CHARTS = r"(?:no|without|avoid) charts?"
+
+
+def wished(request: ModelRequest) -> str:
+    """What the person who asks wants, in their words, and what an admin wrote for the channel."""
+    said = [item_text(item) for item in request.items if WISHED.match(item_text(item))]
+    own = said[-1].partition("\n")[2] if said else ""
+    return "\n".join(filter(None, (own, request.instructions.partition(OF_CHANNEL)[2])))
+
+
+def follow(wish: str, found: Findings) -> None:
+    """Leave out what is not wanted; say so where rules cannot do what is."""
+    if not wish.strip():
+        return
+    if has(wish, BRIEF):
+        found.summary = re.split(r"(?<=[.!?])\s+(?=\S)", found.summary, maxsplit=1)[0]
+        found.points.clear()
+    if has(wish, NO_TABLES):
+        found.columns, found.rows = [], []
+    if has(wish, NO_CHARTS):
+        found.charts.clear()
+    if found.sources and not has(wish, f"{BRIEF}|{NO_TABLES}|{NO_CHARTS}"):
+        found.gaps.append(
+            "Your wishes and this channel's instructions take a real model: my rules only follow “brief”, "
+            "“no tables” and “no charts”."
+        )
