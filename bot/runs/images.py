@@ -38,8 +38,9 @@ _MAGIC = (
 async def images_of_thread(
     request: Request, conversation: Conversation, entries: Iterable[LedgerEntry]
 ) -> tuple[FileRef, ...]:
-    """Images that others attached in the thread and the model has not seen: the latest few. None
-    when the thread cannot be read, as for a request that began it."""
+    """Images that people attached in the thread and the model has not seen: the latest few. Charts
+    of its own are none: it knows their figures. None when the thread cannot be read, as for a
+    request that began it."""
     if request.thread == request.ts or not request.thread:
         return ()
     try:
@@ -48,7 +49,8 @@ async def images_of_thread(
         log.info("The thread's images are not shown: %s", error)
         return ()
     seen = {file.id for file in request.files} | set(_shown(entries))
-    found = {f.id: f for m in messages for f in m.files if is_image(f) and f.id not in seen}
+    files = (file for message in messages if not message.own for file in message.files)
+    found = {file.id: file for file in files if is_image(file) and file.id not in seen}
     return tuple(found.values())[-_MOST:]
 
 

@@ -32,12 +32,16 @@ class Reading:
             files=file_refs(message.get("files") or ()),
             replies=int(message.get("reply_count") or 0),
             url=self.permalink(channel, ts, message.get("thread_ts")),
+            own=self._is_own(message),
         )
 
     def _said(self, message: Mapping[str, Any]) -> str:
         """The bot's own messages have all that they say as text, without their buttons and feet."""
-        own = message.get("bot_id") == self.slack.identity.bot
-        return str(message.get("text") or "") if own else said_in(message)
+        return str(message.get("text") or "") if self._is_own(message) else said_in(message)
+
+    def _is_own(self, message: Mapping[str, Any]) -> bool:
+        identity = self.slack.identity
+        return message.get("bot_id") == identity.bot or message.get("user") == identity.user
 
     def permalink(self, channel: str, ts: str, thread: str | None) -> str:
         """Slack's permalinks are made of what is known here: a call for each would be slow."""

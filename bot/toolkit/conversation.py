@@ -12,7 +12,8 @@ from bot.core.request import FileRef
 
 @dataclass(frozen=True, slots=True)
 class ThreadMessage:
-    """A message somebody wrote. `author` is a display name; `url` a link to it, if it has one."""
+    """A message somebody wrote, the bot itself if `own`. `author` is a display name; `url` a link to
+    it, if it has one."""
 
     ts: str
     at: datetime
@@ -21,6 +22,7 @@ class ThreadMessage:
     files: tuple[FileRef, ...] = ()
     replies: int = 0
     url: str | None = None
+    own: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,12 +64,17 @@ async def test_what_is_no_image_or_too_large_is_said(
 
 
 async def test_images_of_others_in_the_thread_are_seen_once(stores: Stores) -> None:
-    """Tagged below somebody's screenshot, it sees it; in the next question it is not sent again."""
+    """Tagged below somebody's screenshot, it sees it; in the next question it is not sent again, and
+    what the bot itself has drawn is not at all."""
     async with bot_with(stores, Script([finish(answer())] * 3)) as bot:
         picture = attached(bot, "shot.png", PNG, "image/png")
         said = ThreadMessage("1.0", datetime.now(UTC), "Ben", "Look", (picture,))
         bot.conversation.messages.append(said)
         await bot.ask(asked("What is on it?", thread="1.0", ts="1.5"))
+        chart = attached(bot, "chart.png", PNG, "image/png")
+        bot.conversation.messages.append(
+            ThreadMessage("1.55", datetime.now(UTC), "Bot", "", (chart,), own=True)
+        )
         await bot.ask(asked("And?", thread="1.0", ts="1.6"))
         later = attached(bot, "more.png", PNG, "image/png")
         bot.conversation.messages.append(

@@ -74,6 +74,19 @@ async def test_a_thread_reads_as_people_see_it(asked):
     assert f"thread_ts={request.thread}" in messages[1].url
 
 
+async def test_what_the_bot_has_posted_is_its_own(asked):
+    """As a chart that it drew: nothing that people attached."""
+    request, bound = await asked.by(ADA)
+    await asked.ws.say(BEN, GENERAL, "[alert]", bot_id="B0OTHER001", thread_ts=request.thread)
+    await asked.rig.clients.writes.files_upload_v2(
+        content="x", filename="chart.png", channel=GENERAL, thread_ts=request.thread
+    )
+    with bound:
+        messages = await asked.conversation.thread(limit=10)
+    assert [message.own for message in messages] == [False, False, True]
+    assert messages[2].files[0].name == "chart.png"
+
+
 async def test_what_other_apps_say_in_blocks_and_attachments_is_read(asked):
     """An alert has little text of its own, or none; a preview of a link is nobody's words."""
     request, bound = await asked.by(ADA)

@@ -39,6 +39,8 @@ def is_about(text: str) -> bool:
 
 def is_asked(view: View) -> bool:
     """Whether the message is about the answer before."""
+    if view.turn.deeper and view.last_answer:
+        return True
     return is_about(view.text) and bool(view.last_answer) and not view.turn.files
 
 
@@ -46,6 +48,12 @@ def answer(view: View, found: Findings) -> None:
     """The same in short, what it rests on, or that rules know one language only."""
     last = view.last_answer
     said = str(last.get("summary") or next(iter(last.values()), ""))
+    if view.turn.deeper:
+        found.summary = (
+            f"There is nothing to add to the answer above: I am {STAND_IN}, and they look once. A real model goes on "
+            "from here."
+        )
+        return
     if SHORTER.fullmatch(view.text):
         found.summary = re.split(r"(?<=[.!?])\s+", said, maxsplit=1)[0]
         found.sources = list(last.get("sources") or [])

@@ -67,7 +67,7 @@ class Turn:
     """What a person said, and what was done about it. `day` is the asker's own date, in ISO form;
     `notes` come from the program itself; `edited` says that it takes the place of what was asked
     `before_edit`, and `is_cut` that more was said; `amends` is a turn that was answered and is asked
-    anew with a change."""
+    anew with a change; `deeper` asks for more of what was answered."""
 
     text: str
     quoted: str = ""
@@ -76,6 +76,7 @@ class Turn:
     notes: list[str] = field(default_factory=list)
     edited: bool = False
     before_edit: str = ""
+    deeper: bool = False
     is_cut: bool = False
     author: str = ""
     place: str = ""
@@ -161,7 +162,9 @@ def _read(text: str) -> Turn:
     text = HEADER.sub("", text, count=1)
     files = [File(found["id"], found["name"]) for found in FILE.finditer(text)]
     text = FILE.sub("", text).replace("Attached files:", "")
-    text = AGAIN.sub("", CUT.sub("", text))
+    text = CUT.sub("", text)
+    deeper = "more depth is wanted" in (again[0] if (again := AGAIN.search(text)) else "")
+    text = AGAIN.sub("", text)
     edit = EDITED.search(text)
     text = EDITED.sub("", text)
     quoted = QUOTED.search(text)
@@ -172,6 +175,7 @@ def _read(text: str) -> Turn:
         FORWARDED.sub("", said),
         files,
         edited=edit is not None,
+        deeper=deeper,
         before_edit=(edit and edit["old"]) or "",
         is_cut=len(text) > LONGEST,
         author=about.get("author", ""),
