@@ -203,3 +203,12 @@ async def test_names_are_known_however_they_are_written(thread: Thread) -> None:
         ("stacked by priority and region", "with status open"),
     ]:
         assert answer in (await thread.ask(question)).answer["summary"], question
+
+
+async def test_names_of_the_database_win_where_all_words_are_its_own(thread: Thread) -> None:
+    """What somebody says of customers in the West answers no question for all of them."""
+    thread.said("Ben Okafor", "Customers in the West are happy.")
+    listed = await thread.ask("Which customers are in the West?")
+    assert "15 customers for West" in listed.answer["summary"]
+    told = await thread.ask("Which customers are happy?")
+    assert "“Customers in the West are happy.”" in told.answer["summary"]

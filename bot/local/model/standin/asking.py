@@ -59,7 +59,7 @@ COUNTS = {
 }
 LATEST = re.compile(
     rf"\b(?:last|latest|newest|most recent|oldest|earliest|first(?=\s+(?:sale|order|ticket|customer|purchase|transaction|deal|entry)\b))(?=\s+\w)(?:\s+(?P<many>\d{{1,3}}|{'|'.join(COUNTS)}))?"
-    r"(?:\s+(?!(?:\w+ )?(?:days?|weeks?|months?|quarters?|years?|time|night)\b|(?:one|first|last|is|are|was|in|of)\b)[a-z]+|(?<=\d)\W*$)",
+    r"(?:\s+(?!(?:\w+ )?(?:days?|weeks?|months?|quarters?|years?|time|night)\b|(?:one|first|last|is|are|was|in|of)\b)[a-z]+|(?<=\d)\W*$)|\blast(?=\W*$)",
     re.IGNORECASE,
 )
 LISTING = r"(?:show|list|give me|which|find)\b.*\b(?:rows|entries|records|lines|orders|transactions|items|tickets|customers|products)"

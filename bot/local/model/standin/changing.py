@@ -57,7 +57,8 @@ def _is_of_data(view: View, what: str) -> bool:
         return True
     sections = sections_of(view.do("list_databases", "I look at what databases there are."))
     tables = [each.table for _, _, listed in sections for each in listed]
-    changed = {*stems(re.split(OF, what, maxsplit=1, flags=re.IGNORECASE)[0])}
+    named = re.split(OF, what, maxsplit=1, flags=re.IGNORECASE)[0]
+    changed = {*stems(what if has(named, r"columns?|rows?|records?|entr(?:y|ies)") else named)}
     if any(changed & {*stems(each.source)} for each in tables):
         return True
     columns = {name for each in tables for name in each.columns}

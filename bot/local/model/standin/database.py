@@ -11,7 +11,7 @@ from .columns import MONEY, default_measure, missing, tell_missing
 from .continuing import gone_on_with, known, source_of, was_asked
 from .findings import Findings
 from .following import answered_from, follows_up, understand_all
-from .naming import lookup
+from .naming import lookup, unknown_words
 from .outputs import Table, failed, parse_tables, reason
 from .query import Query, understand
 from .reading import read_on
@@ -20,7 +20,7 @@ from .shaping import follow_ups, rows_shown
 from .sql import WORDS, quoted, write
 from .telling import tell
 from .view import View
-from .words import content, has, overlap, stems, tokens
+from .words import content, has, overlap, stems
 from .words import listed as listed_words
 
 DATABASE = r"database|databases|db|sql"
@@ -62,12 +62,11 @@ def answer(view: View, found: Findings) -> None:
 def _ask_fitting(view: View, found: Findings, sections: list[Section]) -> None:
     """Ask the table that the question fits best, if it fits any."""
     question = view.text
-    name, lite, tables = max(sections, key=lambda each: _section_fits(question, each))
-    if not tables:
+    (name, lite, tables), named = fitting(question, sections)
+    if named is None:
         found.summary = f"The database {name} has no tables I could ask."
         found.lower("No table to ask.", "low")
         return
-    named = max(tables, key=lambda each: _fits(question, each, tables))
     listed = _with_figures(question, named, tables)
     if not (has(question, DATABASE) or _is_named(question, tables) or was_asked(view)):
         if _is_of(question, listed, tables):
@@ -89,6 +88,13 @@ def _ask_fitting(view: View, found: Findings, sections: list[Section]) -> None:
     _ask(view, found, name, listed, tables, lite=lite)
 
 
+def fitting(question: str, sections: list[Section]) -> tuple[Section, Listed | None]:
+    """The database that the words of a question fit best, and its table."""
+    section = max(sections, key=lambda each: _section_fits(question, each))
+    tables = section[2]
+    return section, max(tables, key=lambda each: _fits(question, each, tables), default=None)
+
+
 def is_asked(view: View) -> bool:
     """Whether a question names a database, or goes on with one that did."""
     if has(
@@ -100,12 +106,16 @@ def is_asked(view: View) -> bool:
         return False
     if has(view.text, RECORDS) and not (view.files or has(view.text, TALKED)):
         return True
-    return follows_up(view.text) and was_asked(view)
+    return follows_up(view.text) and was_asked(view) and not _is_of_a_file(view)
+
+
+def _is_of_a_file(view: View) -> bool:
+    return bool(view.files) and has(view.text, r"files?|csv|xlsx|spreadsheets?|attachment")
 
 
 def is_continued(view: View) -> bool:
     """Whether a question goes on about the database, that was asked last."""
-    if view.turn.files or not was_asked(view):
+    if view.turn.files or not was_asked(view) or _is_of_a_file(view):
         return False
     if has(view.text, FIGURES):
         return True
@@ -141,19 +151,20 @@ def _ask(
 ) -> None:
     table, of_joined = joined(listed, tables)
     query = _query(view, name, table)
-    unplaced = (value for each in query.filters if each.column is None for value in each.values)
-    unknown = [
-        *unheard.left(data.in_full(view), known(view, table), query),
-        *tokens(" ".join(unplaced)),
-    ]
+    unknown = unknown_words(data.in_full(view), known(view, table), query)
     if unknown and (sql := lookup(data.in_full(view), unknown, table, of_joined)):
         thought = f"I look which of the words are names in {name}."
         view.do("query_database", thought, database=name, sql=sql, purpose="names it holds")
         query = _query(view, name, table)
-    if query.silent and was_asked(view) and not _is_named(view.text, [listed]):
+    if query.silent and not _is_named(view.text, [listed]):
+        found.puzzled()
         found.summary = (
-            f"My rules do not know how “{view.text.strip(' ?')}” goes on with the question before. Ask it as a whole "
-            "question, please."
+            found.summary
+            if not view.turns[:-1]
+            else (
+                f"My rules do not know how “{view.text.strip(' ?')}” goes on with the question before. Ask it as a whole "
+                "question, please."
+            )
         )
         found.confidence = "low"
         return

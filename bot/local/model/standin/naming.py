@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from . import unheard
 from .outputs import Table
+from .query import Query
 from .sql import literal, quoted
 from .words import STOP, singular, tokens
 
@@ -19,6 +21,12 @@ def lookup(text: str, unknown: list[str], table: Table, of: str) -> str:
     ends = [f"% {each}" for each in sorted(names) if " " not in each and len(each) >= SHORTEST]
     found = " UNION ".join(_of_column(column, table.texts, listed, ends) for column in table.texts)
     return f'WITH "every" AS (SELECT * FROM {of}) {found}'  # noqa: S608 - every name is quoted
+
+
+def unknown_words(text: str, table: Table, query: Query) -> list[str]:
+    """The words that no rule knows, and those taken for names of which no column is known."""
+    unplaced = (value for each in query.filters if each.column is None for value in each.values)
+    return [*unheard.left(text, table, query), *tokens(" ".join(unplaced))]
 
 
 def _names(words: list[str], unknown: list[str]) -> set[str]:

@@ -6,9 +6,14 @@ import re
 from dataclasses import dataclass
 
 from . import asking, database, directory, search
+from .continuing import known
 from .findings import Findings
 from .moments import DAYS
+from .naming import lookup, unknown_words
+from .outputs import Table
 from .passages import ASKING, cut
+from .query import understand
+from .schemas import joined, sections_of
 from .talk import TALK, Said, said_here
 from .times import MONTHS
 from .view import View
@@ -55,7 +60,30 @@ def is_said(view: View) -> bool:
         return False
     asked = QUESTION.match(view.text)
     is_told = bool(asked and asked["when"]) or len(_asked(view)) >= ENOUGH
-    return is_told and _heard(view) is not None
+    if not is_told or _heard(view) is None:
+        return False
+    return not (database.is_asked(view) and _is_of_database(view))
+
+
+def _is_of_database(view: View) -> bool:
+    """Whether all that a question speaks of are tables, columns and names of a database."""
+    sections = sections_of(view.do("list_databases", "I look at what databases there are."))
+    if not sections:
+        return False
+    (name, _, tables), listed = database.fitting(view.text, sections)
+    if listed is None:
+        return False
+    table, of = joined(listed, tables)
+    unknown = _unknown(view, table)
+    if unknown and (sql := lookup(view.text, unknown, table, of)):
+        thought = f"I look whether {name} holds these names."
+        view.do("query_database", thought, database=name, sql=sql, purpose="names it holds")
+    return not _unknown(view, table)
+
+
+def _unknown(view: View, table: Table) -> list[str]:
+    seen = known(view, table)
+    return unknown_words(view.text, seen, understand(view.text, seen))
 
 
 def is_asked(view: View) -> bool:

@@ -118,6 +118,9 @@ def _once(view: View, found: Findings, once: re.Match[str]) -> None:
         return
     wish = REMIND.sub("", rest).strip(" ,.:;!?\n")
     is_reminder = bool(REMIND.search(rest))
+    if is_reminder and not wish:
+        found.summary = "Of what? Say it as well, as in “Remind me tomorrow at 10 to call Ben”."
+        return
     text = f"Reminder: {wish}" if is_reminder else rest
     told = f"I will remind you here: “{wish}”" if is_reminder else f"“{rest}”"
     if _schedule(view, found, text, told, at=at.isoformat(timespec="minutes")):

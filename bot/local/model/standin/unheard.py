@@ -16,14 +16,14 @@ from .words import STOP, listed, stem, stems, tokens
 TIMES = re.compile(
     r"\b(?:(?:before|after) (?:that|this|then)|the (?:day|week|month|quarter|year) (?:before|after)|weekends?|weekdays?|(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mornings?|holidays?|"
     r"(?:last|past|next) (?:week|quarter|\d+ (?:days|weeks|months))|year[- ]to[- ]date|ytd|"
-    r"(?:that|the same) (?:day|week|month|quarter|year)|(?:the )?next (?:\d+ )?(?:rows|ones|page)|"
+    r"(?:first|second|third|fourth|last) (?:week|weekend|days?|half) (?:of|in) \w+|(?:that|the same) (?:day|week|month|quarter|year)|(?:the )?next (?:\d+ )?(?:rows|ones|page)|"
     r"(?:top|bottom|best|worst) \d+(?= ?(?:%|percent))|(?:top|bottom|best|worst) (?:\d+ )?\w+ (?:(?:in|for|of) each|per) \w+|"
     r"weeks? \d+|(?:second|third|2nd|3rd|next|fourth) (?:best|worst|highest|lowest|biggest|largest|smallest)|how many (?:days|weeks|months|quarters|years)|per unit|he|she|his|her|(?<!as )if (?:we|i|you|they|it|the|all|every)\b[^.?!,;]*)\b",
     re.IGNORECASE,
 )
 """Times, suppositions and people that the rules have no words for."""
 BY_WEEKDAY = re.compile(
-    rf"\b(?:by|per|each|every|which|what|best|worst)\s+(?:{asking.PERIODS['weekday']})\b",
+    rf"\b(?:by|per|each|every|which|what|best|worst|\d+)\s+(?:{asking.PERIODS['weekday']})\b",
     re.IGNORECASE,
 )
 NOT = re.compile(
