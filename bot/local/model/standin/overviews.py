@@ -38,14 +38,14 @@ def tell_source(view: View, found: Findings) -> None:
 
 def _in_a_line(view: View, found: Findings, file: File) -> str:
     if IMAGE.search(file.name):
-        return f"**{file.name}**: an image, of which a stand-in model can tell nothing"
+        return f"`{file.name}`: an image, of which a stand-in model can tell nothing"
     output = view.do("read_file", f"I read {file.name}.", file_id=file.id)
     document, tables = parse_document(output), parse_tables(output)
     if document:
         found.source(document.source, document.url, "What it says.")
-        return f"**{file.name}**: {' '.join(map(cut, key_sentences(document.text)[:1]))}"
+        return f"`{file.name}`: {' '.join(map(cut, key_sentences(document.text)[:1]))}"
     if not tables:
         why = reason(output)
-        return f"**{file.name}**{why.removeprefix(file.name) if why.startswith(file.name) else f': {why}'}"
+        return f"`{file.name}`{why.removeprefix(file.name) if why.startswith(file.name) else f': {why}'}"
     found.source(tables[0].source, tables[0].url, "Its rows and columns.")
-    return "; ".join(rows_and_columns(table.source, table) for table in tables)
+    return "; ".join(rows_and_columns(f"`{table.source}`", table) for table in tables)
