@@ -15,7 +15,7 @@ from bot.toolkit import spreadsheets, tables
 from bot.toolkit.artifacts import CHART_TYPE, Artifacts
 from bot.toolkit.reports.blocks import Block, Figure, Listing, Paragraph, Quote, Run, Table, Text
 
-_MOST_ROWS = 300
+_MOST_ROWS = 1000
 _MOST_COLUMNS = 16
 _MOST_FIGURES = 20
 

@@ -185,7 +185,7 @@ async def test_odd_texts_make_a_file(artifacts: MemoryArtifacts, name: str) -> N
     [
         ("![x](tbl_none)", "no handle tbl_none"),
         ("![x](TEXT)", "only a chart_… or a tbl_…"),
-        ("![x](LONG)", "has 301 rows and 1 columns; a report shows up to 300"),
+        ("![x](LONG)", "has 1,001 rows and 1 columns; a report shows up to 1000"),
         ("a\n\n" * 11, "11 paragraphs"),
         ("|a|\n|-|\n" + "|b|\n" * 11, "11 cells"),
         ("word " * 50_000, "200,000 at most"),
@@ -201,7 +201,7 @@ async def test_what_cannot_stand_in_a_report_says_why(
     monkeypatch.setattr(reports, "_MOST_BLOCKS", 10)
     monkeypatch.setattr(reports, "_MOST_CELLS", 10)
     kept = await artifacts.save(b"x", name="n", media_type="text/plain", prefix="doc")
-    long = await tables.save_rows(artifacts, ["n"], [[n] for n in range(301)], name="n")
+    long = await tables.save_rows(artifacts, ["n"], [[n] for n in range(1001)], name="n")
     text = text.replace("TEXT", kept.handle).replace("LONG", long.handle)
     with pytest.raises(ToolError, match=why):
         await share_file("r.pdf", conversation, artifacts, content=text)

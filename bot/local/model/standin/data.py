@@ -16,7 +16,7 @@ from .columns import (
     tell_missing,
     text_to_add_up,
 )
-from .exporting import last_result, name_of, share_if_asked, without_form
+from .exporting import last_result, name_of, share_if_asked, share_whole, without_form
 from .findings import Findings
 from .following import answered_from, follows_up, is_form_only, tell_kept, understand_all
 from .moments import absolute
@@ -84,6 +84,8 @@ def from_reading(view: View, found: Findings, reading: str) -> None:
     """Answer from what a tool read: a document, or one or more tables."""
     document, listed = parse_document(reading), parse_tables(reading)
     if document:
+        if share_whole(view, found, document):
+            return
         documents.answer(view, found, document)
         found.gaps += re.findall(r"^note: (.+)$", reading, re.M)
         share_if_asked(view, found, None)

@@ -8,9 +8,9 @@ from typing import Any
 
 from .asking import SHARE
 from .findings import Findings
-from .outputs import Table, failed, parse_tables, reason, sheet_of
+from .outputs import Document, Table, parse_tables, reason, sheet_of
 from .view import Missing, OutOfTurns, View
-from .words import has
+from .words import has, tokens
 
 _ENDINGS = {"xlsx": "xlsx|excel", "pdf": "pdf", "docx": "docx|word"}
 """What a file can be besides CSV, by the words that ask for it."""
@@ -21,6 +21,41 @@ _FORM = re.compile(
     r"(?: (?:files?|documents?|spreadsheets?|sheets?|format))?\b",
     re.IGNORECASE,
 )
+
+
+_REPORTS = {"pdf", "docx"}
+_WORDS_OF_FORM = {
+    *(
+        "can",
+        "could",
+        "you",
+        "please",
+        "now",
+        "and",
+        "ok",
+        "just",
+        "to",
+        "me",
+        "as",
+        "in",
+        "a",
+        "an",
+    ),
+    *("convert", "export", "save", "share", "send", "make", "give", "turn", "put", "download"),
+    *(
+        "it",
+        "this",
+        "that",
+        "the",
+        "same",
+        "file",
+        "document",
+        "text",
+        "all",
+        "everything",
+        "whole",
+    ),
+}
 
 
 def without_form(text: str) -> str:
@@ -63,21 +98,40 @@ def last_result(view: View) -> Table | None:
     return next((table for step in queries for table in parse_tables(step.output or "")), None)
 
 
+def share_whole(view: View, found: Findings, document: Document) -> bool:
+    """Share all of a text where nothing but another form of it is asked for, as "convert this to pdf
+    please"; else False."""
+    if not has(view.text, SHARE) or set(tokens(without_form(view.text))) - _WORDS_OF_FORM:
+        return False
+    called = PurePath(document.source).stem
+    found.summary = f"I take the text of {document.source}, without its pictures and layout."
+    _save(view, found, called, {"handle": document.handle}, "")
+    return True
+
+
 def share_if_asked(view: View, found: Findings, result: Table | None, *, called: str = "") -> None:
     """Share a whole result, or what was found in a text, in the thread as the file asked for."""
     if not has(view.text, SHARE):
         return
-    ending = next((each for each, named in _ENDINGS.items() if has(view.text, named)), "csv")
-    is_report = ending in {"pdf", "docx"}
+    is_report = _ending(view) in _REPORTS
     if result is None and not is_report:
-        found.gaps.append(f"A text is no table, so there is no {ending} of it.")
+        found.gaps.append(f"A text is no table, so there is no {_ending(view)} of it.")
         return
     called = called or found.caption or _plain_name(found, result)
-    plain = re.sub(r"[^\w -]+", " ", called).strip()
-    name = f"{plain or 'Result'}.{ending}"
     what: dict[str, Any] = {"handle": result.handle} if result else {}
     if result is None or (is_report and (found.points or len(result.rows) < 2)):
         what = {"content": _report(view, found, result)}
+    rows = f", with all {result.total:,} rows" if result and result.total > 1 else ""
+    _save(view, found, called, what, rows)
+
+
+def _ending(view: View) -> str:
+    return next((each for each, named in _ENDINGS.items() if has(view.text, named)), "csv")
+
+
+def _save(view: View, found: Findings, called: str, what: dict[str, Any], extent: str) -> None:
+    plain = re.sub(r"[^\w -]+", " ", called).strip()
+    name = f"{plain or 'Result'}.{_ending(view)}"
     try:
         output = view.do(
             "share_file",
@@ -90,13 +144,7 @@ def share_if_asked(view: View, found: Findings, result: Table | None, *, called:
     except (Missing, OutOfTurns):
         found.lower("The result could not be shared as a file here.")
         return
-    if failed(output):
-        found.lower(f"The file was not shared: {reason(output)}")
+    if output.startswith("shared:"):
+        found.points.append(f"Shared in this thread as `{name}`{extent}.")
     else:
-        found.points.append(f"Shared in this thread as `{name}`{_extent(result)}.")
-
-
-def _extent(result: Table | None) -> str:
-    if result is None or result.total == 1:
-        return ""
-    return f", with all {result.total:,} rows"
+        found.lower(f"The file was not shared: {reason(output)}")

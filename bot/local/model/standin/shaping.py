@@ -26,7 +26,7 @@ def describe(found: Findings, table: Table) -> None:
         found.points.append(
             f"`{column}`: {f'always {shown(low)}' if low else 'empty'}"
             if low == high
-            else f"`{column}`: {shown(low)} to {shown(high)}, {distinct} different values"
+            else f"`{column}`: {shown(low)} to {shown(high)}, {shown(distinct)} different values"
         )
     found.caption = "The first rows"
     found.columns = table.header[:MOST_COLUMNS]
