@@ -212,3 +212,16 @@ async def test_names_of_the_database_win_where_all_words_are_its_own(thread: Thr
     assert "15 customers for West" in listed.answer["summary"]
     told = await thread.ask("Which customers are happy?")
     assert "“Customers in the West are happy.”" in told.answer["summary"]
+
+
+async def test_a_follow_up_goes_on_with_the_source_that_answered_last(thread: Thread) -> None:
+    """Of a file and a database in one thread, also where the answer took no new query."""
+    for question, answer in [
+        ("revenue by region", "**North** has the highest total revenue"),
+        ("how many orders are there in the database?", "There are **800** orders."),
+        ("by region", "**West** has the highest number of orders"),
+        ("which region is best in the file?", "**North** has the highest total revenue"),
+        ("only West", "The total revenue for West is **57**."),
+    ]:
+        told = await thread.ask(question, *(["sales.csv"] * question.startswith("revenue")))
+        assert answer in told.answer["summary"], question

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from .data import with_seen_values
 from .following import answered_from, leans
-from .outputs import Table
+from .outputs import Table, parse_tables
 from .query import understand
 from .schemas import Listed, Section, joined
 from .view import View
@@ -17,7 +17,16 @@ def was_asked(view: View) -> bool:
     """Whether the last figures came from a database."""
     asked = (step.tool for step in view.steps)
     reads = ("query_database", "query_table", "read_file")
-    return next((tool for tool in asked if tool in reads), "") == "query_database"
+    told = {each["title"] for each in view.last_answer.get("sources") or []}
+    return next((tool for tool in asked if tool in reads), "") == "query_database" and not (
+        told & _files(view)  # an answer that took no new query
+    )
+
+
+def _files(view: View) -> set[str]:
+    """What the tables are called that were read from files."""
+    read = (step.output or "" for step in view.steps if step.tool == "read_file")
+    return {table.source for output in read for table in parse_tables(output)}
 
 
 def known(view: View, table: Table) -> Table:
