@@ -95,8 +95,12 @@ def render_shared(outcome: Outcome, request: Request) -> Rendered:
     buttons, which would ask on in private."""
     outcome = _cleaned(outcome)
     frame = _frame(outcome, request, LinkGate(outcome.links))
-    shared = words.SHARED_BY.format(person=request.user, question=_question(request))
-    frame.above.insert(0, context(shared))
+    question = _question(request)
+    shared, plain = (
+        words.SHARED_BY.format(person=person, question=question)
+        for person in (f"<@{request.user}>", request.author)
+    )
+    frame.above.insert(0, context(shared, plain))
     foot = frame.below[-1:]
     return _framed(Frame(frame.above, foot), outcome, request, PART_SIZE)
 
@@ -157,9 +161,10 @@ def _frame(outcome: Outcome, request: Request, gate: LinkGate) -> Frame:
         case RunStatus.CANCELLED:
             found = _found(outcome, gate)
             lead = words.FOUND_SO_FAR if outcome.result or found else words.NOTHING_FOUND_YET
+            plain = f"{note or words.STOPPED} {lead}"
             if outcome.stopped_by not in ("", request.user):
                 note = words.STOPPED_BY.format(person=outcome.stopped_by)
-            stopped = context(f":black_square_for_stop: {note or words.STOPPED} {lead}")
+            stopped = context(f":black_square_for_stop: {note or words.STOPPED} {lead}", plain)
             return Frame([stopped, *found], [_bare(retry_button(request.id)), foot])
         case RunStatus.FAILED:
             sentence = markdown_pieces(outcome.note, gate) or joined([words.FAILED])

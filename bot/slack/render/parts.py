@@ -153,14 +153,15 @@ def written(markdown: str) -> Piece:
     return Piece({"type": "markdown", "text": markdown}, markdown)
 
 
-def context(mrkdwn: str) -> Piece:
-    """A small grey line. One that is too long ends before the code or link that it is cut in."""
+def context(mrkdwn: str, plain: str = "") -> Piece:
+    """A small grey line. One that is too long ends before the code or link that it is cut in. `plain`
+    is what notifications have of it, where it mentions somebody: they would show the id."""
     text = shortened(mrkdwn, 2_900)
     if text.count("`") % 2:
         text = f"{text.rpartition('`')[0]}…"
     if text.rfind("<") > text.rfind(">"):
         text = f"{text.rpartition('<')[0]}…"
-    return Piece({"type": "context", "elements": [{"type": "mrkdwn", "text": text}]}, text)
+    return Piece({"type": "context", "elements": [{"type": "mrkdwn", "text": text}]}, plain or text)
 
 
 def shortened(text: str, limit: int) -> str:

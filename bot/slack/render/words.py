@@ -98,7 +98,7 @@ CHART_KINDS = {"bar": "Bar", "line": "Line", "area": "Area", "pie": "Pie"}
 
 SHARE = "Post it in the thread"
 ASKED_ALONE = "You asked: {question}"
-SHARED_BY = "<@{person}> asked me this, and shares my answer: {question}"
+SHARED_BY = "{person} asked me this, and shares my answer: {question}"
 CANNOT_SHARE = "I no longer have that answer. Please ask again."
 NOTHING_RUNS = "Nothing is running here any more."
 CANNOT_RETRY = "I no longer have that question. Please ask it again."

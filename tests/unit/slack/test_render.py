@@ -148,6 +148,9 @@ def test_who_stopped_it_is_said_where_that_was_not_the_asker():
     )
     by_other = stopped.model_copy(update={"stopped_by": "U0OTHER001"})
     assert "Stopped by <@U0OTHER001>." in shown_text(render(by_other, REQUEST))
+    assert (
+        "U0OTHER001" not in render(by_other, REQUEST).parts[0].text
+    )  # notifications show ids as such
     by_asker = stopped.model_copy(update={"stopped_by": REQUEST.user})
     assert "Stopped by" not in shown_text(render(by_asker, REQUEST))
 
