@@ -12,7 +12,7 @@ from bot.local.model import ModelRequest, ResponsesServer
 from bot.local.model.standin import StandIn
 from bot.local.model.standin.view import View
 from bot.runners import catalogue
-from tests.unit.local.standin_kit import ANSWER, Thread, shop
+from tests.unit.local.standin_kit import ANSWER, Thread, message, shop
 
 PAGE = (
     "handle: doc_1 · 2 lines · source: Opening hours <https://example.org/hours>\n\n"
@@ -414,6 +414,16 @@ async def test_what_is_kept_for_later_or_posted(
     assert {name: given[name] for name in arguments} == arguments
     assert summary in told.answer["summary"]
     assert "mem_1" not in told.answer["summary"]
+
+
+async def test_a_number_that_a_form_must_have_is_found_or_not_invented(thread: Thread) -> None:
+    """The next step of a workflow goes on with it."""
+    total = {"type": "object", "properties": {"total": {"type": "number"}}, "required": ["total"]}
+    thread.finish = {**ANSWER, "parameters": total}
+    told = await thread.ask("total revenue by region", "sales.csv")
+    assert told.answer == {"total": 386.5}
+    thread.items.append(message("Who are you?", (), ""))
+    assert thread.think() == []
 
 
 async def test_asking_again_is_the_same_question(thread: Thread) -> None:

@@ -16,7 +16,7 @@ from ..request import ModelRequest
 from . import schedules
 from .amending import amended
 from .conversation import COMPLETE, LONGEST, Turn, in_common
-from .findings import Findings
+from .findings import Findings, NoFigure
 from .intents import INTENTS, Intent
 from .view import Missing, Need, OutOfTurns, View
 from .wishes import follow, wished
@@ -138,7 +138,10 @@ def _finish(view: View, found: Findings) -> Reply:
     if tool is None:
         return text("\n".join([found.summary, *found.points]))
     follow(wished(view.request), found)
-    arguments = found.arguments(tool.get("parameters") or {})
+    try:
+        arguments = found.arguments(tool.get("parameters") or {})
+    except NoFigure as missing:
+        return text(f"{found.summary}\n\nMy rules found no number for “{missing}”.")
     thought = "I have what I need and write the answer." if found.confidence != "low" else (
         "I cannot do more, so I say what I have and what is missing."
     )  # fmt: skip

@@ -10,10 +10,15 @@ from .words import stems
 
 Schema = dict[str, Any]
 NOTHING: dict[str, Any] = {"string": "", "integer": 0, "number": 0, "boolean": False}
+NUMBERS = ("number", "integer")
 CONFIDENCE = ("high", "medium", "low")
 STAND_IN = "the stand-in model of `bot dev`, which follows fixed rules"
 EXAMPLES = ("What can you do?", "What is 18% of 24,350?", "Which tables are in the database?")
 """Questions for somebody who has not asked one yet."""
+
+
+class NoFigure(Exception):
+    """A form wants nothing but numbers, and none was found: better no answer than an invented one."""
 
 
 @dataclass
@@ -83,19 +88,20 @@ class Findings:
         return {"caption": self.caption, "columns": self.columns, "rows": self.rows}
 
     def arguments(self, schema: Schema) -> dict[str, Any]:
-        """Everything the schema asks for: by the names of its properties, else by their types."""
-        definitions = schema.get("$defs", {})
-        return {
-            name: self._property(name, part, definitions)
-            for name, part in schema.get("properties", {}).items()
-        }
+        """Everything the schema asks for: by the names of its properties, else by their types. Raises
+        NoFigure."""
+        definitions, properties = schema.get("$defs", {}), schema.get("properties", {})
+        numbers = [name for name, part in properties.items() if part.get("type") in NUMBERS]
+        if numbers and len(numbers) == len(properties) and self.figure is None:
+            raise NoFigure(numbers[0])
+        return {name: self._property(name, part, definitions) for name, part in properties.items()}
 
     def _property(self, name: str, schema: Schema, definitions: dict[str, Any]) -> Any:
         shapes = options(schema, definitions)
         if not shapes:
             return None
         value = self._named(name)
-        if shapes[0].get("type") in ("number", "integer") and not isinstance(value, int | float):
+        if shapes[0].get("type") in NUMBERS and not isinstance(value, int | float):
             value = self.figure
         if value is None and nullable(schema):
             return None

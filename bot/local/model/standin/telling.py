@@ -236,7 +236,7 @@ def _tell_part(
 
 def _tell_parts(found: Findings, groups: list[Group], query: Query, statement: Statement) -> None:
     """The whole, and how it is made up."""
-    total = sum(group.value for group in groups)
+    found.figure = total = sum(group.value for group in groups)
     if len(groups) < 2:
         return
     # Of two labels the figures are added up by the first, of a course by what has it.
