@@ -37,8 +37,8 @@ async def compare_tables(
     limit: deriving.Limit = None,
     compact: Compact = False,
 ) -> ToolResult:
-    """List each difference: key, what happened (added, removed, changed), column, old and new value.
-    Columns that only one version has are named, not compared."""
+    """List each difference: key, what happened (added, removed, changed), column, old and new value; of
+    a row that came or went all it holds. Columns that only one version has are named, not compared."""
     old, new = (
         await deriving.having(artifacts, before, key),
         await deriving.having(artifacts, after, key),
@@ -90,8 +90,9 @@ def _differences(before: str, after: str, key: str, columns: list[str]) -> str:
     )
     shown_key = f"coalesce({old}, {new})::VARCHAR AS key"
     parts = [
-        f"SELECT {shown_key}, CASE WHEN {old} IS NULL THEN 'added' ELSE 'removed' END "
-        f"AS what, NULL::VARCHAR AS field, NULL::VARCHAR AS old, NULL::VARCHAR AS new FROM {joined} "
+        f"SELECT {shown_key}, CASE WHEN {old} IS NULL THEN 'added' ELSE 'removed' END AS what, NULL::VARCHAR AS field, "
+        f"CASE WHEN {new} IS NULL THEN {_row('b', columns)} END AS old, "
+        f"CASE WHEN {old} IS NULL THEN {_row('a', columns)} END AS new FROM {joined} "
         f"WHERE {old} IS NULL OR {new} IS NULL"
     ]
     for column in columns:
@@ -101,6 +102,15 @@ def _differences(before: str, after: str, key: str, columns: list[str]) -> str:
             f"WHERE {old} IS NOT NULL AND {new} IS NOT NULL AND {was} IS DISTINCT FROM {is_now}"
         )
     return f"{' UNION ALL '.join(parts)} ORDER BY 2, 1, 3"
+
+
+def _row(version: str, columns: list[str]) -> str:
+    """SQL for what a row holds, as "name: Desk, price: 200"; NULL where there is no column."""
+    cells = [
+        f"{deriving.literal(f'{each}: ')} || {version}.{quoted_name(each)}::VARCHAR"
+        for each in columns
+    ]
+    return f"concat_ws(', ', {', '.join(cells)})" if cells else "NULL::VARCHAR"
 
 
 def _names(table: Artifact) -> set[str]:

@@ -295,7 +295,7 @@ async def test_other_response_types_are_filled_by_their_names(thread: Thread) ->
     assert told.answer["participants"] == ["Ada", "Bob"]
     assert "We decided to wait" in told.answer["decisions"][0]
     assert told.answer["action_items"][0]["owner"] == "Bob"
-    assert "fix the login page" in told.answer["action_items"][0]["task"]
+    assert "Fix the login page" in told.answer["action_items"][0]["task"]
     assert told.answer["open_questions"] == ["Ada: “Shall we ship on Friday?”"]
     assert (told.answer["sentiment"], told.answer["score"], told.answer["due"]) == (
         "unclear",

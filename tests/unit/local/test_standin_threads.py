@@ -118,3 +118,60 @@ async def test_one_sentence_may_give_several_people_something_to_do() -> None:
     ]
     ended = await told(thread, "ThreadSummary", "Summarise this thread.")
     assert "“Launch in March.” Nobody" in ended.answer["about"]
+
+
+@pytest.fixture
+def offsite() -> Thread:
+    """A proposal, an objection, and what was agreed in words that do not name the matter."""
+    made = Thread()
+    made.said("Ben Okafor", "We should decide on the offsite. I propose Lisbon in May.")
+    made.said("Chloe Martin", "Lisbon is fine, but May clashes. June 8-10 works better.")
+    made.said("Ben Okafor", "ok agreed: Lisbon, June 8-10. Chloe books the hotel by Friday.")
+    made.said("Ben Okafor", "TODO @Dana Kim: update the roadmap page. Budget is 12k, ok?")
+    made.said("Chloe Martin", "Yes. But legal has to check it, who knows them?")
+    return made
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("what did we decide about the offsite?", "Ben Okafor's: “ok agreed: Lisbon, June 8-10.”"),
+        ("what did we decide about the hotel?", "Chloe books the hotel by Friday."),
+        ("what did we decide about the roadmap?", "I found no decision about “roadmap”"),
+        ("when is the offsite?", "Decided after that: Ben Okafor: “ok agreed: Lisbon, June 8-10.”"),
+        ("and the roadmap page?", "I cannot tell that by rules. This is what was said of"),
+        ("what did Chloe say about the budget?", "Chloe Martin wrote nothing about “budget”"),
+        ("what are the action items?", "**Chloe**: Books the hotel, by Friday, 27 November"),
+        ("what are the action items?", "**Dana**: Update the roadmap page (Ben Okafor)"),
+        ("what are the action items?", "**Legal**: Check it"),
+        ("which questions are still open?", "Chloe Martin: “But legal has to check it, who knows"),
+        ("who asked what in this thread?", "Ben Okafor: “TODO @Dana Kim"),
+    ],
+)
+async def test_what_came_of_a_talk_is_told_as_far_as_words_tell(
+    offsite: Thread, question: str, said: str
+) -> None:
+    """A proposal is no decision; where rules cannot tell, the messages speak for themselves."""
+    answer = (await offsite.ask(question)).answer
+    shown = "\n".join([answer["summary"], *answer["key_points"]])
+    assert said in shown
+    assert "Budget is 12k" not in shown or "open" not in question
+
+
+async def test_a_channel_that_could_not_be_read_is_not_told_to_be_empty() -> None:
+    thread = Thread()
+    refused = "That conversation is private, and others read this thread. Say that you can look."
+    thread.outputs["read_channel"] = [refused]
+    answer = (await thread.ask("what was decided in #finance?")).answer
+    assert answer["summary"].startswith("I could not read #finance: That conversation is private")
+    assert "nobody" not in answer["summary"]
+
+
+async def test_a_summary_tells_what_the_bot_answered(thread: Thread) -> None:
+    """What was asked of it is no message of its own; its answer is told by its first sentence."""
+    thread.said("Ben Okafor", "@Answer Bot how many parcels are late?")
+    thread.said("Answer Bot", "28 parcels are. Most of them in the north.")
+    answer = (await told(thread, "ThreadSummary", "Summarise this thread.")).answer
+    assert answer["timeline"][-1]["what"] == (
+        "Ben Okafor asked me “@Answer Bot how many parcels are late?” I answered “28 parcels are.”"
+    )

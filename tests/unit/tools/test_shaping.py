@@ -64,7 +64,11 @@ async def test_two_versions_are_compared(artifacts: MemoryArtifacts, heads: Arti
     rows = [["NORTH", "Eve", 1], ["East", "Ben", 2]]
     newer = await tables.save_rows(artifacts, ["region", "head", "x"], rows, name="new.csv")
     result = await comparing.compare_tables(heads.handle, newer.handle, "region", artifacts)
-    assert body(result) == ["East,added,,,", "NORTH,changed,head,Ada,Eve", "West,removed,,,"]
+    assert body(result) == [
+        "East,added,,,head: Ben",
+        "NORTH,changed,head,Ada,Eve",
+        "West,removed,,head: Ben,",
+    ]
     assert f"columns only in {newer.handle}: x" in result.content
 
 

@@ -88,7 +88,7 @@ def _answer(view: View, question: str, found: Findings) -> None:
         if meant := _meant(view):
             meant.answer(view, found)
         else:
-            found.puzzled()
+            found.puzzled(database=view.knows("list_databases"))
 
 
 def _questions(view: View) -> list[str]:

@@ -14,7 +14,8 @@ SHORTER = re.compile(
     re.IGNORECASE,
 )
 WHY = re.compile(
-    r"\W*(?:but |and )?(?:why(?: (?:is|was) (?:that|this|it)(?: so)?)?|how (?:come|so)|how do you know(?: that)?|"
+    r"\W*(?:but |and )?(?:(?:please |can you )?(?:explain|show|tell)(?: me)? (?:how|where|why) .*\b(?:that|this|it|these|those|the number|the figure|the answer)\b.*|"
+    r"how (?:did|do) you (?:calculate|compute|get|find|know|come up with|work out|arrive at)(?: to)? (?:that|this|it|these|those|(?:that|this|the) \w+)|why(?: (?:is|was) (?:that|this|it)(?: so)?)?|how (?:come|so)|how do you know(?: that)?|"
     r"are you sure|where (?:is|does|did) (?:that|this|it) (?:come )?from|says who|really|what(?:'s| is) (?:the|your) source)\W*",
     re.IGNORECASE,
 )
@@ -66,7 +67,16 @@ def answer(view: View, found: Findings) -> None:
         found.summary = f"I only know English: I am {STAND_IN}, and translating needs a real one."
     else:
         _explain(found, [each["title"] for each in last.get("sources") or []])
+        if sql := _query(view):
+            found.points.append(f"The query was `{sql}`")
         found.sources = list(last.get("sources") or [])
+
+
+def _query(view: View) -> str | None:
+    """The statement that gave the figures of the last answer; None where there was none."""
+    answered = next((turn for turn in reversed(view.turns[:-1]) if turn.steps), None)
+    said = (step.arguments.get("sql") for step in reversed(answered.steps if answered else []))
+    return next((" ".join(sql.split()) for sql in said if sql), None)
 
 
 def _explain(found: Findings, titles: list[str]) -> None:

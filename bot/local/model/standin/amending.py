@@ -4,7 +4,6 @@ that was said."""
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 
 from .conversation import COMPLETE, Step, Turn
 from .findings import Findings
@@ -14,13 +13,14 @@ from .schedules import REMIND
 from .view import View
 
 LEAD = re.compile(
-    r"^[^\w\"“]*(?:(?:no|nope|sorry|actually|wait|oh|ok|okay|yes|please|i mean(?:t)?|oops|hm+|but|and|can you|could you|"
-    r"let'?s|better|rather|just)\b[^\w\"“]*)*",
+    r"^[^\w\"“#<]*(?:(?:no|nope|sorry|actually|wait|oh|ok|okay|yes|please|i mean(?:t)?|oops|hm+|but|and|can you|could you|"
+    r"let'?s|better|rather|just)\b[^\w\"“#<]*)*",
     re.IGNORECASE,
 )
 TAIL = re.compile(
     r"\W*(?:\b(?:instead|rather|please|then|thanks|(?:would be|is) better)\b\W*)*$", re.IGNORECASE
 )
+POLITE_END = re.compile(r"(?:[\s,]+(?:instead|rather|please|thanks))+\W*$", re.IGNORECASE)
 CORRECTS = re.compile(
     r"^\W*(?:no|sorry|actually|wait|i mean(?:t)?|oops|rather|instead|only|just|but|without|excluding|make (?:it|that))\b|"
     r"\b(?:instead|rather)\W*$",
@@ -67,6 +67,7 @@ SWAPPED = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 ALIASES = {"message": "text", "wording": "text", "name": "title", "heading": "title"}
+UNKNOWN = "Nothing was done, as my rules do not know this change"
 QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”")
 _QUOTES = " \t\n\"“”'‘’"
 
@@ -75,7 +76,8 @@ def amended(turns: list[Turn], waiting: list[Turn]) -> list[Turn]:
     """Those that wait for an answer, without the ones whose place a later one takes: it corrects the
     one before, or says yes or no to what waited. A change of what was done is a question anew."""
     overtaken = set()
-    for before, turn in pairwise(turns):
+    for at, turn in enumerate(turns[1:], 1):
+        before = _changed_by_it(turns[:at])
         revised = None if turn.files or turn.edited else _revised(before, turn.text)
         waits = any(before is each for each in waiting)
         if waits and (revised or CORRECTS.search(turn.text) or is_off(before, turn.text)):
@@ -87,6 +89,18 @@ def amended(turns: list[Turn], waiting: list[Turn]) -> list[Turn]:
         if revised:
             turn.text, turn.amends = revised, before.amends if waits else before
     return [turn for turn in waiting if id(turn) not in overtaken]
+
+
+def _changed_by_it(earlier: list[Turn]) -> Turn:
+    """The turn that a message may change: the one before, or what that failed to change."""
+    *others, last = earlier
+    while others and last.steps and _said(last).startswith(UNKNOWN):
+        last = others.pop()
+    return last
+
+
+def _said(turn: Turn) -> str:
+    return str(turn.steps[-1].arguments.get("summary") or "")
 
 
 def is_off(turn: Turn, text: str) -> bool:
@@ -112,7 +126,7 @@ def is_unclear(view: View) -> bool:
 def tell_unclear(_: View, found: Findings) -> None:
     """Nothing was done, and how a change is said."""
     found.summary = (
-        "Nothing was done, as my rules do not know this change. Say it as “change the text to …”, or "
+        f"{UNKNOWN}. Say it as “change the text to …”, or "
         "“April, not March”, or ask for all of it anew."
     )
 
@@ -132,7 +146,8 @@ def _revised(before: Turn, said: str) -> str | None:
         changes.append(_retimed(before.text, core, last))
         if WHEN.fullmatch(core) and core and CHANNEL.search(before.text):
             changes.append(f"{before.text} {core}")  # not now, but then
-        changes += [_reworded(before.text, core, last), _swapped(before.text, core)]
+        whole = POLITE_END.sub("", LEAD.sub("", said)).strip()
+        changes += [_reworded(before.text, whole, last), _swapped(before.text, core)]
     return next((each for each in changes if each and each != before.text), None)
 
 

@@ -6,11 +6,11 @@ import re
 
 from .directory import FILE
 from .findings import Findings
+from .new_canvas import INTO, body_of, title_of
 from .outputs import Document, failed, not_done, parse_document, reason
 from .passages import cut, summarise
-from .talk import messages_here, to_do
 from .view import View
-from .words import content, has, overlap, sentences, shortened
+from .words import content, has, overlap
 
 CANVAS = r"canvas(?:es)?"
 MAKE = re.compile(
@@ -32,22 +32,11 @@ DELETE = re.compile(
     r"\b(?:delete|remove|take out)\b(?: the)?\s+(?:(?P<place>first|last) (?:line|item|paragraph|point|heading|section)|[\"“'‘]?(?P<text>[^\"”'’]+))",
     re.IGNORECASE,
 )
-NAMED = re.compile(
-    r"\b(?:canvas(?=\s+[\"“'‘])|called|titled|named|with the title|about|on|for)\b\s+[\"“'‘]?(?P<name>[^\"”'’:]+?)[\"”'’]?(?=\s+with\b|\s+that\b|\s+and an?\b|\s*[:.]|\s*$)",
-    re.I,
-)
-BODY = re.compile(
-    r"(?:\bwith\b(?! the title)(?: the text)?|\bcontaining\b|\bthat says\b)\s*:?\s*(?P<with>.+)|:\s*(?P<after>.+)",
-    re.I | re.S,
-)
 PLACE = re.compile(r"#(?P<name>[\w-]+)")
 HEAD = re.compile(r"canvas: (?P<id>\w+) · title: (?P<title>.*?)(?: · empty)?$", re.M)
 MADE = re.compile(r"^(?:made|edited): (?P<id>\w+) · link: (?P<url>\S+)")
-LAST = r"this|that|it|the (?:result|answer|summary|figures)"
-OUTLINE = ("Purpose", "Decisions", "Next steps", "Open questions")
 TOOLS = ("create_canvas", "edit_canvas", "read_canvas")
 MOST_LINES = 12
-LONGEST_TITLE = 40
 
 
 def is_asked(view: View) -> bool:
@@ -93,8 +82,12 @@ def _make(view: View, found: Findings) -> None:
         found.summary = f"There is a canvas already, **{there['title']}**, so I made no second one. I can add to it."
         found.follow_ups = ["Read the canvas", "Add to the canvas: to be discussed"]
         return
-    text, told = _body(view)
-    title = _title(view, text)
+    if asked := INTO.search(view.text):
+        found.summary = f"I do one thing at a time: ask for “{asked['what']}” first, then say “put it into a canvas”."
+        found.follow_ups = [asked["what"][:1].upper() + asked["what"][1:]]
+        return
+    text, told = body_of(view)
+    title = title_of(view, text)
     place = PLACE.search(view.text)
     output = view.do(
         "create_canvas", "I make the canvas, if I may.", fresh=True, title=title, text=text,
@@ -110,58 +103,6 @@ def _make(view: View, found: Findings) -> None:
     found.summary = f"The canvas [{title}]({made['url']}) is made{where}. {told}"
     found.source(f"Canvas “{title}”", made["url"], "What was written.")
     found.follow_ups = ["Read the canvas", "Add to the canvas: to be discussed"]
-
-
-def _title(view: View, text: str) -> str:
-    """The name that was given, or the beginning of what stands in it."""
-    named = NAMED.search(BODY.sub("", view.text) if ":" in view.text else view.text)
-    name = named["name"] if named else ""
-    name = re.sub(
-        r"^(?:our|the|my|an?|this)\s+|\s+(?:in|for) #.*$|\bme\b", "", name.strip(), flags=re.I
-    ).strip(" ,.")
-    if not name or re.fullmatch(LAST, name, re.IGNORECASE):
-        name = "Action items" if has(view.text, r"action items?|to-?dos?") else _beginning(text)
-    return name[:1].upper() + name[1:]
-
-
-def _beginning(text: str) -> str:
-    """A few words of a text, to call it by."""
-    first = next(iter(sentences(text.replace("**", ""))), "Notes").strip(" .!?:")
-    if len(first) > LONGEST_TITLE:
-        first = re.split(r"\s*[,;:]\s|\s[-–]\s", first)[0]
-    return "Notes" if text.startswith("##") else shortened(first, LONGEST_TITLE)
-
-
-def _body(view: View) -> tuple[str, str]:
-    """The text of a new canvas, and what is said of it."""
-    if has(view.text, r"action items?|to-?dos?"):
-        tasks = to_do(messages_here(view))
-        if tasks:
-            number = "the one action item" if len(tasks) == 1 else f"the {len(tasks)} action items"
-            return "\n".join(f"- {each}" for each in tasks), f"It holds {number} I found here."
-        return (
-            "- Nothing to do yet",
-            "I found no action items here, so it says that there is nothing to do yet.",
-        )
-    body = BODY.search(view.text)
-    said = (body["with"] or body["after"]).strip() if body else ""
-    summary = view.last_answer.get("summary")
-    if (
-        re.fullmatch(rf"\W*(?:{LAST})\W*", said or "that", re.I)
-        and summary
-        and has(view.text, f"{LAST}")
-    ):
-        points = "".join(f"\n- {each}" for each in view.last_answer.get("key_points") or [])
-        return f"{summary}\n{points}".strip(), "It holds my last answer."
-    if said and not re.fullmatch(rf"\W*(?:{LAST})\W*", said, re.I):
-        numbered = re.sub(r"\s+(?=\d+[.)] |[-*•] )", "\n", said).split("\n")
-        if len(numbered) > 1:
-            return "\n".join(numbered), f"It holds your list of {len(numbered)}."
-        lines = sentences(said)
-        number = "one line" if len(lines) == 1 else f"{len(lines)} lines"
-        return "\n\n".join(lines), f"It holds your text, in {number}."
-    text = "\n\n".join(f"## {heading}\n\nTo be filled in." for heading in OUTLINE)
-    return text, f"It holds an outline to fill in: {', '.join(OUTLINE[:-1])} and {OUTLINE[-1]}."
 
 
 def _added(asked: re.Match[str]) -> str:

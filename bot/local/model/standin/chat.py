@@ -190,7 +190,10 @@ def is_small_talk(text: str) -> bool:
 def answer(view: View, found: Findings) -> None:
     """The answer of the table; of an emoji or a lone pronoun, what would help."""
     if said := _said(view.text):
-        found.summary, found.points = said.answer, list(said.points)
+        found.summary, found.points = (
+            said.answer,
+            [each for each in said.points if _is_of_here(view, each)],
+        )
         found.follow_ups = list(said.follow_ups)
     elif _is_emoji(view):
         found.summary = "Nice! And what can I find out for you?"
@@ -201,6 +204,10 @@ def answer(view: View, found: Findings) -> None:
             "are too few. Which file, thread or figure is it about?"
         )
         found.follow_ups = ["What can you do?"]
+
+
+def _is_of_here(view: View, ability: str) -> bool:
+    return view.knows("list_databases") or not has(ability, "database")
 
 
 def _said(text: str) -> Said | None:

@@ -34,7 +34,7 @@ from .shaping import describe, follow_ups, tell_sheets, tell_values
 from .sql import Statement, quoted, write
 from .telling import tell
 from .view import Missing, OutOfTurns, View
-from .words import has, overlap, shortened, spelled, stems, tokens
+from .words import content, has, overlap, shortened, spelled, stems, tokens
 
 FILE_WORDS = r"files?|attach(?:ed|ment)s?|spreadsheets?|csv|xlsx|excel|pdf|document|(?:the|this|that|my|our) table|data|columns?"
 MOST_LABELS, MOST_SLICES, LONGEST_TITLE = 50, 12, 50
@@ -71,7 +71,8 @@ def answer(view: View, found: Findings) -> None:
     overviews.tell_source(view, found)
     for left in SECOND.finditer(view.text):
         asked = left["asked"].strip(" ?.!")
-        if asked.lower() in ("when", "where", "who") and not found.columns:
+        told = {*content(" ".join((found.summary, *found.points)))}
+        if not found.columns and told.issuperset(content(asked)):
             continue  # the passages that are quoted tell it as well
         found.gaps.append(f"I do one thing at a time: “{asked}” comes next if you ask for it.")
         found.follow_ups.insert(0, f"{asked[0].upper()}{asked[1:]}{'' if '#' in asked else '?'}")
@@ -115,7 +116,7 @@ def from_reading(view: View, found: Findings, reading: str) -> None:
         view.turn.files or named or has(view.text, f"{SUMMARISE}|{FILE_WORDS}")
     ):
         found.sources.clear()
-        found.puzzled()
+        found.puzzled(database=view.knows("list_databases"))
         return
     elif query.silent:
         describe(found, table)

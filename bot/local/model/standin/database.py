@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from . import data, unheard
+from . import data, talk, unheard
 from .asking import DOWN, THEIRS, UP
 from .columns import MONEY, default_measure, missing, tell_missing
 from .continuing import gone_on_with, known, source_of, was_asked
@@ -25,14 +25,14 @@ from .words import listed as listed_words
 
 DATABASE = r"database|databases|db|sql"
 OVERVIEW = (
-    r"(?:which|what|list|show)(?: me)?(?: all)?(?: the| your)? (?:tables|databases|schema)|schema|(?:which|what) data (?:can|do) you|"
+    r"(?:which|what|list|show)(?: me)?(?: all)?(?: the| your)? (?:tables|databases|schema)|schema|(?:which|what) data (?:can|do) you|what (?:can|could) (?:you|u|i|we) (?:do|ask|find out|get)\b.* (?:database|db)|"
     r"(?:what|describe)(?:'s| is| are)?(?: there)? (?:in |inside )?(?:the|your|this) (?:database|db)"
 )
 WRITTEN = re.compile(r"\bSELECT\b.+\bFROM\b.+|^\W*(?i:select\b.+\bfrom\b.+)", re.DOTALL)
 WHOSE = re.compile(rf"\b(?:{THEIRS}|(?:does|did) it (?!take|mean)|has it)\b", re.IGNORECASE)
 SOLD = r"did we (?:make|earn)|sells?|sold|selling|buys?|bought|spends?|spent|valuable"
 RECORDS = rf"(?:which|what|who|how many|list|show|{DOWN}|{UP})\b.*\b(?:customers?|orders?|tickets?|products?)"
-TALKED = r"threads?|channels?|messages?|files?|said|says?|mention\w*|discuss\w*|decided|here"
+TALKED = r"threads?|channels?|messages?|files?|said|says?|mention\w*|discuss\w*|decided?|decisions?|agreed?|here"
 FIGURES = rf"{SOLD}|money|did we (?:make|earn)|how many|total|average|mean|median|top|most|revenue|sales|customers?|orders?|tickets?|schema|tables|per|by month"
 
 
@@ -106,6 +106,8 @@ def is_asked(view: View) -> bool:
         return False
     if has(view.text, RECORDS) and not (view.files or has(view.text, TALKED)):
         return True
+    if talk.is_asked(view):
+        return False
     return follows_up(view.text) and was_asked(view) and not _is_of_a_file(view)
 
 
@@ -157,7 +159,7 @@ def _ask(
         view.do("query_database", thought, database=name, sql=sql, purpose="names it holds")
         query = _query(view, name, table)
     if query.silent and not _is_named(view.text, [listed]):
-        found.puzzled()
+        found.puzzled(database=view.knows("list_databases"))
         found.summary = (
             found.summary
             if not view.turns[:-1]

@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 from .conversation import Turn
 from .findings import Findings
 from .outputs import Document
-from .passages import cut, pages_of, quote_from, summarise, tasks
+from .passages import ALL, cut, pages_of, quote_from, summarise, tasks
 from .view import View
 from .words import content, has, plural
 
@@ -185,8 +185,13 @@ def _quote(view: View, found: Findings, document: Document, asked: str) -> None:
     text = document.text
     wanted = [re.escape(word) for word in _words_to_find(asked)]
     if document.is_beginning and not wanted:
-        wanted = [rf"\b{re.escape(word)}" for word in content(asked)]
-    if wanted and view.knows("search_artifact"):
+        wanted = [rf"\b{re.escape(word)}" for word in content(ALL.sub(" ", asked))]
+    if wanted and ALL.search(asked) and view.knows("search_artifact"):
+        lines, matching, _ = _lines_with(view, document, "|".join(wanted))
+        text = "\n".join(lines)
+        if matching > len(lines):
+            found.gaps.append(f"I looked at the first {len(lines)} of {matching:,} such lines.")
+    elif wanted and view.knows("search_artifact"):
         text += f"\n{_passages(view, document, '|'.join(wanted))}"
     quote_from(found, asked, text, document.source)
 

@@ -66,11 +66,11 @@ class Findings:
         found = self.points or self.rows or self.charts or self.sources
         return self.confidence if found else "high"
 
-    def puzzled(self) -> None:
-        """No rule fits: say what this is, and what it does know."""
+    def puzzled(self, *, database: bool) -> None:
+        """No rule fits: say what this is, and what it does know; the `database` where it may ask one."""
         self.summary = (
             f"I cannot answer this. I am {STAND_IN}: all I know is what its tools read, as files and "
-            "tables, this conversation, the database, sums and times."
+            f"tables, this conversation, {'the database, ' * database}sums and times."
         )
         self.follow_ups = list(EXAMPLES)
 

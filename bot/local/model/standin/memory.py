@@ -27,6 +27,8 @@ FORGET = re.compile(
     r"^\W*(?:please )?(?:forget|don't remember|delete (?:the|my|your|all) memor\w+)\b(?P<what>.*)",
     re.I | re.S,
 )
+AFTERWARDS = re.compile(r"[.!;]\s+(?!(?:please|thanks|thank you)\b)\w", re.IGNORECASE)
+"""Where a message goes on with another sentence."""
 LINE = re.compile(
     r"^(?P<id>\w+) \((?P<scope>\w+), by [^,]+, (?P<day>[\d-]+)\): (?P<text>.+)$", re.M
 )
@@ -136,6 +138,12 @@ def _kept(view: View, found: Findings) -> list[re.Match[str]]:
 
 def _forget(view: View, found: Findings, what: str) -> None:
     kept = _kept(view, found)
+    if AFTERWARDS.search(what):
+        found.summary = (
+            "I took nothing of this: “forget” is about what I remember, and one message can do that or ask "
+            "something. If you mean the question before, ask anew as a whole what you want now."
+        )
+        return
     if not kept:
         found.summary = "There is nothing to forget: nothing is remembered here."
         return

@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from . import asking, database, directory, search
+from . import asking, database, directory, search, topics
 from .continuing import known
 from .findings import Findings
 from .moments import DAYS
 from .naming import lookup, unknown_words
+from .outcomes import around, decided, of_topic, topic
 from .outputs import Table
 from .passages import ASKING, cut
 from .query import understand
+from .said import Said
 from .schemas import joined, sections_of
-from .talk import TALK, Said, said_here
+from .talk import TALK, said_here
 from .times import MONTHS
 from .view import View
 from .words import STOP, has, sentences, stem, tokens
@@ -24,6 +26,8 @@ QUESTION = re.compile(
     r"(?!.*\b(?:you|i|me)\b)(?P<rest>.*)",
     re.IGNORECASE | re.DOTALL,
 )
+GOES_ON = re.compile(r"\W*(?:and|what about|how about|any)\b", re.IGNORECASE)
+TENTATIVE = r"propose|suggest|should|could|would|may|might|maybe|perhaps|think|probably"
 OF_TIME = re.compile(
     rf"\d|\b(?:{'|'.join(DAYS)}|{'|'.join(MONTHS)}|today|tonight|tomorrow|noon|midnight|morning|afternoon|evening|"
     r"week|weekend|month|year|now|soon|later)\b",
@@ -51,16 +55,19 @@ class Heard:
     message: Said
     sentence: str
     place: str
+    decided_later: list[str]
+    """What was decided afterwards in the same talk, where the sentence only proposes something."""
 
 
 def is_said(view: View) -> bool:
     """Whether what was said here fits the question so well that no table is meant by its words."""
     elsewhere = search.is_asked(view) or directory.is_asked(view)
-    if elsewhere or has(view.text, f"{FIGURES}|{TALK}") or not is_asked(view):
-        return False
     asked = QUESTION.match(view.text)
-    is_told = bool(asked and asked["when"]) or len(_asked(view)) >= ENOUGH
-    if not is_told or _heard(view) is None:
+    if elsewhere or has(view.text, f"{FIGURES}|{TALK}") or not (asked and is_asked(view)):
+        return False
+    heard = _heard(view) if _asked(view) else None
+    enough = bool(asked["when"]) or len(_asked(view)) >= ENOUGH
+    if heard is None or not (enough or heard.place == "this thread"):
         return False
     return not (database.is_asked(view) and _is_of_database(view))
 
@@ -89,22 +96,37 @@ def _unknown(view: View, table: Table) -> list[str]:
 def is_asked(view: View) -> bool:
     """Whether a channel may hold the answer."""
     in_channel = view.turn.place.startswith("#") and not (view.turn.files or view.turn.quoted)
-    short = len(view.text) <= LONGEST and 0 < len(_asked(view)) <= MOST_WORDS
-    return in_channel and short and view.knows("read_channel")
+    asks = QUESTION.match(view.text) or GOES_ON.match(view.text) or view.text.endswith("?")
+    few = 0 < len(topic(view.text)) <= MOST_WORDS and len(view.text) <= LONGEST
+    return in_channel and few and bool(asks) and view.knows("read_channel")
 
 
 def answer(view: View, found: Findings) -> None:
-    """The latest sentence that holds every word of the question."""
-    heard = _heard(view)
+    """The latest sentence that holds every word of the question; else what was said of its topic."""
+    heard = _heard(view) if _asked(view) else None
     if heard is None:
-        found.puzzled()
+        _tell_topic(view, found)
         return
     message = heard.message
     found.summary = f"{message.author} wrote in {heard.place}: “{cut(heard.sentence)}”"
     found.source(f"{message.author}, {message.at}", message.url, f"“{cut(message.text)}”")
-    found.lower("I chose the sentence by the words it shares with the question.")
+    found.points = [f"Decided after that: {each}" for each in heard.decided_later]
+    told = "I chose the sentence by the words it shares with the question."
+    found.lower(told, "low" if has(heard.sentence, TENTATIVE) else "medium")
     if database.is_asked(view):
         found.gaps.append("If you meant the database, say “in the database”.")
+
+
+def _tell_topic(view: View, found: Findings) -> None:
+    """The messages of this thread, else of its channel, that speak of the same."""
+    words = topic(view.text)
+    for place, messages in said_here(view):
+        if said := of_topic(messages, words):
+            topics.tell(found, words, said, place)
+            for each in said[-topics.MOST :]:
+                found.source(f"{each.author}, {each.at}", each.url, f"“{cut(each.text)}”")
+            return
+    found.puzzled(database=view.knows("list_databases"))
 
 
 def _asked(view: View) -> set[str]:
@@ -122,8 +144,16 @@ def _heard(view: View) -> Heard | None:
             for sentence in reversed([message.text, *sentences(message.text)]):
                 told = OF_TIME.search(sentence) or not of_time
                 if told and not sentence.endswith("?") and asked <= _told(message, sentence):
-                    return Heard(message, sentence, place)
+                    later = _decided_after(message, messages)
+                    tentative = has(sentence, TENTATIVE)
+                    return Heard(message, sentence, place, later if tentative else [])
     return None
+
+
+def _decided_after(message: Said, messages: list[Said]) -> list[str]:
+    later = messages[messages.index(message) + 1 :]
+    talk = around(messages, [message])
+    return [f"{m.author}: “{cut(s)}”" for m, s in decided(later) if m in talk]
 
 
 def _told(message: Said, sentence: str) -> set[str]:

@@ -15,7 +15,8 @@ WORKED_OUT = re.compile(
 """What no quotation answers."""
 _ASKING = "people everyone everybody anyone anybody someone somebody many much often long say says mention mentions anything something get got go goes need"
 ASKING = frozenset(_ASKING.split())
-MOST_QUOTES = 4
+ALL = re.compile(r"\b(?:all|every|each|list|full|complete)\b", re.IGNORECASE)
+MOST_QUOTES, MOST_LISTED = 4, 60
 LONGEST = 280
 SHORTEST = 20
 PAGE = re.compile(r"^\[page (\d+) of \d+\]\n(.*?)(?=^\[page |\Z)", re.M | re.S)
@@ -23,7 +24,7 @@ PAGE = re.compile(r"^\[page (\d+) of \d+\]\n(.*?)(?=^\[page |\Z)", re.M | re.S)
 
 def quote_from(found: Findings, question: str, text: str, source: str) -> None:
     """Quote what speaks of the question's words; admit it when nothing does."""
-    asked = content(question)
+    asked = content(ALL.sub(" ", question))
     if not asked and len(sentences(text)) <= MOST_QUOTES:  # "when and where is this?"
         found.summary = f"{source} says: “{' '.join(map(cut, sentences(text)))}”"
         found.lower(f"I can only quote {re.sub('^The ', 'the ', source)}.")
@@ -35,7 +36,13 @@ def quote_from(found: Findings, question: str, text: str, source: str) -> None:
     best = [each for each in sorted(scored, reverse=True) if each[0] >= 1]
     # Headings tell less.
     whole = [each for each in best if re.search(r"\w\W+\w.*[.!?]$", each[2])]
-    best = (whole or best)[:MOST_QUOTES]
+    best = whole or best
+    if best and (ALL.search(question) or best[0][0] >= len(set(asked))):
+        best = [each for each in best if each[0] == best[0][0]]
+    if ALL.search(question) and len(best) > MOST_QUOTES:
+        _list(found, [sentence for _, _, sentence in best], source)
+        return
+    best = best[:MOST_QUOTES]
     lacking = _lacking(question, text)
     inside = re.sub("^The ", "the ", source)
     if not best:
@@ -53,6 +60,15 @@ def quote_from(found: Findings, question: str, text: str, source: str) -> None:
         found.lower("The sentences share words with the question; I worked nothing out.", "low")
         return
     found.summary = f"{source} says{under}: {quoted}"
+    found.lower("The sentences were chosen by the words they share with the question.")
+
+
+def _list(found: Findings, every: list[str], source: str) -> None:
+    """All sentences that were asked for; of very many the first, and how many there are."""
+    found.summary = f"{source} has {len(every)} sentences that speak of it:"
+    found.points = [f"“{cut(sentence)}”" for sentence in every[:MOST_LISTED]]
+    if len(every) > MOST_LISTED:
+        found.lower(f"These are the first {MOST_LISTED}; {len(every) - MOST_LISTED} more follow.")
     found.lower("The sentences were chosen by the words they share with the question.")
 
 

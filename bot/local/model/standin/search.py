@@ -7,11 +7,12 @@ import re
 from . import tools
 from .findings import Findings
 from .outputs import failed, reason
-from .talk import TO_BOT
+from .said import TO_BOT
 from .view import View
 from .words import has
 
 MESSAGES = re.compile(
+    r"^\W*(?:(?:please|can you|hey|hi)\W+)*(?:search|look)(?: (?:in )?(?:slack|everywhere))? for (?P<bare>.+)|"
     r"\b(?:search|find|look for|where|(?:has|did) (?:anyone|anybody|someone|people|they|we))\b.*?(?:\b(?:messages?|threads?|slack|channels|conversations?|everywhere)\b.*?\b(?:for|about|with|on|mentioning)\b|"
     r"\b(?:(?:we|anyone|anybody|someone|people|they) )?(?:talk(?:ed)?|spoke|said|say|mention(?:ed)?|discuss(?:ed)?|wrote|heard?)\b(?: (?:about|anything about|of|on|something about))?)\s+(?P<query>.+)",
     re.IGNORECASE,
@@ -33,7 +34,8 @@ def is_asked(view: View) -> bool:
     """Whether something is to be looked for in Slack or on the web."""
     if view.turn.files or has(view.text, "this thread|this channel|here"):
         return False
-    slack = MESSAGES.search(view.text) and view.knows("search_messages")
+    asked = MESSAGES.search(view.text)
+    slack = asked and not (asked["bare"] and view.files) and view.knows("search_messages")
     return _is_of_the_web(view) or bool(slack)
 
 
@@ -53,7 +55,8 @@ def _is_of_the_web(view: View) -> bool:
 
 def _messages(view: View, found: Findings) -> None:
     asked = MESSAGES.search(view.text)
-    query = asked["query"].strip(" ?.!\"'“”") if asked else view.text
+    words = (asked["query"] or asked["bare"]) if asked else view.text
+    query = words.strip(" ?.!\"'“”")
     output = view.do("search_messages", f"I search Slack for “{query}”.", query=query)
     messages = [each for each in FOUND.finditer(output) if not TO_BOT.match(each["text"])]
     if not messages:

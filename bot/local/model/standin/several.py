@@ -21,11 +21,15 @@ from .passages import cut, key_sentences, quote_from
 from .query import understand
 from .shaping import rows_and_columns
 from .view import View
-from .words import content, has, listed
+from .words import content, has, listed, number, shown
 
 SEVERAL = r"files|both|these|them|two|each|all|compare|difference|changed?|changes|join|merge|combine|versus|vs"
-CHANGED = r"chang(?:ed|es?)|differ\w*|compare|versus|vs|added|removed"
-EACH = r"(?:in|of|for|from) (?:each|both|the two|all(?: files)?)|both files|each file"
+GREW = r"(?:got|gone|went|is|are|became|become|getting|were)\b.*\b(?:more|up|higher|bigger|larger|dearer)|increased?|rose|risen|grew|grown"
+FELL = r"(?:got|gone|went|is|are|became|become|getting|were)\b.*\b(?:less|down|lower|smaller|cheaper|fewer)|decreased?|fell|fallen|dropped|shrank"
+CHANGED = r"(?:before|old|first|previous) (?:and|to|vs|versus|or) (?:after|new|second|now)|chang(?:ed|es?)|differ\w*|compare|versus|vs|added|removed"
+EACH = (
+    r"before and after|(?:in|of|for|from) (?:each|both|the two|all(?: files)?)|both files|each file"
+)
 GENERAL = r"what(?:'s| is| are)?(?: in)? (?:these|them|both|this|they|all)|summar\w+|describe|overview|compare"
 TALK = r"threads?|channels?|messages"
 MOST_FILES = 4
@@ -35,10 +39,15 @@ Read = Table | Document
 def is_asked(view: View) -> bool:
     """Whether the message brings several files, or goes on about them, and speaks of more than one."""
     if not view.turn.files:
-        return (
-            len(view.files) > 1 and has(view.text, f"{EACH}|{CHANGED}") and not has(view.text, TALK)
-        )
+        of_both = has(view.text, f"{EACH}|{CHANGED}") or _is_of_changes(view)
+        return len(view.files) > 1 and of_both and not has(view.text, TALK)
     return len(view.turn.files) > 1 and (has(view.text, SEVERAL) or view.text in ("", "(no words)"))
+
+
+def _is_of_changes(view: View) -> bool:
+    """Whether the question goes on with a comparison: what of it went up, or down."""
+    compared = view.earlier and view.earlier[0].tool == "compare_tables"
+    return bool(compared) and not view.turn.files and has(view.text, f"{GREW}|{FELL}")
 
 
 def answer(view: View, found: Findings) -> None:
@@ -52,8 +61,10 @@ def answer(view: View, found: Findings) -> None:
     for each in read:
         found.source(each.source, each.url, "What was compared.")
     asked = [each for each in tables if _asks(view, each)]
-    key = _key(tables) if has(view.text, CHANGED) and len(tables) == 2 else None
-    if key and not asked:
+    of_changes = _is_of_changes(view)
+    compared = has(view.text, CHANGED) or of_changes
+    key = _key(tables) if compared and len(tables) == 2 else None
+    if key and (of_changes or not asked):
         _tell_changes(view, found, tables[0], tables[1], key)
     elif asked:
         _ask_each(view, found, asked)
@@ -141,6 +152,9 @@ def _tell_changes(view: View, found: Findings, before: Table, after: Table, key:
     if result is None or not result.rows:
         found.summary = f"Nothing: {before.source} and {after.source} hold the same rows."
         return
+    if _is_of_changes(view):
+        _tell_moved(view, found, result, key)
+        return
     kinds = [row[1] for row in result.rows]
     counts = [f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds)]
     found.summary = (
@@ -148,9 +162,47 @@ def _tell_changes(view: View, found: Findings, before: Table, after: Table, key:
         f"{'change' if result.total == 1 else 'changes'}**: {listed(counts)}."
     )
     found.caption = f"What changed, by {key.replace('_', ' ')}"
-    found.columns, found.rows = [name.replace("_", " ") for name in result.header], result.rows[:20]
+    found.columns, found.rows = (
+        [name.replace("_", " ") for name in result.header],
+        _cells(result.rows[:20]),
+    )
     if result.total > len(found.rows):
         found.gaps.append(f"The table shows the first {len(found.rows)} changes.")
+
+
+def _tell_moved(view: View, found: Findings, changes: Table, key: str) -> None:
+    """The rows of which a figure went up, or down."""
+    up = has(view.text, GREW)
+    figures = [(row, number(row[3]), number(row[4])) for row in changes.rows if row[1] == "changed"]
+    moved = [
+        row
+        for row, old, new in figures
+        if old is not None and new is not None and (new > old if up else new < old)
+    ]
+    way = "up" if up else "down"
+    if not moved:
+        found.summary = f"No figure went {way}, of those that are in both files."
+        return
+    found.summary = (
+        f"{len(moved)} {'figure' if len(moved) == 1 else 'figures'} went {way}: "
+        + listed(
+            [
+                f"{row[2].replace('_', ' ')} of **{row[0]}**, {' → '.join(_cells([row])[0][3:])}"
+                for row in moved[:5]
+            ]
+        )
+    )
+    found.caption = f"What went {way}, by {key.replace('_', ' ')}"
+    found.columns, found.rows = (
+        [name.replace("_", " ") for name in changes.header],
+        _cells(moved[:20]),
+    )
+    if changes.total > len(changes.rows):
+        found.lower(f"I looked at the first {len(changes.rows)} of {changes.total:,} changes.")
+
+
+def _cells(rows: list[list[str]]) -> list[list[str]]:
+    return [[row[0], *(shown(cell) for cell in row[1:])] for row in rows]
 
 
 def _describe_each(found: Findings, read: list[Read]) -> None:

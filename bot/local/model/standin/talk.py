@@ -5,27 +5,23 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from . import topics
 from .conversation import COMPLETE
 from .findings import Findings
-from .outputs import failed, parse_tables, reason
+from .outcomes import decided, of_topic, topic, unanswered
+from .outputs import parse_tables, reason
 from .passages import cut, key_sentences, quote_from
+from .said import Said, messages_of, was_read
+from .todo import items_of, told
 from .view import View
 from .words import has, listed, sentences, stems
 
 TALK = (
-    r"threads?|channels?|conversation|discussion|discussed|messages|said|says?|say|mentioned|decided|decisions?|agreed|"
-    r"catch me up|catch up|tl;?dr|action items?|to-?dos?|open questions?|still open|who (?:was|will|wrote)|did \w+ (?:write|post)|did i miss"
+    r"threads?|channels?|conversation|discussion|discussed|messages|said|says?|say|mentioned|decided?|decisions?|agreed?|"
+    r"catch me up|catch up|tl;?dr|action items?|to-?dos?|open questions?|still open|what is open|who (?:was|will|wrote|asked what)|(?:have|has|needs?)(?: \w+)? to do|did \w+ (?:write|post)|did i miss"
 )
-ABOUT_TALK = r"summar\w+|what|who|when|which|any|list|catch|tl;?dr|recap|extract|draft|action items?|open questions?|to-?dos?|did"
-LINE = re.compile(
-    r"^\[(?P<at>\d{4}-\d\d-\d\d[^\]]*)\] (?P<author>[^:\n]{1,80}): "
-    r"(?P<text>.*(?:\n(?!\[\d{4}-).*)*)",
-    re.M,
-)
-LINK = re.compile(r"\s*\(link: (?P<url>[^)\s]+)\)")
-EXTRAS = re.compile(r"\s*\((?:files: [^)]*|\d+ replies)\)")
+ABOUT_TALK = r"summar\w+|what|who|when|which|any|list|catch|tl;?dr|recap|extract|draft|action items?|open questions?|to-?dos?|did|count|how many|was|were"
 SUMMARY = (
     r"summar\w+|tl;?dr|catch|recap|did i miss|"
     r"(?:did|do|have|has) (?:people|everyone|everybody|anyone|we|they|you all) (?:say|said|write|written|talk|talked|discuss|discussed)(?!.*\babout\b)|"
@@ -34,42 +30,21 @@ SUMMARY = (
 POINTED = r"about (?!this|it\b|the (?:thread|channel))\w+|who|when|which|did|any"
 MOST_SOURCES, MOST_QUOTED = 5, 10
 CHANNEL = re.compile(r"<#(?P<id>[A-Z0-9]+)(?:\|[^>]*)?>|#(?P<name>[\w-]+)")
-DECIDED = r"decided|decision|agreed|we(?:'ll| will)|let's go|approved|settled"
-TO_DO = r"i(?:'ll| will)|will|todo|action|please|needs? to|should|must"
 KINDS = {
-    "decision": r"decided|decisions?|agreed",
-    "action item": r"action items?|to-?dos?|tasks",
+    "decision": r"decided?|decisions?|agreed?",
+    "action item": r"action items?|to-?dos?|tasks|(?:have|has|needs?)(?: \w+)? to do",
     "open question": r"open questions?|still open|unanswered|(?:is|are|what's|and) open",
 }
 """What may be asked for of a conversation, and the words for it."""
-SIGNS = {
-    "decision": "“agreed” or “decided”",
-    "action item": "“will”, “please” or “should”",
-    "open question": "a question mark at the end",
+KNOWN_BY = {
+    "decision": f"a decision by {topics.SIGNS}",
+    "action item": "what is to be done by “I will”, “please”, “has to” or a name with a day",
+    "open question": "a question by its question mark, and an answer by its words",
 }
 READ = ("read_file", "search_artifact", "query_table", "compare_tables")
 OF_A_FILE = "it|file|document|report|contracts?|pdf|page|log|table|sheet|each|both"
-BOT = re.compile(r"(?:.*\W)?bot", re.IGNORECASE)
-TO_BOT = re.compile(r"@(?:\w+ )?\w*bot\b", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """One message."""
-
-    author: str
-    at: str
-    text: str
-    url: str | None
-
-    @property
-    def is_of_bot(self) -> bool:
-        """Whether no person wrote it."""
-        return bool(BOT.fullmatch(self.author))
-
-    def repeats(self, text: str) -> bool:
-        """Whether it is that text, or holds it, wherever its lines end."""
-        return " ".join(text.split()) in " ".join(self.text.split())
+WHO_WHAT = re.compile(r"\bwho (?P<how>said|wrote|asked) what\b", re.IGNORECASE)
+COUNTED = r"who\b.*\b(?:most|least|active|often)|how many (?:messages|posts)|(?:by|per) (?:person|people|user|author)"
 
 
 def is_asked(view: View) -> bool:
@@ -100,29 +75,49 @@ def _is_of_a_file(view: View) -> bool:
 def answer(view: View, found: Findings) -> None:
     """What was decided, is to be done or open; a summary; or the messages that speak of the question."""
     output, place = _read(view)
+    if not was_read(output):
+        found.summary = f"I could not read {place}: {reason(output)}"
+        return
+    if how := WHO_WHAT.search(view.text):
+        only_questions = how["how"].lower() == "asked"
+        topics.tell_each(found, messages_of(output), place, only_questions=only_questions)
+        found.source(_named(place), None, "What was said there.")
+        return
     messages = _people_only(view, output)
     if not messages:
         found.summary = f"Besides questions to me, nobody has written anything in {place} yet."
         if not place.startswith("#"):
             found.summary += " Name a channel, such as #general, to have me look there."
-        if failed(output):
-            found.summary = f"I could not read {place}."
-            found.lower(reason(output), "low")
         return
     _gather(found, messages)
-    if has(view.text, r"who\b.*\b(?:most|least|active|often)|how many (?:messages|posts)"):
+    _tell(view, found, messages, place)
+    _sources(found, messages, place)
+
+
+def _tell(view: View, found: Findings, messages: list[Said], place: str) -> None:
+    """By what the question asks of the talk."""
+    kinds = [kind for kind, words in KINDS.items() if has(view.text, words)]
+    words = _topic(view, [*found.people, place])
+    if has(view.text, COUNTED):
         _tell_writers(view, found, messages, place)
-    elif has(view.text, SUMMARY) or not has(
-        view.text, f"{POINTED}|decided|decisions?|action items?|to-?dos?|open|say|said"
-    ):
+    elif kinds == ["decision"] and words:
+        topics.tell_decision(found, words, messages, place)
+    elif has(view.text, SUMMARY) or not (kinds or has(view.text, f"{POINTED}|open|say|said")):
         _summary(found, messages, place)
         if has(view.text, r"(?:one|a single|two) (?:sentences?|lines?)|short(?:ly)?|brief(?:ly)?"):
             found.points.clear()
-    elif kinds := [kind for kind, words in KINDS.items() if has(view.text, words)]:
-        _list(found, kinds, place)
+    elif kinds:
+        _list(view, found, kinds, place)
     else:
         _quote(view, found, messages, place)
-    _sources(found, messages, place)
+
+
+def _topic(view: View, names: list[str]) -> list[str]:
+    """What a question about a talk wants of it, besides the whole of it."""
+    if has(view.text, SUMMARY):
+        return []
+    kinds = "|".join((*KINDS.values(), COUNTED, r"#\S+"))
+    return topic(re.sub(rf"\b(?:{kinds})\b", " ", view.text, flags=re.IGNORECASE), names)
 
 
 def messages_here(view: View) -> list[Said]:
@@ -141,37 +136,16 @@ def said_here(view: View) -> Iterator[tuple[str, list[Said]]]:
     yield place, _people_only(view, told)
 
 
-def to_do(messages: list[Said]) -> list[str]:
-    """The sentences that speak of something to be done, with who said them."""
-    return [
-        f"{cut(sentence)} ({message.author})"
-        for message in messages
-        for sentence in sentences(message.text)
-        if has(sentence, TO_DO) and not sentence.endswith("?")
-    ]
-
-
-def messages_of(output: str) -> list[Said]:
-    """The messages that read_thread or read_channel gave."""
-    return [_said(line) for line in LINE.finditer(output)]
-
-
-def _said(line: re.Match[str]) -> Said:
-    link = LINK.search(line["text"])
-    text = EXTRAS.sub("", LINK.sub("", line["text"])).strip()
-    return Said(line["author"].strip(), line["at"], text, link["url"] if link else None)
-
-
 def _read(view: View) -> tuple[str, str]:
-    """What a tool read, and what the place is called; a thread that only asks is none to read."""
+    """What a tool read, and what the place is called; a thread that only asks is none to read, nor
+    one that does not speak of what is asked about."""
     channel = CHANNEL.search(view.text)
     if channel is None and not has(view.text, "channel"):
         output = view.do("read_thread", "I read this thread first.", fresh=True, limit=100)
-        if (
-            _people_only(view, output)
-            or not view.turn.place.startswith("#")
-            or has(view.text, "thread")
-        ):
+        said = _people_only(view, output)
+        words = _topic(view, [each.author for each in said])
+        only_here = not view.turn.place.startswith("#") or has(view.text, "thread")
+        if only_here or (said and (not words or of_topic(said, words))):
             return output, "this thread"
     named = (channel["id"] or channel["name"]) if channel else None
     place = view.turn.place if view.turn.place.startswith("#") else "the channel"
@@ -188,8 +162,7 @@ def _people_only(view: View, output: str) -> list[Said]:
     return [
         message
         for message in messages_of(output)
-        if not (message.is_of_bot or TO_BOT.match(message.text))
-        and not any(map(message.repeats, asked))
+        if not (message.is_of_bot or message.is_to_bot) and not any(map(message.repeats, asked))
     ]
 
 
@@ -198,10 +171,14 @@ def _sources(found: Findings, messages: list[Said], place: str) -> None:
     quoted = "\n".join([found.summary, *found.points])
     for message in messages:
         if any(cut(sentence) in quoted for sentence in sentences(message.text)):
-            found.source(f"{message.author}, {message.at}", message.url, f"“{cut(message.text)}”")
+            _source(found, message)
     found.sources = found.sources[:MOST_SOURCES]
     if not found.sources:
         found.source(_named(place), None, "What was said there.")
+
+
+def _source(found: Findings, message: Said) -> None:
+    found.source(f"{message.author}, {message.at}", message.url, f"“{cut(message.text)}”")
 
 
 def _named(place: str) -> str:
@@ -209,15 +186,22 @@ def _named(place: str) -> str:
 
 
 def _gather(found: Findings, messages: list[Said]) -> None:
+    """What any question about a talk, or the type of its answer, may want of it."""
     found.people = list(Counter(message.author for message in messages))
-    for message in messages:
-        line = f"{message.author}: “{cut(message.text)}”"
-        if has(message.text, DECIDED):
-            found.decisions.append(line)
-        if has(message.text, TO_DO):
-            found.actions.append({"text": cut(message.text), "owner": message.author})
-        if message.text.rstrip().endswith("?"):
-            found.questions.append(line)
+    that_decide = dict.fromkeys(message for message, _ in decided(messages))
+    found.decisions = [f"{each.author}: “{cut(each.text)}”" for each in that_decide]
+    items = [item for message in messages for item in items_of(message)]
+    found.actions = [
+        {
+            "text": each.task,
+            "owner": each.owner,
+            "due": each.due,
+            "line": told(each),
+            "said": each.message,
+        }
+        for each in items
+    ]
+    found.questions = [f"{each.author}: “{cut(asked)}”" for each, asked in unanswered(messages)]
 
 
 def _tell_writers(view: View, found: Findings, messages: list[Said], place: str) -> None:
@@ -231,11 +215,11 @@ def _tell_writers(view: View, found: Findings, messages: list[Said], place: str)
     found.rows = [[name, str(count)] for name, count in wrote]
 
 
-def _list(found: Findings, kinds: list[str], place: str) -> None:
+def _list(view: View, found: Findings, kinds: list[str], place: str) -> None:
     """What was decided, is to be done or open; each with its kind where several are asked for."""
     lines = {
         "decision": found.decisions,
-        "action item": [f"{each['owner']}: “{each['text']}”" for each in found.actions],
+        "action item": _todo(view, found),
         "open question": found.questions,
     }
     for kind in kinds:
@@ -245,27 +229,41 @@ def _list(found: Findings, kinds: list[str], place: str) -> None:
         end = ":" if lines[kind] and len(kinds) == 1 else "."
         found.summary = f"{found.summary} I found {number} in {place}{end}".strip()
         before = f"{kind.capitalize()}: " if len(kinds) > 1 else ""
-        found.points += [f"{before}{line}" for line in lines[kind][:10]]
-        if lines[kind]:
-            found.lower(f"I go by words here, such as {SIGNS[kind]}.")
+        found.points += [f"{before}{line}" for line in lines[kind][:MOST_QUOTED]]
+        if len(lines[kind]) > MOST_QUOTED:
+            found.gaps.append(f"There are {len(lines[kind]) - MOST_QUOTED} more {kind}s.")
+        found.lower(f"I know {KNOWN_BY[kind]}, not what is said in other words.")
+
+
+def _todo(view: View, found: Findings) -> list[str]:
+    """All that is to be done; of one person's alone where one is named."""
+    persons = {name for name in found.people if _is_named(view, name)}
+    named = [a for a in found.actions if a["owner"] and _is_named(view, a["owner"])]
+    chosen = named if persons or named else found.actions
+    for each in chosen[:MOST_SOURCES]:
+        _source(found, each["said"])
+    return [each["line"] for each in chosen]
 
 
 def _quote(view: View, found: Findings, messages: list[Said], place: str) -> None:
     """What speaks of the question; of one person's words only where one is named."""
     named = [m for m in messages if _is_named(view, m.author)]
-    text = "\n".join(message.text for message in named or messages)
-    names = "|".join(re.escape(part) for each in named for part in each.author.split())
-    question = re.sub(rf"\b(?:{names})\b", " ", view.text, flags=re.I) if named else view.text
-    quote_from(found, question, text, named[0].author if named else _named(place))
-    if named and found.confidence == "low":
-        found.gaps.clear()
-        found.confidence = "high"
-        found.summary, *found.points = (
-            f"“{cut(each.text)}”" for each in reversed(named[-MOST_QUOTED:])
+    if not named:
+        quote_from(found, view.text, "\n".join(each.text for each in messages), _named(place))
+        return
+    who, words = named[0].author, topic(view.text, [each.author for each in named])
+    on = of_topic(named, words) if words else named
+    if not on:
+        others = of_topic(messages, words)
+        topics.tell(found, words, others, place) if others else None
+        found.summary = f"{who} wrote nothing about “{' '.join(words)}” in {place}" + (
+            ", but others did:" if others else "."
         )
-        found.summary = f"{named[0].author} wrote in {place}: {found.summary}"
-        if len(named) > MOST_QUOTED:
-            found.gaps.append(f"These are the last {MOST_QUOTED} of {len(named)} messages.")
+        return
+    found.summary, *found.points = (f"“{cut(each.text)}”" for each in reversed(on[-MOST_QUOTED:]))
+    found.summary = f"{who} wrote in {place}: {found.summary}"
+    if len(on) > MOST_QUOTED:
+        found.gaps.append(f"These are the last {MOST_QUOTED} of {len(on)} messages.")
 
 
 def _is_named(view: View, author: str) -> bool:
@@ -279,7 +277,7 @@ def _summary(found: Findings, messages: list[Said], place: str) -> None:
     found.title = f"Summary of {place}"
     found.summary = f"{number} by {listed(found.people[:6])}. "
     if found.decisions:
-        found.summary += f"What was decided: {found.decisions[-1]}"
+        found.summary += f"What was decided, by its words: {found.decisions[-1]}"
     elif picked:
         found.summary += f"Most to the point: “{cut(picked[0])}” ({by.get(picked[0], 'someone')})"
     # What is asked again under "Still open" is not listed twice.

@@ -41,12 +41,12 @@ def answer(view: View, found: Findings) -> None:
     """Call a tool of which only its schema is known, and quote what it says."""
     name = fitting(view)
     if name is None:
-        found.puzzled()
+        found.puzzled(database=view.knows("list_databases"))
         return
     schema = view.offered.get(name, {}).get("parameters") or {}
     known = _guessed(schema, view)
     if name in view.offered and not (_is_certain(known) and _is_enough(known, schema)):
-        found.puzzled()
+        found.puzzled(database=view.knows("list_databases"))
         return
     readable = name.rpartition("__")[2].replace("_", " ")
     output = view.do(name, f"The tool “{readable}” fits the words of the question.", **known)

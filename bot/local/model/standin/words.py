@@ -158,4 +158,4 @@ def shortened(text: str, limit: int) -> str:
 def sentences(text: str) -> list[str]:
     """The sentences and lines of a text, without headings' marks and empty ones."""
     pieces = re.split(r"(?<=[.!?])\s+|\n+", text)
-    return [clean for piece in pieces if (clean := piece.strip(" \t#*->|"))]
+    return [clean for piece in pieces if (clean := piece.strip(" \t#*->|•▪◦·"))]

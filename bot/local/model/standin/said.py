@@ -1,0 +1,57 @@
+"""Messages that people wrote, as the tools that read threads and channels show them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+LINE = re.compile(
+    r"^\[(?P<at>\d{4}-\d\d-\d\d[^\]]*)\] (?P<author>[^:\n]{1,80}): "
+    r"(?P<text>.*(?:\n(?!\[\d{4}-).*)*)",
+    re.M,
+)
+LINK = re.compile(r"\s*\(link: (?P<url>[^)\s]+)\)")
+EXTRAS = re.compile(r"\s*\((?:files: [^)]*|\d+ replies)\)")
+READ = re.compile(r"\A[\d,]+ messages?\b")
+BOT = re.compile(r"(?:.*\W)?bot", re.IGNORECASE)
+TO_BOT = re.compile(r"@(?:\w+ )?\w*bot\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One message."""
+
+    author: str
+    at: str
+    text: str
+    url: str | None
+
+    @property
+    def is_of_bot(self) -> bool:
+        """Whether no person wrote it."""
+        return bool(BOT.fullmatch(self.author))
+
+    @property
+    def is_to_bot(self) -> bool:
+        """Whether it begins with a mention of the bot."""
+        return bool(TO_BOT.match(self.text))
+
+    def repeats(self, text: str) -> bool:
+        """Whether it is that text, or holds it, wherever its lines end."""
+        return " ".join(text.split()) in " ".join(self.text.split())
+
+
+def was_read(output: str) -> bool:
+    """Whether a thread or a channel could be read, be it that nobody wrote there."""
+    return bool(READ.match(output))
+
+
+def messages_of(output: str) -> list[Said]:
+    """The messages that read_thread or read_channel gave."""
+    return [_said(line) for line in LINE.finditer(output)]
+
+
+def _said(line: re.Match[str]) -> Said:
+    link = LINK.search(line["text"])
+    text = EXTRAS.sub("", LINK.sub("", line["text"])).strip()
+    return Said(line["author"].strip(), line["at"], text, link["url"] if link else None)

@@ -1,0 +1,132 @@
+"""What is to be done: what people took on, or asked of each other, with who and by when."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from .moments import DAYS, to_next
+from .passages import cut
+from .said import Said
+from .times import MONTHS
+from .words import STOP, has, sentences
+
+_MONTH = rf"(?:{'|'.join(MONTHS)})\w*"
+WHEN = (
+    rf"today|tonight|tomorrow|(?:next )?(?:{'|'.join(DAYS)})|next week|end of (?:the )?(?:week|month)|"
+    rf"\d{{1,2}}(?:th|st|nd|rd)? {_MONTH}|{_MONTH} \d{{1,2}}"
+)
+DUE = re.compile(
+    rf"(?<!\s)\s*+,?\s*+\b(?:(?:by|until|before|on|due)\s+)?(?P<when>{WHEN}|\d{{4}}-\d\d-\d\d)\b",
+    re.I,
+)
+NAME = r"@?\b(?P<who>[A-Z]\w+)(?: [A-Z]\w+)?"
+MINE = re.compile(r"\bI(?:['’]ll| will| am going to|['’]m going to) (?P<task>.+)", re.I)
+ASSIGNED = re.compile(
+    r"(?:^\W*(?i:todo|to-do|action(?: item)?|task)\W+@?(?P<who>[A-Z]\w+)(?: [A-Z]\w+)?|^@(?P<at>\w+)(?: [A-Z]\w+)?)\s*[:,–-]\s*(?:please )?"
+    r"(?!(?:can|could|will|would|do|does|did|is|are|what|when|who|how|why) )(?P<task>\w.+)",
+)
+THEIRS = re.compile(
+    rf"{NAME}(?:,? (?:please|can you|could you|would you)| (?:will|has to|needs to|must|to)) (?:please )?(?P<task>.+)"
+)
+DUTY = re.compile(r"\b(?P<who>[a-z]+) (?:has to|have to|needs to|need to) (?P<task>.+)")
+"""Said of a team, as "legal has to check"."""
+NOBODYS = re.compile(
+    r"(?:\b(?:somebody|someone|we) (?:needs? to|must|should|ha(?:s|ve) to)|^(?:please|todo:?|action:?)) "
+    r"(?P<task>.+)",
+    re.I,
+)
+DATED = re.compile(
+    rf"^@?(?P<who>[A-Z]\w+)(?: [A-Z]\w+)? (?P<task>[a-z]+s\b.*{DUE.pattern}.*)", re.I
+)
+""" "Chloe books the hotel by Friday"."""
+NEXT = re.compile(
+    r"(?:[,;]\s*(?:and |but )?|\s+and )"
+    r"(?=I(?:['’]ll| will| am going to|['’]m going to) |@?[A-Z]\w+(?: [A-Z]\w+)? (?:will|has to|needs to|must) |"
+    r"(?:who|what|when|where|which|how)\b)"
+)
+"""Where one sentence goes on with what somebody else does, or asks."""
+TALK_OF_IT = r"decide|talk about|discuss|think about|agree|know|see"
+"""What is no task: it is being done."""
+_NO_NAMES = "we it that this they he she you there what who i nobody everybody people yes no ok okay thanks but and so also"
+NO_NAMES = STOP | frozenset(_NO_NAMES.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Something to do. `due` is a date in ISO form where it is clear, else as it was said."""
+
+    task: str
+    owner: str | None
+    due: str | None
+    message: Said
+
+
+def items_of(message: Said) -> Iterator[Item]:
+    """What a message says is to be done."""
+    before = ""
+    for whole in sentences(message.text):
+        for sentence in NEXT.split(whole):
+            if item := _read(sentence, message, before):
+                yield item
+            before = sentence
+
+
+def _read(sentence: str, message: Said, before: str) -> Item | None:
+    """The item of a sentence, by the first form that fits."""
+    if assigned := ASSIGNED.search(sentence):
+        return _item(assigned["task"], assigned["who"] or assigned["at"], message, before)
+    if mine := MINE.search(sentence):
+        return _item(mine["task"], message.author, message, before)
+    for form in (THEIRS, DUTY, DATED):
+        theirs = form.search(sentence)
+        if theirs and theirs["who"].lower() not in NO_NAMES:
+            return _item(theirs["task"], theirs["who"], message, before)
+    nobodys = NOBODYS.search(sentence)
+    if nobodys and not sentence.endswith("?") and not re.match(TALK_OF_IT, nobodys["task"]):
+        return _item(nobodys["task"], None, message, before)
+    return None
+
+
+def _item(task: str, owner: str | None, message: Said, before: str) -> Item:
+    due = DUE.search(task)
+    bare = (DUE.sub("", task, count=1) if due else task).strip(" .,!?;:")
+    if before and has(bare, r"it|this|that|them"):
+        bare = f"{bare} ({before.strip(' .!')})"
+    return Item(
+        task=cut(bare[:1].upper() + bare[1:]),
+        owner=owner and owner[:1].upper() + owner[1:],
+        due=_day(due["when"].lower(), message.at) if due else None,
+        message=message,
+    )
+
+
+def _day(when: str, said_at: str) -> str:
+    """The day that was meant, as a date, counted from when it was said."""
+    day = date.fromisoformat(said_at[:10])
+    if when in ("today", "tonight"):
+        return day.isoformat()
+    if when == "tomorrow":
+        return (day + timedelta(days=1)).isoformat()
+    name = when.removeprefix("next ")
+    if name in DAYS:
+        return (day + to_next(name, day)).isoformat()
+    return when
+
+
+def told(item: Item) -> str:
+    """An item in a line: whose it is, what, by when, and who said so."""
+    due = f", by {in_words(item.due)}" if item.due else ""
+    by = "" if item.owner == item.message.author else f" ({item.message.author})"
+    return f"**{item.owner or 'Nobody yet'}**: {item.task}{due}{by}"
+
+
+def in_words(due: str) -> str:
+    """A day as people write it; as it stands where it is no date."""
+    try:
+        day = date.fromisoformat(due)
+    except ValueError:
+        return due
+    return f"{day:%A}, {day.day} {day:%B}"
