@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import difflib
 import math
+import re
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -29,6 +30,13 @@ _MAX_LABELS = 50
 _MAX_SERIES = 12
 _MAX_SEGMENTS = 12
 _MAX_LABEL = 60
+_TIME = re.compile(r"\d{4}(?:-Q[1-4]|-\d\d(?:-\d\d(?:[ T]\d\d:\d\d.*)?)?)?")
+_PERIODS = (
+    (r"(\d{4})-(0[1-9]|1[0-2])", 12, "{}-{:02}"),
+    (r"(\d{4})-Q([1-4])", 4, "{}-Q{}"),
+    (r"((?:19|20)\d\d)()", 1, "{}"),
+)
+"""How months, quarters and years are written, and how many are in a year."""
 
 
 @tool(
@@ -71,7 +79,7 @@ async def make_chart(
     ] = None,
 ) -> ToolResult:
     """Draw a chart of a table of at most 50 rows (a pie: 12). Aggregate and sort with query_table
-    first: rows are drawn in their order. To show the chart, put its handle chart_… into the
+    first: rows are drawn in their order, a line over dates in theirs. To show the chart, put its handle chart_… into the
     answer's charts."""
     table = await artifacts.find(handle)
     found = await _drawn_rows(artifacts, handle, limit, spread=series_column is not None)
@@ -137,6 +145,8 @@ def _chart(
         labels, series = _columns(found, label, values)
     else:
         labels, series = _spread(found, label, by, values)
+    if kind in ("line", "area"):
+        labels, series = _in_time(labels, series)
     if len(series) > (1 if kind == "pie" else _MAX_SERIES):
         raise ToolError(f"A chart has at most {_MAX_SERIES} series, and a pie has one.")
     if kind == "pie":
@@ -149,6 +159,35 @@ def _chart(
         x_title=_heading(found.names[_index(found, label)]),
         y_title=_heading(values[0]) if len(values) == 1 else "",
     )
+
+
+def _in_time(labels: list[str], series: list[Series]) -> tuple[list[str], list[Series]]:
+    """Times in their order, however the rows are sorted, and a gap for each month, quarter or year
+    in between that has no row: a line would join its neighbours. Other labels as they are."""
+    if not all(map(_TIME.fullmatch, labels)):
+        return labels, series
+    every = _all_between(labels) or sorted(labels)
+    return every, [
+        each.model_copy(update={"values": [points.get(place) for place in every]})
+        for each in series
+        for points in [dict(zip(labels, each.values, strict=True))]
+    ]
+
+
+def _all_between(labels: list[str]) -> list[str]:
+    """Each period from the first to the last; [] where they are no periods, or too many to draw."""
+    for form, in_a_year, written in _PERIODS:
+        found = [re.fullmatch(form, label) for label in labels]
+        if not all(found):
+            continue
+        places = [
+            int(each[1]) * in_a_year + int(each[2] or 1) - 1 for each in found if each is not None
+        ]
+        every = range(min(places), max(places) + 1)
+        if len(every) > _MAX_LABELS:
+            return []
+        return [written.format(at // in_a_year, at % in_a_year + 1) for at in every]
+    return []
 
 
 def _heading(column: str) -> str:

@@ -35,7 +35,7 @@ ANSWERED = [
     ("Which customer has the most tickets?", "8** each"),
     ("Which high priority tickets are still open?", "6 tickets with priority high and status open"),
     ("What percentage of tickets are closed?", "closed** makes up **81%"),
-    ("List customers who joined in 2025", "17 customers in 2025"),
+    ("List customers who joined in 2025", "17 customers with since in 2025"),
     ("Which products cost more than 100?", "3 products with price over 100"),
     ("Show me the last 5 orders", "the 5 latest orders"),
     ("Orders per day, please", "to **2** on 2026-10-31"),

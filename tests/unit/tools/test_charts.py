@@ -102,3 +102,19 @@ async def test_what_cannot_be_drawn_says_what_to_do(
     saved = await table(artifacts, rows)
     with pytest.raises(ToolError, match=why):
         await make_chart(saved.handle, kind, "T", "region", columns, artifacts)
+
+
+async def test_a_line_over_times_runs_in_their_order(artifacts: MemoryArtifacts) -> None:
+    """However its rows are sorted; a month without a row is a gap, and not joined with the others.
+    Bars stand as their rows do."""
+    months: list[list[object]] = [["2026-04", 9], ["2025-12", 7], ["2026-01", 5], ["2026-03", 6]]
+    saved = await table(artifacts, months)
+    drawn = {}
+    for kind in ("line", "bar"):
+        result = await make_chart(saved.handle, kind, "Total", "region", ["total"], artifacts)
+        chart = Chart.model_validate_json(artifacts.kept[result.handles[0]][1])
+        drawn[kind] = dict(zip(chart.labels, chart.series[0].values, strict=True))
+    assert list(drawn["bar"]) == ["2026-04", "2025-12", "2026-01", "2026-03"]
+    assert list(drawn["line"].items()) == [
+        ("2025-12", 7.0), ("2026-01", 5.0), ("2026-02", None), ("2026-03", 6.0), ("2026-04", 9.0),
+    ]  # fmt: skip

@@ -25,9 +25,9 @@ CHARTS = {
 }  # fmt: skip
 CHART = r"(?:stacked )?(?:bars?|pie|line) (?:of|for|by|per)|charts?|plot(?:ted)?|graphs?|diagram|visuali[sz]e|draw|trend"
 ONES = r"which (?:ones?|are(?! (?:the|our|there)\b)|of (?:them|these|those))"
-FOLLOW_UP = rf"cheapest|^\W*(?:{ONES}|actually|no|sorry|i mean|i meant|and|only|just|but|now|same|compared? (?:(?:it|that|this) )?(?:with|to)|what about|how about|as(?: an?)?|add|remove|reset|in an?|without|excluding|also|then|ok|okay)\b"
+FOLLOW_UP = rf"cheapest|^\W*(?:{ONES}|actually|no|sorry|i mean|i meant|and|only|just|but|now|same|compared? (?:(?:it|that|this) )?(?:with|to)|what about|how about|as(?: an?)?|all of (?:them|these|those)|add|remove|reset|in an?|without|excluding|also|then|ok|okay)\b"
 CORRECTS = r"\W*(?:actually|no|sorry|i mean|i meant)\b"
-LEANS = r"(?:list|show|give)(?: me)?(?: the)? (?:oldest|newest|latest|first|last|top|bottom)(?: \d+| one)?(?=\W*$)|how did it|(?:show|list|name|draw|plot|make|put|give|share|sort|split|break|filter|export)(?: me)? (?:it|this|that|these|them|those)(?! (?:file|table|sheet))"
+LEANS = r"(?:list|show|give)(?: me)?(?: the)? (?:oldest|newest|latest|first|last|top|bottom)(?: \d+| one)?(?=\W*$)|how did it|(?:show|list|name|draw|plot|make|put|give|share|sort|split|break|filter|export|turn)(?: me)? (?:it|this|that|these|them|those)(?! (?:file|table|sheet))"
 AFRESH = r"our|we|overall|altogether|in (?:total|all)|database|file|sheet|spreadsheet"
 """Who asks of the whole, or names the source, does not go on with the question before."""
 FURTHER = r"stacked|split|(?:break|broken)(?: \w+)? down"
@@ -47,6 +47,8 @@ SHARE = (
     r"(?:as )?(?:an? )(?:csv|xlsx|excel|pdf|word|docx)|as (?:csv|xlsx|excel|pdf|word|docx)|send me"
 )
 PART = r"share of|percent(?:age)? of|proportion of|(?:what|which|how much) (?:share|percent(?:age)?|proportion)"
+PERCENT = r"(?:in|as) (?:an? )?(?:percent\w*|shares?)|percentages?"
+HOW_FAR = r"by how much|what(?:'s| is) the (?:difference|gap)|how much (?:more|less|better|worse)(?: is (?:it|that))?(?=\W*$)"
 COMPARE = r"better|worse|beats?|outs(?:ell|old)s?|outperform(?:s|ed)?|than|compare[ds]?|comparing|versus|vs|against|difference between"
 OVER_TIME = r"change[ds]? (?:from|between|since|over)|over time|trends?|development|history|evolve|evolution|(?:go|going|goes|gone|went) (?:up|down)(?: (?:or|and) (?:up|down))?|rising|falling|declin\w+"
 PERIOD_BEFORE = r"by|per|each|every|over|which|what|and|best|worst|strongest|weakest|top|(?:top|best|worst) \d+|highest|lowest|rank(?:ed)?|month (?:over|on|by)|day (?:over|by)"
@@ -59,7 +61,7 @@ COUNTS = {
 }
 LATEST = re.compile(
     rf"\b(?:last|latest|newest|most recent|oldest|earliest|first(?=\s+(?:sale|order|ticket|customer|purchase|transaction|deal|entry)\b))(?=\s+\w)(?:\s+(?P<many>\d{{1,3}}|{'|'.join(COUNTS)}))?"
-    r"(?:\s+(?!(?:\w+ )?(?:days?|weeks?|months?|quarters?|years?|time|night)\b|(?:one|first|last|is|are|was|in|of)\b)[a-z]+|(?<=\d)\W*$)|\blast(?=\W*$)",
+    r"(?:\s+(?!(?:\w+ )?(?:days?|weeks?|months?|quarters?|years?|time|night)\b|(?:one|first|last|is|are|was|in|of)\b)[a-z]+|(?<=\d)\W*$)|\blast(?=\W*$)|^\W*(?:and |which (?:is|was|one is) |what(?:'s| is) )*(?:the )?(?:newest|latest|most recent|oldest|earliest)(?: one)?(?=\W*$)",
     re.IGNORECASE,
 )
 LISTING = r"(?:show|list|give me|which|find)\b.*\b(?:rows|entries|records|lines|orders|transactions|items|tickets|customers|products)"
@@ -108,15 +110,17 @@ def limit_of(text: str) -> int | None:
 def chart_of(text: str) -> str | None:
     """The kind of chart that is wanted; "auto" where none was named."""
     kind = next((kind for kind, pattern in CHARTS.items() if has(text, pattern)), None)
-    if has(text, CHART) or (kind and re.search(FOLLOW_UP, text, re.IGNORECASE)):
+    goes_on = re.search(FOLLOW_UP, text, re.IGNORECASE) or has(text, LEANS)
+    if has(text, CHART) or (kind and goes_on):
         return kind or "auto"
     return None
 
 
-def is_descending(text: str) -> bool | None:
-    """Whether the greatest come first; None where the question says neither."""
-    if has(text, f"{DOWN}|desc(?:ending)?"):
+def is_descending(text: str, *, of_figures: bool = True) -> bool | None:
+    """Whether the greatest come first; None where the question says neither. What is sorted goes from
+    the greatest figure down, and from the first name or day up."""
+    if has(text, f"{DOWN}|desc(?:ending)?|(?:newest|latest) first"):
         return True
     if has(text, f"{UP}|asc(?:ending)?"):
         return False
-    return True if has(text, SORT) else None
+    return of_figures if has(text, SORT) else None

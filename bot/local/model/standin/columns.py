@@ -26,7 +26,19 @@ def columns_named(word: str, table: Table) -> list[str]:
     return exact + part + like
 
 
-DATES = {"date", "day", "month", "year", "time", "on", "at"}
+DATES = {
+    "date",
+    "day",
+    "month",
+    "year",
+    "time",
+    "on",
+    "at",
+    "period",
+    "week",
+    "quarter",
+    "timestamp",
+}
 """Stems that tell no column of dates from another."""
 
 
@@ -39,13 +51,19 @@ def sorted_by(text: str, table: Table) -> str | None:
     """The column that rows are to be sorted by, whatever it holds."""
     if has(text, "(?:newest|latest|oldest|earliest) first"):
         return date_column(table)
-    said = re.search(
-        r"\b(?:sort|order|arrange)(?:ed|d)?\s+(?:\w+\s+){0,3}?by\s+(\w+)", text, re.IGNORECASE
-    )
-    named = columns_named(said[1].lower(), table) if said else []
-    if said and not named and stem(said[1].lower()) in DATES:
+    said = SORTED.search(text)
+    named = columns_named(said["by"].lower(), table) if said else []
+    if said and not named and stem(said["by"].lower()) in DATES:
         return date_column(table)
     return next(iter(named), None)
+
+
+SORTED = re.compile(
+    r"\b(?:(?:sort|arrange|rank)(?:ed|d)?\s+(?:\w+\s+){0,3}?|"
+    r"(?<!per )(?<!average )(?<!total )order(?:ed)?\s+(?:(?:it|them|these|those|this|that|all|rows)\s+)?)by\s+(?P<by>\w+)",
+    re.IGNORECASE,
+)
+"""That rows are to stand in the order of a column: "total order amount by category" is none."""
 
 
 def date_column(table: Table, text: str = "") -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from .counting import counted_noun
 from .data import with_seen_values
 from .following import answered_from, leans
 from .outputs import Table, parse_tables
@@ -54,8 +55,9 @@ def _of_theirs(question: str, listed: Listed, tables: list[Listed]) -> Listed | 
     """The table, or the one that refers to it and has what is asked for: "their revenue", "how many
     orders did they make"; None where the question counts what neither holds."""
     new = understand(question, joined(listed, tables)[0])
-    counted = next((each for each in tables if stems(each.table.source) == stems(new.noun)), None)
-    if new.measure or counted is listed:
+    noun = stems(counted_noun(question) or new.noun)
+    counted = next((each for each in tables if stems(each.table.source) == noun), None)
+    if counted is listed or (new.measure and counted is None):
         return listed
     own = listed.table.source
     refers = [each for each in tables if own in {to for to, _ in each.links.values()}]

@@ -8,8 +8,14 @@ from .asking import NOUN, PART
 from .columns import MONEY, columns_named, identifies
 from .filters import Filter
 from .outputs import Table
-from .words import stems
+from .words import stem, stems
 
+RECORDS = (
+    "order", "sale", "row", "deal", "transaction", "ticket", "entry", "record", "purchase", "invoice", "item",
+    "people", "person", "customer", "line",
+)  # fmt: skip
+BY_SOMETHING = re.compile(r"\b(?P<noun>[a-z]+)\s+(?:per|by|for each|in each)\b", re.IGNORECASE)
+ALONE = re.compile(r"\W*(?:and|what about|how about|now)\W+(?:the )?(?P<noun>[a-z]+)\W*", re.I)
 PIECES = {"quantity", "qty", "unit", "piece"}
 
 
@@ -18,7 +24,11 @@ def most_of(text: str, table: Table) -> str | None:
     found = re.search(rf"\b(?:most|fewest|least)\s+{NOUN}", text, re.IGNORECASE)
     found = found or re.search(rf"\b(?:{PART})\s+(?:the\s+)?([a-z]+s)\b", text, re.IGNORECASE)
     noun = found[1].lower().split()[-1] if found else ""
-    if noun and not any(table.numeric(c) for c in columns_named(noun, table)):
+    if (
+        noun
+        and is_noun(noun, table)
+        and not any(table.numeric(c) for c in columns_named(noun, table))
+    ):
         return "count"
     return None
 
@@ -49,7 +59,27 @@ def units_of_value(noun: str, filters: tuple[Filter, ...], table: Table) -> str 
     return next((c for c in table.columns if table.numeric(c) and {*stems(c)} & PIECES), None)
 
 
+def named_by(text: str, table: Table) -> str | None:
+    """The records themselves by something, as "orders per month" or "and orders?", are counted."""
+    return "count" if stems(counted_noun(text)) == stems(table.source) else None
+
+
+def counted_noun(text: str) -> str:
+    """What seems to be counted without its being said, as in "orders per month"; "" for nothing."""
+    found = ALONE.fullmatch(text) or BY_SOMETHING.search(text)
+    return found["noun"] if found else ""
+
+
+def is_noun(word: str, table: Table) -> bool:
+    """Whether a word names records, a column of the table or a value in it, and not just anything."""
+    known = stems(" ".join([table.source, *table.columns, *table.values, *RECORDS]))
+    return stem(word) in known
+
+
 def noun_of(text: str, table: Table) -> str:
     """What is counted, in the question's own words."""
     found = re.search(rf"\b(?:how many|number of|most|fewest|least|{PART})\s+{NOUN}", text.lower())
-    return found[1] if found and counts_rows(text, table) else "rows"
+    if found is None and named_by(text, table):
+        return counted_noun(text).lower()
+    named = found and is_noun(found[1].split()[-1], table) and counts_rows(text, table)
+    return found[1] if found and named else "rows"

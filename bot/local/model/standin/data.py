@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from . import documents, languages, overviews, sums, unheard
+from . import documents, languages, overviews, sums, unheard, wording
 from .analyses import fitting
+from .charting import draw
 from .columns import (
     column_listed,
     date_column,
@@ -18,11 +19,10 @@ from .columns import (
 )
 from .exporting import last_result, name_of, share_if_asked, share_whole, without_form
 from .findings import Findings
-from .following import answered_from, follows_up, is_form_only, tell_kept, understand_all
+from .following import answered_from, follows_up, tell_kept, understand_all
 from .moments import absolute
 from .outputs import (
     Table,
-    chart_handle,
     parse_document,
     parse_tables,
     reason,
@@ -33,11 +33,10 @@ from .reading import read_for, read_on
 from .shaping import describe, follow_ups, tell_sheets, tell_values
 from .sql import Statement, quoted, write
 from .telling import tell
-from .view import Missing, OutOfTurns, View
-from .words import content, has, overlap, shortened, spelled, stems, tokens
+from .view import View
+from .words import content, has, overlap, spelled, stems, tokens
 
 FILE_WORDS = r"files?|attach(?:ed|ment)s?|spreadsheets?|csv|xlsx|excel|pdf|document|(?:the|this|that|my|our) table|data|columns?"
-MOST_LABELS, MOST_SLICES, LONGEST_TITLE = 50, 12, 50
 SUMMARISE = r"summar\w+|tl;?dr|overview|describe|about|what(?:'s| is| does)|contain\w*"
 SHEETS = r"(?:which|what|list|show|how many|all)(?: me| are| the| all)* (?:sheets|tabs|worksheets)"
 _SPELLED = "total average highest lowest month quarter chart most count median which best sold"
@@ -102,7 +101,8 @@ def from_reading(view: View, found: Findings, reading: str) -> None:
         return
     found.source(table.source, table.url, "The figures of this answer.")
     named = _is_named(view, table)
-    text = view.text if query.silent else re.sub(r"\breports?\b", "", view.text, flags=re.I)
+    text = understood(view.text, view.turn.day)
+    text = text if query.silent else re.sub(r"\breports?\b", "", text, flags=re.I)
     is_fragment = follows_up(view.text) and not view.turn.files and not query.silent
     analysis = fitting(text, is_fragment=is_fragment, is_query=bool(query.groups))
     if lacking := missing(view.text, table):
@@ -160,13 +160,17 @@ def _query(view: View, table: Table) -> Query:
         for turn in view.turns
         if turn is view.turn or answered_from(turn, lambda title: title == table.source)
     ]
-    turns = [(_spelled(understood(turn.text, turn.day), known), bool(turn.files)) for turn in about]
+    turns = [
+        (
+            _spelled(understood(turn.text, turn.day), known),
+            bool(turn.files) or wording.starts_over(turn.text),
+        )
+        for turn in about
+    ]
     query = understand_all(turns, known)
     if turns[-1][0] != understood(view.text, view.turn.day):
         view.turn.text = turns[-1][0]  # so it is read from here on
-    if is_form_only(query):
-        query = _with_an_axis(query, known)
-    return query
+    return with_an_axis(query, known)
 
 
 def _spelled(text: str, table: Table) -> str:
@@ -178,8 +182,10 @@ def _spelled(text: str, table: Table) -> str:
     return spelled(text, [*names, *SPELLED])
 
 
-def _with_an_axis(query: Query, table: Table) -> Query:
+def with_an_axis(query: Query, table: Table) -> Query:
     """What a chart shows of which nothing was said: the figures over time, or by the first names."""
+    if query.chart is None or query.groups or query.period or query.listing:
+        return query
     names = [column for column in table.texts if not identifies(column)]
     if date_column(table) and (query.chart == "line" or not names):
         return replace(query, period="month")
@@ -188,7 +194,7 @@ def _with_an_axis(query: Query, table: Table) -> Query:
 
 def understood(text: str, day: str) -> str:
     """A question with its figures' words in English, and "last month" as the month that it is."""
-    return absolute(languages.in_english(text), day)
+    return absolute(languages.in_english(wording.plain(text)), day)
 
 
 def in_full(view: View) -> str:
@@ -241,7 +247,7 @@ def present(
     unheard.tell(found, in_full(view), table, query)
     tell_kept(found, in_full(view), with_seen_values(view, table), query)
     if query.chart and statement.labels and result.rows:
-        _chart(view, found, result, statement, query)
+        draw(view, found, result, statement, query)
     share_if_asked(view, found, result)
 
 
@@ -267,34 +273,3 @@ def _run(
     found.summary = "The query did not work, so there is no figure to give."
     found.lower(reason(output), "low")
     return None
-
-
-def _chart(view: View, found: Findings, result: Table, statement: Statement, query: Query) -> None:
-    kind = query.chart if query.chart != "auto" else "line" if query.course else "bar"
-    most = MOST_SLICES if kind == "pie" else MOST_LABELS
-    series = result.header[1] if len(statement.labels) > 1 else None
-    title = found.caption or statement.what
-    values = result.header[len(statement.labels) :]
-    try:
-        output = view.do(
-            "make_chart",
-            f"A {kind} chart shows this best.",
-            handle=result.handle,
-            kind=kind,
-            title=shortened(title, LONGEST_TITLE),
-            limit=None if series else most if result.total > most else None,
-            label_column=result.header[0],
-            series_column=series,
-            value_columns=values[:1] if series or kind == "pie" else values,
-        )
-    except Missing:
-        found.lower("There is no tool for charts here.")
-        return
-    except OutOfTurns:
-        found.gaps.append("There was no turn left for the chart.")
-        return
-    handle = chart_handle(output)
-    if handle:
-        found.charts.append(handle)
-    else:
-        found.lower(f"The chart could not be made: {reason(output)}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from . import data, talk, unheard
+from . import data, talk, unheard, wording
 from .asking import DOWN, THEIRS, UP
 from .columns import MONEY, default_measure, missing, tell_missing
 from .continuing import gone_on_with, known, source_of, was_asked
@@ -143,7 +143,10 @@ def _query(view: View, name: str, table: Table) -> Query:
         if answered_from(turn, lambda title: title.startswith(f"{name} · "))
     )
     return understand_all(
-        [(data.understood(turn.text, turn.day), False) for turn in (*of_it, view.turn)],
+        [
+            (data.understood(turn.text, turn.day), wording.starts_over(turn.text))
+            for turn in (*of_it, view.turn)
+        ],
         known(view, table),
     )
 
@@ -178,8 +181,6 @@ def _ask(
         return
     if query.noun == "rows":
         query = replace(query, noun=listed.table.source)
-    if not (query.aggregate or query.measure) and has(view.text, f"{query.noun} (?:per|by)"):
-        query = replace(query, aggregate="count")
     if lost := unheard.lost(data.in_full(view), known(view, table), query):
         unheard.tell_lost(found, table, lost)
         return

@@ -19,14 +19,17 @@ from .asking import (
     WHOLE,
     WIDER,
 )
-from .columns import MONEY
+from .columns import MONEY, columns_named
+from .conditions import COMPARISONS
 from .conversation import COMPLETE, Turn
+from .counting import RECORDS
 from .findings import Findings
 from .outputs import Table
 from .query import Query, understand
 from .scoping import in_scope
 from .words import has, stems, tokens
 
+ROW = "|".join(f"{each}s?" for each in RECORDS)
 BARE = 3  # words of a figure that is named and nothing else
 
 
@@ -66,13 +69,23 @@ def understand_all(turns: Iterable[tuple[str, bool]], table: Table) -> Query:
     for text, is_first in earlier:
         new = understand(text, table)
         if not new.silent or has(text, "same"):
-            query = _changed(query, text, new) if not is_first else new
+            query = _changed(_widened(query, text, table), text, new) if not is_first else new
     new = understand(last, table)
-    if follows_up(last) and has(last, WIDER):
-        query = replace(query, filters=())
+    if (widened := _widened(query, last, table)) is not query:
+        query = widened
     elif afresh or (new.silent and not has(last, f"{SHARE}|again|same|that|it|as (?:a )?table")):
         return new
     return _changed(query, last, new)
+
+
+def _widened(query: Query, text: str, table: Table) -> Query:
+    """Without the conditions that are dropped: "all regions" drops those on the region, "all" any."""
+    if not (follows_up(text) and has(text, WIDER)):
+        return query
+    named = re.search(r"\b(?:all|every)(?: of)?(?: the)? (\w+)", text, re.IGNORECASE)
+    columns = columns_named(named[1].lower(), table) if named else []
+    kept = (each for each in query.filters if columns and each.column not in columns)
+    return replace(query, filters=tuple(kept))
 
 
 def tell_kept(found: Findings, text: str, table: Table, query: Query) -> None:
@@ -100,8 +113,8 @@ def _changed(query: Query, text: str, new: Query) -> Query:
         new = replace(new, aggregate=None)  # "by how much?"
     if has(text, "include|back"):
         return _with_again(query, new)
-    if has(text, SORT) and (query.groups or query.period):
-        new = replace(new, listing=False)
+    if query.groups or query.period:
+        new = _of_what_was_told(query, new, text)
     if has(text, FURTHER) and new.groups:
         new = replace(
             new,
@@ -113,6 +126,37 @@ def _changed(query: Query, text: str, new: Query) -> Query:
     if has(text, f"{COMPARE}|add"):
         new = _beside(query, new, text)
     return query.then(new)
+
+
+def _of_what_was_told(query: Query, new: Query, text: str) -> Query:
+    """What ranks, sorts or bounds the groups that were told, rather than the rows that they are of."""
+    if has(text, SORT):
+        in_time = query.period and new.sort not in (None, new.measure, *query.groups)
+        if in_time and not new.descending:
+            return replace(Query(), groups=query.groups, period=query.period)
+        return replace(new, listing=False)
+    own = new.groups or new.period or new.measure or new.aggregate or new.sort
+    if new.descending is not None and not own and not has(text, ROW):
+        return replace(new, listing=False, limit=new.limit or 1)
+    bounds = tuple(
+        each
+        for each in new.filters
+        if each.operator in COMPARISONS and ":" not in (each.column or "")
+    )
+    of_figure = all(
+        each.column == query.measure or not {*stems(each.column or "")} & {*stems(text)}
+        for each in bounds
+    )
+    if (
+        not bounds
+        or query.listing
+        or own not in (None, bounds[0].column)
+        or not of_figure
+        or has(text, ROW)
+    ):
+        return new
+    kept = tuple(each for each in new.filters if each not in bounds)
+    return replace(new, measure=None, listing=False, filters=kept, having=bounds)
 
 
 def _with_again(query: Query, new: Query) -> Query:

@@ -80,6 +80,16 @@ def named_period(text: str, table: Table) -> str | None:
     return None
 
 
+def bounded_period(text: str, table: Table) -> str | None:
+    """The period of which the figures are bounded, as "is there any month below 65,000"."""
+    if date_column(table) is None:
+        return None
+    kinds = (
+        name for name, pattern in PERIODS.items() if has(text, f"(?:any|no|only|the) (?:{pattern})")
+    )
+    return next(kinds, None)
+
+
 def compared_period(text: str, filters: tuple[Filter, ...]) -> str | None:
     """The period of which several are set side by side, as "Q1 versus Q2"."""
     times = (

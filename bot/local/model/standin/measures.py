@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from .columns import columns_named, default_measure, identifies
+from .columns import columns_named, default_measure, identifies, words_of
 from .outputs import Table
+from .words import stem, stems, tokens
 
 Figure = tuple[str, str | None]
 """An aggregate and the column it is of; None for the rows themselves."""
@@ -55,3 +56,30 @@ def _measure(word: str, table: Table) -> str | None:
         return whole
     named = (c for c in columns_named(word, table) if table.numeric(c) and not identifies(c))
     return next(named, None)
+
+
+def measure_named(text: str, table: Table, used: set[int]) -> str | None:
+    """The column of numbers that a question names, whole or by a word of it; `used` are the places
+    of words that were taken for something else."""
+    said = " ".join(stems(text))
+    names = [c for c in table.columns if table.numeric(c) and len(words_of(c)) > 1]
+    whole = next((c for c in names if f" {' '.join(words_of(c))} " in f" {said} "), None)
+    return whole or _likeliest(tokens(text), table, used)
+
+
+def _likeliest(words: list[str], table: Table, used: set[int]) -> str | None:
+    best: tuple[int, str] | None = None
+    for index, word in enumerate(words):
+        if index in used or len(word) < 3:
+            continue
+        for column in columns_named(word, table):
+            if not table.numeric(column) or identifies(column):
+                continue
+            pieces = stems(column)
+            score = 3 if pieces == [stem(word)] else 2 if stem(word) in pieces else 1
+            if word in ("total", "count", "sum"):
+                score = 0
+            if score and (best is None or score > best[0]):
+                best = (score, column)
+            break
+    return best[1] if best else None

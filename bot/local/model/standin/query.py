@@ -10,12 +10,14 @@ from .asking import (
     COMPARE,
     COUNTS,
     DOWN,
+    HOW_FAR,
     LATEST,
     LISTING,
     ONE_ROW,
     ONES,
     PART,
     PER_PERIOD,
+    PERCENT,
     ROWS,
     SORT,
     THEM,
@@ -25,14 +27,21 @@ from .asking import (
     limit_of,
 )
 from .bounding import begins_with_rows, bounds_of, counts_rows_of, is_of_rows, subject
-from .columns import columns_named, date_column, identifies, sorted_by, words_of
+from .columns import SORTED, date_column, sorted_by
 from .conditions import STATES, conditions
-from .counting import counts_rows, distinct_column, most_of, noun_of, units_of_value
+from .counting import counts_rows, distinct_column, most_of, named_by, noun_of, units_of_value
 from .filters import Filter
-from .grouping import columns_after, compared_period, named_period, of_people_or_things, period_of
-from .measures import Figure, several
+from .grouping import (
+    bounded_period,
+    columns_after,
+    compared_period,
+    named_period,
+    of_people_or_things,
+    period_of,
+)
+from .measures import Figure, measure_named, several
 from .outputs import Table
-from .words import has, stem, stems, tokens
+from .words import has, tokens
 
 
 @dataclass(frozen=True)
@@ -48,8 +57,14 @@ class Query:
     limit: int | None = None
     chart: str | None = None
     listing: bool = False
+    sort: str | None = None
+    """The column in whose order rows, or the groups made by it, are to stand."""
     part: tuple[str, ...] = ()
     """The values whose share of the whole is asked for."""
+    shares: bool = False
+    """Whether the share of each group in the whole is asked for."""
+    gap: bool = False
+    """Whether it is asked how far the first is ahead of the second."""
     noun: str = "rows"
     having: tuple[Filter, ...] = ()
     """Bounds of the figure of each group."""
@@ -95,17 +110,27 @@ class Query:
             descending=self.descending
             if new.descending is None and not new.period
             else new.descending,
-            limit=new.limit or (1 if one else None if grouped or total else self.limit),
+            limit=new.limit or (1 if one else None if grouped or total else self._kept_limit(new)),
+            sort=new.sort or (self.sort if new.descending is None and not grouped else None),
             having=new.having or (() if grouped else self.having),
             per_period=new.per_period if new.aggregate else self.per_period,
             noun=new.noun if new.aggregate else self.noun,
             more=new.more if new.measure or new.aggregate else self.more,
         )
 
+    def _kept_limit(self, new: Query) -> int | None:
+        """Of one row nobody wants a chart or a share."""
+        return (
+            None
+            if self.limit == 1 and (new.chart or new.shares or new.sort or new.gap)
+            else self.limit
+        )
+
 
 def understand(text: str, table: Table) -> Query:
     """The query that a question asks of this table."""
-    query = _named(text, table)
+    sort = sorted_by(text, table)
+    query = _named(SORTED.sub(" ", text) if sort else text, table)
     latest = _latest(text, table)
     if latest and not (query.groups or query.period or query.aggregate):
         return replace(latest, filters=query.filters)
@@ -114,18 +139,29 @@ def understand(text: str, table: Table) -> Query:
     query = _with_figures(query, text, table)
     if begins_with_rows(text, table) and _is_of_bounded_rows(query):
         query = replace(query, measure=None, listing=True)
-    if sorted_by(text, table):
-        query = replace(query, period=None)
+    if sort and table.numeric(sort):
+        query = replace(query, measure=sort)
     one = has(text, ONE_ROW) and has(text, f"{DOWN}|{UP}")
     return replace(
         query,
-        descending=is_descending(text),
+        descending=is_descending(text, of_figures=_goes_down(sort, text, table)),
+        sort=sort,
+        gap=has(text, HOW_FAR),
+        shares=not query.part and has(text, f"{PERCENT}|{PART}"),
         limit=1 if one else limit_of(text),
         chart=chart_of(text),
         listing=query.listing
         or one
-        or (_lists(text, query.groups) and not (query.period and query.aggregate)),
+        or (
+            _lists(text, query.groups)
+            and not (query.period and (query.aggregate or has(text, SORT)))
+        ),
     )
+
+
+def _goes_down(sort: str | None, text: str, table: Table) -> bool:
+    """Whether what is sorted starts with the greatest, or the latest rows, where nothing is said."""
+    return not sort or table.numeric(sort) or has(text, "by date")
 
 
 def _named(text: str, table: Table) -> Query:
@@ -134,12 +170,16 @@ def _named(text: str, table: Table) -> Query:
     groups, used = columns_after(words, table)
     groups = groups or of_people_or_things(text, table)
     different = distinct_column(text, table)
-    measure = different or _written_out(text, table) or _measure(words, table, used)
+    measure = different or measure_named(text, table, used)
     filters = conditions(text, table, None if different else measure)
     period = named_period(text, table) if groups else period_of(text, table)
     return Query(
         measure=measure,
-        aggregate="distinct" if different else _aggregate(text) or most_of(text, table),
+        aggregate="distinct"
+        if different
+        else _aggregate(text)
+        or most_of(text, table)
+        or (None if measure else named_by(text, table)),
         groups=groups,
         period=period or compared_period(text, filters),
         filters=filters,
@@ -150,15 +190,20 @@ def _bounded(query: Query, text: str, table: Table) -> Query:
     """Things with a figure above or below another are their sums, not rows that are so."""
     about, having = subject(text, table), bounds_of(query.filters, table)
     counts = counts_rows_of(text, table)
+    if having and not query.groups and not is_of_rows(text, table):  # "any month below 65,000"
+        period = query.period or bounded_period(text, table)
+        query = replace(query, period=period)
+        about = None if period else about
     if query.groups and not is_of_rows(text, table):  # "revenue per customer over 10,000"
         about = about or (query.groups[0] if having and query.measure == having[0].column else None)
-    if about is None or not having or query.period:
+    of_period = query.period and not query.groups and not is_of_rows(text, table)
+    if not having or not (of_period or (about and not query.period)):
         return query
     return replace(
         query,
         measure=None if counts else having[0].column,
         aggregate="count" if counts else "sum",
-        groups=(about,),
+        groups=(about,) if about and not of_period else (),
         filters=tuple(each for each in query.filters if each not in having),
         having=having,
     )
@@ -183,7 +228,7 @@ def _with_figures(query: Query, text: str, table: Table) -> Query:
     measure = None if counts and counts_rows(text, table) else query.measure
     if counts and (units := units_of_value(noun_of(text, table), query.filters, table)):
         aggregate, measure, counts = "sum", units, False  # "how many desk lamps": not how many rows
-    asked = (aggregate, sorted_by(text, table) or measure)
+    asked = (aggregate, measure)
     first, *more = several(text, table, grouped=bool(query.groups or query.period)) or (asked,)
     return replace(
         query,
@@ -204,7 +249,7 @@ def _latest(text: str, table: Table) -> Query | None:
     many = (found["many"] or ("10" if found[0].endswith("s") else "1")).lower()
     newest = not re.match("oldest|earliest|first", found[0], re.IGNORECASE)
     limit = COUNTS.get(many) or int(many)
-    return Query(measure=column, descending=newest, limit=limit, listing=True)
+    return Query(sort=column, descending=newest, limit=limit, listing=True)
 
 
 def _lists(text: str, groups: tuple[str, ...]) -> bool:
@@ -223,13 +268,6 @@ def _lists(text: str, groups: tuple[str, ...]) -> bool:
     )
 
 
-def _written_out(text: str, table: Table) -> str | None:
-    """A column of numbers whose name of several words stands in the question as it is."""
-    said = " ".join(stems(text))
-    names = [c for c in table.columns if table.numeric(c) and len(words_of(c)) > 1]
-    return next((c for c in names if f" {' '.join(words_of(c))} " in f" {said} "), None)
-
-
 def _set_apart(query: Query, text: str) -> Query:
     """Values that are compared stand side by side; one whose share is asked, beside all others."""
     stated = {each.column for each in query.filters} & {*STATES}
@@ -245,24 +283,6 @@ def _set_apart(query: Query, text: str) -> Query:
         if len(each.values) > 1 and each.column not in groups and has(text, f"{COMPARE}|ratio"):
             groups = (*groups, each.column)
     return replace(query, groups=groups)
-
-
-def _measure(words: list[str], table: Table, used: set[int]) -> str | None:
-    best: tuple[int, str] | None = None
-    for index, word in enumerate(words):
-        if index in used or len(word) < 3:
-            continue
-        for column in columns_named(word, table):
-            if not table.numeric(column) or identifies(column):
-                continue
-            pieces = stems(column)
-            score = 3 if pieces == [stem(word)] else 2 if stem(word) in pieces else 1
-            if word in ("total", "count", "sum"):
-                score = 0
-            if score and (best is None or score > best[0]):
-                best = (score, column)
-            break
-    return best[1] if best else None
 
 
 def _aggregate(text: str) -> str | None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
+from .columns import DATES
 from .conditions import STATES
 from .filters import Filter
 from .times import MONTHS
-from .words import listed, shown
+from .words import listed, shown, stems
 
 SIDES = {">=": "from", ">": "after", "<=": "to", "<": "before"}
 JOINED = ("with", "for", "without")
@@ -52,12 +53,21 @@ def _link(each: Filter) -> str:
     if each.operator == "in":
         if re.match(r"\w*day:", each.column or ""):
             return "on"
-        return "in" if re.match("(?:year|month|quarter|week):", each.column or "") else "for"
+        dated = re.match(r"(?:year|month|quarter|week):(.*)", each.column or "")
+        return f"{_of_time(dated[1])}in" if dated else "for"
     if each.operator == "not in":
         return "without"
     if re.match("yearmonth:", each.column or ""):
         return SIDES[each.operator]
     return f"with {each.column} {COMPARED[each.operator]}"
+
+
+def _of_time(column: str) -> str:
+    """Which time is meant where the column's name does not say that it is one: "with since", "closed"."""
+    if {*stems(column)} & DATES:
+        return ""
+    plain = column.replace("_", " ")
+    return f"{plain} " if plain.endswith("ed") else f"with {plain} "
 
 
 def _values(each: Filter) -> list[str]:

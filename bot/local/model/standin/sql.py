@@ -63,6 +63,7 @@ def write(query: Query, table: Table, *, of: str, lite: bool = False) -> Stateme
     aggregate = _aggregate(query, bool(labels), measure)
     source = f"FROM {of}{where}"
     if aggregate is None:
+        measure = query.sort or measure
         order = _row_order(query, measure)
         limit = f" LIMIT {query.limit}" if query.limit else ""
         what = "rows"
@@ -214,7 +215,7 @@ def _on_days(each: Filter, form: str, column: str, lite: bool) -> str:
 
 
 def _measure(query: Query, table: Table, grouped: bool) -> tuple[str | None, str | None]:
-    if query.measure or query.aggregate == "count":
+    if query.measure or query.aggregate == "count" or (query.listing and query.sort):
         return query.measure, None
     wanted = query.aggregate or grouped or query.descending is not None
     found = default_measure(table) if wanted else None
@@ -261,12 +262,17 @@ def _expression(aggregate: str, measure: str, table: Table) -> str:
 
 
 def _order(query: Query, labels: int, table: Table, lite: bool) -> str:
-    is_course = query.descending is None or (labels > 1 and not query.limit)
+    if query.sort in query.groups and not query.limit:
+        place = labels - len(query.groups) + query.groups.index(query.sort) + 1
+        return f" ORDER BY {place} {'DESC' if query.descending else 'ASC'}"
+    in_time = query.sort is not None and query.sort == date_column(table)
+    is_course = query.descending is None or in_time or (labels > 1 and not query.limit)
     if query.period == "weekday" and is_course and (column := date_column(table)):
         rest = "".join(f", {place + 1}" for place in range(1, labels))
         return f" ORDER BY min({_day_number(column, lite)}){rest}"
     if query.period and is_course:  # it is told in its order
-        return f" ORDER BY {', '.join(str(place + 1) for place in range(labels))}"
+        way = " DESC" if in_time and query.descending else ""
+        return f" ORDER BY {', '.join(f'{place + 1}{way}' for place in range(labels))}"
     return f" ORDER BY {labels + 1} {'ASC' if query.descending is False else 'DESC'}"
 
 

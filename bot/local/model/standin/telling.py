@@ -10,6 +10,7 @@ from .findings import Findings
 from .groups import Group, added_up, figure, groups_of
 from .outputs import Table
 from .query import Query
+from .relating import empty_between, is_told_by, tell_absent, tell_gap, tell_shares
 from .scoping import in_scope
 from .shaping import month_in_words, rows_shown, side_by_side
 from .sql import Statement
@@ -56,8 +57,9 @@ def _tell(found: Findings, result: Table, statement: Statement, query: Query, so
         )
         return
     if query.having:
-        names = [row[0] for row in result.rows]
-        found.summary = in_words(names, query.groups[0], f"{statement.what}{scope}", query.having)
+        names = [month_in_words(row[0]) for row in result.rows]
+        what = f"{statement.what}{scope}"
+        found.summary = in_words(names, statement.labels[0], what, query.having)
     elif statement.value is None:
         _tell_rows(found, result, statement, query, scope)
     elif not statement.labels:
@@ -67,6 +69,8 @@ def _tell(found: Findings, result: Table, statement: Statement, query: Query, so
         _tell_groups(found, result, statement, query)
     if result.rows and (statement.value is None or statement.labels):
         _table(found, result, statement, query, scope, source)
+    if query.shares and len(statement.labels) == 1 and _has_parts(result, statement, query):
+        tell_shares(found, groups_of(result, query), query, statement.what, scope)
 
 
 def _table(
@@ -137,12 +141,16 @@ def _most(query: Query) -> int:
 
 def _tell_groups(found: Findings, result: Table, statement: Statement, query: Query) -> None:
     # What is compared stands in the sentence anyway.
-    apart = tuple(f for f in query.filters if f.operator != "in" or f.column not in query.groups)
-    scope = in_scope(apart, statement.what)
+    of_one = len(result.rows) == 1
+    apart = (
+        f
+        for f in query.filters
+        if not is_told_by(f, query) or (":" in (f.column or "") and not (of_one and f.values[1:]))
+    )
+    scope = in_scope(tuple(apart), statement.what)
     groups = groups_of(result, query)
-    total = sum(group.value for group in groups)
-    whole = len(result.rows) >= result.total and not query.limit and total > 0
-    parts = whole and statement.what.startswith(("total", "number"))
+    tell_absent(found, result, query)
+    parts = _has_parts(result, statement, query)
     if query.part and parts:
         _tell_part(found, groups, statement, query, scope)
     elif len(statement.labels) == 2 and parts:
@@ -157,7 +165,16 @@ def _tell_groups(found: Findings, result: Table, statement: Statement, query: Qu
             groups = [replace(group, name=f"Week of {group.name}") for group in groups]
         _tell_ranked(found, groups, statement, query, scope)
     if parts:
-        _tell_parts(found, groups, query, statement)
+        _tell_parts(found, groups, query, statement, empty_between(result, query.period))
+    if query.gap and len(groups) > 1 and len(statement.labels) == 1:
+        tell_gap(found, groups, query, statement.what)
+
+
+def _has_parts(result: Table, statement: Statement, query: Query) -> bool:
+    """Whether the figures make up a whole, and all of them are there."""
+    total = sum(group.value for group in groups_of(result, query))
+    whole = len(result.rows) >= result.total and not (query.limit or query.having) and total > 0
+    return whole and statement.what.startswith(("total", "number"))
 
 
 def _tell_ranked(
@@ -234,8 +251,10 @@ def _tell_part(
     )
 
 
-def _tell_parts(found: Findings, groups: list[Group], query: Query, statement: Statement) -> None:
-    """The whole, and how it is made up."""
+def _tell_parts(
+    found: Findings, groups: list[Group], query: Query, statement: Statement, empty: list[str]
+) -> None:
+    """The whole, and how it is made up; periods without a row count in the average."""
     found.figure = total = sum(group.value for group in groups)
     if len(groups) < 2:
         return
@@ -245,7 +264,9 @@ def _tell_parts(found: Findings, groups: list[Group], query: Query, statement: S
     every = "Both" if len(groups) == 2 else f"All {len(groups)}"
     found.points.append(f"{every} {noun} together: **{figure(total, groups)}**")
     if (query.course or query.per_period) and len(statement.labels) == 1:
-        mean = f"**{figure(total / len(groups), groups)}**"
+        mean = f"**{figure(total / (len(groups) + len(empty)), groups)}**"
+        if empty:
+            found.gaps.append(f"There are no rows in {some_of([*map(month_in_words, empty)])}.")
         if query.per_period:
             found.summary = (
                 f"On average the {statement.what} per {told_by} is {mean}. {found.summary}"

@@ -13,15 +13,20 @@ from .query import Query
 from .times import MONTHS, OF_A_WEEK, WEEKS
 from .words import STOP, listed, stem, stems, tokens
 
-TIMES = re.compile(
-    r"\b(?:(?:before|after) (?:that|this|then)|the (?:day|week|month|quarter|year) (?:before|after)|weekends?|weekdays?|(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mornings?|holidays?|"
+_WHEN = (
+    r"(?:before|after) (?:that|this|then)|the (?:day|week|month|quarter|year) (?:before|after)|weekends?|weekdays?|(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mornings?|holidays?|"
     r"(?:last|past|next) (?:week|quarter|\d+ (?:days|weeks|months))|year[- ]to[- ]date|ytd|"
-    r"(?:first|second|third|fourth|last) (?:week|weekend|days?|half) (?:of|in) \w+|(?:that|the same) (?:day|week|month|quarter|year)|(?:the )?next (?:\d+ )?(?:rows|ones|page)|"
+    r"(?:first|second|third|fourth|last) (?:week|weekend|days?|half) (?:of|in) \w+|(?:that|the same) (?:day|week|month|quarter|year)|weeks? \d+"
+)
+WHEN = re.compile(rf"\b(?:{_WHEN})\b", re.IGNORECASE)
+"""Times that the rules have no words for: without them figures would be those of another time."""
+TIMES = re.compile(
+    rf"\b(?:{_WHEN}|(?:the )?next (?:\d+ )?(?:rows|ones|page)|"
     r"(?:top|bottom|best|worst) \d+(?= ?(?:%|percent))|(?:top|bottom|best|worst) (?:\d+ )?\w+ (?:(?:in|for|of) each|per) \w+|"
-    r"weeks? \d+|(?:second|third|2nd|3rd|next|fourth) (?:best|worst|highest|lowest|biggest|largest|smallest)|how many (?:days|weeks|months|quarters|years)|per unit|he|she|his|her|(?<!as )if (?:we|i|you|they|it|the|all|every)\b[^.?!,;]*)\b",
+    r"(?:second|third|2nd|3rd|next|fourth) (?:best|worst|highest|lowest|biggest|largest|smallest)|how many (?:days|weeks|months|quarters|years)|per unit|he|she|his|her|(?<!as )if (?:we|i|you|they|it|the|all|every)\b[^.?!,;]*)\b",
     re.IGNORECASE,
 )
-"""Times, suppositions and people that the rules have no words for."""
+"""These, and suppositions, ranks and people that the rules have no words for."""
 BY_WEEKDAY = re.compile(
     rf"\b(?:by|per|each|every|which|what|best|worst|\d+)\s+(?:{asking.PERIODS['weekday']})\b",
     re.IGNORECASE,
@@ -32,13 +37,15 @@ NOT = re.compile(
     re.IGNORECASE,
 )
 """What turns a question round, or sets one column against another, where no rule knows how."""
+WHO_NOT = re.compile(r"\b(?:who|which \w+)\b.*\b(?:not|never|\w+n't)\b", re.IGNORECASE)
+"""Who has no such row is another question than which rows are others."""
 TAKEN = re.compile(
     "|".join(
         rf"\b(?:{pattern})\b"
         for pattern in (
             *asking.PERIODS.values(), *asking.AGGREGATES.values(), *asking.CHARTS.values(),
             asking.DOWN, asking.UP, asking.CHART, asking.SHARE, asking.PART, asking.COMPARE, asking.SORT,
-            asking.OVER_TIME, r"asc(?:ending)?|desc(?:ending)?", r"last|latest|newest|most recent|oldest|earliest", asking.ROWS, asking.ONE_ROW, *COMPARISONS.values(), *MONTHS, *(month[:3] for month in MONTHS),
+            asking.OVER_TIME, asking.PERCENT, asking.HOW_FAR, r"asc(?:ending)?|desc(?:ending)?", r"last|latest|newest|most recent|oldest|earliest", asking.ROWS, asking.ONE_ROW, *COMPARISONS.values(), *MONTHS, *(month[:3] for month in MONTHS),
             *asking.COUNTS, "q[1-4]",
         )
     ),
@@ -46,7 +53,7 @@ TAKEN = re.compile(
 )  # fmt: skip
 """What the rules do take up, besides the names of columns and values."""
 _AROUND = (
-    "remove omit ignore great ok okay nice cool perfect document instead whats hows wheres whos send post hi hello hey please thank thanks help want need like know see look let think wonder question answer bot "
+    "remove omit ignore great ok okay nice cool perfect document instead whats hows wheres whos send post hi hello hey please pls plz thank thanks thx ty help want need like know see look let think wonder question answer bot "
     "able work out calculate compute tell display present print "
     "since before after until till through starting half second "
     "break split group divide filter include exclude excluding without except between across among over under "
@@ -62,7 +69,7 @@ _AROUND = (
     "data dataset database db sql file sheet tab table column row record entry line csv xlsx excel spreadsheet attached "
     "value figure number result report amount different distinct unique column stand "
     "well good popular name called full detail quick quickly short brief exactly actually really roughly "
-    "much many kind way picture view one ones other others rest whole"
+    "entire pct much many kind way picture view one ones other others rest whole"
 )
 AROUND = frozenset(stem(word) for word in _AROUND.split())
 """Words around a question that ask for nothing of their own."""
@@ -80,7 +87,9 @@ def lost(text: str, table: Table, query: Query) -> list[str]:
     answered = (
         narrowed
         and not of_nothing
-        and not (unknown and (NOT.fullmatch(unknown[0]) or "who" in unknown))
+        and not any(
+            NOT.fullmatch(each) or WHEN.fullmatch(each) or each == "who" for each in unknown
+        )
     )
     return [] if answered else unknown
 
@@ -113,7 +122,8 @@ def left(text: str, table: Table, query: Query) -> list[str]:
     if date_column(table):
         for told in (BY_WEEKDAY, OF_A_WEEK, WEEKS):
             text = re.sub(told, " ", text)
-    denied = [] if any(each.operator == "not in" for each in query.filters) else NOT.findall(text)
+    left_out = any(each.operator == "not in" for each in query.filters)
+    denied = [] if left_out and not WHO_NOT.search(text) else NOT.findall(text)
     times = [time[0] for time in TIMES.finditer(text)]
     people = {*stems(" ".join([table.source, *query.groups]))} & asking.PEOPLE
     who = [] if people else re.findall(r"\bwho\b", text, re.IGNORECASE)

@@ -1,0 +1,86 @@
+"""How the figures of a grouped result stand to each other: their shares, how far the first is ahead,
+and which are not there."""
+
+from __future__ import annotations
+
+import re
+
+from .filters import Filter
+from .findings import Findings
+from .groups import Group, figure
+from .outputs import Table
+from .query import Query
+from .words import listed
+
+MONTHS, QUARTERS = 12, 4
+
+
+def tell_gap(found: Findings, groups: list[Group], query: Query, what: str) -> None:
+    """How much more the first has than the second; of a course, how much it changed in all."""
+    if query.course and query.descending is None:
+        one, other = groups[-1], groups[0]
+        told = f"From {other.name} to {one.name} the {what} changed by"
+    else:
+        one, other, *_ = sorted(
+            groups, key=lambda group: group.value, reverse=query.descending is not False
+        )
+        than = "less" if one.value < other.value else "more"
+        told = f"**{one.name}** has {than} than {other.name}, by"
+    apart = one.value - other.value
+    share = f" ({apart / other.value:+.0%})" if other.value > 0 else ""
+    size = figure(apart if told.startswith("From") else abs(apart), groups)
+    found.summary = f"{told} **{size}**{share}: {one.text} against {other.text}."
+
+
+def tell_shares(found: Findings, groups: list[Group], query: Query, what: str, scope: str) -> None:
+    """What each makes up of the whole; a course is told as one."""
+    total = sum(group.value for group in groups)
+    shares = {group.name: f"{group.value / total:.1%}" for group in groups}
+    ranked = sorted(groups, key=lambda group: -group.value)
+    first, last = ranked[0].name, ranked[-1].name
+    found.summary = (
+        found.summary
+        if query.course
+        else (
+            f"Of the {what}{scope}, {figure(total, groups)} in all, **{first}** makes up "
+            f"**{shares[first]}** and {last} {shares[last]}."
+        )
+    )
+    if len(found.columns) == 2 and len(found.rows) <= len(groups):
+        found.columns = [*found.columns, "share"]
+        pairs = zip(found.rows, groups, strict=False)
+        found.rows = [[*row, shares[group.name]] for row, group in pairs]
+
+
+def tell_absent(found: Findings, result: Table, query: Query) -> None:
+    """Which of the values or times that were named have no rows."""
+    for each in query.filters:
+        if not is_told_by(each, query) or len(each.values) < 2:
+            continue
+        dated = ":" in (each.column or "")
+        there = {row[0 if dated else -2].lower() for row in result.rows}
+        ends = {re.split(r"[-q]", label)[-1].lstrip("0") for label in there} if dated else there
+        if absent := [value for value in each.values if value.lower() not in ends]:
+            found.gaps.append(f"There are no rows for {listed(absent)}.")
+
+
+def is_told_by(each: Filter, query: Query) -> bool:
+    """Whether a condition is on what the figures are told by."""
+    kind, _, dated = (each.column or "").partition(":")
+    return each.operator == "in" and (
+        kind == query.period if dated else each.column in query.groups
+    )
+
+
+def empty_between(result: Table, period: str | None) -> list[str]:
+    """The months, quarters or years between the first and the last that have no row."""
+    in_a_year = {"month": MONTHS, "quarter": QUARTERS, "year": 1}.get(period or "")
+    labels = {row[0] for row in result.rows}
+    if in_a_year is None or not all(re.fullmatch(r"\d{4}(?:-Q?\d+)?", each) for each in labels):
+        return []
+    places = [int(each[:4]) * in_a_year + int(each[4:].strip("-Q") or 1) - 1 for each in labels]
+    form = {MONTHS: "{}-{:02}", QUARTERS: "{}-Q{}", 1: "{}"}[in_a_year]
+    every = (
+        form.format(at // in_a_year, at % in_a_year + 1) for at in range(min(places), max(places))
+    )
+    return [each for each in every if each not in labels]
