@@ -62,7 +62,7 @@ async def test_action_items_have_owners_and_dates(thread: Thread) -> None:
     items: list[dict[str, Any]] = ended.answer["items"]
     assert [(i["task"], i["owner"], i["due"]) for i in items] == [
         ("Fix it (The login page fails on Safari)", "Ben Okafor", "2026-11-25"),
-        ("Send the invoice to ACME", "Chloe", None),
+        ("Send the invoice to ACME", "Chloe Martin", None),
         ("Book a room", None, None),
     ]
     assert items[0]["url"] == "https://slack.example/2.0"
@@ -141,7 +141,7 @@ def offsite() -> Thread:
         ("when is the offsite?", "Decided after that: Ben Okafor: “ok agreed: Lisbon, June 8-10.”"),
         ("and the roadmap page?", "I cannot tell that by rules. This is what was said of"),
         ("what did Chloe say about the budget?", "Chloe Martin wrote nothing about “budget”"),
-        ("what are the action items?", "**Chloe**: Books the hotel, by Friday, 27 November"),
+        ("what are the action items?", "**Chloe Martin**: Books the hotel, by Friday, 27 November"),
         ("what are the action items?", "**Dana**: Update the roadmap page (Ben Okafor)"),
         ("what are the action items?", "**Legal**: Check it"),
         ("which questions are still open?", "Chloe Martin: “But legal has to check it, who knows"),

@@ -13,7 +13,7 @@ from .view import View
 from .words import has, plural
 
 WHO = re.compile(
-    r"\b(?:(?:W|w)ho(?: is|'s| are|s| am)|(?:T|t)ell me about|(?:F|f)ind|(?:L|l)ook up|profile of|contact (?:of|for))\s+@?(?P<name>[A-Z][\w.-]+(?: [A-Z][\w-]+)?|me\b|I\b|<@\w+>)",
+    r"\b(?:(?:W|w)ho(?: is|'s| are|s| am)|(?:T|t)ell me about|(?:F|f)ind|(?:L|l)ook up|profile of|contact (?:of|for))\s+@?(?P<name>[A-Z][\w.-]+(?: [A-Z][\w-]+)?\b(?!['’]s)|me\b|I\b|<@\w+>)",
 )
 PROFILE = re.compile(
     r"(?:\bwhat(?:'s| is)|\bshow(?: me)?)\s+@?(?P<whose>[A-Z]\w+(?: [A-Z]\w+)?|my)(?:'s|s')?\s+(?:time ?zone|local time|title|profile|role|job|name)\b|"

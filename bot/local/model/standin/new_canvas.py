@@ -51,7 +51,7 @@ def _beginning(text: str) -> str:
 def body_of(view: View) -> tuple[str, str]:
     """The text of a new canvas, and what is said of it."""
     if has(view.text, r"action items?|to-?dos?"):
-        tasks = [told(item) for message in messages_here(view) for item in items_of(message)]
+        tasks = [told(item) for item in items_of(messages_here(view))]
         if tasks:
             number = "the one action item" if len(tasks) == 1 else f"the {len(tasks)} action items"
             return "\n".join(f"- {each}" for each in tasks), f"It holds {number} I found here."

@@ -29,7 +29,7 @@ _SPOKEN = (
     "concluded conclusion outcome final finally end talk talked discuss discussed discussion write wrote written post posted ask asked "
     "answer answered question think thinks thought opinion thread channel message messages here today yesterday week "
     "now still currently again exactly actually already yet next right so ok okay hey please about regarding know responsible "
-    "take takes plan status update news latest going happening happened"
+    "take takes plan status update news latest going happening happened whether"
 )
 SPOKEN = STOP | frozenset(_SPOKEN.split())
 """Words of a question about a talk that are not its topic."""

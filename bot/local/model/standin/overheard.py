@@ -10,7 +10,7 @@ from .continuing import known
 from .findings import Findings
 from .moments import DAYS
 from .naming import lookup, unknown_words
-from .outcomes import around, decided, of_topic, topic
+from .outcomes import around, decided, of_topic, roots, topic
 from .outputs import Table
 from .passages import ASKING, cut
 from .query import understand
@@ -26,7 +26,44 @@ QUESTION = re.compile(
     r"(?!.*\b(?:you|i|me)\b)(?P<rest>.*)",
     re.IGNORECASE | re.DOTALL,
 )
-GOES_ON = re.compile(r"\W*(?:and|what about|how about|any)\b", re.IGNORECASE)
+GOES_ON = re.compile(
+    r"\W*(?:and|any\w*|how|why|tell me about|is|are|was|were|do|does|did|has|have|will)\b",
+    re.IGNORECASE,
+)
+WHO_DOES = re.compile(
+    r"\W*(?:(?:and|but|so|ok)\W+)*who (?!is|are|was|were|has|have|had|do|does|did)\w+ \w+",
+    re.IGNORECASE,
+)
+LITTLE = frozenset(
+    [
+        "who",
+        "whom",
+        "what",
+        "when",
+        "where",
+        "which",
+        "the",
+        "a",
+        "an",
+        "of",
+        "to",
+        "in",
+        "on",
+        "at",
+        "for",
+        "is",
+        "are",
+        "was",
+        "were",
+        "do",
+        "does",
+        "did",
+        "has",
+        "have",
+        "will",
+        "by",
+    ]
+)
 TENTATIVE = r"propose|suggest|should|could|would|may|might|maybe|perhaps|think|probably"
 OF_TIME = re.compile(
     rf"\d|\b(?:{'|'.join(DAYS)}|{'|'.join(MONTHS)}|today|tonight|tomorrow|noon|midnight|morning|afternoon|evening|"
@@ -63,13 +100,36 @@ def is_said(view: View) -> bool:
     """Whether what was said here fits the question so well that no table is meant by its words."""
     elsewhere = search.is_asked(view) or directory.is_asked(view)
     asked = QUESTION.match(view.text)
-    if elsewhere or has(view.text, f"{FIGURES}|{TALK}") or not (asked and is_asked(view)):
+    if elsewhere or has(view.text, f"{FIGURES}|{TALK}") or not is_asked(view):
         return False
-    heard = _heard(view) if _asked(view) else None
-    enough = bool(asked["when"]) or len(_asked(view)) >= ENOUGH
-    if heard is None or not (enough or heard.place == "this thread"):
+    heard = _heard(view) if asked and _asked(view) else None
+    if heard is None:
+        return _is_talked_of(view)
+    here = heard.place == "this thread" and not view.files
+    if here and _is_literal(view.text, heard.sentence):
+        return True
+    if not ((asked and asked["when"]) or len(_asked(view)) >= ENOUGH or here):
         return False
     return not (database.is_asked(view) and _is_of_database(view))
+
+
+def _is_talked_of(view: View) -> bool:
+    """Whether people spoke of all of it in this thread, and the database, which else would take it
+    for a question to it, knows it not."""
+    if view.files or not database.is_asked(view):
+        return False
+    words = topic(view.text)
+    _, messages = next(said_here(view))
+    said = of_topic(messages, words)
+    return any(roots(" ".join(words)) <= roots(each.text) for each in said) and not _is_of_database(
+        view
+    )
+
+
+def _is_literal(question: str, sentence: str) -> bool:
+    """Whether a sentence has every word of a question who does something, verbs of everyday too."""
+    asked = {stem(word) for word in tokens(question) if word not in LITTLE}
+    return bool(WHO_DOES.match(question)) and asked <= {stem(word) for word in tokens(sentence)}
 
 
 def _is_of_database(view: View) -> bool:
@@ -96,6 +156,8 @@ def _unknown(view: View, table: Table) -> list[str]:
 def is_asked(view: View) -> bool:
     """Whether a channel may hold the answer."""
     in_channel = view.turn.place.startswith("#") and not (view.turn.files or view.turn.quoted)
+    if has(view.text, "you|your"):
+        return False
     asks = QUESTION.match(view.text) or GOES_ON.match(view.text) or view.text.endswith("?")
     few = 0 < len(topic(view.text)) <= MOST_WORDS and len(view.text) <= LONGEST
     return in_channel and few and bool(asks) and view.knows("read_channel")
@@ -121,8 +183,7 @@ def _tell_topic(view: View, found: Findings) -> None:
     """The messages of this thread, else of its channel, that speak of the same."""
     words = topic(view.text)
     for place, messages in said_here(view):
-        if said := of_topic(messages, words):
-            topics.tell(found, words, said, place)
+        if said := topics.tell(found, words, messages, place):
             for each in said[-topics.MOST :]:
                 found.source(f"{each.author}, {each.at}", each.url, f"“{cut(each.text)}”")
             return
@@ -143,11 +204,16 @@ def _heard(view: View) -> Heard | None:
         for message in reversed(messages):
             for sentence in reversed([message.text, *sentences(message.text)]):
                 told = OF_TIME.search(sentence) or not of_time
-                if told and not sentence.endswith("?") and asked <= _told(message, sentence):
+                if told and not _is_question(sentence) and asked <= _told(message, sentence):
                     later = _decided_after(message, messages)
                     tentative = has(sentence, TENTATIVE)
                     return Heard(message, sentence, place, later if tentative else [])
     return None
+
+
+def _is_question(sentence: str) -> bool:
+    """Not a request, as "can you send it?"."""
+    return sentence.endswith("?") and not has(sentence, "(?:can|could|would|will) you|please")
 
 
 def _decided_after(message: Said, messages: list[Said]) -> list[str]:
@@ -166,5 +232,5 @@ def _roots(text: str) -> set[str]:
     return {
         stem(word).rstrip("e")
         for word in tokens(text)
-        if len(word) > 1 and word not in STOP | AROUND
+        if len(word) > 1 and not {word, stem(word)} & (STOP | AROUND)
     }

@@ -12,9 +12,9 @@ from .view import View
 from .words import has
 
 MESSAGES = re.compile(
-    r"^\W*(?:(?:please|can you|hey|hi)\W+)*(?:search|look)(?: (?:in )?(?:slack|everywhere))? for (?P<bare>.+)|"
     r"\b(?:search|find|look for|where|(?:has|did) (?:anyone|anybody|someone|people|they|we))\b.*?(?:\b(?:messages?|threads?|slack|channels|conversations?|everywhere)\b.*?\b(?:for|about|with|on|mentioning)\b|"
-    r"\b(?:(?:we|anyone|anybody|someone|people|they) )?(?:talk(?:ed)?|spoke|said|say|mention(?:ed)?|discuss(?:ed)?|wrote|heard?)\b(?: (?:about|anything about|of|on|something about))?)\s+(?P<query>.+)",
+    r"\b(?:(?:we|anyone|anybody|someone|people|they) )?(?:talk(?:ed)?|spoke|said|say|write|mention(?:ed|s)?|discuss(?:ed)?|wrote|heard?)\b(?: (?:about|anything about|of|on|something about))?)\s+(?P<query>.+)|"
+    r"^\W*(?:(?:please|can you|hey|hi)\W+)*(?:search|look)(?: (?:in )?(?:slack|everywhere))? for (?P<bare>.+)",
     re.IGNORECASE,
 )
 WEB = re.compile(

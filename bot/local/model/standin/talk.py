@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 
 from . import topics
 from .conversation import COMPLETE
 from .findings import Findings
-from .outcomes import decided, of_topic, topic, unanswered
+from .listings import MOST_SOURCES, gather, is_named, source, tell_kinds, tell_writers
+from .outcomes import of_topic, topic
 from .outputs import parse_tables, reason
 from .passages import cut, key_sentences, quote_from
 from .said import Said, messages_of, was_read
-from .todo import items_of, told
 from .view import View
 from .words import has, listed, sentences, stems
 
 TALK = (
     r"threads?|channels?|conversation|discussion|discussed|messages|said|says?|say|mentioned|decided?|decisions?|agreed?|"
-    r"catch me up|catch up|tl;?dr|action items?|to-?dos?|open questions?|still open|what is open|who (?:was|will|wrote|asked what)|(?:have|has|needs?)(?: \w+)? to do|did \w+ (?:write|post)|did i miss"
+    r"catch me up|catch up|tl;?dr|action items?|to-?dos?|open questions?|still open|what is open|next steps|who does what|left to do|(?:have|has|needs?)(?: \w+)? to do|who (?:was|will|wrote|asked what|participated|took part)|did i miss|what happened(?= here| in |\W*$)|what(?:'s| is) new|"
+    r"(?:did|does) \w+ (?:write|post|ask|say|think|mean|want)|(?:first|last|latest) message"
 )
 ABOUT_TALK = r"summar\w+|what|who|when|which|any|list|catch|tl;?dr|recap|extract|draft|action items?|open questions?|to-?dos?|did|count|how many|was|were"
 SUMMARY = (
@@ -28,23 +28,27 @@ SUMMARY = (
     r"(?:was|is|'s) (?:said|discussed|going on|happening|new|up)(?!.*\babout\b)"
 )
 POINTED = r"about (?!this|it\b|the (?:thread|channel))\w+|who|when|which|did|any"
-MOST_SOURCES, MOST_QUOTED = 5, 10
+MOST_QUOTED = 10
 CHANNEL = re.compile(r"<#(?P<id>[A-Z0-9]+)(?:\|[^>]*)?>|#(?P<name>[\w-]+)")
 KINDS = {
     "decision": r"decided?|decisions?|agreed?",
-    "action item": r"action items?|to-?dos?|tasks|(?:have|has|needs?)(?: \w+)? to do",
-    "open question": r"open questions?|still open|unanswered|(?:is|are|what's|and) open",
+    "action item": r"action items?|to-?dos?|tasks|next steps|deadlines?|who does what|left to do|be done|is due|"
+    r"(?:have|has|needs?)(?: \w+)? to do",
+    "open question": r"open (?:questions?|points?|issues?)|still open|unanswered|not (?:been )?(?:answered|decided|agreed)|undecided|"
+    r"(?:is|are|what's|and) open",
 }
 """What may be asked for of a conversation, and the words for it."""
-KNOWN_BY = {
-    "decision": f"a decision by {topics.SIGNS}",
-    "action item": "what is to be done by “I will”, “please”, “has to” or a name with a day",
-    "open question": "a question by its question mark, and an answer by its words",
-}
 READ = ("read_file", "search_artifact", "query_table", "compare_tables")
+DATA = (*READ, "query_database")
 OF_A_FILE = "it|file|document|report|contracts?|pdf|page|log|table|sheet|each|both"
 WHO_WHAT = re.compile(r"\bwho (?P<how>said|wrote|asked) what\b", re.IGNORECASE)
-COUNTED = r"who\b.*\b(?:most|least|active|often)|how many (?:messages|posts)|(?:by|per) (?:person|people|user|author)"
+FIRST_OR_LAST = re.compile(r"\b(?P<which>first|last|latest) message\b", re.IGNORECASE)
+TO_SUM_UP = re.compile(
+    r"\W*(?:(?:please|can|could|you|give|me|us|a|an|quick|short|brief|the|make|write)\W+)*(?:summar(?:y|ies|i[sz]e)|recap|sum (?:it|this|that) up|"
+    r"minutes)(?:\W+(?:this|it|that|please|in|one|two|sentences?|short|everything|all))*\W*",
+    re.IGNORECASE,
+)
+COUNTED = r"who (?:participated|took part)|who\b.*\b(?:most|least|active|often)|how many (?:messages|posts)|(?:by|per) (?:person|people|user|author)"
 
 
 def is_asked(view: View) -> bool:
@@ -53,7 +57,12 @@ def is_asked(view: View) -> bool:
     schema = view.offered.get(COMPLETE, {}).get("parameters", {}).get("properties", {})
     text = re.sub(r"\bchannels?\b", "", view.text, flags=re.I) if _has_channels(view) else view.text
     asks = bool(CHANNEL.search(text)) or (has(text, TALK) and not _is_of_a_file(view))
-    return bool(wants_talk & set(schema)) or (asks and has(view.text, ABOUT_TALK))
+    if wants_talk & set(schema) or (asks and has(view.text, ABOUT_TALK)):
+        return True
+    # Of data that were asked before, these may be columns and values.
+    of_kind = has(text, "|".join(KINDS.values())) or TO_SUM_UP.fullmatch(text)
+    brought = view.files or view.turn.quoted
+    return bool(of_kind) and not (brought or any(step.tool in DATA for step in view.earlier))
 
 
 def _has_channels(view: View) -> bool:
@@ -89,7 +98,7 @@ def answer(view: View, found: Findings) -> None:
         if not place.startswith("#"):
             found.summary += " Name a channel, such as #general, to have me look there."
         return
-    _gather(found, messages)
+    gather(found, messages)
     _tell(view, found, messages, place)
     _sources(found, messages, place)
 
@@ -98,8 +107,11 @@ def _tell(view: View, found: Findings, messages: list[Said], place: str) -> None
     """By what the question asks of the talk."""
     kinds = [kind for kind, words in KINDS.items() if has(view.text, words)]
     words = _topic(view, [*found.people, place])
-    if has(view.text, COUNTED):
-        _tell_writers(view, found, messages, place)
+    if one := FIRST_OR_LAST.search(view.text):
+        message = messages[0 if one["which"].lower() == "first" else -1]
+        found.summary = f"{message.author} wrote in {place}: “{cut(message.text)}”"
+    elif has(view.text, COUNTED):
+        tell_writers(view, found, messages, place)
     elif kinds == ["decision"] and words:
         topics.tell_decision(found, words, messages, place)
     elif has(view.text, SUMMARY) or not (kinds or has(view.text, f"{POINTED}|open|say|said")):
@@ -107,7 +119,7 @@ def _tell(view: View, found: Findings, messages: list[Said], place: str) -> None
         if has(view.text, r"(?:one|a single|two) (?:sentences?|lines?)|short(?:ly)?|brief(?:ly)?"):
             found.points.clear()
     elif kinds:
-        _list(view, found, kinds, place)
+        tell_kinds(view, found, kinds, place)
     else:
         _quote(view, found, messages, place)
 
@@ -116,7 +128,7 @@ def _topic(view: View, names: list[str]) -> list[str]:
     """What a question about a talk wants of it, besides the whole of it."""
     if has(view.text, SUMMARY):
         return []
-    kinds = "|".join((*KINDS.values(), COUNTED, r"#\S+"))
+    kinds = "|".join((*KINDS.values(), COUNTED, r"#\S+|first|last|latest"))
     return topic(re.sub(rf"\b(?:{kinds})\b", " ", view.text, flags=re.IGNORECASE), names)
 
 
@@ -171,91 +183,26 @@ def _sources(found: Findings, messages: list[Said], place: str) -> None:
     quoted = "\n".join([found.summary, *found.points])
     for message in messages:
         if any(cut(sentence) in quoted for sentence in sentences(message.text)):
-            _source(found, message)
+            source(found, message)
     found.sources = found.sources[:MOST_SOURCES]
     if not found.sources:
         found.source(_named(place), None, "What was said there.")
-
-
-def _source(found: Findings, message: Said) -> None:
-    found.source(f"{message.author}, {message.at}", message.url, f"“{cut(message.text)}”")
 
 
 def _named(place: str) -> str:
     return "This thread" if place == "this thread" else place.removeprefix("the ").capitalize()
 
 
-def _gather(found: Findings, messages: list[Said]) -> None:
-    """What any question about a talk, or the type of its answer, may want of it."""
-    found.people = list(Counter(message.author for message in messages))
-    that_decide = dict.fromkeys(message for message, _ in decided(messages))
-    found.decisions = [f"{each.author}: “{cut(each.text)}”" for each in that_decide]
-    items = [item for message in messages for item in items_of(message)]
-    found.actions = [
-        {
-            "text": each.task,
-            "owner": each.owner,
-            "due": each.due,
-            "line": told(each),
-            "said": each.message,
-        }
-        for each in items
-    ]
-    found.questions = [f"{each.author}: “{cut(asked)}”" for each, asked in unanswered(messages)]
-
-
-def _tell_writers(view: View, found: Findings, messages: list[Said], place: str) -> None:
-    """Who wrote how often; of somebody who is named that alone."""
-    wrote = Counter(message.author for message in messages).most_common(10)
-    named = [(name, count) for name, count in wrote if _is_named(view, name)]
-    name, count = (named or wrote)[0]
-    told = "wrote" if named else "wrote most:"
-    found.summary = f"**{name}** {told} {count} of {len(messages)} messages in {place}."
-    found.caption, found.columns = "Messages besides questions to me", ["person", "messages"]
-    found.rows = [[name, str(count)] for name, count in wrote]
-
-
-def _list(view: View, found: Findings, kinds: list[str], place: str) -> None:
-    """What was decided, is to be done or open; each with its kind where several are asked for."""
-    lines = {
-        "decision": found.decisions,
-        "action item": _todo(view, found),
-        "open question": found.questions,
-    }
-    for kind in kinds:
-        number = {0: f"no {kind}", 1: f"one {kind}"}.get(
-            len(lines[kind]), f"{len(lines[kind])} {kind}s"
-        )
-        end = ":" if lines[kind] and len(kinds) == 1 else "."
-        found.summary = f"{found.summary} I found {number} in {place}{end}".strip()
-        before = f"{kind.capitalize()}: " if len(kinds) > 1 else ""
-        found.points += [f"{before}{line}" for line in lines[kind][:MOST_QUOTED]]
-        if len(lines[kind]) > MOST_QUOTED:
-            found.gaps.append(f"There are {len(lines[kind]) - MOST_QUOTED} more {kind}s.")
-        found.lower(f"I know {KNOWN_BY[kind]}, not what is said in other words.")
-
-
-def _todo(view: View, found: Findings) -> list[str]:
-    """All that is to be done; of one person's alone where one is named."""
-    persons = {name for name in found.people if _is_named(view, name)}
-    named = [a for a in found.actions if a["owner"] and _is_named(view, a["owner"])]
-    chosen = named if persons or named else found.actions
-    for each in chosen[:MOST_SOURCES]:
-        _source(found, each["said"])
-    return [each["line"] for each in chosen]
-
-
 def _quote(view: View, found: Findings, messages: list[Said], place: str) -> None:
     """What speaks of the question; of one person's words only where one is named."""
-    named = [m for m in messages if _is_named(view, m.author)]
+    named = [m for m in messages if is_named(view, m.author)]
     if not named:
         quote_from(found, view.text, "\n".join(each.text for each in messages), _named(place))
         return
     who, words = named[0].author, topic(view.text, [each.author for each in named])
     on = of_topic(named, words) if words else named
     if not on:
-        others = of_topic(messages, words)
-        topics.tell(found, words, others, place) if others else None
+        others = topics.tell(found, words, messages, place)
         found.summary = f"{who} wrote nothing about “{' '.join(words)}” in {place}" + (
             ", but others did:" if others else "."
         )
@@ -264,10 +211,6 @@ def _quote(view: View, found: Findings, messages: list[Said], place: str) -> Non
     found.summary = f"{who} wrote in {place}: {found.summary}"
     if len(on) > MOST_QUOTED:
         found.gaps.append(f"These are the last {MOST_QUOTED} of {len(on)} messages.")
-
-
-def _is_named(view: View, author: str) -> bool:
-    return any(has(view.text, re.escape(part)) for part in author.split())
 
 
 def _summary(found: Findings, messages: list[Said], place: str) -> None:

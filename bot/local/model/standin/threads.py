@@ -131,7 +131,7 @@ def _in_order(moments: list[tuple[str, str]]) -> list[dict[str, Any]]:
 
 
 def _list(found: Findings, messages: list[Said]) -> None:
-    items = [item for message in messages for item in items_of(message)]
+    items = items_of(messages)
     items.sort(key=lambda item: item.due or "9999")
     found.fields = {
         "items": [

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from .moments import DAYS, to_next
@@ -13,7 +13,8 @@ from .said import Said
 from .times import MONTHS
 from .words import STOP, has, sentences
 
-_MONTH = rf"(?:{'|'.join(MONTHS)})\w*"
+_SHORT = [month[:3] for month in MONTHS]
+_MONTH = rf"(?:{'|'.join((*MONTHS, *_SHORT))})\b"
 WHEN = (
     rf"today|tonight|tomorrow|(?:next )?(?:{'|'.join(DAYS)})|next week|end of (?:the )?(?:week|month)|"
     rf"\d{{1,2}}(?:th|st|nd|rd)? {_MONTH}|{_MONTH} \d{{1,2}}"
@@ -64,8 +65,14 @@ class Item:
     message: Said
 
 
-def items_of(message: Said) -> Iterator[Item]:
-    """What a message says is to be done."""
+def items_of(messages: Sequence[Said]) -> list[Item]:
+    """What is to be done, as messages say; whoever wrote as well is named in full."""
+    names = {each.author.split()[0]: each.author for each in messages}
+    items = [item for message in messages for item in _of_message(message)]
+    return [replace(item, owner=names.get(item.owner or "", item.owner)) for item in items]
+
+
+def _of_message(message: Said) -> Iterator[Item]:
     before = ""
     for whole in sentences(message.text):
         for sentence in NEXT.split(whole):
@@ -93,7 +100,7 @@ def _read(sentence: str, message: Said, before: str) -> Item | None:
 def _item(task: str, owner: str | None, message: Said, before: str) -> Item:
     due = DUE.search(task)
     bare = (DUE.sub("", task, count=1) if due else task).strip(" .,!?;:")
-    if before and has(bare, r"it|this|that|them"):
+    if len(before.split()) > 2 and has(bare, r"it|this|that|them"):
         bare = f"{bare} ({before.strip(' .!')})"
     return Item(
         task=cut(bare[:1].upper() + bare[1:]),
@@ -113,7 +120,19 @@ def _day(when: str, said_at: str) -> str:
     name = when.removeprefix("next ")
     if name in DAYS:
         return (day + to_next(name, day)).isoformat()
-    return when
+    return _of_calendar(when, day)
+
+
+def _of_calendar(when: str, after: date) -> str:
+    """ "15 December" or "dec 15th" as the next such day."""
+    number, month = re.search(r"\d+", when), re.search(_MONTH, when, re.IGNORECASE)
+    if "-" in when or not (number and month):
+        return when
+    try:
+        named = date(after.year, _SHORT.index(month[0][:3]) + 1, int(number[0]))
+    except ValueError:
+        return when
+    return (named if named >= after else named + timedelta(days=365)).isoformat()
 
 
 def told(item: Item) -> str:

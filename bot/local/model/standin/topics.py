@@ -47,12 +47,19 @@ def tell_decision(
     _quote(found, talk)
 
 
-def tell(found: Findings, words: Sequence[str], said: Sequence[Said], place: str) -> None:
-    """Messages that speak of the thing, where no rule knows which of them answers."""
+def tell(found: Findings, words: Sequence[str], messages: Sequence[Said], place: str) -> list[Said]:
+    """The messages that speak of the thing, where no rule knows which of them answers, and what was
+    decided in that talk; none where nothing is said of it."""
+    on = of_topic(messages, words)
+    if not on:
+        return []
+    that_decide = [message for message, _ in decided(around(messages, on))]
+    said = [each for each in messages if each in on or each in that_decide]
     spoken_of = set().union(*(roots(each.text) for each in said))
     named = listed([f"“{word}”" for word in words if roots(word) & spoken_of])
     found.summary = f"I cannot tell that by rules. This is what was said of {named} in {place}:"
     _quote(found, said)
+    return said
 
 
 def tell_each(

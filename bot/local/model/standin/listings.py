@@ -1,0 +1,96 @@
+"""Lists made of a talk: who wrote how often, and what was decided, is to be done or open."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any
+
+from . import topics
+from .findings import Findings
+from .outcomes import decided, unanswered
+from .passages import cut
+from .said import Said
+from .todo import items_of, told
+from .view import View
+from .words import has
+
+MOST_SOURCES, MOST_LISTED = 5, 10
+KNOWN_BY = {
+    "decision": f"a decision by {topics.SIGNS}",
+    "action item": "what is to be done by “I will”, “please”, “has to” or a name with a day",
+    "open question": "a question by its question mark, and an answer by its words",
+}
+
+
+def gather(found: Findings, messages: list[Said]) -> None:
+    """What any question about a talk, or the type of its answer, may want of it."""
+    found.people = list(Counter(message.author for message in messages))
+    that_decide = dict.fromkeys(message for message, _ in decided(messages))
+    found.decisions = [f"{each.author}: “{cut(each.text)}”" for each in that_decide]
+    items = items_of(messages)
+    found.actions = [
+        {
+            "text": each.task,
+            "owner": each.owner,
+            "due": each.due,
+            "line": told(each),
+            "said": each.message,
+        }
+        for each in items
+    ]
+    found.questions = [f"{each.author}: “{cut(asked)}”" for each, asked in unanswered(messages)]
+
+
+def tell_writers(view: View, found: Findings, messages: list[Said], place: str) -> None:
+    """Who wrote how often; of somebody who is named that alone."""
+    wrote = Counter(message.author for message in messages).most_common(10)
+    named = [(name, count) for name, count in wrote if is_named(view, name)]
+    name, count = (named or wrote)[0]
+    how = "wrote" if named else "wrote most:"
+    found.summary = f"**{name}** {how} {count} of {len(messages)} messages in {place}."
+    found.caption, found.columns = "Messages besides questions to me", ["person", "messages"]
+    found.rows = [[name, str(count)] for name, count in wrote]
+
+
+def tell_kinds(view: View, found: Findings, kinds: list[str], place: str) -> None:
+    """What was decided, is to be done or open; each with its kind where several are asked for."""
+    todo = _todo(view, found)
+    lines = {
+        "decision": found.decisions,
+        "action item": [each["line"] for each in todo],
+        "open question": found.questions,
+    }
+    for kind in kinds:
+        number = {0: f"no {kind}", 1: f"one {kind}"}.get(
+            len(lines[kind]), f"{len(lines[kind])} {kind}s"
+        )
+        end = ":" if lines[kind] and len(kinds) == 1 else "."
+        found.summary = f"{found.summary} I found {number} in {place}{end}".strip()
+        for each in todo[:MOST_SOURCES] if kind == "action item" else ():
+            source(found, each["said"])
+        before = f"{kind.capitalize()}: " if len(kinds) > 1 else ""
+        found.points += [f"{before}{line}" for line in lines[kind][:MOST_LISTED]]
+        if len(lines[kind]) > MOST_LISTED:
+            found.gaps.append(f"There are {len(lines[kind]) - MOST_LISTED} more {kind}s.")
+        found.lower(f"I know {KNOWN_BY[kind]}, not what is said in other words.")
+
+
+def _todo(view: View, found: Findings) -> list[dict[str, Any]]:
+    """All that is to be done; of one person's alone where one is named, or asks for his own."""
+    asker = view.turn.author if has(view.text, "i|my|me") else ""
+    names = {*found.people, *(each["owner"] for each in found.actions if each["owner"])}
+    persons = {name for name in names if name == asker or is_named(view, name)}
+    if not (persons or asker):
+        return found.actions
+    return [each for each in found.actions if each["owner"] in persons]
+
+
+def is_named(view: View, author: str) -> bool:
+    """Whether a question names somebody, be it by one of several names."""
+    return any(has(view.text, re.escape(part)) for part in author.split())
+
+
+def source(found: Findings, message: Said) -> None:
+    """Name a message as a source."""
+    found.source(f"{message.author}, {message.at}", message.url, f"“{cut(message.text)}”")
