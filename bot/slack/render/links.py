@@ -20,6 +20,12 @@ _ADDRESS = re.compile(
     r"|(?P<bare>(?<!\w)(?:[\w-]{1,63}\.){1,8}(?:[a-zA-Z]{2,24}|xn--[\w-]{2,59})(?![\w@-])"
     r"(?::\d{1,5})?(?:[/?#][^\s<>|\"`]*)?)",
 )
+_FILE_NAME = re.compile(
+    r"[\w.-]+\.(?:pdf|csv|tsv|xlsx?|xlsm|docx?|pptx?|odt|ods|txt|json|jsonl|xml|ya?ml|html?|log|png|jpe?g|gif|webp|"
+    r"svg|heic|eml|ics|sql|toml|ini|parquet)",
+    re.IGNORECASE,
+)
+"""A name that no host can have: none of these is a top-level domain (IANA's list, 2026)."""
 _BROADCAST = re.compile(r"<!(?P<name>[^<>|\n]*)(?:\|(?P<label>[^<>\n]*))?>")
 _AT_ALL = re.compile(r"@(?=(?:here|channel|everyone|group)\b)", re.IGNORECASE)
 _TRAILING = ".,;:!?'*_~…。、，"
@@ -73,9 +79,9 @@ class LinkGate:
         text = without_broadcasts(text)
         last = 0
         for found in _ADDRESS.finditer(text):
-            if found["mail"]:
-                continue
             address, rest = _trimmed(found)
+            if found["mail"] or (found["bare"] and _FILE_NAME.fullmatch(address)):
+                continue
             end = found.end() - len(rest)
             yield Text(text[last : found.start()])
             yield from self.link(address, found["label"] or address)

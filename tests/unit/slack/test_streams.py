@@ -18,7 +18,7 @@ from bot.agent.events import (
     TurnStarted,
 )
 from bot.local.workspace import ADA
-from bot.slack.render.streamed import streamable
+from bot.slack.render.growing import streamable
 from tests.unit.slack.rig import Post
 from tests.unit.slack.samples import outcome
 from tests.unit.slack.scene import GENERAL, Thread, refuse_streams
