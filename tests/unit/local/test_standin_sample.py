@@ -225,3 +225,51 @@ async def test_a_follow_up_goes_on_with_the_source_that_answered_last(thread: Th
     ]:
         told = await thread.ask(question, *(["sales.csv"] * question.startswith("revenue")))
         assert answer in told.answer["summary"], question
+
+
+async def test_what_follows_is_of_what_was_told_last(thread: Thread) -> None:
+    """The best of what was ranked or counted, its share, how far it is ahead, a bound on it; other
+    records by the same. No text is added up, and no word that is no noun is counted."""
+    for question, answer in [
+        (
+            "total order amount by category",
+            "**Office** has the highest total amount: **168,697.00**",
+        ),
+        ("by how much?", "**Office** has more than Electronics, by **47,229.00** (+39%)"),
+        ("what share does Paper have?", "**Paper** makes up **2%** of the total amount"),
+        ("and customers per region?", "**West** has the highest number of customers: **15**"),
+        ("orders per month", "The number of orders per month went from **72**"),
+        ("more than 85?", "**1** month has a number of orders over 85: **March 2026**."),
+        ("orders per month", "The number of orders per month went from **72**"),
+        ("which was the best?", "**March 2026** has the highest number of orders: **98**."),
+        ("and the worst one?", "**February 2026** has the lowest number of orders: **71**."),
+        ("which customers ordered more than 10k?", "**8** customers have total amount over 10,000"),
+        ("and less than 5k?", "**9** customers have total amount under 5,000"),
+        ("start over: average order value by plan", "**Team** has the highest average amount"),
+        ("total plan", "holds text rather than numbers"),
+    ]:
+        assert answer in (await thread.ask(question)).answer["summary"], question
+
+
+async def test_what_cannot_be_told_is_not_told(thread: Thread) -> None:
+    """Of two years the one without a row is named; a change that changes nothing is no answer; a time
+    that no rule knows is not passed over."""
+    years = await thread.ask("whats our revenue this year vs last year?")
+    assert years.answer["summary"] == "The total amount in 2026 is **315,516.50**."
+    assert "There are no rows for 2025." in years.answer["gaps"]
+    await thread.ask("total amount by region")
+    for question, answer in [
+        ("sort it by amount", "changes nothing in the question before"),
+        ("in the first week of may", "My rules do not know “first week of may”"),
+    ]:
+        assert answer in (await thread.ask(question)).answer["summary"], question
+
+
+async def test_a_time_is_told_for_another_place(thread: Thread) -> None:
+    """A follow-up names what differs only."""
+    for question, answer in [
+        ("When it is 9:30 in Berlin, what time is it in Tokyo?", "**17:30** in Asia/Tokyo"),
+        ("and in New York?", "**03:30** in America/New_York"),
+        ("what about 14:00?", "**08:00** in America/New_York"),
+    ]:
+        assert answer in (await thread.ask(question)).answer["summary"], question

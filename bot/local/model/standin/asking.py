@@ -124,3 +124,27 @@ def is_descending(text: str, *, of_figures: bool = True) -> bool | None:
     if has(text, f"{UP}|asc(?:ending)?"):
         return False
     return of_figures if has(text, SORT) else None
+
+
+def aggregate_of(text: str) -> str | None:
+    """What is to be worked out, by the words that ask for it."""
+    for name, pattern in AGGREGATES.items():
+        if has(text, pattern):
+            return name
+    return None
+
+
+def lists_rows(text: str, groups: tuple[str, ...]) -> bool:
+    """Whether the rows themselves are wanted."""
+    if groups or has(text, "how many|number of|count"):
+        return False
+    plain = re.fullmatch(
+        rf"\W*(?:(?:show|give|list|me|the|please)\W+)*{ROWS}\W*", text, re.IGNORECASE
+    )
+    sorts = has(text, SORT) and not has(text, "rank(?:ed)?") and aggregate_of(text) is None
+    return (
+        bool(plain)
+        or has(text, f"{THEM}|{ONES}")
+        or sorts
+        or (has(text, LISTING) and aggregate_of(text) is None)
+    )

@@ -16,8 +16,9 @@ NOW = re.compile(
     r"(?:.*?\bin (?P<place>[A-Za-z .,'&-]+))?",
     re.IGNORECASE,
 )
+_TIME = r"\d{1,2}(?:[:.]\d\d)?\s*(?:am|pm)?|noon|midnight"
 CONVERT = re.compile(
-    r"(?P<time>\d{1,2}(?:[:.]\d\d)?\s*(?:am|pm)?|noon|midnight)\s*(?:o'clock)?\s*(?:in |at |from )?"
+    rf"(?P<time>{_TIME})\s*(?:o'clock)?\s*(?:in |at |from )?"
     r"(?P<from>[A-Za-z][A-Za-z .'-]*?)\s*(?:time)?,?\s+"
     r"(?:(?:what(?:'s| is)?|when|how late)\b[a-z' ]*?\s)?(?:to|in|for|into)\s+"
     r"(?P<to>[A-Za-z .,'&-]+)",
@@ -41,13 +42,17 @@ OF_SOMETHING = re.compile(
 AND_IN = re.compile(
     r"^\W*(?:and|what about|how about)(?: in| for)?\s+(?P<place>[A-Z][A-Za-z .,'&-]+)"
 )
+CONVERT_ON = re.compile(
+    rf"\W*(?:and|what about|how about)\W+(?:at\s+)?(?P<time>{_TIME})?\W*(?:(?:in|for|to)\s+(?P<to>[A-Za-z .,'&-]+))?\W*",
+    re.IGNORECASE,
+)
 FOR_SOMEBODY = re.compile(r"\bfor (?!me\b|us\b)@?[A-Z]")
 TOLD = re.compile(r"^\w+: (\S+) (\d\d:\d\d)(?::\d\d)? (\w+) \((\S+), (\S+)\)$", re.M)
 
 
 def is_asked(view: View) -> bool:
     """Whether this asks for the time, here or where a place is meant that is one."""
-    asked = CONVERT.search(view.text)
+    asked = _converted(view)
     if asked and (
         re.search(r"[:.]\d\d|[ap]m$|noon|midnight", asked["time"].lower()) or _known(asked)
     ):
@@ -61,6 +66,21 @@ def is_asked(view: View) -> bool:
     return bool(NOW.search(view.text)) and not FOR_SOMEBODY.search(view.text)
 
 
+def _converted(view: View) -> re.Match[str] | None:
+    """The time that is to be told in another zone; what a follow-up does not say is that before."""
+    if not (view.earlier and view.earlier[0].tool == "convert_time"):
+        return CONVERT.search(view.text)
+    asked: re.Match[str] | None = None
+    for turn in view.turns:
+        said = CONVERT_ON.fullmatch(turn.text)
+        if asked and said and (said["time"] or said["to"]):
+            time, to = said["time"] or asked["time"], said["to"] or asked["to"]
+            asked = CONVERT.search(f"{time} {asked['from']} in {to}")
+        else:
+            asked = CONVERT.search(turn.text)
+    return asked
+
+
 def _known(asked: re.Match[str]) -> bool:
     zones = [zone(asked["from"]), *map(zone, _places(asked["to"]))]
     return all("/" in each or each == "UTC" for each in zones)
@@ -68,7 +88,7 @@ def _known(asked: re.Match[str]) -> bool:
 
 def answer(view: View, found: Findings) -> None:
     """The time now, or a time in another zone."""
-    asked = CONVERT.search(view.text)
+    asked = _converted(view)
     now = NOW.search(view.text) or AND_IN.search(view.text)
     if asked:
         outputs = [

@@ -142,6 +142,14 @@ def column_listed(text: str, table: Table) -> str:
     return named[0] if named and table.listed.get(named[0]) and named[0] in table.texts else ""
 
 
+def columns_beside(text: str, table: Table) -> tuple[str, ...]:
+    """The columns that rows are to be told with, as in "orders with customer name"."""
+    said = re.search(r"\b(?:with|including|and) (?:the |their |its )?(.+)", text, re.IGNORECASE)
+    words = tokens(said[1]) if said else []
+    named = (column for word in words for column in columns_named(word, table)[:1])
+    return tuple(dict.fromkeys(named))
+
+
 def text_to_add_up(text: str, table: Table) -> str:
     """The column of text that a total or average is asked of; "" when there is none."""
     asked = re.search(

@@ -19,7 +19,7 @@ from .columns import (
 )
 from .exporting import last_result, name_of, share_if_asked, share_whole, without_form
 from .findings import Findings
-from .following import answered_from, follows_up, tell_kept, understand_all
+from .following import Asked, adds_nothing, answered_from, follows_up, tell_kept, understand_all
 from .moments import absolute
 from .outputs import (
     Table,
@@ -161,15 +161,15 @@ def _query(view: View, table: Table) -> Query:
         if turn is view.turn or answered_from(turn, lambda title: title == table.source)
     ]
     turns = [
-        (
+        Asked(
             _spelled(understood(turn.text, turn.day), known),
             bool(turn.files) or wording.starts_over(turn.text),
         )
         for turn in about
     ]
     query = understand_all(turns, known)
-    if turns[-1][0] != understood(view.text, view.turn.day):
-        view.turn.text = turns[-1][0]  # so it is read from here on
+    if turns[-1].text != understood(view.text, view.turn.day):
+        view.turn.text = turns[-1].text  # so it is read from here on
     return with_an_axis(query, known)
 
 
@@ -220,11 +220,7 @@ def ask(view: View, found: Findings, table: Table) -> None:
 
 
 def _ask(view: View, found: Findings, table: Table, query: Query) -> None:
-    if column := text_to_add_up(view.text, table):
-        found.summary = f"`{column}` of {table.source} holds text rather than numbers, so I cannot work this out."
-        return
-    if lost := unheard.lost(in_full(view), table, query):
-        unheard.tell_lost(found, table, lost)
+    if refused(view, found, table, query):
         return
     statement = write(query, table, of=quoted(table.handle))
     result = _run(view, found, table, statement, charted=query.chart is not None)
@@ -233,6 +229,15 @@ def _ask(view: View, found: Findings, table: Table, query: Query) -> None:
     result = read_on(view, found, result) if statement.labels else result
     tell(found, result, statement, query, table.source)
     present(view, found, result, table, statement, query)
+
+
+def refused(view: View, found: Findings, table: Table, query: Query) -> bool:
+    """Whether it cannot be worked out as it is asked, which is said."""
+    if column := text_to_add_up(view.text, table):
+        found.summary = f"`{column}` of {table.source} holds text rather than numbers, so I cannot work this out."
+    elif lost := unheard.lost(in_full(view), table, query):
+        unheard.tell_lost(found, table, lost)
+    return bool(found.summary)
 
 
 def present(
@@ -249,6 +254,9 @@ def present(
     if query.chart and statement.labels and result.rows:
         draw(view, found, result, statement, query)
     share_if_asked(view, found, result)
+    unheard.tell_second(found, in_full(view), table, query)
+    if adds_nothing(view, found):
+        unheard.tell_nothing_new(found, view.text)
 
 
 def _run(

@@ -7,12 +7,13 @@ from dataclasses import replace
 
 from . import data, talk, unheard, wording
 from .asking import DOWN, THEIRS, UP
-from .columns import MONEY, default_measure, missing, tell_missing
+from .columns import missing, tell_missing
 from .continuing import gone_on_with, known, source_of, was_asked
 from .findings import Findings
-from .following import answered_from, follows_up, understand_all
+from .following import Asked, answered_from, follows_up, understand_all
 from .naming import lookup, unknown_words
 from .outputs import Table, failed, parse_tables, reason
+from .placing import SOLD, fitting, is_named, is_of, with_figures
 from .query import Query, understand
 from .reading import read_on
 from .schemas import Listed, Section, joined, sections_of
@@ -20,7 +21,7 @@ from .shaping import follow_ups, rows_shown
 from .sql import WORDS, quoted, write
 from .telling import tell
 from .view import View
-from .words import content, has, overlap, stems
+from .words import has
 from .words import listed as listed_words
 
 DATABASE = r"database|databases|db|sql"
@@ -30,10 +31,9 @@ OVERVIEW = (
 )
 WRITTEN = re.compile(r"\bSELECT\b.+\bFROM\b.+|^\W*(?i:select\b.+\bfrom\b.+)", re.DOTALL)
 WHOSE = re.compile(rf"\b(?:{THEIRS}|(?:does|did) it (?!take|mean)|has it)\b", re.IGNORECASE)
-SOLD = r"did we (?:make|earn)|sells?|sold|selling|buys?|bought|spends?|spent|valuable"
 RECORDS = rf"(?:which|what|who|how many|list|show|{DOWN}|{UP})\b.*\b(?:customers?|orders?|tickets?|products?)"
 TALKED = r"threads?|channels?|messages?|files?|said|says?|mention\w*|discuss\w*|decided?|decisions?|agreed?|here"
-FIGURES = rf"{SOLD}|money|did we (?:make|earn)|how many|total|average|mean|median|top|most|revenue|sales|customers?|orders?|tickets?|schema|tables|per|by month"
+FIGURES = rf"{SOLD}|amounts?|quantity|money|did we (?:make|earn)|how many|total|average|mean|median|top|most|revenue|sales|customers?|orders?|tickets?|schema|tables|per|by month"
 
 
 def answer(view: View, found: Findings) -> None:
@@ -67,9 +67,9 @@ def _ask_fitting(view: View, found: Findings, sections: list[Section]) -> None:
         found.summary = f"The database {name} has no tables I could ask."
         found.lower("No table to ask.", "low")
         return
-    listed = _with_figures(question, named, tables)
-    if not (has(question, DATABASE) or _is_named(question, tables) or was_asked(view)):
-        if _is_of(question, listed, tables):
+    listed = with_figures(question, named, tables)
+    if not (has(question, DATABASE) or is_named(question, tables) or was_asked(view)):
+        if is_of(question, listed, tables):
             found.lower("You named no source, so I asked the database.")
             _ask(view, found, name, listed, tables, lite=lite)
             return
@@ -86,13 +86,6 @@ def _ask_fitting(view: View, found: Findings, sections: list[Section]) -> None:
         tell_missing(found, joined(listed, tables)[0], lacking)
         return
     _ask(view, found, name, listed, tables, lite=lite)
-
-
-def fitting(question: str, sections: list[Section]) -> tuple[Section, Listed | None]:
-    """The database that the words of a question fit best, and its table."""
-    section = max(sections, key=lambda each: _section_fits(question, each))
-    tables = section[2]
-    return section, max(tables, key=lambda each: _fits(question, each, tables), default=None)
 
 
 def is_asked(view: View) -> bool:
@@ -137,18 +130,18 @@ def is_meant(view: View) -> bool:
 
 def _query(view: View, name: str, table: Table) -> Query:
     """The query of this turn; a follow-up changes those that the same database answered."""
-    of_it = (
-        turn
+    own = f"{name} · {table.source}"
+    asked = [
+        Asked(
+            data.understood(turn.text, turn.day),
+            wording.starts_over(turn.text),
+            elsewhere=not answered_from(turn, own.__eq__),
+        )
         for turn in view.turns[:-1]
         if answered_from(turn, lambda title: title.startswith(f"{name} · "))
-    )
-    return understand_all(
-        [
-            (data.understood(turn.text, turn.day), wording.starts_over(turn.text))
-            for turn in (*of_it, view.turn)
-        ],
-        known(view, table),
-    )
+    ]
+    last = Asked(data.understood(view.text, view.turn.day), wording.starts_over(view.text))
+    return data.with_an_axis(understand_all([*asked, last], known(view, table)), table)
 
 
 def _ask(
@@ -161,7 +154,7 @@ def _ask(
         thought = f"I look which of the words are names in {name}."
         view.do("query_database", thought, database=name, sql=sql, purpose="names it holds")
         query = _query(view, name, table)
-    if query.silent and not _is_named(view.text, [listed]):
+    if query.silent and not is_named(view.text, [listed]):
         found.puzzled(database=view.knows("list_databases"))
         found.summary = (
             found.summary
@@ -181,10 +174,14 @@ def _ask(
         return
     if query.noun == "rows":
         query = replace(query, noun=listed.table.source)
-    if lost := unheard.lost(data.in_full(view), known(view, table), query):
-        unheard.tell_lost(found, table, lost)
+    if data.refused(view, found, known(view, table), query):
         return
-    used = {*query.groups, query.measure, *(each.column for each in query.filters)} - {None}
+    used = {
+        *query.groups,
+        *query.beside,
+        query.measure,
+        *(each.column for each in query.filters),
+    } - {None}
     anywhere = any(each.column is None for each in query.filters)
     plain = used <= {*listed.table.columns} and not anywhere
     own = quoted(listed.table.source)
@@ -208,18 +205,6 @@ def _ask(
     follow_ups(found, table, query)
 
 
-def _is_named(question: str, tables: list[Listed]) -> bool:
-    """Whether a question speaks of a table, or of a column that is not of every day."""
-    asked = content(question)
-    return any(overlap(asked, stems(each.table.source)) >= 1 for each in tables)
-
-
-def _is_of(question: str, listed: Listed, tables: list[Listed]) -> bool:
-    """Whether the table has the figure that is asked for, or what it is asked by."""
-    asked = understand(question, joined(listed, tables)[0])
-    return asked.measure is not None or has(question, SOLD)
-
-
 def _run(view: View, found: Findings, name: str, sql: str) -> None:
     """A statement that the person wrote."""
     output = view.do("query_database", "I run this statement.", database=name, sql=sql, limit=50)
@@ -240,39 +225,6 @@ def _run(view: View, found: Findings, name: str, sql: str) -> None:
         rows_shown(results[0].header, rows[:20]),
     )
     found.source(f"Database {name}", None, "The rows.")
-
-
-def _fits(question: str, listed: Listed, tables: list[Listed]) -> float:
-    asked = content(question)
-    table, _ = joined(listed, tables)
-    measured = understand(question, listed.table).measure is not None
-    named = overlap(asked, stems(table.source))
-    return 2 * named + 2 * measured + overlap(asked, stems(" ".join(table.columns)))
-
-
-def _with_figures(question: str, listed: Listed, tables: list[Listed]) -> Listed:
-    """ "Our biggest customers" are those of the greatest orders: the table that refers to them, and
-    has the money."""
-    asked = understand(question, listed.table)
-    if (
-        asked.measure
-        or asked.aggregate == "distinct"
-        or (asked.aggregate == "count" and _is_named(asked.noun, tables))
-        or not has(question, f"{DOWN}|{UP}|{SOLD}")
-    ):
-        return listed
-    return next((each for each in tables if _counts_money(each, listed)), listed)
-
-
-def _counts_money(listed: Listed, of: Listed) -> bool:
-    refers = any(target == of.table.source for target, _ in listed.links.values())
-    return refers and bool({*stems(default_measure(listed.table) or "")} & {*MONEY})
-
-
-def _section_fits(question: str, section: Section) -> float:
-    name, _, tables = section
-    named = 3 * overlap(content(question), stems(name))
-    return named + max((_fits(question, each, tables) for each in tables), default=0.0)
 
 
 def _overview(found: Findings, sections: list[Section]) -> None:

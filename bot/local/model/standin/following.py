@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import NamedTuple
 
 from .asking import (
     AFRESH,
@@ -27,6 +28,7 @@ from .findings import Findings
 from .outputs import Table
 from .query import Query, understand
 from .scoping import in_scope
+from .view import View
 from .words import has, stems, tokens
 
 ROW = "|".join(f"{each}s?" for each in RECORDS)
@@ -54,6 +56,16 @@ def leans(text: str, new: Query) -> bool:
     return not (new.measure or new.listing or new.more or new.having or counts)
 
 
+def adds_nothing(view: View, found: Findings) -> bool:
+    """Whether a follow-up got the answer before once more, though something else was asked."""
+    last = view.last_answer
+    same = last.get("summary") == found.summary and last.get("table") == found.table
+    text = view.text
+    if not same or found.charts or has(text, f"{SHARE}|again|same|repeat|table|list|summar\\w+"):
+        return False
+    return follows_up(text) and text.lower() not in (turn.text.lower() for turn in view.turns[:-1])
+
+
 def answered_from(turn: Turn, is_source: Callable[[str], bool]) -> bool:
     """Whether a turn was answered from a source, by its title, as far as its answer names sources."""
     last = next((step for step in reversed(turn.steps) if step.tool == COMPLETE), None)
@@ -61,13 +73,23 @@ def answered_from(turn: Turn, is_source: Callable[[str], bool]) -> bool:
     return sources is None or any(is_source(each["title"]) for each in sources)
 
 
-def understand_all(turns: Iterable[tuple[str, bool]], table: Table) -> Query:
-    """The query of the last of several questions, each with whether it starts afresh whatever it
-    says; a follow-up changes the one before it."""
-    *earlier, (last, afresh) = turns
+class Asked(NamedTuple):
+    """A question: whether it starts afresh whatever it says, and whether it was of another table."""
+
+    text: str
+    afresh: bool = False
+    elsewhere: bool = False
+
+
+def understand_all(turns: Iterable[Asked], table: Table) -> Query:
+    """The query of the last of several questions; a follow-up changes the one before it. Names in
+    questions of other tables that this one does not know are none of its conditions."""
+    *earlier, (last, afresh, _) = turns
     query = Query()
-    for text, is_first in earlier:
+    for text, is_first, elsewhere in earlier:
         new = understand(text, table)
+        if elsewhere:
+            new = replace(new, filters=tuple(each for each in new.filters if each.column))
         if not new.silent or has(text, "same"):
             query = _changed(_widened(query, text, table), text, new) if not is_first else new
     new = understand(last, table)

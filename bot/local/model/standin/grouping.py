@@ -55,6 +55,16 @@ def of_people_or_things(text: str, table: Table) -> tuple[str, ...]:
     return tuple(sorted(named, key=identifies)[:1])
 
 
+def of_things_by(text: str, table: Table) -> tuple[str, ...]:
+    """The column that names what is ranked by a figure, as in "customers by amount"."""
+    said = re.search(r"\b([a-z_]+)\s+by\s+(?:the |their |total )*([a-z_]+)", text, re.IGNORECASE)
+    figure = columns_named(said[2].lower(), table)[:1] if said else []
+    if said is None or not figure or not table.numeric(figure[0]):
+        return ()
+    things = [c for c in columns_named(said[1].lower(), table) if _groupable(c, table)]
+    return tuple(sorted(things, key=identifies)[:1])
+
+
 def period_of(text: str, table: Table) -> str | None:
     """The period by which figures are told: one that is named, or months where a course is asked for."""
     if found := named_period(text, table):

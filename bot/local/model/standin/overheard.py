@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from . import asking, database, directory, search, topics
+from . import asking, database, directory, placing, search, topics
 from .continuing import known
 from .findings import Findings
 from .moments import DAYS
@@ -137,7 +137,7 @@ def _is_of_database(view: View) -> bool:
     sections = sections_of(view.do("list_databases", "I look at what databases there are."))
     if not sections:
         return False
-    (name, _, tables), listed = database.fitting(view.text, sections)
+    (name, _, tables), listed = placing.fitting(view.text, sections)
     if listed is None:
         return False
     table, of = joined(listed, tables)

@@ -6,28 +6,30 @@ import re
 from dataclasses import dataclass, replace
 
 from .asking import (
-    AGGREGATES,
     COMPARE,
     COUNTS,
     DOWN,
     HOW_FAR,
     LATEST,
-    LISTING,
     ONE_ROW,
-    ONES,
     PART,
     PER_PERIOD,
     PERCENT,
-    ROWS,
     SORT,
-    THEM,
     UP,
+    aggregate_of,
     chart_of,
     is_descending,
     limit_of,
+    lists_rows,
 )
 from .bounding import begins_with_rows, bounds_of, counts_rows_of, is_of_rows, subject
-from .columns import SORTED, date_column, sorted_by
+from .columns import (
+    SORTED,
+    columns_beside,
+    date_column,
+    sorted_by,
+)
 from .conditions import STATES, conditions
 from .counting import counts_rows, distinct_column, most_of, named_by, noun_of, units_of_value
 from .filters import Filter
@@ -37,6 +39,7 @@ from .grouping import (
     compared_period,
     named_period,
     of_people_or_things,
+    of_things_by,
     period_of,
 )
 from .measures import Figure, measure_named, several
@@ -59,6 +62,8 @@ class Query:
     listing: bool = False
     sort: str | None = None
     """The column in whose order rows, or the groups made by it, are to stand."""
+    beside: tuple[str, ...] = ()
+    """Further columns that rows are to be told with."""
     part: tuple[str, ...] = ()
     """The values whose share of the whole is asked for."""
     shares: bool = False
@@ -111,6 +116,7 @@ class Query:
             if new.descending is None and not new.period
             else new.descending,
             limit=new.limit or (1 if one else None if grouped or total else self._kept_limit(new)),
+            beside=new.beside or self.beside,
             sort=new.sort or (self.sort if new.descending is None and not grouped else None),
             having=new.having or (() if grouped else self.having),
             per_period=new.per_period if new.aggregate else self.per_period,
@@ -142,20 +148,24 @@ def understand(text: str, table: Table) -> Query:
     if sort and table.numeric(sort):
         query = replace(query, measure=sort)
     one = has(text, ONE_ROW) and has(text, f"{DOWN}|{UP}")
+    listing = (
+        query.listing
+        or one
+        or (
+            lists_rows(text, query.groups)
+            and not (query.period and (query.aggregate or has(text, SORT)))
+        )
+    )
     return replace(
         query,
+        beside=columns_beside(text, table) if listing else (),
         descending=is_descending(text, of_figures=_goes_down(sort, text, table)),
         sort=sort,
         gap=has(text, HOW_FAR),
         shares=not query.part and has(text, f"{PERCENT}|{PART}"),
         limit=1 if one else limit_of(text),
         chart=chart_of(text),
-        listing=query.listing
-        or one
-        or (
-            _lists(text, query.groups)
-            and not (query.period and (query.aggregate or has(text, SORT)))
-        ),
+        listing=listing,
     )
 
 
@@ -168,7 +178,7 @@ def _named(text: str, table: Table) -> Query:
     """The columns, values and times that the question names, each for what it seems to be."""
     words = tokens(text)
     groups, used = columns_after(words, table)
-    groups = groups or of_people_or_things(text, table)
+    groups = groups or of_people_or_things(text, table) or of_things_by(text, table)
     different = distinct_column(text, table)
     measure = different or measure_named(text, table, used)
     filters = conditions(text, table, None if different else measure)
@@ -177,7 +187,7 @@ def _named(text: str, table: Table) -> Query:
         measure=measure,
         aggregate="distinct"
         if different
-        else _aggregate(text)
+        else aggregate_of(text)
         or most_of(text, table)
         or (None if measure else named_by(text, table)),
         groups=groups,
@@ -252,22 +262,6 @@ def _latest(text: str, table: Table) -> Query | None:
     return Query(sort=column, descending=newest, limit=limit, listing=True)
 
 
-def _lists(text: str, groups: tuple[str, ...]) -> bool:
-    """Whether the rows themselves are wanted."""
-    if groups or has(text, "how many|number of|count"):
-        return False
-    plain = re.fullmatch(
-        rf"\W*(?:(?:show|give|list|me|the|please)\W+)*{ROWS}\W*", text, re.IGNORECASE
-    )
-    sorts = has(text, SORT) and not has(text, "rank(?:ed)?") and _aggregate(text) is None
-    return (
-        bool(plain)
-        or has(text, f"{THEM}|{ONES}")
-        or sorts
-        or (has(text, LISTING) and _aggregate(text) is None)
-    )
-
-
 def _set_apart(query: Query, text: str) -> Query:
     """Values that are compared stand side by side; one whose share is asked, beside all others."""
     stated = {each.column for each in query.filters} & {*STATES}
@@ -283,10 +277,3 @@ def _set_apart(query: Query, text: str) -> Query:
         if len(each.values) > 1 and each.column not in groups and has(text, f"{COMPARE}|ratio"):
             groups = (*groups, each.column)
     return replace(query, groups=groups)
-
-
-def _aggregate(text: str) -> str | None:
-    for name, pattern in AGGREGATES.items():
-        if has(text, pattern):
-            return name
-    return None

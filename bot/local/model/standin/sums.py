@@ -7,6 +7,7 @@ import re
 from .findings import Findings
 from .outputs import failed, reason
 from .view import View
+from .wording import plain
 from .words import content, has, listed, shown
 
 SUM = re.compile(
@@ -38,8 +39,6 @@ WRITTEN = (
     (rf"half of {NUMBER}", r"(\1 / 2)"),
     (rf"(?<![\w.]){NUMBER} squared", r"(\1 ** 2)"),
     (rf"(?<![\w.]){NUMBER} cubed", r"(\1 ** 3)"),
-    (r"(?<=\d) million\b", " * 1000000"),
-    (r"(?<=\d) thousand\b", " * 1000"),
     (rf"(?:square root|sqrt) of {NUMBER}", r"sqrt(\1)"),
     (rf"{NUMBER}\s+(?:[a-z]+\s){{1,2}}(?:of|at)\s+{NUMBER}(?:\s+each)?", r"(\1 * \2)"),
     (r"(?<=[\d)])\s+(?:plus|and then)\s+(?=[\d($€£])", " + "),
@@ -62,7 +61,7 @@ WORK = frozenset(["sum", "add", "up", "total", "together", "altogether", "averag
 
 
 GOES_ON = re.compile(
-    rf"\W*(?:(?:and|now|then|ok|what about|how about)\W+)*(?:[$€£]?(?P<share>{FIGURE})\s*%|(?P<fixed>double|triple|halve|half(?: of)?)|"
+    rf"\W*(?:(?:and|now|then|ok|what about|how about|with|at)\W+)*(?:[$€£]?(?P<share>{FIGURE})\s*%|(?P<fixed>double|triple|halve|half(?: of)?)|"
     rf"(?P<sign>plus|minus|times|divided by|add|[-+*/×÷])\s*[$€£]?(?P<by>{FIGURE}))(?:\s+(?:it|that|this|of (?:it|that|this)))?\W*",
     re.IGNORECASE,
 )
@@ -106,6 +105,7 @@ def is_all(text: str) -> bool:
 
 def expressions(text: str) -> list[str]:
     """The sums in a message, as a calculator takes them."""
+    text = plain(text)
     return _written(text) or _lists(text)
 
 

@@ -9,7 +9,7 @@ from .columns import columns_named, date_column, default_measure
 from .conditions import COMPARISONS
 from .findings import Findings
 from .outputs import Table, sheet_of
-from .query import Query
+from .query import Query, understand
 from .times import MONTHS, OF_A_WEEK, WEEKS
 from .words import STOP, listed, stem, stems, tokens
 
@@ -71,6 +71,7 @@ _AROUND = (
     "well good popular name called full detail quick quickly short brief exactly actually really roughly "
     "entire pct much many kind way picture view one ones other others rest whole"
 )
+SECOND = re.compile(r"\band (?:also )?(?P<half>(?:which|what|who)\b.+)", re.IGNORECASE | re.DOTALL)
 AROUND = frozenset(stem(word) for word in _AROUND.split())
 """Words around a question that ask for nothing of their own."""
 
@@ -102,6 +103,27 @@ def tell_lost(found: Findings, table: Table, words: list[str]) -> None:
     )
     found.confidence = "low"
     found.sources.clear()  # it rests on none
+
+
+def tell_nothing_new(found: Findings, text: str) -> None:
+    """Rather than the answer before once more, say that its question was not understood."""
+    found.summary = (
+        f"To my rules “{text.strip(' ?')}” changes nothing in the question before, so the answer above would only "
+        "come again. Ask it as a whole question, please."
+    )
+    found.caption, found.columns, found.rows = "", [], []
+    found.points, found.gaps, found.follow_ups, found.sources = [], [], [], []
+    found.confidence = "low"
+
+
+def tell_second(found: Findings, text: str, table: Table, query: Query) -> None:
+    """Say that a second question of the sentence is not answered, where it is of another figure."""
+    half = SECOND.search(text)
+    measure = understand(half["half"], table).measure if half else None
+    if half and measure not in (None, query.measure, *(column for _, column in query.more)):
+        found.lower(
+            f"I do one thing at a time: “{half['half'].strip(' ?.!')}” comes next if you ask for it."
+        )
 
 
 def tell(found: Findings, text: str, table: Table, query: Query) -> None:

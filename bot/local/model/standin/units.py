@@ -33,11 +33,33 @@ _CODES = r"usd|eur|gbp|chf|jpy|dollars?|euros?|pounds sterling|yen|francs?"
 MONEY = re.compile(rf"\d\s*(?:{_CODES})\s+(?:to|in|into)\s+(?:{_CODES})\b", re.IGNORECASE)
 
 
+ON = re.compile(
+    rf"\W*(?:and|what about|how about)\W+(?:{_VALUE}\W*)?(?:(?:in|into|to)\s+(?P<to>{_UNIT}))?\W*",
+    re.IGNORECASE,
+)
+
+
 def is_asked(view: View) -> bool:
     """Whether a quantity is to be given in another unit."""
-    return any(each.search(view.text) for each in (CONVERT, HOW_MANY, MONEY)) and view.knows(
+    text = _whole(view)
+    return any(each.search(text) for each in (CONVERT, HOW_MANY, MONEY)) and view.knows(
         "convert_units"
     )
+
+
+def _whole(view: View) -> str:
+    """The question; one that goes on, as "and 25?", with what it does not say itself."""
+    if not (ON.fullmatch(view.text) and view.earlier and view.earlier[0].tool == "convert_units"):
+        return view.text
+    whole = ""
+    for turn in view.turns:
+        said, asked = ON.fullmatch(turn.text), CONVERT.search(whole) or HOW_MANY.search(whole)
+        if said is None or asked is None:
+            whole = turn.text
+            continue
+        value, to = said["value"] or asked["value"] or "1", said["to"] or asked["to"]
+        whole = f"{value} {asked['unit']} in {to}"
+    return whole
 
 
 def _in_one_unit(text: str) -> str:
@@ -52,7 +74,7 @@ def _in_one_unit(text: str) -> str:
 
 def answer(view: View, found: Findings) -> None:
     """Let the tool convert it."""
-    text = _in_one_unit(view.text)
+    text = _in_one_unit(_whole(view))
     every = list(CONVERT.finditer(text)) or list(HOW_MANY.finditer(text))
     if not every:
         found.summary = (
