@@ -47,6 +47,8 @@ def waiting(question: str) -> Thread:
         ('ok post "Lunch is served" to #sales', "yes", {"channel": "#sales", "text": "Lunch is served"}),
         ("remind me on friday afternoon to call Ben", "yes", {"at": "2026-11-27T14:00+01:00", "text": "Reminder: call Ben"}),
         ("Every Monday at 9:00, ask me what I plan", "yes", {"cron": "0 9 * * MON", "text": "ask me what I plan"}),
+        (POST, "no, #random please", {"channel": "#random", "text": "We ship on Friday"}),
+        (POST, 'change the text to "We ship today!"', {"channel": "#sales", "text": "We ship today!"}),
         (POST, "yes", {"channel": "#sales", "text": "We ship on Friday"}),
         ("create a canvas about our launch in #sales", "change the title to Big day", {"title": "Big day"}),
     ],
@@ -72,6 +74,13 @@ async def test_a_change_that_is_not_understood_is_said_to_be_undone() -> None:
     assert told.answer["summary"].startswith(
         "Nothing was done, as my rules do not know this change."
     )
+
+
+async def test_the_advised_words_work_after_a_change_that_was_not_understood() -> None:
+    thread = waiting(POST)
+    await thread.ask("make it sound better")
+    told = await thread.ask("change the text to: We ship today")
+    assert told.given("post_message")["text"] == "We ship today"
 
 
 async def test_another_question_is_answered_and_the_first_is_said_to_be_undone() -> None:

@@ -114,3 +114,16 @@ async def test_of_a_short_message_what_it_says_is_the_answer() -> None:
         "When and where is this?", quoted="The offsite is on 12 May in Porto."
     )
     assert told.answer["summary"] == "The message says: “The offsite is on 12 May in Porto.”"
+
+
+async def test_a_list_that_is_asked_for_is_whole_and_one_rule_is_one() -> None:
+    """A part of it is not passed off as all; of one rule its neighbours are not quoted."""
+    rules = "\n".join(f"- The rule number {n} says no {n}th cake." for n in range(1, 60))
+    thread = Thread()
+    thread.outputs["read_file"] = [await document(thread, "guide.md", rules)]
+    every = await thread.ask("give me every rule as a list", "guide.md")
+    assert every.answer["summary"] == "guide.md has 59 sentences that speak of it:"
+    assert len(every.answer["key_points"]) == 59
+    one = await thread.ask("what does rule 17 say?")
+    assert one.answer["summary"] == "guide.md says: “The rule number 17 says no 17th cake.”"
+    assert one.answer["key_points"] == []

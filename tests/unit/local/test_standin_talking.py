@@ -270,7 +270,7 @@ async def test_every_follow_up_that_is_offered_is_understood() -> None:
 async def test_two_versions_of_a_file_are_compared() -> None:
     """What the examples offer first: which rows came, went and changed."""
     head = "· 3 rows × 2 columns · source: {}\ncolumns: id INTEGER, price INTEGER\nprofile:\ncolumn,distinct,min,max\nid,3,1,3\nprice,3,1,9\nfirst 1 rows:\nid,price\n1,10"
-    result = "handle: tbl_3 · 1 rows\ncolumns: id VARCHAR, what VARCHAR\nid,what\n1,changed"
+    result = "handle: tbl_3 · 2 rows\ncolumns: key VARCHAR, what VARCHAR, field VARCHAR, old VARCHAR, new VARCHAR\nkey,what,field,old,new\n1,changed,price,10.0,12.0\n2,changed,price,9,8"
     made = thread(
         read_file=[f"handle: tbl_1 {head.format('a.csv')}", f"handle: tbl_2 {head.format('b.csv')}"], compare_tables=result
     )  # fmt: skip
@@ -279,7 +279,9 @@ async def test_two_versions_of_a_file_are_compared() -> None:
     )
     given = told.given("compare_tables")
     assert (given["before"], given["after"], given["key"]) == ("tbl_1", "tbl_2", "id")
-    assert "**1 change**: 1 changed" in words(told)
+    assert "**2 changes**: 2 changed" in words(told)
+    grew = await made.ask("which got more expensive?")
+    assert grew.answer["summary"] == "1 figure went up: price of **1**, 10 → 12"
 
 
 @pytest.mark.parametrize(

@@ -155,6 +155,8 @@ def _channels(view: View, found: Findings) -> None:
         return
     found.summary = f"There {'is **1** public channel' if len(rooms) == 1 else f'are **{len(rooms)}** public channels'}:"
     found.points = [f"**#{each['name']}**{_room(each['more'])}" for each in rooms[:MOST]]
+    if has(view.text, "you|i|we"):
+        found.lower("This is the whole list: whose channels they are it does not say.", "low")
     found.source("The workspace's channels", None, "Names and topics.")
 
 

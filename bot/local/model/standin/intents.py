@@ -77,6 +77,7 @@ INTENTS = (
     Intent(units.is_asked, units.answer, beside_others=True),
     Intent(days.is_asked, days.answer, beside_others=True),
     Intent(clock.is_asked, clock.answer, beside_others=True),
+    Intent(search.is_ordered, search.answer),
     Intent(overheard.is_said, overheard.answer, beside_others=True),
     Intent(changing.is_asked, changing.answer),
     Intent(database.is_asked, database.answer, beside_others=True),

@@ -23,6 +23,7 @@ FAILED = re.compile(
     r"^there (?:is|are) no\b|^no ",
     re.IGNORECASE,
 )
+ELSEWHERE = re.compile(r" Say that you can\b[^.]* in a direct message\.")
 NUMERIC = re.compile(r"INT|DOUBLE|FLOAT|DECIMAL|REAL|NUMERIC|HUGEINT", re.IGNORECASE)
 DATED = re.compile(r"^(DATE|TIMESTAMP)", re.IGNORECASE)
 
@@ -100,6 +101,7 @@ def reason(output: str) -> str:
     output = re.sub(r"\bno channel [CG][A-Z0-9]{8,}", "no such channel", output)
     output = output.replace("the bot and the person who asked are both", "you and I are both")
     output = re.sub(r"\bThe bot is not in (\S+) (.*) it\b", r"I am not in \1 \2 me", output)
+    output = ELSEWHERE.sub(" Ask me in a direct message.", output)
     return re.split(r" (?:Do not|Ask the person|Say so|Say that)\b", output.split("\n", 1)[0])[0]
 
 

@@ -22,7 +22,7 @@ from .view import View
 from .words import STOP, has, sentences, stem, tokens
 
 QUESTION = re.compile(
-    r"\W*(?:(?:and|but|so|ok|okay|hey)\W+)*(?:(?P<when>when|(?:which|what) (?:day|date|time|month|week))|who|whom|whose|what|where|which)\b"
+    r"\W*(?:(?:and|but|so|ok|okay|hey)\W+)*(?:(?P<when>when|(?:which|what) (?:day|date|time|month|week))|who|whom|whose|what|where|which|whats|whos|wheres|whens)\b"
     r"(?!.*\b(?:you|i|me)\b)(?P<rest>.*)",
     re.IGNORECASE | re.DOTALL,
 )

@@ -30,6 +30,12 @@ RESULT = re.compile(r"^\d+\. (?P<title>.+) — (?P<url>\S+)\n\s+(?P<said>.+)$", 
 MOST = 8
 
 
+def is_ordered(view: View) -> bool:
+    """Whether Slack is to be searched in so many words, whatever was asked before."""
+    asked = MESSAGES.search(view.text)
+    return bool(asked and asked["bare"]) and is_asked(view)
+
+
 def is_asked(view: View) -> bool:
     """Whether something is to be looked for in Slack or on the web."""
     if view.turn.files or has(view.text, "this thread|this channel|here"):

@@ -24,8 +24,8 @@ from .view import View
 from .words import content, has, listed, number, shown
 
 SEVERAL = r"files|both|these|them|two|each|all|compare|difference|changed?|changes|join|merge|combine|versus|vs"
-GREW = r"(?:got|gone|went|is|are|became|become|getting|were)\b.*\b(?:more|up|higher|bigger|larger|dearer)|increased?|rose|risen|grew|grown"
-FELL = r"(?:got|gone|went|is|are|became|become|getting|were)\b.*\b(?:less|down|lower|smaller|cheaper|fewer)|decreased?|fell|fallen|dropped|shrank"
+GREW = r"(?:got|gone|went|became|become|getting)\b.*\b(?:more|up|higher|bigger|larger|dearer)|increased?|rose|risen|grew|grown"
+FELL = r"(?:got|gone|went|became|become|getting)\b.*\b(?:less|down|lower|smaller|cheaper|fewer)|decreased?|fell|fallen|dropped|shrank"
 CHANGED = r"(?:before|old|first|previous) (?:and|to|vs|versus|or) (?:after|new|second|now)|chang(?:ed|es?)|differ\w*|compare|versus|vs|added|removed"
 EACH = (
     r"before and after|(?:in|of|for|from) (?:each|both|the two|all(?: files)?)|both files|each file"
@@ -46,8 +46,8 @@ def is_asked(view: View) -> bool:
 
 def _is_of_changes(view: View) -> bool:
     """Whether the question goes on with a comparison: what of it went up, or down."""
-    compared = view.earlier and view.earlier[0].tool == "compare_tables"
-    return bool(compared) and not view.turn.files and has(view.text, f"{GREW}|{FELL}")
+    compared = any(step.tool == "compare_tables" for step in view.earlier)
+    return compared and not view.turn.files and has(view.text, f"{GREW}|{FELL}")
 
 
 def answer(view: View, found: Findings) -> None:
@@ -202,7 +202,8 @@ def _tell_moved(view: View, found: Findings, changes: Table, key: str) -> None:
 
 
 def _cells(rows: list[list[str]]) -> list[list[str]]:
-    return [[row[0], *(shown(cell) for cell in row[1:])] for row in rows]
+    whole = re.compile(r"(?<=\d)\.0(?=,|$)")
+    return [[row[0], *(whole.sub("", shown(cell)) for cell in row[1:])] for row in rows]
 
 
 def _describe_each(found: Findings, read: list[Read]) -> None:

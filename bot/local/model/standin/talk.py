@@ -9,8 +9,8 @@ from . import topics
 from .conversation import COMPLETE
 from .findings import Findings
 from .listings import MOST_SOURCES, gather, is_named, source, tell_kinds, tell_writers
-from .outcomes import of_topic, topic
-from .outputs import parse_tables, reason
+from .outcomes import of_topic, roots, topic
+from .outputs import parse_document, parse_tables, reason
 from .passages import cut, key_sentences, quote_from
 from .said import Said, messages_of, was_read
 from .view import View
@@ -78,7 +78,11 @@ def _is_of_a_file(view: View) -> bool:
     if view.turn.quoted and has(view.text, "this|it"):
         return True
     read = view.files and view.earlier and view.earlier[0].tool in READ
-    return bool(read) and has(view.text, OF_A_FILE)
+    if not read or has(view.text, OF_A_FILE):
+        return bool(read)
+    document = parse_document(view.earlier[0].output or "")
+    words = roots(" ".join(topic(view.text)))
+    return bool(document and words and words <= roots(document.text))
 
 
 def answer(view: View, found: Findings) -> None:
@@ -170,7 +174,7 @@ def _read(view: View) -> tuple[str, str]:
 
 def _people_only(view: View, output: str) -> list[Said]:
     """Messages of people to people: not the bot's, and not what it was asked."""
-    asked = {turn.text for turn in view.turns if turn.text}
+    asked = {turn.text for turn in (*view.turns, *view.open) if turn.text}
     return [
         message
         for message in messages_of(output)

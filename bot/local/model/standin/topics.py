@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from .findings import Findings
 from .outcomes import around, decided, of_topic, roots
@@ -68,7 +69,8 @@ def tell_each(
     """Who wrote what, or asked it; also of the bot."""
     wrote = [each for each in messages if not each.is_of_bot]
     if only_questions:
-        wrote = [each for each in wrote if each.is_to_bot or each.text.rstrip().endswith("?")]
+        answered = [each for each, then in pairwise(messages) if then.is_of_bot]
+        wrote = [m for m in wrote if m.is_to_bot or m in answered or m.text.rstrip().endswith("?")]
     number = f"{len(wrote)} {'question' if only_questions else 'message'}{'s' * (len(wrote) != 1)}"
     found.summary = f"I found {number} in {place}{':' if wrote else '.'}"
     found.points = [f"{each.author}: “{cut(each.text)}”" for each in wrote[-MOST_TOLD:]]
