@@ -12,7 +12,7 @@ from bot.agent.limits import Limits
 from bot.core.budgets import Cap
 from bot.runs.budgets import Budgets
 from bot.runs.channels import ChannelSettings, Confirm, DuringRun, Follow
-from bot.slack.render import home_words, words
+from bot.slack.render import approval_words, home_words, words
 from bot.slack.render.parts import Block, shortened
 
 CHANNEL_FORM = "channel_settings"
@@ -102,7 +102,7 @@ def reset_done(place: str) -> Block:
     return {
         "type": "modal",
         "title": _plain(shortened(place, _MAX_TITLE)),
-        "close": _plain(words.SHOW_ALL_CLOSE),
+        "close": _plain(approval_words.SHOW_ALL_CLOSE),
         "blocks": [{"type": "section", "text": _plain(home_words.CHANNEL_RESET_DONE)}],
     }
 

@@ -14,7 +14,7 @@ from bot.runs.auditing import Record, refused
 from bot.runs.policy import PersonKind, Policy
 from bot.slack.people import People
 from bot.slack.pressed import Pressed
-from bot.slack.render import buttons, words
+from bot.slack.render import approval_words, buttons, words
 from bot.slack.render.approval import Shown
 from bot.store import Refusal
 
@@ -64,17 +64,17 @@ class Deciding:
         if refusal is Refusal.CHANGED:  # a forged press: nobody was shown that
             await self._refused(press, approval)
         if refusal is not None:
-            raise NotPermitted(words.DECISION_REFUSED[refusal])
+            raise NotPermitted(approval_words.DECISION_REFUSED[refusal])
 
     async def question(self, press: Pressed) -> tuple[Shown, Approval]:
         """What the button is about. Raises NotPermitted when it is nothing of ours here."""
         try:
             shown = Shown.model_validate_json(press.value)
         except ValidationError:
-            raise NotPermitted(words.DECISION_REFUSED[Refusal.UNKNOWN]) from None
+            raise NotPermitted(approval_words.DECISION_REFUSED[Refusal.UNKNOWN]) from None
         asked = await self.asked(shown.id)
         if asked is None or not _stands_in(asked.approval, self.team, press.channel):
-            raise NotPermitted(words.DECISION_REFUSED[Refusal.UNKNOWN])
+            raise NotPermitted(approval_words.DECISION_REFUSED[Refusal.UNKNOWN])
         return shown, asked.approval
 
     async def _refused(self, press: Pressed, approval: Approval) -> None:
@@ -88,9 +88,9 @@ class Deciding:
         asked = await self.asked(approval.id)
         decision = asked.decision if asked else None
         if decision and decision.verdict is Verdict.EXPIRED:
-            return words.DECISION_REFUSED[Refusal.EXPIRED]
+            return approval_words.DECISION_REFUSED[Refusal.EXPIRED]
         by = f" by <@{decision.by}>" if decision and decision.by else ""
-        return words.ALREADY_DECIDED.format(by=by)
+        return approval_words.ALREADY_DECIDED.format(by=by)
 
 
 async def may_decide(people: People, user: str, *, now: bool = False) -> bool:
@@ -120,4 +120,6 @@ def _stands_in(approval: Approval, team: str, channel: str) -> bool:
 
 
 def _only(approval: Approval) -> str:
-    return words.ONLY_THEY_MAY.format(people=words.OR.join(f"<@{u}>" for u in approval.approvers))
+    return approval_words.ONLY_THEY_MAY.format(
+        people=words.OR.join(f"<@{u}>" for u in approval.approvers)
+    )

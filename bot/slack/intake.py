@@ -21,7 +21,7 @@ from bot.slack.following import Following
 from bot.slack.gate import Gate
 from bot.slack.names import naming
 from bot.slack.posts import Event, action_token, is_direct, is_of_a_person
-from bot.slack.render import words
+from bot.slack.render import approval_words, words
 from bot.slack.render.approval import waits_behind, yes_typed
 from bot.slack.stopping import Stopping
 from bot.slack.text import question_from
@@ -184,7 +184,9 @@ class Intake:
         key = self._thread_key(event["channel"], thread)
         asked = user in await self._threads.participants(key)
         if asked and await self._is_first_notice({**event, "ts": f"{thread}:{user}"}):
-            self._tell(*_from(event), words.MENTION_ME if waits else words.MENTION_ME_AMONG)
+            self._tell(
+                *_from(event), approval_words.MENTION_ME if waits else words.MENTION_ME_AMONG
+            )
 
     async def _is_left_to_the_buttons(self, event: Event) -> bool:
         """Whether it is a yes, and no more, of who is asked or who wanted it. A yes is given with the

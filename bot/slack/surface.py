@@ -24,7 +24,7 @@ from bot.slack.live import LiveMessage
 from bot.slack.names import with_names
 from bot.slack.poster import Poster
 from bot.slack.progress import Progress, advance
-from bot.slack.render import words
+from bot.slack.render import approval_words, words
 from bot.slack.render.approval import parked_part
 from bot.slack.render.outcome import DOCUMENT, render
 from bot.slack.render.parts import Part, Rendered, Upload
@@ -108,7 +108,7 @@ class SlackSurface:
                 await self._poster.update(ts, part)
         except (SlackApiError, *TRANSPORT_ERRORS) as error:
             log.warning("Run %s does not say that it waits: %s", self._post.run_id, error)
-        await self._status.wait(channel, thread, words.STATUS_PARKED)
+        await self._status.wait(channel, thread, approval_words.STATUS_PARKED)
         return ()
 
     async def settle(self, asked: Sequence[Asked]) -> None:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from bot.core.approvals import Approval, Asked, Decision, Made, Verdict
 from bot.core.redaction import redacted
 from bot.slack.progress import Progress, Step, StepStatus
-from bot.slack.render import words
+from bot.slack.render import approval_words, words
 from bot.slack.render.arguments import CHANNEL, Value, label_of, rich_argument, unsaid, values_of
 from bot.slack.render.buttons import APPROVE, APPROVE_THREAD, DENY, SHOW_ALL, named, stop_button
 from bot.slack.render.links import LinkGate
@@ -46,7 +46,9 @@ def approval_part(asked: Asked) -> Part:
         blocks.append(context(_terms(approval)).block)
     else:
         blocks.append(context(_verdict(decision, made)).block)
-    spoken = words.SETTLED[decision.verdict] if decision else words.APPROVAL_NEEDED
+    spoken = (
+        approval_words.SETTLED[decision.verdict] if decision else approval_words.APPROVAL_NEEDED
+    )
     return Part(blocks, spoken.format(title=_plain(redacted(approval.title))))
 
 
@@ -54,15 +56,15 @@ def yes_typed(pending: Sequence[Approval], user: str) -> str:
     """What is said to somebody who typed a yes where these wait for one; "" where it is none of
     theirs."""
     if any(user in each.approvers for each in pending):
-        return words.YES_TYPED
+        return approval_words.YES_TYPED
     asked = [each for each in pending if each.requester == user]
-    return words.ONLY_THEY_MAY.format(people=_people(asked[0].approvers)) if asked else ""
+    return approval_words.ONLY_THEY_MAY.format(people=_people(asked[0].approvers)) if asked else ""
 
 
 def waits_behind(pending: Sequence[Approval], user: str) -> str:
     """What is said to somebody who asks something where these wait first."""
     decides = any(user in each.approvers for each in pending)
-    return words.WAITS_FOR_YOUR_DECISION if decides else words.WAITS_BEHIND
+    return approval_words.WAITS_FOR_YOUR_DECISION if decides else approval_words.WAITS_BEHIND
 
 
 def approval_modal(approval: Approval) -> Block:
@@ -73,25 +75,25 @@ def approval_modal(approval: Approval) -> Block:
         blocks += [rich_argument(kind, "" if n else label, piece) for n, piece in enumerate(pieces)]
     return {
         "type": "modal",
-        "title": {"type": "plain_text", "text": words.SHOW_ALL_TITLE},
-        "close": {"type": "plain_text", "text": words.SHOW_ALL_CLOSE},
-        "blocks": blocks[:_MODAL_BLOCKS] or [_section(words.NO_ARGUMENTS)],
+        "title": {"type": "plain_text", "text": approval_words.SHOW_ALL_TITLE},
+        "close": {"type": "plain_text", "text": approval_words.SHOW_ALL_CLOSE},
+        "blocks": blocks[:_MODAL_BLOCKS] or [_section(approval_words.NO_ARGUMENTS)],
     }
 
 
 def parked_part(progress: Progress, approvals: Sequence[Approval], *, thread_key: str) -> Part:
     """The message of a run that waits for people."""
     people = _people(dict.fromkeys(user for each in approvals for user in each.approvers))
-    waits = words.WAITS_FOR.format(people=people)
+    waits = approval_words.WAITS_FOR.format(people=people)
     if all(map(_is_between_two, approvals)):
-        waits = words.WAITS_FOR_YOU
+        waits = approval_words.WAITS_FOR_YOU
     asked = (Step(each.id, redacted(each.title), StepStatus.WAITING) for each in approvals)
     blocks = [
-        plan(replace(progress, steps=(*progress.steps, *asked)), words.PARKED),
+        plan(replace(progress, steps=(*progress.steps, *asked)), approval_words.PARKED),
         context(waits).block,
         stop_button(thread_key),
     ]
-    return Part(blocks, words.PARKED)
+    return Part(blocks, approval_words.PARKED)
 
 
 def _is_cut(values: Sequence[Value]) -> bool:
@@ -104,8 +106,8 @@ def _headline(approval: Approval, decision: Decision | None) -> str:
     if decision is not None:
         return title
     if _is_between_two(approval):
-        return words.APPROVAL_ASKED_DIRECT.format(title=title)
-    return words.APPROVAL_ASKED.format(people=_people(approval.approvers), title=title)
+        return approval_words.APPROVAL_ASKED_DIRECT.format(title=title)
+    return approval_words.APPROVAL_ASKED.format(people=_people(approval.approvers), title=title)
 
 
 def _is_between_two(approval: Approval) -> bool:
@@ -115,20 +117,20 @@ def _is_between_two(approval: Approval) -> bool:
 
 
 def _argument(value: Value) -> Block:
-    size = words.CUT_AT.format(count=len(value.text)) if len(value.text) > _SHOWN else ""
+    size = approval_words.CUT_AT.format(count=len(value.text)) if len(value.text) > _SHOWN else ""
     return rich_argument(value.kind, f"{value.label}{size}", value.text[:_SHOWN])
 
 
 def _buttons(approval: Approval, *, cut: bool) -> Block:
     value = Shown(id=approval.id, sha256=approval.sha256).model_dump_json()
     elements = [
-        _button(words.APPROVE, APPROVE, value, "primary"),
-        _button(words.DENY, DENY, value, "danger"),  # beside it on the narrowest phone
+        _button(approval_words.APPROVE, APPROVE, value, "primary"),
+        _button(approval_words.DENY, DENY, value, "danger"),  # beside it on the narrowest phone
     ]
     if approval.standing:
-        elements.append(_button(words.APPROVE_THREAD, APPROVE_THREAD, value))
+        elements.append(_button(approval_words.APPROVE_THREAD, APPROVE_THREAD, value))
     if cut:
-        elements.append(_button(words.SHOW_ALL, SHOW_ALL, value))
+        elements.append(_button(approval_words.SHOW_ALL, SHOW_ALL, value))
     title = clean(redacted(approval.title))
     return {"type": "actions", "elements": [named(button, title) for button in elements]}
 
@@ -145,19 +147,19 @@ def _button(label: str, action: str, value: str, style: str = "") -> Block:
 
 def _terms(approval: Approval) -> str:
     until = local_time(approval.expires)
-    who = words.ONLY_MAY.format(people=_people(approval.approvers), until=until)
+    who = approval_words.ONLY_MAY.format(people=_people(approval.approvers), until=until)
     if _is_between_two(approval):
-        who = words.YOU_MAY.format(until=until)
+        who = approval_words.YOU_MAY.format(until=until)
     if approval.approvers != (approval.requester,):
-        who = words.ASKED_FOR.format(person=_people([approval.requester])) + who
+        who = approval_words.ASKED_FOR.format(person=_people([approval.requester])) + who
     if not approval.standing:
         return who
     same = (
-        words.STANDING_SAME.format(fields=_listed(approval.fixed))
+        approval_words.STANDING_SAME.format(fields=_listed(approval.fixed))
         if approval.fixed
-        else words.STANDING_ANY
+        else approval_words.STANDING_ANY
     )
-    covers = words.STANDING.format(
+    covers = approval_words.STANDING.format(
         tool=_plain(approval.tool.replace("_", " ")),
         same=same,
         person=_people([approval.requester]),
@@ -171,12 +173,12 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _verdict(decision: Decision, made: Made | None) -> str:
-    sentence = words.VERDICTS[decision.verdict]
+    sentence = approval_words.VERDICTS[decision.verdict]
     if decision.allows:
-        mark, came_of_it = words.MADE[made or Made.BEGUN]
+        mark, came_of_it = approval_words.MADE[made or Made.BEGUN]
         sentence = f"{mark} {sentence}{came_of_it}"
     if decision.verdict is Verdict.DENIED and not decision.by:
-        sentence = words.DENIED_BY_ITSELF
+        sentence = approval_words.DENIED_BY_ITSELF
     by = _people([decision.by]) if decision.by else ""
     said = sentence.format(by=by, why=_plain(decision.comment))
     return f"{said} · {local_time(decision.at)}"

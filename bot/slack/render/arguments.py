@@ -12,7 +12,7 @@ from bot.core.approvals import Approval
 from bot.core.redaction import redacted
 from bot.core.schedule import cron_in_words, is_said_whole
 from bot.core.time_zones import day_and_time
-from bot.slack.render import words
+from bot.slack.render import approval_words
 from bot.slack.render.parts import Block
 from bot.slack.render.times import local_time_element
 from bot.slack.text import clean
@@ -37,7 +37,7 @@ def values_of(approval: Approval) -> list[Value]:
     is_of_server = "__" in approval.tool  # where a cron's 0 may be a Monday
     arguments = json.loads(approval.arguments)
     if not all(map(_NAME.fullmatch, arguments)):  # made up by the model, where a server takes any
-        return [Value("", words.DETAILS, redacted(json.dumps(arguments, indent=1)))]
+        return [Value("", approval_words.DETAILS, redacted(json.dumps(arguments, indent=1)))]
     return [
         Value("" if is_of_server else name, label_of(name), redacted(_as_text(value)))
         for name, value in arguments.items()
@@ -70,8 +70,8 @@ def _is_said(value: Value, title: str, *, ends: bool) -> bool:
 
 def label_of(name: str) -> str:
     """`post_at` as "Post at"."""
-    if name in words.ARGUMENTS:
-        return words.ARGUMENTS[name]
+    if name in approval_words.ARGUMENTS:
+        return approval_words.ARGUMENTS[name]
     words_of_it = name.replace("_", " ").strip()
     return words_of_it[:1].upper() + words_of_it[1:]
 
@@ -84,12 +84,12 @@ def rich_argument(kind: str, label: str, value: str) -> Block:
     """A value as it stands: nothing in it becomes a link, a mention or a format. What cannot be seen
     is left out, and that is said. Before it, or instead where that says all, as people know it."""
     seen = clean(value)
-    hidden = words.HAS_HIDDEN if len(seen) < len(value.strip()) else ""
+    hidden = approval_words.HAS_HIDDEN if len(seen) < len(value.strip()) else ""
     elements: list[Block] = [{"type": "text", "text": f"{label}{hidden} ", "style": {"bold": True}}]
     reading, whole = _reading(kind, value)
     if reading:
         elements += [reading, {"type": "text", "text": " "}]
-    text: Block = {"type": "text", "text": seen or words.EMPTY_VALUE}
+    text: Block = {"type": "text", "text": seen or approval_words.EMPTY_VALUE}
     short = len(seen) <= _ONE_LINE and "\n" not in seen
     if short and not whole:
         elements.append(text | {"style": {"code": True}})

@@ -1,4 +1,5 @@
-"""Every word that people see, plain and short: here, and those of the Home tab in `home_words`."""
+"""Every word that people see, plain and short: here, those of the Home tab in `home_words` and those
+of approvals in `approval_words`."""
 
 from __future__ import annotations
 
@@ -209,79 +210,10 @@ HOME_SCHEDULES = "What you scheduled"
 HOME_ALL_SCHEDULES = "*Scheduled by people here,* the next first:"
 HOME_NEXT_SCHEDULES = "*Scheduled by people here,* the next {shown} of {count}:"
 THREAD_GONE = "The thread it was asked in is gone."
-PARKED = "Waiting for approval"
-WAITS_FOR = ":hourglass_flowing_sand: I need the approval of {people} to go on; see below."
-WAITS_BEHIND = (
-    "I have your question, and answer it once I am done with what was asked in this thread before. "
-    "That may take a while; to be answered now, ask me outside this thread."
-)
-WAITS_FOR_YOUR_DECISION = "I have your question, and answer it once you have decided on the card that waits in this thread."
-MENTION_ME = (
-    "I wait for a decision above, and take what is written here as said among you. If it is for me, "
-    "a change for example, mention me."
-)
 MENTION_ME_AMONG = (
     "Several people write in this thread, so I answer here when I am mentioned. If that was for me, "
     "say it with a mention."
 )
-WAITS_FOR_YOU = ":hourglass_flowing_sand: I need your approval to go on; see below."
-STATUS_PARKED = "is waiting for an approval…"
-APPROVAL_NEEDED = "Approval needed: {title}"
-APPROVAL_ASKED = "{people}, may I do this?\n{title}"
-APPROVAL_ASKED_DIRECT = "May I do this?\n{title}"
-APPROVE, APPROVE_THREAD, DENY = "Approve", "Approve for this thread", "Deny"
-SHOW_ALL, SHOW_ALL_TITLE, SHOW_ALL_CLOSE = "Show all", "What would be done", "Close"
-DETAILS = "Details"
-ARGUMENTS = {"at": "When", "cron": "When"}
-NO_ARGUMENTS = "It takes no details."
-EMPTY_VALUE = "(empty)"
-CUT_AT = " (beginning; {count:,} characters in all)"
-HAS_HIDDEN = " (also holds characters that cannot be seen)"
-ASKED_FOR = "{person} asked for it. "
-YOU_MAY = "You can decide until {until}. Nothing is done without a yes."
-ONLY_MAY = "Only {people} can decide, until {until}. Nothing is done without a yes."
-STANDING = (
-    "“Approve for this thread” also says yes to more of the same ({tool}, {same}) that {person} "
-    "asks for here within {hours}."
-)
-STANDING_SAME = "same {fields}"
-STANDING_ANY = "whatever the details"
-VERDICTS = {
-    "approved": "Approved by {by}",
-    "standing": "Approved for this thread by {by}",
-    "denied": ":no_entry: Denied by {by}",
-    "expired": ":hourglass: Nobody decided in time, so it was not done",
-    "withdrawn": ":black_square_for_stop: Withdrawn: I no longer work on this",
-}
-MADE = {
-    "begun": (":white_check_mark:", ""),
-    "done": (":white_check_mark:", ", and done"),
-    "failed": (":warning:", ", but it failed: see the answer"),
-    "cut_off": (":warning:", ", but I was interrupted: it may be done or not"),
-    "never": (":black_square_for_stop:", ", but not done: I had stopped working on it"),
-}
-SETTLED = {
-    "approved": "Approved: {title}",
-    "standing": "Approved for this thread: {title}",
-    "denied": "Denied: {title}",
-    "expired": "Nobody decided in time: {title}",
-    "withdrawn": "Withdrawn: {title}",
-}
-"""What a screen reader says of a card that was decided."""
-DENIED_BY_ITSELF = ":no_entry: Not done: {why}"
-ONLY_THEY_MAY = "Only {people} can decide about this."
-YES_TYPED = (
-    "To say yes, press *Approve* on the card; it waits as it is. A typed yes could be meant for "
-    "something else."
-)
-ALREADY_DECIDED = "That was decided already{by}."
-DECISION_REFUSED = {
-    "unknown": "I don't know that question, or not any more.",
-    "forbidden": "You cannot decide about this.",
-    "changed": "This is not what you were shown, so your press does not count.",
-    "decided": "That was decided already.",
-    "expired": "It is too late for that: the time to decide is up.",
-}
 PAUSED = "I am paused: I ask no model anything until an admin says `/ask admin resume`."
 PAUSED_BY_OPERATOR = (
     "I work for other workspaces too, so only whoever runs me can pause me and have me go on."

@@ -11,7 +11,7 @@ from bot.core.approvals import Approval, Asked, Decision, Made, Verdict
 from bot.local.model import Reply, Script, call, calls, finish
 from bot.local.workspace import ADA, BEN, CHLOE
 from bot.runs.policy import Policy
-from bot.slack.render import words
+from bot.slack.render import approval_words, words
 from bot.slack.render.arguments import unsaid, values_of
 from bot.slack.render.buttons import APPROVE, APPROVE_THREAD, DENY, SHOW_ALL
 from tests.security.test_boundaries import outputs, press
@@ -94,7 +94,7 @@ async def test_who_asked_approves_and_exactly_that_is_posted(redis_url: str) -> 
             "elements": [{"type": "text", "text": HOSTILE}],
         }
         assert f"Only <@{ADA}> can decide" in str(asked["blocks"])
-        await bot.ws.until(lambda: words.PARKED in str(bot.own(SALES, thread)))
+        await bot.ws.until(lambda: approval_words.PARKED in str(bot.own(SALES, thread)))
         await bot.ws.until(lambda: sessions(bot, thread)[-1:] == ["suspended"])
         await bot.ws.click(BEN, SALES, asked["ts"], APPROVE)
         await bot.ws.until(
@@ -112,7 +112,10 @@ async def test_who_asked_approves_and_exactly_that_is_posted(redis_url: str) -> 
         await bot.ws.until(lambda: sessions(bot, thread)[-3:] == ended)
         await sent(bot, press(bot, ADA, SALES, thread, button(asked, DENY)))
         await bot.ws.until(
-            lambda: words.ALREADY_DECIDED.format(by=f" by <@{ADA}>") in private(bot, ADA, thread)
+            lambda: (
+                approval_words.ALREADY_DECIDED.format(by=f" by <@{ADA}>")
+                in private(bot, ADA, thread)
+            )
         )
         [posted] = elsewhere(bot)
         assert f"'{words.ASKED_BY.format(person=ADA)}'" in posted  # and nobody else
@@ -228,7 +231,9 @@ async def test_a_press_after_the_time_is_up(redis_url: str) -> None:
         asked = await card(bot, thread)
         await bot.ws.until(lambda: bot.ws.clock.now() > float(asked["ts"]) + 3)
         await bot.ws.click(ADA, SALES, asked["ts"], APPROVE)
-        await bot.ws.until(lambda: words.DECISION_REFUSED["expired"] in private(bot, ADA, thread))
+        await bot.ws.until(
+            lambda: approval_words.DECISION_REFUSED["expired"] in private(bot, ADA, thread)
+        )
         await shows(bot, thread, "Nobody decided in time")  # which the press brought about
         [terminal] = await bot.answered(SALES, thread)
         assert words.REGENERATE not in str(terminal)
@@ -246,7 +251,7 @@ async def test_between_two_nobody_is_named(redis_url: str) -> None:
         thread = str(said["ts"])
         [asked] = await bot.ws.until(lambda: cards(bot, thread, direct))
         shown = str([bot.own(direct, thread), asked["blocks"]])
-        assert words.APPROVAL_ASKED_DIRECT.partition("\n")[0] in shown
+        assert approval_words.APPROVAL_ASKED_DIRECT.partition("\n")[0] in shown
         assert "You can decide until" in shown
         assert f"Only <@{ADA}>" not in shown
         assert f"approval of <@{ADA}>" not in shown
@@ -261,7 +266,7 @@ async def test_who_asks_behind_a_run_that_waits_is_told(redis_url: str) -> None:
         asked = await card(bot, thread)
         await bot.ws.until(lambda: sessions(bot, thread)[-1:] == ["suspended"])
         await bot.ask(BEN, SALES, "And mine?", thread)
-        await bot.ws.until(lambda: private(bot, BEN, thread) == [words.WAITS_BEHIND])
+        await bot.ws.until(lambda: private(bot, BEN, thread) == [approval_words.WAITS_BEHIND])
         assert sessions(bot, thread)[-1:] == ["suspended"]
         await bot.ws.click(ADA, SALES, asked["ts"], DENY)
         await bot.answered(SALES, thread, 2)
@@ -277,7 +282,7 @@ async def test_who_replies_among_others_while_it_waits_is_told_to_mention_it(
         await bot.ws.until(lambda: sessions(bot, thread)[-1:] == ["suspended"])
         await bot.ws.say(BEN, SALES, "Is that so?", thread_ts=thread)
         await bot.ws.say(ADA, SALES, "make it April", thread_ts=thread)
-        await bot.ws.until(lambda: private(bot, ADA, thread) == [words.MENTION_ME])
+        await bot.ws.until(lambda: private(bot, ADA, thread) == [approval_words.MENTION_ME])
         assert private(bot, BEN, thread) == []
         await bot.ws.click(ADA, SALES, asked["ts"], DENY)
         await bot.answered(SALES, thread)
@@ -292,7 +297,7 @@ async def test_a_typed_yes_is_sent_to_the_button(redis_url: str) -> None:
         await bot.ws.until(lambda: sessions(bot, thread)[-1:] == ["suspended"])
         await bot.ws.say(ADA, SALES, "Yes, please!", thread_ts=thread)
         await bot.ask(ADA, SALES, "go ahead", thread)
-        await bot.ws.until(lambda: private(bot, ADA, thread) == [words.YES_TYPED] * 2)
+        await bot.ws.until(lambda: private(bot, ADA, thread) == [approval_words.YES_TYPED] * 2)
         await bot.ws.click(ADA, SALES, asked["ts"], APPROVE)
         await bot.answered(SALES, thread)
         assert len(cards(bot, thread)) == len(elsewhere(bot)) == 1
@@ -305,7 +310,7 @@ async def test_a_typed_yes_is_sent_to_the_button(redis_url: str) -> None:
         thread = str((await bot.ws.say(ADA, direct, "Post it!"))["ts"])
         await bot.ws.until(lambda: sessions(bot, thread)[-1:] == ["suspended"])
         await bot.ws.say(ADA, direct, "ok")
-        only = words.ONLY_THEY_MAY.format(people=f"<@{BEN}>")
+        only = approval_words.ONLY_THEY_MAY.format(people=f"<@{BEN}>")
         await bot.ws.until(lambda: only in [m["text"] for m in bot.ws.messages(direct, viewer=ADA)])
 
 
@@ -476,7 +481,7 @@ async def test_a_card_shows_names_of_arguments_for_what_they_are(thread: Thread,
     [posted] = [each.args for each in thread.calls("chat.postMessage")]
     [rich] = [each for each in posted["blocks"] if each["type"] == "rich_text"]
     label, shown = (part["elements"][0]["text"] for part in rich["elements"])
-    assert label.startswith(words.DETAILS)
+    assert label.startswith(approval_words.DETAILS)
     assert shown.startswith(json.dumps({name: "x"}, indent=1)[:1_000])
     assert shown.isascii()
     assert (SHOW_ALL in str(posted["blocks"])) == (len(name) > 1_000)
