@@ -171,7 +171,8 @@ async def test_a_summary_tells_what_the_bot_answered(thread: Thread) -> None:
     """What was asked of it is no message of its own; its answer is told by its first sentence."""
     thread.said("Ben Okafor", "@Answer Bot how many parcels are late?")
     thread.said("Answer Bot", "28 parcels are. Most of them in the north.")
+    thread.said("Answer Bot", "Ada Lovelace asked:\nSummarise this thread.")
     answer = (await told(thread, "ThreadSummary", "Summarise this thread.")).answer
     assert answer["timeline"][-1]["what"] == (
-        "Ben Okafor asked me “@Answer Bot how many parcels are late?” I answered “28 parcels are.”"
+        "Ben Okafor asked me “how many parcels are late?” I answered “28 parcels are.”"
     )

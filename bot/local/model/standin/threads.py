@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -11,13 +12,16 @@ from .findings import Findings
 from .outcomes import Sentence, decided, unanswered
 from .outputs import reason
 from .passages import cut, key_sentences
-from .said import Said, messages_of, was_read
+from .said import TO_BOT, Said, messages_of, was_read
 from .todo import in_words, items_of
 from .view import View
 from .words import content, overlap, sentences
 
+INNER = str.maketrans("“”", "‘’")
 MOST_MOMENTS, MOST_ANSWERS = 5, 8
 LONG = 6  # messages; of a shorter thread the rest of the summary says all
+ASKED_BY_BUTTON = re.compile(r"[^:\n]+ asked:\s")
+"""How the bot says what a shortcut asked, where that is asked in public."""
 FIXED = "Sentences are picked by their words; nothing is rephrased or weighed."
 
 
@@ -67,7 +71,7 @@ def of_people(view: View, output: str) -> list[Said]:
 
 def _answered(output: str) -> list[tuple[Said, Said]]:
     """Messages that the bot wrote right after, each with that."""
-    both = pairwise(messages_of(output))
+    both = pairwise(each for each in messages_of(output) if not ASKED_BY_BUTTON.match(each.text))
     return [(asked, then) for asked, then in both if then.is_of_bot and not asked.is_of_bot]
 
 
@@ -117,7 +121,9 @@ def _timeline(messages: list[Said]) -> list[tuple[str, str]]:
 
 def _moment(both: tuple[Said, Said]) -> tuple[str, str]:
     asked, then = both
-    return asked.at, f"{asked.author} asked me {_quote(asked)} I answered {_quote(then)}"
+    question = replace(asked, text=TO_BOT.sub("", asked.text).lstrip(" ,:"))
+    told = _quote(then).translate(INNER)
+    return asked.at, f"{asked.author} asked me {_quote(question)} I answered “{told[1:-1]}”"
 
 
 def _in_order(moments: list[tuple[str, str]]) -> list[dict[str, Any]]:
