@@ -73,10 +73,11 @@ def answer(view: View, found: Findings) -> None:
 
 
 def _query(view: View) -> str | None:
-    """The statement that gave the figures of the last answer; None where there was none."""
+    """The statement that a database was asked for the last answer; None where there was none."""
     answered = next((turn for turn in reversed(view.turns[:-1]) if turn.steps), None)
-    said = (step.arguments.get("sql") for step in reversed(answered.steps if answered else []))
-    return next((" ".join(sql.split()) for sql in said if sql), None)
+    steps = reversed(answered.steps if answered else [])
+    asked = (step.arguments["sql"] for step in steps if step.tool == "query_database")
+    return next((" ".join(sql.split()) for sql in asked), None)
 
 
 def _explain(found: Findings, titles: list[str]) -> None:

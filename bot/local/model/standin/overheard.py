@@ -26,6 +26,8 @@ QUESTION = re.compile(
     r"(?!.*\b(?:you|i|me)\b)(?P<rest>.*)",
     re.IGNORECASE | re.DOTALL,
 )
+AND = re.compile(r"\W*(?:and|but|so|what about|how about)\b", re.IGNORECASE)
+"""How the question before is gone on with, of which its own source knows first."""
 GOES_ON = re.compile(
     r"\W*(?:and|any\w*|how|why|tell me about|is|are|was|were|do|does|did|has|have|will)\b",
     re.IGNORECASE,
@@ -105,7 +107,7 @@ def is_said(view: View) -> bool:
     heard = _heard(view) if asked and _asked(view) else None
     if heard is None:
         return _is_talked_of(view)
-    here = heard.place == "this thread" and not view.files
+    here = heard.place == "this thread" and not (view.files or AND.match(view.text))
     if here and _is_literal(view.text, heard.sentence):
         return True
     if not ((asked and asked["when"]) or len(_asked(view)) >= ENOUGH or here):
@@ -116,7 +118,7 @@ def is_said(view: View) -> bool:
 def _is_talked_of(view: View) -> bool:
     """Whether people spoke of all of it in this thread, and the database, which else would take it
     for a question to it, knows it not."""
-    if view.files or not database.is_asked(view):
+    if view.files or AND.match(view.text) or not database.is_asked(view):
         return False
     words = topic(view.text)
     _, messages = next(said_here(view))

@@ -18,6 +18,7 @@ ASKING = frozenset(_ASKING.split())
 ALL = re.compile(r"\b(?:all|every|each|list|full|complete)\b", re.IGNORECASE)
 MOST_QUOTES, MOST_LISTED = 4, 60
 LONGEST = 280
+ENDS = (".", "!", "?", ":", "…")
 SHORTEST = 20
 PAGE = re.compile(r"^\[page (\d+) of \d+\]\n(.*?)(?=^\[page |\Z)", re.M | re.S)
 
@@ -93,9 +94,15 @@ def summarise(found: Findings, text: str, source: str) -> None:
         found.summary = f"{source} holds no sentences to summarise."
         found.lower("The text is empty or holds no sentences.", "low")
         return
-    found.summary = f"{source}, in its own words: {' '.join(cut(s) for s in picked[:2])}"
+    found.summary = f"{source}, in its own words: {_in_one(picked[:2])}"
     found.points = [cut(sentence) for sentence in picked[2:]]
     found.lower("The summary picks sentences of the text; it does not rephrase them.")
+
+
+def _in_one(picked: list[str]) -> str:
+    """Sentences in a row; a heading before one ends in a colon."""
+    first, *more = (cut(sentence) for sentence in picked)
+    return f"{first}{'' if first.endswith(ENDS) or not more else ':'} {' '.join(more)}".strip()
 
 
 def key_sentences(text: str, most: int = 6) -> list[str]:
