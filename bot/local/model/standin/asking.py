@@ -44,7 +44,7 @@ EVERY_ROW = 1_000_000
 SHARE = (
     r"(?:make|create|give|write|generate|produce)\b[^.?!]*\b(?:csv|xlsx|excel|spreadsheet|pdf|word|docx)|"
     r"convert\w*|export|share (?:it|this|that|them|these|the|as|with|here)|save|download|upload|"
-    r"(?:as )?(?:an? )(?:csv|xlsx|excel|pdf|word|docx)|as (?:csv|xlsx|excel|pdf|word|docx)|send me"
+    r"(?:as )?(?:an? )(?:csv|xlsx|excel|pdf|word|docx)|as (?:csv|xlsx|excel|pdf|word|docx)|send me|^(?:csv|xlsx|excel|pdf)(?: file)?(?=\W*(?:pls|plz|please)?\W*$)"
 )
 PART = r"share of|percent(?:age)? of|proportion of|(?:what|which|how much) (?:share|percent(?:age)?|proportion)"
 PERCENT = r"(?:in|as) (?:an? )?(?:percent\w*|shares?)|percentages?"
@@ -110,7 +110,7 @@ def limit_of(text: str) -> int | None:
 def chart_of(text: str) -> str | None:
     """The kind of chart that is wanted; "auto" where none was named."""
     kind = next((kind for kind, pattern in CHARTS.items() if has(text, pattern)), None)
-    goes_on = re.search(FOLLOW_UP, text, re.IGNORECASE) or has(text, LEANS)
+    goes_on = re.search(FOLLOW_UP, text, re.IGNORECASE) or has(text, LEANS) or len(text.split()) < 3
     if has(text, CHART) or (kind and goes_on):
         return kind or "auto"
     return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from .asking import PEOPLE
 from .columns import columns_named, identifies
 from .conditions import COMPARISONS
 from .filters import Filter
@@ -19,7 +20,10 @@ COUNTED = re.compile(r"\d\s+(?P<noun>[a-z]+)", re.IGNORECASE)
 def subject(text: str, table: Table) -> str | None:
     """The column that names what the question is about: its first noun."""
     first = re.match(rf"{LEAD}(?P<noun>[a-z_]+)", text, re.IGNORECASE)
-    named = columns_named(first["noun"].lower(), table) if first else []
+    noun = first["noun"].lower() if first else ""
+    named = columns_named(noun, table)
+    if noun == "who":
+        named = [column for column in table.columns if {*stems(column)} & PEOPLE]
     return next((c for c in named if c in table.texts and not identifies(c)), None)
 
 

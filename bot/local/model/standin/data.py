@@ -255,7 +255,9 @@ def present(
         draw(view, found, result, statement, query)
     share_if_asked(view, found, result)
     unheard.tell_second(found, in_full(view), table, query)
-    if adds_nothing(view, found):
+    own = understand(in_full(view), with_seen_values(view, table))
+    unknown = bool(unheard.left(in_full(view), table, query))
+    if adds_nothing(view, found, own, unknown=unknown):
         unheard.tell_nothing_new(found, view.text)
 
 

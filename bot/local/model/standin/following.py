@@ -14,9 +14,11 @@ from .asking import (
     FOLLOW_UP,
     FURTHER,
     LEANS,
+    ONES,
     SHARE,
     SORT,
     THEIRS,
+    THEM,
     WHOLE,
     WIDER,
 )
@@ -56,12 +58,18 @@ def leans(text: str, new: Query) -> bool:
     return not (new.measure or new.listing or new.more or new.having or counts)
 
 
-def adds_nothing(view: View, found: Findings) -> bool:
-    """Whether a follow-up got the answer before once more, though something else was asked."""
+def adds_nothing(view: View, found: Findings, own: Query, *, unknown: bool) -> bool:
+    """Whether a follow-up got the answer before once more, though something else was asked: what it
+    says itself, `own`, is nothing that can be told apart, or there are words that no rule knows."""
     last = view.last_answer
     same = last.get("summary") == found.summary and last.get("table") == found.table
     text = view.text
-    if not same or found.charts or has(text, f"{SHARE}|again|same|repeat|table|list|summar\\w+"):
+    bare = not (own.groups or own.period or own.filters or (own.measure and not own.sort))
+    if (
+        not (same and (bare or unknown))
+        or found.charts
+        or has(text, f"{SHARE}|again|same|repeat|table|list|summar\\w+")
+    ):
         return False
     return follows_up(text) and text.lower() not in (turn.text.lower() for turn in view.turns[:-1])
 
@@ -133,6 +141,9 @@ def _changed(query: Query, text: str, new: Query) -> Query:
         new = replace(new, aggregate=None)  # "how many in May?", of what was asked
     if has(text, "how much") and not new.measure and (query.groups or query.period):
         new = replace(new, aggregate=None)  # "by how much?"
+    if query.aggregate == "distinct" and query.measure and has(text, f"{THEM}|{ONES}"):
+        new = replace(new, listing=False, groups=(query.measure,), aggregate="count")
+    new = _left_of(query, new)
     if has(text, "include|back"):
         return _with_again(query, new)
     if query.groups or query.period:
@@ -144,7 +155,8 @@ def _changed(query: Query, text: str, new: Query) -> Query:
             period=new.period or query.period,
         )
     if has(text, THEIRS) and not new.period:
-        new = replace(new, groups=new.groups or query.groups)
+        having = new.having or (query.having if not new.groups else ())
+        new = replace(new, groups=new.groups or query.groups, having=having)
     if has(text, f"{COMPARE}|add"):
         new = _beside(query, new, text)
     return query.then(new)
@@ -152,7 +164,7 @@ def _changed(query: Query, text: str, new: Query) -> Query:
 
 def _of_what_was_told(query: Query, new: Query, text: str) -> Query:
     """What ranks, sorts or bounds the groups that were told, rather than the rows that they are of."""
-    if has(text, SORT):
+    if has(text, f"{SORT}|asc(?:ending)?|desc(?:ending)?"):
         in_time = query.period and new.sort not in (None, new.measure, *query.groups)
         if in_time and not new.descending:
             return replace(Query(), groups=query.groups, period=query.period)
@@ -179,6 +191,19 @@ def _of_what_was_told(query: Query, new: Query, text: str) -> Query:
         return new
     kept = tuple(each for each in new.filters if each not in bounds)
     return replace(new, measure=None, listing=False, filters=kept, having=bounds)
+
+
+def _left_of(query: Query, new: Query) -> Query:
+    """What is left of several values when some of them are to be left out."""
+    filters = []
+    for each in new.filters:
+        before = next(
+            (f for f in query.filters if f.column == each.column and f.operator == "in"), None
+        )
+        rest = tuple(v for v in before.values if v not in each.values) if before else ()
+        fewer = before and rest and rest != before.values and each.operator == "not in"
+        filters.append(replace(before, values=rest) if before and fewer else each)
+    return replace(new, filters=tuple(filters))
 
 
 def _with_again(query: Query, new: Query) -> Query:

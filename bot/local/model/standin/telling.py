@@ -145,7 +145,7 @@ def _tell_groups(found: Findings, result: Table, statement: Statement, query: Qu
     apart = (
         f
         for f in query.filters
-        if not is_told_by(f, query) or (":" in (f.column or "") and not (of_one and f.values[1:]))
+        if not is_told_by(f, query) or (":" in (f.column or "") and not of_one)
     )
     scope = in_scope(tuple(apart), statement.what)
     groups = groups_of(result, query)
@@ -211,7 +211,7 @@ def _tell_course(
     bottom = min(groups, key=lambda group: group.value)
     at = {"day": "on", "week": "in the week of"}.get(query.period or "", "in")
     if first is last:
-        found.summary = f"The {statement.what}{scope} {at} {first.name} is **{first.text}**."
+        found.summary = f"The {statement.what}{scope} {at} {first.name} {verb(statement.what)} **{first.text}**."
         return
     if top.value == bottom.value:
         found.summary = f"The {statement.what}{scope} is **{top.text}** in every {query.period}."

@@ -151,6 +151,12 @@ def _mentions(text: str) -> list[str]:
         if match[0].lower() != "may"
         or re.search(r"\b(?:in|and|or|vs|versus|of|than|for|with)\s$", text[: match.start()], re.I)
         or (match[0] == "May" and match.start() > 0)
+        or re.search(
+            r"(?:^|\b(?:compare|about|only|just|during|by))\W*$", text[: match.start()], re.I
+        )
+        or re.match(
+            rf"\W+(?:(?:and|or|vs|versus|to|with|against)\s+)?{_MONTH}", text[match.end() :], re.I
+        )
     ]
 
 

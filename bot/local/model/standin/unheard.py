@@ -57,7 +57,7 @@ _AROUND = (
     "able work out calculate compute tell display present print "
     "since before after until till through starting half second "
     "break split group divide filter include exclude excluding without except between across among over under "
-    "each every per also too and same again both together now today so far yet ever still "
+    "each every per also too and same again together now today so far yet ever still "
     "sell sold selling buy bought sale make made do did perform performed contribute earn earned bring brought "
     "develop evolve happen change add order deal transaction purchase invoice "
     "join turn into first right reset clear "
@@ -166,7 +166,12 @@ def _unheard(text: str, table: Table, query: Query) -> list[str]:
     )
     apart = (each for each in query.filters if each.column in query.groups)
     of_two = any(len(each.values) > 1 for each in apart)
-    known = {*AROUND, *stems(" ".join(named)), *(["ratio"] if of_two else [])}
+    known = {
+        *AROUND,
+        *stems(" ".join(named)),
+        *(["ratio"] if of_two else []),
+        *(["both"] if any(each.values[1:] for each in query.filters) else []),
+    }
     return [
         word
         for word in dict.fromkeys(tokens(TAKEN.sub(" ", text)))
