@@ -256,8 +256,10 @@ def _latest(text: str, table: Table) -> Query | None:
     column = date_column(table)
     if found is None or column is None:
         return None
-    many = (found["many"] or ("10" if found[0].endswith("s") else "1")).lower()
-    newest = not re.match("oldest|earliest|first", found[0], re.IGNORECASE)
+    before = re.search(r"\b(\d{1,3})\s*$", text[: found.start()])  # "the 5 newest customers"
+    several = "10" if found[0].endswith("s") else "1"
+    many = (found["many"] or (before[1] if before else several)).lower()
+    newest = not has(found[0], "oldest|earliest|first")
     limit = COUNTS.get(many) or int(many)
     return Query(sort=column, descending=newest, limit=limit, listing=True)
 

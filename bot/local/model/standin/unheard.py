@@ -32,7 +32,7 @@ BY_WEEKDAY = re.compile(
     re.IGNORECASE,
 )
 NOT = re.compile(
-    r"\b(?:why|predict\w*|forecast\w*|next (?:week|month|quarter|year)|never|nobody|no longer|(?:is|are|has|have|had|did|was|were|does)n't|(?<!do )(?<!can )(?<!or )not|(?:had|have|has|with) no|"
+    r"\b(?:why|predict\w*|forecast\w*|next (?:week|month|quarter|year)|without|except|excluding|never|nobody|no longer|(?:is|are|has|have|had|did|was|were|does)n't|(?<!do )(?<!can )(?<!or )not|(?:had|have|has|with) no|"
     r"(?:over|under|above|below|within) (?:the |its |their |our )?(?:budget|plan|target|quota|forecast))\b",
     re.IGNORECASE,
 )
