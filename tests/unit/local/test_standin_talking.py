@@ -123,6 +123,26 @@ async def test_a_canvas_is_told_by_its_name_and_what_is_in_it() -> None:
     assert f"[Launch plan]({url}) says" in words(read)
 
 
+async def test_a_canvas_has_the_name_that_was_quoted_and_no_outline_instead_of_what_was_asked() -> (
+    None
+):
+    made = thread(
+        read_canvas=CANVAS, create_canvas="made: F1 · link: https://slack.example/docs/F1"
+    )
+    told = await made.ask('make a canvas "Launch plan" in #sales: Ship in May, tell everybody')
+    given = told.given("create_canvas")
+    assert (given["title"], given["text"]) == ("Launch plan", "Ship in May, tell everybody")
+    told = await made.ask("put a summary of orders per region into a canvas")
+    assert told.names == []
+    assert "ask for “a summary of orders per region” first" in words(told)
+
+
+async def test_what_is_to_be_forgotten_and_a_question_are_not_half_answered() -> None:
+    told = await thread(recall="Nothing is remembered here.").ask("forget Q1. just the top 3 rows")
+    assert told.names == []
+    assert "I took nothing of this" in words(told)
+
+
 async def test_no_second_canvas_is_asked_a_yes_for() -> None:
     """What would be refused after the approval is seen before it."""
     direct = thread(read_canvas=CANVAS, create_canvas="made: F2 · link: x")
@@ -199,6 +219,9 @@ async def test_what_was_scheduled_and_remembered_is_ended_in_words() -> None:
         ("which files are in this channel?", "list_channel_items",
          "1 files of this channel · times in UTC\nF9999 · sales.csv · 3,100 bytes · 2026-11-21 14:51, Ada",
          "There is 1 file in #sales"),
+        ("search for launch", "search_messages",
+         "1 messages · searched: all\n[2026-11-20 09:00] #ops Bob: The launch moves (https://slack.example/1)",
+         "Bob in **#ops**: “The launch moves”"),
         ("search messages for launch", "search_messages",
          "1 messages · searched: all\n[2026-11-20 09:00] #ops Bob: The launch moves (https://slack.example/1)",
          "Bob in **#ops**: “The launch moves”"),

@@ -158,6 +158,28 @@ async def test_what_came_of_a_talk_is_told_as_far_as_words_tell(
     assert "Budget is 12k" not in shown or "open" not in question
 
 
+@pytest.mark.parametrize(
+    ("said", "owner", "task", "due"),
+    [
+        ("- Ben: draft the contract by Monday", "Ben Okafor", "Draft the contract", "2026-11-23"),
+        ("Dana -> update the CRM", "Dana", "Update the CRM", None),
+        ("I order 20 tomorrow.", "Ada Lovelace", "Order 20", "2026-11-21"),
+        ("Ben, don't forget the invoice, due 5 Dec.", "Ben Okafor", "The invoice", "2026-12-05"),
+        ("Let me check the numbers.", "Ada Lovelace", "Check the numbers", None),
+    ],
+)
+async def test_tasks_are_known_as_people_write_them(
+    said: str, owner: str, task: str, due: str | None
+) -> None:
+    """A heading, a yes or a note before a colon is nobody's task."""
+    thread = Thread()
+    thread.said("Ben Okafor", "Yes, will do. Note: the office is closed.")
+    thread.said("Ada Lovelace", f"Action items from today:\n{said}")
+    ended = await told(thread, "ActionItems", "List the action items of this thread.")
+    [item] = ended.answer["items"]
+    assert (item["owner"], item["task"], item["due"]) == (owner, task, due)
+
+
 async def test_a_channel_that_could_not_be_read_is_not_told_to_be_empty() -> None:
     thread = Thread()
     refused = "That conversation is private, and others read this thread. Say that you can look."

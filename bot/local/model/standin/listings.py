@@ -15,7 +15,7 @@ from .todo import items_of, told
 from .view import View
 from .words import has
 
-MOST_SOURCES, MOST_LISTED = 5, 10
+MOST_SOURCES, MOST_LISTED = 5, 20
 KNOWN_BY = {
     "decision": f"a decision by {topics.SIGNS}",
     "action item": "what is to be done by “I will”, “please”, “has to” or a name with a day",
@@ -80,7 +80,8 @@ def _todo(view: View, found: Findings) -> list[dict[str, Any]]:
     """All that is to be done; of one person's alone where one is named, or asks for his own."""
     asker = view.turn.author if has(view.text, "i|my|me") else ""
     names = {*found.people, *(each["owner"] for each in found.actions if each["owner"])}
-    persons = {name for name in names if name == asker or is_named(view, name)}
+    first = asker.split()[:1]
+    persons = {name for name in names if name.split()[:1] == first or is_named(view, name)}
     if not (persons or asker):
         return found.actions
     return [each for each in found.actions if each["owner"] in persons]

@@ -137,13 +137,13 @@ def _kept(view: View, found: Findings) -> list[re.Match[str]]:
 
 
 def _forget(view: View, found: Findings, what: str) -> None:
-    kept = _kept(view, found)
     if AFTERWARDS.search(what):
         found.summary = (
             "I took nothing of this: “forget” is about what I remember, and one message can do that or ask "
             "something. If you mean the question before, ask anew as a whole what you want now."
         )
         return
+    kept = _kept(view, found)
     if not kept:
         found.summary = "There is nothing to forget: nothing is remembered here."
         return

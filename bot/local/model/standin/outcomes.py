@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from .moments import DAYS
 from .said import Said
@@ -14,7 +15,7 @@ DECIDED = (
     r"decided|decisions?|agreed|let's (?:go|do|ship|wait)|approved|settled|we(?:'ll| will) go with"
 )
 UNDECIDED = (
-    r"(?:should|must|need to|have to|to|yet|still|not|never|nothing|nobody|if|when|once|until|who|what)\b[^.!]*\b"
+    r"(?:should|must|need to|have to|to|yet|still|not|\w+n['’]t|never|nothing|nobody|if|when|once|until|who|what)\b[^.!]*\b"
     r"(?:decided?|decisions?|agreed?|approved|settled)|(?:no|any|open) decisions?"
 )
 YES_OR_NO = re.compile(
@@ -97,6 +98,12 @@ def around(messages: Sequence[Said], some: Sequence[Said]) -> list[Said]:
     words = set().union(*(roots(message.text) for message in some))
     first = messages.index(some[0])
     return [m for m in messages[first:] if m in some or words & roots(m.text)]
+
+
+def with_replies(messages: Sequence[Said], some: Sequence[Said]) -> list[Said]:
+    """Those messages, of a question also what stands right below it."""
+    below = {id(then) for asked, then in pairwise(messages) if asked in some and "?" in asked.text}
+    return [each for each in messages if each in some or id(each) in below]
 
 
 def roots(text: str) -> set[str]:

@@ -15,7 +15,7 @@ from .outputs import Table
 from .passages import ASKING, cut
 from .query import understand
 from .said import Said
-from .schemas import joined, sections_of
+from .schemas import Listed, Section, joined, sections_of
 from .talk import TALK, said_here
 from .times import MONTHS
 from .view import View
@@ -82,6 +82,7 @@ FIGURES = "|".join(
 _AROUND = "now still currently again exactly actually finally already today yet next"
 AROUND = {*_AROUND.split(), *ASKING}
 OWN = r"i|i'm|i've|i'll|my|we|our"
+NO_DATABASE: tuple[Section, Listed | None] = (("", False, []), None)
 LONGEST = 100  # characters of such a question
 MOST_WORDS = 5
 ENOUGH = 2  # words in common that tell more than a table's bare name
@@ -112,7 +113,7 @@ def is_said(view: View) -> bool:
         return True
     if not ((asked and asked["when"]) or len(_asked(view)) >= ENOUGH or here):
         return False
-    return not (database.is_asked(view) and _is_of_database(view))
+    return not database.is_asked(view) or bool(_unknown_to_database(view))
 
 
 def _is_talked_of(view: View) -> bool:
@@ -120,12 +121,11 @@ def _is_talked_of(view: View) -> bool:
     for a question to it, knows it not."""
     if view.files or AND.match(view.text) or not database.is_asked(view):
         return False
-    words = topic(view.text)
     _, messages = next(said_here(view))
-    said = of_topic(messages, words)
-    return any(roots(" ".join(words)) <= roots(each.text) for each in said) and not _is_of_database(
-        view
-    )
+    if not of_topic(messages, topic(view.text)):
+        return False
+    words = roots(" ".join(_unknown_to_database(view)))
+    return bool(words) and any(words <= roots(each.text) for each in messages)
 
 
 def _is_literal(question: str, sentence: str) -> bool:
@@ -134,20 +134,18 @@ def _is_literal(question: str, sentence: str) -> bool:
     return bool(WHO_DOES.match(question)) and asked <= {stem(word) for word in tokens(sentence)}
 
 
-def _is_of_database(view: View) -> bool:
-    """Whether all that a question speaks of are tables, columns and names of a database."""
+def _unknown_to_database(view: View) -> list[str]:
+    """What a question speaks of that is no table, column or name of a database."""
     sections = sections_of(view.do("list_databases", "I look at what databases there are."))
-    if not sections:
-        return False
-    (name, _, tables), listed = placing.fitting(view.text, sections)
+    (name, _, tables), listed = placing.fitting(view.text, sections) if sections else NO_DATABASE
     if listed is None:
-        return False
+        return topic(view.text)
     table, of = joined(listed, tables)
     unknown = _unknown(view, table)
     if unknown and (sql := lookup(view.text, unknown, table, of)):
         thought = f"I look whether {name} holds these names."
         view.do("query_database", thought, database=name, sql=sql, purpose="names it holds")
-    return not _unknown(view, table)
+    return _unknown(view, table)
 
 
 def _unknown(view: View, table: Table) -> list[str]:

@@ -31,7 +31,7 @@ POINTED = r"about (?!this|it\b|the (?:thread|channel))\w+|who|when|which|did|any
 MOST_QUOTED = 10
 CHANNEL = re.compile(r"<#(?P<id>[A-Z0-9]+)(?:\|[^>]*)?>|#(?P<name>[\w-]+)")
 KINDS = {
-    "decision": r"decided?|decisions?|agreed?",
+    "decision": r"decided?|decisions?|agreed?|outcomes?|conclusions?",
     "action item": r"action items?|to-?dos?|tasks|next steps|deadlines?|who does what|left to do|be done|is due|"
     r"(?:have|has|needs?)(?: \w+)? to do",
     "open question": r"open (?:questions?|points?|issues?)|still open|unanswered|not (?:been )?(?:answered|decided|agreed)|undecided|"

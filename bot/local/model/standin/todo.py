@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
@@ -24,24 +24,26 @@ DUE = re.compile(
     re.I,
 )
 NAME = r"@?\b(?P<who>[A-Z]\w+)(?: [A-Z]\w+)?"
-MINE = re.compile(r"\bI(?:['’]ll| will| am going to|['’]m going to) (?P<task>.+)", re.I)
+MINE = re.compile(
+    rf"(?:\b(?:I(?:['’]ll| will| am going to|['’]m going to)|let me) |^will (?!.*\?))(?P<task>(?!do\b)\w.+)|"
+    rf"\bI (?!was|were|had|did|have|think|guess|hope|\w+ed\b)(?P<dated>[a-z]+ .*{DUE.pattern}.*)",
+    re.I,
+)
 ASSIGNED = re.compile(
-    r"(?:^\W*(?i:todo|to-do|action(?: item)?|task)\W+@?(?P<who>[A-Z]\w+)(?: [A-Z]\w+)?|^@(?P<at>\w+)(?: [A-Z]\w+)?)\s*[:,–-]\s*(?:please )?"
+    r"(?:^\W*(?i:todo|to-do|action(?: item)?|task)\W+@?(?P<who>[A-Z]\w+)(?: [A-Z]\w+)?|^@(?P<at>\w+)(?: [A-Z]\w+)?|^(?P<named>[A-Z]\w+)(?: [A-Z]\w+)?(?=\s*(?:->|→|:)))\s*(?:->|[:,→–-])\s*(?:please )?"
     r"(?!(?:can|could|will|would|do|does|did|is|are|what|when|who|how|why) )(?P<task>\w.+)",
 )
 THEIRS = re.compile(
-    rf"{NAME}(?:,? (?:please|can you|could you|would you)| (?:will|has to|needs to|must|to)) (?:please )?(?P<task>.+)"
+    rf"{NAME}(?:,? (?:please|can you|could you|would you|don['’]t forget(?: to)?)| (?:will|has to|needs to|must|to)) (?:please )?(?P<task>.+)"
 )
 DUTY = re.compile(r"\b(?P<who>[a-z]+) (?:has to|have to|needs to|need to) (?P<task>.+)")
 """Said of a team, as "legal has to check"."""
 NOBODYS = re.compile(
-    r"(?:\b(?:somebody|someone|we) (?:needs? to|must|should|ha(?:s|ve) to)|^(?:please|todo:?|action:?)) "
+    r"(?:\b(?:somebody|someone|we) (?:needs? to|must|should|ha(?:s|ve) to)|^(?:please|todo:?|action:|don['’]t forget(?: to)?)) "
     r"(?P<task>.+)",
     re.I,
 )
-DATED = re.compile(
-    rf"^@?(?P<who>[A-Z]\w+)(?: [A-Z]\w+)? (?P<task>[a-z]+s\b.*{DUE.pattern}.*)", re.I
-)
+DATED = re.compile(rf"^@?(?P<who>[A-Z]\w+)(?: [A-Z]\w+)? (?P<task>[a-z]+s\b.*(?i:{DUE.pattern}).*)")
 """ "Chloe books the hotel by Friday"."""
 NEXT = re.compile(
     r"(?:[,;]\s*(?:and |but )?|\s+and )"
@@ -51,7 +53,7 @@ NEXT = re.compile(
 """Where one sentence goes on with what somebody else does, or asks."""
 TALK_OF_IT = r"decide|talk about|discuss|think about|agree|know|see"
 """What is no task: it is being done."""
-_NO_NAMES = "we it that this they he she you there what who i nobody everybody people yes no ok okay thanks but and so also"
+_NO_NAMES = "we it that this they he she you there what who i nobody everybody people yes no ok okay thanks but and so also action actions item items note notes todo date subject attendees decision proposal question answer"
 NO_NAMES = STOP | frozenset(_NO_NAMES.split())
 
 
@@ -67,26 +69,29 @@ class Item:
 
 def items_of(messages: Sequence[Said]) -> list[Item]:
     """What is to be done, as messages say; whoever wrote as well is named in full."""
-    names = {each.author.split()[0]: each.author for each in messages}
-    items = [item for message in messages for item in _of_message(message)]
+    named = {name: name for each in messages for name in re.findall(r"@([A-Z]\w+)", each.text)}
+    names = named | {each.author.split()[0]: each.author for each in messages}
+    items = [item for message in messages for item in _of_message(message, names)]
     return [replace(item, owner=names.get(item.owner or "", item.owner)) for item in items]
 
 
-def _of_message(message: Said) -> Iterator[Item]:
+def _of_message(message: Said, names: Container[str]) -> Iterator[Item]:
     before = ""
     for whole in sentences(message.text):
-        for sentence in NEXT.split(whole):
-            if item := _read(sentence, message, before):
+        for sentence in () if whole.endswith(":") else NEXT.split(whole):  # a heading
+            if item := _read(sentence, message, before, names):
                 yield item
             before = sentence
 
 
-def _read(sentence: str, message: Said, before: str) -> Item | None:
+def _read(sentence: str, message: Said, before: str, names: Container[str]) -> Item | None:
     """The item of a sentence, by the first form that fits."""
-    if assigned := ASSIGNED.search(sentence):
-        return _item(assigned["task"], assigned["who"] or assigned["at"], message, before)
+    assigned = ASSIGNED.search(sentence)
+    if assigned and _is_to_somebody(assigned, names):
+        who = assigned["who"] or assigned["at"] or assigned["named"]
+        return _item(assigned["task"], who, message, before)
     if mine := MINE.search(sentence):
-        return _item(mine["task"], message.author, message, before)
+        return _item(mine["task"] or mine["dated"], message.author, message, before)
     for form in (THEIRS, DUTY, DATED):
         theirs = form.search(sentence)
         if theirs and theirs["who"].lower() not in NO_NAMES:
@@ -95,6 +100,11 @@ def _read(sentence: str, message: Said, before: str) -> Item | None:
     if nobodys and not sentence.endswith("?") and not re.match(TALK_OF_IT, nobodys["task"]):
         return _item(nobodys["task"], None, message, before)
     return None
+
+
+def _is_to_somebody(assigned: re.Match[str], names: Container[str]) -> bool:
+    """Whether what stands before a colon is a person: "Ben: draft the contract", not "Note: …"."""
+    return not assigned["named"] or assigned["named"] in names or ">" in assigned[0]
 
 
 def _item(task: str, owner: str | None, message: Said, before: str) -> Item:

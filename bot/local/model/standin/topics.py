@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from .findings import Findings
-from .outcomes import around, decided, of_topic, roots
+from .outcomes import around, decided, of_topic, roots, with_replies
 from .passages import cut
 from .said import Said
 from .words import listed
@@ -30,7 +30,7 @@ def tell_decision(
         found.points = [f"Before that, {m.author}: “{cut(s)}”" for m, s in direct[-MOST:-1]]
         found.lower(f"I know a decision by {SIGNS}, and its topic by the words.")
         return
-    talk = around(messages, on)
+    talk = with_replies(messages, around(messages, on))
     near = [each for each in every if each[0] in talk]
     if near:
         message, sentence = near[-1]
@@ -55,7 +55,7 @@ def tell(found: Findings, words: Sequence[str], messages: Sequence[Said], place:
     if not on:
         return []
     that_decide = [message for message, _ in decided(around(messages, on))]
-    said = [each for each in messages if each in on or each in that_decide]
+    said = with_replies(messages, [*on, *that_decide])
     spoken_of = set().union(*(roots(each.text) for each in said))
     named = listed([f"“{word}”" for word in words if roots(word) & spoken_of])
     found.summary = f"I cannot tell that by rules. This is what was said of {named} in {place}:"
