@@ -16,17 +16,23 @@ _OF_SLACK = {
     "large_orange_circle": "🟠",
 }  # fmt: skip
 """Names that only Slack has."""
-_SHORT = r"(?<!\S):([a-z0-9_+-]+):(?!\S)"
+_SHORT = re.compile(r":([a-z0-9_+-]+):")
 _SKIN_TONES = {*"🏻🏼🏽🏾🏿"}
 
 
 def _named() -> dict[str, str]:
-    """Each by all of its names."""
-    return {
-        name: character
+    """Each by all of its names; a short name goes before the full name of another, as in Slack."""
+    plain = {
+        character: about
         for character, about in EMOJI_DATA.items()
         if about["status"] <= STATUS["fully_qualified"] and not _SKIN_TONES & {*character}
-        for name in re.findall(_SHORT, " ".join((about["en"], *about.get("alias", ()))))
+    }
+    full = ((about["en"], character) for character, about in plain.items())
+    short = ((n, character) for character, about in plain.items() for n in about.get("alias", ()))
+    return {
+        name[1]: character
+        for each, character in (*full, *short)
+        if (name := _SHORT.fullmatch(each))
     }
 
 

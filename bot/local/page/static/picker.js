@@ -11,8 +11,9 @@ export function fillPicker() {
 }
 
 function show(wanted) {
-  const once = new Map(emoji.filter(([name]) => name.includes(wanted)).map(([name, character]) => [character, name]).reverse());
-  const buttons = [...once].reverse().map(([character, name]) => `<button type="button" role="menuitem" tabindex="-1" data-do="react-with" data-name="${name}" title=":${name}:" aria-label="${name}">${character}</button>`);
+  const once = new Map(); // each by its first name
+  for (const [name, character] of emoji) if (name.includes(wanted) && !once.has(character)) once.set(character, name);
+  const buttons = [...once].map(([character, name]) => `<button type="button" role="menuitem" tabindex="-1" data-do="react-with" data-name="${name}" title=":${name}:" aria-label="${name}">${character}</button>`);
   grid.replaceChildren(parse(buttons.join("") || `<p class="muted">No emoji of that name.</p>`));
 }
 
