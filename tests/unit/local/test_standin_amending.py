@@ -49,6 +49,7 @@ def waiting(question: str) -> Thread:
         ("Every Monday at 9:00, ask me what I plan", "yes", {"cron": "0 9 * * MON", "text": "ask me what I plan"}),
         (POST, "no, #random please", {"channel": "#random", "text": "We ship on Friday"}),
         (POST, 'change the text to "We ship today!"', {"channel": "#sales", "text": "We ship today!"}),
+        ('post "Reminder: lunch" in #sales', 'change the text to "Lunch!"', {"text": "Lunch!"}),
         (POST, "yes", {"channel": "#sales", "text": "We ship on Friday"}),
         ("create a canvas about our launch in #sales", "change the title to Big day", {"title": "Big day"}),
     ],

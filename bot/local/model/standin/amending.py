@@ -206,7 +206,9 @@ def _reworded(text: str, core: str, call: Step) -> str | None:
         return None
     name = "title" if said["title"] else (said["name"] or "text").lower()
     name = ALIASES.get(name, name)
-    old = str(call.arguments.get(name) or "").removeprefix("Reminder: ")
+    old = str(call.arguments.get(name) or "")
+    if call.tool == "schedule_prompt":
+        old = old.removeprefix("Reminder: ")  # which the question did not say
     new = (said["new"] or said["called"] or said["said"] or said["quoted"]).strip(_QUOTES)
     if old and name == "title" and old.lower() not in text.lower():
         return _beside_its_kind(text, f"called “{new}”")
