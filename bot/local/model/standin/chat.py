@@ -52,7 +52,7 @@ TABLE = (
     Said.of(
         r"help(?: me)?|what (?:can|do) (?:you|i) (?:do|ask|help)(?: (?:for|with|you|me|us))*\b.*|"
         r"what (?:are|is) (?:you|this)(?: (?:able to do|capable of|for|good (?:at|for)))|"
-        r"how (?:does|do) (?:this|you) work|what else can you do|(?:hi|hello),? what can you do",
+        r"how (?:does|do) (?:this|you) work|(?:what|which) (?:tools|skills|commands) (?:do you have|are there)|what else can you do|(?:hi|hello),? what can you do",
         f"I am {STAND_IN}. This is what I do well:",
         *ABILITIES,
         follow_ups=EXAMPLES[1:],
@@ -119,7 +119,7 @@ TABLE = (
     ),
     Said.of(
         r"(?:many |ok(?:ay)?,? |great,? |no,? )?(?:thanks|thank you|thx|ty|cheers|danke|merci)"
-        r"(?: (?:so|very) much| a lot| for .*)?",
+        r"(?: (?:so|very) much| a lot| for .*)?(?:,? (?:that|this|it) (?:helps?|helped|works?)\b.*)?",
         "You are welcome.",
     ),
     Said.of(

@@ -98,8 +98,9 @@ def answer(view: View, found: Findings) -> None:
         _list(view, found)
     else:
         wish = REMIND.sub("", text).strip(" .!?") or "call Ben"
+        of = "about" if has(text, "remind (?:me|us) (?:of|about)") else "to"
         found.summary = (
-            f"When? Tell me the time as well, as in “Remind me tomorrow at 10 to {wish}”."
+            f"When? Tell me the time as well, as in “Remind me tomorrow at 10 {of} {wish}”."
         )
 
 
