@@ -101,6 +101,8 @@ async def test_what_a_message_does_not_say_its_thread_may(thread: Thread) -> Non
     ended = await thread.ask("Who fixes the login page?", quoted=quoted)
     assert ended.names == ["read_thread"]
     assert "Ben Okafor: The login page fails on Safari." in ended.answer["summary"]
+    ended = await thread.ask("who wrote that?", quoted="We agreed that the launch of the shop")
+    assert ended.answer["summary"].startswith("Ada Lovelace wrote it")
     ended = await thread.ask("What about the zebra?", quoted="Nothing of it here.")
     assert "The thread" not in str(ended.answer["sources"])
 

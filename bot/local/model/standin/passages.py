@@ -28,7 +28,7 @@ def quote_from(found: Findings, question: str, text: str, source: str) -> None:
     asked = content(ALL.sub(" ", question))
     if not asked and len(sentences(text)) <= MOST_QUOTES:  # "when and where is this?"
         found.summary = f"{source} says: “{' '.join(map(cut, sentences(text)))}”"
-        found.lower(f"I can only quote {re.sub('^The ', 'the ', source)}.")
+        found.lower(f"I can only quote {_inside(source)}.")
         return
     scored = [
         (overlap(asked, content(sentence)), -place, sentence)
@@ -45,7 +45,7 @@ def quote_from(found: Findings, question: str, text: str, source: str) -> None:
         return
     best = best[:MOST_QUOTES]
     lacking = _lacking(question, text)
-    inside = re.sub("^The ", "the ", source)
+    inside = _inside(source)
     if not best:
         found.summary = f"I found nothing in {inside} {f'about “{lacking}”' if lacking else 'that speaks of this'}."
         found.lower("Only words that the question shares with the text were looked for.", "low")
@@ -71,6 +71,11 @@ def _list(found: Findings, every: list[str], source: str) -> None:
     if len(every) > MOST_LISTED:
         found.lower(f"These are the first {MOST_LISTED}; {len(every) - MOST_LISTED} more follow.")
     found.lower("The sentences were chosen by the words they share with the question.")
+
+
+def _inside(source: str) -> str:
+    """The name of a source within a sentence."""
+    return re.sub(r"^T(?=he |his )", "t", source)
 
 
 def _lacking(question: str, text: str) -> str:

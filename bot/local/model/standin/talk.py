@@ -19,7 +19,7 @@ from .words import has, listed, sentences, stems
 TALK = (
     r"threads?|channels?|conversation|discussion|discussed|messages|said|says?|say|mentioned|decided?|decisions?|agreed?|"
     r"catch me up|catch up|tl;?dr|action items?|to-?dos?|open questions?|still open|what is open|next steps|who does what|left to do|(?:have|has|needs?)(?: \w+)? to do|who (?:was|will|wrote|asked what|participated|took part)|did i miss|what happened(?= here| in |\W*$)|what(?:'s| is) new|"
-    r"(?:did|does) \w+ (?:write|post|ask|say|think|mean|want)|(?:first|last|latest) message"
+    r"(?:did|does) (?!(?:he|she|it|they|this|that)\b)\w+ (?:write|post|ask|say|think|mean|want)|(?:first|last|latest) message"
 )
 ABOUT_TALK = r"summar\w+|what|who|when|which|any|list|catch|tl;?dr|recap|extract|draft|action items?|open questions?|to-?dos?|did|count|how many|was|were"
 SUMMARY = (
@@ -75,7 +75,7 @@ def _is_of_a_file(view: View) -> bool:
     """Whether "it says" is said of a file that was read before, or of the message pointed at."""
     if has(view.text, "threads?|channels?"):
         return False
-    if view.turn.quoted and has(view.text, "this|it"):
+    if view.turn.quoted and has(view.text, "this|that|it|he|she"):
         return True
     read = view.files and view.earlier and view.earlier[0].tool in READ
     if not read or has(view.text, OF_A_FILE):
