@@ -455,3 +455,25 @@ async def test_what_was_left_out_comes_back_and_what_is_compared_stays(thread: T
     ]:
         told = await thread.ask(question, *(["sales.csv"] * question.startswith("total")))
         assert answer in told.answer["summary"], question
+
+
+async def test_what_was_told_is_changed_as_it_is_said(thread: Thread) -> None:
+    """Groups are sorted, bounded and drawn as they stand; a correction and a share go on; "may" beside
+    another month is one, and of months that were chosen none is missing."""
+    for question, answer in [
+        ("revenue by month sorted by revenue", "**February 2025** has the highest total revenue"),
+        ("sort it by month", "per month went from **60.00** in December 2024"),
+        (
+            "thats wrong, I meant units by region, all of it",
+            "**North** has the highest total units",
+        ),
+        ("descending", "changes nothing in the question before"),
+        ("only above 5k", "No region has total units over 5,000."),
+        ("start over: rank regions by units", "**North** has the highest total units"),
+        ("what % of revenue is widgets?", "**Widget** makes up **42%**"),
+        ("and gadgets?", "**Gadget** makes up **26%**"),
+        ("compare february and may", "There are no rows for May."),
+    ]:
+        told = await thread.ask(question, *(["sales.csv"] * question.startswith("revenue")))
+        said = " ".join([told.answer["summary"], *told.answer["gaps"]])
+        assert answer in said, question

@@ -23,7 +23,7 @@ CHARTS = {
     "pie": r"pie|donut|shares? of", "area": r"area (?:chart|plot|graph)|stacked",
     "line": r"line|trend|curve|over time|development", "bar": r"bars?|column chart|histogram",
 }  # fmt: skip
-CHART = r"(?:stacked )?(?:bars?|pie|line) (?:of|for|by|per)|charts?|plot(?:ted)?|graphs?|diagram|visuali[sz]e|draw|trend"
+CHART = r"(?:stacked )?(?:bars?|pie|line) (?:of|for|by|per)|(?:as|into|in|with) (?:an? )?(?:pie|bars?|lines?|donut)|charts?|plot(?:ted)?|graphs?|diagram|visuali[sz]e|draw|trend"
 ONES = r"which (?:ones?|are(?! (?:the|our|there)\b)|of (?:them|these|those))"
 FOLLOW_UP = rf"cheapest|^\W*(?:{ONES}|actually|no|sorry|i mean|i meant|and|only|just|but|now|same|compared? (?:(?:it|that|this) )?(?:with|to)|what about|how about|as(?: an?)?|all of (?:them|these|those)|add|remove|reset|in an?|without|excluding|also|then|ok|okay)\b"
 CORRECTS = r"\W*(?:actually|no|sorry|i mean|i meant)\b"
@@ -32,7 +32,7 @@ AFRESH = r"our|we|overall|altogether|in (?:total|all)|database|file|sheet|spread
 """Who asks of the whole, or names the source, does not go on with the question before."""
 FURTHER = r"stacked|split|(?:break|broken)(?: \w+)? down"
 """What tells apart further what was told apart."""
-WIDER = r"all|everything|reset|no filters?"
+WIDER = r"all(?! (?:two|three|four|five|\d))|everything|reset|no filters?"
 """What drops the conditions of the questions before."""
 THEIRS = r"they|their|theirs|them|those|these|(?:was|is|were|are) (?:that|this)"
 WHOLE = (
@@ -47,11 +47,11 @@ SHARE = (
     r"(?:as )?(?:an? )(?:csv|xlsx|excel|pdf|word|docx)|as (?:csv|xlsx|excel|pdf|word|docx)|send me|^(?:csv|xlsx|excel|pdf)(?: file)?(?=\W*(?:pls|plz|please)?\W*$)"
 )
 PART = r"share of|percent(?:age)? of|proportion of|(?:what|which|how much) (?:share|percent(?:age)?|proportion)"
-PERCENT = r"(?:in|as) (?:an? )?(?:percent\w*|shares?)|percentages?"
+PERCENT = r"(?:in|as) (?:an? )?(?:percent\w*|shares?)|percentages?|shares? (?:by|per|of each)"
 HOW_FAR = r"by how much|what(?:'s| is) the (?:difference|gap)|how much (?:more|less|better|worse)(?: is (?:it|that))?(?=\W*$)"
 COMPARE = r"better|worse|beats?|outs(?:ell|old)s?|outperform(?:s|ed)?|than|compare[ds]?|comparing|versus|vs|against|difference between"
 OVER_TIME = r"change[ds]? (?:from|between|since|over)|over time|trends?|development|history|evolve|evolution|(?:go|going|goes|gone|went) (?:up|down)(?: (?:or|and) (?:up|down))?|rising|falling|declin\w+"
-PERIOD_BEFORE = r"by|per|each|every|over|which|what|and|best|worst|strongest|weakest|top|(?:top|best|worst) \d+|highest|lowest|rank(?:ed)?|month (?:over|on|by)|day (?:over|by)"
+PERIOD_BEFORE = r"biggest|smallest|largest|greatest|busiest|quietest|slowest|by|per|each|every|over|which|what|and|best|worst|strongest|weakest|top|(?:top|best|worst) \d+|highest|lowest|rank(?:ed)?|month (?:over|on|by)|day (?:over|by)"
 THEM = r"(?:show|list|name|give)(?: me)?(?: all(?: of)?)? (?:them|those|these)"
 COUNTS = {
     word: number
@@ -60,8 +60,8 @@ COUNTS = {
     )
 }
 LATEST = re.compile(
-    rf"\b(?:last|latest|newest|most recent|oldest|earliest|first(?=\s+(?:sale|order|ticket|customer|purchase|transaction|deal|entry)\b))(?=\s+\w)(?:\s+(?P<many>\d{{1,3}}|{'|'.join(COUNTS)}))?"
-    r"(?:\s+(?!(?:\w+ )?(?:days?|weeks?|months?|quarters?|years?|time|night)\b|(?:one|first|last|is|are|was|in|of)\b)[a-z]+|(?<=\d)\W*$)|\blast(?=\W*$)|^\W*(?:and |which (?:is|was|one is) |what(?:'s| is) )*(?:the )?(?:newest|latest|most recent|oldest|earliest)(?: one)?(?=\W*$)",
+    rf"\b(?:(?P<before>\d{{1,3}}|{'|'.join(COUNTS)})\s+)?(?:last|latest|newest|most recent|oldest|earliest|first(?=\s+(?:sale|order|ticket|customer|purchase|transaction|deal|entry)\b))(?=\s+\w)(?:\s+(?P<many>\d{{1,3}}|{'|'.join(COUNTS)}))?"
+    r"(?:\s+(?!(?:\w+ )?(?:days?|weeks?|months?|quarters?|years?|time|night)\b|(?:one|first|last|is|are|was|in|of)\b)[a-z]+|(?<=\d)\W*$)|\blast(?=\W*$)|^\W*(?:and |which (?:is|was|one is) |what(?:'s| is) )*(?:the )?(?:(?P<alone>\d{1,3})\s+)?(?:newest|latest|most recent|oldest|earliest)(?: ones?)?(?=\W*$)",
     re.IGNORECASE,
 )
 LISTING = r"(?:show|list|give me|which|find)\b.*\b(?:rows|entries|records|lines|orders|transactions|items|tickets|customers|products)"
@@ -70,7 +70,7 @@ SORT = (
     r"(?:newest|latest|oldest|earliest) first|sort(?:ed)?|order(?:ed)? by|arrange[ds]?|rank(?:ed)?"
 )
 ROWS = r"(?:(?:first|top|last|next|all|all the)?\s*\d{0,3}\s*(?:rows|lines|records|entries)|(?:whole|entire|full|complete) (?:table|list|data|sheet))"
-ONE_ROW = r"(?:cheapest|priciest|most expensive) \w+|(?:single|individual|one)|(?:biggest|largest|smallest|highest|lowest|best|worst) (?:single )?(?:sale|order|deal|transaction|row|record|entry|purchase|invoice)"
+ONE_ROW = r"(?:cheapest|priciest|most expensive)(?: \w+|(?=\W*$))|(?:single|individual|one)|(?:biggest|largest|smallest|highest|lowest|best|worst) (?:single )?(?:sale|order|deal|transaction|row|record|entry|purchase|invoice)"
 GROUPERS = {"by", "per", "each", "every", "across", "among", "which", "what", "compare", "between"}
 WHAT_SOLD = r"what (?:sells|sold|(?:do|did|does) (?:we|they|people) (?:sell|buy)|(?:is|was) (?:sold|bought))"
 THINGS = {"product", "item", "article", "sku"}

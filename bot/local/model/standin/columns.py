@@ -59,8 +59,8 @@ def sorted_by(text: str, table: Table) -> str | None:
 
 
 SORTED = re.compile(
-    r"\b(?:(?:sort|arrange|rank)(?:ed|d)?\s+(?:\w+\s+){0,3}?|"
-    r"(?<!per )(?<!average )(?<!total )order(?:ed)?\s+(?:(?:it|them|these|those|this|that|all|rows)\s+)?)by\s+(?P<by>\w+)",
+    r"(?P<lead>\b(?:(?:sort|arrange|rank)(?:ed|d)?\s+(?:\w+\s+){0,3}?|"
+    r"(?<!per )(?<!average )(?<!total )order(?:ed)?\s+(?:(?:it|them|these|those|this|that|all|rows)\s+)?))by\s+(?P<by>\w+)",
     re.IGNORECASE,
 )
 """That rows are to stand in the order of a column: "total order amount by category" is none."""

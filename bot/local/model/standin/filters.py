@@ -20,6 +20,8 @@ class Filter:
 
     def replaced_by(self, other: Filter) -> bool:
         """Whether a later condition takes its place; what is left out is left out beside it."""
+        if self.column is None and other.operator == "in" and ":" not in (other.column or ":"):
+            return True  # a name that is in no column, where one is named that is
         both_out = self.operator == other.operator == "not in"
         if self.column == other.column:
             return not both_out

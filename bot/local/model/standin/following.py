@@ -52,7 +52,7 @@ def leans(text: str, new: Query) -> bool:
     if new.silent or has(text, AFRESH):
         return False
     counts = new.aggregate == "count" and new.noun != "rows"
-    figure = replace(Query(), measure=new.measure, aggregate=new.aggregate)
+    figure = replace(Query(), measure=new.measure, aggregate=new.aggregate, noun=new.noun)
     if len(tokens(text)) <= BARE and new == figure:  # as "total revenue"
         return True
     return not (new.measure or new.listing or new.more or new.having or counts)
@@ -144,6 +144,10 @@ def _changed(query: Query, text: str, new: Query) -> Query:
     if query.aggregate == "distinct" and query.measure and has(text, f"{THEM}|{ONES}"):
         new = replace(new, listing=False, groups=(query.measure,), aggregate="count")
     new = _left_of(query, new)
+    part = next((each for each in new.filters if each.column in query.groups), None)
+    if query.part and part and replace(new, filters=()).silent:  # "and task chairs?", of a share
+        rest = tuple(each for each in new.filters if each is not part)
+        new = replace(new, filters=rest, part=part.values, groups=query.groups)
     if has(text, "include|back"):
         return _with_again(query, new)
     if query.groups or query.period:
@@ -181,14 +185,10 @@ def _of_what_was_told(query: Query, new: Query, text: str) -> Query:
         each.column == query.measure or not {*stems(each.column or "")} & {*stems(text)}
         for each in bounds
     )
-    if (
-        not bounds
-        or query.listing
-        or own not in (None, bounds[0].column)
-        or not of_figure
-        or has(text, ROW)
-    ):
+    if not bounds or query.listing or own not in (None, bounds[0].column) or has(text, ROW):
         return new
+    if not of_figure:  # "price over 100", of what is counted: of which rows
+        return replace(new, measure=None)
     kept = tuple(each for each in new.filters if each not in bounds)
     return replace(new, measure=None, listing=False, filters=kept, having=bounds)
 
@@ -241,6 +241,7 @@ def _beside(old: Query, new: Query, text: str) -> Query:
         filters = tuple(both if f is each else f for f in new.filters)
         kind, dated, _ = each.column.partition(":")
         if dated:
-            return replace(new, filters=filters, period=kind)
+            groups = old.groups if len(old.groups) == 1 else ()
+            return replace(new, filters=filters, period=kind, groups=new.groups or groups)
         return replace(new, filters=filters, groups=(each.column,), period=new.period or old.period)
     return new

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 
 from .asking import (
@@ -118,10 +117,12 @@ class Query:
             limit=new.limit or (1 if one else None if grouped or total else self._kept_limit(new)),
             beside=new.beside or self.beside,
             sort=new.sort or (self.sort if new.descending is None and not grouped else None),
-            having=new.having or (() if grouped else self.having),
+            having=new.having or (() if grouped or new.aggregate else self.having),
             per_period=new.per_period if new.aggregate else self.per_period,
             noun=new.noun if new.aggregate else self.noun,
-            more=new.more if new.measure or new.aggregate else self.more,
+            more=new.more
+            if (new.measure or new.aggregate) and new.sort != self.measure
+            else self.more,
         )
 
     def _kept_limit(self, new: Query) -> int | None:
@@ -136,7 +137,7 @@ class Query:
 def understand(text: str, table: Table) -> Query:
     """The query that a question asks of this table."""
     sort = sorted_by(text, table)
-    query = _named(SORTED.sub(" ", text) if sort else text, table)
+    query = _named(SORTED.sub(r"\g<lead>", text) if sort else text, table)
     latest = _latest(text, table)
     if latest and not (query.groups or query.period or query.aggregate):
         return replace(latest, filters=query.filters)
@@ -256,9 +257,8 @@ def _latest(text: str, table: Table) -> Query | None:
     column = date_column(table)
     if found is None or column is None:
         return None
-    before = re.search(r"\b(\d{1,3})\s*$", text[: found.start()])  # "the 5 newest customers"
-    several = "10" if found[0].endswith("s") else "1"
-    many = (found["many"] or (before[1] if before else several)).lower()
+    said = found["many"] or found["before"] or found["alone"]
+    many = (said or ("10" if found[0].endswith("s") else "1")).lower()
     newest = not has(found[0], "oldest|earliest|first")
     limit = COUNTS.get(many) or int(many)
     return Query(sort=column, descending=newest, limit=limit, listing=True)

@@ -4,12 +4,14 @@ and which are not there."""
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from .filters import Filter
 from .findings import Findings
 from .groups import Group, figure
 from .outputs import Table
 from .query import Query
+from .scoping import values_in_words
 from .words import listed
 
 MONTHS, QUARTERS = 12, 4
@@ -60,8 +62,9 @@ def tell_absent(found: Findings, result: Table, query: Query) -> None:
         dated = ":" in (each.column or "")
         there = {row[0 if dated else -2].lower() for row in result.rows}
         ends = {re.split(r"[-q]", label)[-1].lstrip("0") for label in there} if dated else there
-        if absent := [value for value in each.values if value.lower() not in ends]:
-            found.gaps.append(f"There are no rows for {listed(absent)}.")
+        if absent := tuple(value for value in each.values if value.lower() not in ends):
+            named = values_in_words(replace(each, values=absent))
+            found.gaps.append(f"There are no rows for {listed(named)}.")
 
 
 def is_told_by(each: Filter, query: Query) -> bool:
@@ -72,11 +75,17 @@ def is_told_by(each: Filter, query: Query) -> bool:
     )
 
 
-def empty_between(result: Table, period: str | None) -> list[str]:
-    """The months, quarters or years between the first and the last that have no row."""
-    in_a_year = {"month": MONTHS, "quarter": QUARTERS, "year": 1}.get(period or "")
+def empty_between(result: Table, query: Query) -> list[str]:
+    """The months, quarters or years between the first and the last that have no row, where no
+    condition leaves any of them out."""
+    in_a_year = {"month": MONTHS, "quarter": QUARTERS, "year": 1}.get(query.period or "")
     labels = {row[0] for row in result.rows}
-    if in_a_year is None or not all(re.fullmatch(r"\d{4}(?:-Q?\d+)?", each) for each in labels):
+    chosen = any(re.match(r"(?!year:)\w+:", each.column or "") for each in query.filters)
+    if (
+        in_a_year is None
+        or chosen
+        or not all(re.fullmatch(r"\d{4}(?:-Q?\d+)?", each) for each in labels)
+    ):
         return []
     places = [int(each[:4]) * in_a_year + int(each[4:].strip("-Q") or 1) - 1 for each in labels]
     form = {MONTHS: "{}-{:02}", QUARTERS: "{}-Q{}", 1: "{}"}[in_a_year]

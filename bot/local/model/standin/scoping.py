@@ -20,7 +20,7 @@ def in_scope(filters: tuple[Filter, ...], said: str) -> str:
     """The conditions in words, without those that `said` holds already."""
     filters = tuple(f for f in filters if not all(value in said.split() for value in f.values))
     filters = tuple(sorted(filters, key=_place))
-    phrases = [_span(each) or f"{_link(each)} {listed(_values(each))}" for each in filters]
+    phrases = [_span(each) or f"{_link(each)} {listed(values_in_words(each))}" for each in filters]
     words, link = [], ""
     for phrase in phrases:
         before, (link, _, rest) = link, phrase.partition(" ")
@@ -70,7 +70,7 @@ def _of_time(column: str) -> str:
     return f"{plain} " if plain.endswith("ed") else f"with {plain} "
 
 
-def _values(each: Filter) -> list[str]:
+def values_in_words(each: Filter) -> list[str]:
     """The values in words, those that differ only in their letters' case once."""
     words = [_value(each, value) for value in each.values]
     return list({word.casefold(): word for word in words}.values())

@@ -165,7 +165,7 @@ def _tell_groups(found: Findings, result: Table, statement: Statement, query: Qu
             groups = [replace(group, name=f"Week of {group.name}") for group in groups]
         _tell_ranked(found, groups, statement, query, scope)
     if parts:
-        _tell_parts(found, groups, query, statement, empty_between(result, query.period))
+        _tell_parts(found, groups, query, statement, empty_between(result, query))
     if query.gap and len(groups) > 1 and len(statement.labels) == 1:
         tell_gap(found, groups, query, statement.what)
 

@@ -29,6 +29,7 @@ def plain(text: str) -> str:
     "start over: …"."""
     for lead in (LEADS_UP, OVER):
         text = text[found.end() :] if (found := lead.match(text)) else text
+    text = re.sub(r"(?<!\d)(?<!\d )%(?!\w)", "percent", text)
     pieces = QUOTED.split(text)
     pieces[::2] = (SHORT.sub(_in_full, each) for each in pieces[::2])
     return "".join(pieces)
