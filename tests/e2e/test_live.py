@@ -125,7 +125,7 @@ def test_an_answer_is_made_again_and_judged(page: Page) -> None:
     expect(finished(page)).to_contain_text("81")
     last_answer(page).get_by_role("button", name="Go deeper").click()
     expect(messages).to_have_count(4)
-    expect(finished(page)).to_contain_text("81")
+    expect(finished(page)).to_contain_text("The answer above stands")
 
 
 def test_what_was_said_of_one_channel_is_not_said_in_the_next(page: Page) -> None:

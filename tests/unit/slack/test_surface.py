@@ -168,7 +168,7 @@ async def test_a_file_that_slack_does_not_take_is_missed_and_the_answer_is_up(th
         await surface.finish(outcome(charts={"chart_1": chart}))
     _, answer, said = thread.replies(ADA)
     assert "Sales rose" in answer["text"]
-    assert said["text"] == words.NO_FILE.format(name="`sales-by-region.png`")
+    assert said["text"] == words.NO_FILE.format(name="sales-by-region.png")
 
 
 async def test_an_image_that_is_gone_does_not_stop_the_answer(thread):

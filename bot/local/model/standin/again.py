@@ -51,7 +51,7 @@ def answer(view: View, found: Findings) -> None:
     said = str(last.get("summary") or next(iter(last.values()), ""))
     if view.turn.deeper:
         found.summary = (
-            f"There is nothing to add to the answer above: I am {STAND_IN}, and they look once. A real model goes on "
+            f"The answer above stands: I am {STAND_IN}, and these look once. A real model goes on "
             "from here."
         )
         return
