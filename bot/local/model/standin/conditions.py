@@ -17,7 +17,7 @@ STATES = {
 }
 """What records are, by the column that says so."""
 SYMBOLS = {">": ">(?!=)", ">=": ">=|≥", "<": "<(?!=)", "<=": "<=|≤"}
-COMPARISONS = {">": r"over|above|more than|greater than|exceeding", ">=": r"at least", "<": r"under|below|less than", "<=": r"at most"}  # fmt: skip
+COMPARISONS = {">": r"over|above|more than|greater than|exceeding", ">=": r"at least", "<": r"under|below|(?:less|fewer) than", "<=": r"at most"}  # fmt: skip
 
 
 FEW = 3  # values that one word may stand for

@@ -68,7 +68,7 @@ def adds_nothing(view: View, found: Findings, own: Query, *, unknown: bool) -> b
     if (
         not (same and (bare or unknown))
         or found.charts
-        or has(text, f"{SHARE}|again|same|repeat|table|list|summar\\w+")
+        or has(text, f"{SHARE}|again|same|repeat|table|list|how many|summar\\w+")
     ):
         return False
     return follows_up(text) and text.lower() not in (turn.text.lower() for turn in view.turns[:-1])
@@ -137,7 +137,7 @@ def _changed(query: Query, text: str, new: Query) -> Query:
         new = replace(new, chart=new.chart or query.chart)
     of_money = set(stems(query.measure or "")) & {*MONEY}
     how_many = has(text, "how many") and new.aggregate == "count" and new.noun == "rows"
-    if how_many and query.measure and not of_money:
+    if how_many and (query.having or (query.measure and not of_money)):
         new = replace(new, aggregate=None)  # "how many in May?", of what was asked
     if has(text, "how much") and not new.measure and (query.groups or query.period):
         new = replace(new, aggregate=None)  # "by how much?"

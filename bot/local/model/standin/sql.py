@@ -69,6 +69,8 @@ def write(query: Query, table: Table, *, of: str, lite: bool = False) -> Stateme
         what = "rows"
         if order and table.dated(str(measure)):
             what = "latest rows" if query.descending else "earliest rows"
+        elif order and not table.numeric(str(measure)):
+            what += f" by {str(measure).replace('_', ' ')}"
         elif order:
             extreme = EXTREME_WORDS[EXTREMES[bool(query.descending)]]
             what += f" with the {extreme} {str(measure).replace('_', ' ')}"

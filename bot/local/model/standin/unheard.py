@@ -14,7 +14,7 @@ from .times import MONTHS, OF_A_WEEK, WEEKS
 from .words import STOP, listed, stem, stems, tokens
 
 _WHEN = (
-    r"(?:before|after) (?:that|this|then)|the (?:day|week|month|quarter|year) (?:before|after)|weekends?|weekdays?|(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mornings?|holidays?|"
+    r"(?:before|after) (?:that|this|then)|(?:the )?(?:day|week|month|quarter|year) (?:before|after)(?! \w)|weekends?|weekdays?|(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mornings?|holidays?|"
     r"(?:last|past|next) (?:week|quarter|\d+ (?:days|weeks|months))|year[- ]to[- ]date|ytd|"
     r"(?:first|second|third|fourth|last) (?:week|weekend|days?|half) (?:of|in) \w+|(?:that|the same) (?:day|week|month|quarter|year)|weeks? \d+"
 )
@@ -31,6 +31,10 @@ BY_WEEKDAY = re.compile(
     rf"\b(?:by|per|each|every|which|what|best|worst|\d+)\s+(?:{asking.PERIODS['weekday']})\b",
     re.IGNORECASE,
 )
+BOUND = re.compile(
+    rf"\b(?:{'|'.join(COMPARISONS.values())})\s+\$?(?!(?:19|20)\d\d\b)\d[\d,.]*\d?", re.IGNORECASE
+)
+"""A bound, which some condition has to take up."""
 NOT = re.compile(
     r"\b(?:why|predict\w*|forecast\w*|next (?:week|month|quarter|year)|without|except|excluding|never|nobody|no longer|(?:is|are|has|have|had|did|was|were|does)n't|(?<!do )(?<!can )(?<!or )not|(?:had|have|has|with) no|"
     r"(?:over|under|above|below|within) (?:the |its |their |our )?(?:budget|plan|target|quota|forecast))\b",
@@ -89,7 +93,8 @@ def lost(text: str, table: Table, query: Query) -> list[str]:
         narrowed
         and not of_nothing
         and not any(
-            NOT.fullmatch(each) or WHEN.fullmatch(each) or each == "who" for each in unknown
+            NOT.fullmatch(each) or BOUND.fullmatch(each) or WHEN.fullmatch(each) or each == "who"
+            for each in unknown
         )
     )
     return [] if answered else unknown
@@ -149,7 +154,15 @@ def left(text: str, table: Table, query: Query) -> list[str]:
     times = [time[0] for time in TIMES.finditer(text)]
     people = {*stems(" ".join([table.source, *query.groups]))} & asking.PEOPLE
     who = [] if people else re.findall(r"\bwho\b", text, re.IGNORECASE)
-    return [*denied, *times, *who, *_unheard(NOT.sub(" ", TIMES.sub(" ", text)), table, query)]
+    bounded = query.having or any(each.operator in COMPARISONS for each in query.filters)
+    bounds = [] if bounded else BOUND.findall(text)
+    return [
+        *denied,
+        *bounds,
+        *times,
+        *who,
+        *_unheard(NOT.sub(" ", TIMES.sub(" ", text)), table, query),
+    ]
 
 
 def _unheard(text: str, table: Table, query: Query) -> list[str]:
