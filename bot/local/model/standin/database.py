@@ -154,17 +154,7 @@ def _ask(
         thought = f"I look which of the words are names in {name}."
         view.do("query_database", thought, database=name, sql=sql, purpose="names it holds")
         query = _query(view, name, table)
-    if query.silent and not is_named(view.text, [listed]):
-        found.puzzled(database=view.knows("list_databases"))
-        found.summary = (
-            found.summary
-            if not view.turns[:-1]
-            else (
-                f"My rules do not know how “{view.text.strip(' ?')}” goes on with the question before. Ask it as a whole "
-                "question, please."
-            )
-        )
-        found.confidence = "low"
+    if _declined(view, found, listed, query):
         return
     if lite and query.aggregate in ("median", "stddev"):
         found.summary = (
@@ -176,18 +166,9 @@ def _ask(
         query = replace(query, noun=listed.table.source)
     if data.refused(view, found, known(view, table), query):
         return
-    used = {
-        *query.groups,
-        *query.beside,
-        query.measure,
-        *(each.column for each in query.filters),
-    } - {None}
-    anywhere = any(each.column is None for each in query.filters)
-    plain = used <= {*listed.table.columns} and not anywhere
-    own = quoted(listed.table.source)
-    statement = write(
-        query, listed.table if plain else table, of=own if plain else of_joined, lite=lite
-    )
+    is_plain = _is_of_one(listed.table, query)
+    of = quoted(listed.table.source) if is_plain else of_joined
+    statement = write(query, listed.table if is_plain else table, of=of, lite=lite)
     thought = f"I ask the table {listed.table.source} for the {statement.what}."
     output = view.do(
         "query_database", thought, database=name, sql=statement.sql,
@@ -203,6 +184,29 @@ def _ask(
     tell(found, result, statement, query, f"{listed.table.source} in {name}")
     data.present(view, found, result, known(view, table), statement, query)
     follow_ups(found, table, query)
+
+
+def _declined(view: View, found: Findings, listed: Listed, query: Query) -> bool:
+    """Whether it is not clear what a question goes on with, or whom it speaks of."""
+    all_rows = not (query.filters or query.groups or query.aggregate or query.measure)
+    of_whom = all_rows and WHOSE.search(view.text)
+    if not (of_whom or (query.silent and not is_named(view.text, [listed]))):
+        return False
+    found.puzzled(database=view.knows("list_databases"))
+    if view.turns[:-1]:
+        found.summary = (
+            f"My rules do not know how “{view.text.strip(' ?')}” goes on with the question before. Ask it as a whole "
+            "question, please."
+        )
+    found.confidence = "low"
+    return True
+
+
+def _is_of_one(table: Table, query: Query) -> bool:
+    """Whether all that is asked stands in this table: it need not be joined with others then."""
+    named = {*query.groups, *query.beside, query.measure, *(f.column for f in query.filters)}
+    anywhere = any(each.column is None for each in query.filters)
+    return not anywhere and named - {None} <= {*table.columns}
 
 
 def _run(view: View, found: Findings, name: str, sql: str) -> None:

@@ -71,7 +71,7 @@ def adds_nothing(view: View, found: Findings, own: Query, *, unknown: bool) -> b
         or has(text, f"{SHARE}|again|same|repeat|table|list|how many|summar\\w+")
     ):
         return False
-    return follows_up(text) and text.lower() not in (turn.text.lower() for turn in view.turns[:-1])
+    return text.lower() not in (turn.text.lower() for turn in view.turns[:-1])
 
 
 def answered_from(turn: Turn, is_source: Callable[[str], bool]) -> bool:

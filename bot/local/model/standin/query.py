@@ -22,7 +22,7 @@ from .asking import (
     limit_of,
     lists_rows,
 )
-from .bounding import begins_with_rows, bounds_of, counts_rows_of, is_of_rows, subject
+from .bounding import ROWS, begins_with_rows, bounds_of, counts_rows_of, is_of_rows, subject
 from .columns import (
     SORTED,
     columns_beside,
@@ -231,7 +231,8 @@ def _is_of_bounded_rows(query: Query) -> bool:
 
 def _with_figures(query: Query, text: str, table: Table) -> Query:
     """What is worked out of which column: one figure, or several that are listed."""
-    of_period = query.aggregate == "avg" and has(text, PER_PERIOD) and not query.groups
+    of_rows = has(text, rf"(?:average|mean|avg) (?:{'|'.join(ROWS)})")  # "average order value"
+    of_period = query.aggregate == "avg" and has(text, PER_PERIOD) and not (query.groups or of_rows)
     of_group = query.aggregate == "count" and has(text, "average|mean") and len(query.groups) == 1
     per_period = of_period or of_group
     aggregate = "sum" if of_period else query.aggregate

@@ -117,10 +117,11 @@ def _tell_rows(
             for name, cell in zip(result.header, rows[0], strict=True)
             if name != measure and cell
         ]
+        plain = measure.replace("_", " ")
         extreme = "lowest" if query.descending is False else "highest"
         if result.dated(measure):
             extreme = "earliest" if query.descending is False else "latest"
-        plain = measure.replace("_", " ")
+            plain = plain if plain == "date" else f"date of “{plain}”"
         found.summary = f"The {extreme} {plain}{scope} {verb(plain)} **{shown(rows[0][place])}**: {', '.join(rest)}."
     elif len(rows) == 1:
         found.summary = f"There is one row{scope}."
