@@ -13,7 +13,8 @@ from bot.store import Stores
 from tests.operators.test_many_workspaces import SALES, Place, place
 from tests.security.test_boundaries import press
 from tests.support.deployment import Deployment
-from tests.unit.slack.test_approvals import button, card, elsewhere, posts
+from tests.unit.slack.scene import button
+from tests.unit.slack.test_approvals import card, elsewhere, posts
 
 
 async def pressed(at: Place, ws: Workspace, thread: str, element: dict[str, Any]) -> None:

@@ -62,3 +62,8 @@ class Thread:
 def refuse_streams(ws: Workspace) -> None:
     """As in a conversation where Slack streams nothing."""
     ws.faults.fail("chat.startStream", "method_not_supported_for_channel_type", times=99)
+
+
+def button(message: dict[str, Any], action: str) -> dict[str, Any]:
+    rows = [block["elements"] for block in message["blocks"] if block["type"] == "actions"]
+    return next(each for row in rows for each in row if each["action_id"] == action)

@@ -1,0 +1,168 @@
+"""How a card is drawn: from the exact arguments, and so that nothing of them is hidden (D6)."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from bot.core.approvals import Approval, Asked, Decision, Made, Verdict
+from bot.local.workspace import ADA, BEN
+from bot.slack.render import approval_words
+from bot.slack.render.arguments import unsaid, values_of
+from bot.slack.render.buttons import APPROVE, SHOW_ALL
+from tests.unit.slack.scene import Thread, button
+
+GENERAL, SALES, PARTNERS = "C0GENERAL1", "C0SALES001", "C0PARTNER1"
+
+
+APPROVAL = Approval(
+    id="run_1:resp_1:call_1",
+    thread_key="T1:C1:1.0",
+    tool="post_message",
+    title="Post in general",
+    arguments="{}",
+    sha256="abc",
+    requester=ADA,
+    approvers=(ADA, BEN),
+    expires=2_000_000_000,
+)
+
+
+def asked_of(thread: Thread) -> Approval:
+    return APPROVAL.model_copy(update={"thread_key": thread.request.thread_key})
+
+
+@pytest.mark.parametrize("at", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
+async def test_a_card_of_any_moment_is_put_up(thread: Thread, at: str) -> None:
+    """Whatever a model was told to write: nobody could decide about a card that cannot be drawn."""
+    approval = asked_of(thread).model_copy(update={"arguments": json.dumps({"at": at})})
+    async with thread.open() as surface:
+        assert await surface.ask([approval]) == ()
+    assert at in str(thread.calls("chat.postMessage")[0].args["blocks"])
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said", "exactly"),
+    [
+        ("cron", "30 9 * * MON,WED", "every Monday and Wednesday at 09:30", False),
+        ("cron", "0 9 * * *", "every day at 09:00", False),
+        ("cron", "0 9 1 * MON", "on the first day of month and on Monday", True),
+        ("cron", "10 0 9 * * MON", "every Monday at 09:00:10", True),
+        ("cron", "0 9 * * 1-7", "every Monday through Sunday at 09:00", True),
+        ("at", "2026-03-01T09:00:00+01:00", "'timestamp': 1772352000", False),
+        ("at", "2026-03-01T09:00:00.5+01:00", "'timestamp': 1772352000", True),
+        ("at", "2026-03-01T09:00", "Sun 1 Mar 2026 at 09:00", False),
+        ("at", "20260301", "Sun 1 Mar 2026 at 00:00", True),
+        ("at", "2026-W09-7T09+00:00:30", "'timestamp': 1772355570", True),
+        ("text", "2026-03-01T09:00:00+01:00", "'timestamp': 1772352000", True),
+        ("text", "0 9 * * *", "0 9 * * *", True),
+        ("channel", GENERAL, f"'channel_id': '{GENERAL}'", False),
+        ("text", GENERAL, f"'channel_id': '{GENERAL}'", True),
+    ],
+)
+async def test_a_card_says_times_and_channels_as_people_do(
+    thread: Thread, name: str, value: str, said: str, exactly: bool
+) -> None:
+    """As it stands too wherever words do not say all of it: what is approved is what was read. Read
+    aloud, the buttons of two cards are told apart."""
+    approval = asked_of(thread).model_copy(update={"arguments": json.dumps({name: value})})
+    async with thread.open() as surface:
+        await surface.ask([approval])
+    [posted] = [each.args for each in thread.calls("chat.postMessage")]
+    [shown] = [str(each) for each in posted["blocks"] if each["type"] == "rich_text"]
+    assert said in shown
+    assert (f"'text': '{value}', 'style': {{'code': True}}" in shown) == exactly
+    assert button(posted, APPROVE)["accessibility_label"] == "Approve: Post in general"
+
+
+@pytest.mark.parametrize(
+    ("title", "given", "left"),
+    [
+        ("Post in #sales", {"channel": "#sales", "text": "Hi"}, ["text"]),
+        ("Post in #sales", {"channel": "sales", "text": "Post in #sales"}, ["channel", "text"]),
+        (
+            "Make a canvas in sales: Plan",
+            {"channel": "sales", "title": "Plan", "text": "x"},
+            ["text"],
+        ),
+        ("Make a canvas here: Plan", {"title": "Plan", "text": "Plan"}, ["title", "text"]),
+        ("Add to the canvas “Plan”", {"canvas": "F1", "text": "canvas"}, ["canvas", "text"]),
+        ("Remember for the channel: a\u200bb", {"text": "a\u200bb", "where": "channel"}, ["text"]),
+        ("Remember for the channel: *a*", {"text": "*a*", "where": "channel"}, ["text"]),
+        ("Schedule, every Monday at 09:00 (UTC)", {"cron": "0 9 * * MON", "text": "?"}, ["text"]),
+    ],
+)
+def test_a_card_says_each_argument_once_and_none_less(
+    title: str, given: dict[str, str], left: list[str]
+) -> None:
+    """What the headline says in its own place, letter by letter, is not said again below it; whatever
+    could hide something there is (reliability 10)."""
+    approval = APPROVAL.model_copy(update={"tool": "t", "arguments": json.dumps(given)})
+    assert [each.kind for each in unsaid(values_of(approval), title)] == left
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("cron", "0 9 * * 0"), ("at", "2026-03-01T09:00"), ("channel", GENERAL)],
+)
+async def test_a_card_of_a_server_s_tool_says_all_as_it_stands(
+    thread: Thread, name: str, value: str
+) -> None:
+    """What others mean by a name is theirs: 0 is a Monday in some programs' cron, and a Sunday in
+    ours (D6, reliability 10)."""
+    changed = {"tool": "calendar__plan", "arguments": json.dumps({name: value})}
+    async with thread.open() as surface:
+        await surface.ask([asked_of(thread).model_copy(update=changed)])
+    assert f"'text': '{value}', 'style': {{'code': True}}" in str(
+        thread.calls("chat.postMessage")[0].args["blocks"]
+    )
+
+
+@pytest.mark.parametrize("name", ["ab\u202edc", "a\n*Approved by Ada*\nb", "a" * 20_000])
+async def test_a_card_shows_names_of_arguments_for_what_they_are(thread: Thread, name: str) -> None:
+    """Some servers take arguments of any name, which the model then makes up (reliability 10)."""
+    changed = {"tool": "crm__set", "arguments": json.dumps({name: "x"})}
+    async with thread.open() as surface:
+        await surface.ask([asked_of(thread).model_copy(update=changed)])
+    [posted] = [each.args for each in thread.calls("chat.postMessage")]
+    [rich] = [each for each in posted["blocks"] if each["type"] == "rich_text"]
+    label, shown = (part["elements"][0]["text"] for part in rich["elements"])
+    assert label.startswith(approval_words.DETAILS)
+    assert shown.startswith(json.dumps({name: "x"}, indent=1)[:1_000])
+    assert shown.isascii()
+    assert (SHOW_ALL in str(posted["blocks"])) == (len(name) > 1_000)
+
+
+@pytest.mark.parametrize("private", [False, True])
+async def test_a_card_is_put_up_once(thread: Thread, private: bool) -> None:
+    """However often it is asked and though a reply is lost: in the thread; for what only one person is
+    to see, directly to each who may decide."""
+    approval = asked_of(thread)
+    places: list[tuple[str, str | None]] = [(GENERAL, thread.request.thread)]
+    if private:
+        places = [(thread.rig.direct(user), None) for user in (ADA, BEN)]
+    thread.ws.faults.fail("chat.postMessage", after_effect=True)
+    for _ in range(2):
+        async with thread.open(private=private) as surface:
+            assert await surface.ask([approval]) == ()
+    async with thread.open(private=private) as surface:
+        await surface.settle([Asked(approval, Decision(verdict=Verdict.DENIED, by=ADA))])
+    assert len(thread.calls("chat.postMessage")) == len(places)
+    for channel, ts in places:
+        seen = [m for m in thread.ws.messages(channel, ts) if approval.id in str(m.get("metadata"))]
+        assert len(seen) == 1
+        assert seen[0]["text"].startswith("Denied: ")
+        assert f"Denied by <@{ADA}>" in str(seen[0]["blocks"])
+
+
+async def test_a_card_says_in_the_end_what_came_of_the_yes(thread: Thread) -> None:
+    """Approved and then stopped is no approval that anybody acted on; a line for each end."""
+    approval, yes = asked_of(thread), Decision(verdict=Verdict.APPROVED, by=ADA)
+    async with thread.open() as surface:
+        await surface.ask([approval])
+        for made in (None, Made.BEGUN, Made.NEVER, Made.DONE):
+            await surface.settle([Asked(approval, yes, made)])
+    updates = [str(each.args["blocks"]) for each in thread.calls("chat.update")]
+    said = [each for each in updates if f"Approved by <@{ADA}>" in each]
+    assert ["not done" in each for each in said] == [False, False, True]  # the last is the end
