@@ -125,3 +125,16 @@ async def test_a_question_to_a_database_is_narrowed_before_its_answer(tmp_path: 
     assert "**Ada**" in told.answer["summary"] or "Ada" in str(told.answer["table"])
     assert "Bob" not in str(told.answer)
     assert "make_chart" in told.names
+
+
+async def test_an_answer_is_sent_on_and_not_looked_for_elsewhere() -> None:
+    """ "Post that to #sales" orders something, and moves no question."""
+    tool = catalogue().get("post_message")
+    assert tool is not None
+    outputs = {"post_message": ["posted. link: x"]}
+    thread = Thread(extra=[tool.definition()], outputs=outputs, place="#random")
+    thread.said("Ben", "Nordpack wants 4% more from January.")
+    await thread.ask("what did Ben say about Nordpack?")
+    given = (await thread.ask("post that to #sales")).given("post_message")
+    assert given["channel"] == "#sales"
+    assert "Nordpack wants 4% more" in given["text"]

@@ -27,6 +27,8 @@ CORRECTS = re.compile(
     re.IGNORECASE,
 )
 """What takes the place of a question rather than being another one."""
+SENT_ON = re.compile(r"(?:post|send|share|put) (?:it|that|this)\b", re.IGNORECASE)
+"""An order of its own, unless a post waits: the answer before is to go somewhere."""
 NARROWS = re.compile(r"^\W*(?:only|just|but (?:only|just|without)|without|excluding)\b", re.I)
 """What is said more of a question, before it is answered, makes one question with it."""
 CALLED_OFF = re.compile(
@@ -141,7 +143,9 @@ def _revised(before: Turn, said: str) -> str | None:
     if REMIND.search(before.text) and not ONCE.search(before.text) and ONCE.match(said):
         return f"{before.text} {said}"  # it was asked when
     core = TAIL.sub("", LEAD.sub("", said)).strip()
-    changes = [_moved(before.text, core), _elsewhere(before.text, core)]
+    changes = [_moved(before.text, core)]
+    if (last and last.is_undone) or not SENT_ON.match(core):
+        changes.append(_elsewhere(before.text, core))
     if last and last.is_undone:
         changes.append(_retimed(before.text, core, last))
         if WHEN.fullmatch(core) and core and CHANNEL.search(before.text):

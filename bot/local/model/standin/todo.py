@@ -39,7 +39,7 @@ THEIRS = re.compile(
 DUTY = re.compile(r"\b(?P<who>[a-z]+) (?:has to|have to|needs to|need to) (?P<task>.+)")
 """Said of a team, as "legal has to check"."""
 NOBODYS = re.compile(
-    r"(?:\b(?:somebody|someone|we) (?:needs? to|must|should|ha(?:s|ve) to)|^(?:please|todo:?|action:|don['’]t forget(?: to)?)) "
+    r"(?:(?<!most )(?<!least )(?<!all )\b(?:somebody|someone|we) (?:needs? to|must|should|ha(?:s|ve) to)|^(?:please|todo:?|action:|don['’]t forget(?: to)?)) "
     r"(?P<task>.+)",
     re.I,
 )
