@@ -26,7 +26,10 @@ WRITTEN = (
         r"\2 * (1 + \1 / 100) / \3",
     ),
     (rf"{NUMBER}\s*% tip (?:on|of|for) {NUMBER}", r"(\1 / 100 * \2)"),
-    (rf"(?:split|share|divide) {NUMBER} (?:equally )?(?:between|among|by) {NUMBER}", r"(\1 / \2)"),
+    (
+        rf"(?:split|share|divide) {NUMBER}(?: (?:eur|usd|gbp|euros?|dollars?|pounds?))? (?:equally )?(?:between|among|by) {NUMBER}",
+        r"(\1 / \2)",
+    ),
     (rf"(?<![\w.]){NUMBER}\s*/\s*{NUMBER} (?:as|in)(?: an?)? percent\w*", r"(\1 / \2 * 100)"),
     (rf"{NUMBER}\s*(?:\+|plus|and|with)\s*{RATE}(?!\s*of)", r"(\1 * (1 + \2 / 100))"),
     (rf"{NUMBER}\s*(?:-|minus|less)\s*{RATE}(?!\s*of)", r"(\1 * (1 - \2 / 100))"),

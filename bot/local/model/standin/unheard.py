@@ -36,7 +36,7 @@ BOUND = re.compile(
 )
 """A bound, which some condition has to take up."""
 NOT = re.compile(
-    r"\b(?:why|predict\w*|forecast\w*|next (?:week|month|quarter|year)|without|except|excluding|never|nobody|no longer|(?:is|are|has|have|had|did|was|were|does)n't|(?<!do )(?<!can )(?<!or )not|(?:had|have|has|with) no|"
+    r"\b(?:(?:older|newer|younger|longer) than|why|predict\w*|forecast\w*|next (?:week|month|quarter|year)|without|except|excluding|never|nobody|no longer|(?:is|are|has|have|had|did|was|were|does)n't|(?<!do )(?<!can )(?<!or )not|(?:had|have|has|with) no|"
     r"(?:over|under|above|below|within) (?:the |its |their |our )?(?:budget|plan|target|quota|forecast))\b",
     re.IGNORECASE,
 )
