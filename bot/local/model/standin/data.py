@@ -231,12 +231,26 @@ def _ask(view: View, found: Findings, table: Table, query: Query) -> None:
     present(view, found, result, table, statement, query)
 
 
+OF_IT = re.compile(
+    r"\b(?:did|does|has|had) it\b(?= (?:sell|cost|make|earn|have|bring|get)\b|\W*$)|"
+    r"\b(?:amount|price|revenue|units?|average|total|orders?|sales|share|cost) of it\b|"
+    r"\b(?:its|his|her) (?=revenue|units?|amount|price|orders?|total|average|share|sales)",
+    re.IGNORECASE,
+)
+"""One thing among those that were told."""
+
+
 def refused(view: View, found: Findings, table: Table, query: Query) -> bool:
     """Whether it cannot be worked out as it is asked, which is said."""
     if column := text_to_add_up(view.text, table):
         found.summary = f"`{column}` of {table.source} holds text rather than numbers, so I cannot work this out."
     elif lost := unheard.lost(in_full(view), table, query):
         unheard.tell_lost(found, table, lost)
+    elif len(view.turns) > 1 and (it := OF_IT.search(view.text)):
+        found.summary = (
+            f"My rules cannot tell which one “{it[0].strip()}” means. Ask with its name, please."
+        )
+        found.confidence = "low"
     return bool(found.summary)
 
 

@@ -34,6 +34,8 @@ from .view import View
 from .words import has, stems, tokens
 
 ROW = "|".join(f"{each}s?" for each in RECORDS)
+PAYS = r"how much (?:did|has|have|does|do) .+ (?:spend|spent|pay|paid|cost|order(?:ed)?|buy|bought)"
+"""Money of whom the question names itself."""
 BARE = 3  # words of a figure that is named and nothing else
 
 
@@ -49,7 +51,7 @@ def leans(text: str, new: Query) -> bool:
     and no records of its own."""
     if follows_up(text) or has(text, THEIRS) or is_form_only(new):
         return True
-    if new.silent or has(text, AFRESH):
+    if new.silent or has(text, AFRESH) or (new.filters and has(text, PAYS)):
         return False
     counts = new.aggregate == "count" and new.noun != "rows"
     figure = replace(Query(), measure=new.measure, aggregate=new.aggregate, noun=new.noun)
