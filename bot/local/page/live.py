@@ -145,7 +145,7 @@ class LivePage:
         if change.ts is None or (change.kind == "ephemeral" and change.user != self._at.user):
             return []
         message = self._find(channel, change.ts)
-        told = self._arrived(change, message, channel) if message else []
+        told = self._arrived(change, channel) if message else []
         if channel != self._at.channel:
             return told
         where: Json = {"channel": channel, "ts": change.ts}
@@ -156,16 +156,13 @@ class LivePage:
         operations = [{"op": "message", **where, **self._drawn(message, thread)}]
         return told + operations + self._root(channel, thread, change.ts)
 
-    def _arrived(self, change: Change, message: Json, channel: str) -> list[Json]:
-        """The sidebar for a message that is new, or in a direct message is whole now; one that is
-        being read is none."""
-        is_whole = change.kind == "message_changed" and "streaming_state" in message
-        if is_whole and self._ws.channels[channel].is_direct:
-            self._screens.marks.became_whole(channel, message["ts"])
-        elif change.kind != "message":
+    def _arrived(self, change: Change, channel: str) -> list[Json]:
+        """The sidebar for a message that is new, or whole now; one that is being read is none."""
+        stream = self._ws.state.streams.get((channel, change.ts or ""))
+        if change.kind != "message" and not (stream and stream.ended):
             return []
         if self._at.sees(channel):
-            self._screens.marks.read(self._at.user, channel)
+            self._screens.marks.arrived(self._at.user, channel)
             return []
         return [self._sidebar()]
 

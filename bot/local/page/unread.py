@@ -35,8 +35,6 @@ class ReadMarks:
         self._kept: dict[tuple[str, str], str] = {}
         # user → when they saw all their threads, as a ts
         self._listed: dict[str, str] = {}
-        # (channel, ts) → when its stream ended, as a ts
-        self._whole: dict[tuple[str, str], str] = {}
 
     def unread(self, user: str, channel: Channel) -> Unread:
         """What the person has not seen there."""
@@ -60,6 +58,11 @@ class ReadMarks:
             self._kept.pop((user, channel_id), None)
             self._set(user, channel_id, self._ws.store.next_ts())
 
+    def arrived(self, user: str, channel_id: str) -> None:
+        """The person sees what came; what they marked unread themselves they keep for later."""
+        if (user, channel_id) not in self._kept:
+            self.read(user, channel_id)
+
     def threads_listed(self, user: str, channel_id: str) -> None:
         """The person sees their threads, while `channel_id` is where they would go back to."""
         mine = (c for c in self._ws.channels.values() if user in c.members)
@@ -72,16 +75,14 @@ class ReadMarks:
         self._kept[user, channel_id] = ts  # also when it is their own
         self._set(user, channel_id, ts[:-1])  # before it, and after every other
 
-    def became_whole(self, channel_id: str, ts: str) -> None:
-        """A streamed message has ended: who saw it begin has not seen all of it."""
-        self._whole[channel_id, ts] = self._ws.store.next_ts()
-
     def _set(self, user: str, channel_id: str, mark: str) -> None:
         self._read[user, channel_id] = mark
         self._ws.changed("read", channel_id, user=user)
 
     def _came(self, channel: Channel, message: Json) -> str:
-        return self._whole.get((channel.id, message["ts"])) or str(message["ts"])
+        """As a ts; who saw a streamed message begin has not seen all of it."""
+        stream = self._ws.state.streams.get((channel.id, message["ts"]))
+        return (stream and stream.ended) or str(message["ts"])
 
     def _is_for(self, user: str, channel: Channel, message: Json) -> bool:
         if message.get("user") == user or message.get("subtype") in UNWRITTEN:

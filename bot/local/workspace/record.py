@@ -53,7 +53,7 @@ class Record:
         self.effects: list[Effect] = []
         self.changes = 0
         """How many changes there were: who knows the number knows whether one was missed."""
-        self._subscribers: set[asyncio.Queue[Change]] = set()
+        self._subscribers: list[asyncio.Queue[Change]] = []  # told in the order they came
         self._news = asyncio.Event()
 
     def effect(self, effect: Effect) -> None:
@@ -72,11 +72,11 @@ class Record:
     async def subscribe(self) -> AsyncGenerator[AsyncIterator[Change]]:
         """Changes from now on, in order, none missed while the context is open."""
         queue: asyncio.Queue[Change] = asyncio.Queue()
-        self._subscribers.add(queue)
+        self._subscribers.append(queue)
         try:
             yield _drain(queue)
         finally:
-            self._subscribers.discard(queue)
+            self._subscribers.remove(queue)
 
     async def until(self, condition: Callable[[], Found], seconds: float) -> Found:
         """The first true value of `condition`.

@@ -154,6 +154,8 @@ class Stream:
     plan_title: str | None = None
     mode: Literal["text", "chunks"] | None = None
     state: Literal["live", "stopped", "stopped_by_user", "expired"] = "live"
+    ended: str = ""
+    """When it became an ordinary message, as a ts."""
 
 
 @dataclass

@@ -124,6 +124,7 @@ def finish(
 ) -> None:
     """Make an ordinary message of it."""
     stream.state = state
+    stream.ended = core.store.next_ts()
     message = core.store.get(stream.channel, stream.ts)
     if message is None:
         return

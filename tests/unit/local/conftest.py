@@ -7,8 +7,10 @@ import aiohttp
 import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.local.page import mount
 from bot.local.workspace import Workspace
 from bot.local.workspace.state import Json
+from tests.unit.local.page_kit import COMMANDS, NOTICE, SHORTCUTS, Browser
 
 
 class RawApp:
@@ -74,3 +76,15 @@ async def connect(ws, session):
 @pytest.fixture
 async def app(connect):
     return await connect()
+
+
+@pytest.fixture
+async def browser():
+    def mounted(app: aiohttp.web.Application, ws: Workspace) -> None:
+        mount(app, ws, notice=NOTICE, shortcuts=SHORTCUTS, commands=COMMANDS)
+
+    async with (
+        Workspace.open(mount=mounted) as ws,
+        aiohttp.ClientSession(ws.url) as http,
+    ):
+        yield Browser(ws, http)

@@ -1,0 +1,167 @@
+"""What a person does on the page."""
+
+import aiohttp
+import pytest
+
+from bot.local.page.actions import FILE_MAX
+from bot.local.page.compose import as_slack_text, as_typed
+from bot.local.workspace import ADA, BEN, GUS
+from bot.local.workspace.text import escape
+from tests.unit.local.page_kit import FINANCE, GENERAL, SALES
+
+
+async def test_saying_something_with_a_mention_and_a_file(browser):
+    status, answer = await browser.say(
+        "@Bot what is in @ben's file? a<b", files=[("données.csv", b"a,b\n1,2\n")]
+    )
+    assert status == 200
+    message = browser.ws.store.get(GENERAL, answer["ts"])
+    assert message["text"] == f"<@{browser.ws.bot_user_id}> what is in <@{BEN}>'s file? a&lt;b"
+    assert [file["name"] for file in message["files"]] == ["données.csv"]
+    html = await browser.text("/page/pane", user=ADA, channel=GENERAL)
+    assert "a&lt;b" in html
+    assert "<td>2</td>" in html, "a CSV shows its first rows"
+
+
+async def test_who_comes_and_goes_is_told_in_the_channel(browser):
+    """As Slack does, in lines that call nobody; an archived channel is offered by no picker."""
+    for command in ("/remove @bot", "/invite @bot", "/remove @Gus Guest", "/archive"):
+        assert (await browser.say(command))[0] == 200
+    html = await browser.text("/page/pane", user=ADA, channel=GENERAL)
+    for line in (
+        "was removed from #general by Ada Lovelace.",
+        "was added to #general by Ada Lovelace.",
+        "archived #general.",
+    ):
+        assert line in html
+    assert (await browser.do(do="unarchive", channel=GENERAL, user=GUS))[1]["error"]
+    assert "data-typed" not in html, "nobody wrote it, so nobody edits it"
+    picker = {"type": "conversations_select", "action_id": "where"}
+    view = {"type": "home", "blocks": [{"type": "actions", "elements": [picker]}]}
+    browser.ws.state.homes[ADA] = view | {"id": "V1"}
+    home = await browser.text(
+        "/page/pane", user=ADA, tab="home", channel=browser.ws.state.direct(ADA).id
+    )
+    assert "#sales</option>" in home
+    assert "#general</option>" not in home
+    assert (await browser.do(do="unarchive", channel=GENERAL))[0] == 200
+    assert (await browser.say("it goes on"))[0] == 200
+
+
+async def test_a_reply_goes_into_its_thread(browser):
+    _, root = await browser.say("root")
+    await browser.say("reply", thread_ts=root["ts"])
+    assert "reply" in await browser.text(
+        "/page/thread", user=ADA, channel=GENERAL, thread=root["ts"]
+    )
+    assert "1 reply" in await browser.text("/page/pane", user=ADA, channel=GENERAL)
+
+
+async def test_a_reply_is_also_sent_to_the_channel(browser):
+    _, root = await browser.say("root")
+    _, reply = await browser.say("for all", thread_ts=root["ts"], broadcast="true")
+    assert browser.ws.store.get(GENERAL, reply["ts"])["subtype"] == "thread_broadcast"
+    assert "for all" in await browser.text("/page/pane", user=ADA, channel=GENERAL)
+
+
+async def test_what_a_person_may_not_do_is_told_in_plain_words(browser):
+    _, said = await browser.say("mine")
+    status, answer = await browser.do(do="edit", user=BEN, channel=GENERAL, ts=said["ts"], text="x")
+    assert status == 200
+    assert answer["error"].endswith(".")
+    assert (await browser.say("hello", channel=FINANCE, user=GUS))[1]["error"]
+    assert (await browser.say("   "))[1]["error"]
+    assert "no command here" in (await browser.say("/nope at all"))[1]["error"]
+    assert (await browser.say(" /nope"))[0] == (await browser.say("/etc/hosts is new"))[0] == 200
+
+
+async def test_no_app_listening_is_told_in_plain_words(browser):
+    browser.ws.delivery.ack_timeout = 0.05
+    status, answer = await browser.do(do="shortcut", callback_id="ask_global")
+    assert status == 504
+    assert "bot running" in answer["error"]
+
+
+@pytest.mark.parametrize(
+    "body", [{"do": "explode"}, {"do": "edit"}, {"do": "home", "user": "UNOBODY"}, {}]
+)
+async def test_a_wrong_request_is_refused(browser, body):
+    assert (await browser.do(**body))[0] == 400
+
+
+async def test_a_body_of_another_kind_is_refused(browser):
+    async with browser.http.post("/page/say", data={"user": ADA}) as answer:
+        assert answer.status == 400
+    for data in (b"{", b"[]", b"\xff"):
+        headers = {"Content-Type": "application/json"}
+        async with browser.http.post("/page/do", data=data, headers=headers) as answer:
+            assert answer.status == 400
+
+
+async def test_a_file_beyond_the_limit_is_refused_with_its_name(browser, monkeypatch):
+    monkeypatch.setattr("bot.local.page.actions.FILE_MAX", 1000)
+    form = aiohttp.FormData({"user": ADA, "channel": GENERAL, "text": ""})
+    form.add_field("file", b"x" * 2000, filename="big.bin")
+    async with browser.http.post("/page/say", data=form) as answer:
+        assert answer.status == 413
+        assert "big.bin" in await answer.text()
+    assert FILE_MAX == 100 * 1024 * 1024
+
+
+async def test_reacting_twice_takes_it_back(browser):
+    _, said = await browser.say("nice")
+    where = {"channel": GENERAL, "ts": said["ts"], "name": "+1"}
+    for expected in (1, 0):
+        assert (await browser.do(do="react", **where))[0] == 200
+        assert len(browser.ws.store.get(GENERAL, said["ts"]).get("reactions", [])) == expected
+
+
+async def test_a_message_is_forwarded_where_one_is(browser):
+    """As an attachment that says whose it is and where; to no place one does not see, from none."""
+    _, said = await browser.say("the <b>numbers</b>", channel=FINANCE)
+    it = {"do": "forward", "channel": FINANCE, "ts": said["ts"], "note": "@bot see"}
+    status, forwarded = await browser.do(**it, to=SALES)
+    assert status == 200
+    message = browser.ws.store.get(SALES, forwarded["ts"])
+    assert message["text"] == f"<@{browser.ws.bot_user_id}> see"
+    [attachment] = message["attachments"]
+    assert attachment["is_share"]
+    assert attachment["author_id"] == ADA
+    html = await browser.text("/page/pane", user=ADA, channel=SALES)
+    assert "the &lt;b&gt;numbers&lt;/b&gt;" in html
+    assert "Posted in #finance" in html
+    assert (await browser.do(**it, to=SALES, user=GUS))[1]["error"]
+    assert (await browser.do(**it, to="D0BEN00001"))[1]["error"]
+
+
+async def test_editing_and_deleting(browser):
+    _, said = await browser.say("frist")
+    await browser.do(do="edit", channel=GENERAL, ts=said["ts"], text="first @Ben Okafor")
+    html = await browser.text("/page/pane", user=ADA, channel=GENERAL)
+    assert "(edited)" in html
+    assert "@Ben Okafor" in html
+    await browser.do(do="delete", channel=GENERAL, ts=said["ts"])
+    assert "first" not in await browser.text("/page/pane", user=ADA, channel=GENERAL)
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("hi @Ada Lovelace, hi @ada", "hi <@U1>, hi <@U1>"),
+        ("mail a@ada.example", "mail a@ada.example"),
+        ("@adam is not @ada", "@adam is not <@U1>"),
+        ("see #general and @here", "see <#C1> and <!here>"),
+        ("https://x.example/@ada?q=1.", "<https://x.example/@ada?q=1>."),
+        ("<script> & co", "<script> & co"),
+    ],
+)
+def test_typed_text_becomes_slack_text(typed, expected):
+    people = {"Ada Lovelace": "U1", "ada": "U1"}
+    assert as_slack_text(typed, people, {"general": "C1"}) == expected
+
+
+def test_a_message_is_edited_as_it_was_typed():
+    """Marks, mentions and links: nothing of it is lost by saving it as it is."""
+    typed = "*so* @Ada Lovelace, see #general & `<b>`,\n@here https://x.example/?a=1&b=2."
+    sent = escape(as_slack_text(typed, {"Ada Lovelace": "U1"}, {"general": "C1"}))
+    assert as_typed(sent, {"U1": "Ada Lovelace"}, {"C1": "general"}) == typed
