@@ -6,6 +6,7 @@ import asyncio
 import difflib
 import json
 import time
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import regex
@@ -174,21 +175,28 @@ def _matches(pattern: str, lines: list[str]) -> tuple[list[str], list[list[objec
         compiled = regex.compile(pattern, regex.IGNORECASE)
         columns = ["line", *(compiled.groupindex or ["match"])]
         rows: list[list[object]] = []
-        end = time.monotonic() + _SECONDS
-        for number, line in enumerate(lines, 1):
-            left = max(0.001, end - time.monotonic())
-            for match in compiled.finditer(line, timeout=left, concurrent=True):
-                named = match.groupdict()
-                rows.append([number, *(named.values() if named else [match[0]])])
-                if len(rows) > _MOST_MATCHES:
-                    raise ToolError(
-                        f"More than {_MOST_MATCHES:,} matches. Make the pattern narrower."
-                    )
+        for number, match in _found(compiled, lines):
+            named = match.groupdict()
+            rows.append([number, *(named.values() if named else [match[0]])])
+            if len(rows) > _MOST_MATCHES:
+                raise ToolError(f"More than {_MOST_MATCHES:,} matches. Make the pattern narrower.")
     except regex.error as error:
         raise ToolError(f"The pattern is not a valid regular expression: {error}.") from None
     except TimeoutError:
         raise ToolError("The pattern takes too long. Use a simpler one.") from None
     return columns, rows
+
+
+def _found(
+    compiled: regex.Pattern[str], lines: list[str]
+) -> Iterator[tuple[int, regex.Match[str]]]:
+    """Each match with the number of its line. TimeoutError, also for many lines that take little each."""
+    end = time.monotonic() + _SECONDS
+    for number, line in enumerate(lines, 1):
+        if (left := end - time.monotonic()) <= 0:
+            raise TimeoutError
+        for match in compiled.finditer(line, timeout=left, concurrent=True):
+            yield number, match
 
 
 @tool(
