@@ -158,7 +158,7 @@ def _runner_in(
     schedules = WorkspaceSchedules(slack.identity.team, stores.schedules, slack.clients)
     channels = ReachableChannels(slack)
     return make(
-        SlackConversation(slack, channels),
+        SlackConversation(slack, channels, stores.runs.note_file),
         _services_of(slack, channels, stores),
         with_schedules(with_steps(surfaces.open, slack.clients, slack.identity), schedules),
         partial(may_decide, slack.people),

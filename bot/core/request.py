@@ -6,11 +6,18 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from bot.core.ids import new_id
 from bot.core.redaction import redacted
 
+
+def _runs(given: Any) -> Any:
+    """What was kept by versions in which a request replaced one run at most."""
+    return (given,) if isinstance(given, str) else given or ()
+
+
+RunIds = Annotated[tuple[str, ...], BeforeValidator(_runs)]
 Redacted = Annotated[str, AfterValidator(redacted)]
 """What a person wrote, without the secrets in it."""
 
@@ -37,6 +44,10 @@ class Again(StrEnum):
     DEEPER = "deeper"  # somebody wants more work put into it
     EDITED = "edited"  # its author edited the message
 
+    def event_id(self, request_id: str) -> str:
+        """What a repetition of that request is taken in as: each is, once."""
+        return f"{self}:{request_id}"
+
 
 class FileRef(BaseModel):
     """A file that somebody attached. `size` is in bytes, as its host declares it."""
@@ -57,8 +68,9 @@ class Request(BaseModel):
     `author` and `place` are the names that people and the model read ("Ada", "#sales").
     `beside` names the channel that somebody has open while they write to the bot. `again` is set
     when it repeats another request, and says why. After an edit, `message` is the ts of what was
-    edited, `before_edit` what it said, `revision` counts the edits, and `replaces` names the run whose message is to be taken
-    over; the request before is then `superseded`. One that was taken back while it waited for a
+    edited, `before_edit` what it said, `revision` counts the edits, and `replaces` names the runs whose
+    answers no longer hold, the newest last: its message is taken over, and theirs go. The request
+    before is then `superseded`. One that was taken back while it waited for a
     person is `withdrawn`. `private` means that only `user` may see the answer. A `late` one was
     found after nothing had listened for a while. `quoted` is the message that was forwarded with
     it, or that a shortcut was used on. `response_type` names what is wanted (C3); with a
@@ -86,7 +98,7 @@ class Request(BaseModel):
     files: tuple[FileRef, ...] = ()
     private: bool = False
     again: Again | None = None
-    replaces: str | None = None
+    replaces: RunIds = ()
     message: str = ""
     before_edit: Redacted = ""
     revision: int = 0

@@ -10,6 +10,7 @@ from bot.core.errors import CorruptValue
 from bot.core.failpoints import failpoint
 from bot.core.outcome import Outcome
 from bot.core.request import Request
+from bot.runs.attempts import attempts_at, replaced_by_edit
 from bot.runs.auditing import audited, decided
 from bot.runs.engine import Engine
 from bot.store import Phase, Refusal, Stores
@@ -86,10 +87,16 @@ class Requests:
         return refusal
 
     async def withdraw(self, thread_key: str, ts: str, by: str) -> bool:
-        """Take back what the message `ts` asked, waiting or running; False when it does neither."""
+        """Take back what the message `ts` asked, and what repeated it, waiting or running; False when
+        none does either."""
         team, channel, _ = thread_key.split(":", 2)
         request_id = await self.stores.mailbox.find(team, channel, ts)
-        return request_id is not None and await self.take_back(thread_key, request_id, by)
+        request = await self.stores.mailbox.get(request_id) if request_id else None
+        if request is None:
+            return False
+        first, *again = await attempts_at(self.stores, request)
+        every = [first] if first.is_guest else [first, *again]
+        return any([await self.take_back(thread_key, e.request.id, by) for e in every])
 
     async def take_back(self, thread_key: str, request_id: str, by: str) -> bool:
         """`withdraw`, for a request whose id is known."""
@@ -109,18 +116,14 @@ class Requests:
 
     async def asked_with(
         self, team: str, channel: str, ts: str
-    ) -> tuple[Request, str | None] | None:
-        """The request of a message, as it was edited last, and its run, if that has begun. None in
-        the place of a run that it has joined: that goes on, and is told."""
+    ) -> tuple[Request, tuple[str, ...]] | None:
+        """The request of a message, as it was edited last, and the runs that have begun to answer it,
+        the newest last. None in the place of a request when the message asked nothing."""
         request_id = await self.stores.mailbox.find(team, channel, ts)
         request = await self.stores.mailbox.get(request_id) if request_id else None
         if request is None:
             return None
-        run_id = await self.stores.runs.id_of(request.id)
-        begun = await self.stores.runs.begun_by(run_id) if run_id else None
-        if begun and begun[0] != request.id and begun[1] not in (Phase.FINISHED, Phase.DELIVERED):
-            return request, None
-        return request, run_id
+        return request, replaced_by_edit(await attempts_at(self.stores, request))
 
     async def whole(self, request_id: str) -> Request | None:
         """A request with what was asked together with it, to be asked again; None when it has
@@ -146,15 +149,17 @@ class Requests:
         return (request, outcome) if request and outcome else None
 
     async def supersede(self, old: Request, new: Request) -> None:
-        """`new`, which was taken in, takes the place of `old`: taken back while it waits, stopped
-        without a word while it runs. Safe to repeat."""
+        """`new`, which was taken in, takes the place of `old` and of what repeated it: taken back
+        while they wait, stopped without a word while they run. Safe to repeat."""
         mailbox = self.stores.mailbox
         await mailbox.claim_again(new, new.message)
-        await mailbox.rewrite(old.model_copy(update={"superseded": True}))
-        if new.replaces:
-            await self._stop(old.thread_key, old.id, old.user)
-        else:
-            await self.stores.signals.withdraw(old.thread_key, old.id, old.user)
+        for each in await attempts_at(self.stores, old):
+            request = each.request
+            await mailbox.rewrite(request.model_copy(update={"superseded": True}))
+            if each.has_own_run:
+                await self._stop(request.thread_key, request.id, old.user)
+            else:
+                await self.stores.signals.withdraw(request.thread_key, request.id, old.user)
 
     async def cancel(self, thread_key: str, by: str) -> bool:
         """Stop the thread's current run, and what `by` asked there and waits; False when nothing

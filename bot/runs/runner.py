@@ -77,7 +77,7 @@ class Runner:
             return record.outcome
         post = runs.post(record.run_id, lease)
         if request.replaces and not await post.message():
-            await self._take_over(request.replaces, post, lease)
+            await self._take_over(request, post)
         async with self.open_surface(request, post) as surface:
             asking = Questions(
                 *(request, record.run_id, self._stores.approvals, surface, lease),
@@ -91,10 +91,12 @@ class Runner:
         failpoint("run-closed")
         return outcome
 
-    async def _take_over(self, run_id: str, post: Post, lease: Lease) -> None:
-        """The message of a run whose question was edited becomes this one's."""
-        if ts := await self._stores.runs.post(run_id, lease).message():
-            await post.save_message(ts)
+    async def _take_over(self, request: Request, post: Post) -> None:
+        """The newest message of the runs whose question was edited becomes this one's."""
+        for run_id in reversed(request.replaces):
+            if ts := await self._stores.runs.message(run_id):
+                await post.save_message(ts)
+                return
 
     async def _decide(
         self, request: Request, record: RunRecord, lease: Lease, asking: Questions, attempt: int

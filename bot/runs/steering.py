@@ -134,7 +134,7 @@ def _size(request: Request) -> int:
 def _takes_more(request: Request) -> bool:
     """Whether it has an ordinary answer that everybody sees, below all that was said before."""
     ordinary = request.response_type == "Answer" and request.response_schema is None
-    below = request.replaces is None and request.entry not in _ELSEWHERE
+    below = not request.replaces and request.entry not in _ELSEWHERE
     return ordinary and below and not request.private and not request.superseded
 
 

@@ -37,8 +37,11 @@ class RunPost(Fenced, Protocol):
     async def posted_parts(self) -> int:
         """How many parts of the terminal are up (the message itself is the first)."""
 
-    async def save_part(self, count: int) -> None:
-        """Remember that the first `count` parts are up."""
+    async def save_part(self, count: int, file: str = "") -> None:
+        """Remember that the first `count` parts are up, and that `file`, an id, is the last."""
+
+    async def files_of(self, run_ids: Sequence[str]) -> frozenset[str]:
+        """Ids of the files that other runs put up."""
 
     async def card(self, name: str) -> str | None:
         """The ts of the card of that name, if it is up and still to be changed."""

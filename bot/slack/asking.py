@@ -36,7 +36,7 @@ NOT_IN_CHANNEL = "bot not in channel"
 """Why a question was refused, on record."""
 
 _AS_NEW = {
-    "replaces": None,
+    "replaces": (),
     "message": "",
     "revision": 0,
     "superseded": False,
@@ -130,6 +130,8 @@ class Asking:
         kept = await self._load(request_id)
         if kept is None or not self._may_repeat(kept, user):
             raise NotPermitted(words.CANNOT_RETRY)
+        if kept.superseded:  # its message shows that only once the next run has begun
+            raise NotPermitted(words.WAS_EDITED)
         person = await self.permitted(user, kept.channel)
         request = kept.model_copy(
             update={
@@ -146,7 +148,7 @@ class Asking:
                 "received_at": datetime.now(UTC),
             }
         )
-        return await self._intake.accept(request, f"{how}:{request_id}")
+        return await self._intake.accept(request, how.event_id(request_id))
 
     def _may_repeat(self, kept: Request, user: str) -> bool:
         """Other workspaces may share the channel of theirs."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import mimetypes
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -37,15 +37,20 @@ _MAX_ALT = 1_000  # characters, files.getUploadURLExternal
 _LINK = re.compile(r"/archives/(?P<channel>[CGD][A-Z0-9]{6,})/p(?P<ts>\d{10})(?P<micro>\d{6})")
 
 
+NoteFile = Callable[[str, str], Awaitable[None]]
+"""Keeps with a run, by its id, the id of a file that it shared in its thread."""
+
+
 class SlackConversation:
     """See `bot.toolkit.conversation.Conversation`. Works for the request of the current context;
     who asks is never taken from an argument."""
 
-    def __init__(self, slack: Slack, channels: ReachableChannels) -> None:
+    def __init__(self, slack: Slack, channels: ReachableChannels, note_file: NoteFile) -> None:
         self._clients = slack.clients
         self._identity = slack.identity
         self._channels = channels
         self._reading = Reading(slack)
+        self._note_file = note_file
 
     async def thread(self, *, limit: int, before: str | None = None) -> list[ThreadMessage]:
         """The last `limit` messages of the thread, oldest first, without the bot's progress."""
@@ -101,7 +106,10 @@ class SlackConversation:
                 initial_comment=LinkGate().mrkdwn(clean(comment)) or None,
             )
         failpoint("file-shared")
-        link = (shared.get("file") or {}).get("permalink")
+        file = shared.get("file") or {}
+        if "id" in file and not request.request.private:
+            await self._note_file(request.run_id, str(file["id"]))
+        link = file.get("permalink")
         return str(link) if link else None
 
     async def check_place(self, channel: str, *, thread: str | None = None) -> None:

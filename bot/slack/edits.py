@@ -33,9 +33,9 @@ class Asked(Protocol):
 
     async def asked_with(
         self, team: str, channel: str, ts: str
-    ) -> tuple[Request, str | None] | None:
-        """The request of a message, as it was edited last, and the run that began it, if any; None
-        when it asked nothing, or nothing is known of it any more."""
+    ) -> tuple[Request, tuple[str, ...]] | None:
+        """The request of a message, as it was edited last, and the runs that have begun to answer it,
+        the newest last; None when it asked nothing, or nothing is known of it any more."""
 
     async def supersede(self, old: Request, new: Request) -> None:
         """`new`, which was taken in, takes the place of `old`. Safe to repeat."""
@@ -81,7 +81,7 @@ class Edits:
         key = f"{self._identity.team}:{event['channel']}:{thread}"
         await self._asked.withdraw(key, str(ts), str(before["user"]))
 
-    async def _revise(self, old: Request, run_id: str | None, now: Event, event_id: str) -> None:
+    async def _revise(self, old: Request, runs: tuple[str, ...], now: Event, event_id: str) -> None:
         edited, user = str(now["edited"]["ts"]), now.get("user")
         text = redacted(await self._intake.question(str(now.get("text") or "")))
         if not text or text == old.text or is_stop(text, self._identity.user):
@@ -97,7 +97,7 @@ class Edits:
                 "ts": edited,
                 "text": text,
                 "again": Again.EDITED,
-                "replaces": run_id,
+                "replaces": runs,
                 "message": str(now["ts"]),
                 "before_edit": old.text,
                 "revision": old.revision + 1,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 from slack_sdk.errors import SlackApiError
@@ -144,13 +145,23 @@ class Poster:
                 raise
         self._taken_back.add(ts)
 
-    async def remove_others(self, run_id: str) -> None:
-        """Delete what another run has in the thread: its answer was revised, and this belongs to
-        the old one."""
+    async def remove_all_of(self, run_ids: Sequence[str], files: frozenset[str]) -> None:
+        """Delete what other runs have in the thread, `files` as well: the question that they
+        answered was edited."""
         for message in await self._own_messages():
-            if marks.is_of_run(message, run_id):
+            shared = files.intersection(file["id"] for file in message.get("files") or ())
+            if shared or any(marks.is_of_run(message, run_id) for run_id in run_ids):
                 await self._post.may_write()
                 await self.take_back(str(message["ts"]))
+                for file in shared:  # the workspace would keep it where nobody looks
+                    await self._delete_file(file)
+
+    async def _delete_file(self, file: str) -> None:
+        try:
+            await self._clients.updates.files_delete(file=file)
+        except SlackApiError as error:
+            if error_code(error) not in ("file_deleted", "file_not_found"):
+                raise
 
     async def whisper(self, part: Part) -> None:
         """Show `part` to the person who asked, and to nobody else. Nothing of it can be found
@@ -165,16 +176,16 @@ class Poster:
         )
         failpoint("whisper-posted")
 
-    async def attach(self, upload: Upload, data: bytes, *, since: str | None) -> None:
+    async def attach(self, upload: Upload, data: bytes, *, since: str | None) -> str:
         """Share a file in the thread, unless the bot did so after `since`; a private run's file
-        goes to the person directly."""
+        goes to the person directly. Returns the file's id."""
         private = self._request.private
-        if not private and await self._has_file(upload.name, since):
-            return
+        if not private and (found := await self._file(upload.name, since)):
+            return found
         await self._post.may_write()
         channel = await self._direct_channel() if private else self._request.channel
         failpoint("file-sharing")
-        await self._clients.writes.files_upload_v2(
+        shared = await self._clients.writes.files_upload_v2(
             channel=channel,
             thread_ts=None if private else self._request.thread,
             content=data,
@@ -183,6 +194,7 @@ class Poster:
             alt_txt=upload.alt or None,
         )
         failpoint("file-shared")
+        return str(shared["file"]["id"])
 
     async def tell_directly(self, sentence: str) -> None:
         """Write to the person who asked, because their thread cannot be written to."""
@@ -213,13 +225,16 @@ class Poster:
                 return str(message["ts"])
         return None
 
-    async def _has_file(self, name: str, since: str | None) -> bool:
-        return any(
-            file.get("name") == name
+    async def _file(self, name: str, since: str | None) -> str | None:
+        """The id of a file of that name that the bot shared."""
+        found = (
+            str(file["id"])
             for message in await self._own_messages()
             if since is None or float(message["ts"]) > float(since)
             for file in message.get("files") or ()
+            if file.get("name") == name
         )
+        return next(found, None)
 
     async def _own_messages(self) -> list[dict[str, Any]]:
         """What the bot wrote in the thread since the question."""

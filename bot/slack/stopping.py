@@ -29,7 +29,7 @@ class Running(Protocol):
 
     async def asked_with(
         self, team: str, channel: str, ts: str
-    ) -> tuple[Request, str | None] | None:
+    ) -> tuple[Request, tuple[str, ...]] | None:
         """The request that the message `ts` is; None when it is none."""
 
     async def cancel(self, thread_key: str, by: str) -> bool:

@@ -125,8 +125,6 @@ class SlackSurface:
         rendered = await asyncio.to_thread(render, outcome, self._request)
         try:
             await self._put_up(rendered)
-            if self._request.replaces:
-                await self._poster.remove_others(self._request.replaces)
         except SlackApiError as error:
             if error_code(error) not in _GONE:
                 raise
@@ -163,10 +161,17 @@ class SlackSurface:
                 await self._place_or_fall_back(number, part, rendered)
                 await self._post.save_part(number + 1)
                 failpoint("part-saved")
+        if self._request.replaces:  # before a file of the same name may be taken for this one's
+            await self._remove_replaced()
         for number, upload in enumerate(rendered.uploads, len(rendered.parts)):
             if number >= up:
-                await self._attach_or_say(number, upload)
-                await self._post.save_part(number + 1)
+                file = await self._attach_or_say(number, upload)
+                await self._post.save_part(number + 1, file)
+
+    async def _remove_replaced(self) -> None:
+        """What else is up of the answers that this one replaces."""
+        replaced = self._request.replaces
+        await self._poster.remove_all_of(replaced, await self._post.files_of(replaced))
 
     async def _place_or_fall_back(self, number: int, part: Part, rendered: Rendered) -> None:
         """A message that Slack refuses for its form is posted as plain text, all of it in a file
@@ -202,11 +207,11 @@ class SlackSurface:
         """Whether nobody looks at the run's message any more. A revised answer stays where it is."""
         return not self._request.replaces and time.time() - float(ts) >= self._edit_seconds
 
-    async def _attach_or_say(self, number: int, upload: Upload) -> None:
+    async def _attach_or_say(self, number: int, upload: Upload) -> str:
         """Where no such file may be uploaded the answer is whole without, and says that it is
-        missing, in message `number`."""
+        missing, in message `number`. Returns the id of a file that stands in the thread, or ""."""
         try:
-            await self._attach(upload)
+            return await self._attach(upload)
         except SlackApiError as error:
             if error_code(error) not in _NO_FILES:
                 raise
@@ -216,16 +221,17 @@ class SlackSurface:
                 await self._poster.whisper(said)
             else:
                 await self._poster.post(number, said)
+            return ""
 
-    async def _attach(self, upload: Upload) -> None:
+    async def _attach(self, upload: Upload) -> str:
         data = upload.data
         if upload.handle:
             try:
                 data = await self._read_artifact(self._request, upload.handle)
             except BotError as error:
                 log.warning("File %s of run %s is gone: %s", upload.name, self._post.run_id, error)
-                return
-        await self._poster.attach(upload, data, since=await self._post.message())
+                return ""
+        return await self._poster.attach(upload, data, since=await self._post.message())
 
     async def _give_up(self, code: str, rendered: Rendered) -> None:
         """Nothing can be posted there any more: tell the person once, and leave it."""

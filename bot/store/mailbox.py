@@ -10,7 +10,7 @@ from typing import Any
 from redis.exceptions import ResponseError
 
 from bot.core.errors import CorruptValue
-from bot.core.request import Request
+from bot.core.request import Again, Request
 from bot.store.connection import Connection, Retention
 from bot.store.values import decode, load, set_aside
 
@@ -60,6 +60,11 @@ def returning(
     ]
 
 
+def event_claim(redis: Connection, team: str, event_id: str) -> str:
+    """Where it is kept which request an event asked."""
+    return redis.key("claim", "event", team, event_id)
+
+
 def message_claim(redis: Connection, team: str, channel: str, ts: str) -> str:
     """Where it is kept which request a message asked."""
     return redis.key("claim", "message", team, channel, ts)
@@ -83,7 +88,7 @@ class Mailbox:
         False when this event, or this message, was taken in before as another request.
         """
         keys = [
-            self._redis.key("claim", "event", request.team, event_id),
+            event_claim(self._redis, request.team, event_id),
             message_claim(self._redis, request.team, request.channel, request.ts),
             request_key(self._redis, request.id),
             *mailbox_keys(self._redis, request.thread_key),
@@ -124,6 +129,12 @@ class Mailbox:
         """The id of the request that the message asked, None when it asked none."""
         raw = await self._redis.call("GET", message_claim(self._redis, team, channel, ts))
         return raw.decode() if raw else None
+
+    async def repetitions(self, team: str, request_id: str) -> list[Request]:
+        """What was asked with the buttons under the answer to a request."""
+        keys = [event_claim(self._redis, team, how.event_id(request_id)) for how in Again]
+        found = await self._redis.call("MGET", *keys)
+        return await self.kept([each.decode() for each in found if each])
 
     async def claim_again(self, request: Request, ts: str) -> None:
         """From now on `find` gives `request` for the message `ts`."""

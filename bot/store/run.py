@@ -23,6 +23,7 @@ from bot.store.mailbox import mailbox_keys, parked_key, returning, run_of_key, t
 from bot.store.values import decode, set_aside
 
 _TS = re.compile(rb"\d+\.\d+")
+_FILE = "file:"
 
 
 class Phase(StrEnum):
@@ -97,6 +98,16 @@ class Runs:
             return decode(Outcome, raw) if raw else None
         except CorruptValue:
             return None
+
+    async def message(self, run_id: str) -> str | None:
+        """The ts of a run's message, if one was posted and that is known."""
+        return _ts(await self._redis.call("HGET", self._key(run_id), "message"))
+
+    async def note_file(self, run_id: str, file: str) -> None:
+        """Remember a file that a run shared before its end, by its id."""
+        key = self._key(run_id)
+        noted = ("HSET", key, f"{_FILE}{file}", "up"), ("EXPIRE", key, self._seconds)
+        await self._redis.together(*noted)
 
     async def joined(self, request_id: str) -> tuple[str, ...]:
         """The requests that were answered together with the one that began the run."""
@@ -219,8 +230,7 @@ class Post:
 
     async def message(self) -> str | None:
         """The ts of the run's message, if one was posted and that is known."""
-        ts = await self._redis.call("HGET", self._key, "message")
-        return ts.decode() if _TS.fullmatch(ts or b"") else None
+        return _ts(await self._redis.call("HGET", self._key, "message"))
 
     async def save_message(self, ts: str) -> None:
         """Remember the run's message; with an empty ts, that it has none."""
@@ -231,9 +241,15 @@ class Post:
         count = await self._redis.call("HGET", self._key, "parts") or b"0"
         return int(count) if count.isdigit() else 0  # what is up already is found there
 
-    async def save_part(self, count: int) -> None:
-        """Remember that the first `count` parts are up."""
-        await self._set("parts", str(count))
+    async def save_part(self, count: int, file: str = "") -> None:
+        """Remember that the first `count` parts are up, and that `file`, an id, is the last."""
+        await self._set("parts", str(count), *((f"{_FILE}{file}", "up") if file else ()))
+
+    async def files_of(self, run_ids: Sequence[str]) -> frozenset[str]:
+        """Ids of the files that other runs put up."""
+        kept = [await self._redis.call("HKEYS", self._redis.key("run", each)) for each in run_ids]
+        names = [name.decode() for fields in kept for name in fields]
+        return frozenset(n.removeprefix(_FILE) for n in names if n.startswith(_FILE))
 
     async def card(self, name: str) -> str | None:
         """The ts of the card of that name, if it is up and still to be changed."""
@@ -258,10 +274,12 @@ class Post:
         raw = await self._redis.call("HGET", self._key, "outcome")
         return decode(Outcome, raw) if raw else None
 
-    async def _set(self, field: str, value: str) -> None:
-        await self._lease.write(
-            ("HSET", self._key, field, value), ("EXPIRE", self._key, self._seconds)
-        )
+    async def _set(self, *fields: str) -> None:
+        await self._lease.write(("HSET", self._key, *fields), ("EXPIRE", self._key, self._seconds))
+
+
+def _ts(raw: bytes | None) -> str | None:
+    return raw.decode() if raw and _TS.fullmatch(raw) else None
 
 
 def _pairs(flat: list[Any]) -> dict[bytes, bytes]:

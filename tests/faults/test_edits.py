@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from bot.local.model import ModelRequest, Reply, finish, held
-from bot.local.workspace import ADA
+from bot.local.workspace import ADA, BEN
+from bot.slack.render.buttons import DEEPER, REGENERATE, RETRY
 from tests.support.deployment import Deployment, deployed
 from tests.support.runs import answer
 
@@ -114,6 +117,89 @@ async def test_a_question_deleted_in_mid_run_leaves_nothing(redis_url: str) -> N
         await bot.ws.until(lambda: bot.own(SALES, root) == [])
         status = bot.ws.status(SALES, root)
         await bot.ws.until(lambda: status.session == "active")
+
+
+LONG = "\n\n".join(f"{i} " + "word " * 150 for i in range(120))
+"""More than fits into messages: the whole answer comes as a file."""
+
+
+def long_or_short(request: ModelRequest) -> Reply:
+    words = asked_for(request)
+    return finish(answer(f"Re: {words} {LONG if 'all' in words else ''}"))
+
+
+async def test_of_several_answers_to_a_question_an_edit_leaves_one(redis_url: str) -> None:
+    """Each of Retry, Regenerate and Go deeper answers it once more; once it is edited all of these
+    answers are to a question that is no more, and their files too: the newest is revised."""
+    go = asyncio.Event()
+
+    def brain(request: ModelRequest) -> Reply:
+        reply = long_or_short(request)
+        return reply if go.is_set() else held(reply, go)
+
+    async with deployed(brain, redis_url) as bot:
+        root = await bot.ask(ADA, SALES, "Tell all?")
+        await bot.ws.until(lambda: bot.api.requests and bot.own(SALES, root))
+        await bot.ws.say(ADA, SALES, "stop", root)
+        [stopped] = await bot.answered(SALES, root)
+        go.set()
+        for count, button in enumerate((RETRY, REGENERATE, DEEPER), 2):
+            newest = bot.terminals(SALES, root)[-1]["ts"] if count > 2 else stopped["ts"]
+            await bot.ws.click(BEN if count > 2 else ADA, SALES, newest, button)
+            await bot.answered(SALES, root, count)
+            await bot.ws.until(lambda: not bot.ws.delivery.under_way)
+        await bot.ws.until(lambda: len(_files(bot, root)) == 3)  # the long answer in each
+        newest = bot.terminals(SALES, root)[-1]["ts"]
+        await bot.ws.edit(ADA, SALES, root, f"<@{bot.ws.bot_user_id}> Tell all, now?")
+        await bot.ws.until(lambda: _is_one(bot, root, "Tell all, now?", files=1), 20)
+        assert bot.terminals(SALES, root)[0]["ts"] == newest
+        await bot.ws.edit(ADA, SALES, root, f"<@{bot.ws.bot_user_id}> Briefly?")
+        await bot.ws.until(lambda: _is_one(bot, root, "Briefly?", files=0), 20)
+
+
+@pytest.mark.parametrize("change", ["edit", "delete"])
+async def test_a_retry_under_way_is_of_the_question(redis_url: str, change: str) -> None:
+    """Edited while it is answered once more, the question has one answer, in its new words; deleted,
+    it has no further one."""
+
+    def brain(request: ModelRequest) -> Reply:
+        reply = finish(answer(f"Re: {asked_for(request)}"))
+        return held(reply, asyncio.Event()) if "How many?" in asked_for(request) else reply
+
+    async with deployed(brain, redis_url) as bot:
+        opening = await bot.ws.say(BEN, SALES, "A thread of people.")
+        root = str(opening["ts"])
+        asked = await bot.ask(ADA, SALES, "How many?", root)
+        await bot.ws.until(lambda: bot.api.requests and bot.own(SALES, root))
+        await bot.ws.say(ADA, SALES, "stop", root)
+        [stopped] = await bot.answered(SALES, root)
+        await bot.ws.click(BEN, SALES, stopped["ts"], RETRY)
+        await bot.ws.until(lambda: len(bot.api.requests) == 2 and len(bot.own(SALES, root)) == 2)
+        if change == "edit":
+            await bot.ws.edit(ADA, SALES, asked, f"<@{bot.ws.bot_user_id}> How few?")
+            await bot.ws.until(lambda: _is_one(bot, root, "How few?", files=0), 20)
+        else:
+            await bot.ws.delete(ADA, SALES, asked)
+            await bot.ws.until(lambda: [m["ts"] for m in bot.own(SALES, root)] == [stopped["ts"]])
+
+
+def _files(bot: Deployment, root: str) -> list[str]:
+    """Ids of the files that stand in the thread."""
+    return [file["id"] for each in bot.own(SALES, root) for file in each.get("files", ())]
+
+
+def _is_one(bot: Deployment, root: str, words: str, *, files: int) -> bool:
+    """Whether one answer stands there, revised, with its files; and no others are kept."""
+    ends, up = bot.terminals(SALES, root), _files(bot, root)
+    kept = [file.id for file in bot.ws.state.files.values() if not file.deleted]
+    shown = str(ends[0]["blocks"]) if len(ends) == 1 else ""
+    own = len(bot.own(SALES, root)) - files
+    return (
+        f"Re: {words}" in shown
+        and "Revised" in shown
+        and sorted(up) == sorted(kept)
+        and (len(up), own) == (files, 1)
+    )
 
 
 def _kept(bot: Deployment) -> list[object]:

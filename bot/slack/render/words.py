@@ -103,6 +103,7 @@ SHARED_BY = "{person} asked me this, and shares my answer: {question}"
 CANNOT_SHARE = "I no longer have that answer. Please ask again."
 NOTHING_RUNS = "Nothing is running here any more."
 CANNOT_RETRY = "I no longer have that question. Please ask it again."
+WAS_EDITED = "That question was edited, and I answer it in its new words."
 ALREADY_ASKED = "That was already asked; see below in the thread."
 GONE = (
     "I could not post my answer in <#{channel}>: {reason} If you still need it, ask me again, here "

@@ -104,7 +104,7 @@ OTHERS = {
     "another kind of answer": {"response_type": "ThreadSummary"},
     "a workflow's": {"entry": Entry.WORKFLOW_STEP},
     "once more": {"again": Again.REGENERATE},
-    "a revision": {"again": Again.EDITED, "replaces": "run_1"},
+    "a revision": {"again": Again.EDITED, "replaces": ("run_1",)},
 }
 
 

@@ -54,7 +54,7 @@ class Mailbox:
     cancelled: list[tuple[str, str]] = field(default_factory=list)
     feedback: list[Feedback] = field(default_factory=list)
     superseded: list[tuple[str, str]] = field(default_factory=list)
-    begun: str | None = None
+    begun: tuple[str, ...] = ()
     running: bool = True
     down: bool = False
     refused: int = 0
@@ -95,7 +95,7 @@ class Mailbox:
 
     async def asked_with(
         self, team: str, channel: str, ts: str
-    ) -> tuple[Request, str | None] | None:
+    ) -> tuple[Request, tuple[str, ...]] | None:
         found = [r for r in self.requests if ts in (r.ts, r.message) and r.channel == channel]
         return (found[-1], self.begun) if found else None
 
@@ -150,6 +150,10 @@ async def nothing_used(team: str, user: str) -> list[Standing]:
     return [Standing(Position(each, Spent(), None), None) for each in accounts]
 
 
+async def not_noted(run_id: str, file: str) -> None:
+    """Nobody asks for the files of a run."""
+
+
 class NoSchedules(ScheduleStore):
     """Nobody has scheduled anything."""
 
@@ -196,6 +200,7 @@ class Post:
     run_id: str = "run_1"
     ts: str | None = None
     parts: int = 0
+    files: list[str] = field(default_factory=list)
     lost: bool = False
     kept_cards: dict[str, str] = field(default_factory=dict)
     outcome: Outcome | None = None
@@ -209,8 +214,12 @@ class Post:
     async def posted_parts(self) -> int:
         return self.parts
 
-    async def save_part(self, count: int) -> None:
+    async def save_part(self, count: int, file: str = "") -> None:
         self.parts = count
+        self.files += [file] if file else []
+
+    async def files_of(self, run_ids: Sequence[str]) -> frozenset[str]:
+        return frozenset()
 
     async def cards(self) -> list[str]:
         return [ts for ts in self.kept_cards.values() if ts]

@@ -9,7 +9,7 @@ from bot.local.workspace import ADA, BEN, CHLOE, GUS, ExternalFile, FakeFile, Wo
 from bot.slack.conversation import SlackConversation
 from bot.slack.files import download
 from bot.slack.reachable import ReachableChannels
-from tests.unit.slack.rig import Rig, wired
+from tests.unit.slack.rig import Rig, not_noted, wired
 
 GENERAL = "C0GENERAL1"
 SALES = "C0SALES001"
@@ -22,7 +22,7 @@ class Asked:
 
     def __init__(self, ws: Workspace, rig: Rig) -> None:
         self.ws, self.rig = ws, rig
-        self.conversation = SlackConversation(rig.slack, ReachableChannels(rig.slack))
+        self.conversation = SlackConversation(rig.slack, ReachableChannels(rig.slack), not_noted)
 
     async def by(self, user, channel=GENERAL, files=(), **changes):
         said = await self.ws.say(user, channel, "a question", files=files)

@@ -13,7 +13,7 @@ from bot.local.workspace import ADA, BEN, GUS, Workspace
 from bot.slack.conversation import SlackConversation
 from bot.slack.directory import SlackDirectory
 from bot.slack.reachable import ReachableChannels
-from tests.unit.slack.rig import Rig, wired
+from tests.unit.slack.rig import Rig, not_noted, wired
 from tools.directory import find_channels, find_people, list_members
 from tools.search import search_messages
 
@@ -27,7 +27,7 @@ class Lookup:
         self.ws = ws
         channels = ReachableChannels(rig.slack)
         self.directory = SlackDirectory(rig.slack, channels)
-        self.conversation = SlackConversation(rig.slack, channels)
+        self.conversation = SlackConversation(rig.slack, channels, not_noted)
 
     def by(self, user: str, action_token: str = "", thread: str = "1.0"):
         request = Request(

@@ -29,8 +29,8 @@ async def settled(rig: Rig) -> int:
     return sum(r.channel == GENERAL for r in rig.mailbox.requests)
 
 
-@pytest.mark.parametrize("begun", [None, "run_1"])
-async def test_an_edit_asks_again_in_its_new_words(rig: Rig, begun: str | None) -> None:
+@pytest.mark.parametrize("begun", [(), ("run_1",)])
+async def test_an_edit_asks_again_in_its_new_words(rig: Rig, begun: tuple[str, ...]) -> None:
     """In place of the old request, whose run's message is taken over if it has begun."""
     rig.mailbox.begun = begun
     ts = await asked(rig)

@@ -307,7 +307,7 @@ async def test_the_answer_to_an_old_message_is_a_new_one(thread, how):
 
 
 async def test_a_revised_answer_stays_where_the_old_one_was(thread):
-    async with thread.open(edit_seconds=0, replaces="run_0") as surface:
+    async with thread.open(edit_seconds=0, replaces=("run_0",)) as surface:
         begun = thread.post.ts
         await surface.finish(outcome())
     assert [m["ts"] for m in thread.replies()] == [begun]
