@@ -17,6 +17,7 @@ SUM = re.compile(
 # Read from its first digit to its last and never in part: a long row of them takes no long time.
 FIGURE = r"\d[\d,]*+(?:\.\d++)?"
 NUMBER = rf"(?<!\d)(?<!\d,)[$€£]?({FIGURE})"
+TAX = r"(?:vat|tax|tip|sales tax|commission|interest)"
 PERCENT = r"(?:per cent|p[er]{0,2}c\w{0,2}t)"
 """However it is misspelt: what is left would be taken for a number of things."""
 RATE = rf"(?<!\d)(\d++(?:\.\d++)?)\s*(?:%|{PERCENT})"
@@ -31,19 +32,27 @@ WRITTEN = (
         r"(\1 / \2)",
     ),
     (rf"(?<![\w.]){NUMBER}\s*/\s*{NUMBER} (?:as|in)(?: an?)? percent\w*", r"(\1 / \2 * 100)"),
-    (rf"{NUMBER}\s*(?:\+|plus|and|with)\s*{RATE}(?!\s*of)", r"(\1 * (1 + \2 / 100))"),
-    (rf"{NUMBER}\s*(?:-|minus|less)\s*{RATE}(?!\s*of)", r"(\1 * (1 - \2 / 100))"),
+    (rf"{NUMBER}\s*(?:\+|plus|and|with|(?:and )?(?:it )?(?:goes|rises|grows|went) up|increased?|more)(?: by)?\s*(?:{TAX} (?:of|at) )?{RATE}(?!\s*of)", r"(\1 * (1 + \2 / 100))"),
+    (rf"{NUMBER}\s*(?:-|minus|less|(?:and )?(?:it )?(?:goes|falls|went) down|decreased?)(?: by)?\s*{RATE}(?!\s*of)", r"(\1 * (1 - \2 / 100))"),
+    (rf"(?:increase|raise) {NUMBER} by {RATE}", r"(\1 * (1 + \2 / 100))"),
+    (rf"(?:decrease|reduce|lower) {NUMBER} by {RATE}", r"(\1 * (1 - \2 / 100))"),
+    (rf"{RATE} more than {NUMBER}", r"(\2 * (1 + \1 / 100))"),
+    (rf"{RATE} less than {NUMBER}", r"(\2 * (1 - \1 / 100))"),
+    (rf"(?:how many|what) {PERCENT} (?:is|are) {NUMBER} (?:out )?of {NUMBER}", r"(\1 / \2 * 100)"),
+    (rf"{NUMBER} (?:out )?of {NUMBER} (?:as|in)(?: an?)? {PERCENT}", r"(\1 / \2 * 100)"),
+    (rf"difference between {NUMBER} and {NUMBER}", r"(\1 - \2)"),
     (rf"{RATE}\s+(?:off|discount on|off of)\s+{NUMBER}", r"(\2 * (1 - \1 / 100))"),
     (
-        rf"{RATE}\s+(?:vat|tax|tip|sales tax|commission|interest)\s+(?:on|of|for)\s+{NUMBER}",
+        rf"{RATE}\s+{TAX}\s+(?:on|of|for)\s+{NUMBER}",
         r"(\1 / 100 * \2)",
     ),
     (rf"{NUMBER}\s*(?:%|{PERCENT})\s+of\s+{NUMBER}", r"(\1 / 100 * \2)"),
     (rf"half of {NUMBER}", r"(\1 / 2)"),
+    (rf"{NUMBER} to the power of {NUMBER}", r"(\1 ** \2)"),
     (rf"(?<![\w.]){NUMBER} squared", r"(\1 ** 2)"),
     (rf"(?<![\w.]){NUMBER} cubed", r"(\1 ** 3)"),
     (rf"(?:square root|sqrt) of {NUMBER}", r"sqrt(\1)"),
-    (rf"{NUMBER}\s+(?:[a-z]+\s){{1,2}}(?:of|at)\s+{NUMBER}(?:\s+each)?", r"(\1 * \2)"),
+    (rf"{NUMBER}\s+(?!dozen|out)(?:[a-z]+\s){{1,2}}(?:of|at)\s+{NUMBER}(?!\s*(?:%|{PERCENT}))(?:\s+each)?", r"(\1 * \2)"),
     (r"(?<=[\d)])\s+(?:plus|and then)\s+(?=[\d($€£])", " + "),
     (r"(?<=[\d)])\s+(?:minus|less)\s+(?=[\d($€£])", " - "),
     (r"(?<=[\d)])\s+(?:times|multiplied by)\s+(?=[\d($€£])", " * "),
@@ -69,6 +78,8 @@ GOES_ON = re.compile(
     re.IGNORECASE,
 )
 """What is to be done with the result before, or with another share of the same."""
+CHANGES = re.compile(r"\b(?:net|gross|without|excluding|inclu\w+|before|compound|dozens?)\b", re.IGNORECASE)
+"""What makes another sum of the same numbers."""
 FIXED = {"double": " * 2", "triple": " * 3"}
 SIGNS = {"plus": "+", "add": "+", "minus": "-", "times": "*", "divided by": "/", "×": "*", "÷": "/"}
 
@@ -79,9 +90,9 @@ def _going_on(view: View) -> list[str]:
     if said is None or before is None or before.tool != "calculate":
         return []
     result = re.match(r"result: (-?[\d.,]+)", before.output or "")
-    share = re.fullmatch(r"[\d.]+ / 100 \* ([\d.]+)", str(before.arguments.get("expression")))
-    if said["share"] and share:
-        return [f"{_plain(said['share'])} / 100 * {share[1]}"]
+    expression = str(before.arguments.get("expression"))
+    if said["share"] and expression.count("/ 100") == 1:
+        return [re.sub(r"[\d.]+(?= / 100)", _plain(said["share"]), expression)]
     if result is None or said["share"]:
         return []
     if said["sign"]:
@@ -113,18 +124,36 @@ def expressions(text: str) -> list[str]:
 
 
 def answer(view: View, found: Findings) -> None:
-    """Let the calculator work it out."""
-    results = []
-    for code in _going_on(view) or expressions(view.text):
+    """Let the calculator work it out, but no part of it for the whole."""
+    codes, results = _going_on(view), []
+    if not codes and (codes := expressions(view.text)) and (left := _left_out(view, codes)):
+        found.summary = (
+            f"I cannot work this out as a whole: my rules would leave out “{left}”. Write it as a sum, "
+            "as “(1,340 + 60) / 12” or “19% of 119”."
+        )
+        return
+    for code in codes:
         output = view.do("calculate", f"I work out {code} with the calculator.", expression=code)
         if failed(output) or not output.startswith("result: "):
-            found.lower(f"{_readable(code)} could not be worked out: {reason(output)}", "low")
+            found.lower(f"{_readable(code)} could not be worked out: {reason(output).partition('. ')[0]}", "low")
             continue
         result = output.strip().splitlines()[0].removeprefix("result: ")
         results.append(_told(code, shown(result)))
         found.figure = _figure(result)
         found.source("Calculator", None, f"The result of {_readable(code)}.")
-    found.summary = listed(results) or "I could not work this out."
+    found.summary = listed(results) or "I could not work this out. Write decimals with a point, as 3.5."
+
+
+def _left_out(view: View, codes: list[str]) -> str:
+    """What no sum takes in of a message that is about nothing else, as it was written; "" for nothing."""
+    if view.turn.files:
+        return ""
+    taken = {float(each) for each in re.findall(r"\d+(?:\.\d+)?", " ".join(codes))}
+    for number in re.findall(rf"(?<![\w.,:/-]){ONE}(?![\w:/-])", plain(view.text)):
+        if float(re.sub(r"[^\d.]", "", number)) not in taken:
+            return number.strip()
+    changed = CHANGES.search(view.text)
+    return changed[0] if changed else ""
 
 
 def _figure(result: str) -> float | None:
