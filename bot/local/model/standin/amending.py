@@ -140,7 +140,12 @@ def _revised(before: Turn, said: str) -> str | None:
     )
     if last and last.is_undone and AGAIN.fullmatch(said):
         return before.text
-    if REMIND.search(before.text) and not ONCE.search(before.text) and ONCE.match(said):
+    if (
+        REMIND.search(before.text)
+        and not ONCE.search(before.text)
+        and ONCE.match(said)
+        and not REMIND.search(said)
+    ):
         return f"{before.text} {said}"  # it was asked when
     core = TAIL.sub("", LEAD.sub("", said)).strip()
     changes = [_moved(before.text, core)]

@@ -32,6 +32,11 @@ DELETE = re.compile(
     r"\b(?:delete|remove|take out)\b(?: the)?\s+(?:(?P<place>first|last) (?:line|item|paragraph|point|heading|section)|[\"“'‘]?(?P<text>[^\"”'’]+))",
     re.IGNORECASE,
 )
+GONE = re.compile(
+    r"\b(?:delete|remove|throw away|trash)\b (?:(?:the|this|that|our|your|whole|entire) )*canvas\W*$|"
+    r"^\W*(?:please )?(?:share|send|export|print|copy|duplicate|archive|lock|move)\b.*\bcanvas\b",
+    re.IGNORECASE,
+)
 PLACE = re.compile(r"#(?P<name>[\w-]+)")
 HEAD = re.compile(r"canvas: (?P<id>\w+) · title: (?P<title>.*?)(?: · empty)?$", re.M)
 MADE = re.compile(r"^(?:made|edited): (?P<id>\w+) · link: (?P<url>\S+)")
@@ -48,7 +53,9 @@ def is_asked(view: View) -> bool:
     last = view.earlier[0].tool if view.earlier else ""
     changes = any(each.search(view.text) for each in (ADD, RENAME, REPLACE, DELETE))
     reads = re.fullmatch(
-        r"\W*(?:read|show|open)(?: me)? (?:it|this|that)(?: again)?\W*", view.text, re.I
+        r"\W*(?:(?:read|show|open)(?: me)? (?:it|this|that)(?: again)?|what does (?:it|this|that) say|what(?:'s| is) in (?:it|this|that))\W*",
+        view.text,
+        re.I,
     )
     return (
         last in TOOLS
@@ -65,6 +72,8 @@ def answer(view: View, found: Findings) -> None:
         _make(view, found)
     elif asked := RENAME.search(text):
         _edit(view, found, "rename", asked["text"].strip())
+    elif GONE.search(text):
+        found.summary = "I make, read and change canvases, no more: the rest you can do in Slack, from the canvas's own menu."
     elif asked := DELETE.search(text):
         _edit(view, found, "delete", place=asked["place"] or "", old=_bare(asked["text"] or ""))
     elif (asked := REPLACE.search(text)) and not ADD.match(text):
@@ -107,7 +116,7 @@ def _make(view: View, found: Findings) -> None:
 
 def _added(asked: re.Match[str]) -> str:
     text = re.sub(
-        r"\s+(?:to|into|in) (?:the|this|that|our)(?: \w+)? ?canvas\W*$",
+        r"\s+(?:(?:to|into|in) (?:the|this|that|our)(?: \w+)? ?canvas|(?:to|into) it)\W*$",
         "",
         asked["text"],
         flags=re.I,

@@ -8,8 +8,9 @@ from zoneinfo import available_timezones
 
 from .findings import Findings
 from .outputs import failed, reason
+from .times import WEEKDAYS
 from .view import View
-from .words import listed
+from .words import has, listed
 
 NOW = re.compile(
     r"\b(?:what(?:'s| is)? (?:the )?(?:current )?(?:local )?time|current time|time is it|time now)\b"
@@ -46,6 +47,7 @@ CONVERT_ON = re.compile(
     rf"\W*(?:and|what about|how about)\W+(?:at\s+)?(?P<time>{_TIME})?\W*(?:(?:in|for|to)\s+(?P<to>[A-Za-z .,'&-]+))?\W*",
     re.IGNORECASE,
 )
+NOT_NOW = rf"will|in \d+|in an?|ago|was|on|{'|'.join(WEEKDAYS)}|tomorrow|yesterday|until|at which"
 FOR_SOMEBODY = re.compile(r"\bfor (?!me\b|us\b)@?[A-Z]")
 TOLD = re.compile(r"^\w+: (\S+) (\d\d:\d\d)(?::\d\d)? (\w+) \((\S+), (\S+)\)$", re.M)
 
@@ -63,7 +65,8 @@ def is_asked(view: View) -> bool:
         return False
     if view.earlier and view.earlier[0].tool == "current_time" and AND_IN.search(view.text):
         return True
-    return bool(NOW.search(view.text)) and not FOR_SOMEBODY.search(view.text)
+    now = NOW.search(view.text)
+    return bool(now) and not (FOR_SOMEBODY.search(view.text) or has(view.text, NOT_NOW))
 
 
 def _converted(view: View) -> re.Match[str] | None:

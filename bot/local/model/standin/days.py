@@ -12,6 +12,7 @@ from .moments import DAYS, to_next
 from .outputs import failed
 from .times import MONTHS, month_of
 from .view import View
+from .words import has
 
 TODAY = re.compile(
     r"\bwhat(?:'s| is)?(?: the)? (?:(?:current )?(?:date|day)|weekday)(?: of the week)?(?: (?:is|do we have))?(?: it)?"
@@ -20,9 +21,25 @@ TODAY = re.compile(
     re.IGNORECASE,
 )
 UNTIL = re.compile(
-    r"\bhow (?:many days|long)(?: (?:is|are) (?:it|there|left))? (?:until|till|to|before|since)\s+(?P<day>.+)",
+    r"\b(?:how (?:many (?P<unit>(?:working |business )?days|weeks)|long)(?: (?:is|are) (?:it|there|left))?|days|weeks) (?:until|till|to|before|since)\s+(?P<day>.+)|"
+    r"\bin how many (?P<of>days|weeks) (?:is|are)\s+(?P<on>.+)",
     re.IGNORECASE,
 )
+NO_DAY = re.compile(
+    r"\bhow many (?:hours|days|weeks|months|minutes)\b.*\b(?:until|till|left|to go)\b",
+    re.IGNORECASE,
+)
+WEEKDAY = re.compile(
+    r"\b(?:what|which) (?:week)?day(?: of the week)? (?:is|was|will(?: be)?|falls)(?: (?:it|on))*\s+(?P<day>.+)|"
+    r"\bwhen is (?P<feast>(?:christmas|halloween|valentine|new year)\b.*)",
+    re.IGNORECASE,
+)
+THAT = re.compile(
+    r"\W*(?:and )?(?:how many (?P<unit>working days|business days|weekdays|weeks)(?: (?:is|are|was|were|does|makes?) (?:that|this|it|those|these|there)\b.*)?|"
+    r"(?:in )?(?P<of>working days|business days|weeks))\W*",
+    re.IGNORECASE,
+)
+"""What the days that were counted just now are in another measure."""
 ON = re.compile(
     r"\b(?:what (?:date|day) (?:is|will it be|is it)(?: in)?|date in|in)\s+(?P<count>\d{1,4}) (?P<unit>days?|weeks?|months?|years?)"
     r"(?: from (?:now|today))?\W*$",
@@ -63,8 +80,10 @@ def is_asked(view: View) -> bool:
     """Whether this asks for a date or for a number of days, and today's date is known."""
     if not view.turn.day:
         return False
-    today, until = _today(view), UNTIL.search(view.text)
-    if _between(view) or _reckoned(view.text, today) or (until and _day(until["day"], today)):
+    today = _today(view)
+    if _between(view) or _reckoned(view.text, today) or _until(view):
+        return True
+    if _counted_before(view) or NO_DAY.search(view.text):
         return True
     return bool(TODAY.search(view.text) or ON.search(view.text))
 
@@ -72,12 +91,17 @@ def is_asked(view: View) -> bool:
 def answer(view: View, found: Findings) -> None:
     """Count with the tools for dates, from the day on which it was asked."""
     today = _today(view)
-    if between := _between(view):
+    if counted := _counted_before(view):
+        found.summary = _in_another_measure(view.text, counted)
+    elif between := _between(view):
         _count(view, found, *between)
     elif reckoned := _reckoned(view.text, today):
         found.summary = reckoned
-    elif until := UNTIL.search(view.text):
-        _count(view, found, today, _day(until["day"], today) or today)
+    elif until := _until(view):
+        _count(view, found, today, until)
+    elif NO_DAY.search(view.text):
+        found.summary = "I can count the days until a day that you name, as in “How many days until 24 December?”."
+        return
     elif asked := ON.search(view.text):
         unit = asked["unit"].lower().rstrip("s")
         count = int(asked["count"]) * (7 if unit == "week" else 1)
@@ -107,6 +131,9 @@ def _reckoned(text: str, today: date) -> str:
         if last:
             day -= timedelta(14 if day.weekday() == today.weekday() else 7)
         return f"{'Last' if last else 'The next'} {day:%A} {'was' if last else 'is'} **{day.day} {day:%B %Y}**."
+    named = WEEKDAY.search(text)
+    if named and (on := _day(named["day"] or named["feast"], today)):
+        return f"{on.day} {on:%B %Y} {'was' if on < today else 'is'} a **{on:%A}**."
     if WEEK.search(text):
         return f"It is week **{today.isocalendar().week}** of {today.isocalendar().year}."
     if asked := LEAP.search(text):
@@ -118,6 +145,33 @@ def _reckoned(text: str, today: date) -> str:
         return ""
     age = today.year - born.year - ((today.month, today.day) < (born.month, born.day))
     return f"Somebody born on {born.day} {born:%B %Y} is **{age} years old**."
+
+
+def _until(view: View) -> date | None:
+    asked = UNTIL.search(view.text)
+    return _day(asked["day"] or asked["on"], _today(view)) if asked else None
+
+
+def _counted_before(view: View) -> str:
+    """What was counted just now, where the question is about no more; "" otherwise."""
+    before = view.earlier[0] if view.earlier else None
+    said = THAT.fullmatch(view.text) and before and before.tool == "count_days"
+    return (before.output or "") if said and before else ""
+
+
+def _in_another_measure(text: str, counted: str) -> str:
+    wanted = THAT.fullmatch(text)
+    if wanted and "week" in (wanted["unit"] or wanted["of"]).lower().replace("weekday", ""):
+        told = re.search(r"^days: -?([\d,]+)", counted, re.M)
+        weeks, days = divmod(int(told[1].replace(",", "")), 7) if told else (0, 0)
+        rest = f" and {days} day{'s' * (days != 1)}" if days else ""
+        return f"These are **{weeks} week{'s' * (weeks != 1)}{rest}**."
+    working = re.search(r"^working days: -?([\d,]+)", counted, re.M)
+    return (
+        f"Of these, **{working[1]}** are working days, Monday to Friday."
+        if working
+        else "I cannot tell."
+    )
 
 
 def _between(view: View) -> tuple[date, date] | None:
@@ -147,6 +201,8 @@ def _count(view: View, found: Findings, today: date, day: date) -> None:
     else:
         when = _when(today, day)
     found.summary = f"It is **{days}** {when}."
+    if has(view.text, "weeks"):
+        found.points.append(_in_another_measure("weeks", output))
     if working:
         found.points.append(f"Of these, {working[1]} are working days, Monday to Friday.")
 

@@ -58,6 +58,7 @@ INTENTS = (
     Intent(amending.is_asked, amending.answer),
     Intent(again.is_asked, again.answer),
     Intent(chat.is_asked, chat.answer),
+    Intent(languages.is_half_known, languages.answer),
     # Certain words do: the later in the day and the more public, the earlier it is looked at.
     Intent(memory.is_asked, memory.answer),
     Intent(schedules.is_asked, schedules.answer, beside_others=True),

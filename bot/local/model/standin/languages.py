@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from .findings import STAND_IN, Findings
 from .view import View
+from .words import has
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,7 @@ class Language:
 _HOW_TO_GO_ON = "OPENAI_API_KEY"
 KNOWN = (
     Language(
-        re.compile(r"\b(?:nur|der|die|das|und|ist|war|wie|was|wer|wo|nach|nicht|ich|bitte|kannst|zeige?|mir|für|welche\w*|wieviele?|eine?n?|danke|hoch|fasse?|letzten?|hier|zusammen|mit|von|auf|sind|alle)\b", re.I),
+        re.compile(r"\b(?:nur|der|die|das|und|ist|war|wie|was|wer|wo|nach|nicht|ich|bitte|kannst|zeige?|mir|für|welche\w*|wieviele?|eine?n?|danke|hoch|fasse?|letzten?|hier|zusammen|mit|von|auf|sind|alle|noch|schon|offen\w*|gibt|haben|wir|wurden?|letzte[nrs]?|unsere?r?)\b", re.I),
         re.compile(r"\b(?:hallo|guten (?:tag|morgen|abend)|moin|servus)\b", re.I),
         "Hallo!",
         "Ich bin nur der Platzhalter für ein Modell und verstehe wenig mehr als Englisch. Mit "
@@ -64,6 +65,7 @@ FIGURES = {
     "im|in|en": "in", "und|et|y": "and", "tabelle|tableau": "table", "zeilen|lignes|filas": "rows",
 }  # fmt: skip
 """Words of questions about figures, in English."""
+ENGLISH = "the|is|are|of|what|who|how|when|did|does|do|we|our|you|my|with"
 FIGURES_IN = re.compile(
     r"\b(?:monat(?:e|en)?|produkte?n?|regionen|diagramm|produits?|productos?|regiones|mois|graphique|gráfico|umsatz|umsätze|erlöse?|revenus? par|ventes|wie viele|durchschnitt\w*|chiffre d'affaires|combien|ventas|ingresos|cuánt[oa]s)\b",
     re.I,
@@ -73,6 +75,14 @@ FIGURES_IN = re.compile(
 def is_asked(view: View) -> bool:
     """Whether this is in another language than English."""
     return language(view.text) is not None
+
+
+def is_half_known(view: View) -> bool:
+    """Whether words of it stay foreign that no figure is worked out without."""
+    spoken = language(view.text) or (KNOWN[0] if FIGURES_IN.search(view.text) else None)
+    return bool(spoken and spoken.sign.search(in_english(view.text))) and not has(
+        view.text, ENGLISH
+    )
 
 
 def answer(view: View, found: Findings) -> None:

@@ -88,6 +88,13 @@ class Now:
         return found
 
 
+def is_real(said: re.Match[str], at: datetime) -> bool:
+    """Whether the day and the hour that were said are those of the time that was made of them."""
+    hour = said["hour"] or re.sub(r"\D.*", "", said["only"] or "")
+    day = re.search(r"\b\d{1,2}(?!\d)", re.sub(r"\d{4}-\d\d-", "", said["date"] or ""))
+    return int(hour if hour.isdigit() else 0) < 24 and (day is None or int(day[0]) == at.day)
+
+
 def has_passed(said: str) -> str:
     """What to say of a time that is over."""
     return (

@@ -12,6 +12,7 @@ from .outputs import not_done
 from .view import View
 from .words import content, has, overlap
 
+MOST_LINES = 20
 CHANNEL = re.compile(r"(?:<#(?P<id>[A-Z0-9]+)(?:\|[^>]*)?>|#(?P<name>[\w-]+))")
 VERB = r"post|announce|publish|say|write|send|share|tell|message|forward|let"
 WANTED = re.compile(
@@ -27,8 +28,15 @@ POLITE = re.compile(
 )
 PERSON = re.compile(
     rf"^\W*(?:please )?(?:(?:{VERB}|DM|dm|email|e-mail|call)\b(?: an?)?(?: direct| private)?(?: message| dm| note| e-?mail)?(?: to)?|let)\s+"
-    r"@?(?!me\b|us\b|I\b)(?P<who>[A-Z]\w+)\b.*(?:\b(?:that|saying|know)\b|:|\bhi\b|\bhello\b)",
+    r"@?(?!me\b|us\b|I\b)(?P<who>[A-Z]\w+)\b.*(?:\b(?:that|saying|know|about)\b|:|\bhi\b|\bhello\b)|^\W*(?:please )?(?:dm|ping|notify) (?!me\b|us\b)@?(?P<whom>\w+)",
 )
+DESCRIBED = re.compile(
+    r"\W*(?:the|an?|our|my|your|his|her|their|these|those|all|this|that)\b(?!.*\b(?:is|are|was|were|has|have|will|can)\b)",
+    re.IGNORECASE,
+)
+"""Words that name what is to be posted rather than being it: "the summary of this thread"."""
+NOT_FOR = re.compile(r"\b(?:of|about|from|for)\s*$", re.IGNORECASE)
+"""What stands before a channel that is spoken of: "write a summary of #sales"."""
 NEXT = re.compile(
     r"\s*(?P<joint>(?:[,;]\s*)?(?:and(?:\s+(?:then|also))?|then|also)\s+|[,;]\s+)", re.IGNORECASE
 )
@@ -53,6 +61,8 @@ class Message:
     channel: str
     text: str
     around: str
+    is_named: bool = False
+    """Whether `text` only names what to post, as "the summary of this thread"."""
 
 
 def is_asked(view: View) -> bool:
@@ -78,7 +88,12 @@ def answer(view: View, found: Findings) -> None:
 
 def _send(view: View, found: Findings, message: Message) -> None:
     """Now or at the time that was said."""
-    if once := ONCE.search(message.around):
+    if message.is_named:
+        found.summary = (
+            f"Nothing was posted: I cannot tell which words “{message.text}” stands for. Put the words in quotation "
+            f"marks, or ask me for it first and then say “post that to {message.channel}”."
+        )
+    elif once := ONCE.search(message.around):
         _later(view, found, message, once)
     elif over := PASSED.search(message.around):
         found.summary = has_passed(f"“{over[0]}”")
@@ -91,13 +106,25 @@ def _messages(view: View) -> list[Message]:
     the last answer."""
     if not WANTED.search(view.text):
         return []
-    last = str(view.last_answer.get("summary") or "")
+    last = _last(view)
     parts = [part if WANTED.search(part) else f"post {part}" for part in _parts(view.text)]
     read = [message for part in parts if (message := _message(part, last))]
     said = next((each.text for each in read if each.text), last)
     if not all(each.text for each in read):  # one message for all of them, at one time
         read = [replace(each, around=" ".join(one.around for one in read)) for each in read]
     return [each if each.text else replace(each, text=said) for each in read if each.text or said]
+
+
+def _last(view: View) -> str:
+    """The last answer as a message: what was found, not that nothing was."""
+    last = view.last_answer
+    if not (last.get("sources") or last.get("table")):
+        return ""
+    rows = [", ".join(row) for row in (last.get("table") or {}).get("rows", ())]
+    lines = [*(last.get("key_points") or ()), *rows]
+    return "\n".join(
+        [str(last.get("summary") or ""), *(f"• {line}" for line in lines[:MOST_LINES])]
+    )
 
 
 def _parts(text: str) -> list[str]:
@@ -117,7 +144,7 @@ def _message(text: str, last: str) -> Message | None:
     """The channel and the words: in quotation marks, after the channel, or before it; of "it" those
     of the `last` answer; "" where there are none. A time within the words is no time to post at."""
     channel = CHANNEL.search(QUOTED.sub(lambda quoted: "_" * len(quoted[0]), text))
-    if channel is None:
+    if channel is None or NOT_FOR.search(text[: channel.start()]):
         return None
     where = channel["id"] or f"#{channel['name']}"
     if quoted := QUOTED.search(text):
@@ -130,14 +157,19 @@ def _message(text: str, last: str) -> Message | None:
     if told := AFTER.search(after):
         return Message(where, _clean(told["text"]), f"{before} {when}")
     inside = re.sub(WANTED, "", before, count=1)
-    inside = re.sub(r"\s*\b(?:to|in|into|on)\s*(?:the\s+)?(?:channel\s+)?$", "", inside)
+    inside = re.sub(r"\s*\b(?:to|in|into|on|with)\s*(?:the\s+)?(?:channel\s+)?$", "", inside)
     if not inside.strip():
-        return Message(where, POLITE.sub("", _clean(after)), when)
+        words = POLITE.sub("", _clean(after))
+        return Message(where, words, when, _is_name(words))
     if re.fullmatch(rf"\W*{LAST}\W*(?:over|with)?\W*", inside, re.IGNORECASE):
-        return Message(where, last, f"{when} {after}") if last else None
+        return Message(where, last or "that", f"{when} {after}", is_named=not last)
     words = _clean(inside)
     is_told = len(words) > 1 and not has(words, r"what|who|about")
-    return Message(where, words, f"{when} {after}") if is_told else None
+    return Message(where, words, f"{when} {after}", _is_name(words)) if is_told else None
+
+
+def _is_name(words: str) -> bool:
+    return bool(DESCRIBED.match(words))
 
 
 def _clean(text: str) -> str:
@@ -179,7 +211,7 @@ def _later(view: View, found: Findings, message: Message, once: re.Match[str]) -
 
 def _to_a_person(view: View, found: Findings) -> None:
     named = PERSON.search(view.text)
-    who = named["who"] if named else "somebody"
+    who = (named["who"] or named["whom"]) if named else "somebody"
     found.summary = (
         f"I do not write to people directly, so nothing was sent to {who}. I can post in a channel that "
         "I am in, and a mention there reaches them."

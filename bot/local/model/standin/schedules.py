@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from .findings import Findings
-from .moments import OFTEN, ONCE, PASSED, Now, cron, has_passed, in_words
+from .moments import DAYS, OFTEN, ONCE, PASSED, Now, cron, has_passed, in_words, is_real
 from .outputs import failed, not_done, reason
 from .view import View
 from .words import content, has, overlap
@@ -19,7 +19,7 @@ LIST = re.compile(
 )
 CANCEL = re.compile(
     r"\b(?:cancel|stop|delete|remove|end|unschedule)\b.*\b(?:schedules?|scheduled|reminders?|reminding|every)\b(?!.*messages?)|"
-    r"^\W*(?:please )?(?:cancel|unschedule) (?:it|that|this|them|all)\b(?!.*messages?)",
+    r"^\W*(?:please )?(?:cancel|unschedule) (?:it|that|this|them|all|the (?:\w+ )?one)\b(?!.*messages?)",
     re.IGNORECASE,
 )
 REMIND = re.compile(
@@ -31,6 +31,16 @@ OVER = re.compile(
     re.IGNORECASE,
 )
 """A reminder for a time that is over."""
+UNKNOWN = re.compile(
+    rf"(?:^\W*|\bremind (?:me|us)\b.*)\b(?:(?:every|each) (?:second|other|third|fourth|last|\d+|two|three|few|half|hour|minute|week(?!day)|quarter|year|night|evening|afternoon)\w*(?: (?:{'|'.join(DAYS)}))?|"
+    r"hourly|weekly|biweekly|fortnightly|yearly)\b|"
+    rf"{OFTEN.pattern}(?:,? (?:and|or|&) (?:every |each |on |at )?(?:{'|'.join(DAYS)}|\d|noon)\w*|,? (?:on the \d|until|till|except|for \d|starting|twice)\w*)",
+    re.IGNORECASE,
+)
+"""A rhythm that is not to be taken for the nearest that is known."""
+OTHERS = re.compile(
+    r"^\W*(?:(?:please|can you|could you)\W+)*remind (?!(?:me|us)\b)\S+ ", re.IGNORECASE
+)
 DUE = re.compile(r"^Reminder: (?P<text>.+)", re.DOTALL)
 TO_ASK = re.compile(r"^\W*ask (?:me|us) (?P<text>.+)", re.DOTALL | re.IGNORECASE)
 """What comes of "every Monday, ask me what I plan" on a Monday."""
@@ -64,13 +74,15 @@ def is_asked(view: View) -> bool:
         return bool(OFTEN.search(text) or REMIND.search(text))
     if (
         CANCEL.search(text)
-        and has(text, "it|that|this|them|all")
+        and has(text, "it|that|this|them|all|one")
         and not has(text, "schedule[ds]?|reminders?")
     ):
         last = view.earlier[0].tool if view.earlier else ""
         return last in ("schedule_prompt", "list_schedules")
     once = ASKED_AT.search(text) and ONCE.search(text)
     later = once and not once["date"] and not has(text, r"what time|#\S+")  # a date may be asked of
+    if UNKNOWN.search(text) or OTHERS.search(text):
+        return True
     return bool(later) or any(
         each.search(text) for each in (OFTEN, REMIND, LIST, CANCEL, DUE, TO_ASK)
     )
@@ -85,6 +97,15 @@ def answer(view: View, found: Findings) -> None:
         found.summary = f"You wanted to be asked **{_as_said_to_you(to_ask['text'])}**"
     elif CANCEL.search(text):
         _cancel(view, found)
+    elif OTHERS.search(text):
+        found.summary = (
+            "I can remind you alone, here: “Remind me tomorrow at 10 to …”. Nothing was scheduled."
+        )
+    elif rhythm := UNKNOWN.search(text):
+        found.summary = (
+            f"My rules do not know “{REMIND.sub('', rhythm[0]).strip(' ,')}”, so nothing was scheduled. They know every day, weekday "
+            "and month (on its first), and one day of each week."
+        )
     elif often := OFTEN.search(text):
         said = _without(text, often)
         if REMIND.search(said):
@@ -97,7 +118,8 @@ def answer(view: View, found: Findings) -> None:
     elif LIST.search(text):
         _list(view, found)
     else:
-        wish = REMIND.sub("", text).strip(" .!?") or "call Ben"
+        named = re.search(r"\bremind (?:me|us) (?:to|of|about|that) (.+?)\W*$", text, re.I)
+        wish = named[1] if named else "call Ben"
         of = "about" if has(text, "remind (?:me|us) (?:of|about)") else "to"
         found.summary = (
             f"When? Tell me the time as well, as in “Remind me tomorrow at 10 {of} {wish}”."
@@ -114,6 +136,9 @@ def _once(view: View, found: Findings, once: re.Match[str]) -> None:
     rest = _without(view.text, once)
     now = Now.of(view)
     at = now.moment(once)
+    if not is_real(once, at):
+        found.summary = f"“{once[0].strip()}” is no time there is, so nothing was scheduled. Say it as “tomorrow at 10”."
+        return
     if at <= now.at:
         found.summary = has_passed(in_words(at))
         return
@@ -211,9 +236,14 @@ def _meant(view: View, listed: list[Scheduled]) -> list[Scheduled]:
         only_reminders = has(view.text, "reminders") and not has(view.text, "schedules")
         return reminders if only_reminders else listed
     said = content(view.text)
-    named = [each for each in listed if overlap(said, content(each.text)) >= 1]
-    if len(named) == 1 or len(listed) == 1:
-        return named or listed
+    named = [
+        each for each in listed if overlap(said, content(each.text.removeprefix("Reminder:"))) >= 1
+    ]
+    only = (
+        listed if len(listed) == 1 and not re.search(r"\b(?:about|of|to|for) \w", view.text) else []
+    )
+    if len(named) == 1 or only:
+        return named or only
     made = next(
         (step.arguments.get("text") for step in view.steps if step.tool == "schedule_prompt"), None
     )

@@ -32,8 +32,14 @@ WRITTEN = (
         r"(\1 / \2)",
     ),
     (rf"(?<![\w.]){NUMBER}\s*/\s*{NUMBER} (?:as|in)(?: an?)? percent\w*", r"(\1 / \2 * 100)"),
-    (rf"{NUMBER}\s*(?:\+|plus|and|with|(?:and )?(?:it )?(?:goes|rises|grows|went) up|increased?|more)(?: by)?\s*(?:{TAX} (?:of|at) )?{RATE}(?!\s*of)", r"(\1 * (1 + \2 / 100))"),
-    (rf"{NUMBER}\s*(?:-|minus|less|(?:and )?(?:it )?(?:goes|falls|went) down|decreased?)(?: by)?\s*{RATE}(?!\s*of)", r"(\1 * (1 - \2 / 100))"),
+    (
+        rf"{NUMBER}\s*(?:\+|plus|and|with|(?:and )?(?:it )?(?:goes|rises|grows|went) up|increased?|more)(?: by)?\s*(?:{TAX} (?:of|at) )?{RATE}(?!\s*of)",
+        r"(\1 * (1 + \2 / 100))",
+    ),
+    (
+        rf"{NUMBER}\s*(?:-|minus|less|(?:and )?(?:it )?(?:goes|falls|went) down|decreased?)(?: by)?\s*{RATE}(?!\s*of)",
+        r"(\1 * (1 - \2 / 100))",
+    ),
     (rf"(?:increase|raise) {NUMBER} by {RATE}", r"(\1 * (1 + \2 / 100))"),
     (rf"(?:decrease|reduce|lower) {NUMBER} by {RATE}", r"(\1 * (1 - \2 / 100))"),
     (rf"{RATE} more than {NUMBER}", r"(\2 * (1 + \1 / 100))"),
@@ -52,7 +58,10 @@ WRITTEN = (
     (rf"(?<![\w.]){NUMBER} squared", r"(\1 ** 2)"),
     (rf"(?<![\w.]){NUMBER} cubed", r"(\1 ** 3)"),
     (rf"(?:square root|sqrt) of {NUMBER}", r"sqrt(\1)"),
-    (rf"{NUMBER}\s+(?!dozen|out)(?:[a-z]+\s){{1,2}}(?:of|at)\s+{NUMBER}(?!\s*(?:%|{PERCENT}))(?:\s+each)?", r"(\1 * \2)"),
+    (
+        rf"{NUMBER}\s+(?!dozen|out)(?:[a-z]+\s){{1,2}}(?:of|at)\s+{NUMBER}(?!\s*(?:%|{PERCENT}))(?:\s+each)?",
+        r"(\1 * \2)",
+    ),
     (r"(?<=[\d)])\s+(?:plus|and then)\s+(?=[\d($€£])", " + "),
     (r"(?<=[\d)])\s+(?:minus|less)\s+(?=[\d($€£])", " - "),
     (r"(?<=[\d)])\s+(?:times|multiplied by)\s+(?=[\d($€£])", " * "),
@@ -78,7 +87,9 @@ GOES_ON = re.compile(
     re.IGNORECASE,
 )
 """What is to be done with the result before, or with another share of the same."""
-CHANGES = re.compile(r"\b(?:net|gross|without|excluding|inclu\w+|before|compound|dozens?)\b", re.IGNORECASE)
+CHANGES = re.compile(
+    r"\b(?:net|gross|without|excluding|inclu\w+|before|compound|dozens?)\b", re.IGNORECASE
+)
 """What makes another sum of the same numbers."""
 FIXED = {"double": " * 2", "triple": " * 3"}
 SIGNS = {"plus": "+", "add": "+", "minus": "-", "times": "*", "divided by": "/", "×": "*", "÷": "/"}
@@ -135,13 +146,18 @@ def answer(view: View, found: Findings) -> None:
     for code in codes:
         output = view.do("calculate", f"I work out {code} with the calculator.", expression=code)
         if failed(output) or not output.startswith("result: "):
-            found.lower(f"{_readable(code)} could not be worked out: {reason(output).partition('. ')[0]}", "low")
+            found.lower(
+                f"{_readable(code)} could not be worked out: {reason(output).partition('. ')[0]}",
+                "low",
+            )
             continue
         result = output.strip().splitlines()[0].removeprefix("result: ")
         results.append(_told(code, shown(result)))
         found.figure = _figure(result)
         found.source("Calculator", None, f"The result of {_readable(code)}.")
-    found.summary = listed(results) or "I could not work this out. Write decimals with a point, as 3.5."
+    found.summary = (
+        listed(results) or "I could not work this out. Write decimals with a point, as 3.5."
+    )
 
 
 def _left_out(view: View, codes: list[str]) -> str:
@@ -151,7 +167,7 @@ def _left_out(view: View, codes: list[str]) -> str:
     taken = {float(each) for each in re.findall(r"\d+(?:\.\d+)?", " ".join(codes))}
     for number in re.findall(rf"(?<![\w.,:/-]){ONE}(?![\w:/-])", plain(view.text)):
         if float(re.sub(r"[^\d.]", "", number)) not in taken:
-            return number.strip()
+            return str(number).strip()
     changed = CHANGES.search(view.text)
     return changed[0] if changed else ""
 
