@@ -2,8 +2,8 @@
 
 The browser says what it shows with `{"channel": …, "thread": …, "tab": …}` and gets a list of
 operations for that: `message`, `remove`, `status`, `prompts`, `modals`, `home`, `step`, `sidebar`,
-`kept`, where the sidebar shows what is new in other places. Changes that come in a burst are sent once, as the workspace
-stands then.
+`kept`, `leave`, where the sidebar shows what is new in other places. Changes that come in a burst
+are sent once, as the workspace stands then.
 """
 
 import asyncio
@@ -96,9 +96,9 @@ class LivePage:
             pending, self._pending = self._pending, {}
             operations = [op for change in pending.values() for op in self._operations(change)]
             sidebars = [op for op in operations if op["op"] == "sidebar"]
-            operations = [op for op in operations if op not in sidebars[:-1]]
+            others = [op for op in operations if op["op"] != "sidebar"]
             if operations:
-                await self._socket.send_json(operations)
+                await self._socket.send_json(others + sidebars[-1:])
 
     def _operations(self, change: Change) -> list[Json]:
         if change.channel is None:
@@ -115,6 +115,8 @@ class LivePage:
 
     def _personal(self, change: Change) -> list[Json]:
         user = self._at.user
+        if change.kind == "people":
+            return [{"op": "leave"} if change.user == user else self._sidebar()]
         if change.user != user:
             return []
         if change.kind.startswith("view_"):

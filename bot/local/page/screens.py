@@ -117,7 +117,7 @@ class Screens:
             message_shortcuts=[s for s in self._shortcuts if s.get("type") == "message"],
             functions=self._functions,
             changes=self.changes,
-            suggestions=suggestions(self._ws, [*self._commands, *CHANNEL_COMMANDS]),
+            suggestions=suggestions([*self._commands, *CHANNEL_COMMANDS]),
         )
 
     def sidebar(self, at: Address) -> str:

@@ -3,9 +3,8 @@
 from dataclasses import asdict
 from typing import Any
 
-from bot.local.page.suggestions import act_as
 from bot.local.page.unread import ReadMarks
-from bot.local.workspace import Channel, Workspace
+from bot.local.workspace import Channel, Person, Workspace
 
 Json = dict[str, Any]
 
@@ -58,5 +57,12 @@ def sidebar(ws: Workspace, marks: ReadMarks, user: str) -> Json:
         "dm": listed(own_dm) if own_dm else None,
         "channels": [listed(c) for c in mine if not c.is_direct],
         "direct": [listed(c) for c in others],
-        "people": [act_as(each) for each in ws.people.values() if not each.is_deactivated],
+        "people": [_offered(each) for each in ws.people.values() if not each.is_deactivated],
     }
+
+
+def _offered(person: Person) -> Json:
+    """Somebody one can be, with what is special about them."""
+    notes = {"guest": person.is_guest, "external": person.is_external, "admin": person.is_admin}
+    note = next((note for note, holds in notes.items() if holds), "")
+    return {"id": person.id, "name": person.real_name, "note": note}

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from bot.local.page.search import files_of, words_of
 from bot.local.page.sidebar import title, visible
 from bot.local.workspace import Channel, Workspace
 from bot.local.workspace.messages import link_to
@@ -38,7 +39,5 @@ def _shown(ws: Workspace, user: str, channel: Channel, root: Json) -> Json:
 
 
 def _gist(message: Json) -> str:
-    """Its words; else those that it forwards, or the names of its files."""
-    shared = [each.get("text") or "" for each in message.get("attachments") or []]
-    files = [file["name"] for file in message.get("files") or []]
-    return message.get("text") or "\n".join(filter(None, [*shared, *files]))
+    """Its words; else the names of its files."""
+    return "\n".join(words_of(message) or files_of(message))

@@ -37,6 +37,7 @@ def deactivate(core: Core, user: str, admin: str) -> None:
     if not core.people[admin].is_admin or user not in core.people or admin == user:
         raise CannotDo("Admins end the accounts of other people")
     core.people[user].is_deactivated = True
+    core.changed("people", user=user)
     for place in core.channels.values():
         if user in place.members and not place.is_direct:
             place.members.remove(user)

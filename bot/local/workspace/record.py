@@ -35,7 +35,7 @@ class Change:
 
     `kind` is one of message, message_changed, message_deleted, ephemeral, status, view_opened,
     view_updated, view_closed, home, reaction, pin, stream, prompts, session, file, channel, members
-    (who is in a channel, or that it was archived), workflow.
+    (who is in a channel, or that it was archived), people (whose account ended), workflow.
     """
 
     kind: str

@@ -66,6 +66,7 @@ export const operations = {
     if (changes > drawn.changes) place.settled = place.settled.then(redraw);
   },
   again: () => { place.settled = place.settled.then(refreshAll); },
+  leave: () => location.assign("/"), // the account has ended, and with it what it sees
   kept(op) {
     document.querySelector(`[data-kept="${op.channel}"]`)?.replaceChildren(parse(op.html));
   },

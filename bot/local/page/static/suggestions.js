@@ -22,12 +22,15 @@ const KINDS = [
 
 const CALLS = [["here", "everybody who is here now"], ["channel", "everybody in the channel"]];
 
+// The agent, and those one can be.
 function people(wanted) {
   const fits = (name) => name.toLowerCase().startsWith(wanted) || name.toLowerCase().split(" ").some((word) => word.startsWith(wanted));
-  const named = given.people.filter((person) => fits(person.name)).map((person) => ({ label: person.name, note: person.note, text: `@${person.name} ` }));
+  const named = everyone().filter(({ name }) => fits(name)).map(({ name, note }) => ({ label: name, note, text: `@${name} ` }));
   const calls = CALLS.filter(([name]) => name.startsWith(wanted)).map(([name, note]) => ({ label: `@${name}`, note, text: `@${name} ` }));
   return [...named, ...calls];
 }
+
+const everyone = () => [{ name: document.body.dataset.botName, note: "agent" }, ...[...document.querySelectorAll("#act-as option")].map(({ dataset }) => dataset)];
 
 // Those in the sidebar: the ones that this person sees. A whole name needs no completion, and Enter sends.
 function rooms(wanted) {
