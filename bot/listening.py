@@ -166,7 +166,7 @@ def _listener(
         app,
         slack,
         intake=intake,
-        edits=Edits(slack.identity, gate, intake, requests),
+        edits=Edits(slack.identity, slack.clients, gate, intake, requests),
         asking=asking,
         submit=submit,
         stopping=stopping,

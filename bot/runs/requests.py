@@ -10,7 +10,7 @@ from bot.core.errors import CorruptValue
 from bot.core.failpoints import failpoint
 from bot.core.outcome import Outcome
 from bot.core.request import Request
-from bot.runs.attempts import attempts_at, replaced_by_edit
+from bot.runs.attempts import Attempt, attempts_at, replaced_by_edit
 from bot.runs.auditing import audited, decided
 from bot.runs.engine import Engine
 from bot.store import Phase, Refusal, Stores
@@ -90,13 +90,8 @@ class Requests:
         """Take back what the message `ts` asked, and what repeated it, waiting or running; False when
         none does either."""
         team, channel, _ = thread_key.split(":", 2)
-        request_id = await self.stores.mailbox.find(team, channel, ts)
-        request = await self.stores.mailbox.get(request_id) if request_id else None
-        if request is None:
-            return False
-        first, *again = await attempts_at(self.stores, request)
-        every = [first] if first.is_guest else [first, *again]
-        return any([await self.take_back(thread_key, e.request.id, by) for e in every])
+        every = await self._of_message(team, channel, ts)
+        return any([await self.take_back(thread_key, each.request.id, by) for each in every])
 
     async def take_back(self, thread_key: str, request_id: str, by: str) -> bool:
         """`withdraw`, for a request whose id is known."""
@@ -124,6 +119,25 @@ class Requests:
         if request is None:
             return None
         return request, replaced_by_edit(await attempts_at(self.stores, request))
+
+    async def answers_to(self, team: str, channel: str, ts: str) -> list[tuple[str, bool]]:
+        """The messages that answer what the message `ts` asked, by their ts, and whether they answer
+        that alone."""
+        found = []
+        for each in await self._of_message(team, channel, ts):
+            message = await self.stores.runs.message(each.run_id) if each.run_id else None
+            if message and each.is_over:
+                alone = not (each.is_guest or await self.stores.runs.joined(each.request.id))
+                found.append((message, alone))
+        return found
+
+    async def _of_message(self, team: str, channel: str, ts: str) -> list[Attempt]:
+        """What a message asked and what repeated that, as far as it goes with the message: all but
+        what was asked together with something else."""
+        request_id = await self.stores.mailbox.find(team, channel, ts)
+        request = await self.stores.mailbox.get(request_id) if request_id else None
+        every = await attempts_at(self.stores, request) if request else []
+        return every[:1] if every and every[0].is_guest else every
 
     async def whole(self, request_id: str) -> Request | None:
         """A request with what was asked together with it, to be asked again; None when it has

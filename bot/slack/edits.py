@@ -3,24 +3,32 @@
 An edited question that waits is asked in its new words; one that is worked on is begun anew, in the
 same message; one that was answered has its answer revised in place. Within an hour, five times:
 after that people have read the answer. Deleting a question that has no answer yet takes it back, and
-what the bot had posted for it goes as well; an answer that is up stays.
+what the bot had posted for it goes as well. An answer that is up stays, as others may rest on it, and
+says that its question is gone.
 """
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Protocol
+
+from slack_sdk.errors import SlackApiError
 
 from bot.core.errors import NotPermitted
 from bot.core.redaction import redacted
 from bot.core.request import Again, Request
-from bot.slack.client import Identity
+from bot.slack.client import TRANSPORT_ERRORS, Clients, Identity
 from bot.slack.gate import Gate
 from bot.slack.intake import Intake
+from bot.slack.render import buttons, words
+from bot.slack.render.parts import context
 from bot.slack.text import mentions
 from bot.slack.typed import is_stop
+
+log = logging.getLogger(__name__)
 
 Event = Mapping[str, Any]
 
@@ -37,6 +45,10 @@ class Asked(Protocol):
         """The request of a message, as it was edited last, and the runs that have begun to answer it,
         the newest last; None when it asked nothing, or nothing is known of it any more."""
 
+    async def answers_to(self, team: str, channel: str, ts: str) -> Sequence[tuple[str, bool]]:
+        """The messages that answer what the message `ts` asked, by their ts, and whether they answer
+        that alone."""
+
     async def supersede(self, old: Request, new: Request) -> None:
         """`new`, which was taken in, takes the place of `old`. Safe to repeat."""
 
@@ -47,8 +59,11 @@ class Asked(Protocol):
 class Edits:
     """Turns them into requests, or takes requests back."""
 
-    def __init__(self, identity: Identity, gate: Gate, intake: Intake, asked: Asked) -> None:
+    def __init__(
+        self, identity: Identity, clients: Clients, gate: Gate, intake: Intake, asked: Asked
+    ) -> None:
         self._identity = identity
+        self._clients = clients
         self._gate = gate
         self._intake = intake
         self._asked = asked
@@ -77,9 +92,28 @@ class Edits:
         ts = event.get("deleted_ts") or before.get("ts")
         if not ts or before.get("bot_id") or not before.get("user"):
             return
-        thread = before.get("thread_ts") or ts
-        key = f"{self._identity.team}:{event['channel']}:{thread}"
+        team, channel, thread = self._identity.team, str(event["channel"]), before.get("thread_ts")
+        for answer, alone in await self._asked.answers_to(team, channel, str(ts)):
+            await self._say_deleted(
+                channel, answer, words.DELETED if alone else words.DELETED_AMONG
+            )
+        key = f"{team}:{channel}:{thread or ts}"
         await self._asked.withdraw(key, str(ts), str(before["user"]))
+
+    async def _say_deleted(self, channel: str, ts: str, sentence: str) -> None:
+        """Above an answer; nobody asks again from there what somebody took back."""
+        said = context(sentence).block
+        try:
+            page = await self._clients.reads.conversations_replies(channel=channel, ts=ts)
+            [message] = [each for each in page["messages"] if each["ts"] == ts]
+            if said["elements"] == (message.get("blocks") or [{}])[0].get("elements"):
+                return
+            left = buttons.without(message.get("blocks") or (), *buttons.ASK_AGAIN)
+            await self._clients.updates.chat_update(
+                channel=channel, ts=ts, text=message["text"], blocks=[said, *left]
+            )
+        except (SlackApiError, ValueError, *TRANSPORT_ERRORS) as error:
+            log.info("An answer does not say that its question is gone: %s", type(error).__name__)
 
     async def _revise(self, old: Request, runs: tuple[str, ...], now: Event, event_id: str) -> None:
         edited, user = str(now["edited"]["ts"]), now.get("user")

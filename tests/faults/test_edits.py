@@ -183,6 +183,27 @@ async def test_a_retry_under_way_is_of_the_question(redis_url: str, change: str)
             await bot.ws.until(lambda: [m["ts"] for m in bot.own(SALES, root)] == [stopped["ts"]])
 
 
+async def test_an_answer_says_that_its_question_was_deleted(redis_url: str) -> None:
+    """It stays, as others may have read it; what was taken back is not asked again from there."""
+    async with deployed(lambda r: finish(answer(f"Re: {asked_for(r)}")), redis_url) as bot:
+        root = await bot.ask(ADA, SALES, "First?")
+        await bot.answered(SALES, root)
+        asked = await bot.ask(ADA, SALES, "Second?", root)
+        [first, second] = await bot.answered(SALES, root, 2)
+        await bot.ws.click(BEN, SALES, second["ts"], REGENERATE)
+        await bot.answered(SALES, root, 3)
+        await bot.ws.delete(ADA, SALES, asked)
+
+        def marked() -> list[bool]:
+            return ["question was deleted" in str(m["blocks"]) for m in bot.own(SALES, root)]
+
+        await bot.ws.until(lambda: marked() == [False, True, True])
+        shown = [str(each["blocks"]) for each in bot.own(SALES, root)]
+        assert [REGENERATE in each for each in shown] == [True, False, False]
+        assert "Re: Second?" in shown[1]
+        assert first["blocks"] == bot.own(SALES, root)[0]["blocks"]
+
+
 def _files(bot: Deployment, root: str) -> list[str]:
     """Ids of the files that stand in the thread."""
     return [file["id"] for each in bot.own(SALES, root) for file in each.get("files", ())]

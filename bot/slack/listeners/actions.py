@@ -78,7 +78,7 @@ async def retried(clients: Clients, body: Body, press: Pressed) -> None:
     """Take the button off a message: its answer is another one now. Of what one person sees alone
     Slack does not say what it holds, so that stays."""
     message = body.get("message") or {}
-    if left := buttons.without_retry(message.get("blocks") or ()):
+    if left := buttons.without(message.get("blocks") or (), buttons.RETRY):
         await clients.updates.chat_update(
             channel=press.channel, ts=press.message, text=message.get("text") or "", blocks=left
         )

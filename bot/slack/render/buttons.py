@@ -20,6 +20,7 @@ SHOW_ALL = "show_call"
 SHARE = "share_answer"
 REGENERATE = "regenerate_answer"
 DEEPER = "go_deeper"
+ASK_AGAIN = (RETRY, REGENERATE, DEEPER)
 FOLLOW_UP = "follow_up"
 FEEDBACK = "feedback"
 RAISE = "raise_budget"
@@ -64,13 +65,13 @@ def retry_button(request_id: str) -> Block:
     }
 
 
-def without_retry(blocks: Sequence[Block]) -> list[Block]:
-    """A message as it reads once it was retried."""
+def without(blocks: Sequence[Block], *actions: str) -> list[Block]:
+    """A message as it reads without the rows of buttons that hold one of these."""
 
-    def retries(block: Block) -> bool:
-        return any(each.get("action_id") == RETRY for each in block.get("elements") or ())
+    def is_of_them(block: Block) -> bool:
+        return any(each.get("action_id") in actions for each in block.get("elements") or ())
 
-    return [block for block in blocks if not retries(block)]
+    return [block for block in blocks if not is_of_them(block)]
 
 
 def again_buttons(request_id: str, *, again: bool, share: bool) -> Block | None:

@@ -99,6 +99,9 @@ class Mailbox:
         found = [r for r in self.requests if ts in (r.ts, r.message) and r.channel == channel]
         return (found[-1], self.begun) if found else None
 
+    async def answers_to(self, *_: object) -> list[tuple[str, bool]]:
+        return []
+
     async def supersede(self, old: Request, new: Request) -> None:
         self.superseded.append((old.id, new.id))
 
@@ -297,7 +300,7 @@ async def wired(
             background=background,
             record=mailbox.record,
         )
-        edits = Edits(identity, gate, intake, mailbox)
+        edits = Edits(identity, clients, gate, intake, mailbox)
         asking = Asking(slack, gate, intake, mailbox.load)
         schedules = WorkspaceSchedules(identity.team, NoSchedules(), clients)
         admin = Admin(
