@@ -242,8 +242,8 @@ async def test_a_wrong_column_is_corrected_once(thread: Thread) -> None:
 async def test_what_the_rules_do_not_know_is_said(thread: Thread, question: str, gap: str) -> None:
     """A figure is not passed off as the answer to all of the question."""
     told = await thread.ask(question, "sales.csv")
-    assert f"I left {gap} out of account" in str(told.answer["gaps"])
-    assert told.answer["confidence"] == "low"
+    assert f"My rules do not know {gap}" in told.answer["summary"]
+    assert "query_table" not in told.names
 
 
 async def test_a_cross_table_is_told_by_its_rows(thread: Thread) -> None:
@@ -264,19 +264,19 @@ async def test_an_average_per_period_is_of_what_each_has_in_all(thread: Thread) 
 BOUNDED = [
     ("products with more than 4 units", "**2** products have total units over 4: **Widget** and **Gadget**"),
     ("units between 3 and 6", "are **13**"),
-    ("which product has the highest revenue per unit?", "I left “per unit”"),
+    ("which product has the highest revenue per unit?", "do not know “per unit”"),
     ("what sells best in the South?", "**Gadget** has the highest"),
     ("compare January with March 2025", "from **135.00**"),
     ("sort the rows by date", "latest rows"),
-    ("top 10% by revenue", "I left “top 10” out"),
+    ("top 10% by revenue", "do not know “top 10”"),
     ("delete the West rows", "never change them"),
     ("total revenue of sales with more than 5 units", "with units over 5 is **152**"),
     ("biggest single sale in the South", "The highest revenue for South is **40**"),
     ("when was the first sale?", "The earliest date is **2024-12-24**"),
     ("when did we sell the most?", "**February 2025** has the highest"),
-    ("second best region", "I left “second best” out"),
+    ("second best region", "do not know “second best”"),
     ("how many days had no sales?", "My rules do not know “had no” and “how many days”"),
-    ("top 2 products in each region", "I left “top 2 products in each region” out"),
+    ("top 2 products in each region", "do not know “top 2 products in each region”"),
 ]  # fmt: skip
 
 
@@ -409,7 +409,6 @@ async def test_what_was_stopped_is_done_again_for_an_edited_question(thread: Thr
     [
         ("revenue by product", "show me a pie chart", [["Widget", "161.50"], ["Gizmo", "125.00"], ["Gadget", "100.00"]]),
         ("revenue in January 2025", "compare with February", [["2025-01", "135"], ["2025-02", "182"]]),
-        ("Umsatz pro Region?", "und pro Monat?", [["2024-12", "60.00"], ["2025-01", "135.00"], ["2025-02", "182.00"], ["2025-03", "9.50"]]),
         ("Which products have more than 5 units?", "as a bar chart", [["Widget", "17"]]),
         ("revenue by product", "only products with more than 5 units", [["Widget", "17"]]),
         ("what is in it?", "totel revenu by regoin", [["North", "280.00"], ["West", "57.00"], ["South", "49.50"]]),

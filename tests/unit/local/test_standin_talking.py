@@ -261,7 +261,7 @@ async def test_people_and_places_are_told_in_words(
         ("revenue by country", "There is no “country” in it, so I took `region`."),
         ("what was the biggest single sale?", "is **125**: date 2025-02-03, region North"),
         ("how many rows are there?", "There are **6** rows."),
-        ("Umsatz nach Region", "**North** has the highest total revenue"),
+        ("Wie viele Produkte sind es?", "verstehe wenig mehr als Englisch"),
         ("What was the best month?", "**February 2025** has the highest total revenue"),
         ("revenue on 2025-02-03", "The total revenue on 2025-02-03 is **125**."),
         ("delete row 3", "I read files and never change them"),

@@ -27,7 +27,10 @@ CHART = r"(?:stacked )?(?:bars?|pie|line) (?:of|for|by|per)|(?:as|into|in|with) 
 ONES = r"which (?:ones?|are(?! (?:the|our|there)\b)|of (?:them|these|those))"
 FOLLOW_UP = rf"cheapest|^\W*(?:{ONES}|actually|no|sorry|i mean|i meant|and|only|just|but|now|same|compared? (?:(?:it|that|this) )?(?:with|to)|what about|how about|as(?: an?)?|all of (?:them|these|those)|add|remove|reset|in an?|without|excluding|also|then|ok|okay)\b"
 CORRECTS = r"\W*(?:actually|no|sorry|i mean|i meant)\b"
-LEANS = r"(?:list|show|give)(?: me)?(?: the)? (?:oldest|newest|latest|first|last|top|bottom)(?: \d+| one)?(?=\W*$)|how did it|(?:show|list|name|draw|plot|make|put|give|share|sort|split|break|filter|export|turn)(?: me)? (?:it|this|that|these|them|those)(?! (?:file|table|sheet))"
+LEANS = (
+    rf"which (?:is|are|was|were) the (?:{DOWN}|{UP}) ones?(?=\W*$)|"
+    r"(?:list|show|give)(?: me)?(?: the)? (?:oldest|newest|latest|first|last|top|bottom)(?: \d+| one)?(?=\W*$)|how did it|(?:show|list|name|draw|plot|make|put|give|share|sort|split|break|filter|export|turn)(?: me)? (?:it|this|that|these|them|those)(?! (?:file|table|sheet))"
+)
 AFRESH = r"our|we|overall|altogether|in (?:total|all)|database|file|sheet|spreadsheet"
 """Who asks of the whole, or names the source, does not go on with the question before."""
 FURTHER = r"stacked|split|(?:break|broken)(?: \w+)? down"
@@ -144,7 +147,7 @@ def lists_rows(text: str, groups: tuple[str, ...]) -> bool:
     sorts = has(text, SORT) and not has(text, "rank(?:ed)?") and aggregate_of(text) is None
     return (
         bool(plain)
-        or has(text, f"{THEM}|{ONES}")
+        or (has(text, f"{THEM}|{ONES}") and chart_of(text) is None)
         or sorts
         or (has(text, LISTING) and aggregate_of(text) is None)
     )

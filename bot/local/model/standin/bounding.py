@@ -17,10 +17,15 @@ ROWS = ("order", "sale", "row", "deal", "transaction", "ticket")
 COUNTED = re.compile(r"\d\s+(?P<noun>[a-z]+)", re.IGNORECASE)
 
 
-def subject(text: str, table: Table) -> str | None:
-    """The column that names what the question is about: its first noun."""
+def first_noun(text: str) -> str:
+    """What a question speaks of first, as "customers" in "which customers joined"."""
     first = re.match(rf"{LEAD}(?P<noun>[a-z_]+)", text, re.IGNORECASE)
-    noun = first["noun"].lower() if first else ""
+    return first["noun"].lower() if first else ""
+
+
+def subject(text: str, table: Table) -> str | None:
+    """The column that names what the question is about."""
+    noun = first_noun(text)
     named = columns_named(noun, table)
     if noun == "who":
         named = [column for column in table.columns if {*stems(column)} & PEOPLE]
@@ -44,8 +49,7 @@ def counts_rows_of(text: str, table: Table) -> bool:
 
 def begins_with_rows(text: str, table: Table) -> bool:
     """Whether rows are the first that is spoken of, as in "orders with a quantity over 9"."""
-    first = re.match(rf"{LEAD}(?P<noun>[a-z_]+)", text, re.IGNORECASE)
-    return first is not None and bool({*stems(first["noun"])} & {*stems(table.source), *ROWS})
+    return bool({*stems(first_noun(text))} & {*stems(table.source), *ROWS})
 
 
 def is_of_rows(text: str, table: Table) -> bool:

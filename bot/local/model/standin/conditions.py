@@ -59,12 +59,9 @@ def _values(text: str, table: Table) -> list[Filter]:
     lowered = text.lower()
     names = set(stems(f"{' '.join(table.columns)} {sheet_of(table)} sheet"))
     spans: list[tuple[int, int]] = []
-    for value, column in table.values.items():
-        match = re.search(rf"\b{re.escape(value.lower())}(?:e?s)?\b", lowered)
-        if match and len(value) > 1 and stem(value.lower()) not in names:
-            operator = _operator(lowered[: match.start()])
-            by_column.setdefault((column, operator), []).append(value)
-            spans.append(match.span())
+    for (start, _), value, column in _seen(lowered, table, spans):
+        if len(value) > 1 and stem(value.lower()) not in names:
+            by_column.setdefault((column, _operator(lowered[:start])), []).append(value)
     for value, column, span in _by_last_word(text, table, spans):
         by_column.setdefault((column, _operator(lowered[: span[0]])), []).append(value)
         spans.append(span)
@@ -81,6 +78,19 @@ def _values(text: str, table: Table) -> list[Filter]:
         operator = _operator(lowered[: match.end()])
         by_column.setdefault((_named_before(match[0], table), operator), []).append(value)
     return [Filter(column, op, tuple(values)) for (column, op), values in by_column.items()]
+
+
+def _seen(
+    lowered: str, table: Table, spans: list[tuple[int, int]]
+) -> list[tuple[tuple[int, int], str, str]]:
+    """The values that the table has shown, where they stand; of "Office chair" not "Office" as well."""
+    found = []
+    for value, column in sorted(table.values.items(), key=lambda each: -len(each[0])):
+        match = re.search(rf"\b{re.escape(value.lower())}(?:e?s)?\b", lowered)
+        if match and not any(at <= match.start() < end for at, end in spans):
+            spans.append(match.span())
+            found.append((match.span(), value, column))
+    return sorted(found)
 
 
 def _by_last_word(
@@ -117,12 +127,16 @@ def _states(text: str, table: Table) -> list[Filter]:
     for column, states in STATES.items():
         known = column if column in table.columns else None
         before = rf"\b(?P<state>{states})\s+(?:[a-z-]+\s+){{0,2}}{noun}\b"
-        after = rf"\b(?:is|are|was|were|still|been|only|just)\s+(?P<state>{states})\b"
+        after = rf"\b(?:is|are|was|were|still|been|only|just|not|\w+n't)\s+(?P<state>{states})\b"
         match = re.search(before, text, re.IGNORECASE)
         match = match or (re.search(after, text, re.IGNORECASE) if known else None)
         if match:
             found.append(
-                Filter(known, _operator(text[: match.start()].lower()), (match["state"].lower(),))
+                Filter(
+                    known,
+                    _operator(text[: match.start("state")].lower()),
+                    (match["state"].lower(),),
+                )
             )
     return found
 
@@ -139,7 +153,7 @@ def _is_a_time(word: str) -> bool:
 
 def _operator(before: str) -> str:
     excluded = re.search(
-        r"\b(?:excluding|without|except|not|remove|drop|omit|ignore|leave out)\b[^.,;]{0,30}$",
+        r"\b(?:excluding|without|except|not|\w+n't|remove|drop|omit|ignore|leave out)\b[^.,;]{0,30}$",
         before,
     )
     return "not in" if excluded else "in"

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from .bounding import first_noun
+from .columns import default_measure
 from .counting import counted_noun
 from .data import with_seen_values
-from .following import answered_from, leans
+from .following import answered_from, follows_up, leans
 from .outputs import Table, parse_tables
-from .query import understand
+from .placing import SOLD
+from .query import Query, understand
 from .schemas import Listed, Section, joined
 from .view import View
-from .words import stems
+from .words import has, stems
 
 
 def was_asked(view: View) -> bool:
@@ -45,10 +48,22 @@ def gone_on_with(view: View, sections: list[Section]) -> tuple[Section, Listed] 
                 if not answered_from(turn, source_of(section[0], listed).__eq__):
                     continue
                 table = known(view, joined(listed, section[2])[0])
-                on = leans(view.text, understand(view.text, table))
+                asked = understand(view.text, table)
+                on = leans(view.text, asked) and not _of_another(
+                    view.text, asked, listed, section[2]
+                )
                 theirs = _of_theirs(view.text, listed, section[2]) if on else None
                 return (section, theirs) if theirs else None
     return None
+
+
+def _of_another(question: str, asked: Query, listed: Listed, tables: list[Listed]) -> bool:
+    """Whether a whole question is of the records of another table, as "which customers joined in 2025"."""
+    noun = first_noun(question)
+    figure = asked.measure or asked.aggregate or asked.descending is not None or has(question, SOLD)
+    return not (follows_up(question) or figure) and any(
+        noun == each.table.source.lower() for each in tables if each is not listed
+    )
 
 
 def _of_theirs(question: str, listed: Listed, tables: list[Listed]) -> Listed | None:
@@ -63,7 +78,15 @@ def _of_theirs(question: str, listed: Listed, tables: list[Listed]) -> Listed | 
     refers = [each for each in tables if own in {to for to, _ in each.links.values()}]
     if counted:
         return counted if counted in refers else None
-    return next((each for each in refers if understand(question, each.table).measure), listed)
+    paid = has(question, "how much") and not default_measure(listed.table)
+    return next(
+        (
+            each
+            for each in refers
+            if understand(question, each.table).measure or (paid and default_measure(each.table))
+        ),
+        listed,
+    )
 
 
 def source_of(name: str, listed: Listed) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from . import documents, languages, overviews, sums, unheard, wording
+from . import documents, overviews, referring, sums, unheard, wording
 from .analyses import fitting
 from .charting import draw
 from .columns import (
@@ -63,6 +63,7 @@ def is_spoken_of(view: View) -> bool:
 
 def answer(view: View, found: Findings) -> None:
     """Answer from the file or table the conversation is about."""
+    referring.name_all(view)
     reading = None if overviews.told(view, found) else read_for(view, found)
     if reading is None:
         return
@@ -174,12 +175,11 @@ def _query(view: View, table: Table) -> Query:
 
 
 def _spelled(text: str, table: Table) -> str:
-    """A question of which nothing is understood as it stands, with its words as the table has them."""
-    query = understand(text, table)
-    if not (query.silent or unheard.lost(text, table, query)):
-        return text
-    names = [word for each in (*table.columns, *table.values) for word in tokens(each)]
-    return spelled(text, [*names, *SPELLED])
+    """A question with the words that no rule knows as the table has them."""
+    if unknown := unheard.unknown(text, table, understand(text, table)):
+        names = [word for each in (*table.columns, *table.values) for word in tokens(each)]
+        return spelled(text, unknown, [*names, *SPELLED])
+    return text
 
 
 def with_an_axis(query: Query, table: Table) -> Query:
@@ -193,14 +193,13 @@ def with_an_axis(query: Query, table: Table) -> Query:
 
 
 def understood(text: str, day: str) -> str:
-    """A question with its figures' words in English, and "last month" as the month that it is."""
-    return absolute(languages.in_english(wording.plain(text)), day)
+    """A question in the words that the rules know, and "last month" as the month that it is."""
+    return absolute(wording.plain(text), day)
 
 
 def in_full(view: View) -> str:
-    """The question as it was understood; "" in another language, of which too little is known to
-    tell what was left out."""
-    return "" if languages.language(view.text) else understood(view.text, view.turn.day)
+    """The question as it was understood."""
+    return understood(view.text, view.turn.day)
 
 
 def with_seen_values(view: View, table: Table) -> Table:
@@ -231,27 +230,20 @@ def _ask(view: View, found: Findings, table: Table, query: Query) -> None:
     present(view, found, result, table, statement, query)
 
 
-OF_IT = re.compile(
-    r"\b(?:did|does|has|had) it\b(?= (?:sell|cost|make|earn|have|bring|get)\b|\W*$)|"
-    r"\b(?:amount|price|revenue|units?|average|total|orders?|sales|share|cost) of it\b|"
-    r"\b(?:its|his|her) (?=revenue|units?|amount|price|orders?|total|average|share|sales)",
-    re.IGNORECASE,
-)
-"""One thing among those that were told."""
-
-
 def refused(view: View, found: Findings, table: Table, query: Query) -> bool:
     """Whether it cannot be worked out as it is asked, which is said."""
     if column := text_to_add_up(view.text, table):
         found.summary = f"`{column}` of {table.source} holds text rather than numbers, so I cannot work this out."
-    elif lost := unheard.lost(in_full(view), table, query):
-        unheard.tell_lost(found, table, lost)
-    elif len(view.turns) > 1 and (it := OF_IT.search(view.text)):
-        found.summary = (
-            f"My rules cannot tell which one “{it[0].strip()}” means. Ask with its name, please."
-        )
+    elif len(view.turns) > 1 and (it := referring.left(view.text, several=_is_of_several(query))):
+        found.summary = f"My rules cannot tell what “{it}” means here. Ask with its name, please."
         found.confidence = "low"
+    elif lost := unheard.left(in_full(view), table, query):
+        unheard.tell_lost(found, table, lost)
     return bool(found.summary)
+
+
+def _is_of_several(query: Query) -> bool:
+    return bool(query.groups or query.period or query.listing or query.filters)
 
 
 def present(
@@ -263,15 +255,13 @@ def present(
     for group in query.groups:
         if word := other_word(view.text, group):
             found.lower(f"There is no “{word}” in it, so I took `{group}`.")
-    unheard.tell(found, in_full(view), table, query)
     tell_kept(found, in_full(view), with_seen_values(view, table), query)
     if query.chart and statement.labels and result.rows:
         draw(view, found, result, statement, query)
     share_if_asked(view, found, result)
     unheard.tell_second(found, in_full(view), table, query)
     own = understand(in_full(view), with_seen_values(view, table))
-    unknown = bool(unheard.left(in_full(view), table, query))
-    if adds_nothing(view, found, own, unknown=unknown):
+    if adds_nothing(view, found, own):
         unheard.tell_nothing_new(found, view.text)
 
 

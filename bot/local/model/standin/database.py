@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from . import data, talk, unheard, wording
+from . import data, referring, talk, unheard, wording
 from .asking import DOWN, THEIRS, UP
 from .columns import missing, tell_missing
 from .continuing import gone_on_with, known, source_of, was_asked
@@ -38,6 +38,7 @@ FIGURES = rf"{SOLD}|amounts?|quantity|money|did we (?:make|earn)|how many|total|
 
 def answer(view: View, found: Findings) -> None:
     """Ask the database whose tables fit the words of the question."""
+    referring.name_all(view)
     listing = view.do(
         "list_databases", "I look at what databases there are.", also=("query_database",)
     )
@@ -166,6 +167,9 @@ def _ask(
         query = replace(query, noun=listed.table.source)
     if data.refused(view, found, known(view, table), query):
         return
+    if _keeps_other_times(view, name, known(view, table), query):
+        _tell_not_going_on(view, found)
+        return
     is_plain = _is_of_one(listed.table, query)
     of = quoted(listed.table.source) if is_plain else of_joined
     statement = write(query, listed.table if is_plain else table, of=of, lite=lite)
@@ -186,6 +190,17 @@ def _ask(
     follow_ups(found, table, query)
 
 
+def _keeps_other_times(view: View, name: str, table: Table, query: Query) -> bool:
+    """Whether times of a question of another table are kept, as of when customers joined: here they
+    would be of something else."""
+    own = understand(data.in_full(view), table).filters
+    kept = [each for each in query.filters if ":" in (each.column or "") and each not in own]
+    elsewhere = view.turns[1:] and not answered_from(
+        view.turns[-2], f"{name} · {table.source}".__eq__
+    )
+    return bool(kept and elsewhere)
+
+
 def _declined(view: View, found: Findings, listed: Listed, query: Query) -> bool:
     """Whether it is not clear what a question goes on with, or whom it speaks of."""
     all_rows = not (query.filters or query.groups or query.aggregate or query.measure)
@@ -194,12 +209,17 @@ def _declined(view: View, found: Findings, listed: Listed, query: Query) -> bool
         return False
     found.puzzled(database=view.knows("list_databases"))
     if view.turns[:-1]:
-        found.summary = (
-            f"My rules do not know how “{view.text.strip(' ?')}” goes on with the question before. Ask it as a whole "
-            "question, please."
-        )
+        _tell_not_going_on(view, found)
     found.confidence = "low"
     return True
+
+
+def _tell_not_going_on(view: View, found: Findings) -> None:
+    found.summary = (
+        f"My rules do not know how “{view.text.strip(' ?')}” goes on with the question before. Ask it with all that "
+        "it is about, please."
+    )
+    found.follow_ups = []
 
 
 def _is_of_one(table: Table, query: Query) -> bool:

@@ -117,6 +117,9 @@ def share_if_asked(view: View, found: Findings, result: Table | None, *, called:
     if result is None and not is_report:
         found.gaps.append(f"A text is no table, so there is no {_ending(view)} of it.")
         return
+    if result and not result.rows:
+        found.gaps.append("There are no rows to share.")
+        return
     called = called or found.caption or _plain_name(found, result)
     what: dict[str, Any] = {"handle": result.handle} if result else {}
     if result is None or (is_report and (found.points or len(result.rows) < 2)):
@@ -130,7 +133,7 @@ def _ending(view: View) -> str:
 
 
 def _save(view: View, found: Findings, called: str, what: dict[str, Any], extent: str) -> None:
-    plain = re.sub(r"[^\w -]+", " ", called).strip()
+    plain = re.sub(r"[^\w-]+", " ", called).strip()
     name = f"{plain or 'Result'}.{_ending(view)}"
     try:
         output = view.do(

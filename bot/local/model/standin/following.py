@@ -13,6 +13,7 @@ from .asking import (
     CORRECTS,
     FOLLOW_UP,
     FURTHER,
+    HOW_FAR,
     LEANS,
     ONES,
     SHARE,
@@ -36,6 +37,7 @@ from .words import has, stems, tokens
 ROW = "|".join(f"{each}s?" for each in RECORDS)
 PAYS = r"how much (?:did|has|have|does|do) .+ (?:spend|spent|pay|paid|cost|order(?:ed)?|buy|bought)"
 """Money of whom the question names itself."""
+NAMES = r"(?:what|who|which|list|show|give)\b.*\bnames?"
 BARE = 3  # words of a figure that is named and nothing else
 
 
@@ -60,17 +62,17 @@ def leans(text: str, new: Query) -> bool:
     return not (new.measure or new.listing or new.more or new.having or counts)
 
 
-def adds_nothing(view: View, found: Findings, own: Query, *, unknown: bool) -> bool:
+def adds_nothing(view: View, found: Findings, own: Query) -> bool:
     """Whether a follow-up got the answer before once more, though something else was asked: what it
-    says itself, `own`, is nothing that can be told apart, or there are words that no rule knows."""
+    says itself, `own`, is nothing that can be told apart."""
     last = view.last_answer
     same = last.get("summary") == found.summary and last.get("table") == found.table
     text = view.text
     bare = not (own.groups or own.period or own.filters or (own.measure and not own.sort))
     if (
-        not (same and (bare or unknown))
+        not (same and bare)
         or found.charts
-        or has(text, f"{SHARE}|again|same|repeat|table|list|how many|summar\\w+")
+        or has(text, f"{SHARE}|again|same|repeat|table|list|summar\\w+")
     ):
         return False
     return text.lower() not in (turn.text.lower() for turn in view.turns[:-1])
@@ -141,11 +143,11 @@ def _changed(query: Query, text: str, new: Query) -> Query:
     how_many = has(text, "how many") and new.aggregate == "count" and new.noun == "rows"
     if how_many and (query.having or (query.measure and not of_money)):
         new = replace(new, aggregate=None)  # "how many in May?", of what was asked
-    if has(text, "how much") and not new.measure and (query.groups or query.period):
+    if has(text, HOW_FAR) and not new.measure and (query.groups or query.period):
         new = replace(new, aggregate=None)  # "by how much?"
     if query.aggregate == "distinct" and query.measure and has(text, f"{THEM}|{ONES}"):
         new = replace(new, listing=False, groups=(query.measure,), aggregate="count")
-    new = _left_of(query, new)
+    new = _left_of(query, _named(query, new, text))
     part = next((each for each in new.filters if each.column in query.groups), None)
     if query.part and part and replace(new, filters=()).silent:  # "and task chairs?", of a share
         rest = tuple(each for each in new.filters if each is not part)
@@ -166,6 +168,12 @@ def _changed(query: Query, text: str, new: Query) -> Query:
     if has(text, f"{COMPARE}|add"):
         new = _beside(query, new, text)
     return query.then(new)
+
+
+def _named(query: Query, new: Query, text: str) -> Query:
+    """The rows themselves, where the names of what was counted are asked for."""
+    counted = query.aggregate == "count" and new.groups and not new.aggregate
+    return replace(new, listing=True, groups=()) if counted and has(text, NAMES) else new
 
 
 def _of_what_was_told(query: Query, new: Query, text: str) -> Query:

@@ -58,7 +58,6 @@ INTENTS = (
     Intent(amending.is_asked, amending.answer),
     Intent(again.is_asked, again.answer),
     Intent(chat.is_asked, chat.answer),
-    Intent(languages.is_half_known, languages.answer),
     # Certain words do: the later in the day and the more public, the earlier it is looked at.
     Intent(memory.is_asked, memory.answer),
     Intent(schedules.is_asked, schedules.answer, beside_others=True),
@@ -66,7 +65,8 @@ INTENTS = (
     Intent(posting.is_asked, posting.answer, beside_others=True),
     Intent(page.is_asked, page.answer),
     Intent(refusing.is_writing, refusing.answer),
-    # What the message brings along.
+    # What the message brings along, if it can be read.
+    Intent(languages.is_asked, languages.answer),
     Intent(figures.is_asked, figures.answer),
     Intent(sums.is_asked, sums.answer, beside_others=True),
     Intent(images.is_asked, images.answer),
@@ -94,6 +94,5 @@ INTENTS = (
     Intent(database.is_meant, database.answer, beside_others=True),
     Intent(tools.is_asked, tools.answer),
     Intent(amending.is_unclear, amending.tell_unclear),
-    Intent(languages.is_asked, languages.answer),
     Intent(overheard.is_asked, overheard.answer),
 )

@@ -1,4 +1,4 @@
-"""Other languages: questions about figures are understood in some, all others are answered politely."""
+"""Other languages than English are not understood, which is said in them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from .findings import STAND_IN, Findings
 from .view import View
-from .words import has
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +29,7 @@ KNOWN = (
         f"`{_HOW_TO_GO_ON}` antwortet ein richtiges Modell, auch auf Deutsch.",
     ),
     Language(
-        re.compile(r"\b(?:seulement|le|la|les|des|une?|est|quel(?:le)?s?|combien|pour|dans|avec|par|je|vous|quoi|comment|pourquoi|merci|font|fois|moi|sur|cette|ces|ici|derniers?|résume[rz]?)\b", re.I),
+        re.compile(r"\b(?:seulement|le|la|les|des|une?|est|quel(?:le)?s?|combien|pour|dans|avec|par|je|vous|quoi|sont|comment|pourquoi|merci|font|fois|moi|sur|cette|ces|ici|derniers?|résume[rz]?)\b", re.I),
         re.compile(r"\b(?:bonjour|salut|bonsoir|coucou)\b", re.I),
         "Bonjour !",
         "Je ne suis que le remplaçant d'un modèle et ne comprends guère que l'anglais. Avec "
@@ -50,39 +49,12 @@ KNOWN = (
         f"私はモデルの代役で、英語しか分かりません。`{_HOW_TO_GO_ON}` を設定すると、本物のモデルが日本語でも答えます。",
     ),
 )  # fmt: skip
-FIGURES = {
-    "umsätze?n?|umsatz|erlöse?|chiffre d'affaires|revenus?|ventas|ingresos": "revenue",
-    "wie viele|combien d[e']|cuánt[oa]s": "how many",
-    "wie hoch (?:war|ist)|quel(?:le)? est|cuál es": "what is", "gesamt\\w*|insgesamt|summe|total(?:e)?|suma": "total",
-    "durchschnitt\\w*|moyenne|promedio|media": "average", "nach|pro|je|par|por": "by",
-    "regionen|région(?:s)?|regiones|región": "region", "produkte?n?|produits?|productos?": "product", "monate?n?|mois|mes(?:es)?": "month",
-    "(?:als |en |un )?(?:diagramm|graphique|gráfico)": "as a chart", "welche[rs]?|quelle?s?|qué": "which",
-    "höchste[nr]?|meisten?|plus élevée?|mayor": "highest", "niedrigste[nr]?|wenigsten?|plus bas(?:se)?|menor": "lowest",
-    "januar|janvier|enero": "January", "februar|février|febrero": "February", "märz|mars|marzo": "March",
-    "avril|abril": "April", "mai|mayo": "in May", "juni|juin|junio": "June", "juli|juillet|julio": "July",
-    "nur|seulement|sólo|solo": "only", "für|pour|para": "for",
-    "der|die|das|den|dem|le|la|les|du|el|los|las|war|waren|était|son|sont|fue|fueron|bitte|mir|zeige?|montre|muestra": "",
-    "im|in|en": "in", "und|et|y": "and", "tabelle|tableau": "table", "zeilen|lignes|filas": "rows",
-}  # fmt: skip
-"""Words of questions about figures, in English."""
-ENGLISH = "the|is|are|of|what|who|how|when|did|does|do|we|our|you|my|with"
-FIGURES_IN = re.compile(
-    r"\b(?:monat(?:e|en)?|produkte?n?|regionen|diagramm|produits?|productos?|regiones|mois|graphique|gráfico|umsatz|umsätze|erlöse?|revenus? par|ventes|wie viele|durchschnitt\w*|chiffre d'affaires|combien|ventas|ingresos|cuánt[oa]s)\b",
-    re.I,
-)
+ALSO_ENGLISH = {"was", "die", "war", "les", "par", "sur", "comment"}
 
 
 def is_asked(view: View) -> bool:
     """Whether this is in another language than English."""
     return language(view.text) is not None
-
-
-def is_half_known(view: View) -> bool:
-    """Whether words of it stay foreign that no figure is worked out without."""
-    spoken = language(view.text) or (KNOWN[0] if FIGURES_IN.search(view.text) else None)
-    return bool(spoken and spoken.sign.search(in_english(view.text))) and not has(
-        view.text, ENGLISH
-    )
 
 
 def answer(view: View, found: Findings) -> None:
@@ -100,16 +72,8 @@ def language(text: str) -> Language | None:
     """The language of a text: the one of which it greets or has two common words; None for English."""
     for each in KNOWN:
         signs = {sign.lower() for sign in each.sign.findall(text)}
+        signs = set() if signs <= ALSO_ENGLISH else signs
         enough = 1 if not re.search(r"[a-z]", text, re.I) else 2
         if each.greeting.search(text) or len(signs) >= enough:
             return each
     return None
-
-
-def in_english(text: str) -> str:
-    """A question about figures with its words in English; an English one as it is."""
-    if language(text) is None and not FIGURES_IN.search(text):
-        return text
-    for words, english in FIGURES.items():
-        text = re.sub(rf"(?<!\w)(?:{words})(?!\w)", english, text, flags=re.IGNORECASE)
-    return text

@@ -56,7 +56,7 @@ def tell_shares(found: Findings, groups: list[Group], query: Query, what: str, s
 
 def tell_absent(found: Findings, result: Table, query: Query) -> None:
     """Which of the values or times that were named have no rows."""
-    for each in query.filters:
+    for each in () if query.limit else query.filters:
         if not is_told_by(each, query) or len(each.values) < 2:
             continue
         dated = ":" in (each.column or "")

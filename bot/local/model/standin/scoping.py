@@ -21,10 +21,13 @@ def in_scope(filters: tuple[Filter, ...], said: str) -> str:
     filters = tuple(f for f in filters if not all(value in said.split() for value in f.values))
     filters = tuple(sorted(filters, key=_place))
     phrases = [_span(each) or f"{_link(each)} {listed(values_in_words(each))}" for each in filters]
-    words, link = [], ""
+    words, before = [], ""
     for phrase in phrases:
-        before, (link, _, rest) = link, phrase.partition(" ")
-        words.append(f"and {rest}" if link == before and link in JOINED else phrase)
+        link, _, rest = phrase.partition(" ")
+        again = link in JOINED and before.startswith(f"{link} ")
+        several = " and " in phrase or " and " in before
+        words.append(f"and {phrase if several else rest}" if again else phrase)
+        before = phrase
     if len(filters) > 1 and [_place(each) for each in filters[-2:]] == [1, 2]:
         words[-1] = words[-1].removeprefix("in ")  # "in May 2026"
     return f" {' '.join(words)}" if words else ""
@@ -67,7 +70,7 @@ def _of_time(column: str) -> str:
     if {*stems(column)} & DATES:
         return ""
     plain = column.replace("_", " ")
-    return f"{plain} " if plain.endswith("ed") else f"with {plain} "
+    return f"{plain} " if plain.endswith("ed") else f"whose `{column}` is "
 
 
 def values_in_words(each: Filter) -> list[str]:

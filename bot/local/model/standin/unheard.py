@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from . import asking
-from .columns import columns_named, date_column, default_measure
-from .conditions import COMPARISONS
+from .columns import columns_named, date_column
+from .conditions import COMPARISONS, STATES
 from .findings import Findings
 from .outputs import Table, sheet_of
 from .query import Query, understand
@@ -43,6 +43,15 @@ NOT = re.compile(
 """What turns a question round, or sets one column against another, where no rule knows how."""
 WHO_NOT = re.compile(r"\b(?:who|which \w+)\b.*\b(?:not|never|\w+n't)\b", re.IGNORECASE)
 """Who has no such row is another question than which rows are others."""
+IS_NOT = re.compile(
+    rf"\b(?:is|are|was|were)(?:n't| not)(?= (?:{'|'.join(STATES.values())})\b)", re.IGNORECASE
+)
+"""What some condition takes up."""
+ATTRIBUTE = re.compile(
+    r"\b(?:what(?:'?s| is| was| are| were) the (?P<of>\w+)|(?:which|what) (?P<which>\w+) (?:is|are|was|were)\b)",
+    re.IGNORECASE,
+)
+"""What is told of one thing, which is no figure."""
 TAKEN = re.compile(
     "|".join(
         rf"\b(?:{pattern})\b"
@@ -80,28 +89,8 @@ AROUND = frozenset(stem(word) for word in _AROUND.split())
 """Words around a question that ask for nothing of their own."""
 
 
-def lost(text: str, table: Table, query: Query) -> list[str]:
-    """The words that the rules do not know, where they are all that is asked: without them all rows
-    would be the answer, or their number."""
-    named = query.filters or query.groups or query.period
-    narrowed = query.measure or (named and not query.listing)
-    of_nothing = query.aggregate not in (None, "count", "distinct") and not (
-        query.measure or default_measure(table)
-    )
-    unknown = left(text, table, query)
-    answered = (
-        narrowed
-        and not of_nothing
-        and not any(
-            NOT.fullmatch(each) or BOUND.fullmatch(each) or WHEN.fullmatch(each) or each == "who"
-            for each in unknown
-        )
-    )
-    return [] if answered else unknown
-
-
 def tell_lost(found: Findings, table: Table, words: list[str]) -> None:
-    """Answer nothing, and say which words are not known."""
+    """Answer nothing, and say which words are not known: without them it would be another question."""
     names = listed([f"`{name}`" for name in table.columns])
     found.summary = (
         f"My rules do not know {_quoted(words)}, so I cannot tell. {table.source} has {names}."
@@ -149,6 +138,7 @@ def left(text: str, table: Table, query: Query) -> list[str]:
     if date_column(table):
         for told in (BY_WEEKDAY, OF_A_WEEK, WEEKS):
             text = re.sub(told, " ", text)
+    text = IS_NOT.sub(" ", text)
     left_out = any(each.operator == "not in" for each in query.filters)
     denied = [] if left_out and not WHO_NOT.search(text) else NOT.findall(text)
     times = [time[0] for time in TIMES.finditer(text)]
@@ -157,15 +147,28 @@ def left(text: str, table: Table, query: Query) -> list[str]:
     bounded = query.having or any(each.operator in COMPARISONS for each in query.filters)
     bounds = [] if bounded else BOUND.findall(text)
     return [
+        *_attribute(text, table),
         *denied,
         *bounds,
         *times,
         *who,
-        *_unheard(NOT.sub(" ", TIMES.sub(" ", text)), table, query),
+        *unknown(NOT.sub(" ", TIMES.sub(" ", text)), table, query),
     ]
 
 
-def _unheard(text: str, table: Table, query: Query) -> list[str]:
+def _attribute(text: str, table: Table) -> list[str]:
+    """What is asked of one thing that is named, if that is no figure."""
+    found = ATTRIBUTE.search(text)
+    own = understand(text, table)
+    figure = own.measure or own.aggregate or own.descending is not None or own.listing
+    named = any(":" not in (each.column or "") for each in own.filters)
+    if not (found and named) or figure or own.having:
+        return []
+    columns = columns_named((found["of"] or found["which"]).lower(), table)
+    return [found[0]] if {*columns} & {*own.groups, *table.texts} else []
+
+
+def unknown(text: str, table: Table, query: Query) -> list[str]:
     """The words that name nothing in the table, and ask for nothing that the rules know."""
     values = (value for each in query.filters for value in (each.column or "", *each.values))
     named = (

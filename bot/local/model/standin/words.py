@@ -102,11 +102,14 @@ def shown(cell: str, decimals: int = 0) -> str:
     return f"{value:,.{decimals}f}" if value == int(value) else f"{value:,.2f}"
 
 
-def spelled(text: str, known: Sequence[str]) -> str:
-    """A text with each word that is nearly one of the known ones as that one."""
+def spelled(text: str, unknown: Sequence[str], known: Sequence[str]) -> str:
+    """A text with each unknown word that is nearly one of the known ones as that one."""
 
     def near(word: re.Match[str]) -> str:
-        return next(iter(get_close_matches(word[0].lower(), known, n=1, cutoff=0.8)), word[0])
+        said = word[0].lower()
+        like = [each for each in known if abs(len(each) - len(said)) < 2]
+        found = get_close_matches(said, like, n=1, cutoff=0.8) if said in unknown else []
+        return next(iter(found), word[0])
 
     return re.sub(r"[A-Za-z]{4,}", near, text)
 
