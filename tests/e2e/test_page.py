@@ -103,8 +103,8 @@ def test_the_focus_stays_near_what_was_deleted(page: Page) -> None:
 
 
 def test_a_finger_reaches_what_a_mouse_does(browser: Browser, address: str) -> None:
-    """A long press on a message opens its actions; a thread covers the channel and brings no keyboard;
-    the sidebar takes the focus, and gives it back."""
+    """A long press on a message opens its actions; a thread covers the channel and brings no keyboard,
+    and shows a tall reply from its top until it was read; the sidebar takes the focus, and gives it back."""
     context = browser.new_context(
         viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
     )
@@ -121,8 +121,19 @@ def test_a_finger_reaches_what_a_mouse_does(browser: Browser, address: str) -> N
     expect(panel.get_by_test_id("message")).to_have_count(1)
     expect(panel.get_by_test_id("thread-composer")).not_to_be_focused()
     expect(said.first).to_be_hidden()
+    panel.get_by_test_id("thread-composer").fill("\n".join(["And more."] * 32))
+    panel.get_by_role("button", name="Send").tap()
+    tall = panel.get_by_test_id("message").nth(1)
+    for _ in range(2):
+        expect(tall.locator(".msg-head")).to_be_in_viewport()
+        phone.reload()
+    panel.locator("#replies").evaluate("list => list.scrollTo(0, list.scrollHeight)")
     panel.get_by_test_id("close-thread").tap()
     expect(phone.locator("#messages")).to_be_focused()
+    said.get_by_test_id("replies").tap()
+    expect(tall).to_be_in_viewport()
+    expect(tall.locator(".msg-head")).not_to_be_in_viewport()
+    panel.get_by_test_id("close-thread").tap()
     expect(phone.get_by_test_id("sheet-reply")).to_be_hidden()
     opener = phone.get_by_role("button", name="Open the sidebar")
     opener.tap()

@@ -9,7 +9,7 @@ import "./keyboard.js";
 import { Live } from "./live.js";
 import { closeMenu, menuContext } from "./menus.js";
 import { showModals } from "./modals.js";
-import { actAs, address, flash, go, markSidebar, messageAt, openMessage, openedHome, pane, place, present, refreshAll, showSidebar, sidebar, thread, unveil } from "./place.js";
+import { actAs, address, flash, go, markSidebar, messageAt, openMessage, openedHome, pane, place, present, refreshAll, showNewest, showSidebar, sidebar, thread, unveil } from "./place.js";
 import { act, user } from "./server.js";
 
 place.live = new Live(
@@ -117,6 +117,6 @@ place.live.connect(user());
 openedHome();
 showModals(byId("modals").innerHTML, place.shown.channel);
 byId("modals").remove();
-document.querySelectorAll("#messages, #replies").forEach(toBottom);
+document.querySelectorAll("#messages, #replies").forEach(showNewest);
 if (query.get("ts")) flash(query.get("ts"));
 else if (typesAtOnce()) (thread.querySelector("textarea") ?? pane.querySelector("textarea"))?.focus();

@@ -1,6 +1,6 @@
 // What arrives live: each operation of the server, and the place in the page it changes.
 import { callsCame, messageCame, statusCame } from "./announcer.js";
-import { arrange, atBottom, byId, hasRoomForBoth, parse, toBottom, upsert } from "./dom.js";
+import { arrange, atBottom, byId, hasRoomForBoth, parse, toBottom, toEnd, upsert } from "./dom.js";
 import { prepareFields } from "./fields.js";
 import { fold } from "./folding.js";
 import { showModals } from "./modals.js";
@@ -89,15 +89,8 @@ function put(scroller, html, author) {
   fold(element);
   if (isSaid) messageCame(element);
   const stick = near || (isNew && (author === user() || isAwaited(scroller)));
-  if (stick) reveal(scroller, element);
+  if (stick) element.nextElementSibling ? toBottom(scroller) : toEnd(scroller, element);
   else if (isNew) offerNewest(scroller);
-}
-
-// The newest message whole, or from its beginning when it is taller than the window.
-function reveal(scroller, element) {
-  const tall = element.offsetHeight > scroller.clientHeight - 24;
-  if (!tall || element.nextElementSibling) return toBottom(scroller);
-  scroller.scrollTop += element.getBoundingClientRect().top - scroller.getBoundingClientRect().top - 18; // its tools reach out of it
 }
 
 // Whoever pressed a button of a message far above wants to see what comes of it.

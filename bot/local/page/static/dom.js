@@ -129,6 +129,14 @@ export function toBottom(scroller) {
   scroller.scrollTop = scroller.scrollHeight;
 }
 
+// The end, or the top of `first` where that would be out of sight; its tools reach out of it. → whether it would.
+export function toEnd(scroller, first) {
+  toBottom(scroller);
+  const hidden = scroller.getBoundingClientRect().top + 18 - first.getBoundingClientRect().top;
+  if (hidden > 0) scroller.scrollTop -= hidden;
+  return hidden > 0;
+}
+
 // Whoever reads the newest message still does when the box below it grows, or a thread opens beside it.
 export const keeper = new ResizeObserver((entries) => {
   for (const { target } of entries) if (endIsShown(target)) toBottom(target);

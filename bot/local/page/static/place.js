@@ -1,7 +1,7 @@
 // Where the person is, and how that is shown: sidebar, pane and thread panel.
 import { noteCalls } from "./announcer.js";
 import { Composer } from "./composer.js";
-import { arrange, atBottom, byId, byTouch, enlarge, hasRoomForBoth, keeper, localise, parse, toBottom, typesAtOnce } from "./dom.js";
+import { arrange, atBottom, byId, byTouch, enlarge, hasRoomForBoth, keeper, localise, parse, toBottom, toEnd, typesAtOnce } from "./dom.js";
 import { prepareFields } from "./fields.js";
 import { fold } from "./folding.js";
 import { showModals } from "./modals.js";
@@ -116,7 +116,7 @@ function renew(root, fresh) {
   morphChildren(root, fresh);
   if (since && !list.dataset.since) list.dataset.since = since;
   present(root);
-  if (stuck) showNewest(scroller);
+  if (stuck) newest === newestIn(list) ? toBottom(scroller) : showNewest(scroller);
   else if (list && newest !== newestIn(list)) offerNewest(scroller);
   if (focused && !root.contains(document.activeElement)) root.focus();
 }
@@ -124,16 +124,23 @@ function renew(root, fresh) {
 const newestIn = (list) => [...list.querySelectorAll(":scope > .msg")].at(-1)?.dataset.ts;
 
 // The newest message, or the first that was not seen, whichever is higher up.
-function showNewest(scroller) {
-  toBottom(scroller);
-  const line = scroller.querySelector(".new-line");
-  if (line && line.getBoundingClientRect().top < scroller.getBoundingClientRect().top) {
-    line.scrollIntoView();
-    offerNewest(scroller);
-  }
+export function showNewest(scroller) {
+  const first = scroller.querySelector(".new-line") ?? firstUnseen(scroller);
+  if (!first) toBottom(scroller);
+  else if (toEnd(scroller, first) && first.nextElementSibling) offerNewest(scroller);
 }
 
+// What came to a thread since one went on from it; its newest reply where one was not there yet.
+function firstUnseen(scroller) {
+  const { thread: ts } = scroller.dataset;
+  const replies = ts ? [...scroller.querySelectorAll(".msg")] : [];
+  return left.has(ts) ? replies.find(({ dataset }) => dataset.ts > left.get(ts)) : replies.at(-1);
+}
+
+const left = new Map(); // thread → ts of its newest reply when one went on from it
+
 async function showThread({ focus = true } = {}) {
+  if (byId("replies")) left.set(byId("replies").dataset.thread, newestIn(thread.querySelector("[data-messages]")));
   if (!place.shown.thread) {
     thread.hidden = true;
     thread.replaceChildren();
@@ -146,7 +153,7 @@ async function showThread({ focus = true } = {}) {
   thread.replaceChildren(fresh);
   unveil();
   present(thread);
-  toBottom(byId("replies"));
+  showNewest(byId("replies"));
   if (focus) focusThread();
 }
 
