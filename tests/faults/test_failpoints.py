@@ -36,7 +36,7 @@ COURTESIES = {
     "slack/listeners/home.py:register.suggest": "made anew whenever it is opened",
     "slack/listeners/administration.py:register.tell": "who raised a budget is kept with it",
     "slack/listeners/actions.py:tell": "seen by one person, and lost without harm",
-    "slack/listeners/actions.py:retried": "a button that does nothing any more; it stays, and says so",
+    "slack/retried.py:Retried.take_away": "a button that does nothing any more; it stays, and says so",
     "slack/edits.py:Edits._say_deleted": "said again when Slack delivers the deletion again",
     "slack/opening.py:open_modal": "the person presses again",
     "slack/opening.py:_say_too_late": "seen by one person, and lost without harm",

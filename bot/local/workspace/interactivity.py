@@ -55,7 +55,7 @@ def message_click(
     return _base(core, "block_actions", user) | {
         "container": container | thread,
         "channel": _channel(channel),
-        "message": without_metadata(message),
+        **({} if message.get("is_ephemeral") else {"message": without_metadata(message)}),
         "state": {"values": values},
         "response_url": core.new_response_url(
             user, channel.id, message["ts"], message.get("thread_ts")

@@ -28,6 +28,7 @@ from bot.slack.listeners import (
     sharing,
     shortcuts,
 )
+from bot.slack.retried import Retried
 from bot.slack.sharing import Sharing
 from bot.slack.stopping import Stopping
 from bot.slack.workspaces import Slack
@@ -54,7 +55,8 @@ def register(
     messages.register(app, intake, edits)
     shortcuts.register(app, clients, asking, home_tab.preferences)
     commands.register(app, identity, clients, asking, admin)
-    actions.register(app, clients, asking, stopping, background)
+    retried = Retried(clients, answers.answered)
+    actions.register(app, clients, asking, stopping, retried, background)
     approvals.register(app, clients, deciding, background)
     feedback.register(app, identity, clients, keep_feedback, background)
     functions.register(app, identity, clients, submit, background)

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.context.ack.async_ack import AsyncAck
+from slack_bolt.context.respond.async_respond import AsyncRespond
 
 from bot.core.errors import NotPermitted
 from bot.core.request import Again, Entry
@@ -19,6 +20,7 @@ from bot.slack.client import Clients
 from bot.slack.pressed import Pressed
 from bot.slack.render import buttons, words
 from bot.slack.render.buttons import FollowUp
+from bot.slack.retried import Retried
 from bot.slack.stopping import Stopping
 
 log = logging.getLogger(__name__)
@@ -35,18 +37,25 @@ _AGAIN = {
 
 
 def register(
-    app: AsyncApp, clients: Clients, asking: Asking, stopping: Stopping, background: Background
+    app: AsyncApp,
+    clients: Clients,
+    asking: Asking,
+    stopping: Stopping,
+    retried: Retried,
+    background: Background,
 ) -> None:
     """Listen to them. What cannot be done is said to the person alone."""
 
     def on(action_id: str | re.Pattern[str], handle: Handle, otherwise: str) -> None:
         @app.action(action_id)
-        async def pressed(body: Body, action: Body, ack: AsyncAck) -> None:
+        async def pressed(body: Body, action: Body, ack: AsyncAck, respond: AsyncRespond) -> None:
             press = Pressed.of(body, action)
             try:
                 said = "" if await handle(press) else otherwise
                 if press.action == buttons.RETRY:
-                    background.start(retried(clients, body, press), "taking a button away")
+                    background.start(
+                        retried.take_away(press, body, respond), "taking a button away"
+                    )
             except NotPermitted as refusal:
                 said = str(refusal)
             if said:
@@ -72,16 +81,6 @@ def register(
     for action_id in _AGAIN:
         on(action_id, again, words.ALREADY_ASKED)
     on(re.compile(f"^{buttons.FOLLOW_UP}_\\d$"), follow_up, words.ALREADY_ASKED)
-
-
-async def retried(clients: Clients, body: Body, press: Pressed) -> None:
-    """Take the button off a message: its answer is another one now. Of what one person sees alone
-    Slack does not say what it holds, so that stays."""
-    message = body.get("message") or {}
-    if left := buttons.without(message.get("blocks") or (), buttons.RETRY):
-        await clients.updates.chat_update(
-            channel=press.channel, ts=press.message, text=message.get("text") or "", blocks=left
-        )
 
 
 async def tell(clients: Clients, press: Pressed, sentence: str) -> None:

@@ -16,7 +16,7 @@ from bot.local.workspace import ADA, BEN, Workspace
 from bot.slack.client import slack_clients
 from bot.slack.modals import ASK_ABOUT
 from bot.slack.render import words
-from bot.slack.render.buttons import SHARE
+from bot.slack.render.buttons import RETRY, SHARE
 from bot.slack.sharing import Sharing
 from bot.store import open_stores
 from tests.security.test_boundaries import press
@@ -96,6 +96,23 @@ async def test_two_processes_post_it_once(redis_url: str) -> None:
         assert len(bot.own(SALES, ts)) == 1
         async with Redis.from_url(redis_url) as redis:
             assert await redis.keys("bot:v1:sharing:*") == []
+
+
+async def test_a_private_failure_is_retried_once_from_its_button(redis_url: str) -> None:
+    """Slack does not say what a message for one person holds: it stays without the button."""
+    async with deployed(Script([finish(answer("Of umbrellas."))]), redis_url) as bot:
+        bot.api.faults.fail("quota", times=3)
+        ts, failed = await asked_alone(bot)
+        bot.api.faults.clear()
+        assert RETRY in str(failed["blocks"])
+        await bot.ws.click(BEN, SALES, failed["ts"], RETRY)
+
+        def shown() -> list[str]:
+            return [str(each["blocks"]) for each in private(bot, BEN, ts)]
+
+        await bot.ws.until(lambda: len(shown()) == 2 and RETRY not in str(shown()))
+        assert "quota is used up" in shown()[0]
+        assert "Of umbrellas." in shown()[1]
 
 
 async def process(
