@@ -154,6 +154,10 @@ class Asking:
         """Other workspaces may share the channel of theirs."""
         return kept.team == self._identity.team and (not kept.private or kept.user == user)
 
+    def invitation(self) -> str:
+        """What to do where the bot is not."""
+        return words.INVITE.format(name=self._identity.name)
+
     async def direct_channel(self, user: str) -> str:
         """The channel of the direct messages between `user` and the bot."""
         opened = await self._clients.writes.conversations_open(users=user)
@@ -177,8 +181,7 @@ class Asking:
         person = await self._gate.asker(user, channel)
         found = await self._access.channel(channel)
         if found is None or not (found.bot_is_in or found.archived):
-            invite = words.INVITE.format(name=self._identity.name)
-            raise NotPermitted(invite, reason=NOT_IN_CHANNEL)
+            raise NotPermitted(self.invitation(), reason=NOT_IN_CHANNEL)
         try:
             if found.bot_is_in:
                 await self._access.may_see(person, found)
@@ -244,7 +247,7 @@ class Asking:
         except SlackApiError as error:
             code = error_code(error)
             if code in ("not_in_channel", "channel_not_found"):
-                raise NotPermitted(words.INVITE.format(name=self._identity.name)) from None
+                raise NotPermitted(self.invitation()) from None
             if code in NO_PLACE:
                 reason = words.GONE_REASONS.get(code, words.GONE_OTHERWISE)
                 raise NotPermitted(words.CANNOT_ASK.format(reason=reason)) from None

@@ -105,7 +105,7 @@ def _memories(memories: Sequence[Memory], *, may_ask: bool) -> list[Block]:
 
 def _settings(preferences: Preferences) -> Block:
     style = escape_mrkdwn(shortened(" ".join(preferences.style.split()), 300))
-    where = words.ONLY_ME if preferences.only_me else words.IN_THREAD
+    where = words.ONLY_ME if preferences.only_me else home_words.IN_THREAD_BUT_DRAFTS
     lines = (
         f"• {home_words.STYLE_LABEL}: {style or home_words.STYLE_USUAL}",
         f"• {home_words.PERSONAL_WHERE}: {where.lower()}",

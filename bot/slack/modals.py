@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bot.core.request import FileRef
 from bot.slack.render import words
-from bot.slack.render.parts import Block, shortened
+from bot.slack.render.parts import Block, context, shortened
 from bot.slack.tasks import TASKS, Task
 
 ASK_ABOUT = "ask_about_message"
@@ -31,12 +31,14 @@ _Option = tuple[str, str, str]  # what it says, its value, what stands under it
 
 
 class About(BaseModel):
-    """What the modal of a message shortcut remembers: the message it is about, in Slack's markup."""
+    """What the modal of a message shortcut remembers: the message it is about, in Slack's markup;
+    and `where` the answer goes, in a place that leaves no choice: "" where there is one."""
 
     model_config = ConfigDict(frozen=True)
 
     channel: str
     thread: str
+    where: str = ""
     quoted: str = ""
     files: tuple[FileRef, ...] = ()
 
@@ -56,17 +58,28 @@ class Filled:
 def ask_about_modal(about: About, shown: str, *, only_me: bool = False) -> Block:
     """The modal for a message, which people read as `shown`: the question, and who sees the
     answer; with `only_me`, nobody else unless the person chooses so."""
-    blocks = [*_quote(words.ABOUT, shown), _question(), _choice(*_audience(only_me))]
+    blocks = [*_quote(words.ABOUT, shown), _question(), *_audience(about, only_me)]
     return _modal(ASK_ABOUT, blocks, _metadata(about))
 
 
 def task_modal(task: Task, about: About, shown: str, *, only_me: bool = False) -> Block:
     """The modal of a task on a message: what to mind, and who sees the result."""
     label = words.ABOUT if task.about_message else words.ABOUT_THREAD
-    audience = _audience(only_me or task.for_oneself)
-    blocks = [*_quote(label, shown), _instruction(task.hint), _choice(*audience)]
+    audience = _audience(about, only_me or task.for_oneself)
+    blocks = [*_quote(label, shown), _instruction(task.hint), *audience]
     modal = _modal(task.callback, blocks, _metadata(about))
     return modal | {"title": _plain(task.title), "submit": _plain(task.submit)}
+
+
+def cannot_modal(task: Task, sentence: str) -> Block:
+    """Says why a task cannot be done with that message."""
+    said = {"type": "section", "text": _plain(sentence)}
+    return {
+        "type": "modal",
+        "title": _plain(task.title),
+        "close": _plain(words.CLOSE_ONLY),
+        "blocks": [said],
+    }
 
 
 def ask_anywhere_modal(question: str = "") -> Block:
@@ -104,7 +117,7 @@ def filled(view: Mapping[str, Any]) -> Filled:
     return Filled(
         task=TASKS.get(view["callback_id"]),
         question=str(values[_QUESTION][_QUESTION].get("value") or ""),
-        where=str((values[_WHERE][_WHERE].get("selected_option") or {}).get("value") or ""),
+        where=about.where if about and about.where else _chosen(values),
         channel=channel,
         about=about,
     )
@@ -117,11 +130,23 @@ def question_error(sentence: str) -> dict[str, str]:
 
 def place_error(form: Filled, sentence: str) -> dict[str, str]:
     """The errors to show beside the choice of where to answer."""
-    return {_CHANNEL if form.about is None and form.where == MODAL_CHANNEL else _WHERE: sentence}
+    if form.about is None:
+        return {_CHANNEL if form.where == MODAL_CHANNEL else _WHERE: sentence}
+    return {_QUESTION if form.about.where else _WHERE: sentence}
 
 
-def _audience(only_me: bool) -> tuple[_Option, ...]:
-    return (_ONLY_ME, _IN_THREAD) if only_me else (_IN_THREAD, _ONLY_ME)
+def _chosen(values: Mapping[str, Any]) -> str:
+    return str((values[_WHERE][_WHERE].get("selected_option") or {}).get("value") or "")
+
+
+def _audience(about: About, only_me: bool) -> list[Block]:
+    """Who sees the answer: a choice, or what there is instead."""
+    if about.where == MODAL_ONLY_ME:
+        direct = about.channel.startswith("D")
+        return [context(words.ANSWERED_DIRECTLY if direct else words.ANSWERED_AWAY).block]
+    if about.where:
+        return []  # nobody else reads it there
+    return [_choice(*((_ONLY_ME, _IN_THREAD) if only_me else (_IN_THREAD, _ONLY_ME)))]
 
 
 def _metadata(about: About) -> str:

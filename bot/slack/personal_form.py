@@ -68,6 +68,7 @@ def _where(only_me: bool) -> Block:
         "type": "input",
         "block_id": _WHERE,
         "label": _plain(home_words.PERSONAL_WHERE),
+        "hint": _plain(home_words.DRAFTS_HINT),
         "element": field,
     }
 

@@ -11,12 +11,13 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 from bot.core.errors import NotPermitted
 from bot.core.request import Entry
 from bot.slack.admin import Admin
-from bot.slack.asking import Asking, Question
+from bot.slack.asking import NOT_IN_CHANNEL, Asking, Question
 from bot.slack.client import Clients, Identity
 from bot.slack.modals import ask_anywhere_modal
 from bot.slack.opening import open_modal
 from bot.slack.render import words
-from bot.slack.text import question_from
+from bot.slack.render.links import escape_mrkdwn
+from bot.slack.text import one_line, question_from
 
 ASK = "/ask"
 HELP = "help"  # which Slack asks of every command
@@ -43,6 +44,8 @@ def register(
             said = await told(text, command)
         except NotPermitted as refusal:
             said = str(refusal)
+            if refusal.reason == NOT_IN_CHANNEL:
+                said = words.INVITE_HERE.format(name=identity.name, question=_typed(text))
         await ack(said)
 
     async def told(text: str, command: dict[str, Any]) -> str:
@@ -66,3 +69,8 @@ def register(
         )
         await asking.ask(question)
         return words.ANSWERED_DIRECTLY if elsewhere else ""
+
+
+def _typed(text: str) -> str:
+    """To be copied, as it was typed."""
+    return f"`{ASK} {escape_mrkdwn(one_line(text).replace('`', ''))}`"

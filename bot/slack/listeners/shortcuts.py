@@ -14,13 +14,14 @@ from bot.core.errors import NotPermitted
 from bot.core.request import Entry
 from bot.runs.preferences import PreferenceBook
 from bot.slack import modals
-from bot.slack.asking import NOT_IN_CHANNEL, Asking, Question
-from bot.slack.client import Clients
+from bot.slack.asking import Asking, Question
+from bot.slack.client import TRANSPORT_ERRORS, Clients
 from bot.slack.contents import file_refs, said_in
 from bot.slack.modals import About, Filled
 from bot.slack.opening import open_modal
 from bot.slack.render import words
 from bot.slack.render.markdown import plain_text
+from bot.slack.render.parts import Block
 from bot.slack.tasks import TASKS
 from bot.slack.text import clean, decode
 
@@ -34,16 +35,13 @@ def register(app: AsyncApp, clients: Clients, asking: Asking, preferences: Prefe
     async def about_message(body: dict[str, Any], ack: AsyncAck) -> None:
         about = _about(body)
         only_me = (await preferences.of(asking.team, body["user"]["id"])).only_me
-        shown = await _shown(about.quoted, asking)
+        shown, where = await asyncio.gather(
+            _shown(about.quoted, asking), _only_place(about.channel, asking)
+        )
+        about = about.model_copy(update={"where": where})
         if "bot_id" in body["message"]:
             shown = plain_text(shown)  # apps write Markdown, whose marks are nothing to read
-        task = TASKS.get(body["callback_id"])
-        view = (
-            modals.task_modal(task, about, shown, only_me=only_me)
-            if task
-            else modals.ask_about_modal(about, shown, only_me=only_me)
-        )
-        await open_modal(clients, body, view)
+        await open_modal(clients, body, _view(body["callback_id"], about, shown, only_me, asking))
         await ack()
 
     @app.global_shortcut(modals.ASK_ANYWHERE)
@@ -75,6 +73,28 @@ def _about(body: dict[str, Any]) -> About:
     )
 
 
+def _view(callback: str, about: About, shown: str, only_me: bool, asking: Asking) -> Block:
+    task = TASKS.get(callback)
+    if task is None:
+        return modals.ask_about_modal(about, shown, only_me=only_me)
+    if about.where == modals.MODAL_ONLY_ME and not task.about_message:
+        direct = about.channel.startswith("D")
+        return modals.cannot_modal(task, words.BETWEEN_PEOPLE if direct else asking.invitation())
+    return modals.task_modal(task, about, shown, only_me=only_me)
+
+
+async def _only_place(channel: str, asking: Asking) -> str:
+    """Where the answer goes if there is no choice: where the bot is not, to the person alone; in its
+    direct messages, where nobody else reads, into the thread."""
+    try:
+        async with asyncio.timeout(_NAMING_SECONDS):
+            if not await asking.is_in(channel):
+                return modals.MODAL_ONLY_ME
+    except (TimeoutError, SlackApiError, *TRANSPORT_ERRORS):  # it is looked at again when they ask
+        return ""
+    return modals.MODAL_THREAD if channel.startswith("D") else ""
+
+
 async def _shown(markup: str, asking: Asking) -> str:
     """A message as people read it; with ids for names where Slack takes too long to tell them."""
 
@@ -97,21 +117,10 @@ async def _submit(form: Filled, user: str, key: str, asking: Asking) -> dict[str
     try:
         await asking.ask(await _question(form, user, key, asking))
     except NotPermitted as refusal:
-        return modals.place_error(form, _why_not(form, refusal))
+        return modals.place_error(form, str(refusal))
     except SlackApiError:
         return modals.question_error(words.TRY_AGAIN)
     return {}
-
-
-def _why_not(form: Filled, refusal: NotPermitted) -> str:
-    """What to do instead, where the bot is not in the conversation; to a direct message of two people
-    it cannot be invited."""
-    if refusal.reason != NOT_IN_CHANNEL or form.about is None:
-        return str(refusal)
-    between_people = form.about.channel.startswith("D")
-    if _needs_no_thread(form):
-        return words.CHOOSE_ONLY_ME if between_people else words.CHOOSE_ONLY_ME_OR_INVITE
-    return words.BETWEEN_PEOPLE if between_people else str(refusal)
 
 
 def _needs_no_thread(form: Filled) -> bool:

@@ -161,6 +161,7 @@ SCHEDULED = " scheduled this:"
 ASK_TITLE = "Ask"
 ASK_SUBMIT = "Ask"
 CLOSE = "Cancel"
+CLOSE_ONLY = "Close"
 SKIP = "Skip"
 QUESTION_LABEL = "Your question"
 QUESTION_HINT = "Anything you would ask a colleague who can look things up"
@@ -227,11 +228,14 @@ ADMIN_ORDERS = (
 )
 
 INVITE = "I am not in that channel. Invite me there with “/invite @{name}”."
+INVITE_HERE = (
+    "I am not in this channel. Invite me with “/invite @{name}”, and then ask again: {question}"
+)
 ARCHIVED = "That channel is archived."
 ANSWERED_DIRECTLY = "I am not in this conversation: I answer you in our direct messages."
-CHOOSE_ONLY_ME = "I am not in this conversation, so I can answer only to you. Choose that."
-CHOOSE_ONLY_ME_OR_INVITE = (
-    "I am not in that conversation, so I can answer only to you. Choose that, or invite me there."
+ANSWERED_AWAY = (
+    "I am not in this channel: I answer you in our direct messages. For an answer in the thread, "
+    "invite me to the channel first."
 )
 BETWEEN_PEOPLE = (
     "I can't read a conversation between people, only the message you chose: “Ask about this…” is for "

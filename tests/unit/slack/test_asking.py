@@ -175,39 +175,47 @@ async def test_a_task_takes_an_instruction_and_says_it_aloud(rig):
     assert "only the costs" in str(aloud["blocks"])
 
 
-async def test_a_task_where_the_bot_is_not_says_how_to_invite_it(rig):
-    said = await rig.ws.say(BEN, RANDOM, "Numbers are in")
-    await rig.ws.shortcut(ADA, EXTRACT.callback, channel=RANDOM, ts=said["ts"])
-    view = await opened(rig, ADA)
-    answered = await rig.ws.submit(ADA, view["id"], modal_values("", "thread"))
-    assert "Invite me" in answered["errors"]["where"]
-    assert rig.mailbox.requests == []
-
-
 @pytest.mark.parametrize(
-    ("place", "only", "none"),
+    ("place", "note", "no_thread"),
     [
-        (FINANCE, words.CHOOSE_ONLY_ME_OR_INVITE, "Invite me"),
-        ("D0ADABEN01", words.CHOOSE_ONLY_ME, words.BETWEEN_PEOPLE),
+        (RANDOM, words.ANSWERED_AWAY, "Invite me"),
+        (FINANCE, words.ANSWERED_AWAY, "Invite me"),
+        ("D0ADABEN01", words.ANSWERED_DIRECTLY, words.BETWEEN_PEOPLE),
     ],
 )
-async def test_a_message_is_asked_about_where_the_bot_is_not(rig, place, only, none):
-    """In its own direct message with the person, which begins a thread; nobody is told to invite it to
-    a conversation of two people."""
+async def test_a_message_is_asked_about_where_the_bot_is_not(rig, place, note, no_thread):
+    """In its own direct message with the person, which begins a thread: the form says so and offers
+    nothing else. What needs the thread is not offered; nobody is told to invite the bot to a
+    conversation of two people."""
     said = await rig.ws.say(ADA, place, "Numbers are in")
-    await rig.ws.shortcut(ADA, modals.ASK_ABOUT, channel=place, ts=said["ts"])
-    view = await opened(rig, ADA)
-    answered = await rig.ws.submit(ADA, view["id"], modal_values("so?", "thread"))
-    assert answered["errors"]["where"] == only
-    await rig.ws.submit(ADA, view["id"], modal_values("so?", "me"))
-    [request] = rig.mailbox.requests
-    assert (request.channel, request.quoted) == (rig.direct(ADA), "Numbers are in")
-    assert "Numbers are in" in str(rig.ws.messages(rig.direct(ADA))[-1]["blocks"])
-    assert request.thread == request.ts
+    for number, callback in enumerate((modals.ASK_ABOUT, DRAFT.callback), 1):
+        await rig.ws.shortcut(ADA, callback, channel=place, ts=said["ts"])
+        view = await opened(rig, ADA)
+        assert note in str(view["blocks"])
+        assert "radio_buttons" not in str(view["blocks"])
+        await rig.ws.submit(ADA, view["id"], {"question": {"question": "so?"}})
+        await rig.ws.until(lambda: len(rig.mailbox.requests) == number)  # noqa: B023
+        request = rig.mailbox.requests[-1]
+        assert (request.channel, request.quoted) == (rig.direct(ADA), "Numbers are in")
+        assert (request.thread, request.private) == (request.ts, False)
+    assert "Numbers are in" in str(rig.ws.messages(rig.direct(ADA))[0]["blocks"])
     await rig.ws.shortcut(ADA, "summarise_thread", channel=place, ts=said["ts"])
     view = await opened(rig, ADA)
-    answered = await rig.ws.submit(ADA, view["id"], modal_values("", "me"))
-    assert none in answered["errors"]["where"]
+    assert no_thread in str(view["blocks"])
+    assert view.get("submit") is None
+
+
+async def test_in_the_bots_direct_message_there_is_nobody_to_keep_it_from(rig):
+    """The answer stays in the thread, and the form asks nothing of it."""
+    place = rig.direct(ADA)
+    said = await rig.ws.say(ADA, place, "Numbers are in")
+    await rig.ws.until(lambda: rig.mailbox.requests)
+    await rig.ws.shortcut(ADA, DRAFT.callback, channel=place, ts=said["ts"])
+    view = await opened(rig, ADA)
+    assert "radio_buttons" not in str(view["blocks"])
+    await rig.ws.submit(ADA, view["id"], {"question": {"question": ""}})
+    request = rig.mailbox.requests[-1]
+    assert (request.channel, request.thread, request.private) == (place, said["ts"], False)
 
 
 async def test_asking_from_anywhere_goes_to_the_direct_message(rig):
@@ -300,8 +308,10 @@ async def test_the_command_helps_whoever_asks_for_help(rig):
 
 
 async def test_the_command_where_the_bot_is_not_says_how_to_invite_it(rig):
-    answered = await rig.ws.command(ADA, RANDOM, "/ask", "hi")
+    answered = await rig.ws.command(ADA, RANDOM, "/ask", "hi <there>")
+    assert "I am not in this channel" in answered["text"]
     assert "/invite" in answered["text"]
+    assert "`/ask hi &lt;there&gt;`" in answered["text"]  # which need not be typed again
     assert rig.mailbox.requests == []
 
 
