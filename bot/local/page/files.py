@@ -1,5 +1,6 @@
 """Attached files: shown, downloaded, and the first rows of spreadsheets as text."""
 
+import codecs
 import csv
 import io
 import itertools
@@ -39,7 +40,7 @@ class SheetPreviews:
         file = self._files.get(file_id)
         if file is None or not file.content or not file.name.lower().endswith((".csv", ".tsv")):
             return None
-        text = file.content[:PREVIEW_BYTES].decode("utf-8-sig", "replace")
+        text = _decoded(file.content[:PREVIEW_BYTES])
         delimiter = "\t" if file.name.lower().endswith(".tsv") else _delimiter(text)
         try:
             lines = [
@@ -52,6 +53,16 @@ class SheetPreviews:
             return None
         shown = list(itertools.islice(lines[1:], PREVIEW_ROWS))
         return Sheet(lines[0], shown, len(lines) - 1 - len(shown))
+
+
+def _decoded(content: bytes) -> str:
+    """As UTF-8, or what spreadsheet programs write otherwise; the last character may be cut."""
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return content.decode("utf-16", "replace")
+    try:
+        return codecs.getincrementaldecoder("utf-8-sig")().decode(content)
+    except UnicodeDecodeError:
+        return content.decode("cp1252", "replace")
 
 
 def _delimiter(text: str) -> str:

@@ -12,7 +12,8 @@ from tests.unit.local.page_kit import FINANCE, GENERAL, SALES
 
 async def test_saying_something_with_a_mention_and_a_file(browser):
     status, answer = await browser.say(
-        "@Bot what is in @ben's file? a<b", files=[("données.csv", b"a,b\n1,2\n")]
+        "@Bot what is in @ben's file? a<b",
+        files=[("données.csv", "a,b\n1,Köln\n".encode("cp1252"))],
     )
     assert status == 200
     message = browser.ws.store.get(GENERAL, answer["ts"])
@@ -20,7 +21,7 @@ async def test_saying_something_with_a_mention_and_a_file(browser):
     assert [file["name"] for file in message["files"]] == ["données.csv"]
     html = await browser.text("/page/pane", user=ADA, channel=GENERAL)
     assert "a&lt;b" in html
-    assert "<td>2</td>" in html, "a CSV shows its first rows"
+    assert "<td>Köln</td>" in html, "a CSV shows its first rows"
 
 
 async def test_who_comes_and_goes_is_told_in_the_channel(browser):

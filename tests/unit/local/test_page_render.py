@@ -313,12 +313,17 @@ def test_a_pie_shows_shares():
 
 
 def test_every_bar_has_its_name_where_cut_ones_can_be_told_apart():
-    """Five customers are named below their bars; of ninety days those that find room are, uncut."""
+    """Five customers are named below their bars, on a phone in two rows; of ninety days those that
+    find room are, uncut."""
     customers = ("Smith, Jones & Co", "Acme Limited", "Nordic Steel AB", "Müller GmbH", "Bolt")
     days = [f"2026-{month:02}-{day:02}" for month in (1, 2, 3) for day in range(1, 29)]
-    named = [name for _, name in labelled(customers, 550)]
-    assert named == ["Smith, Jones…", "Acme Limited", "Nordic Steel…", "Müller GmbH", "Bolt"]
-    shown = labelled(days, 550)
+    [named] = labelled(customers, 500)
+    cut = ["Smith, Jone…", "Acme Limited", "Nordic Stee…", "Müller GmbH", "Bolt"]
+    assert [name for _, name in named] == cut
+    upper, lower = labelled(("Köln", "Düsseldorf", "München", "Zürich"), 240)
+    assert upper + lower == [(0, "Köln"), (2, "München"), (1, "Düsseldorf"), (3, "Zürich")]
+    assert len(labelled(("West", "Central", "North", "East", "South"), 270)) == 1
+    [shown] = labelled(days, 550)
     assert len(shown) < 8
     assert all(days[index] == name for index, name in shown)
 

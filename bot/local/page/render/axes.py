@@ -2,9 +2,12 @@
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 
-_LETTER, _GAP = 7, 14  # pixels
+_LETTER, _GAP, _LEAST = 7, 14, 7  # pixels; the last between names that are whole
+_BESIDE = 24  # pixels that a name may be wider than its slot, half on either side
 _FEWEST, _MOST = 8, 14  # letters of a name that is cut
+_FEW = 8  # names in two rows
 
 
 def ticks(low: float, high: float, target: int = 5) -> list[float]:
@@ -49,16 +52,33 @@ def _trim(value: float) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def labelled(categories: Sequence[str], room: float) -> list[tuple[int, str]]:
-    """The category labels that stand side by side in `room` pixels: all of them, cut if they can
-    still be told apart, else every nth from the first."""
-    letters = max(int((room / max(len(categories), 1) - _GAP) // _LETTER), 1)
+def labelled(categories: Sequence[str], room: float) -> list[list[tuple[int, str]]]:
+    """The category labels that stand side by side in `room` pixels, in rows below each other: all of
+    them, cut if they can still be told apart, or a few in two rows by turns, else every nth."""
+    slot = room / max(len(categories), 1)
+    letters = max(int((slot - _GAP) // _LETTER), 1)
     cut = [_cut(name, letters) for name in categories]
-    if cut == list(categories) or (letters >= _FEWEST and len(set(cut)) == len(cut)):
-        return list(enumerate(cut))
+    if _fit(categories, slot):
+        return [list(enumerate(categories))]
+    if letters >= _FEWEST and len(set(cut)) == len(cut):
+        return [list(enumerate(cut))]
+    wider = [
+        _cut(name, int(min(slot + _BESIDE, 2 * slot - _GAP) // _LETTER)) for name in categories
+    ]
+    if len(categories) <= _FEW and len(set(wider)) == len(wider):
+        return [list(enumerate(wider))[row::2] for row in (0, 1)]
     shown = [_cut(name, _MOST) for name in categories]
     fits = max(1, int(room // (max(map(len, shown)) * _LETTER + _GAP)))
-    return list(enumerate(shown))[:: math.ceil(len(shown) / fits)]
+    return [list(enumerate(shown))[:: math.ceil(len(shown) / fits)]]
+
+
+def _fit(names: Sequence[str], slot: float) -> bool:
+    """Whether no name reaches into the next, each in the middle of its slot, or out of the chart."""
+    around = all(
+        (len(one) + len(other)) / 2 * _LETTER + _LEAST <= slot for one, other in pairwise(names)
+    )
+    ends = (len(name) * _LETTER <= slot + _BESIDE for name in names[-1:])
+    return around and all(ends)
 
 
 def _cut(name: str, letters: int) -> str:

@@ -12,7 +12,7 @@ SIZES = {"wide": (640, 310), "narrow": (350, 270)}
 """A chart with axes is drawn for a window and for a phone, with words of one size; the stylesheet
 shows the one that fits."""
 PIE = 260
-_TOP, _BOTTOM, _RIGHT = 14, 36, 12
+_TOP, _RIGHT = 14, 12
 COLOURS = 8
 
 
@@ -50,7 +50,8 @@ class _Plot:
         self.ticks = ticks(min(known, default=0), max(known, default=1))
         widest = max(len(short(tick)) for tick in self.ticks)
         self.left = 14 + widest * 7.4 + (20 if chart.y_label else 0)
-        self.bottom = height - _BOTTOM - (20 if chart.x_label else 0)
+        self.names = labelled(chart.categories, self.right - self.left)
+        self.bottom = height - 20 - 16 * len(self.names) - (20 if chart.x_label else 0)
         self.slot = (self.right - self.left) / max(len(chart.categories), 1)
 
     def draw(self) -> Markup:
@@ -71,8 +72,9 @@ class _Plot:
             yield _text(self.left - 8, y + 4, short(tick), "tick end")
 
     def _x_axis(self) -> Iterator[Markup]:
-        for i, shown in labelled(self.chart.categories, self.right - self.left):
-            yield _text(self.x(i), self.bottom + 20, shown, "tick middle")
+        for row, names in enumerate(self.names):
+            for i, shown in names:
+                yield _text(self.x(i), self.bottom + 20 + 16 * row, shown, "tick middle")
 
     def _labels(self) -> Iterator[Markup]:
         if self.chart.x_label:
