@@ -73,6 +73,7 @@ async def test_no_action_items_are_made_up(thread: Thread) -> None:
     """Talk alone is no task."""
     thread.conversation.messages.clear()
     thread.said("Ada Lovelace", "What a fine day. Will it rain?")
+    thread.said("Ben Okafor", "I am out next week. Marta prefers Monday. Demand rises by Friday.")
     ended = await told(thread, "ActionItems", "List the action items of this thread.")
     assert ended.answer["items"] == []
     assert "no action items" in ended.answer["summary"]
@@ -147,6 +148,13 @@ def offsite() -> Thread:
         ("what are the action items?", "**Dana**: Update the roadmap page (Ben Okafor)"),
         ("what are the action items?", "**Legal**: Check it"),
         ("which questions are still open?", "Chloe Martin: “But legal has to check it, who knows"),
+        ("did Ben agree?", "I cannot tell that by rules. Ben Okafor wrote in this thread"),
+        (
+            "how often was Lisbon mentioned?",
+            "I cannot tell that by rules. This is what was said of",
+        ),
+        ("what was Chloe's first message?", "Chloe Martin wrote in this thread on"),
+        ("who mentioned Lisbon?", "This was said of “Lisbon” in this thread:"),
         ("who asked what in this thread?", "Ben Okafor: “TODO @Dana Kim"),
     ],
 )

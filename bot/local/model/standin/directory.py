@@ -26,8 +26,17 @@ FIND = re.compile(
 ADMINS = re.compile(
     r"\bwho (?:is|are) (?:the |an |our )?(?:admins?|administrators?|owners?)\b", re.IGNORECASE
 )
+_THERE = r"(?:<?#|here\b|(?:this|the|that|our) (?:channel|group|room|conversation)\b)"
+IS_IN = re.compile(
+    rf"\b(?:is|are) @?(?P<who>[A-Z]\w+)(?: [A-Z]\w+)? (?:already |also |still )?(?:in|on|a member of) {_THERE}"
+)
+MADE = re.compile(
+    r"(?=.*(?:\bchannel\b|#\w)).*\b(?:who|when|how old)\b.*\b(?:created?|made|opened|owns?|old)\b",
+    re.IGNORECASE,
+)
 MEMBERS = re.compile(
-    r"\bwho(?: all)?(?: is|'s| are) (?:in|here|a member|on)\b|\b(?:list|show|which) (?:the )?(?:members|people)\b|\bhow many (?:members|people) (?:are )?(?:in|here|does)\b|\bmembers of\b",
+    rf"\bwho(?: all)?(?: is|'s| are) (?:(?:in|on|a member of) {_THERE}|(?:in|here)\W*$)|\b(?:list|show|which) (?:the )?(?:members|people)\b|"
+    rf"\bhow many (?:members|people)(?: (?:are|does))?(?: there)?(?: in)? {_THERE}|\bmembers of {_THERE}",
     re.I,
 )
 PEOPLE = re.compile(
@@ -35,10 +44,15 @@ PEOPLE = re.compile(
     re.IGNORECASE,
 )
 CHANNELS = re.compile(
-    r"\b(?:which|what|list|show)(?: me)?(?: all| the| public)* channels\b", re.IGNORECASE
+    r"\b(?:which|what|list|show|how many)(?: me)?(?: all| the| public)* channels\b", re.IGNORECASE
 )
+CHANNEL_FOR = re.compile(
+    r"\b(?:is there|are there|do we have|which|what|find|any)\b.*\bchannels?\b.*\b(?:about|for|on|named|called)\s+(?:the )?(?P<about>[\w-]+)\W*$",
+    re.IGNORECASE,
+)
+THEIRS = r"you|i|we|(?:am|are|is) \w+ (?:a member|in)"
 TOPIC = re.compile(
-    r"\b(?:what(?: is|'s)(?! (?:new|happening|going|said|up))|describe|topic of|purpose of|about)\b.*#[\w-]+(?:\s+(?:for|about))?\W*$",
+    r"\b(?:what(?: is|'s)(?! (?:new|happening|going|said|up))|describe|topic of|purpose of|about)\b.*(?:#[\w-]+|\bthis channel)(?:\s+(?:for|about))?\W*$",
     re.IGNORECASE,
 )
 ITEMS = re.compile(
@@ -66,6 +80,11 @@ def is_asked(view: View) -> bool:
     return not view.turn.files and _skill(view.text) is not None and view.knows("find_people")
 
 
+def is_of_channel(view: View) -> bool:
+    """Whether it is about a channel that is named, which no table is."""
+    return bool(CHANNEL.search(view.text)) and is_asked(view)
+
+
 def answer(view: View, found: Findings) -> None:
     """Look it up and say it in words."""
     skill = _skill(view.text)
@@ -77,7 +96,7 @@ def _skill(text: str) -> Callable[[View, Findings], None] | None:
     """What the question is about, the narrowest first."""
     table = (
         (ITEMS, _items), (ADMINS, _admins), (PROFILE, _person),
-        (FIND, _person), (CHANNELS, _channels), (TOPIC, _channel),
+        (FIND, _person), (CHANNEL_FOR, _channels), (CHANNELS, _channels), (MADE, _made), (IS_IN, _is_member), (TOPIC, _channel),
         (PEOPLE, _members), (MEMBERS, _members), (WHO, _person),
     )  # fmt: skip
     return next((skill for pattern, skill in table if pattern.search(text)), None)
@@ -103,6 +122,8 @@ def _person(view: View, found: Findings) -> None:
         found.summary = f"You are {_name(people[0])}{_facts(people[0])}. Your time zone is {people[0]['zone']}, where it is {people[0]['now']}."
     elif len(told) > 1:
         found.summary, found.points = f"{len(people)} people fit “{name}”:", told
+    elif has(view.text, "title|role|job") and not _facts(people[0]):
+        found.summary = f"The profile of {_name(people[0])} names no title."
     found.source("The workspace's directory", None, "Names, titles and time zones.")
 
 
@@ -127,8 +148,36 @@ def _admins(_: View, found: Findings) -> None:
     )
 
 
+def _made(_: View, found: Findings) -> None:
+    found.summary = (
+        "My tools tell a channel's topic, purpose and members, not who made it or when. Slack shows that under the "
+        "channel's name, in About."
+    )
+
+
+def _is_member(view: View, found: Findings) -> None:
+    asked, place = IS_IN.search(view.text), _place(view)
+    who = asked["who"] if asked else ""
+    output = view.do("list_members", f"I look who is in {place}.", channel=place)
+    people = [each for each in PERSON.finditer(output) if has(each[0], re.escape(who))]
+    if not PERSON.search(output):
+        _failed(found, output, f"I could not see who is in {place}.")
+        return
+    found.summary = (
+        f"Yes: {_name(people[0])} is in {place}."
+        if people
+        else f"No: I see nobody called {who} in {place}."
+    )
+    found.source(f"Members of {place}", None, "Who is there.")
+
+
 def _members(view: View, found: Findings) -> None:
     place = _place(view)
+    if len(set(CHANNEL.findall(view.text))) > 1:
+        found.summary = (
+            "I look at one channel at a time: ask “Who is in #general?”, then of the other."
+        )
+        return
     if place is None:
         found.summary = "This is a direct message between you and me."
         return
@@ -148,15 +197,22 @@ def _members(view: View, found: Findings) -> None:
 
 
 def _channels(view: View, found: Findings) -> None:
-    output = view.do("find_channels", "I look which channels there are.")
+    asked = CHANNEL_FOR.search(view.text)
+    if not asked and has(view.text, THEIRS):
+        found.summary = "My tools list the public channels, not who is in which. Of one channel I can tell who is there."
+        found.follow_ups = ["Which public channels are there?", "Who is in #general?"]
+        return
+    about = asked["about"] if asked else None
+    output = view.do("find_channels", "I look which channels there are.", query=about)
     rooms = [each for each in ROOM.finditer(output) if " · archived" not in each["more"]]
     if not rooms:
-        _failed(found, output, "I could not list the channels.")
+        if about and not failed(output):
+            found.summary = f"I found no public channel whose name, topic or purpose has “{about}”."
+        else:
+            _failed(found, output, "I could not list the channels.")
         return
-    found.summary = f"There {'is **1** public channel' if len(rooms) == 1 else f'are **{len(rooms)}** public channels'}:"
+    found.summary = f"There {'is **1** public channel' if len(rooms) == 1 else f'are **{len(rooms)}** public channels'}{f' for “{about}”' * bool(about)}:"
     found.points = [f"**#{each['name']}**{_room(each['more'])}" for each in rooms[:MOST]]
-    if has(view.text, "you|i|we"):
-        found.lower("This is the whole list: whose channels they are it does not say.", "low")
     found.source("The workspace's channels", None, "Names and topics.")
 
 

@@ -80,6 +80,7 @@ INTENTS = (
     Intent(clock.is_asked, clock.answer, beside_others=True),
     Intent(search.is_ordered, search.answer),
     Intent(overheard.is_said, overheard.answer, beside_others=True),
+    Intent(directory.is_of_channel, directory.answer, beside_others=True),
     Intent(changing.is_asked, changing.answer),
     Intent(database.is_asked, database.answer, beside_others=True),
     Intent(directory.is_asked, directory.answer, beside_others=True),

@@ -11,7 +11,7 @@ from .findings import Findings
 from .outcomes import decided, unanswered
 from .passages import cut
 from .said import Said
-from .todo import items_of, told
+from .todo import DUE, items_of, told
 from .view import View
 from .words import has
 
@@ -56,6 +56,8 @@ def tell_writers(view: View, found: Findings, messages: list[Said], place: str) 
 def tell_kinds(view: View, found: Findings, kinds: list[str], place: str) -> None:
     """What was decided, is to be done or open; each with its kind where several are asked for."""
     todo = _todo(view, found)
+    if "action item" in kinds and (due := DUE.search(view.text)):
+        found.summary = f"My rules do not choose them by “{due[0].strip()}”."
     lines = {
         "decision": found.decisions,
         "action item": [each["line"] for each in todo],
@@ -88,7 +90,11 @@ def _todo(view: View, found: Findings) -> list[dict[str, Any]]:
 
 
 def is_named(view: View, author: str) -> bool:
-    """Whether a question names somebody, be it by one of several names."""
+    """Whether a question names somebody, be it by one of several names; who asks names himself by "I"."""
+    if author == view.turn.author and has(
+        view.text, "(?:did|do|have|was|am) i|i (?:said|wrote|asked)|mine"
+    ):
+        return True
     return any(has(view.text, re.escape(part)) for part in author.split())
 
 

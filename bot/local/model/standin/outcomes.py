@@ -22,6 +22,9 @@ YES_OR_NO = re.compile(
     r"\W*(?:yes|yep|yeah|no|nope|sure|ok|okay|fine|agreed|done|will do|of course|deal|sounds? good|works? for me|good|\+1|👍|✅|decision)\b",
     re.IGNORECASE,
 )
+TAKES_ON = re.compile(
+    r"\W*(?:(?:ok|okay|sure|yes)\W+)?(?:I\b|we\b|me\b|let me\b|my\b|@?[A-Z]\w+ (?:will|does|has|can|is)\b)"
+)
 OPEN_ASKED = r"who|what|when|where|which|why|how|whose"
 OF_TIME = re.compile(rf"\d|\b(?:today|tonight|tomorrow|now|soon|{'|'.join(DAYS)})\b", re.IGNORECASE)
 _SPOKEN = (
@@ -71,6 +74,8 @@ def _answers(reply: str, question: str) -> bool:
     asks = has(question, OPEN_ASKED)
     if has(question, r"when|how (?:much|many|long)|(?:what|which) (?:day|date|time)"):
         return bool(OF_TIME.search(reply))
+    if has(question, "who"):
+        return bool(TAKES_ON.match(reply))
     return not asks and bool(YES_OR_NO.match(reply))
 
 

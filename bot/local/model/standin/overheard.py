@@ -79,7 +79,7 @@ FIGURES = "|".join(
     )
 )  # fmt: skip
 """What is worked out rather than told by somebody."""
-_AROUND = "now still currently again exactly actually finally already today yet next"
+_AROUND = "finally today next currently"
 AROUND = {*_AROUND.split(), *ASKING}
 OWN = r"i|i'm|i've|i'll|my|we|our"
 NO_DATABASE: tuple[Section, Listed | None] = (("", False, []), None)
@@ -204,11 +204,34 @@ def _heard(view: View) -> Heard | None:
         for message in reversed(messages):
             for sentence in reversed([message.text, *sentences(message.text)]):
                 told = OF_TIME.search(sentence) or not of_time
-                if told and not _is_question(sentence) and asked <= _told(message, sentence):
+                if (
+                    told
+                    and not _is_question(sentence)
+                    and _tells(question, sentence)
+                    and asked & _roots(sentence)
+                    and asked <= _told(message, sentence)
+                ):
                     later = _decided_after(message, messages)
                     tentative = has(sentence, TENTATIVE)
                     return Heard(message, sentence, place, later if tentative else [])
     return None
+
+
+def _tells(question: re.Match[str] | None, sentence: str) -> bool:
+    """Whether what "is" something is told as such: "who is the client?" by "the client is …"."""
+    asked = (
+        re.match(
+            r"\W*(?:who|what)(?:'s| is| are| was| were) (?:(?:the|our|my|an?) )?(\w+)\W*$",
+            question[0],
+            re.I,
+        )
+        if question
+        else None
+    )
+    return asked is None or has(
+        sentence,
+        rf"{re.escape(asked[1])}(?:'s| is| are| was| were| will|:|-| =)|(?:is|are|was|were) (?:the |our )?{re.escape(asked[1])}",
+    )
 
 
 def _is_question(sentence: str) -> bool:

@@ -7,13 +7,14 @@ from collections import Counter
 from itertools import takewhile
 
 from .findings import Findings
+from .languages import language
 from .words import STOP, content, overlap, sentences, stem, stems, tokens
 
 WORKED_OUT = re.compile(
     r"\b(how (?:many|often)|count|compare|differ\w*|versus|vs|should (?:we|i)|better)\b", re.I
 )
 """What no quotation answers."""
-_ASKING = "people everyone everybody anyone anybody someone somebody many much often long say says mention mentions anything something get got go goes need"
+_ASKING = "people everyone everybody anyone anybody someone somebody many much often long say says mention mentions anything something get got go goes need still now one ones again exactly actually already yet"
 ASKING = frozenset(_ASKING.split())
 ALL = re.compile(r"\b(?:all|every|each|list|full|complete)\b", re.IGNORECASE)
 MOST_QUOTES, MOST_LISTED = 4, 60
@@ -44,7 +45,7 @@ def quote_from(found: Findings, question: str, text: str, source: str) -> None:
         _list(found, [sentence for _, _, sentence in best], source)
         return
     best = best[:MOST_QUOTES]
-    lacking = _lacking(question, text)
+    lacking = _lacking(question, f"{text} {source}")
     inside = _inside(source)
     if not best:
         found.summary = f"I found nothing in {inside} {f'about “{lacking}”' if lacking else 'that speaks of this'}."
@@ -80,8 +81,14 @@ def _inside(source: str) -> str:
 
 def _lacking(question: str, text: str) -> str:
     """The first word of a question that a text nowhere speaks of, as it was written; "" if it has all."""
+    if language(question):  # of which small words are not known
+        return ""
     said = set(stems(text))
-    words = (word for word in tokens(question) if word not in STOP | ASKING and word.isalpha())
+    words = (
+        word
+        for word in tokens(question)
+        if word not in STOP | ASKING and len(word) > 1 and word.isalpha()
+    )
     return next((word for word in words if not overlap(said, [stem(word)])), "")
 
 
@@ -89,7 +96,12 @@ def _below(heading: str, text: str) -> str:
     """What stands right below a heading."""
     every = sentences(text)
     at = every.index(heading) if heading in every else len(every)
-    return " ".join(takewhile(lambda each: each.endswith((".", "!", "?")), every[at + 1 : at + 4]))
+    return " ".join(
+        takewhile(
+            lambda each: each.endswith((".", "!", "?")) and len(each) >= SHORTEST,
+            every[at + 1 : at + 4],
+        )
+    )
 
 
 def summarise(found: Findings, text: str, source: str) -> None:

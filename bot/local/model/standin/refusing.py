@@ -39,8 +39,13 @@ WRITING = re.compile(
 )
 
 
+TRANSLATE = re.compile(r"\W*(?:(?:please|can|could|you|now|and)\W+)*translat\w+\b", re.IGNORECASE)
+
+
 def is_writing(view: View) -> bool:
     """Whether a text of the model's own is wanted, about whatever."""
+    if TRANSLATE.match(view.text):
+        return True
     return not view.turn.files and bool(WRITING.search(view.text))
 
 

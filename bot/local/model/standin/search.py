@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 
-from . import tools
+from . import tools, topics
 from .findings import Findings
+from .outcomes import topic
 from .outputs import failed, reason
+from .passages import cut
 from .said import TO_BOT
+from .talk import CHANNEL, said_here
 from .view import View
 from .words import has
 
@@ -21,6 +24,7 @@ WEB = re.compile(
     r"\b(?:search|look up|browse|check)\b.*\b(?:web|internet|online)\b(?:\s+(?:for|about)?\s*(?P<query>.+))?|^\W*(?:google|bing)\b\s*(?P<words>.+)",
     re.IGNORECASE,
 )
+ANYONE = r"anyone|anybody|someone|somebody|people"
 NEWS = r"weather|news|stock price|share price|exchange rate"
 FOUND = re.compile(
     r"^\[(?P<at>[^\]]+)\] #(?P<channel>\S+) (?P<author>[^:]+): (?P<text>.+) \((?P<url>http\S+)\)$",
@@ -55,7 +59,9 @@ def answer(view: View, found: Findings) -> None:
 
 def _is_of_the_web(view: View) -> bool:
     """Whether only the web has it: no tool of a deployer's does."""
-    wants_news = has(view.text, NEWS) and tools.fitting(view) is None
+    wants_news = (
+        has(view.text, NEWS) and not CHANNEL.search(view.text) and tools.fitting(view) is None
+    )
     return wants_news or bool(WEB.search(view.text))
 
 
@@ -63,10 +69,18 @@ def _messages(view: View, found: Findings) -> None:
     asked = MESSAGES.search(view.text)
     words = (asked["query"] or asked["bare"]) if asked else view.text
     query = words.strip(" ?.!\"'“”")
+    place, said = next(said_here(view)) if has(view.text, ANYONE) else ("", [])
+    here = topics.tell(found, topic(query), said, place)
+    if here:
+        found.summary = f"Of “{query}” this was said in {place}:"
+        for one in here[-topics.MOST :]:
+            found.source(f"{one.author}, {one.at}", one.url, f"“{cut(one.text)}”")
+        return
     output = view.do("search_messages", f"I search Slack for “{query}”.", query=query)
     messages = [each for each in FOUND.finditer(output) if not TO_BOT.match(each["text"])]
     if not messages:
-        found.summary = f"I found no message about “{query}” in public channels."
+        nobody = f"Nobody did in {place}, and " if said else ""
+        found.summary = f"{nobody}I found no message about “{query}” in public channels."
         if failed(output):
             found.lower(reason(output), "low")
         return

@@ -11,21 +11,21 @@ from .findings import Findings
 from .listings import MOST_SOURCES, gather, is_named, source, tell_kinds, tell_writers
 from .outcomes import of_topic, roots, topic
 from .outputs import parse_document, parse_tables, reason
-from .passages import cut, key_sentences, quote_from
+from .passages import cut, key_sentences
 from .said import Said, messages_of, was_read
 from .view import View
 from .words import has, listed, sentences, stems
 
 TALK = (
     r"threads?|channels?|conversation|discussion|discussed|messages|said|says?|say|mentioned|decided?|decisions?|agreed?|"
-    r"catch me up|catch up|tl;?dr|action items?|to-?dos?|open questions?|still open|what is open|next steps|who does what|left to do|(?:have|has|needs?)(?: \w+)? to do|who (?:was|will|wrote|asked what|participated|took part)|did i miss|what happened(?= here| in |\W*$)|what(?:'s| is) new|"
+    r"catch me up|catch up|tl;?dr|action items?|to-?dos?|open questions?|still open|what is open|next steps|who does what|left to do|(?:have|has|needs?)(?: \w+)? to do|who (?:was|will|wrote|asked what|participated|took part)|did i miss|what happened(?= here| in |\W*$)|what(?:'s| is) new|any news(?= in| here)|"
     r"(?:did|does) (?!(?:he|she|it|they|this|that)\b)\w+ (?:write|post|ask|say|think|mean|want)|(?:first|last|latest) message"
 )
 ABOUT_TALK = r"summar\w+|what|who|when|which|any|list|catch|tl;?dr|recap|extract|draft|action items?|open questions?|to-?dos?|did|count|how many|was|were"
 SUMMARY = (
     r"summar\w+|tl;?dr|catch|recap|did i miss|"
     r"(?:did|do|have|has) (?:people|everyone|everybody|anyone|we|they|you all) (?:say|said|write|written|talk|talked|discuss|discussed)(?!.*\babout\b)|"
-    r"(?:was|is|'s) (?:said|discussed|going on|happening|new|up)(?!.*\babout\b)"
+    r"(?:was|is|'s) (?:said|discussed|going on|happening|new|up)(?!.*\babout\b)|any news"
 )
 POINTED = r"about (?!this|it\b|the (?:thread|channel))\w+|who|when|which|did|any"
 MOST_QUOTED = 10
@@ -42,13 +42,24 @@ READ = ("read_file", "search_artifact", "query_table", "compare_tables")
 DATA = (*READ, "query_database")
 OF_A_FILE = "it|file|document|report|contracts?|pdf|page|log|table|sheet|each|both"
 WHO_WHAT = re.compile(r"\bwho (?P<how>said|wrote|asked) what\b", re.IGNORECASE)
-FIRST_OR_LAST = re.compile(r"\b(?P<which>first|last|latest) message\b", re.IGNORECASE)
+FIRST_OR_LAST = re.compile(
+    r"\b(?P<which>first|last|latest) message\b|\b(?:write|wrote|post|posted|say|said) (?P<ended>first|last)\b",
+    re.IGNORECASE,
+)
+SPEAKING = r"say|said|write|wrote|written|post|posted|mention|mentioned|talk|talked|spoke|bring up|brought up|raised?"
+WHAT_SAID = rf"(?:what|anything|something|everything)\b.*\b(?:{SPEAKING}|ask|asked)|(?:{SPEAKING}|ask|asked)(?: about)? (?:anything|something)|quote"
+"""What the words themselves answer."""
+WHO_SAID = rf"(?:who|did|has|have)\b.*\b(?:{SPEAKING})"
+ABOUT = re.compile(
+    r"\babout (?!this|it\b|the (?:thread|channel|conversation|discussion)\b)(?P<what>\w.*)",
+    re.IGNORECASE,
+)
 TO_SUM_UP = re.compile(
     r"\W*(?:(?:please|can|could|you|give|me|us|a|an|quick|short|brief|the|make|write)\W+)*(?:summar(?:y|ies|i[sz]e)|recap|sum (?:it|this|that) up|"
     r"minutes)(?:\W+(?:this|it|that|please|in|one|two|sentences?|short|everything|all))*\W*",
     re.IGNORECASE,
 )
-COUNTED = r"who (?:participated|took part)|who\b.*\b(?:most|least|active|often)|how many (?:messages|posts)|(?:by|per) (?:person|people|user|author)"
+COUNTED = r"who (?:participated|took part)|who\b.*\b(?:most|least|active|often)|how many (?:messages|posts|people)|(?:by|per) (?:person|people|user|author)"
 
 
 def is_asked(view: View) -> bool:
@@ -77,10 +88,10 @@ def _is_of_a_file(view: View) -> bool:
         return False
     if view.turn.quoted and has(view.text, "this|that|it|he|she"):
         return True
-    read = view.files and view.earlier and view.earlier[0].tool in READ
+    read = view.files and any(step.tool in READ for step in view.earlier[:4])
     if not read or has(view.text, OF_A_FILE):
         return bool(read)
-    document = parse_document(view.earlier[0].output or "")
+    document = parse_document(next(s for s in view.earlier if s.tool in READ).output or "")
     words = roots(" ".join(topic(view.text)))
     return bool(document and words and words <= roots(document.text))
 
@@ -111,18 +122,22 @@ def _tell(view: View, found: Findings, messages: list[Said], place: str) -> None
     """By what the question asks of the talk."""
     kinds = [kind for kind, words in KINDS.items() if has(view.text, words)]
     words = _topic(view, [*found.people, place])
+    named = [m for m in messages if is_named(view, m.author)]
     if one := FIRST_OR_LAST.search(view.text):
-        message = messages[0 if one["which"].lower() == "first" else -1]
-        found.summary = f"{message.author} wrote in {place}: “{cut(message.text)}”"
+        first = (one["which"] or one["ended"]).lower() == "first"
+        message = (named or messages)[0 if first else -1]
+        found.summary = f"{message.author} wrote in {place} on {message.at}: “{cut(message.text)}”"
     elif has(view.text, COUNTED):
         tell_writers(view, found, messages, place)
     elif kinds == ["decision"] and words:
         topics.tell_decision(found, words, messages, place)
-    elif has(view.text, SUMMARY) or not (kinds or has(view.text, f"{POINTED}|open|say|said")):
+    elif (has(view.text, SUMMARY) and not words) or not (
+        kinds or words or named or has(view.text, POINTED)
+    ):
         _summary(found, messages, place)
         if has(view.text, r"(?:one|a single|two) (?:sentences?|lines?)|short(?:ly)?|brief(?:ly)?"):
             found.points.clear()
-    elif kinds:
+    elif kinds and (kinds != ["decision"] or not named):
         tell_kinds(view, found, kinds, place)
     else:
         _quote(view, found, messages, place)
@@ -131,7 +146,8 @@ def _tell(view: View, found: Findings, messages: list[Said], place: str) -> None
 def _topic(view: View, names: list[str]) -> list[str]:
     """What a question about a talk wants of it, besides the whole of it."""
     if has(view.text, SUMMARY):
-        return []
+        about = ABOUT.search(view.text)
+        return topic(about["what"], names) if about else []
     kinds = "|".join((*KINDS.values(), COUNTED, r"#\S+|first|last|latest"))
     return topic(re.sub(rf"\b(?:{kinds})\b", " ", view.text, flags=re.IGNORECASE), names)
 
@@ -200,21 +216,50 @@ def _named(place: str) -> str:
 def _quote(view: View, found: Findings, messages: list[Said], place: str) -> None:
     """What speaks of the question; of one person's words only where one is named."""
     named = [m for m in messages if is_named(view, m.author)]
+    words = _topic(view, [each.author for each in named])
     if not named:
-        quote_from(found, view.text, "\n".join(each.text for each in messages), _named(place))
+        _quote_all(view, found, words, messages, place)
         return
-    who, words = named[0].author, topic(view.text, [each.author for each in named])
-    on = of_topic(named, words) if words else named
+    who = named[0].author
+    asked = [m for m in named if "?" in m.text] if has(view.text, "ask|asked") else named
+    is_plain = has(view.text, WHAT_SAID)
+    on = (of_topic(asked, words) if words else asked) or ([] if is_plain else named)
     if not on:
         others = topics.tell(found, words, messages, place)
-        found.summary = f"{who} wrote nothing about “{' '.join(words)}” in {place}" + (
-            ", but others did:" if others else "."
+        about = f" about “{' '.join(words)}”" if words else ""
+        found.summary = (
+            f"{who} {'asked' if asked != named else 'wrote'} nothing{about} in {place}"
+            + (", but this was said of it:" if others else ".")
         )
         return
     found.summary, *found.points = (f"“{cut(each.text)}”" for each in reversed(on[-MOST_QUOTED:]))
     found.summary = f"{who} wrote in {place}: {found.summary}"
+    if not is_plain:
+        found.summary = f"I cannot tell that by rules. {found.summary}"
+        found.lower("I choose messages by their words, and do not weigh what they mean.", "low")
     if len(on) > MOST_QUOTED:
         found.gaps.append(f"These are the last {MOST_QUOTED} of {len(on)} messages.")
+
+
+def _quote_all(
+    view: View, found: Findings, words: list[str], messages: list[Said], place: str
+) -> None:
+    """Everybody's messages that speak of it."""
+    said = topics.tell(found, words, messages, place)
+    if not said:
+        found.summary = (
+            f"I found nothing about “{' '.join(words)}” in {place}."
+            if words
+            else "I cannot tell that by rules. Name a word of it, as in “What was said about the budget?”."
+        )
+        found.lower("Only words that the question shares with messages were looked for.", "low")
+    elif has(view.text, f"{WHO_SAID}|{WHAT_SAID}"):
+        found.summary = f"This was said of “{' '.join(words)}” in {place}:"
+        if len(said) == 1:
+            found.summary, found.points = (
+                f"{said[0].author} wrote in {place}: “{cut(said[0].text)}”",
+                [],
+            )
 
 
 def _summary(found: Findings, messages: list[Said], place: str) -> None:

@@ -23,10 +23,11 @@ DUE = re.compile(
     rf"(?<!\s)\s*+,?\s*+\b(?:(?:by|until|before|on|due)\s+)?(?P<when>{WHEN}|\d{{4}}-\d\d-\d\d)\b",
     re.I,
 )
+DEADLINE = rf"\b(?:(?:by|until|before|due)\s+(?:{WHEN}|\d{{4}}-\d\d-\d\d)|tomorrow|tonight)\b"
 NAME = r"@?\b(?P<who>[A-Z]\w+)(?: [A-Z]\w+)?"
 MINE = re.compile(
     rf"(?:\b(?:I(?:['’]ll| will| am going to|['’]m going to)|let me) |^will (?!.*\?))(?P<task>(?!do\b)\w.+)|"
-    rf"\bI (?!was|were|had|did|have|think|guess|hope|\w+ed\b)(?P<dated>[a-z]+ .*{DUE.pattern}.*)",
+    rf"\bI (?!am|was|were|had|did|have|think|guess|hope|want|need|like|prefer|\w+ed\b)(?P<dated>[a-z]+ .*{DEADLINE}.*)",
     re.I,
 )
 ASSIGNED = re.compile(
@@ -43,11 +44,13 @@ NOBODYS = re.compile(
     r"(?P<task>.+)",
     re.I,
 )
-DATED = re.compile(rf"^@?(?P<who>[A-Z]\w+)(?: [A-Z]\w+)? (?P<task>[a-z]+s\b.*(?i:{DUE.pattern}).*)")
+DATED = re.compile(
+    rf"^@?(?P<who>[A-Z]\w+)(?: [A-Z]\w+)? (?P<task>(?!is\b|was\b|has\b|does\b)[a-z]+s\b.*(?i:{DEADLINE}).*)"
+)
 """ "Chloe books the hotel by Friday"."""
 NEXT = re.compile(
     r"(?:[,;]\s*(?:and |but )?|\s+and )"
-    r"(?=I(?:['’]ll| will| am going to|['’]m going to) |@?[A-Z]\w+(?: [A-Z]\w+)? (?:will|has to|needs to|must) |"
+    r"(?=I(?:['’]ll| will| am going to|['’]m going to) |@?[A-Z]\w+(?: [A-Z]\w+)? (?:will|has to|needs to|must|please|can you|could you|would you) |"
     r"(?:who|what|when|where|which|how)\b)"
 )
 """Where one sentence goes on with what somebody else does, or asks."""
@@ -94,7 +97,8 @@ def _read(sentence: str, message: Said, before: str, names: Container[str]) -> I
         return _item(mine["task"] or mine["dated"], message.author, message, before)
     for form in (THEIRS, DUTY, DATED):
         theirs = form.search(sentence)
-        if theirs and theirs["who"].lower() not in NO_NAMES:
+        known = form is not DATED or (theirs and (theirs["who"] in names or theirs[0][0] == "@"))
+        if theirs and known and theirs["who"].lower() not in NO_NAMES:
             return _item(theirs["task"], theirs["who"], message, before)
     nobodys = NOBODYS.search(sentence)
     if nobodys and not sentence.endswith("?") and not re.match(TALK_OF_IT, nobodys["task"]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -34,7 +35,19 @@ def fitting(view: View) -> str | None:
         if name not in NO_TOOLS and _is_named(asked, name)
     }
     best = max(scores, key=lambda name: scores[name], default=None)
-    return best if best and scores[best] >= GENERIC_ENOUGH else None
+    if best is None or scores[best] < GENERIC_ENOUGH:
+        return None
+    schema = view.offered.get(best, {}).get("parameters") or {}
+    known = f"{best} {described[best]} {json.dumps(schema)}"
+    return None if _unheard_of(view.text, known) else best
+
+
+def _unheard_of(text: str, known: str) -> list[str]:
+    """The words of a question that neither a tool's description knows nor can be what it is given: a
+    name, a number or what is quoted."""
+    given = re.sub(r"[\"“'‘][^\"”'’]+[\"”'’]|(?<!^)\b[A-Z]\w+|\w*\d\w*", " ", text)
+    about = content(known)
+    return [word for word in content(given) if overlap(about, [word]) == 0]
 
 
 def answer(view: View, found: Findings) -> None:

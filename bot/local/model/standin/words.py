@@ -158,7 +158,13 @@ def shortened(text: str, limit: int) -> str:
     return f"{(cut.rpartition(' ')[0] or cut).rstrip(' ,;:')}…"
 
 
+SENTENCE_END = re.compile(
+    r"(?<=[.!?])(?<!^\d\.)(?<!^\d\d\.)(?:(?<!\d\.)|(?!\s+(?:jan|feb|m[äa]r|apr|ma[iy]|jun|jul|aug|sep|o[kc]t|nov|de[zc])))\s+|\n+",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""No dot of "1. März", nor of a numbered line, ends a sentence."""
+
+
 def sentences(text: str) -> list[str]:
     """The sentences and lines of a text, without headings' marks and empty ones."""
-    pieces = re.split(r"(?<=[.!?])\s+|\n+", text)
-    return [clean for piece in pieces if (clean := piece.strip(" \t#*->|•▪◦·"))]
+    return [clean for piece in SENTENCE_END.split(text) if (clean := piece.strip(" \t#*->|•▪◦·"))]
