@@ -16,6 +16,9 @@ _MARKS = (
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _SAMPLE = 200_000
+# What Western European languages write beside ASCII, without what stands for a letter of Central
+# Europe or of another script in the code pages that are like Windows-1252.
+_WESTERN = frozenset("ÄÖÜäöüßÀÂÇÈÉÊËÎÏÑÓÔÙÚÛàâçèéêëîïñóôùûáíúÁÍ€£§°²…“”„‘’‚–—«»·\xa0")
 
 
 def clean(text: str) -> str:
@@ -28,7 +31,8 @@ def clean(text: str) -> str:
 def decode(data: bytes) -> tuple[str, str]:
     """The clean text of `data` and the name of its encoding.
 
-    A byte order mark decides, then UTF-8 if it fits, then a guess from the first 200 kB, then
+    A byte order mark decides, then UTF-8 if it fits, then Windows-1252 if only Western European
+    letters come of it, then a guess from the first 200 kB, which short texts lead astray, then
     Windows-1252 with what does not fit replaced.
     """
     for mark, encoding in _MARKS:
@@ -37,9 +41,16 @@ def decode(data: bytes) -> tuple[str, str]:
     try:
         return _normal(data.decode("utf-8")), "utf-8"
     except UnicodeDecodeError:
+        if _is_western(data[:_SAMPLE].decode("cp1252", "replace")):
+            return _normal(data.decode("cp1252", "replace")), "cp1252"
         guess = from_bytes(data[:_SAMPLE]).best()
     encoding = guess.encoding if guess else "cp1252"
     return _normal(data.decode(encoding, "replace")), encoding
+
+
+def _is_western(text: str) -> bool:
+    special = [letter for letter in text if not letter.isascii()]
+    return len(special) * 2 < len(text) and _WESTERN.issuperset(special)
 
 
 def _normal(text: str) -> str:

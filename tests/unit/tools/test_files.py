@@ -165,6 +165,8 @@ async def test_ragged_rows_are_kept_and_named(read: Read) -> None:
         (b"name;price\nA;1,5\nB;2,5\n", "Delimiter: ;."),
         (b"name\tprice\nA\t1\n", "Delimiter: tab."),
         ("name,ort\nJürgen,Köln\nZoë,Zürich\nRenée,Genève\n".encode("cp1252"), "Jürgen,Köln"),
+        ("ort,n\nKöln,9\n".encode("cp1252"), "Köln,9"),
+        ("jméno,n\nDvořák,9\n".encode("cp1250"), "Dvořák,9"),
         ("name,ort\nJürgen,Köln\n".encode("utf-16"), "Jürgen,Köln"),
         (
             b"Report of May\n\nname,price\nA,1\nB,2\n",
