@@ -154,7 +154,7 @@ def _listener(
         slack,
         gate,
         threads=stores.threads,
-        pending=requests.pending,
+        questions=requests,
         submit=submit,
         stopping=stopping,
         background=background,

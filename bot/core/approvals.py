@@ -64,6 +64,10 @@ class Approval(BaseModel):
     def run_id(self) -> str:
         return self.id.partition(":")[0]
 
+    def card_for(self, user: str) -> str:
+        """The name under which a card is kept that `user` has in their direct messages."""
+        return f"{self.id}:{user}"
+
 
 class Decision(BaseModel):
     """What was decided: by whom (a user's id, "" when by nobody), and when, in seconds since the

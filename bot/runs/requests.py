@@ -55,6 +55,17 @@ class Requests:
         keys = [here + thread] if thread else await self._threads_of(here)
         return [approval for key in keys for approval in await self._pending(key)]
 
+    async def asked_alone(self, team: str, user: str) -> list[tuple[Approval, str]]:
+        """What `user` is asked with a card in their direct messages, by runs of other places, and the
+        ts of each card."""
+        found: list[tuple[Approval, str]] = []
+        for key in await self._threads_of(f"{team}:"):
+            waits = await self.stores.mailbox.is_parked(key)
+            for approval in await self._pending(key) if waits else ():
+                ts = await self.stores.runs.card(approval.run_id, approval.card_for(user))
+                found += [(approval, ts)] if ts else []
+        return found
+
     async def _pending(self, thread_key: str) -> list[Approval]:
         try:
             head = await self.stores.mailbox.head(thread_key)

@@ -30,10 +30,6 @@ class _Place:
     name: str
 
 
-def _directly(approval: Approval, user: str) -> str:
-    return f"{approval.id}:{user}"
-
-
 class Cards:
     """In the run's thread, and directly to those who may decide and are not in the channel. Where
     the thread is not for everybody, or there is none, directly to each who may decide."""
@@ -69,7 +65,7 @@ class Cards:
         if ts := await self._post.card(approval.id):
             await self._redraw(self._in_thread(approval), ts, asked)
         for user in approval.approvers:
-            if ts := await self._post.card(_directly(approval, user)):
+            if ts := await self._post.card(approval.card_for(user)):
                 await self._redraw(await self._direct(user, approval), ts, asked)
 
     async def _redraw(self, place: _Place, ts: str, asked: Asked) -> None:
@@ -102,7 +98,7 @@ class Cards:
 
     async def _direct(self, user: str, approval: Approval) -> _Place:
         opened = await self._clients.writes.conversations_open(users=user)
-        return _Place(str(opened["channel"]["id"]), None, _directly(approval, user))
+        return _Place(str(opened["channel"]["id"]), None, approval.card_for(user))
 
     async def _put(self, place: _Place, approval: Approval) -> str:
         """Post the card, unless it is there; returns its ts."""

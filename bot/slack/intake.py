@@ -5,7 +5,7 @@ Whatever raises here leaves the event unacknowledged, and Slack delivers it agai
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from bot.core.approvals import Approval
@@ -43,9 +43,14 @@ class Threads(Protocol):
         """Whether `first_notice` was asked of the message."""
 
 
-Pending = Callable[[str, str, str | None], Awaitable[Sequence[Approval]]]
-"""What the run of a thread (team, channel, ts) waits for people to decide, so that all behind it waits
-as well; without the ts, the runs of all threads of the channel."""
+class Questions(Protocol):
+    """What runs wait for people to decide, so that all behind them waits as well."""
+
+    async def pending(self, team: str, channel: str, thread: str | None) -> Sequence[Approval]:
+        """What the run of a thread waits for; without one, the runs of all threads of the channel."""
+
+    async def asked_alone(self, team: str, user: str) -> Sequence[tuple[Approval, str]]:
+        """What runs elsewhere ask `user` with a card in their direct messages, and its ts."""
 
 
 class Intake:
@@ -57,7 +62,7 @@ class Intake:
         gate: Gate,
         *,
         threads: Threads,
-        pending: Pending,
+        questions: Questions,
         submit: Submit,
         stopping: Stopping,
         background: Background,
@@ -70,7 +75,7 @@ class Intake:
         self._name_of = naming(slack.people, slack.access)
         self._gate = gate
         self._threads = threads
-        self._pending = pending
+        self._questions = questions
         self._submit = submit
         self._stopping = stopping
         self._background = background
@@ -156,7 +161,7 @@ class Intake:
 
     async def _begin(self, request: Request) -> None:
         """The first status; who asks behind a run that waits for people is told what they wait for."""
-        pending = await self._pending(request.team, request.channel, request.thread)
+        pending = await self._questions.pending(request.team, request.channel, request.thread)
         if not pending:
             await self._status.begin(request, words.STATUS_STARTING, words.LOADING)
         else:
@@ -178,7 +183,7 @@ class Intake:
         thread, user = event.get("thread_ts"), event["user"]
         if not thread:
             return
-        waits = await self._pending(self._identity.team, event["channel"], thread)
+        waits = await self._questions.pending(self._identity.team, event["channel"], thread)
         if not (waits or self._following.misses(event)):
             return
         key = self._thread_key(event["channel"], thread)
@@ -195,15 +200,25 @@ class Intake:
         if event.get("files") or not self._says(event, is_yes):
             return False
         team, channel, thread = self._identity.team, event["channel"], event.get("thread_ts")
-        found = await self._pending(
-            team, channel, thread or (None if is_direct(event) else event["ts"])
-        )
+        direct = is_direct(event)
+        found = [
+            *await self._questions.pending(
+                team, channel, thread or (None if direct else event["ts"])
+            ),
+            *(await self._asked_here(event) if direct else ()),
+        ]
         said = yes_typed(found, event["user"])
         if not said:
             return await self._threads.was_noticed(team, channel, event["ts"])
         if await self._is_first_notice(event):
             self._tell(*_from(event), said)
         return True
+
+    async def _asked_here(self, event: Event) -> list[Approval]:
+        """What runs elsewhere ask the author with a card in this direct message; in a thread, what
+        the card that it stands below asks."""
+        cards = await self._questions.asked_alone(self._identity.team, event["user"])
+        return [each for each, ts in cards if event.get("thread_ts") in (None, ts)]
 
     async def _is_first_notice(self, event: Event) -> bool:
         return await self._threads.first_notice(self._identity.team, event["channel"], event["ts"])

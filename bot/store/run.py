@@ -103,6 +103,10 @@ class Runs:
         """The ts of a run's message, if one was posted and that is known."""
         return _ts(await self._redis.call("HGET", self._key(run_id), "message"))
 
+    async def card(self, run_id: str, name: str) -> str | None:
+        """The ts of a run's card of that name, if it is up and still to be changed."""
+        return _ts(await self._redis.call("HGET", self._key(run_id), f"card:{name}"))
+
     async def note_file(self, run_id: str, file: str) -> None:
         """Remember a file that a run shared before its end, by its id."""
         key = self._key(run_id)

@@ -66,6 +66,9 @@ class Mailbox:
     async def pending(self, *_: object) -> list[Approval]:
         return []
 
+    async def asked_alone(self, *_: object) -> list[tuple[Approval, str]]:
+        return []
+
     async def record(self, entries: Sequence[AuditEntry]) -> None:
         self.recorded += entries
 
@@ -294,7 +297,7 @@ async def wired(
             slack,
             gate,
             threads=mailbox,
-            pending=mailbox.pending,
+            questions=mailbox,
             submit=mailbox.submit,
             stopping=stopping,
             background=background,

@@ -303,6 +303,15 @@ async def test_a_typed_yes_is_sent_to_the_button(redis_url: str) -> None:
         thread = str((await bot.ws.say(ADA, direct, "Post it!"))["ts"])
         await bot.ws.until(lambda: sessions(bot, thread)[-1:] == ["suspended"])
         await bot.ws.say(ADA, direct, "ok")
+        elsewhere_asked = bot.ws.state.direct(BEN)
+        assert elsewhere_asked
+        theirs = elsewhere_asked.id
+        await bot.ws.say(BEN, theirs, "yes")  # the card is here, and its run elsewhere
+        await bot.ws.until(
+            lambda: (
+                approval_words.YES_TYPED in [m["text"] for m in bot.ws.messages(theirs, viewer=BEN)]
+            )
+        )
         only = approval_words.ONLY_THEY_MAY.format(people=f"<@{BEN}>")
         await bot.ws.until(lambda: only in [m["text"] for m in bot.ws.messages(direct, viewer=ADA)])
 
