@@ -39,10 +39,43 @@ def read_workbook(data: bytes, name: str, sheet: str | None) -> list[Sheet]:
             raise Unreadable(f"{name} is damaged: its sheet {each!r} cannot be read.") from error
     if not sheets:
         raise Unreadable(f"{name} is empty: none of its sheets has a row with a value.")
+    _tell_unkept(data, sheets)
     if len(chosen) > _MAX_SHEETS:
         left = ", ".join(chosen[_MAX_SHEETS:])
         sheets[0].notes.append(f"Not read: {left}. Name one as `sheet` to read it.")
     return sheets
+
+
+def _tell_unkept(data: bytes, sheets: list[Sheet]) -> None:
+    """Note which columns are empty because their formulas have no values: programs that write
+    workbooks do not work them out, Excel does when it saves one."""
+    import openpyxl
+
+    empty = {each.name: _empty_columns(each) for each in sheets}
+    if not any(empty.values()):
+        return
+    workbook = openpyxl.load_workbook(io.BytesIO(data), read_only=True)
+    for each in sheets:
+        if empty[each.name] and _has_formulas(workbook[each.name or workbook.sheetnames[0]]):
+            each.notes.append(
+                f"Empty, as the file keeps formulas without their values: {', '.join(empty[each.name])}. "
+                "Opened and saved in Excel it has them."
+            )
+
+
+def _empty_columns(sheet: Sheet) -> list[str]:
+    cells = zip(*sheet.rows, strict=True)
+    return [
+        name
+        for name, column in zip(sheet.columns, cells, strict=False)
+        if all(cell is None for cell in column)
+    ]
+
+
+def _has_formulas(worksheet: Any) -> bool:
+    worksheet.reset_dimensions()
+    rows = (row for _, row in _rows(worksheet))
+    return any(isinstance(cell, str) and cell.startswith("=") for row in rows for cell in row)
 
 
 def _chosen(names: list[str], sheet: str | None, file: str) -> list[str]:

@@ -118,7 +118,9 @@ def _with_one_header(rows: list[NumberedRow], width: int) -> list[NumberedRow]:
     names: list[Cell] = []
     group = ""
     for upper, lower in zip(above, below, strict=True):
+        of_all = _blank([upper]) and _is_label(lower)
         group = group if _blank([upper]) and not _blank([lower]) else cell_text(upper)
+        group = "" if of_all else group
         names.append(f"{group} {cell_text(lower)}".strip())
     return [(rows[1][0], names), *rows[2:]]
 
@@ -143,16 +145,20 @@ def _words(row: Sequence[Cell]) -> str:
 
 
 def _is_total(rows: list[list[Cell]], width: int) -> bool:
-    """Whether the last row has a cell that is blank where all others have a value, and tells nothing
-    but sums, or averages beside them."""
+    """Whether the last row has a cell that is blank, or says "Total", where all others have a value,
+    and tells nothing but sums, or averages beside them."""
     columns = [[next(iter(row[at : at + 1]), None) for row in rows] for at in range(width)]
-    blank = [cells for cells in columns if _blank(cells[-1:])]
-    filled = [cells for cells in columns if not _blank(cells[-1:])]
+    labels = [cells for cells in columns if _blank(cells[-1:]) or _is_label(cells[-1])]
+    filled = [cells for cells in columns if cells not in labels]
     return (
-        any(not any(_blank([cell]) for cell in cells[:-1]) for cells in blank)
+        any(not any(_blank([cell]) for cell in cells[:-1]) for cells in labels)
         and any(map(adds_up, filled))
         and not any(map(stands_out, filled))
     )
+
+
+def _is_label(cell: Cell) -> bool:
+    return isinstance(cell, str) and bool(_TOTAL.fullmatch(cell.strip().rstrip(":")))
 
 
 def _is_header(rows: list[NumberedRow], width: int) -> bool:

@@ -102,6 +102,14 @@ async def test_columns_named_in_two_rows_have_one_name(read: Read) -> None:
     said = (await read("plan.xlsx", workbook(One=named))).content
     assert "columns: Region VARCHAR, 2025 H1 BIGINT, 2025 H2 BIGINT, Plan H1 BIGINT" in said
     assert "1 rows × 4 columns" in said
+    unkept: list[list[object]] = [
+        [None, "H1", None, "H2", None],
+        ["Who", "Rail", "Hotel", "Rail", "Total"],
+        ["Ada", 1, 2, 3, "=B3+C3+D3"],
+    ]
+    said = (await read("trips.xlsx", workbook(One=unkept))).content
+    assert "H1 Hotel BIGINT, H2 Rail BIGINT, Total VARCHAR" in said
+    assert "Empty, as the file keeps formulas without their values: Total." in said
     plain: list[list[object]] = [
         ["Name", None, "City"],
         [None, "Bea", "Bonn"],
@@ -199,12 +207,13 @@ async def test_ragged_rows_are_kept_and_named(read: Read) -> None:
         (b"id,n,who\n1,0,A\n2,0,B\nTotal Ltd,0,\n", "Total Ltd,0,"),
         (
             'a;p;n\nx;2,50 \u20ac;"1.000"\ny;3,50 \u20ac;"1.000"\nSumme;3;"2.000"\n'.encode(),
-            "may be",
+            "was left out: Summe 3 2.000",
         ),
         ("a;b;p\nx;q;1.002,50 €\ny;r;3,50 €\nSumme;;1.006,00 €\n".encode(), "was left out: Summe"),
         (b"a,b,n,avg\nx,q,4,10\ny,r,5,20\nTotal,,9,15\n", "and was left out: Total 9 15"),
         (b'a,b\n1,2\n3,4\n"Total\nhandle: x",5\n', "those above: Total handle: x 5"),
-        (b"who,n\nA,4\nB,5\nTotal,9\n", "The last row may be a total of those above: Total 9"),
+        (b"who,n\nA,4\nB,5\nTotal,9\n", "and was left out: Total 9"),
+        (b"who,n\nA,4\nB,5\nTotal,12\n", "The last row may be a total of those above: Total 12"),
         (b"a,b\n\xed\xa0\x80z,1\n", "z,1"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable
 
 from .findings import Findings
 from .outputs import Table
@@ -11,8 +12,24 @@ from .words import has, listed, related, stem, stems, tokens
 MONEY = ("revenue", "sale", "amount", "turnover", "income", "total", "value")
 
 
+def one_word(column: str) -> str:
+    """The name of a column in one word, without its unit: "unit_price" for "Unit price (EUR)"."""
+    return "_".join(re.sub(r"\([^)]*\)", "", column).lower().replace("_", " ").split())
+
+
+def with_columns_in_one_word(text: str, table: Table) -> str:
+    """A question in which each name of a column is one word, so that no word of it means another."""
+    for name in sorted(map(one_word, table.columns), key=len, reverse=True):
+        if "_" in name:
+            said = r"[\s_]+".join(map(re.escape, name.split("_")))
+            text = re.sub(rf"(?<!\w){said}s?(?!\w)", name, text, flags=re.IGNORECASE)
+    return text
+
+
 def columns_named(word: str, table: Table) -> list[str]:
     """Columns that a word means, the best match first."""
+    if whole := [column for column in table.columns if "_" in word and one_word(column) == word]:
+        return whole
     wanted = stem(word)
     exact, part, like = [], [], []
     for column in table.columns:
@@ -95,10 +112,25 @@ def default_measure(table: Table) -> str | None:
 
 
 def identifies(column: str) -> bool:
-    """Whether a column names or dates a row rather than measuring something."""
+    """Whether a column names or dates a row rather than measuring something, as "days taken" does."""
+    said = {stem(word) for word in tokens(column) if not re.fullmatch("(?:day|month|year)s", word)}
     return bool(
-        set(words_of(column)) & {"id", "year", "month", "day", "no", "number", "zip", "code"}
+        {*words_of(column)} & said & {"id", "year", "month", "day", "no", "number", "zip", "code"}
     )
+
+
+def has_row_for_each(kinds: Collection[str], table: Table) -> bool:
+    """Whether each row is of another one of these, as of a person."""
+    return any(
+        {*stems(column)} & {*kinds} and table.ranges.get(column, ("",))[0] == str(table.total)
+        for column in table.texts
+    )
+
+
+def empty_among(columns: Iterable[str | None], table: Table) -> str:
+    """The first of some columns that holds nothing; "" when all hold something."""
+    found = (each for each in columns if each and table.ranges.get(each, ("1",))[0] == "0")
+    return next(found, "")
 
 
 OFTEN_ASKED = (

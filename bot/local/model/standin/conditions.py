@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from .columns import columns_named, default_measure, identifies
+from .columns import columns_named, default_measure, identifies, one_word
 from .filters import Filter
 from .outputs import Table, sheet_of
 from .times import MONTHS, times
@@ -73,6 +73,7 @@ def _values(text: str, table: Table) -> list[Filter]:
         at = match.start("quoted" if match["quoted"] else "name")
         value = match["quoted"] or match["name"]
         known = any(start <= at < end for start, end in spans) or _is_a_time(value)
+        known = known or value.lower() in map(one_word, table.columns)
         if known or stem(value.lower()) in names or re.fullmatch(r"(?i)sql|csv|excel|xlsx", value):
             continue
         operator = _operator(lowered[: match.end()])

@@ -11,6 +11,7 @@ from .charting import draw
 from .columns import (
     column_listed,
     date_column,
+    empty_among,
     identifies,
     missing,
     other_word,
@@ -20,7 +21,6 @@ from .columns import (
 from .exporting import last_result, name_of, share_if_asked, share_whole, without_form
 from .findings import Findings
 from .following import Asked, adds_nothing, answered_from, follows_up, tell_kept, understand_all
-from .moments import absolute
 from .outputs import (
     Table,
     parse_document,
@@ -35,6 +35,7 @@ from .sql import Statement, quoted, write
 from .telling import tell
 from .view import View
 from .words import content, has, overlap, spelled, stems, tokens
+from .words import listed as listed_words
 
 FILE_WORDS = r"files?|attach(?:ed|ment)s?|spreadsheets?|csv|xlsx|excel|pdf|document|(?:the|this|that|my|our) table|data|columns?"
 SUMMARISE = r"summar\w+|tl;?dr|overview|describe|about|what(?:'s| is| does)|contain\w*"
@@ -97,12 +98,24 @@ def from_reading(view: View, found: Findings, reading: str) -> None:
         return
     table = max(listed, key=lambda each: _fits(view, each))
     query = _query(view, table)
-    if len(listed) > 1 and _is_of_the_whole(view, query, table):
+    lost = [] if view.turn.files else unheard.left(wording.in_full(view), table, query)
+    if len(listed) > 1 and _is_of_the_whole(view, query, table) and not lost:
         tell_sheets(found, listed)
         return
     found.source(table.source, table.url, "The figures of this answer.")
-    named = _is_named(view, table)
-    text = understood(view.text, view.turn.day)
+    if len(listed) > 1 and not _is_named(view, table):
+        others = listed_words([sheet_of(each) for each in listed if each is not table])
+        found.gaps.append(
+            f"I looked at the sheet {sheet_of(table)} only; there are {others} as well."
+        )
+    _from_table(view, found, table, query, lost)
+    if found.sources:
+        follow_ups(found, table, query)
+
+
+def _from_table(view: View, found: Findings, table: Table, query: Query, lost: list[str]) -> None:
+    """Answer from one table; `lost` are the words that no rule takes up."""
+    text = wording.understood(view.text, view.turn.day)
     text = text if query.silent else re.sub(r"\breports?\b", "", text, flags=re.I)
     is_fragment = follows_up(view.text) and not view.turn.files and not query.silent
     analysis = fitting(text, is_fragment=is_fragment, is_query=bool(query.groups))
@@ -114,20 +127,19 @@ def from_reading(view: View, found: Findings, reading: str) -> None:
     elif column := column_listed(view.text, table):
         tell_values(found, table, column)
     elif query.silent and not (
-        view.turn.files or named or has(view.text, f"{SUMMARISE}|{FILE_WORDS}")
+        view.turn.files or _is_named(view, table) or has(view.text, f"{SUMMARISE}|{FILE_WORDS}")
     ):
         found.sources.clear()
         found.puzzled(database=view.knows("list_databases"))
-        return
+    elif query.silent and lost:
+        unheard.tell_lost(found, table, lost)
     elif query.silent:
         describe(found, table)
         share_if_asked(view, found, table, called=name_of(table))
         if view.turn.files:
-            unheard.tell(found, in_full(view), table, query)
+            unheard.tell(found, wording.in_full(view), table, query)
     else:
         _ask(view, found, table, query)
-    if found.sources:
-        follow_ups(found, table, query)
 
 
 def _fits(view: View, table: Table) -> float:
@@ -163,13 +175,13 @@ def _query(view: View, table: Table) -> Query:
     ]
     turns = [
         Asked(
-            _spelled(understood(turn.text, turn.day), known),
+            _spelled(wording.understood(turn.text, turn.day), known),
             bool(turn.files) or wording.starts_over(turn.text),
         )
         for turn in about
     ]
     query = understand_all(turns, known)
-    if turns[-1].text != understood(view.text, view.turn.day):
+    if turns[-1].text != wording.understood(view.text, view.turn.day):
         view.turn.text = turns[-1].text  # so it is read from here on
     return with_an_axis(query, known)
 
@@ -190,16 +202,6 @@ def with_an_axis(query: Query, table: Table) -> Query:
     if date_column(table) and (query.chart == "line" or not names):
         return replace(query, period="month")
     return replace(query, groups=tuple(c for c in names if c != date_column(table))[:1])
-
-
-def understood(text: str, day: str) -> str:
-    """A question in the words that the rules know, and "last month" as the month that it is."""
-    return absolute(wording.plain(text), day)
-
-
-def in_full(view: View) -> str:
-    """The question as it was understood."""
-    return understood(view.text, view.turn.day)
 
 
 def with_seen_values(view: View, table: Table) -> Table:
@@ -237,8 +239,11 @@ def refused(view: View, found: Findings, table: Table, query: Query) -> bool:
     elif len(view.turns) > 1 and (it := referring.left(view.text, several=_is_of_several(query))):
         found.summary = f"My rules cannot tell what “{it}” means here. Ask with its name, please."
         found.confidence = "low"
-    elif lost := unheard.left(in_full(view), table, query):
+    elif lost := unheard.left(wording.in_full(view), table, query):
         unheard.tell_lost(found, table, lost)
+    elif empty := empty_among((*query.groups, query.measure, query.sort), table):
+        found.summary = f"The column `{empty}` of {table.source} is empty, so I cannot tell."
+        found.gaps += [note for note in table.notes if empty in note]
     return bool(found.summary)
 
 
@@ -255,12 +260,12 @@ def present(
     for group in query.groups:
         if word := other_word(view.text, group):
             found.lower(f"There is no “{word}” in it, so I took `{group}`.")
-    tell_kept(found, in_full(view), with_seen_values(view, table), query)
+    tell_kept(found, wording.in_full(view), with_seen_values(view, table), query)
     if query.chart and statement.labels and result.rows:
         draw(view, found, result, statement, query)
     share_if_asked(view, found, result)
-    unheard.tell_second(found, in_full(view), table, query)
-    own = understand(in_full(view), with_seen_values(view, table))
+    unheard.tell_second(found, wording.in_full(view), table, query)
+    own = understand(wording.in_full(view), with_seen_values(view, table))
     if adds_nothing(view, found, own):
         unheard.tell_nothing_new(found, view.text)
 

@@ -134,14 +134,14 @@ def _query(view: View, name: str, table: Table) -> Query:
     own = f"{name} · {table.source}"
     asked = [
         Asked(
-            data.understood(turn.text, turn.day),
+            wording.understood(turn.text, turn.day),
             wording.starts_over(turn.text),
             elsewhere=not answered_from(turn, own.__eq__),
         )
         for turn in view.turns[:-1]
         if answered_from(turn, lambda title: title.startswith(f"{name} · "))
     ]
-    last = Asked(data.understood(view.text, view.turn.day), wording.starts_over(view.text))
+    last = Asked(wording.understood(view.text, view.turn.day), wording.starts_over(view.text))
     return data.with_an_axis(understand_all([*asked, last], known(view, table)), table)
 
 
@@ -150,8 +150,8 @@ def _ask(
 ) -> None:
     table, of_joined = joined(listed, tables)
     query = _query(view, name, table)
-    unknown = unknown_words(data.in_full(view), known(view, table), query)
-    if unknown and (sql := lookup(data.in_full(view), unknown, table, of_joined)):
+    unknown = unknown_words(wording.in_full(view), known(view, table), query)
+    if unknown and (sql := lookup(wording.in_full(view), unknown, table, of_joined)):
         thought = f"I look which of the words are names in {name}."
         view.do("query_database", thought, database=name, sql=sql, purpose="names it holds")
         query = _query(view, name, table)
@@ -193,7 +193,7 @@ def _ask(
 def _keeps_other_times(view: View, name: str, table: Table, query: Query) -> bool:
     """Whether times of a question of another table are kept, as of when customers joined: here they
     would be of something else."""
-    own = understand(data.in_full(view), table).filters
+    own = understand(wording.in_full(view), table).filters
     kept = [each for each in query.filters if ":" in (each.column or "") and each not in own]
     elsewhere = view.turns[1:] and not answered_from(
         view.turns[-2], f"{name} · {table.source}".__eq__

@@ -22,24 +22,24 @@ class Language:
 _HOW_TO_GO_ON = "OPENAI_API_KEY"
 KNOWN = (
     Language(
-        re.compile(r"\b(?:nur|der|die|das|und|ist|war|wie|was|wer|wo|nach|nicht|ich|bitte|kannst|zeige?|mir|für|welche\w*|wieviele?|eine?n?|danke|hoch|fasse?|letzten?|hier|zusammen|mit|von|auf|sind|alle|noch|schon|offen\w*|gibt|haben|wir|wurden?|letzte[nrs]?|unsere?r?)\b", re.I),
+        re.compile(r"\b(?:nur|der|die|das|und|ist|war|wie|was|wer|wo|nach|nicht|ich|bitte|kannst|zeige?|mir|für|welche\w*|wieviele?|eine?n?|danke|hoch|fasse?|letzten?|hier|zusammen|mit|von|auf|sind|alle|noch|schon|offen\w*|gibt|haben|wir|wurden?|letzte[nrs]?|unsere?r?|den|hat|meisten|pro|bitte|umsatz|kunden?)\b", re.I),
         re.compile(r"\b(?:hallo|guten (?:tag|morgen|abend)|moin|servus)\b", re.I),
         "Hallo!",
         "Ich bin nur der Platzhalter für ein Modell und verstehe wenig mehr als Englisch. Mit "
         f"`{_HOW_TO_GO_ON}` antwortet ein richtiges Modell, auch auf Deutsch.",
     ),
     Language(
-        re.compile(r"\b(?:seulement|le|la|les|des|une?|est|quel(?:le)?s?|combien|pour|dans|avec|par|je|vous|quoi|sont|comment|pourquoi|merci|font|fois|moi|sur|cette|ces|ici|derniers?|résume[rz]?)\b", re.I),
+        re.compile(r"\b(?:seulement|le|la|les|des|une?|est|quel(?:le)?s?|combien|pour|dans|avec|par|je|vous|quoi|sont|nous|avons|ouvert\w*|comment|pourquoi|merci|font|fois|moi|sur|cette|ces|ici|derniers?|résume[rz]?)\b", re.I),
         re.compile(r"\b(?:bonjour|salut|bonsoir|coucou)\b", re.I),
         "Bonjour !",
         "Je ne suis que le remplaçant d'un modèle et ne comprends guère que l'anglais. Avec "
         f"`{_HOW_TO_GO_ON}`, un vrai modèle répond, aussi en français.",
     ),
     Language(
-        re.compile(r"[¿¡]|\b(?:el|los|las|una?|es|qué|cuál|cuánt[oa]s?|cómo|por|para|con|gracias|puedes)\b", re.I),
+        re.compile(r"[¿¡]|\b(?:el|los|las|una?|es|qué|cuál|cuánt[oa]s?|cómo|por|para|con|gracias|puedes|clientes|hay|hubo|son|cuantos)\b", re.I),
         re.compile(r"\b(?:hola|buenos días|buenas)\b", re.I),
         "¡Hola!",
-        "Solo soy el sustituto de un modelo y apenas entiendo inglés. Con "
+        "Solo soy el sustituto de un modelo y entiendo poco más que inglés. Con "
         f"`{_HOW_TO_GO_ON}` responde un modelo de verdad, también en español.",
     ),
     Language(

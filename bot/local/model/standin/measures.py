@@ -26,7 +26,7 @@ def several(text: str, table: Table, *, grouped: bool) -> tuple[Figure, ...]:
     found: list[Figure] = []
     pending: list[str] = []  # aggregates that wait for their column
     latest = ["sum"]  # those that a further column shares
-    for word in re.findall(r"[a-z_]+|[?.!]", _joined(text.lower(), table)):
+    for word in re.findall(r"\w+|[?.!]", text.lower()):
         if word in known:
             pending = [*pending, known[word]]
         elif column := _measure(word, table):
@@ -41,13 +41,6 @@ def several(text: str, table: Table, *, grouped: bool) -> tuple[Figure, ...]:
     if len(pending) > 1 and not found:
         found = [(each, None if each == "count" else default_measure(table)) for each in pending]
     return tuple(dict.fromkeys(found)) if len(set(found)) > 1 else ()
-
-
-def _joined(text: str, table: Table) -> str:
-    """The text with each name of a column as one word: "unit price" as "unit_price"."""
-    for column in table.columns:
-        text = text.replace(column.replace("_", " ").lower(), column.lower())
-    return text
 
 
 def _measure(word: str, table: Table) -> str | None:

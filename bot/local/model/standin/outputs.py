@@ -43,6 +43,8 @@ class Table:
     """Distinct values, least and greatest value of a column, as the profile gives them."""
     listed: dict[str, list[str]] = field(default_factory=dict)
     """All values of the columns that have few, as the profile gives them."""
+    notes: list[str] = field(default_factory=list)
+    """What was said of how it was read."""
 
     def numeric(self, column: str) -> bool:
         """Whether a column holds numbers."""
@@ -168,6 +170,7 @@ def _table(match: re.Match[str], columns: re.Match[str], body: str) -> Table:
             for row in profile
         },
         listed={row["column"]: (row.get("values") or "").split(" | ") for row in profile},
+        notes=re.findall(r"^note: (.+)$", body, re.M),
     )
 
 

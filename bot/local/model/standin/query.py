@@ -28,6 +28,7 @@ from .columns import (
     columns_beside,
     date_column,
     sorted_by,
+    with_columns_in_one_word,
 )
 from .conditions import STATES, conditions
 from .counting import counts_rows, distinct_column, most_of, named_by, noun_of, units_of_value
@@ -137,6 +138,7 @@ class Query:
 
 def understand(text: str, table: Table) -> Query:
     """The query that a question asks of this table."""
+    text = with_columns_in_one_word(text, table)
     sort = sorted_by(text, table)
     query = _named(SORTED.sub(r"\g<lead>", text) if sort else text, table)
     latest = _latest(text, table)

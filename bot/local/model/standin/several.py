@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from . import data
+from . import data, wording
 from .conversation import File
 from .documents import tell_differences
 from .findings import Findings
@@ -93,7 +93,7 @@ def _read(
 
 def _asks(view: View, table: Table) -> bool:
     """Whether the question names a figure of this table."""
-    return understand(data.understood(view.text, view.turn.day), table).measure is not None
+    return understand(wording.understood(view.text, view.turn.day), table).measure is not None
 
 
 def _ask_each(view: View, found: Findings, tables: list[Table]) -> None:

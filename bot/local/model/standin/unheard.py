@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from . import asking
-from .columns import columns_named, date_column
+from .columns import columns_named, date_column, has_row_for_each, with_columns_in_one_word
 from .conditions import COMPARISONS, STATES
 from .findings import Findings
 from .outputs import Table, sheet_of
@@ -135,6 +135,7 @@ def _quoted(words: list[str]) -> str:
 
 def left(text: str, table: Table, query: Query) -> list[str]:
     """The words that no rule takes up."""
+    text = with_columns_in_one_word(text, table)
     if date_column(table):
         for told in (BY_WEEKDAY, OF_A_WEEK, WEEKS):
             text = re.sub(told, " ", text)
@@ -186,6 +187,7 @@ def unknown(text: str, table: Table, query: Query) -> list[str]:
         *AROUND,
         *stems(" ".join(named)),
         *(["ratio"] if of_two else []),
+        *(["people", "person"] if has_row_for_each(asking.PEOPLE, table) else []),
         *(["both"] if any(each.values[1:] for each in query.filters) else []),
     }
     return [

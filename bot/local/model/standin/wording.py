@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import re
 
+from .moments import absolute
+from .view import View
+
 SHORT = re.compile(
     r"(?<![\w.,#-])(?P<figure>\d+(?:[.,]\d+)*)(?:(?P<letter>[kKmM])|\s?(?P<word>mio|mn|million|thousand))\b"
 )
@@ -33,6 +36,16 @@ def plain(text: str) -> str:
     pieces = QUOTED.split(text)
     pieces[::2] = (SHORT.sub(_in_full, each) for each in pieces[::2])
     return "".join(pieces)
+
+
+def understood(text: str, day: str) -> str:
+    """A question in the words that the rules know, and "last month" as the month that it is."""
+    return absolute(plain(text), day)
+
+
+def in_full(view: View) -> str:
+    """The question of this turn, as it was understood."""
+    return understood(view.text, view.turn.day)
 
 
 def starts_over(text: str) -> bool:
