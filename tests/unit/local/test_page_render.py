@@ -226,6 +226,7 @@ def test_what_cannot_be_encoded_is_replaced_everywhere():
         ("* not bold *", "* not bold *"),
         ("`*raw* <@U2>`", "<code>*raw* &lt;@U2&gt;</code>"),
         ("```\na < b\n*x*\n```", "<pre>a &lt; b\n*x*</pre>"),
+        ("```\na\n```\n> b", "<pre>a</pre><blockquote>b</blockquote>"),
         ("&lt;b&gt; &amp;amp;", "&lt;b&gt; &amp;amp;"),
         ("<@U2> <@U9> <@U9|who>", '<span class="mention">@Ben</span> <span class="mention">@U9</span> <span class="mention">@who</span>'),
         ("<@U1>", '<span class="mention">@Ada &lt;b&gt;</span>'),

@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 from bot.local.page.render.scene import Scene
 from bot.local.page.render.text import clean, emoji, link, safe_url
 
-_PRE = re.compile(r"```\n?(.+?)\n?```\n?", re.DOTALL)
+_PRE = re.compile(r"```\n?(.+?)\n?```", re.DOTALL)
 _CODE = re.compile(r"`([^`\n]+)`")
 _TOKEN = re.compile(r"<([^<>\n]+)>")
 _BARE_URL = re.compile(r"https?://[^\s<>|\ue000\ue001]+")
@@ -46,6 +46,7 @@ def mrkdwn(text: object, scene: Scene) -> Markup:
     html = _QUOTE.sub(_quote, html).replace("\n", "<br>")
     while _STASHED.search(html):  # a label may hold code that was stashed before it
         html = _STASHED.sub(lambda m: stash[int(m[1])], html)
+    html = html.replace("</pre><br>", "</pre>")  # a block has a line of its own
     return Markup(html)  # noqa: S704 - every piece above was escaped on its way in
 
 
