@@ -11,11 +11,16 @@ from typing import Any
 
 from bot.core.context import current_request
 from bot.core.errors import NotPermitted, ToolError
+from bot.core.request import Entry
 from bot.runs.policy import PersonKind
 from bot.slack.access import Channel
 from bot.slack.workspaces import Slack
 
 _PAGE = 200
+_NOBODY = (
+    "A step of a workflow is asked by nobody in particular, and so it can neither read nor write in "
+    "any channel. A step of Slack's own in the workflow can post the answer."
+)
 _NO_SUCH_CHANNEL = "There is no channel {name} that the bot and the person who asked are both in."
 _NOT_IN = "The bot is not in {name}. Somebody there can invite it with /invite."
 _NEAR = " Similar names: {near}."
@@ -33,6 +38,7 @@ class ReachableChannels:
         means the one of the request. Raises ToolError and NotPermitted."""
         request = current_request()
         if wanted is None:
+            _check_asked_by_somebody()
             return request.channel
         channel = await self._named(wanted)
         await self._check_told_of(channel)
@@ -99,6 +105,7 @@ class ReachableChannels:
     async def _named(self, wanted: str) -> Channel:
         """The channel, if the person who asked sees it and the bot is in it: of others nobody learns
         whether they are there."""
+        _check_asked_by_somebody()
         name = wanted.strip().removeprefix("<#").removesuffix(">").partition("|")[0].lstrip("#")
         channel = await self._find(name)
         try:
@@ -161,3 +168,9 @@ class ReachableChannels:
             cursor = (page.get("response_metadata") or {}).get("next_cursor")
             if not cursor:
                 return
+
+
+def _check_asked_by_somebody() -> None:
+    """Raises ToolError in a step of a workflow."""
+    if current_request().request.entry is Entry.WORKFLOW_STEP:
+        raise ToolError(_NOBODY)

@@ -14,7 +14,7 @@ from typing import Any
 
 from slack_sdk.errors import SlackApiError
 
-from bot.agent.events import Event
+from bot.agent.events import Event, ToolEnded
 from bot.core.answers import GIVEN, Answer
 from bot.core.approvals import Approval, Asked
 from bot.core.errors import BotError, ToolDefinitionError
@@ -77,9 +77,9 @@ def _schema(text: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         raise WrongInput(words.NO_JSON) from None
     try:
-        given_model(schema, owner="schema")
+        given_model(schema, owner="The input “JSON schema”")
     except (ValueError, RecursionError, ToolDefinitionError) as error:
-        raise WrongInput(f"The input “schema” cannot be used: {error}") from None
+        raise WrongInput(str(error)) from None
     return dict(schema)
 
 
@@ -104,9 +104,12 @@ class StepSurface:
         self._request = request
         self._post = post
         self._clients = clients
+        self._went_well: list[bool] = []
 
     async def show(self, event: Event) -> None:
-        """Nobody is looking."""
+        """Nobody is looking. Of what was tried, it is noted whether it worked."""
+        if isinstance(event, ToolEnded):
+            self._went_well.append(event.ok)
 
     async def ask(self, approvals: Sequence[Approval]) -> tuple[()]:
         """Put the cards to those who may decide, directly: a step has no thread."""
@@ -131,9 +134,11 @@ class StepSurface:
             log.info("Step %s was over: %s", self._request.thread, error_code(error))
 
     async def _succeed(self, outcome: Outcome) -> None:
+        worked = any(self._went_well) or not self._went_well
+        outputs = _outputs(outcome, self._request, worked=worked)
         failpoint("step-returning")
         await self._clients.updates.functions_completeSuccess(
-            function_execution_id=self._request.thread, outputs=_outputs(outcome, self._request)
+            function_execution_id=self._request.thread, outputs=outputs
         )
         failpoint("step-returned")
 
@@ -147,7 +152,7 @@ async def fail(clients: Clients, execution: str, sentence: str) -> None:
     failpoint("step-returned")
 
 
-def _outputs(outcome: Outcome, request: Request) -> dict[str, str]:
+def _outputs(outcome: Outcome, request: Request, *, worked: bool) -> dict[str, str]:
     """As the manifest declares them: text for messages, JSON for steps that take data."""
     result = outcome.result or {}
     data = json.dumps(result, ensure_ascii=False)
@@ -156,5 +161,5 @@ def _outputs(outcome: Outcome, request: Request) -> dict[str, str]:
         "answer": shortened(LinkGate(outcome.links).mrkdwn(answer), _MOST),
         "details": render(outcome, request).parts[0].text,
         "data": data,
-        "complete": "yes" if outcome.status is RunStatus.SUCCESS else "no",
+        "complete": "yes" if outcome.status is RunStatus.SUCCESS and worked else "no",
     }
