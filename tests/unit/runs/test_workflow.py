@@ -81,10 +81,12 @@ async def test_a_lost_reply_ends_the_step_once(redis_url: str) -> None:
 
 async def test_a_workflow_sees_no_channel(redis_url: str) -> None:
     """Reliability 9: nobody's rights follow from what the builder of a workflow put into it."""
-    script = Script([call("read_channel", {"channel": "general"}), finish(answer())])
+    acquired = call("acquire_tools", {"names": ["read_channel"]})
+    read = call("read_channel", {"channel": "general"})
+    script = Script([acquired, read, finish(answer())])
     async with bot_in_slack(script, redis_url) as place:
         step = await ended(place, question="What is said in #general?")
-    outputs = [i for i in place.api.requests[1].body["input"] if "output" in i]
+    outputs = [i for i in place.api.requests[2].body["input"] if "output" in i]
     assert "asked by nobody in particular" in outputs[0]["output"]
     assert step.outputs is not None
     assert step.outputs["complete"] == "no"  # for later steps: nothing that was tried worked
