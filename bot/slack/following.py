@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from typing import Protocol
 
 from slack_sdk.errors import SlackApiError
@@ -32,7 +33,7 @@ class Following:
         self._clients = clients
         self._gate = gate
         self._threads = threads
-        self._crowds: OrderedDict[str, str] = OrderedDict()  # by thread, what was missed in it
+        self._crowds: OrderedDict[str, None] = OrderedDict()  # keys of threads
 
     async def entry(self, event: Event) -> Entry | None:
         """By which rule the post is for the bot; None when it is not. Raises SlackUnavailable."""
@@ -45,10 +46,14 @@ class Following:
             return None
         return Entry.THREAD_REPLY if await self._follows(event) else None
 
-    def misses(self, event: Event) -> bool:
-        """Whether a reply that is not for the bot stands right below what it said to its author, the
-        first in that thread since others wrote there."""
-        return str(event["ts"]) == self._crowds.get(self._key(event))
+    async def misses(self, event: Event) -> bool:
+        """Whether a reply stands right below what the bot said, and is not for it only because several
+        people write in the thread. Raises SlackUnavailable."""
+        if self._key(event) not in self._crowds:
+            return False
+        replies = await self._replies(event)
+        above = [m.get("user") for m in replies if float(m["ts"]) < float(event["ts"])]
+        return above[-1:] == [self._identity.user]
 
     async def _follows(self, event: Event) -> bool:
         """Whether a reply without a mention is for the bot, in a thread that it is part of."""
@@ -63,22 +68,24 @@ class Following:
     async def _alone(self, event: Event, askers: frozenset[str]) -> bool:
         """True when nobody but the author has written or asked in the thread. Once several people
         have, they may be talking with each other: the bot waits to be mentioned."""
+        replies = await self._replies(event)
+        speakers = {m.get("user") for m in replies if not m.get("bot_id")}
+        if speakers | askers <= {event["user"], self._identity.user, None}:
+            return True
+        self._crowds[self._key(event)] = None
+        if len(self._crowds) > _KNOWN_CROWDS:
+            self._crowds.popitem(last=False)
+        return False
+
+    async def _replies(self, event: Event) -> Sequence[Event]:
+        """The thread of a post, oldest first."""
         try:
-            replies = await self._clients.reads.conversations_replies(
+            page = await self._clients.reads.conversations_replies(
                 channel=event["channel"], ts=event["thread_ts"], limit=1000
             )
         except (SlackApiError, *TRANSPORT_ERRORS) as error:
             raise SlackUnavailable("Slack did not say who is in a thread") from error
-        messages = replies["messages"]
-        speakers = {m.get("user") for m in messages if not m.get("bot_id")}
-        if speakers | askers <= {event["user"], self._identity.user, None}:
-            return True
-        above = [m.get("user") for m in messages if float(m["ts"]) < float(event["ts"])]
-        is_below = above[-1:] == [self._identity.user] and event["user"] in askers
-        self._crowds[self._key(event)] = event["ts"] if is_below else ""
-        if len(self._crowds) > _KNOWN_CROWDS:
-            self._crowds.popitem(last=False)
-        return False
+        return list(page["messages"])
 
     def _key(self, event: Event) -> str:
         """As `Request.thread_key`: the team is the bot's own, in shared channels too."""

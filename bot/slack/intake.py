@@ -180,18 +180,18 @@ class Intake:
         """Where something waits for a decision, a reply among others may be a change of it, and right
         below an answer it may be meant for the bot: who asked there is told, once, that the bot waits
         to be mentioned."""
-        thread, user = event.get("thread_ts"), event["user"]
+        channel, thread, user = event["channel"], event.get("thread_ts"), event["user"]
         if not thread:
             return
-        waits = await self._questions.pending(self._identity.team, event["channel"], thread)
-        if not (waits or self._following.misses(event)):
+        team, notice = self._identity.team, f"{thread}:{user}"
+        asked = user in await self._threads.participants(self._thread_key(channel, thread))
+        if not asked or await self._threads.was_noticed(team, channel, notice):
             return
-        key = self._thread_key(event["channel"], thread)
-        asked = user in await self._threads.participants(key)
-        if asked and await self._is_first_notice({**event, "ts": f"{thread}:{user}"}):
-            self._tell(
-                *_from(event), approval_words.MENTION_ME if waits else words.MENTION_ME_AMONG
-            )
+        waits = await self._questions.pending(team, channel, thread)
+        missed = waits or await self._following.misses(event)
+        if missed and await self._threads.first_notice(team, channel, notice):
+            said = approval_words.MENTION_ME if waits else words.MENTION_ME_AMONG
+            self._tell(*_from(event), said)
 
     async def _is_left_to_the_buttons(self, event: Event) -> bool:
         """Whether it is a yes, and no more, of who is asked or who wanted it. A yes is given with the

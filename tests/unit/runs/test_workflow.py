@@ -49,7 +49,10 @@ async def test_a_step_may_ask_for_data_in_a_form_of_its_own(redis_url: str) -> N
     [
         ({}, "type a question"),
         ({"question": "1+1?", "schema": "{"}, "JSON schema”"),
-        ({"question": "1+1?", "schema": '{"type": "wrong"}'}, "The input “JSON schema”: the root must"),
+        (
+            {"question": "1+1?", "schema": '{"type": "wrong"}'},
+            "The input “JSON schema”: the root must",
+        ),
     ],
 )
 async def test_wrong_inputs_end_the_step_with_a_sentence(

@@ -102,6 +102,7 @@ async def test_who_asked_is_told_once_that_a_reply_among_others_takes_a_mention(
     said = await rig.ws.say(BEN, GENERAL, "Numbers are in")
     thread = said["ts"]
     await rig.ws.say(ADA, GENERAL, rig.mention("right?"), thread_ts=thread)
+    await rig.ws.say(BEN, GENERAL, "let us see", thread_ts=thread)
     await settled(rig)
     await rig.clients.writes.chat_postMessage(channel=GENERAL, text="Yes", thread_ts=thread)
     for person, text in ((ADA, "who wrote that?"), (ADA, "hm"), (BEN, "I did")):
