@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from babel import Locale, UnknownLocaleError
 from babel.dates import format_date, format_time
-from babel.numbers import format_decimal, get_decimal_symbol
+from babel.numbers import format_decimal, get_decimal_symbol, get_group_symbol
 
 _SLACKS_OWN = {"es-LA": "es-419"}
 
@@ -21,6 +21,7 @@ _FIGURE = re.compile(rf"{_ONE}(?:\s?[–/±]\s?{_ONE})?")
 _ENGLISH = re.compile(r"\d,\d{3}\.\d|\d{4}\.\d|(?<!\d)0\.\d|\.(?:\d{1,2}|\d{4,})(?!\d)")
 _OTHER = re.compile(r"\d,(?:\d{1,2}|\d{4,})(?!\d)|\d\.\d{3}[.,]\d|\d[\s']\d{3}(?!\d)")
 _EITHER = re.compile(r"(?<![\d.])[1-9]\d{0,2}\.\d{3}(?!\d)")
+_GROUPED = re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w.,]*\d)")
 _SIGN = "[$€£₹]"
 _MONEY = re.compile(
     rf"(?P<whole>[-+−(]{{0,2}}(?:{_SIGN}\s?-?\d[\d,]*|\d[\d,]*(?=[\d.]*\s?{_SIGN})))"
@@ -77,6 +78,14 @@ def day_and_time(iso: str, locale: str) -> str:
     if at is None or shown == date_:
         return shown
     return f"{shown}, {format_time(at, 'short', locale=locale_of(locale))}"
+
+
+def written_as(text: str, locale: str) -> str:
+    """The locale in whose form a text has its numbers: English where it groups them as English does,
+    else the given one, so that a table and the words around it have one form."""
+    return (
+        "en-US" if _GROUPED.search(text) and get_group_symbol(locale_of(locale)) != "," else locale
+    )
 
 
 def rewritten(english: str, locale: str) -> str:

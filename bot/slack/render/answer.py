@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot.core.answers import Answer
+from bot.core.locales import written_as
 from bot.core.outcome import Outcome
 from bot.slack.render import words
 from bot.slack.render.charts import chart_pieces
@@ -16,6 +17,7 @@ from bot.slack.render.tables import table_pieces
 
 def answer_pieces(answer: Answer, outcome: Outcome, gate: LinkGate, locale: str) -> Drawn:
     """Everything the answer says, in reading order, and the files that belong to it."""
+    locale = written_as("\n".join([answer.summary, *answer.key_points]), locale)
     pieces = opening(answer.summary, gate, otherwise=words.NO_TEXT)
     pieces += points(answer.key_points, gate)
     uploads: list[Upload] = []

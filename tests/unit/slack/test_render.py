@@ -189,10 +189,11 @@ def test_a_cell_that_a_spreadsheet_would_run_is_text_in_the_file():
     ],
 )
 def test_figures_are_in_the_form_of_who_asked(locale: str, cell: str, foot: str):
-    """In tables and in the foot; prose, a native chart and the attached file keep what was written."""
+    """In tables and in the foot; prose, a native chart and the attached file keep what was written, and
+    so does a table below words with figures as English has them."""
     rows = [["North", "1,234.5"]] * 120
     table = Table(caption="t", columns=["Region", "Sales"], rows=rows)
-    said = answer(summary="It is 1,234.5 in all.", table=table)
+    said = answer(summary="It is 1234 in all.", table=table)
     rendered = render(outcome(said), REQUEST.model_copy(update={"locale": locale}))
     accept_all(rendered)
     blocks = {block["type"]: block for part in rendered.parts for block in part.blocks}
@@ -201,8 +202,12 @@ def test_figures_are_in_the_form_of_who_asked(locale: str, cell: str, foot: str)
     [series] = blocks["data_visualization"]["chart"]["series"]
     assert series["data"][1]["value"] == 12.5
     assert foot in shown_text(rendered)
-    assert "It is 1,234.5 in all." in shown_text(rendered)
+    assert "It is 1234 in all." in shown_text(rendered)
     assert '"1,234.5"' in rendered.uploads[0].data.decode()
+    english = said.model_copy(update={"summary": "It is 1,234.5 in all."})
+    rendered = render(outcome(english), REQUEST.model_copy(update={"locale": locale}))
+    blocks = {block["type"]: block for part in rendered.parts for block in part.blocks}
+    assert blocks["table"]["rows"][1][1]["text"] == "1,234.5"
 
 
 def test_ragged_and_empty_tables_do_no_harm():
