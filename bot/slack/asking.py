@@ -176,9 +176,14 @@ class Asking:
             await self._intake.refused(user, channel, refusal)
             raise
 
+    async def may_ask(self, user: str, channel: str) -> Person:
+        """The person, if they are one who may ask there; "" stands for direct messages. Raises
+        NotPermitted."""
+        return await self._gate.asker(user, channel)
+
     async def _let_in(self, user: str, channel: str) -> Person:
         """The person, if they may ask in the channel, and they and the bot are in it."""
-        person = await self._gate.asker(user, channel)
+        person = await self.may_ask(user, channel)
         found = await self._access.channel(channel)
         if found is None or not (found.bot_is_in or found.archived):
             raise NotPermitted(self.invitation(), reason=NOT_IN_CHANNEL)

@@ -58,17 +58,10 @@ def home_view(
     scheduled, and the board of admins. A new id for the `choice` of a channel empties it: Slack
     would go on showing the last one, and not say when the same is chosen again. Whoever may not ask
     is told so instead of how to: `refusal` is the sentence for them."""
-    used = "\n".join(f"• {home_words.USED[each.budget]}: {used_of(each, locale)}" for each in usage)
+    asks = [*_how_to_ask(), *_usage(usage, locale), *_settings(preferences)]
     blocks = [
         _header(home_words.HOME_HELLO.format(name=name)),
-        *(_refused(refusal) if refusal else _how_to_ask()),
-        {"type": "divider"},
-        _header(home_words.HOME_USAGE),
-        _section(used),
-        context(home_words.HOME_USAGE_NOTE).block,
-        {"type": "divider"},
-        _header(home_words.HOME_SETTINGS),
-        _settings(preferences),
+        *(_refused(refusal) if refusal else asks),
         *_memories(memories, may_ask=not refusal),
         *own_schedules(schedules),
         *(_board(board, locale, choice) if board else ()),
@@ -103,7 +96,17 @@ def _memories(memories: Sequence[Memory], *, may_ask: bool) -> list[Block]:
     return [*heading, *(_memory(each) for each in memories[-_MOST_MEMORIES:])]
 
 
-def _settings(preferences: Preferences) -> Block:
+def _usage(usage: Sequence[Standing], locale: str) -> list[Block]:
+    used = "\n".join(f"• {home_words.USED[each.budget]}: {used_of(each, locale)}" for each in usage)
+    return [
+        {"type": "divider"},
+        _header(home_words.HOME_USAGE),
+        _section(used),
+        context(home_words.HOME_USAGE_NOTE).block,
+    ]
+
+
+def _settings(preferences: Preferences) -> list[Block]:
     style = escape_mrkdwn(shortened(" ".join(preferences.style.split()), 300))
     where = words.ONLY_ME if preferences.only_me else home_words.IN_THREAD_BUT_DRAFTS
     lines = (
@@ -111,7 +114,8 @@ def _settings(preferences: Preferences) -> Block:
         f"• {home_words.PERSONAL_WHERE}: {where.lower()}",
     )
     change = {"type": "button", "action_id": SETTINGS, "text": _plain(home_words.CHANGE)}
-    return {**_section("\n".join(lines)), "accessory": change}
+    shown = {**_section("\n".join(lines)), "accessory": change}
+    return [{"type": "divider"}, _header(home_words.HOME_SETTINGS), shown]
 
 
 def _memory(memory: Memory) -> Block:

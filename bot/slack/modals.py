@@ -71,12 +71,12 @@ def task_modal(task: Task, about: About, shown: str, *, only_me: bool = False) -
     return modal | {"title": _plain(task.title), "submit": _plain(task.submit)}
 
 
-def cannot_modal(task: Task, sentence: str) -> Block:
-    """Says why a task cannot be done with that message."""
+def cannot_modal(task: Task | None, sentence: str) -> Block:
+    """Says why a task cannot be done with that message, or nothing asked about it."""
     said = {"type": "section", "text": _plain(sentence)}
     return {
         "type": "modal",
-        "title": _plain(task.title),
+        "title": _plain(task.title if task else words.ASK_TITLE),
         "close": _plain(words.CLOSE_ONLY),
         "blocks": [said],
     }

@@ -21,8 +21,7 @@ from bot.slack.modals import About, Filled
 from bot.slack.opening import open_modal
 from bot.slack.render import words
 from bot.slack.render.markdown import plain_text
-from bot.slack.render.parts import Block
-from bot.slack.tasks import TASKS
+from bot.slack.tasks import TASKS, Task
 from bot.slack.text import clean, decode
 
 _NAMING_SECONDS = 1.0
@@ -33,15 +32,23 @@ def register(app: AsyncApp, clients: Clients, asking: Asking, preferences: Prefe
     """Listen to the shortcuts and to their modals."""
 
     async def about_message(body: dict[str, Any], ack: AsyncAck) -> None:
-        about = _about(body)
-        only_me = (await preferences.of(asking.team, body["user"]["id"])).only_me
+        about, user = _about(body), body["user"]["id"]
+        only_me = (await preferences.of(asking.team, user)).only_me
         shown, where = await asyncio.gather(
             _shown(about.quoted, asking), _only_place(about.channel, asking)
         )
         about = about.model_copy(update={"where": where})
         if "bot_id" in body["message"]:
             shown = plain_text(shown)  # apps write Markdown, whose marks are nothing to read
-        await open_modal(clients, body, _view(body["callback_id"], about, shown, only_me, asking))
+        task = TASKS.get(body["callback_id"])
+        refusal = await _refusal(about, user, task, asking)
+        if refusal:
+            view = modals.cannot_modal(task, refusal)
+        elif task:
+            view = modals.task_modal(task, about, shown, only_me=only_me)
+        else:
+            view = modals.ask_about_modal(about, shown, only_me=only_me)
+        await open_modal(clients, body, view)
         await ack()
 
     @app.global_shortcut(modals.ASK_ANYWHERE)
@@ -73,14 +80,16 @@ def _about(body: dict[str, Any]) -> About:
     )
 
 
-def _view(callback: str, about: About, shown: str, only_me: bool, asking: Asking) -> Block:
-    task = TASKS.get(callback)
-    if task is None:
-        return modals.ask_about_modal(about, shown, only_me=only_me)
-    if about.where == modals.MODAL_ONLY_ME and not task.about_message:
-        direct = about.channel.startswith("D")
-        return modals.cannot_modal(task, words.BETWEEN_PEOPLE if direct else asking.invitation())
-    return modals.task_modal(task, about, shown, only_me=only_me)
+async def _refusal(about: About, user: str, task: Task | None, asking: Asking) -> str:
+    """Why nothing can be asked there by the person, or not that; nobody fills in a form in vain."""
+    away = about.where == modals.MODAL_ONLY_ME
+    try:
+        await asking.may_ask(user, "" if away else about.channel)
+    except NotPermitted as refusal:
+        return str(refusal)
+    if away and task and not task.about_message:
+        return words.BETWEEN_PEOPLE if about.channel.startswith("D") else asking.invitation()
+    return ""
 
 
 async def _only_place(channel: str, asking: Asking) -> str:

@@ -264,6 +264,15 @@ async def test_a_guest_is_told_no_in_the_modal(rig):
     assert "guests" in answered["errors"]["where"]
 
 
+async def test_a_guest_fills_in_no_form_in_vain(rig):
+    """What can be known before is said at once."""
+    said = await rig.ws.say(BEN, GENERAL, "Numbers are in")
+    await rig.ws.shortcut(GUS, DRAFT.callback, channel=GENERAL, ts=said["ts"])
+    view = await opened(rig, GUS)
+    assert "guests" in str(view["blocks"])
+    assert view.get("submit") is None
+
+
 async def test_nobody_can_ask_into_a_channel_they_are_not_in(rig):
     """A forged payload names a channel that the person cannot see; the bot is in it."""
     rig.ws.channels[FINANCE].members.append(rig.ws.bot_user_id)

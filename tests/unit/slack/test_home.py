@@ -67,6 +67,7 @@ async def test_who_may_not_ask_is_told_so_instead_of_how_to(redis_url: str) -> N
             shown = str(await home(bot, GUS, "Hello, I am"))
             assert ("How to ask" in shown) is told
             assert ("questions from guests" in shown) is not told
+            assert ("What your questions have cost" in shown) is told  # they have none
 
 
 async def test_only_admins_see_the_board_of_admins(redis_url: str) -> None:
