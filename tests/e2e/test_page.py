@@ -45,8 +45,8 @@ def test_a_long_message_is_shown_in_part_until_one_asks_for_more(page: Page) -> 
 
 
 def test_what_one_writes_is_completed_kept_and_edited_as_it_was(page: Page) -> None:
-    """Channels and emoji by their names; a draft outlives a reload; Up edits what one sent last;
-    Ctrl K finds it again, and channels."""
+    """Channels and emoji by their names; a draft outlives its tab, and is gone from all when it is sent;
+    Up edits what one sent last; Ctrl K finds it again, and channels."""
     composer = page.get_by_test_id("composer")
     composer.click()
     composer.press_sequentially("*See* #sal")
@@ -56,7 +56,12 @@ def test_what_one_writes_is_completed_kept_and_edited_as_it_was(page: Page) -> N
     expect(composer).to_have_value("*See* #sales :rocket: ")
     page.reload()
     expect(composer).to_have_value("*See* #sales :rocket: ")
-    page.keyboard.press("Enter")
+    other = page.context.new_page()
+    other.goto(page.url)
+    expect(other.get_by_test_id("composer")).to_have_value("*See* #sales :rocket: ")
+    page.bring_to_front()
+    composer.press("Enter")
+    expect(other.get_by_test_id("composer")).to_have_value("")
     said = page.locator("main").get_by_test_id("message").filter(has_text="See #sales 🚀")
     expect(said.locator("strong")).to_have_text("See")
     composer.press("ArrowUp")

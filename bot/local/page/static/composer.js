@@ -6,7 +6,11 @@ import { clearToasts, toast } from "./toast.js";
 
 const MARKS = { b: "*", i: "_", "shift x": "~", "shift c": "`" }; // as in Slack
 const FILE_MAX = 100 * 1024 * 1024;
-const files = new Map(); // of drafts; their texts outlive a reload of the tab
+const files = new Map(); // of drafts; their texts outlive the tab, and are those of all its windows
+
+addEventListener("storage", ({ key, newValue }) => {
+  for (const { composer } of document.querySelectorAll("form.composer")) composer?.key === key && composer.drafted(newValue ?? "");
+});
 
 export class Composer {
   constructor(form, onSent) {
@@ -19,7 +23,7 @@ export class Composer {
     this.button = form.querySelector(".send");
     this.also = form.querySelector(".also input");
     this.key = `draft:${user()}:${this.channel}:${this.thread}`;
-    this.text.value = sessionStorage.getItem(this.key) ?? "";
+    this.text.value = localStorage.getItem(this.key) ?? "";
     this.files = files.get(this.key) ?? [];
     this.completion = new Completion(this.text, { commands: !this.thread, onChange: () => this.refresh() });
     form.composer = this;
@@ -76,6 +80,13 @@ export class Composer {
     return this.text.value.slice(0, this.text.selectionStart).split("```").length % 2 === 0;
   }
 
+  // Written, or sent, in another window.
+  drafted(text) {
+    if (this.text.value === text) return;
+    this.text.value = text;
+    this.refresh();
+  }
+
   fill(text, files = []) {
     this.text.value = text;
     if (files.length) this.files = [];
@@ -115,7 +126,7 @@ export class Composer {
   }
 
   refresh() {
-    this.text.value ? sessionStorage.setItem(this.key, this.text.value) : sessionStorage.removeItem(this.key);
+    this.text.value ? localStorage.setItem(this.key, this.text.value) : localStorage.removeItem(this.key);
     this.button.disabled = !this.text.value.trim() && !this.files.length;
     if (!CSS.supports("field-sizing", "content")) {
       this.text.style.height = "auto";
