@@ -154,6 +154,7 @@ def offsite() -> Thread:
             "I cannot tell that by rules. This is what was said of",
         ),
         ("what was Chloe's first message?", "Chloe Martin wrote in this thread on"),
+        ("what was decided today?", "Nobody has written anything in this thread today."),
         ("who mentioned Lisbon?", "This was said of “Lisbon” in this thread:"),
         ("who asked what in this thread?", "Ben Okafor: “TODO @Dana Kim"),
     ],

@@ -85,7 +85,7 @@ TABLE = (
         "a real model sees what is in them.",
     ),
     Said.of(
-        r"how (?:do|can|should) (?:i|we) (?:schedule|set|use|ask|post|upload|attach|export|share|search|get|start|remind|write|talk)\b.*",
+        r"how (?:do|can|should) (?:i|we) (?:schedule|set|use|ask|post|upload|attach|export|share|search|remind)\b.*",
         "Say it as you would to a person. I know these:",
         *ABILITIES,
         follow_ups=EXAMPLES,
@@ -113,7 +113,7 @@ TABLE = (
         "sets stands in `bot.toml` and `.env`.",
     ),
     Said.of(
-        r".*\b(?:why|when|what|who)\b.*\bapprov(?:al|als|es?)\b.*|why (?:do|must|should) (?:i|we|somebody) (?:approve|press|click).*",
+        r"(?:why|when|what) (?!did|was|were)(?:\w+ ){0,4}approvals?\b.*|(?:who|when) (?:can|must|should|has to|have to|needs? to|do i) approve(?: it| this| that| things)?|why (?:do|must|should) (?:i|we|somebody) (?:approve|press|click).*",
         "Whatever others see or what lasts, as a message, a canvas or a schedule, waits for a yes: the card shows "
         "exactly what would be done, and nothing happens before. You may approve, deny, or write what to change.",
     ),

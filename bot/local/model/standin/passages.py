@@ -21,6 +21,9 @@ MOST_QUOTES, MOST_LISTED = 4, 60
 LONGEST = 280
 ENDS = (".", "!", "?", ":", "…")
 SHORTEST = 20
+LONGEST_HEADING = 60
+UNDER = 0.5
+"""What a word of its heading counts for a sentence."""
 PAGE = re.compile(r"^\[page (\d+) of \d+\]\n(.*?)(?=^\[page |\Z)", re.M | re.S)
 
 
@@ -32,8 +35,12 @@ def quote_from(found: Findings, question: str, text: str, source: str) -> None:
         found.lower(f"I can only quote {_inside(source)}.")
         return
     scored = [
-        (overlap(asked, content(sentence)), -place, sentence)
-        for place, sentence in enumerate(dict.fromkeys(sentences(text)))
+        (
+            overlap(asked, content(sentence)) + UNDER * overlap(asked, content(heading)),
+            -place,
+            sentence,
+        )
+        for place, (sentence, heading) in enumerate(_with_headings(text).items())
     ]
     best = [each for each in sorted(scored, reverse=True) if each[0] >= 1]
     # Headings tell less.
@@ -56,13 +63,24 @@ def quote_from(found: Findings, question: str, text: str, source: str) -> None:
         quoted, under = f"“{cut(below)}”", f" under {quoted}"
         best = best[:1]
     found.points = [f"“{cut(sentence)}”" for _, _, sentence in best[1:]]
-    if best[0][0] * 2 < len(set(asked)) or WORKED_OUT.search(question):
+    if lacking or best[0][0] * 2 < len(set(asked)) or WORKED_OUT.search(question):
         why = f"{source} does not mention “{lacking}”" if lacking else f"I can only quote {inside}"
         found.summary = f"{why}. What comes closest: {quoted}"
         found.lower("The sentences share words with the question; I worked nothing out.", "low")
         return
     found.summary = f"{source} says{under}: {quoted}"
     found.lower("The sentences were chosen by the words they share with the question.")
+
+
+def _with_headings(text: str) -> dict[str, str]:
+    """Every sentence once, with the heading that it stands under; "" without."""
+    found: dict[str, str] = {}
+    heading = ""
+    for sentence in sentences(text):
+        is_heading = not sentence.endswith(ENDS) and len(sentence) < LONGEST_HEADING
+        found.setdefault(sentence, "" if is_heading else heading)
+        heading = sentence if is_heading else heading
+    return found
 
 
 def _list(found: Findings, every: list[str], source: str) -> None:

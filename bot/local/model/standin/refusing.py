@@ -56,7 +56,9 @@ def is_asked(view: View) -> bool:
 
 def answer(view: View, found: Findings) -> None:
     """Say what cannot be done and who could."""
-    found.summary = f"{_reason(view.text) or 'I cannot write texts'}. I am {STAND_IN}."
+    writes = WRITING.search(view.text) and not TRANSLATE.match(view.text)
+    what = "I cannot write texts" if writes else _reason(view.text)
+    found.summary = f"{what}. I am {STAND_IN}."
     found.follow_ups = list(EXAMPLES)
 
 

@@ -12,7 +12,7 @@ from .listings import MOST_SOURCES, gather, is_named, source, tell_kinds, tell_w
 from .outcomes import of_topic, roots, topic
 from .outputs import parse_document, parse_tables, reason
 from .passages import cut, key_sentences
-from .said import Said, messages_of, was_read
+from .said import Said, messages_of, of_days, was_read
 from .view import View
 from .words import has, listed, sentences, stems
 
@@ -59,7 +59,7 @@ TO_SUM_UP = re.compile(
     r"minutes)(?:\W+(?:this|it|that|please|in|one|two|sentences?|short|everything|all))*\W*",
     re.IGNORECASE,
 )
-COUNTED = r"who (?:participated|took part)|who\b.*\b(?:most|least|active|often)|how many (?:messages|posts|people)|(?:by|per) (?:person|people|user|author)"
+COUNTED = r"who (?:participated|took part)|who (?:wrote|posted|spoke|talked)(?= in | here|\W*$)|who\b.*\b(?:most|least|active|often)|how many (?:messages|posts|people)|(?:by|per) (?:person|people|user|author)"
 
 
 def is_asked(view: View) -> bool:
@@ -93,7 +93,7 @@ def _is_of_a_file(view: View) -> bool:
         return bool(read)
     document = parse_document(next(s for s in view.earlier if s.tool in READ).output or "")
     words = roots(" ".join(topic(view.text)))
-    return bool(document and words and words <= roots(document.text))
+    return bool(document and words <= roots(document.text))
 
 
 def answer(view: View, found: Findings) -> None:
@@ -112,6 +112,10 @@ def answer(view: View, found: Findings) -> None:
         found.summary = f"Besides questions to me, nobody has written anything in {place} yet."
         if not place.startswith("#"):
             found.summary += " Name a channel, such as #general, to have me look there."
+        return
+    messages, when = of_days(messages, view.text, view.turn.day)
+    if not messages:
+        found.summary = f"Nobody has written anything in {place} {when}."
         return
     gather(found, messages)
     _tell(view, found, messages, place)
@@ -148,8 +152,9 @@ def _topic(view: View, names: list[str]) -> list[str]:
     if has(view.text, SUMMARY):
         about = ABOUT.search(view.text)
         return topic(about["what"], names) if about else []
-    kinds = "|".join((*KINDS.values(), COUNTED, r"#\S+|first|last|latest"))
-    return topic(re.sub(rf"\b(?:{kinds})\b", " ", view.text, flags=re.IGNORECASE), names)
+    kinds = "|".join((*KINDS.values(), COUNTED, "first|last|latest"))
+    text = CHANNEL.sub(" ", view.text)
+    return topic(re.sub(rf"\b(?:{kinds})\b", " ", text, flags=re.IGNORECASE), names)
 
 
 def messages_here(view: View) -> list[Said]:
@@ -175,7 +180,8 @@ def _read(view: View) -> tuple[str, str]:
     if channel is None and not has(view.text, "channel"):
         output = view.do("read_thread", "I read this thread first.", fresh=True, limit=100)
         said = _people_only(view, output)
-        words = _topic(view, [each.author for each in said])
+        listed_all = has(view.text, f"{KINDS['action item']}|{KINDS['open question']}")
+        words = [] if listed_all else _topic(view, [each.author for each in said])
         only_here = not view.turn.place.startswith("#") or has(view.text, "thread")
         if only_here or (said and (not words or of_topic(said, words))):
             return output, "this thread"

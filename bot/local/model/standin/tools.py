@@ -35,7 +35,7 @@ def fitting(view: View) -> str | None:
         if name not in NO_TOOLS and _is_named(asked, name)
     }
     best = max(scores, key=lambda name: scores[name], default=None)
-    if best is None or scores[best] < GENERIC_ENOUGH:
+    if best is None or scores[best] < GENERIC_ENOUGH or len(view.text.split()) < 2:
         return None
     schema = view.offered.get(best, {}).get("parameters") or {}
     known = f"{best} {described[best]} {json.dumps(schema)}"
@@ -64,12 +64,10 @@ def answer(view: View, found: Findings) -> None:
     readable = name.rpartition("__")[2].replace("_", " ")
     output = view.do(name, f"The tool “{readable}” fits the words of the question.", **known)
     if failed(output):
-        found.summary = (
-            reason(output)
-            if "MCP server" in output
-            else f"The tool “{readable}” may know this, but I could not work out what to ask it."
-        )
-        found.confidence = "low"
+        if "MCP server" not in output:
+            found.puzzled(database=view.knows("list_databases"))
+            return
+        found.summary, found.confidence = reason(output), "low"
         return
     found.summary = _HANDLES.sub("", output).strip()[:600] or "It is done."
     found.source(f"The tool “{readable}”", None, "What it returned, quoted.")
