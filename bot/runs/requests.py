@@ -9,13 +9,14 @@ from bot.core.audit import AuditKind
 from bot.core.errors import CorruptValue
 from bot.core.failpoints import failpoint
 from bot.core.outcome import Outcome
-from bot.core.request import Request
+from bot.core.request import Again, Request
 from bot.runs.attempts import Attempt, attempts_at, replaced_by_edit
 from bot.runs.auditing import audited, decided
 from bot.runs.engine import Engine
 from bot.store import Phase, Refusal, Stores
 
 WROTE_INSTEAD = "a new message came before anybody decided"
+EDITED_INSTEAD = "the question was edited before anybody decided"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,8 @@ class Requests:
         on_record = await self.stores.audit.beside(
             audited(request, AuditKind.DECIDED, "denied by writing instead", ok=False)
         )
-        instead = Decision(verdict=Verdict.DENIED, comment=WROTE_INSTEAD)
+        comment = EDITED_INSTEAD if request.again is Again.EDITED else WROTE_INSTEAD
+        instead = Decision(verdict=Verdict.DENIED, comment=comment)
         if await self.stores.approvals.supersede(request, instead, on_record):
             await self.stores.audit.settle(request.team)
             await self.engine.wake(request.thread_key)

@@ -281,6 +281,21 @@ async def test_who_replies_among_others_while_it_waits_is_told_to_mention_it(
         await bot.answered(SALES, thread)
 
 
+async def test_an_edit_takes_the_question_to_people_back(redis_url: str) -> None:
+    """The card says why, and the new words ask anew."""
+    async with deployed(posts("One", "Two"), redis_url) as bot:
+        thread = await bot.ask(ADA, SALES, "Post it!")
+        await card(bot, thread)
+        await bot.ws.until(lambda: sessions(bot, thread)[-1:] == ["suspended"])
+        await bot.ws.edit(ADA, SALES, thread, f"<@{bot.ws.bot_user_id}> Post two!")
+        await shows(bot, thread, "the question was edited before anybody decided")
+        asked = await card(bot, thread, 2)
+        await bot.ws.click(ADA, SALES, asked["ts"], APPROVE)
+        await bot.answered(SALES, thread)
+        [posted] = elsewhere(bot)
+        assert "Two" in posted
+
+
 async def test_a_typed_yes_is_sent_to_the_button(redis_url: str) -> None:
     """D6, reliability 10: a word may be meant for somebody else, so it neither approves nor begins
     anything; who is asked reads how it is said, also outside the thread of a direct message."""
