@@ -378,7 +378,7 @@ def test_it_knows_tools_that_are_only_named() -> None:
             "schedule_prompt",
             {"text": "Tell us what is open", "cron": "30 16 * * MON-FRI"},
             "That person said no.",
-            "It is not scheduled: That person said no.",
+            "“Tell us what is open” is not scheduled: That person said no.",
         ),
         (
             "Remember that our fiscal year starts in July.",

@@ -127,6 +127,9 @@ def _count(view: View, found: Findings, document: Document, asked: str) -> bool:
     return True
 
 
+PAGE = re.compile(r"\s*\[page \d+ of \d+\]")
+
+
 def _found_in(view: View, document: Document, pattern: str) -> str:
     thought = "I look for the lines that say it."
     return view.do(
@@ -145,7 +148,8 @@ def _lines_with(view: View, document: Document, pattern: str) -> tuple[list[str]
 def _passages(view: View, document: Document, pattern: str) -> str:
     """The lines that match with those around them, as running text."""
     places = re.split(r"^--$", _found_in(view, document, pattern), flags=re.M)
-    return "\n".join(" ".join(NUMBERED.findall(place)) for place in places)
+    lines = (filter(lambda line: not PAGE.match(line), NUMBERED.findall(place)) for place in places)
+    return "\n".join(map(" ".join, lines))
 
 
 def _tell_hits(view: View, found: Findings, document: Document, pattern: str, which: str) -> None:
@@ -192,7 +196,8 @@ def _quote(view: View, found: Findings, document: Document, asked: str) -> None:
         if matching > len(lines):
             found.gaps.append(f"I looked at the first {len(lines)} of {matching:,} such lines.")
     elif wanted and view.knows("search_artifact"):
-        text += f"\n{_passages(view, document, '|'.join(wanted))}"
+        passages = _passages(view, document, "|".join(wanted))
+        text = passages if document.is_beginning and passages.strip() else f"{text}\n{passages}"
     quote_from(found, asked, text, document.source)
 
 

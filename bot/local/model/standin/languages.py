@@ -49,7 +49,7 @@ KNOWN = (
         f"私はモデルの代役で、英語しか分かりません。`{_HOW_TO_GO_ON}` を設定すると、本物のモデルが日本語でも答えます。",
     ),
 )  # fmt: skip
-ALSO_ENGLISH = {"was", "die", "war", "les", "par", "sur", "comment"}
+ALSO_ENGLISH = {"pro", "hat", "den", "son", "was", "die", "war", "les", "par", "sur", "comment"}
 
 
 def is_asked(view: View) -> bool:

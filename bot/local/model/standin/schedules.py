@@ -157,7 +157,7 @@ def _schedule(view: View, found: Findings, text: str, told: str, **when: Any) ->
     """Whether it is scheduled; what it takes the place of is cancelled then."""
     output = view.do("schedule_prompt", "I schedule it, if I may.", fresh=True, text=text, **when)
     if not output.startswith("scheduled"):
-        found.summary = not_done("It is not scheduled", output)
+        found.summary = not_done(f"“{text}” is not scheduled", output)
         return False
     made = LINE.search(output.removeprefix("scheduled: "))
     often = f", {made['often']}" if made and made["often"] else ""
@@ -165,7 +165,7 @@ def _schedule(view: View, found: Findings, text: str, told: str, **when: Any) ->
     found.summary = f"It is scheduled{often}: {told}{first}."
     if re.search(r"#\w", text):
         found.points.append(
-            "I begin it here in this thread; what goes to a channel needs a yes each time."
+            "I will answer it here in this thread; what goes to a channel needs a yes each time."
         )
     found.follow_ups += ["What is scheduled?"]
     for old in _amended(view):
@@ -237,7 +237,9 @@ def _meant(view: View, listed: list[Scheduled]) -> list[Scheduled]:
         return reminders if only_reminders else listed
     said = content(view.text)
     named = [
-        each for each in listed if overlap(said, content(each.text.removeprefix("Reminder:"))) >= 1
+        each
+        for each in listed
+        if overlap(said, content(f"{each.text.removeprefix('Reminder:')} {each.when}")) >= 1
     ]
     only = (
         listed if len(listed) == 1 and not re.search(r"\b(?:about|of|to|for) \w", view.text) else []

@@ -11,7 +11,7 @@ from .passages import cut
 from .said import Said
 from .words import listed
 
-MOST, MOST_TOLD = 6, 10
+MOST, MOST_TOLD, FEW = 6, 10, 2
 SIGNS = "“agreed”, “decided” or the like"
 
 
@@ -54,6 +54,9 @@ def tell(found: Findings, words: Sequence[str], messages: Sequence[Said], place:
     on = of_topic(messages, words)
     if not on:
         return []
+    if len(words) <= FEW:  # what speaks of one of few words may be the half that is asked for
+        asked = set().union(*map(roots, words))
+        on = [each for each in messages if asked & roots(each.text)]
     that_decide = [message for message, _ in decided(around(messages, on))]
     said = with_replies(messages, [*on, *that_decide])
     spoken_of = set().union(*(roots(each.text) for each in said))
