@@ -238,3 +238,6 @@ def test_what_one_is_about_outlives_a_change_of_the_channel(page: Page) -> None:
     for part in ("channel-random", "composer", "thread-composer"):
         page.keyboard.press("F6")
         expect(page.get_by_test_id(part)).to_be_focused()
+    gone = "{channel: 'C0RANDOM01', thread: '1.1', tab: 'messages'}"  # as after a restart
+    page.evaluate(f"history.pushState({gone}, ''); history.pushState({{}}, ''); history.back()")
+    expect(page.get_by_test_id("thread-panel")).to_be_hidden()

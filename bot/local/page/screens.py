@@ -129,8 +129,8 @@ class Screens:
         return self._render("pane.html", at, **self._pane(at))
 
     def thread(self, at: Address) -> str:
-        """The thread panel."""
-        return self._render("thread.html", at, **self._thread(at))
+        """The thread panel, "" for a thread that is not there."""
+        return self._render("thread.html", at, **self._thread(at)) if at.thread_ts else ""
 
     def search(self, at: Address, query: str) -> str:
         """Channels of that name, and messages with all words of it, that the person sees."""

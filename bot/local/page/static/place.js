@@ -148,6 +148,7 @@ async function showThread({ focus = true } = {}) {
   }
   const html = await fragment("thread", at());
   if (html === null) return;
+  if (html === "") return leaveThread();
   const fresh = parse(html);
   if (isOf(thread, fresh)) return renew(thread, fresh);
   thread.replaceChildren(fresh);
@@ -155,6 +156,13 @@ async function showThread({ focus = true } = {}) {
   present(thread);
   showNewest(byId("replies"));
   if (focus) focusThread();
+}
+
+// It is not there any more, as after a restart of the workspace.
+function leaveThread() {
+  place.shown = { ...place.shown, thread: "" };
+  place.live.watch(place.shown);
+  return showThread();
 }
 
 // Where it covers the rest, it is what the page is about.
@@ -214,8 +222,8 @@ export function openedHome() {
 export async function redraw() {
   drawn.changes = Infinity;
   await showPane();
-  history.replaceState(place.shown, "", address());
   await showThread({ focus: false });
+  history.replaceState(place.shown, "", address());
 }
 
 export async function refreshAll() {
