@@ -61,6 +61,8 @@ def words(told: Told) -> str:
         ("DM Chloe that lunch is ready", "nothing was sent to Chloe"),
         ("lorem ipsum " * 600, "I cannot answer this."),
         ("5 people and 86.50 with 10% tip, how much each?", "my rules would leave out “5”"),
+        ("can you post in #sales?", "Nothing was posted yet: say what"),
+        ("is 18 December a Friday?", "Yes: 18 December 2026 is a **Friday**"),
         ("net of 119 with 19% vat", "my rules would leave out “net”"),
         ("how many days until my birthday?", "until a day that you name"),
         ("what day is 24 December?", "24 December 2026 is a **Thursday**"),

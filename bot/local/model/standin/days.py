@@ -34,6 +34,10 @@ WEEKDAY = re.compile(
     r"\bwhen is (?P<feast>(?:christmas|halloween|valentine|new year)\b.*)",
     re.IGNORECASE,
 )
+IS_A = re.compile(
+    rf"\b(?:is|was|will) (?P<day>.+?) (?:be )?(?:on )?an? (?P<name>{'|'.join(DAYS)})\W*$",
+    re.IGNORECASE,
+)
 THAT = re.compile(
     r"\W*(?:and )?(?:how many (?P<unit>working days|business days|weekdays|weeks)(?: (?:is|are|was|were|does|makes?) (?:that|this|it|those|these|there)\b.*)?|"
     r"(?:in )?(?P<of>working days|business days|weeks))\W*",
@@ -131,9 +135,8 @@ def _reckoned(text: str, today: date) -> str:
         if last:
             day -= timedelta(14 if day.weekday() == today.weekday() else 7)
         return f"{'Last' if last else 'The next'} {day:%A} {'was' if last else 'is'} **{day.day} {day:%B %Y}**."
-    named = WEEKDAY.search(text)
-    if named and (on := _day(named["day"] or named["feast"], today)):
-        return f"{on.day} {on:%B %Y} {'was' if on < today else 'is'} a **{on:%A}**."
+    if named := _weekday(text, today):
+        return named
     if WEEK.search(text):
         return f"It is week **{today.isocalendar().week}** of {today.isocalendar().year}."
     if asked := LEAP.search(text):
@@ -145,6 +148,23 @@ def _reckoned(text: str, today: date) -> str:
         return ""
     age = today.year - born.year - ((today.month, today.day) < (born.month, born.day))
     return f"Somebody born on {born.day} {born:%B %Y} is **{age} years old**."
+
+
+def _weekday(text: str, today: date) -> str:
+    """The day of the week of a date, or whether it is the one that was said; "" where none is asked."""
+    asked, named = IS_A.search(text), WEEKDAY.search(text)
+    if asked and (on := _shifted(asked["day"], today) or _day(asked["day"], today)):
+        told = "Yes: " if DAYS[on.weekday()] == asked["name"].lower() else "No: "
+    elif named and (on := _day(named["day"] or named["feast"], today)):
+        told = ""
+    else:
+        return ""
+    return f"{told}{on.day} {on:%B %Y} {'was' if on < today else 'is'} a **{on:%A}**."
+
+
+def _shifted(said: str, today: date) -> date | None:
+    days = SHIFTS.get(said.strip().lower())
+    return None if days is None else today + timedelta(days)
 
 
 def _until(view: View) -> date | None:

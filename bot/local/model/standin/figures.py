@@ -20,6 +20,7 @@ WANTED = r"charts?|plot|graph|diagram|draw|pie|bars?|table|total|sum|add|average
 LEAD = re.compile(r"^\D*(?::\s+(?=[^\W\d])|\b(?:of|for|are|is|from)\s+)")
 UP_TO_NUMBER = re.compile(r"^[^\d$€£]*(?=[$€£]?\d)")
 """What stands before the list itself."""
+COUNTED = re.compile(r"(?<![\w.,])\d[\d,]*+(?:\.\d++)?")
 Pair = tuple[str, float]
 
 
@@ -34,7 +35,7 @@ def pairs(text: str) -> list[Pair]:
     for pattern, before in ((NAMED_FIRST, LEAD), (NUMBER_FIRST, UP_TO_NUMBER)):
         pieces = [before.sub("", piece.strip()) for piece in SPLIT.split(text)]
         matches = [match for piece in pieces if (match := pattern.match(piece))]
-        if len(matches) > 1:
+        if len(matches) > 1 and len(matches) == len(COUNTED.findall(text)):  # none is left out
             return [
                 (each["label"].strip(), float(each["number"].replace(",", ""))) for each in matches
             ]

@@ -14,7 +14,7 @@ from .words import content, has, overlap
 
 MOST_LINES = 20
 CHANNEL = re.compile(r"(?:<#(?P<id>[A-Z0-9]+)(?:\|[^>]*)?>|#(?P<name>[\w-]+))")
-VERB = r"post|announce|publish|say|write|send|share|tell|message|forward|let"
+VERB = r"post|put|announce|publish|say|write|send|share|tell|message|forward|let"
 WANTED = re.compile(
     rf"^\W*(?:(?:please|pls|ok|okay|hey|hi|hello|so|great|thanks|alright|right|then|well|also|just|(?:can|could|would|will) you|"
     rf"i(?: want|'d like| would like) you to|schedule an?(?: message| post)?|now|and)\W+)*(?:{VERB}|schedule)\b",
@@ -31,7 +31,7 @@ PERSON = re.compile(
     r"@?(?!me\b|us\b|I\b)(?P<who>[A-Z]\w+)\b.*(?:\b(?:that|saying|know|about)\b|:|\bhi\b|\bhello\b)|^\W*(?:please )?(?:dm|ping|notify) (?!me\b|us\b)@?(?P<whom>\w+)",
 )
 DESCRIBED = re.compile(
-    r"\W*(?:the|an?|our|my|your|his|her|their|these|those|all|this|that)\b(?!.*\b(?:is|are|was|were|has|have|will|can)\b)",
+    r"\W*(?:the|an?|our|my|your|his|her|their|these|those|all|this|that|something|anything)\b(?!.*\b(?:is|are|was|were|has|have|will|can)\b)",
     re.IGNORECASE,
 )
 """Words that name what is to be posted rather than being it: "the summary of this thread"."""
@@ -89,16 +89,24 @@ def answer(view: View, found: Findings) -> None:
 def _send(view: View, found: Findings, message: Message) -> None:
     """Now or at the time that was said."""
     if message.is_named:
-        found.summary = (
-            f"Nothing was posted: I cannot tell which words “{message.text}” stands for. Put the words in quotation "
-            f"marks, or ask me for it first and then say “post that to {message.channel}”."
-        )
+        found.summary = _asked_for(message)
     elif once := ONCE.search(message.around):
         _later(view, found, message, once)
     elif over := PASSED.search(message.around):
         found.summary = has_passed(f"“{over[0]}”")
     else:
         _now(view, found, message)
+
+
+def _asked_for(message: Message) -> str:
+    if not message.text:
+        return (
+            f"Nothing was posted yet: say what, as in “post 'We ship today' in {message.channel}”."
+        )
+    return (
+        f"Nothing was posted: I cannot tell which words “{message.text}” stands for. Put the words in quotation "
+        f"marks, or ask me for it first and then say “post that to {message.channel}”."
+    )
 
 
 def _messages(view: View) -> list[Message]:
@@ -112,7 +120,7 @@ def _messages(view: View) -> list[Message]:
     said = next((each.text for each in read if each.text), last)
     if not all(each.text for each in read):  # one message for all of them, at one time
         read = [replace(each, around=" ".join(one.around for one in read)) for each in read]
-    return [each if each.text else replace(each, text=said) for each in read if each.text or said]
+    return [each if each.text else replace(each, text=said, is_named=not said) for each in read]
 
 
 def _last(view: View) -> str:
@@ -147,8 +155,8 @@ def _message(text: str, last: str) -> Message | None:
     if channel is None or NOT_FOR.search(text[: channel.start()]):
         return None
     where = channel["id"] or f"#{channel['name']}"
-    if quoted := QUOTED.search(text):
-        return Message(where, next(filter(None, quoted.groups())), QUOTED.sub(" ", text))
+    if quoted := [next(filter(None, each)) for each in QUOTED.findall(text)]:
+        return Message(where, " and ".join(quoted), QUOTED.sub(" ", text), len(quoted) > 1)
     before, after = text[: channel.start()], text[channel.end() :]
     said = after.lstrip(" ,")
     when = ""

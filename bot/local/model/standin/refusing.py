@@ -22,7 +22,7 @@ REASONS = (
      "I cannot hold polls; in Slack people vote with reactions, say 👍 and 👎"),
     (r"\be-?mails?\b|\bphone number\b",
      "I neither see nor send e-mail, and know no phone numbers. Slack's profiles have both"),
-    (r"\b(?:delete|remove|edit)\b.*\bmessages?\b",
+    (r"\b(?:delete|remove|edit|change)\b.*\b(?:messages?|posts?)\b",
      "I cannot delete or change what people wrote. A message of yours you can delete yourself, from its menu"),
     (r"\b(?:previous|all|your) instructions\b|\bsystem prompt\b|\bpretend\b|\bjailbreak\b",
      "I keep to my rules, and there is no prompt I could show"),
@@ -39,12 +39,16 @@ WRITING = re.compile(
 )
 
 
+CHANGING = re.compile(
+    r"\W*(?:(?:please|can|could|you|now|and)\W+)*(?:delete|remove|edit|change)\b.*\b(?:messages?|posts?)\b",
+    re.IGNORECASE,
+)
 TRANSLATE = re.compile(r"\W*(?:(?:please|can|could|you|now|and)\W+)*translat\w+\b", re.IGNORECASE)
 
 
 def is_writing(view: View) -> bool:
     """Whether a text of the model's own is wanted, about whatever."""
-    if TRANSLATE.match(view.text):
+    if TRANSLATE.match(view.text) or CHANGING.match(view.text):
         return True
     return not view.turn.files and bool(WRITING.search(view.text))
 

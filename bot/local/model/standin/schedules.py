@@ -14,7 +14,7 @@ from .view import View
 from .words import content, has, overlap
 
 LIST = re.compile(
-    r"^(?!.*\bmessages?\b).*\b(?:what(?: is|'s| are)?|which|list|show|any)\b.*\b(?:schedule[ds]?|reminders?)\b(?!.*messages?)",
+    r"^(?!.*\bmessages?\b).*\b(?:what(?: is|'s| are)?|which|when(?: is|'s| are)|list|show|any)\b.*\b(?:schedule[ds]?|reminders?)\b(?!.*messages?)",
     re.IGNORECASE,
 )
 CANCEL = re.compile(
@@ -111,12 +111,12 @@ def answer(view: View, found: Findings) -> None:
         if REMIND.search(said):
             said = f"Reminder: {REMIND.sub('', said).strip(' .!?')}"
         _schedule(view, found, said, f"“{said}”", cron=cron(often))
+    elif LIST.search(text) and not REMIND.search(text):
+        _list(view, found)
     elif OVER.search(text) and (over := PASSED.search(text)) and not ONCE.search(text):
         found.summary = has_passed(f"“{over[0]}”")
     elif once := ONCE.search(text):
         _once(view, found, once)
-    elif LIST.search(text):
-        _list(view, found)
     else:
         named = re.search(r"\bremind (?:me|us) (?:to|of|about|that) (.+?)\W*$", text, re.I)
         wish = named[1] if named else "call Ben"
@@ -144,7 +144,10 @@ def _once(view: View, found: Findings, once: re.Match[str]) -> None:
         return
     wish = REMIND.sub("", rest).strip(" ,.:;!?\n")
     is_reminder = bool(REMIND.search(rest))
-    if is_reminder and not wish:
+    if also := re.match(r"at (?:\d\S*|noon)", wish, re.IGNORECASE):
+        found.summary = f"My rules take “{once[0].strip()}” or “{also[0]}”, not both, so nothing was scheduled. Say the day, as “on Tuesday at 12:00”."
+        return
+    if is_reminder and (not wish or wish.lower() in ("this", "that", "it")):
         found.summary = "Of what? Say it as well, as in “Remind me tomorrow at 10 to call Ben”."
         return
     text = f"Reminder: {wish}" if is_reminder else rest

@@ -83,7 +83,7 @@ WORK = frozenset(["sum", "add", "up", "total", "together", "altogether", "averag
 
 GOES_ON = re.compile(
     rf"\W*(?:(?:and|now|then|ok|what about|how about|with|at)\W+)*(?:[$€£]?(?P<share>{FIGURE})\s*%|(?P<fixed>double|triple|halve|half(?: of)?)|"
-    rf"(?P<sign>plus|minus|times|divided by|add|[-+*/×÷])\s*[$€£]?(?P<by>{FIGURE}))(?:\s+(?:it|that|this|of (?:it|that|this)))?\W*",
+    rf"(?P<sign>plus|minus|times|divided by|add|[-+*/×÷])\s*[$€£]?(?P<by>{FIGURE})(?P<rate>\s*%(?:\s*{TAX})?)?)(?:\s+(?:it|that|this|of (?:it|that|this)))?\W*",
     re.IGNORECASE,
 )
 """What is to be done with the result before, or with another share of the same."""
@@ -108,6 +108,8 @@ def _going_on(view: View) -> list[str]:
         return []
     if said["sign"]:
         sign = SIGNS.get(said["sign"].lower(), said["sign"])
+        if said["rate"]:
+            return [f"{_plain(result[1])} * (1 {sign} {_plain(said['by'])} / 100)"] * (sign in "+-")
         return [f"{_plain(result[1])} {sign} {_plain(said['by'])}"]
     return [f"{_plain(result[1])}{FIXED.get(said['fixed'].lower(), ' / 2')}"]
 
@@ -186,7 +188,9 @@ def _written(text: str) -> list[str]:
         text = re.sub(words, symbols, text, flags=re.IGNORECASE)
     codes = []
     for match in SUM.finditer(text):
-        code = _plain(match[0].strip(" .,?-+*/")).translate(str.maketrans("×÷x", "*/*"))
+        code = _plain(match[0].lstrip(" .,?+*/").rstrip(" .,?-+*/")).translate(
+            str.maketrans("×÷x", "*/*")
+        )
         code = code.removeprefix("(").removesuffix(")") if _is_wrapped(code) else code
         if _is_balanced(code) and (
             code.startswith("sqrt(")

@@ -135,6 +135,9 @@ def _tell(view: View, found: Findings, messages: list[Said], place: str) -> None
         tell_writers(view, found, messages, place)
     elif kinds == ["decision"] and words:
         topics.tell_decision(found, words, messages, place)
+    elif named and has(view.text, SUMMARY):
+        gather(found, named)
+        _summary(found, named, place)
     elif (has(view.text, SUMMARY) and not words) or not (
         kinds or words or named or has(view.text, POINTED)
     ):

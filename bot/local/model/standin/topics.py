@@ -54,8 +54,8 @@ def tell(found: Findings, words: Sequence[str], messages: Sequence[Said], place:
     on = of_topic(messages, words)
     if not on:
         return []
-    if len(words) <= FEW:  # what speaks of one of few words may be the half that is asked for
-        asked = set().union(*map(roots, words))
+    asked = set().union(*map(roots, words)) & set().union(*(roots(m.text) for m in messages))
+    if len(asked) <= FEW:  # what speaks of one of few words may be the half that is asked for
         on = [each for each in messages if asked & roots(each.text)]
     that_decide = [message for message, _ in decided(around(messages, on))]
     said = with_replies(messages, [*on, *that_decide])
