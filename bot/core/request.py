@@ -68,7 +68,8 @@ class Request(BaseModel):
     `author` and `place` are the names that people and the model read ("Ada", "#sales").
     `beside` names the channel that somebody has open while they write to the bot. `again` is set
     when it repeats another request, and says why. After an edit, `message` is the ts of what was
-    edited, `before_edit` what it said, `revision` counts the edits, and `replaces` names the runs whose
+    edited, `before_edit` what it said, `own` what it says where `text` holds more that is to be
+    answered with it, `revision` counts the edits, and `replaces` names the runs whose
     answers no longer hold, the newest last: its message is taken over, and theirs go. The request
     before is then `superseded`. One that was taken back while it waited for a
     person is `withdrawn`. `private` means that only `user` may see the answer. A `late` one was
@@ -101,6 +102,7 @@ class Request(BaseModel):
     replaces: RunIds = ()
     message: str = ""
     before_edit: Redacted = ""
+    own: Redacted = ""
     revision: int = 0
     superseded: bool = False
     withdrawn: bool = False
@@ -125,6 +127,11 @@ class Request(BaseModel):
         """Whether `user` wrote it as a message for all in the thread: no form, schedule, repetition."""
         typed = self.entry in (Entry.MENTION, Entry.DIRECT_MESSAGE, Entry.THREAD_REPLY)
         return typed and not self.private and self.again in (None, Again.EDITED)
+
+    @property
+    def said(self) -> str:
+        """What its own message says."""
+        return self.own or self.text
 
     @property
     def thread_key(self) -> str:

@@ -11,6 +11,11 @@ from dataclasses import dataclass
 from bot.core.request import Request
 from bot.store import Phase, Stores
 
+EDIT = "_edit"
+"""Stands in the id of an edited request, after that of the first."""
+
+_OVER = (Phase.FINISHED, Phase.DELIVERED)
+
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
@@ -34,6 +39,79 @@ class Attempt:
         return self.run_id is not None and (self.is_over or not self.is_guest)
 
 
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What a message asks: as it was asked `first`, and `now`, after its edits."""
+
+    first: Request
+    now: Request
+
+
+@dataclass(frozen=True, slots=True)
+class AskedBefore:
+    """What a message asks, what a run that is over answered together with it, and the runs whose
+    answers to any of this an edit replaces, the newest last."""
+
+    words: Words
+    beside: tuple[Words, ...] = ()
+    runs: tuple[str, ...] = ()
+
+    @property
+    def request(self) -> Request:
+        return self.words.now
+
+    def edited(self, new: Request) -> Request:
+        """`new`, an edit of the request, with all that is to be answered again."""
+        first = self.words.first
+        new = new.model_copy(update={"quoted": first.quoted, "files": first.files})
+        if not self.beside:
+            return new
+        every = [(first, new.text), *((each.first, each.now.said) for each in self.beside)]
+        every.sort(key=lambda each: float(each[0].ts))
+        together = {
+            "own": new.text,
+            "text": "\n\n".join(text for _, text in every),
+            "quoted": "\n\n".join(request.quoted for request, _ in every if request.quoted),
+            "files": tuple(file for request, _ in every for file in request.files),
+        }
+        return new.model_copy(update=together)
+
+
+async def asked_before(stores: Stores, request: Request) -> AskedBefore:
+    """How it stands with what a message asked, of which `request` is the last edit."""
+    first = await stores.mailbox.get(_first_id(request)) or request
+    beside = await _beside(stores, first)
+    every = [
+        each
+        for now in (request, *(b.now for b in beside))
+        for each in await attempts_at(stores, now)
+    ]
+    return AskedBefore(Words(first, request), tuple(beside), replaced_by_edit(every))
+
+
+async def _beside(stores: Stores, first: Request) -> list[Words]:
+    run_id = await stores.runs.id_of(first.id)
+    begun = await stores.runs.begun_by(run_id) if run_id else None
+    if begun is None or begun[1] not in _OVER:
+        return []
+    ids = (begun[0], *await stores.runs.joined(begun[0]))
+    others = [each for each in await stores.mailbox.kept(ids) if each.id != first.id]
+    return [
+        Words(each, await _now(stores, each))
+        for each in others
+        if await stores.runs.id_of(each.id) == run_id
+    ]
+
+
+async def _now(stores: Stores, first: Request) -> Request:
+    found = await stores.mailbox.find(first.team, first.channel, first.ts)
+    return (await stores.mailbox.get(found) if found else None) or first
+
+
+def _first_id(request: Request) -> str:
+    return request.id.partition(EDIT)[0]
+
+
 async def attempts_at(stores: Stores, request: Request) -> list[Attempt]:
     """`request` first, then its repetitions, the newest last."""
     known = [await _attempt(stores, request)]
@@ -55,4 +133,4 @@ async def _attempt(stores: Stores, request: Request) -> Attempt:
     begun = await stores.runs.begun_by(run_id) if run_id else None
     if begun is None:
         return Attempt(request, run_id, request.id, is_over=run_id is not None)
-    return Attempt(request, run_id, begun[0], begun[1] in (Phase.FINISHED, Phase.DELIVERED))
+    return Attempt(request, run_id, begun[0], begun[1] in _OVER)

@@ -10,7 +10,7 @@ from bot.core.errors import CorruptValue
 from bot.core.failpoints import failpoint
 from bot.core.outcome import Outcome
 from bot.core.request import Again, Request
-from bot.runs.attempts import Attempt, attempts_at, replaced_by_edit
+from bot.runs.attempts import AskedBefore, Attempt, asked_before, attempts_at
 from bot.runs.auditing import audited, decided
 from bot.runs.engine import Engine
 from bot.store import Phase, Refusal, Stores
@@ -122,16 +122,11 @@ class Requests:
         begun = await self.stores.runs.begun_by(run_id) if run_id else None
         return begun is not None and begun[1] is not Phase.DELIVERED
 
-    async def asked_with(
-        self, team: str, channel: str, ts: str
-    ) -> tuple[Request, tuple[str, ...]] | None:
-        """The request of a message, as it was edited last, and the runs that have begun to answer it,
-        the newest last. None in the place of a request when the message asked nothing."""
+    async def asked_with(self, team: str, channel: str, ts: str) -> AskedBefore | None:
+        """How it stands with what a message asked; None when it asked nothing."""
         request_id = await self.stores.mailbox.find(team, channel, ts)
         request = await self.stores.mailbox.get(request_id) if request_id else None
-        if request is None:
-            return None
-        return request, replaced_by_edit(await attempts_at(self.stores, request))
+        return await asked_before(self.stores, request) if request else None
 
     async def answers_to(self, team: str, channel: str, ts: str) -> list[tuple[str, bool]]:
         """The messages that answer what the message `ts` asked, by their ts, and whether they answer
@@ -140,7 +135,8 @@ class Requests:
         for each in await self._of_message(team, channel, ts):
             message = await self.stores.runs.message(each.run_id) if each.run_id else None
             if message and each.is_over:
-                alone = not (each.is_guest or await self.stores.runs.joined(each.request.id))
+                joined = await self.stores.runs.joined(each.request.id)
+                alone = not (each.is_guest or joined or each.request.own)
                 found.append((message, alone))
         return found
 
@@ -175,18 +171,19 @@ class Requests:
         outcome = await self.stores.runs.outcome(run_id) if run_id else None
         return (request, outcome) if request and outcome else None
 
-    async def supersede(self, old: Request, new: Request) -> None:
+    async def supersede(self, old: AskedBefore, new: Request) -> None:
         """`new`, which was taken in, takes the place of `old` and of what repeated it: taken back
         while they wait, stopped without a word while they run. Safe to repeat."""
-        mailbox = self.stores.mailbox
+        mailbox, by = self.stores.mailbox, old.request.user
         await mailbox.claim_again(new, new.message)
-        for each in await attempts_at(self.stores, old):
+        every = (old.request, *(each.now for each in old.beside))
+        for each in [a for now in every for a in await attempts_at(self.stores, now)]:
             request = each.request
             await mailbox.rewrite(request.model_copy(update={"superseded": True}))
             if each.has_own_run:
-                await self._stop(request.thread_key, request.id, old.user)
+                await self._stop(request.thread_key, request.id, by)
             else:
-                await self.stores.signals.withdraw(request.thread_key, request.id, old.user)
+                await self.stores.signals.withdraw(request.thread_key, request.id, by)
 
     async def cancel(self, thread_key: str, by: str) -> bool:
         """Stop the thread's current run, and what `by` asked there and waits; False when nothing
@@ -208,15 +205,14 @@ class Requests:
         return bool(waiting) and waiting[0].user == by and await self.cancel(thread_key, by)
 
     async def cancel_asked(self, team: str, channel: str, ts: str, by: str) -> bool:
-        """Stop what `by` asked with the message `ts`, with the run that it has joined."""
-        request_id = await self.stores.mailbox.find(team, channel, ts)
-        request = await self.stores.mailbox.get(request_id) if request_id else None
-        if request is None or request.user != by:
+        """Stop what `by` asked with the message `ts`, with the run that it has joined, or repeated
+        since."""
+        every = await self._of_message(team, channel, ts)
+        if not every or every[0].request.user != by:
             return False
-        run_id = await self.stores.runs.id_of(request.id)
-        begun = await self.stores.runs.begun_by(run_id) if run_id else None
-        stopped = begun[0] if begun else request.id
-        return await self._stop(request.thread_key, stopped, by) is not None
+        own = [each for each in every if each.request.user == by]
+        keys = [(each.request.thread_key, each.begun_by) for each in own]
+        return any([await self._stop(*key, by) is not None for key in keys])
 
     async def _threads_of(self, here: str) -> list[str]:
         """The keys of threads that have requests and begin with that."""

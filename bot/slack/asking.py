@@ -38,6 +38,7 @@ NOT_IN_CHANNEL = "bot not in channel"
 _AS_NEW = {
     "replaces": (),
     "message": "",
+    "own": "",
     "revision": 0,
     "superseded": False,
     "withdrawn": False,

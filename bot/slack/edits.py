@@ -20,6 +20,7 @@ from slack_sdk.errors import SlackApiError
 from bot.core.errors import NotPermitted
 from bot.core.redaction import redacted
 from bot.core.request import Again, Request
+from bot.runs.attempts import EDIT, AskedBefore
 from bot.slack.client import TRANSPORT_ERRORS, Clients, Identity
 from bot.slack.gate import Gate
 from bot.slack.intake import Intake
@@ -39,17 +40,15 @@ _TIMES = 5
 class Asked(Protocol):
     """What was asked with messages."""
 
-    async def asked_with(
-        self, team: str, channel: str, ts: str
-    ) -> tuple[Request, tuple[str, ...]] | None:
-        """The request of a message, as it was edited last, and the runs that have begun to answer it,
-        the newest last; None when it asked nothing, or nothing is known of it any more."""
+    async def asked_with(self, team: str, channel: str, ts: str) -> AskedBefore | None:
+        """How it stands with what a message asked; None when it asked nothing, or nothing is known of
+        it any more."""
 
     async def answers_to(self, team: str, channel: str, ts: str) -> Sequence[tuple[str, bool]]:
         """The messages that answer what the message `ts` asked, by their ts, and whether they answer
         that alone."""
 
-    async def supersede(self, old: Request, new: Request) -> None:
+    async def supersede(self, old: AskedBefore, new: Request) -> None:
         """`new`, which was taken in, takes the place of `old`. Safe to repeat."""
 
     async def withdraw(self, thread_key: str, ts: str, by: str) -> bool:
@@ -81,7 +80,7 @@ class Edits:
         team, channel, ts = self._identity.team, str(event["channel"]), str(now["ts"])
         asked = await self._asked.asked_with(team, channel, ts)
         if asked:
-            await self._revise(*asked, now, event_id)
+            await self._revise(asked, now, event_id)
         elif mentions(text, self._identity.user) and not mentions(old, self._identity.user):
             post = {**now, "channel": channel, "channel_type": event.get("channel_type")}
             await self._intake.message({**post, "type": "app_mention"}, event_id)
@@ -115,10 +114,11 @@ class Edits:
         except (SlackApiError, ValueError, *TRANSPORT_ERRORS) as error:
             log.info("An answer does not say that its question is gone: %s", type(error).__name__)
 
-    async def _revise(self, old: Request, runs: tuple[str, ...], now: Event, event_id: str) -> None:
+    async def _revise(self, asked: AskedBefore, now: Event, event_id: str) -> None:
+        old = asked.request
         edited, user = str(now["edited"]["ts"]), now.get("user")
         text = redacted(await self._intake.question(str(now.get("text") or "")))
-        if not text or text == old.text or is_stop(text, self._identity.user):
+        if not text or text == old.said or is_stop(text, self._identity.user):
             return
         late = time.time() - float(now["ts"]) > _SECONDS or old.revision >= _TIMES
         if user != old.user or late or not await self._may_still_ask(old):
@@ -127,21 +127,23 @@ class Edits:
             return
         new = old.model_copy(
             update={
-                "id": f"{old.id.partition('_edit')[0]}_edit{edited.replace('.', '')}",
+                "id": f"{old.id.partition(EDIT)[0]}{EDIT}{edited.replace('.', '')}",
                 "ts": edited,
                 "text": text,
                 "again": Again.EDITED,
-                "replaces": runs,
+                "replaces": asked.runs,
                 "message": str(now["ts"]),
-                "before_edit": old.text,
+                "before_edit": old.said,
+                "own": "",
                 "revision": old.revision + 1,
                 "superseded": False,
                 "withdrawn": False,
                 "received_at": datetime.now(UTC),
             }
         )
+        new = asked.edited(new)
         await self._intake.accept(new, event_id)
-        await self._asked.supersede(old, new)
+        await self._asked.supersede(asked, new)
 
     async def _may_still_ask(self, request: Request) -> bool:
         try:

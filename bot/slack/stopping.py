@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from slack_sdk.errors import SlackApiError
 
 from bot.core.errors import NotPermitted
-from bot.core.request import Request
+from bot.runs.attempts import AskedBefore
 from bot.runs.auditing import Record, refused
 from bot.slack.gate import Gate
 from bot.slack.render.buttons import STOP
@@ -27,9 +27,7 @@ STOP_REACTIONS = frozenset(
 class Running(Protocol):
     """What is known of runs, and stops them: that returns False when there is nothing to stop."""
 
-    async def asked_with(
-        self, team: str, channel: str, ts: str
-    ) -> tuple[Request, tuple[str, ...]] | None:
+    async def asked_with(self, team: str, channel: str, ts: str) -> AskedBefore | None:
         """The request that the message `ts` is; None when it is none."""
 
     async def cancel(self, thread_key: str, by: str) -> bool:

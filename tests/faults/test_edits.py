@@ -157,10 +157,10 @@ async def test_of_several_answers_to_a_question_an_edit_leaves_one(redis_url: st
         await bot.ws.until(lambda: _is_one(bot, root, "Briefly?", files=0), 20)
 
 
-@pytest.mark.parametrize("change", ["edit", "delete"])
+@pytest.mark.parametrize("change", ["edit", "delete", "cross"])
 async def test_a_retry_under_way_is_of_the_question(redis_url: str, change: str) -> None:
     """Edited while it is answered once more, the question has one answer, in its new words; deleted,
-    it has no further one."""
+    it has no further one; and a cross on it stops what its author asked again."""
 
     def brain(request: ModelRequest) -> Reply:
         reply = finish(answer(f"Re: {asked_for(request)}"))
@@ -173,11 +173,14 @@ async def test_a_retry_under_way_is_of_the_question(redis_url: str, change: str)
         await bot.ws.until(lambda: bot.api.requests and bot.own(SALES, root))
         await bot.ws.say(ADA, SALES, "stop", root)
         [stopped] = await bot.answered(SALES, root)
-        await bot.ws.click(BEN, SALES, stopped["ts"], RETRY)
+        await bot.ws.click(ADA if change == "cross" else BEN, SALES, stopped["ts"], RETRY)
         await bot.ws.until(lambda: len(bot.api.requests) == 2 and len(bot.own(SALES, root)) == 2)
         if change == "edit":
             await bot.ws.edit(ADA, SALES, asked, f"<@{bot.ws.bot_user_id}> How few?")
             await bot.ws.until(lambda: _is_one(bot, root, "How few?", files=0), 20)
+        elif change == "cross":
+            await bot.ws.react(ADA, SALES, asked, "x")
+            await bot.answered(SALES, root, 2)
         else:
             await bot.ws.delete(ADA, SALES, asked)
             await bot.ws.until(lambda: [m["ts"] for m in bot.own(SALES, root)] == [stopped["ts"]])

@@ -188,6 +188,22 @@ async def test_when_the_first_is_edited_both_are_answered(redis_url: str) -> Non
     assert "Second?" in scene.heard(4)
 
 
+async def test_edited_after_the_answer_all_of_it_is_answered_again(redis_url: str) -> None:
+    """One message answered both: it does so again, each in its words of now."""
+    async with joined(redis_url, sums=1) as scene:
+        bot, mention = scene.bot, f"<@{scene.bot.ws.bot_user_id}>"
+        scene.model.let(2, 3, 4)
+        await scene.told("Two.")
+        await bot.ws.edit(ADA, SALES, scene.second, f"{mention} Third?")
+        await scene.calls(3)
+        await scene.told("Revised")
+        assert "First?\n\nThird?" in scene.heard(3).encode().decode("unicode_escape")
+        await bot.ws.edit(ADA, SALES, scene.first, f"{mention} Fourth?")
+        await scene.calls(4)
+        await scene.told("Revised")
+        assert "Fourth?\n\nThird?" in scene.heard(4).encode().decode("unicode_escape")
+
+
 async def test_a_cross_on_either_stops_them_together(redis_url: str) -> None:
     async with joined(redis_url, sums=1) as scene:
         await scene.bot.ws.react(ADA, SALES, scene.second, "x")

@@ -20,6 +20,7 @@ from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.core.schedule import Schedule
 from bot.local.workspace import Workspace
+from bot.runs.attempts import AskedBefore, Words
 from bot.runs.budgets import BudgetPolicy, Budgets, Standing
 from bot.runs.channels import Channels, ChannelSettings
 from bot.runs.policy import Policy
@@ -96,17 +97,15 @@ class Mailbox:
         self.requests.append(request)
         return True
 
-    async def asked_with(
-        self, team: str, channel: str, ts: str
-    ) -> tuple[Request, tuple[str, ...]] | None:
+    async def asked_with(self, team: str, channel: str, ts: str) -> AskedBefore | None:
         found = [r for r in self.requests if ts in (r.ts, r.message) and r.channel == channel]
-        return (found[-1], self.begun) if found else None
+        return AskedBefore(Words(found[0], found[-1]), runs=self.begun) if found else None
 
     async def answers_to(self, *_: object) -> list[tuple[str, bool]]:
         return []
 
-    async def supersede(self, old: Request, new: Request) -> None:
-        self.superseded.append((old.id, new.id))
+    async def supersede(self, old: AskedBefore, new: Request) -> None:
+        self.superseded.append((old.request.id, new.id))
 
     async def withdraw(self, thread_key: str, ts: str, user: str) -> bool:
         self.withdrawn.append((thread_key, ts, user))
