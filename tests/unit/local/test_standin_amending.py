@@ -121,7 +121,7 @@ async def test_a_question_that_is_narrowed_before_its_answer_has_one_answer() ->
 async def test_a_question_to_a_database_is_narrowed_before_its_answer(tmp_path: Path) -> None:
     thread = Thread(databases=shop(tmp_path / "shop.db"))
     thread.items.append(message("total amount by customer as a chart", (), ""))
-    told = await thread.ask("only for the North region please")
+    told = await thread.ask("and please only for the North region")
     assert "**Ada**" in told.answer["summary"] or "Ada" in str(told.answer["table"])
     assert "Bob" not in str(told.answer)
     assert "make_chart" in told.names

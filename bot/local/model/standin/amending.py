@@ -22,14 +22,17 @@ TAIL = re.compile(
 )
 POLITE_END = re.compile(r"(?:[\s,]+(?:instead|rather|please|thanks))+\W*$", re.IGNORECASE)
 CORRECTS = re.compile(
-    r"^\W*(?:no|sorry|actually|wait|i mean(?:t)?|oops|rather|instead|only|just|but|without|excluding|make (?:it|that))\b|"
+    r"^\W*(?:(?:and|please|but|oh)\W+)*(?:no|sorry|actually|wait|i mean(?:t)?|oops|rather|instead|only|just|but|without|excluding|make (?:it|that))\b|"
     r"\b(?:instead|rather)\W*$",
     re.IGNORECASE,
 )
 """What takes the place of a question rather than being another one."""
 SENT_ON = re.compile(r"(?:post|send|share|put) (?:it|that|this)\b", re.IGNORECASE)
 """An order of its own, unless a post waits: the answer before is to go somewhere."""
-NARROWS = re.compile(r"^\W*(?:only|just|but (?:only|just|without)|without|excluding)\b", re.I)
+NARROWS = re.compile(
+    r"^\W*(?:(?:and|please|oh)\W+)*(?:only|just|but (?:only|just|without)|without|excluding)\b",
+    re.I,
+)
 """What is said more of a question, before it is answered, makes one question with it."""
 CALLED_OFF = re.compile(
     r"\W*(?:(?:no|nope|please|ok|okay|actually|cancel|sorry|oh|well|thanks|then)\b\W*)*"
@@ -85,7 +88,8 @@ def amended(turns: list[Turn], waiting: list[Turn]) -> list[Turn]:
         if waits and (revised or CORRECTS.search(turn.text) or is_off(before, turn.text)):
             overtaken.add(id(before))
             if NARROWS.match(turn.text):
-                turn.text = f"{before.text.rstrip(' .?!')}, {turn.text}"
+                more = re.sub(r"^\W*(?:(?:and|please|oh)\W+)*", "", turn.text, flags=re.IGNORECASE)
+                turn.text = f"{before.text.rstrip(' .?!')}, {more}"
             turn.notes[:0] = before.notes
             turn.steps[:0] = [s for s in before.steps if not (revised and s.is_undone)]
         if revised:

@@ -32,6 +32,7 @@ AFTERWARDS = re.compile(r"[.!;]\s+(?!(?:please|thanks|thank you)\b)\w", re.IGNOR
 LINE = re.compile(
     r"^(?P<id>\w+) \((?P<scope>\w+), by [^,]+, (?P<day>[\d-]+)\): (?P<text>.+)$", re.M
 )
+KEPT = re.compile(r"Remembered as (?P<id>\w+)")
 ASKS = re.compile(r"^\W*(?:what|when|where|who|which|how|is|are|do|does)\b", re.I)
 WHOSE = {"user": "about you", "channel": "for this channel", "workspace": "for everybody"}
 
@@ -55,12 +56,15 @@ def tell(view: View, found: Findings) -> None:
 
 
 def _known(view: View) -> list[str]:
-    """What was remembered that has most words of the question."""
+    """What was remembered, elsewhere or here, that has most words of the question."""
     asked = content(view.text)
+    forgotten = {step.arguments.get("id") for step in view.steps if step.tool == "forget"}
+    kept = ((KEPT.match(step.output or ""), step) for step in view.steps if step.tool == "remember")
+    here = [step.arguments["text"] for made, step in kept if made and made["id"] not in forgotten]
     return [
         each
-        for each in view.remembered
-        if asked and overlap(asked, content(each)) >= max(2, len(asked) / 2)
+        for each in dict.fromkeys([*view.remembered, *here])
+        if asked and overlap(asked, content(each)) >= max(min(2, len(asked)), len(asked) / 2)
     ]
 
 

@@ -67,6 +67,10 @@ def is_asked(view: View) -> bool:
     wants_talk = {"participants", "decisions", "action_items", "actions", "open_questions"}
     schema = view.offered.get(COMPLETE, {}).get("parameters", {}).get("properties", {})
     text = re.sub(r"\bchannels?\b", "", view.text, flags=re.I) if _has_channels(view) else view.text
+    if (
+        view.earlier and view.earlier[0].tool in DATA
+    ):  # "who was the first?" of those that were listed
+        text = re.sub(r"\bwho (?:was|will)\b", "", text, flags=re.IGNORECASE)
     asks = bool(CHANNEL.search(text)) or (has(text, TALK) and not _is_of_a_file(view))
     if wants_talk & set(schema) or (asks and has(view.text, ABOUT_TALK)):
         return True

@@ -34,7 +34,7 @@ MONEY = re.compile(rf"\d\s*(?:{_CODES})\s+(?:to|in|into)\s+(?:{_CODES})\b", re.I
 
 
 ON = re.compile(
-    rf"\W*(?:and|what about|how about)\W+(?:{_VALUE}\W*)?(?:(?:in|into|to)\s+(?P<to>{_UNIT}))?\W*",
+    rf"\W*(?:and|what about|how about)\W+(?:{_VALUE}\s*(?P<of>{_UNIT})?\W*)?(?:(?:in|into|to)\s+(?P<to>{_UNIT}))?\W*",
     re.IGNORECASE,
 )
 
@@ -58,7 +58,7 @@ def _whole(view: View) -> str:
             whole = turn.text
             continue
         value, to = said["value"] or asked["value"] or "1", said["to"] or asked["to"]
-        whole = f"{value} {asked['unit']} in {to}"
+        whole = f"{value} {said['of'] or asked['unit']} in {to}"
     return whole
 
 
