@@ -75,7 +75,7 @@ SORT = (
 ROWS = r"(?:(?:first|top|last|next|all|all the)?\s*\d{0,3}\s*(?:rows|lines|records|entries)|(?:whole|entire|full|complete) (?:table|list|data|sheet))"
 ONE_ROW = r"(?:cheapest|priciest|most expensive)(?: \w+|(?=\W*$))|(?:single|individual|one)|(?:biggest|largest|smallest|highest|lowest|best|worst) (?:single )?(?:sale|order|deal|transaction|row|record|entry|purchase|invoice)"
 GROUPERS = {"by", "per", "each", "every", "across", "among", "which", "what", "compare", "between"}
-WHAT_SOLD = r"what (?:sells|sold|(?:do|did|does) (?:we|they|people) (?:sell|buy)|(?:is|was) (?:sold|bought))"
+WHAT_SOLD = r"what (?:sells|sold|(?:do|did|does) (?:\w+ ){1,3}(?:sell|buy|order|purchase)|(?:is|was) (?:sold|bought))"
 THINGS = {"product", "item", "article", "sku"}
 PER_PERIOD = (
     r"per (?:day|week|month|quarter|year)|(?:daily|weekly|monthly|quarterly|yearly) average"

@@ -68,7 +68,9 @@ def sorted_by(text: str, table: Table) -> str | None:
     """The column that rows are to be sorted by, whatever it holds."""
     if has(text, "(?:newest|latest|oldest|earliest) first"):
         return date_column(table)
-    said = SORTED.search(text)
+    said = SORTED.search(text) or LISTED.search(text)
+    if said and said.re is LISTED and stems(said["what"])[-1:] != stems(table.source)[-1:]:
+        return None
     named = columns_named(said["by"].lower(), table) if said else []
     if said and not named and stem(said["by"].lower()) in DATES:
         return date_column(table)
@@ -81,6 +83,13 @@ SORTED = re.compile(
     re.IGNORECASE,
 )
 """That rows are to stand in the order of a column: "total order amount by category" is none."""
+
+
+LISTED = re.compile(
+    r"\A\W*(?:please\W+)?(?:list|show)(?: me)?(?: all)?(?: the| our)? (?P<what>[\w ]+?) by\s+(?P<by>\w+)\W*\Z",
+    re.IGNORECASE,
+)
+"""Rows by a figure of theirs, as "list the products by price"."""
 
 
 def date_column(table: Table, text: str = "") -> str | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from .columns import columns_named, default_measure, identifies, one_word
 from .filters import Filter
 from .outputs import Table, sheet_of
-from .times import MONTHS, times
+from .times import MONTH, MONTHS, times
 from .words import stem, stems, tokens
 
 STATES = {
@@ -22,7 +22,7 @@ COMPARISONS = {">": r"over|above|more than|greater than|exceeding", ">=": r"at l
 
 FEW = 3  # values that one word may stand for
 BETWEEN = re.compile(
-    r"\bbetween \$?(?!(?:19|20)\d\d\b)(\d[\d,]*(?:\.\d+)?) and \$?(\d[\d,]*(?:\.\d+)?)\b(?! \w+ (?:19|20)\d\d)",
+    rf"\bbetween \$?(?!(?:19|20)\d\d\b)(\d[\d,]*(?:\.\d+)?) and \$?(\d[\d,]*(?:\.\d+)?)\b(?! \w+ (?:19|20)\d\d)(?!\w* (?:of )?{MONTH})",
     re.IGNORECASE,
 )
 

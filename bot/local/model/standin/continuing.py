@@ -70,8 +70,8 @@ def _of_theirs(question: str, listed: Listed, tables: list[Listed]) -> Listed | 
     """The table, or the one that refers to it and has what is asked for: "their revenue", "how many
     orders did they make"; None where the question counts what neither holds."""
     new = understand(question, joined(listed, tables)[0])
-    noun = stems(counted_noun(question) or new.noun)
-    counted = next((each for each in tables if stems(each.table.source) == noun), None)
+    noun = stems(counted_noun(question) or new.noun)[-1:]
+    counted = next((each for each in tables if stems(each.table.source)[-1:] == noun), None)
     if counted is listed or (new.measure and counted is None):
         return listed
     own = listed.table.source

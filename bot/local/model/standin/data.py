@@ -65,21 +65,27 @@ def is_spoken_of(view: View) -> bool:
 def answer(view: View, found: Findings) -> None:
     """Answer from the file or table the conversation is about."""
     referring.name_all(view)
+    whole = view.text
     reading = None if overviews.told(view, found) else read_for(view, found)
     if reading is None:
         return
     from_reading(view, found, reading)
     overviews.tell_source(view, found)
-    for left in SECOND.finditer(view.text):
+    tell_second_questions(found, whole)
+    if view.turn.files and sums.expressions(view.text):
+        sums.answer(view, part := Findings())
+        found.add(part)
+
+
+def tell_second_questions(found: Findings, text: str) -> None:
+    """Say what else was asked in the same breath, with buttons that ask it."""
+    for left in SECOND.finditer(text):
         asked = left["asked"].strip(" ?.!")
         told = {*content(" ".join((found.summary, *found.points)))}
         if not found.columns and told.issuperset(content(asked)):
             continue  # the passages that are quoted tell it as well
         found.gaps.append(f"I do one thing at a time: “{asked}” comes next if you ask for it.")
         found.follow_ups.insert(0, f"{asked[0].upper()}{asked[1:]}{'' if '#' in asked else '?'}")
-    if view.turn.files and sums.expressions(view.text):
-        sums.answer(view, part := Findings())
-        found.add(part)
 
 
 def from_reading(view: View, found: Findings, reading: str) -> None:
@@ -96,6 +102,7 @@ def from_reading(view: View, found: Findings, reading: str) -> None:
         found.summary = "The file could not be read."
         found.lower(reason(reading), "low")
         return
+    view.turn.text = SECOND.sub("", view.text)
     table = max(listed, key=lambda each: _fits(view, each))
     query = _query(view, table)
     lost = [] if view.turn.files else unheard.left(wording.in_full(view), table, query)

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from . import data, referring, talk, unheard, wording
-from .asking import DOWN, THEIRS, UP
+from .asking import DOWN, SHARE, THEIRS, UP
 from .columns import missing, tell_missing
 from .continuing import gone_on_with, known, source_of, was_asked
 from .findings import Findings
@@ -21,7 +21,7 @@ from .shaping import follow_ups, rows_shown
 from .sql import WORDS, quoted, write
 from .telling import tell
 from .view import View
-from .words import has
+from .words import has, stems
 from .words import listed as listed_words
 
 DATABASE = r"database|databases|db|sql"
@@ -53,11 +53,13 @@ def answer(view: View, found: Findings) -> None:
     if sql := WRITTEN.search(view.text):
         _run(view, found, sections[0][0], sql[0].rstrip("` ;\n"))
         return
+    whole, view.turn.text = view.text, data.SECOND.sub("", view.text)
     if before := gone_on_with(view, sections):
         section, listed = before
         _ask(view, found, section[0], listed, section[2], lite=section[1])
     else:
         _ask_fitting(view, found, sections)
+    data.tell_second_questions(found, whole)
 
 
 def _ask_fitting(view: View, found: Findings, sections: list[Section]) -> None:
@@ -155,7 +157,7 @@ def _ask(
         thought = f"I look which of the words are names in {name}."
         view.do("query_database", thought, database=name, sql=sql, purpose="names it holds")
         query = _query(view, name, table)
-    if _declined(view, found, listed, query):
+    if _declined(view, found, listed, query) or _counts_another(found, listed, tables, query):
         return
     if lite and query.aggregate in ("median", "stddev"):
         found.summary = (
@@ -195,6 +197,9 @@ def _keeps_other_times(view: View, name: str, table: Table, query: Query) -> boo
     would be of something else."""
     own = understand(wording.in_full(view), table).filters
     kept = [each for each in query.filters if ":" in (each.column or "") and each not in own]
+    dates = {each.column.partition(":")[2] for each in query.filters if each.column}
+    if kept and len(dates - {""}) > 1:
+        return True  # as "opened in May" after "closed in May"
     elsewhere = view.turns[1:] and not answered_from(
         view.turns[-2], f"{name} · {table.source}".__eq__
     )
@@ -205,7 +210,8 @@ def _declined(view: View, found: Findings, listed: Listed, query: Query) -> bool
     """Whether it is not clear what a question goes on with, or whom it speaks of."""
     all_rows = not (query.filters or query.groups or query.aggregate or query.measure)
     of_whom = all_rows and WHOSE.search(view.text)
-    if not (of_whom or (query.silent and not is_named(view.text, [listed]))):
+    shares = has(view.text, SHARE) and len(view.turns) > 1
+    if not (of_whom or (query.silent and not is_named(view.text, [listed]) and not shares)):
         return False
     found.puzzled(database=view.knows("list_databases"))
     if view.turns[:-1]:
@@ -220,6 +226,19 @@ def _tell_not_going_on(view: View, found: Findings) -> None:
         "it is about, please."
     )
     found.follow_ups = []
+
+
+def _counts_another(found: Findings, listed: Listed, tables: list[Listed], query: Query) -> bool:
+    """Whether the records of another table are counted, which is said: these would go by their name."""
+    noun = stems(query.noun)[-1:]
+    others = (each for each in tables if each is not listed)
+    if query.aggregate != "count" or stems(listed.table.source)[-1:] == noun:
+        return False
+    if not any(stems(each.table.source)[-1:] == noun for each in others):
+        return False
+    found.summary = f"My rules cannot tell how many {query.noun} that are. Ask it as a question of its own, please."
+    found.confidence = "low"
+    return True
 
 
 def _is_of_one(table: Table, query: Query) -> bool:

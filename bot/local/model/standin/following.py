@@ -38,6 +38,7 @@ ROW = "|".join(f"{each}s?" for each in RECORDS)
 PAYS = r"how much (?:did|has|have|does|do) .+ (?:spend|spent|pay|paid|cost|order(?:ed)?|buy|bought)"
 """Money of whom the question names itself."""
 NAMES = r"(?:what|who|which|list|show|give)\b.*\bnames?"
+FORMS = frozenset(("csv", "tsv", "xlsx", "xls", "excel", "pdf", "docx"))
 BARE = 3  # words of a figure that is named and nothing else
 
 
@@ -104,6 +105,8 @@ def understand_all(turns: Iterable[Asked], table: Table) -> Query:
             new = replace(new, filters=tuple(each for each in new.filters if each.column))
         if not new.silent or has(text, "same"):
             query = _changed(_widened(query, text, table), text, new) if not is_first else new
+        elif has(text, SHARE) and {*stems(table.source)} & {*stems(text)} - FORMS:
+            query = new  # all of it was shared
     new = understand(last, table)
     if (widened := _widened(query, last, table)) is not query:
         query = widened

@@ -160,10 +160,14 @@ def understand(text: str, table: Table) -> Query:
             and not (query.period and (query.aggregate or has(text, SORT)))
         )
     )
+    goes_down = _goes_down(sort, text, table)
+    descending = is_descending(text, of_figures=goes_down)
+    if descending is None and sort and listing:
+        descending = goes_down
     return replace(
         query,
         beside=columns_beside(text, table) if listing else (),
-        descending=is_descending(text, of_figures=_goes_down(sort, text, table)),
+        descending=descending,
         sort=sort,
         gap=has(text, HOW_FAR),
         shares=not query.part and has(text, f"{PERCENT}|{PART}"),

@@ -60,7 +60,7 @@ def _link(each: Filter) -> str:
         return f"{_of_time(dated[1])}in" if dated else "for"
     if each.operator == "not in":
         return "without"
-    if re.match("yearmonth:", each.column or ""):
+    if re.match("(?:yearmonth|day|monthday):", each.column or ""):
         return SIDES[each.operator]
     return f"with {each.column} {COMPARED[each.operator]}"
 

@@ -6,6 +6,7 @@ import re
 
 from .findings import Findings
 from .outputs import failed, reason
+from .times import MONTH
 from .view import View
 from .wording import plain
 from .words import content, has, listed, shown
@@ -130,9 +131,13 @@ def is_all(text: str) -> bool:
     return bool(expressions(text)) and not set(content(re.sub(r"[\d.,]+", " ", text))) - WORK
 
 
+DAYS = re.compile(rf"\b\d{{1,2}}\s*[-–]\s*\d{{1,2}}\.? {MONTH}", re.IGNORECASE)
+"""No sums, as 15-20 March."""
+
+
 def expressions(text: str) -> list[str]:
     """The sums in a message, as a calculator takes them."""
-    text = plain(text)
+    text = DAYS.sub(" ", plain(text))
     return _written(text) or _lists(text)
 
 

@@ -13,9 +13,9 @@ MONTHS = (
     "january", "february", "march", "april", "may", "june",
     "july", "august", "september", "october", "november", "december",
 )  # fmt: skip
-_MONTH = rf"(?:{'|'.join(MONTHS)}|{'|'.join(month[:3] for month in MONTHS)}|sept)\b"
+MONTH = rf"(?:{'|'.join(MONTHS)}|{'|'.join(month[:3] for month in MONTHS)}|sept)\b"
 _YEAR = r"(?:\s+(?:of\s+)?((?:19|20)\d\d))?"
-_NAMED = rf"({_MONTH}){_YEAR}"
+_NAMED = rf"({MONTH}){_YEAR}"
 RANGES = tuple(
     re.compile(pattern, re.I)
     for pattern in (
@@ -28,10 +28,20 @@ SIDES = {
     "<": r"before", "<=": r"until|till|up to|through",
 }  # fmt: skip
 DAY = re.compile(
-    rf"\b(?:(?P<month>{_MONTH})\s+(?:the\s+)?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?|"
-    rf"(?P<first>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<of>{_MONTH}))(?![\d.,]*\d)",
+    rf"\b(?:(?P<month>{MONTH})\s+(?:the\s+)?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?|"
+    rf"(?P<first>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<of>{MONTH}))(?![\d.,]*\d)",
     re.I,
 )
+ISO = re.compile(r"\b(?:19|20)\d\d-\d\d-\d\d\b")
+TO = r"to|until|till|through|-|–"
+FROM_DAY = re.compile(
+    rf"(?:\b(?P<and>between\s+)(?:the\s+)?)?\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s*(?:{TO}|(?(and)and|\Zx))\s*(?:the\s+)?\Z",
+    re.I,
+)
+TO_DAY = re.compile(
+    rf"\s*(?:{TO})\s*(?:the\s+)?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?!\s*(?:of\s+)?{MONTH})", re.I
+)
+BETWEEN = re.compile(r"\bbetween\s+(?:the\s+)?\Z", re.I)
 ORDINALS = ("first|1st", "second|2nd", "third|3rd", "fourth|4th")
 HALVES = {
     ("1", "2"): r"(?:first|1st) half|h1",
@@ -55,15 +65,15 @@ def times(text: str, table: Table) -> list[Filter]:
     years = tuple(re.findall(r"\b(?:19|20)\d\d\b", text))
     if column is None:
         return [Filter(year_column, "in", years)] if years and year_column else []
-    if days := tuple(re.findall(r"\b(?:19|20)\d\d-\d\d-\d\d\b", text)):
-        return [Filter(f"day:{column}", "in", days)]
+    if days := [(found.span(), found[0]) for found in ISO.finditer(text)]:
+        return _of_days(text, f"day:{column}", days)
     of_weeks = _of_weeks(text, column)
     if span := _span(text, column, years):
         return [*span, *of_weeks]
     found = [Filter(year_column or f"year:{column}", "in", years)] if years else []
     found += of_weeks
-    if days := tuple(f"{month_of(m['month'] or m['of']):02}-{int(m['day'] or m['first']):02}" for m in DAY.finditer(text)):  # fmt: skip
-        return [*found, Filter(f"monthday:{column}", "in", days)]
+    if days := _named_days(text):
+        return [*found, *_of_days(text, f"monthday:{column}", days)]
     months = {int(month) for month in re.findall(r"\b(?:19|20)\d\d-(\d\d)\b", text)}
     months |= {month_of(each) for each in _mentions(text)}
     if months:
@@ -82,6 +92,35 @@ def times(text: str, table: Table) -> list[Filter]:
     if quarters:
         found.append(Filter(f"quarter:{column}", "in", tuple(sorted(quarters))))
     return found
+
+
+def _named_days(text: str) -> list[tuple[tuple[int, int], str]]:
+    """The days that are named, as "03-15", and where; of "15 to 20 March" both."""
+    days = []
+    for found in DAY.finditer(text):
+        month = f"{month_of(found['month'] or found['of']):02}"
+        before, after = FROM_DAY.search(text[: found.start()]), TO_DAY.match(text[found.end() :])
+        if before:
+            days.append((before.span("day"), f"{month}-{int(before['day']):02}"))
+        days.append((found.span(), f"{month}-{int(found['day'] or found['first']):02}"))
+        if after and found["month"]:
+            start, end = (found.end() + place for place in after.span("day"))
+            days.append(((start, end), f"{month}-{int(after['day']):02}"))
+    return days
+
+
+def _of_days(text: str, part: str, days: list[tuple[tuple[int, int], str]]) -> list[Filter]:
+    """From one day to another, on one side of a day, or on each of them."""
+    (start, end), first = days[0]
+    before = text[:start]
+    if len(days) == 2:
+        joint = text[end : days[1][0][0]].strip().lower()
+        if re.fullmatch(TO, joint) or (joint == "and" and BETWEEN.search(before)):
+            return [Filter(part, ">=", (first,)), Filter(part, "<=", (days[1][1],))]
+    for operator, words in SIDES.items() if len(days) == 1 else ():
+        if re.search(rf"\b(?:{words})\s+(?:the\s+)?\Z", before, re.I):
+            return [Filter(part, operator, (first,))]
+    return [Filter(part, "in", tuple(day for _, day in days))]
 
 
 def _of_weeks(text: str, column: str) -> list[Filter]:
@@ -147,7 +186,7 @@ def _mentions(text: str) -> list[str]:
     """The months by name; "may" only where it cannot be the verb."""
     return [
         match[0]
-        for match in re.finditer(rf"\b{_MONTH}", text, re.I)
+        for match in re.finditer(rf"\b{MONTH}", text, re.I)
         if match[0].lower() != "may"
         or re.search(r"\b(?:in|and|or|vs|versus|of|than|for|with)\s$", text[: match.start()], re.I)
         or (match[0] == "May" and match.start() > 0)
@@ -155,7 +194,7 @@ def _mentions(text: str) -> list[str]:
             r"(?:^|\b(?:compare|about|only|just|during|by))\W*$", text[: match.start()], re.I
         )
         or re.match(
-            rf"\W+(?:(?:and|or|vs|versus|to|with|against)\s+)?{_MONTH}", text[match.end() :], re.I
+            rf"\W+(?:(?:and|or|vs|versus|to|with|against)\s+)?{MONTH}", text[match.end() :], re.I
         )
     ]
 

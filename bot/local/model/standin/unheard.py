@@ -11,7 +11,7 @@ from .findings import Findings
 from .outputs import Table, sheet_of
 from .query import Query, understand
 from .times import MONTHS, OF_A_WEEK, WEEKS
-from .words import STOP, listed, stem, stems, tokens
+from .words import STOP, has, listed, stem, stems, tokens
 
 _WHEN = (
     r"(?:before|after) (?:that|this|then)|(?:the )?(?:day|week|month|quarter|year) (?:before|after)(?! \w)|weekends?|weekdays?|(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mornings?|holidays?|"
@@ -27,6 +27,8 @@ TIMES = re.compile(
     re.IGNORECASE,
 )
 """These, and suppositions, ranks and people that the rules have no words for."""
+EXTREME = rf"{asking.DOWN}|{asking.UP}|first|last|latest|newest|most recent|oldest|earliest"
+"""Of what "when" can be told."""
 BY_WEEKDAY = re.compile(
     rf"\b(?:by|per|each|every|which|what|best|worst|\d+)\s+(?:{asking.PERIODS['weekday']})\b",
     re.IGNORECASE,
@@ -74,7 +76,7 @@ _AROUND = (
     "sell sold selling buy bought sale make made do did perform performed contribute earn earned bring brought "
     "develop evolve happen change add order deal transaction purchase invoice "
     "join turn into first right reset clear "
-    "explain preview open read look inside everything anything something summary describe overview "
+    "explain preview read look inside everything anything something summary describe overview "
     "double check verify confirm sorry mean meant actually instead rather "
     "use using used "
     "spend spent paid pay "
@@ -149,6 +151,7 @@ def left(text: str, table: Table, query: Query) -> list[str]:
     bounds = [] if bounded else BOUND.findall(text)
     return [
         *_attribute(text, table),
+        *(["when"] if has(text, "when") and not has(text, EXTREME) else []),
         *denied,
         *bounds,
         *times,
