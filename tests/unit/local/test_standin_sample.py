@@ -293,3 +293,27 @@ async def test_pronouns_stand_for_whom_the_answer_before_was_about(thread: Threa
         ("how many tickets are not closed?", "There are **31** tickets with status not closed"),
     ]:  # fmt: skip
         assert answer in (await thread.ask(question)).answer["summary"], question
+
+
+async def test_days_are_spans_and_what_is_not_understood_goes_on_with_nothing(
+    thread: Thread,
+) -> None:
+    """From one day to another is a span; a question of no figure gets none; what follows a question that
+    was declined is not told of the one before that; what is dropped is said."""
+    for question, answer in [
+        ("orders between 2026-03-01 and 2026-03-15", "51 in all"),
+        ("orders between 1 and 15 March", "51 in all"),
+        ("how much did Elm Studio order in total?", "for Elm Studio is **14,727**"),
+        ("what did they buy?", "changes nothing in the question before"),
+        ("when was the last order?", "**2026-10-31**"),
+        ("top 5 customers by revenue", "**Cedar Clinic** has the highest"),
+        ("where are they from?", "do not know “where”"),
+        ("how many tickets does each have?", "**Birch Works** has the highest number of tickets: **8**"),
+        ("revenue by region", "**West** has the highest"),
+        ("top 3 products per region", "do not know “top 3 products per region”"),
+        ("and in May?", "The question before was not answered"),
+    ]:  # fmt: skip
+        told = await thread.ask(question)
+        assert answer in told.answer["summary"], question
+        if question.startswith("when"):
+            assert "This is of all, no longer of Elm Studio alone." in told.answer["key_points"]

@@ -20,7 +20,15 @@ from .columns import (
 )
 from .exporting import last_result, name_of, share_if_asked, share_whole, without_form
 from .findings import Findings
-from .following import Asked, adds_nothing, answered_from, follows_up, tell_kept, understand_all
+from .following import (
+    Asked,
+    adds_nothing,
+    answered_from,
+    follows_up,
+    goes_on_unanswered,
+    tell_kept,
+    understand_all,
+)
 from .outputs import (
     Table,
     parse_document,
@@ -248,6 +256,12 @@ def refused(view: View, found: Findings, table: Table, query: Query) -> bool:
         found.confidence = "low"
     elif lost := unheard.left(wording.in_full(view), table, query):
         unheard.tell_lost(found, table, lost)
+    elif goes_on_unanswered(view, understand(wording.in_full(view), table), query):
+        found.summary = (
+            f"The question before was not answered, so my rules cannot tell what “{view.text.strip(' ?')}” goes on "
+            "with. Ask it with all that it is about, please."
+        )
+        found.confidence = "low"
     elif empty := empty_among((*query.groups, query.measure, query.sort), table):
         found.summary = f"The column `{empty}` of {table.source} is empty, so I cannot tell."
         found.gaps += [note for note in table.notes if empty in note]
@@ -267,6 +281,8 @@ def present(
     for group in query.groups:
         if word := other_word(view.text, group):
             found.lower(f"There is no “{word}” in it, so I took `{group}`.")
+    if name := referring.no_longer(view, query.filters):
+        found.points.append(f"This is of all, no longer of {name} alone.")
     tell_kept(found, wording.in_full(view), with_seen_values(view, table), query)
     if query.chart and statement.labels and result.rows:
         draw(view, found, result, statement, query)

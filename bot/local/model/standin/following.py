@@ -69,7 +69,8 @@ def adds_nothing(view: View, found: Findings, own: Query) -> bool:
     last = view.last_answer
     same = last.get("summary") == found.summary and last.get("table") == found.table
     text = view.text
-    bare = not (own.groups or own.period or own.filters or (own.measure and not own.sort))
+    named = own.filters and own.aggregate
+    bare = not (own.groups or own.period or named or (own.measure and not own.sort))
     if (
         not (same and bare)
         or found.charts
@@ -77,6 +78,16 @@ def adds_nothing(view: View, found: Findings, own: Query) -> bool:
     ):
         return False
     return text.lower() not in (turn.text.lower() for turn in view.turns[:-1])
+
+
+def goes_on_unanswered(view: View, own: Query, query: Query) -> bool:
+    """Whether a question keeps something of those before though the last of them was declined: people
+    mean that one."""
+    declined = re.match(
+        r"My rules|The question before was not answered", view.last_answer.get("summary") or ""
+    )
+    kept = (query.filters, query.groups, query.period) != (own.filters, own.groups, own.period)
+    return declined is not None and kept
 
 
 def answered_from(turn: Turn, is_source: Callable[[str], bool]) -> bool:

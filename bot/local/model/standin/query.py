@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 from .asking import (
@@ -45,6 +46,8 @@ from .grouping import (
 from .measures import Figure, measure_named, several
 from .outputs import Table
 from .words import has, tokens
+
+OF_THE_WHOLE = re.compile(r"\bof (?:the |our )?(?:total|whole)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -139,6 +142,7 @@ class Query:
 def understand(text: str, table: Table) -> Query:
     """The query that a question asks of this table."""
     text = with_columns_in_one_word(text, table)
+    text = OF_THE_WHOLE.sub("", text) if has(text, PERCENT) else text
     sort = sorted_by(text, table)
     query = _named(SORTED.sub(r"\g<lead>", text) if sort else text, table)
     latest = _latest(text, table)

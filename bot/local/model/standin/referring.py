@@ -9,6 +9,7 @@ from typing import Any
 
 from .asking import LEANS, SHARE, THEM, is_descending, limit_of
 from .conversation import COMPLETE, Turn
+from .filters import Filter
 from .moments import absolute
 from .times import MONTHS, month_of
 from .view import View
@@ -39,6 +40,7 @@ EARLIER = re.compile(
     re.IGNORECASE,
 )
 MONTH = re.compile(rf"\b({'|'.join(MONTHS)}) (20\d\d)\b", re.IGNORECASE)
+DECLINED = re.compile(r"(?:To my|My) rules\b|The question before was not answered")
 MOST = 10
 
 
@@ -56,6 +58,15 @@ def named(text: str, before: Turn) -> str:
     name, counts = _told(said.get("summary") or "", ranked=is_descending(before.text) is not None)
     text = _put(text, ONE, name)
     return _put(text, SEVERAL, listed(_first(before, said)) or ("" if counts else name))
+
+
+def no_longer(view: View, filters: Sequence[Filter]) -> str:
+    """Whom alone the answer before was about, where this question is of all; else ""."""
+    told = (_answer(turn).get("summary") or "" for turn in reversed(view.turns[:-1]))
+    found = FOR.match(next((each for each in told if not DECLINED.match(each)), ""))
+    name = found["name"] if found else ""
+    of_others = any(":" not in (each.column or "") for each in filters)
+    return "" if of_others or name.lower() in view.text.lower() else name
 
 
 def left(text: str, *, several: bool) -> str:

@@ -115,7 +115,7 @@ def _tell_rows(
         rest = [
             f"{name.replace('_', ' ')} {shown(cell)}"
             for name, cell in zip(result.header, rows[0], strict=True)
-            if name != measure and cell
+            if name != measure and cell and not name.endswith("_id")
         ]
         plain = measure.replace("_", " ")
         extreme = "lowest" if query.descending is False else "highest"
@@ -189,7 +189,11 @@ def _tell_ranked(
         extreme, other = other, extreme
     first, last = ranked[0], ranked[-1]
     if len(groups) == 1 and not query.limit:
-        apart = scope if first.name.lower() in scope.lower() else f" for {first.name}{scope}"
+        apart = f" for {first.name}{scope}"
+        if first.name.lower() in scope.lower():
+            apart = scope
+        elif scope.startswith(" for "):
+            apart = f"{scope} ({first.name})"
         found.summary = f"The {statement.what}{apart} {verb(statement.what)} **{first.text}**."
         return
     leading = [group.name for group in ranked if group.value == first.value]

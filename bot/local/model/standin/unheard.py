@@ -23,7 +23,7 @@ WHEN = re.compile(rf"\b(?:{_WHEN})\b", re.IGNORECASE)
 TIMES = re.compile(
     rf"\b(?:{_WHEN}|(?:the )?next (?:\d+ )?(?:rows|ones|page)|"
     r"(?:top|bottom|best|worst) \d+(?= ?(?:%|percent))|(?:top|bottom|best|worst) (?:\d+ )?\w+ (?:(?:in|for|of) each|per) \w+|"
-    r"(?:second|third|2nd|3rd|next|fourth) (?:best|worst|highest|lowest|biggest|largest|smallest)|how many (?:days|weeks|months|quarters|years)|per unit|he|she|his|her|(?<!as )if (?:we|i|you|they|it|the|all|every)\b[^.?!,;]*)\b",
+    r"(?:second|third|2nd|3rd|next|fourth) (?:best|worst|highest|lowest|biggest|largest|smallest)|how many (?:days|weeks|months|quarters|years)|per unit|he|she|his|her|(?:that|this|those|these) (?:together|altogether)|(?<!as )if (?:we|i|you|they|it|the|all|every)\b[^.?!,;]*)\b",
     re.IGNORECASE,
 )
 """These, and suppositions, ranks and people that the rules have no words for."""
@@ -105,7 +105,7 @@ def tell_nothing_new(found: Findings, text: str) -> None:
     """Rather than the answer before once more, say that its question was not understood."""
     found.summary = (
         f"To my rules “{text.strip(' ?')}” changes nothing in the question before, so the answer above would only "
-        "come again. Ask it as a whole question, please."
+        "come again. Ask it in other words, please."
     )
     found.caption, found.columns, found.rows = "", [], []
     found.points, found.gaps, found.follow_ups, found.sources = [], [], [], []
@@ -152,6 +152,7 @@ def left(text: str, table: Table, query: Query) -> list[str]:
     return [
         *_attribute(text, table),
         *(["when"] if has(text, "when") and not has(text, EXTREME) else []),
+        *(["where"] if has(text, "where") and not (query.groups and has(text, EXTREME)) else []),
         *denied,
         *bounds,
         *times,
