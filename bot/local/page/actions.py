@@ -1,41 +1,27 @@
 """What a person does on the page. Each action takes the decoded request and answers JSON."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from aiohttp import BodyPartReader, web
+from aiohttp import web
 
 from bot.local.page.channel_commands import ChannelCommands
 from bot.local.page.compose import as_slack_text
 from bot.local.page.forwarding import forwarded
 from bot.local.page.render.text import clean
+from bot.local.page.sending import Said, read_form
 from bot.local.page.unread import ReadMarks
+from bot.local.page.windows import LastUsed
 from bot.local.workspace import CannotDo, NotAnswered, Workspace
 from bot.local.workspace.reacting import remove_reaction
 
 Json = dict[str, Any]
-
-FILE_MAX = 100 * 1024 * 1024  # bytes a file; it is kept in memory
-TEXT_MAX = 1_000_000  # bytes of a form field
 
 TOO_LATE = "The app did not answer in time. Is the bot running? Its log says more."
 
 
 class BadRequest(Exception):
     """The request is not one the page sends; the message says what is wrong with it."""
-
-
-@dataclass(frozen=True)
-class Said:
-    """A message as it was sent from a composer."""
-
-    user: str
-    channel: str
-    text: str
-    thread_ts: str | None
-    files: list[tuple[str, bytes]]
-    broadcast: bool  # a reply that the channel shows too
 
 
 class Actions:
@@ -45,11 +31,13 @@ class Actions:
         self,
         ws: Workspace,
         marks: ReadMarks,
+        windows: LastUsed,
         commands: list[str],
         functions: Mapping[str, Json],
     ) -> None:
         self._ws = ws
         self._marks = marks
+        self._windows = windows
         self._commands = commands
         self._functions = functions
         self._channel_commands = ChannelCommands(ws)
@@ -75,7 +63,7 @@ class Actions:
     async def say(self, request: web.Request) -> web.Response:
         """A message or slash command; multipart with user, channel, text, thread_ts and files."""
         try:
-            said = await _read_form(request)
+            said = await read_form(request)
         except ValueError:
             raise web.HTTPBadRequest(text="a multipart form is expected") from None
         return await _told(self._say(said))
@@ -90,6 +78,7 @@ class Actions:
         action = self._known.get(str(body.get("do")))
         if action is None or body.get("user") not in self._ws.people:
             raise BadRequest("unknown action or user")
+        self._windows.used(body["user"], body.get("window") or "")
         try:
             return await action(body)
         except KeyError as missing:
@@ -97,6 +86,7 @@ class Actions:
 
     async def _say(self, said: Said) -> Json:
         self._require_member(said.user, said.channel)
+        self._windows.used(said.user, said.window)
         command, _, rest = said.text.strip().partition(" ")
         if said.thread_ts and (command in self._commands or self._channel_commands.has(command)):
             raise CannotDo(f"{command} is not supported in threads, as in Slack")
@@ -260,39 +250,3 @@ async def _read_json(request: web.Request) -> Json:
     if not isinstance(body, dict):
         raise web.HTTPBadRequest(text="a JSON object is expected")
     return body
-
-
-async def _read_form(request: web.Request) -> Said:
-    if not request.content_type.startswith("multipart/"):
-        raise web.HTTPBadRequest(text="a multipart form is expected")
-    fields: dict[str, str] = {}
-    files: list[tuple[str, bytes]] = []
-    async for part in await request.multipart():
-        if not isinstance(part, BodyPartReader):
-            raise web.HTTPBadRequest(text="nested parts are not expected")
-        # Forms write a quotation mark in a file's name so (HTML, multipart/form-data).
-        name = part.filename and part.filename.replace("%22", '"')
-        content = await _read_part(part, TEXT_MAX if name is None else FILE_MAX, name)
-        if name is None:
-            fields[part.name or ""] = content.decode("utf-8", "replace")
-        else:
-            files.append((name, content))
-    return Said(
-        fields.get("user", ""),
-        fields.get("channel", ""),
-        fields.get("text", ""),
-        fields.get("thread_ts") or None,
-        files,
-        fields.get("broadcast") == "true",
-    )
-
-
-async def _read_part(part: BodyPartReader, limit: int, name: str | None) -> bytes:
-    content = bytearray()
-    while chunk := await part.read_chunk(64 * 1024):
-        content += chunk
-        if len(content) > limit:
-            what = f"{clean(name)} is" if name is not None else "The message is"
-            message = f"{what} too large for the local workspace: {limit // 1000:,} KB at most."
-            raise web.HTTPRequestEntityTooLarge(limit, len(content), text=message)
-    return bytes(content)

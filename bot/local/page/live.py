@@ -8,6 +8,7 @@ are sent once, as the workspace stands then.
 
 import asyncio
 import json
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -38,12 +39,18 @@ class LivePage:
     """One open page: reads what it shows, writes what changed."""
 
     def __init__(
-        self, ws: Workspace, screens: Screens, socket: web.WebSocketResponse, at: Address
+        self,
+        ws: Workspace,
+        screens: Screens,
+        socket: web.WebSocketResponse,
+        at: Address,
+        window: str,
     ) -> None:
         self._ws = ws
         self._screens = screens
         self._socket = socket
         self._at = at
+        self._window = window
         self._pending: dict[tuple[str, ...], Change] = {}
         self._news = asyncio.Event()
 
@@ -53,7 +60,7 @@ class LivePage:
             gathering = asyncio.create_task(self._gather(changes))
             sending = asyncio.create_task(self._send())
             try:
-                await self._greet()
+                await self._greet(self._modals())
                 await self._listen()
             finally:
                 gathering.cancel()
@@ -61,9 +68,10 @@ class LivePage:
                 with suppress(asyncio.CancelledError, ConnectionError):
                     await asyncio.gather(gathering, sending)
 
-    async def _greet(self) -> None:
+    async def _greet(self, and_also: Sequence[Json] = ()) -> None:
         """From here on nothing is missed of what the page shows: up to which change it may have been."""
-        await self._socket.send_json([{"op": "watched", "changes": self._screens.changes}])
+        watched = {"op": "watched", "changes": self._screens.changes}
+        await self._socket.send_json([watched, *and_also])
 
     async def _listen(self) -> None:
         async for frame in self._socket:
@@ -120,12 +128,19 @@ class LivePage:
         if change.user != user:
             return []
         if change.kind.startswith("view_"):
-            return [{"op": "modals", "html": self._screens.modals(user)}]
+            return self._modals()
         if change.kind == "workflow":
             execution = change.data["execution"]
             html = self._screens.step(user, execution)
             return [{"op": "step", "execution": execution, "html": html}]
         return [{"op": "home", "html": self._screens.home(user)}] if change.kind == "home" else []
+
+    def _modals(self) -> list[Json]:
+        """The modal on top where the person is; none in every window when there is none."""
+        user = self._at.user
+        if self._ws.views(user) and not self._screens.windows.is_used(user, self._window):
+            return []
+        return [{"op": "modals", "html": self._screens.modals(user)}]
 
     def _place(self, change: Change, channel: str) -> list[Json]:
         """The sidebar; and what is kept in the conversation on the screen, or all of it anew."""

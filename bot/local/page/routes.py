@@ -43,14 +43,13 @@ def mount(
     steps = functions or {}
     screens = Screens(ws, notice=notice, shortcuts=shortcuts, commands=commands, functions=steps)
     names = [command["command"] for command in commands]
-    actions = Actions(ws, screens.marks, names, steps)
+    actions = Actions(ws, screens.marks, screens.windows, names, steps)
     live = _Live(ws, screens)
     routes: list[tuple[str, str, Handler]] = [
         ("GET", "/", _html(screens, screens.page)),
         ("GET", "/page/sidebar", _html(screens, screens.sidebar)),
         ("GET", "/page/pane", _html(screens, screens.pane)),
         ("GET", "/page/thread", _html(screens, screens.thread)),
-        ("GET", "/page/modals", _html(screens, lambda at: screens.modals(at.user))),
         ("GET", "/page/search", _search(screens)),
         ("GET", "/page/live", live.handle),
         ("GET", "/page/files/{id}/{name}", _file(ws)),
@@ -152,7 +151,8 @@ class _Live:
         at = self._screens.address(request.query)
         self._ws.be_in(at.user, request.query.get("zone", ""))
         try:
-            await LivePage(self._ws, self._screens, socket, at).run()
+            window = request.query.get("window", "")
+            await LivePage(self._ws, self._screens, socket, at, window).run()
         finally:
             self._open.discard(socket)
         return socket

@@ -15,6 +15,7 @@ from bot.local.page.sidebar import sidebar, title, visible
 from bot.local.page.suggestions import suggestions
 from bot.local.page.threads import threads_of
 from bot.local.page.unread import ReadMarks
+from bot.local.page.windows import LastUsed
 from bot.local.workspace import Channel, Workspace
 
 Json = dict[str, Any]
@@ -54,6 +55,7 @@ class Screens:
     ) -> None:
         self._ws = ws
         self.marks = ReadMarks(ws)
+        self.windows = LastUsed()
         self._renderer = Renderer()
         self._previews = SheetPreviews(ws)
         self._notice = notice
@@ -105,7 +107,7 @@ class Screens:
 
     def page(self, at: Address) -> str:
         """The whole document."""
-        values = self._pane(at) | self._sidebar(at) | self._modals(at.user)
+        values = self._pane(at) | self._sidebar(at)
         if at.thread_ts:
             values |= self._thread(at)
         return self._render(
@@ -152,7 +154,8 @@ class Screens:
 
     def modals(self, user: str) -> str:
         """The modal on top, or nothing."""
-        return self._render("modals.html", Address(user, ""), **self._modals(user))
+        views = self._ws.views(user)[-1:]
+        return self._render("modals.html", Address(user, ""), views=views).strip()
 
     def home(self, user: str) -> str:
         """The content of the Home tab."""
@@ -242,9 +245,6 @@ class Screens:
             "thread_status": self._status(at.channel, at.thread_ts),
             "thread_prompts": self._prompts(at.channel, at.thread_ts),
         }
-
-    def _modals(self, user: str) -> Json:
-        return {"views": self._ws.views(user)[-1:]}
 
     def _shown(self, at: Address, messages: list[Json]) -> list[Json]:
         return [self._with_state(at.channel, message) for message in messages]

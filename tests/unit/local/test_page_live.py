@@ -92,3 +92,21 @@ async def test_times_are_those_of_the_device(browser):
         assert browser.ws.people[ADA].tz_offset == 9 * 3600
     async with browser.live(zone="Nowhere/At-all"):
         assert browser.ws.people[ADA].tz == "Asia/Tokyo"
+
+
+async def test_a_modal_opens_in_the_window_that_one_is_at(browser):
+    """It stays there over a reload, and none is left anywhere when it is closed."""
+    view = {"id": "V1", "hash": "h", "title": "Ask", "blocks": []}
+    async with browser.live(window="laptop") as laptop, browser.live(window="phone") as phone:
+        await browser.do(do="beside", channel=GENERAL, window="phone")
+        for live in (laptop, phone):
+            assert (await live.until("modals"))["html"] == ""
+        browser.ws.state.open_views[ADA] = [view]
+        browser.ws.changed("view_opened", user=ADA)
+        assert "V1" in (await phone.until("modals"))["html"]
+        async with browser.live(window="phone") as reloaded:
+            assert "V1" in (await reloaded.until("modals"))["html"]
+        browser.ws.state.open_views[ADA] = []
+        browser.ws.changed("view_closed", user=ADA)
+        for live in (laptop, phone):
+            assert (await live.until("modals"))["html"] == ""

@@ -8,13 +8,12 @@ import "./holding.js";
 import "./keyboard.js";
 import { Live } from "./live.js";
 import { closeMenu, menuContext } from "./menus.js";
-import { showModals } from "./modals.js";
-import { actAs, address, flash, go, markSidebar, messageAt, openMessage, openedHome, pane, place, present, refreshAll, showNewest, showSidebar, sidebar, thread, unveil } from "./place.js";
+import { actAs, address, flash, go, markSidebar, messageAt, openMessage, openedHome, pane, place, present, redraw, showNewest, showSidebar, sidebar, thread, unveil } from "./place.js";
 import { act, user } from "./server.js";
 
 place.live = new Live(
   (list) => { place.settled = place.settled.then(() => list.forEach((op) => operations[op.op]?.(op))); },
-  () => { place.settled = place.settled.then(refreshAll); },
+  () => { place.settled = place.settled.then(redraw); },
   (lost) => { byId("lost").textContent = lost ? "Connection lost. Trying again…" : ""; },
 );
 
@@ -115,8 +114,6 @@ history.replaceState(place.shown, "", query.get("ts") ? location.href : address(
 place.live.showing = place.shown;
 place.live.connect(user());
 openedHome();
-showModals(byId("modals").innerHTML, place.shown.channel);
-byId("modals").remove();
 document.querySelectorAll("#messages, #replies").forEach(showNewest);
 if (query.get("ts")) flash(query.get("ts"));
 else if (typesAtOnce()) (thread.querySelector("textarea") ?? pane.querySelector("textarea"))?.focus();

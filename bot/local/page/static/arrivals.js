@@ -6,7 +6,7 @@ import { fold } from "./folding.js";
 import { showModals } from "./modals.js";
 import { morphChildren } from "./morph.js";
 import { offerNewest } from "./newest.js";
-import { go, markSidebar, place, present, redraw, refreshAll, sidebar } from "./place.js";
+import { go, markSidebar, place, present, redraw, sidebar } from "./place.js";
 import { drawn, user } from "./server.js";
 import { stepEnded } from "./steps.js";
 import { prepareTables } from "./tables.js";
@@ -65,7 +65,7 @@ export const operations = {
   watched({ changes }) {
     if (changes > drawn.changes) place.settled = place.settled.then(redraw);
   },
-  again: () => { place.settled = place.settled.then(refreshAll); },
+  again: () => { place.settled = place.settled.then(redraw); },
   leave: () => location.assign("/"), // the account has ended, and with it what it sees
   kept(op) {
     document.querySelector(`[data-kept="${op.channel}"]`)?.replaceChildren(parse(op.html));

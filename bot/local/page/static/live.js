@@ -1,5 +1,7 @@
 // The socket that brings changes; opens again by itself, then asks for everything anew.
 
+import { ownName } from "./server.js";
+
 export class Live {
   constructor(onOperations, onAgain, onLost) {
     this.onOperations = onOperations;
@@ -13,7 +15,7 @@ export class Live {
     this.user = user;
     this.socket?.close();
     const zone = Intl.DateTimeFormat().resolvedOptions().timeZone ?? "";
-    const socket = new WebSocket(`ws://${location.host}/page/live?${new URLSearchParams({ user, zone, ...this.showing })}`);
+    const socket = new WebSocket(`ws://${location.host}/page/live?${new URLSearchParams({ user, zone, window: ownName, ...this.showing })}`);
     this.socket = socket;
     socket.addEventListener("open", () => {
       if (this.tries > 0) this.onAgain();

@@ -4,7 +4,6 @@ import { Composer } from "./composer.js";
 import { arrange, atBottom, byId, byTouch, enlarge, hasRoomForBoth, keeper, localise, parse, toBottom, toEnd, typesAtOnce } from "./dom.js";
 import { prepareFields } from "./fields.js";
 import { fold } from "./folding.js";
-import { showModals } from "./modals.js";
 import { morphChildren } from "./morph.js";
 import { offerNewest } from "./newest.js";
 import { act, drawn, fragment, user } from "./server.js";
@@ -224,11 +223,6 @@ export async function redraw() {
   await showPane();
   await showThread({ focus: false });
   history.replaceState(place.shown, "", address());
-}
-
-export async function refreshAll() {
-  await redraw();
-  showModals((await fragment("modals", at())) ?? "", place.shown.channel);
 }
 
 export function closeThread() {

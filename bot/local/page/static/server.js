@@ -3,6 +3,10 @@ import { toast } from "./toast.js";
 
 export const user = () => document.body.dataset.user;
 
+// Of this window, also after a reload.
+export const ownName = sessionStorage.getItem("window") ?? String(Math.random());
+sessionStorage.setItem("window", ownName);
+
 // Up to which change of the workspace the oldest part of the screen was drawn.
 export const drawn = { changes: Number(document.body.dataset.changes) };
 
@@ -19,14 +23,14 @@ export async function act(what, details = {}) {
     await request("/page/do", {
       method: "POST",
       headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ do: what, user: user(), ...details }),
+      body: JSON.stringify({ do: what, user: user(), window: ownName, ...details }),
     }),
   );
 }
 
 export async function say({ channel, text, thread, files = [], broadcast = false }) {
   const form = new FormData();
-  for (const [key, value] of Object.entries({ user: user(), channel, text, thread_ts: thread, broadcast })) form.append(key, value);
+  for (const [key, value] of Object.entries({ user: user(), channel, text, thread_ts: thread, broadcast, window: ownName })) form.append(key, value);
   for (const file of files) form.append("file", file, file.name);
   return decoded(await request("/page/say", { method: "POST", body: form }));
 }
