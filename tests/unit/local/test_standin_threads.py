@@ -73,6 +73,7 @@ async def test_no_action_items_are_made_up(thread: Thread) -> None:
     """Talk alone is no task."""
     thread.conversation.messages.clear()
     thread.said("Ada Lovelace", "What a fine day. Will it rain?")
+    thread.said("Ben Okafor", "We should add monitoring. I can do that until Monday.")
     thread.said("Ben Okafor", "I am out next week. Marta prefers Monday. Demand rises by Friday.")
     ended = await told(thread, "ActionItems", "List the action items of this thread.")
     assert ended.answer["items"] == []
@@ -155,6 +156,7 @@ def offsite() -> Thread:
         ),
         ("what was Chloe's first message?", "Chloe Martin wrote in this thread on"),
         ("what was decided today?", "Nobody has written anything in this thread today."),
+        ("what did Ben and Chloe say?", "Chloe Martin: “"),
         ("who mentioned Lisbon?", "This was said of “Lisbon” in this thread:"),
         ("who asked what in this thread?", "Ben Okafor: “TODO @Dana Kim"),
     ],

@@ -49,7 +49,10 @@ def is_asked(view: View) -> bool:
     if not view.knows("read_canvas") or view.turn.files:
         return False
     if has(view.text, CANVAS):
-        return not has(view.text, r"list|which|what canvas(?:es)?|all (?:the )?canvases|what is a")
+        return not has(
+            view.text,
+            r"list|which|are there|any|how many|what canvas(?:es)?|all (?:the )?canvases|what is a",
+        )
     last = view.earlier[0].tool if view.earlier else ""
     changes = any(each.search(view.text) for each in (ADD, RENAME, REPLACE, DELETE))
     reads = re.fullmatch(

@@ -47,7 +47,7 @@ CONVERT_ON = re.compile(
     rf"\W*(?:and|what about|how about)\W+(?:at\s+)?(?P<time>{_TIME})?\W*(?:(?:in|for|to)\s+(?P<to>[A-Za-z .,'&-]+))?\W*",
     re.IGNORECASE,
 )
-NOT_NOW = rf"will|do|does|did|should|shall|in \d+|in an?|ago|was|on|{'|'.join(WEEKDAYS)}|tomorrow|yesterday|until|at which"
+NOT_NOW = rf"there|difference|will|do|does|did|should|shall|in \d+|in an?|ago|was|on|{'|'.join(WEEKDAYS)}|tomorrow|yesterday|until|at which"
 FOR_SOMEBODY = re.compile(r"\bfor (?!me\b|us\b)@?[A-Z]")
 TOLD = re.compile(r"^\w+: (\S+) (\d\d:\d\d)(?::\d\d)? (\w+) \((\S+), (\S+)\)$", re.M)
 

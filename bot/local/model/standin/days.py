@@ -138,7 +138,10 @@ def _reckoned(text: str, today: date) -> str:
     if named := _weekday(text, today):
         return named
     if WEEK.search(text):
-        return f"It is week **{today.isocalendar().week}** of {today.isocalendar().year}."
+        on = _day(text, today)
+        when = f"{on.day} {on:%B %Y} is in" if on else "It is"
+        week = (on or today).isocalendar()
+        return f"{when} week **{week.week}** of {week.year}."
     if asked := LEAP.search(text):
         year = int(asked["year"] or asked["other"])
         return f"{'Yes' if isleap(year) else 'No'}: {year} {'has' if isleap(year) else 'does not have'} a 29 February."

@@ -44,13 +44,14 @@ PEOPLE = re.compile(
     re.IGNORECASE,
 )
 CHANNELS = re.compile(
-    r"\b(?:which|what|list|show|how many)(?: me)?(?: all| the| public)* channels\b", re.IGNORECASE
+    r"\b(?:which|what|list|show|how many)(?: me)?(?: all| the| public| private)* channels\b",
+    re.IGNORECASE,
 )
 CHANNEL_FOR = re.compile(
     r"\b(?:is there|are there|do we have|which|what|find|any)\b.*\bchannels?\b.*\b(?:about|for|on|named|called)\s+(?:the )?(?P<about>[\w-]+)\W*$",
     re.IGNORECASE,
 )
-THEIRS = r"you|i|we|(?:am|are|is) \w+ (?:a member|in)"
+THEIRS = r"private|archived|you|i|we|(?:am|are|is) \w+ (?:a member|in)"
 TOPIC = re.compile(
     r"\b(?:what(?: is|'s)(?! (?:new|happening|going|said|up))|describe|topic of|purpose of|about)\b.*(?:#[\w-]+|\bthis channel)(?:\s+(?:for|about))?\W*$",
     re.IGNORECASE,
@@ -199,7 +200,7 @@ def _members(view: View, found: Findings) -> None:
 def _channels(view: View, found: Findings) -> None:
     asked = CHANNEL_FOR.search(view.text)
     if not asked and has(view.text, THEIRS):
-        found.summary = "My tools list the public channels, not who is in which. Of one channel I can tell who is there."
+        found.summary = "My tools list the public channels, no others, and not who is in which. Of one channel I can tell who is there."
         found.follow_ups = ["Which public channels are there?", "Who is in #general?"]
         return
     about = asked["about"] if asked else None

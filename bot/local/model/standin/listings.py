@@ -9,11 +9,11 @@ from typing import Any
 from . import topics
 from .findings import Findings
 from .outcomes import decided, unanswered
-from .passages import cut
+from .passages import cut, key_sentences
 from .said import Said
 from .todo import DUE, items_of, told
 from .view import View
-from .words import has
+from .words import has, listed
 
 MOST_SOURCES, MOST_LISTED = 5, 20
 KNOWN_BY = {
@@ -42,13 +42,35 @@ def gather(found: Findings, messages: list[Said]) -> None:
     found.questions = [f"{each.author}: “{cut(asked)}”" for each, asked in unanswered(messages)]
 
 
+def tell_summary(found: Findings, messages: list[Said], place: str) -> None:
+    """The sentences that say most, what was decided, and what is open."""
+    picked = key_sentences("\n".join(message.text for message in messages), most=4)
+    by = {sentence: m.author for m in messages for sentence in picked if sentence in m.text}
+    number = "One message" if len(messages) == 1 else f"{len(messages)} messages"
+    found.title = f"Summary of {place}"
+    found.summary = f"{number} by {listed(found.people[:6])}. "
+    if found.decisions:
+        found.summary += f"What was decided, by its words: {found.decisions[-1]}"
+    elif picked:
+        found.summary += f"Most to the point: “{cut(picked[0])}” ({by.get(picked[0], 'someone')})"
+    # What is asked again under "Still open" is not listed twice.
+    found.points = [f"{by.get(s, 'Someone')}: “{cut(s)}”" for s in picked if not s.endswith("?")]
+    found.points += [f"Still open: {question}" for question in found.questions[-2:]]
+    found.lower("The summary picks messages by their words; it does not rephrase them.")
+    where = f"in {place}" if place.startswith("#") else "here"  # also where it was asked elsewhere
+    found.follow_ups = [f"What was decided {where}?", f"Which action items are {where}?"]
+
+
 def tell_writers(view: View, found: Findings, messages: list[Said], place: str) -> None:
     """Who wrote how often; of somebody who is named that alone."""
     wrote = Counter(message.author for message in messages).most_common(10)
     named = [(name, count) for name, count in wrote if is_named(view, name)]
-    name, count = (named or wrote)[0]
-    how = "wrote" if named else "wrote most:"
-    found.summary = f"**{name}** {how} {count} of {len(messages)} messages in {place}."
+    least = has(view.text, "least|fewest|quietest")
+    count = (min if least else max)(number for _, number in named or wrote)
+    names = [f"**{name}**" for name, number in named or wrote if number == count]
+    how = "wrote" if named else f"wrote {'fewest' if least else 'most'}:"
+    each = " each" if len(names) > 1 else ""
+    found.summary = f"{listed(names)} {how} {count}{each} of {len(messages)} messages in {place}."
     found.caption, found.columns = "Messages besides questions to me", ["person", "messages"]
     found.rows = [[name, str(count)] for name, count in wrote]
 

@@ -29,7 +29,7 @@ OPEN_ASKED = r"who|what|when|where|which|why|how|whose"
 OF_TIME = re.compile(rf"\d|\b(?:today|tonight|tomorrow|now|soon|{'|'.join(DAYS)})\b", re.IGNORECASE)
 _SPOKEN = (
     "people everyone everybody anyone anybody someone somebody many much often long say says said mention mentions mentioned anything "
-    "something get got go goes need decide decided decides decision decisions agree agreed approve approved settle settled conclude "
+    "something everything get got go goes need decide decided decides decision decisions agree agreed approve approved settle settled conclude "
     "concluded conclusion outcome final finally end talk talked discuss discussed discussion write wrote written post posted ask asked "
     "answer answered question think thinks thought opinion thread channel message messages here today yesterday week "
     "now still currently again exactly actually already yet next right so ok okay hey please about regarding know responsible "

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from . import topics
 from .conversation import COMPLETE
 from .findings import Findings
-from .listings import MOST_SOURCES, gather, is_named, source, tell_kinds, tell_writers
+from .listings import MOST_SOURCES, gather, is_named, source, tell_kinds, tell_summary, tell_writers
 from .outcomes import of_topic, roots, topic
 from .outputs import parse_document, parse_tables, reason
-from .passages import cut, key_sentences
+from .passages import cut
 from .said import Said, messages_of, of_days, was_read
 from .view import View
 from .words import has, listed, sentences, stems
@@ -102,6 +102,9 @@ def _is_of_a_file(view: View) -> bool:
 
 def answer(view: View, found: Findings) -> None:
     """What was decided, is to be done or open; a summary; or the messages that speak of the question."""
+    if len(set(CHANNEL.findall(view.text))) > 1:
+        found.summary = "I read one channel at a time: ask of the one first, then of the other."
+        return
     output, place = _read(view)
     if not was_read(output):
         found.summary = f"I could not read {place}: {reason(output)}"
@@ -141,11 +144,11 @@ def _tell(view: View, found: Findings, messages: list[Said], place: str) -> None
         topics.tell_decision(found, words, messages, place)
     elif named and has(view.text, SUMMARY):
         gather(found, named)
-        _summary(found, named, place)
+        tell_summary(found, named, place)
     elif (has(view.text, SUMMARY) and not words) or not (
         kinds or words or named or has(view.text, POINTED)
     ):
-        _summary(found, messages, place)
+        tell_summary(found, messages, place)
         if has(view.text, r"(?:one|a single|two) (?:sentences?|lines?)|short(?:ly)?|brief(?:ly)?"):
             found.points.clear()
     elif kinds and (kinds != ["decision"] or not named):
@@ -233,7 +236,8 @@ def _quote(view: View, found: Findings, messages: list[Said], place: str) -> Non
     if not named:
         _quote_all(view, found, words, messages, place)
         return
-    who = named[0].author
+    authors = list(dict.fromkeys(each.author for each in named))
+    who = listed(authors)
     asked = [m for m in named if "?" in m.text] if has(view.text, "ask|asked") else named
     is_plain = has(view.text, WHAT_SAID)
     on = (of_topic(asked, words) if words else asked) or ([] if is_plain else named)
@@ -245,8 +249,13 @@ def _quote(view: View, found: Findings, messages: list[Said], place: str) -> Non
             + (", but this was said of it:" if others else ".")
         )
         return
-    found.summary, *found.points = (f"“{cut(each.text)}”" for each in reversed(on[-MOST_QUOTED:]))
-    found.summary = f"{who} wrote in {place}: {found.summary}"
+    quoted = list(reversed(on[-MOST_QUOTED:]))
+    if len(authors) > 1:
+        found.summary = f"This is what {who} wrote in {place}:"
+        found.points = [f"{each.author}: “{cut(each.text)}”" for each in quoted]
+    else:
+        found.summary = f"{who} wrote in {place}: “{cut(quoted[0].text)}”"
+        found.points = [f"“{cut(each.text)}”" for each in quoted[1:]]
     if not is_plain:
         found.summary = f"I cannot tell that by rules. {found.summary}"
         found.lower("I choose messages by their words, and do not weigh what they mean.", "low")
@@ -273,21 +282,3 @@ def _quote_all(
                 f"{said[0].author} wrote in {place}: “{cut(said[0].text)}”",
                 [],
             )
-
-
-def _summary(found: Findings, messages: list[Said], place: str) -> None:
-    picked = key_sentences("\n".join(message.text for message in messages), most=4)
-    by = {sentence: m.author for m in messages for sentence in picked if sentence in m.text}
-    number = "One message" if len(messages) == 1 else f"{len(messages)} messages"
-    found.title = f"Summary of {place}"
-    found.summary = f"{number} by {listed(found.people[:6])}. "
-    if found.decisions:
-        found.summary += f"What was decided, by its words: {found.decisions[-1]}"
-    elif picked:
-        found.summary += f"Most to the point: “{cut(picked[0])}” ({by.get(picked[0], 'someone')})"
-    # What is asked again under "Still open" is not listed twice.
-    found.points = [f"{by.get(s, 'Someone')}: “{cut(s)}”" for s in picked if not s.endswith("?")]
-    found.points += [f"Still open: {question}" for question in found.questions[-2:]]
-    found.lower("The summary picks messages by their words; it does not rephrase them.")
-    where = f"in {place}" if place.startswith("#") else "here"  # also where it was asked elsewhere
-    found.follow_ups = [f"What was decided {where}?", f"Which action items are {where}?"]

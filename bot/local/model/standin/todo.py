@@ -27,7 +27,7 @@ DEADLINE = rf"\b(?:(?:by|until|before|due)\s+(?:{WHEN}|\d{{4}}-\d\d-\d\d)|tomorr
 NAME = r"@?\b(?P<who>[A-Z]\w+)(?: [A-Z]\w+)?"
 MINE = re.compile(
     rf"(?:\b(?:I(?:['’]ll| will| am going to|['’]m going to)|let me) |^will (?!.*\?))(?P<task>(?!do\b)\w.+)|"
-    rf"\bI (?!am|was|were|had|did|have|think|guess|hope|want|need|like|prefer|\w+ed\b)(?P<dated>[a-z]+ .*{DEADLINE}.*)",
+    rf"\bI (?!can|could|would|should|might|may|am|was|were|had|did|have|think|guess|hope|want|need|like|prefer|\w+ed\b)(?P<dated>[a-z]+ .*{DEADLINE}.*)",
     re.I,
 )
 ASSIGNED = re.compile(
@@ -40,7 +40,7 @@ THEIRS = re.compile(
 DUTY = re.compile(r"\b(?P<who>[a-z]+) (?:has to|have to|needs to|need to) (?P<task>.+)")
 """Said of a team, as "legal has to check"."""
 NOBODYS = re.compile(
-    r"(?:(?<!most )(?<!least )(?<!all )\b(?:somebody|someone|we) (?:needs? to|must|should|ha(?:s|ve) to)|^(?:please|todo:?|action:|don['’]t forget(?: to)?)) "
+    r"(?:(?<!most )(?<!least )(?<!all )\b(?:somebody|someone|we) (?:needs? to|must|ha(?:s|ve) to)|^(?:please|todo:?|action:|don['’]t forget(?: to)?)) "
     r"(?P<task>.+)",
     re.I,
 )
