@@ -22,6 +22,10 @@ Redacted = Annotated[str, AfterValidator(redacted)]
 """What a person wrote, without the secrets in it."""
 
 
+NEXT_MESSAGE = "\n\n---\n\n"
+"""Stands between the texts of several messages that one request asks anew."""
+
+
 class Entry(StrEnum):
     """Where a request came in."""
 

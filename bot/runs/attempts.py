@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.core.request import Request
+from bot.core.request import NEXT_MESSAGE, Request
 from bot.store import Phase, Stores
 
 EDIT = "_edit"
@@ -70,7 +70,7 @@ class AskedBefore:
         every.sort(key=lambda each: float(each[0].ts))
         together = {
             "own": new.text,
-            "text": "\n\n".join(text for _, text in every),
+            "text": NEXT_MESSAGE.join(text for _, text in every),
             "quoted": "\n\n".join(request.quoted for request, _ in every if request.quoted),
             "files": tuple(file for request, _ in every for file in request.files),
         }

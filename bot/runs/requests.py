@@ -9,7 +9,7 @@ from bot.core.audit import AuditKind
 from bot.core.errors import CorruptValue
 from bot.core.failpoints import failpoint
 from bot.core.outcome import Outcome
-from bot.core.request import Again, Request
+from bot.core.request import NEXT_MESSAGE, Again, Request
 from bot.runs.attempts import AskedBefore, Attempt, asked_before, attempts_at
 from bot.runs.auditing import audited, decided
 from bot.runs.engine import Engine
@@ -158,7 +158,7 @@ class Requests:
         every = (request, *await mailbox.kept(await self.stores.runs.joined(request_id)))
         return request.model_copy(
             update={
-                "text": "\n\n".join(each.text for each in every),
+                "text": NEXT_MESSAGE.join(each.text for each in every),
                 "quoted": "\n\n".join(each.quoted for each in every if each.quoted),
                 "files": tuple(file for each in every for file in each.files),
             }

@@ -197,11 +197,11 @@ async def test_edited_after_the_answer_all_of_it_is_answered_again(redis_url: st
         await bot.ws.edit(ADA, SALES, scene.second, f"{mention} Third?")
         await scene.calls(3)
         await scene.told("Revised")
-        assert "First?\n\nThird?" in scene.heard(3).encode().decode("unicode_escape")
+        assert "First?\n\n---\n\nThird?" in scene.heard(3).encode().decode("unicode_escape")
         await bot.ws.edit(ADA, SALES, scene.first, f"{mention} Fourth?")
         await scene.calls(4)
         await scene.told("Revised")
-        assert "Fourth?\n\nThird?" in scene.heard(4).encode().decode("unicode_escape")
+        assert "Fourth?\n\n---\n\nThird?" in scene.heard(4).encode().decode("unicode_escape")
 
 
 async def test_a_cross_on_either_stops_them_together(redis_url: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -138,3 +139,9 @@ async def test_an_answer_is_sent_on_and_not_looked_for_elsewhere() -> None:
     given = (await thread.ask("post that to #sales")).given("post_message")
     assert given["channel"] == "#sales"
     assert "Nordpack wants 4% more" in given["text"]
+
+
+async def test_messages_that_are_asked_anew_together_are_answered_each() -> None:
+    """As Regenerate and an edit ask what one answer covered; the second follows from the first."""
+    told = await Thread().ask("what is 6 * 7?\n\n---\n\nand 8 * 9?")
+    assert {"42", "72"} <= set(re.findall(r"\d+", str(told.answer)))

@@ -188,7 +188,7 @@ async def test_what_was_asked_together_is_asked_again_together(
         await bot.runner.answer(first, 1)
         whole = await Requests(stores, engine).whole(first.id)
     assert whole is not None
-    assert (whole.text, whole.quoted) == ("And a?\n\nAnd b?", "Forwarded")
+    assert (whole.text, whole.quoted) == ("And a?\n\n---\n\nAnd b?", "Forwarded")
 
 
 async def test_who_judges_the_result_sees_all_that_was_asked(stores: Stores) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..request import ModelRequest, item_text
 
 COMPLETE = "complete_task"
+NEXT_MESSAGE = "\n\n---\n\n"
 LONGEST = 4_000
 """Characters of a message that are read: what rules look for in longer ones takes them seconds."""
 HEADER = re.compile(
@@ -101,7 +102,7 @@ def turns_of(request: ModelRequest) -> list[Turn]:
         if kind == "message" and role == "user":
             text = item_text(item)
             if not text.startswith(REMEMBERED) and not WISHED.match(text):
-                turns.append(_read(text))
+                turns += _each(_read(text))
         elif not turns:
             turns.append(Turn(""))
         if kind == "message" and role in ("developer", "system"):
@@ -153,6 +154,28 @@ def _arguments(text: str) -> dict[str, Any]:
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def _each(turn: Turn) -> list[Turn]:
+    """The messages that are asked anew together, each as a turn: what came with them is the first's."""
+    first, *more = turn.text.split(NEXT_MESSAGE)
+    turn.text = first
+    return [
+        turn,
+        *(
+            replace(
+                turn,
+                text=text,
+                quoted="",
+                files=[],
+                steps=[],
+                notes=[],
+                edited=False,
+                before_edit="",
+            )
+            for text in more
+        ),
+    ]
 
 
 def _read(text: str) -> Turn:
