@@ -188,7 +188,8 @@ class Intake:
         if not asked or await self._threads.was_noticed(team, channel, notice):
             return
         waits = await self._questions.pending(team, channel, thread)
-        missed = waits or await self._following.misses(event)
+        asks = len(str(event.get("text") or "").split()) > 1  # unlike "thanks!"
+        missed = waits or (asks and await self._following.misses(event))
         if missed and await self._threads.first_notice(team, channel, notice):
             said = approval_words.MENTION_ME if waits else words.MENTION_ME_AMONG
             self._tell(*_from(event), said)

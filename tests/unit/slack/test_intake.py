@@ -105,14 +105,19 @@ async def test_who_asked_is_told_once_that_a_reply_among_others_takes_a_mention(
     await rig.ws.say(BEN, GENERAL, "let us see", thread_ts=thread)
     await settled(rig)
     await rig.clients.writes.chat_postMessage(channel=GENERAL, text="Yes", thread_ts=thread)
-    for person, text in ((ADA, "who wrote that?"), (ADA, "hm"), (BEN, "I did")):
-        await rig.ws.say(person, GENERAL, text, thread_ts=thread)
-        [request] = await settled(rig)
-    assert request.text == "right?"
 
     def told(person: str) -> list[str]:
         replies = rig.ws.messages(GENERAL, thread, viewer=person)
         return [m["text"] for m in replies if m.get("is_ephemeral")]
+
+    await rig.ws.say(ADA, GENERAL, "thanks!", thread_ts=thread)
+    await settled(rig)
+    assert told(ADA) == []
+    await rig.clients.writes.chat_postMessage(channel=GENERAL, text="Or no", thread_ts=thread)
+    for person, text in ((ADA, "who wrote that?"), (ADA, "hm"), (BEN, "I did")):
+        await rig.ws.say(person, GENERAL, text, thread_ts=thread)
+        [request] = await settled(rig)
+    assert request.text == "right?"
 
     await rig.ws.until(lambda: told(ADA))
     assert (told(ADA), told(BEN)) == ([words.MENTION_ME_AMONG], [])
