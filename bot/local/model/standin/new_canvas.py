@@ -25,6 +25,11 @@ BODY = re.compile(
     r"(?:\bwith\b(?! the title)(?: the text)?|\bcontaining\b|\bthat says\b)\s*:?\s*(?P<with>.+)|:\s*(?P<after>.+)",
     re.I | re.S,
 )
+POINTS = re.compile(
+    r"(?:(?:the|these|following|two|three|\d+) )*(?:points|items|tasks|steps|bullets|lines)\s*:\s*(?P<points>.+)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A list that is named as one: "the points: boxes, parking, keys"."""
 LONGEST_TITLE = 40
 
 
@@ -70,11 +75,20 @@ def body_of(view: View) -> tuple[str, str]:
         points = "".join(f"\n- {each}" for each in view.last_answer.get("key_points") or [])
         return f"{summary}\n{points}".strip(), "It holds my last answer."
     if said and not re.fullmatch(rf"\W*(?:{LAST})\W*", said, re.I):
-        numbered = re.sub(r"\s+(?=\d+[.)] |[-*•] )", "\n", said).split("\n")
-        if len(numbered) > 1:
-            return "\n".join(numbered), f"It holds your list of {len(numbered)}."
-        lines = sentences(said)
-        number = "one line" if len(lines) == 1 else f"{len(lines)} lines"
-        return "\n\n".join(lines), f"It holds your text, in {number}."
+        return _given(said)
     text = "\n\n".join(f"## {heading}\n\nTo be filled in." for heading in OUTLINE)
     return text, f"It holds an outline to fill in: {', '.join(OUTLINE[:-1])} and {OUTLINE[-1]}."
+
+
+def _given(said: str) -> tuple[str, str]:
+    """The text of the message, as the list that it names or marks, else by its sentences."""
+    if named := POINTS.match(said):
+        every = re.split(r"\s*[,;\n]\s*(?:and )?", named["points"])
+        listed = [f"- {each}" for each in every if each]
+    else:
+        listed = re.sub(r"\s+(?=\d+[.)] |[-*•] )", "\n", said).split("\n")
+    if len(listed) > 1:
+        return "\n".join(listed), f"It holds your list of {len(listed)}."
+    lines = sentences(said)
+    number = "one line" if len(lines) == 1 else f"{len(lines)} lines"
+    return "\n\n".join(lines), f"It holds your text, in {number}."
