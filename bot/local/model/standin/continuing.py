@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from .asking import THEIRS
 from .bounding import first_noun
 from .columns import default_measure
 from .counting import counted_noun
@@ -61,7 +62,8 @@ def _of_another(question: str, asked: Query, listed: Listed, tables: list[Listed
     """Whether a whole question is of the records of another table, as "which customers joined in 2025"."""
     noun = first_noun(question)
     figure = asked.measure or asked.aggregate or asked.descending is not None or has(question, SOLD)
-    return not (follows_up(question) or figure) and any(
+    theirs = has(question, rf"{THEIRS}|ones?|it|that")
+    return not (follows_up(question) or figure or theirs) and any(
         noun == each.table.source.lower() for each in tables if each is not listed
     )
 

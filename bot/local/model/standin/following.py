@@ -27,6 +27,7 @@ from .columns import MONEY, columns_named
 from .conditions import COMPARISONS
 from .conversation import COMPLETE, Turn
 from .counting import RECORDS
+from .filters import Filter
 from .findings import Findings
 from .outputs import Table
 from .query import Query, understand
@@ -162,10 +163,7 @@ def _changed(query: Query, text: str, new: Query) -> Query:
     if query.aggregate == "distinct" and query.measure and has(text, f"{THEM}|{ONES}"):
         new = replace(new, listing=False, groups=(query.measure,), aggregate="count")
     new = _left_of(query, _named(query, new, text))
-    part = next((each for each in new.filters if each.column in query.groups), None)
-    if query.part and part and replace(new, filters=()).silent:  # "and task chairs?", of a share
-        rest = tuple(each for each in new.filters if each is not part)
-        new = replace(new, filters=rest, part=part.values, groups=query.groups)
+    query, new = _of_a_share(query, new)
     if has(text, "include|back"):
         return _with_again(query, new)
     if query.groups or query.period:
@@ -182,6 +180,22 @@ def _changed(query: Query, text: str, new: Query) -> Query:
     if has(text, f"{COMPARE}|add"):
         new = _beside(query, new, text)
     return query.then(new)
+
+
+def _of_a_share(query: Query, new: Query) -> tuple[Query, Query]:
+    """A share and what follows it: "and task chairs?" is of another part, "and in the East?" of the same;
+    the course in time is that of the part."""
+    if not (query.part and query.groups):
+        return query, new
+    if new.period:
+        of_part = Filter(query.groups[0], "in", query.part)
+        return replace(query, part=(), groups=(), filters=(*query.filters, of_part)), new
+    if not replace(new, filters=()).silent:
+        return query, new
+    part = next((each for each in new.filters if each.column in query.groups), None)
+    rest = tuple(each for each in new.filters if each is not part)
+    values = part.values if part else query.part
+    return query, replace(new, filters=rest, part=values, groups=query.groups)
 
 
 def _named(query: Query, new: Query, text: str) -> Query:

@@ -26,9 +26,12 @@ OF_THE_ANSWER = re.compile(
     re.IGNORECASE,
 )
 """Where they stand for the answer itself, or for nothing."""
-PART = re.compile(
-    r"\b(?:all|whole|rest|most|part|each|none|some|which|how many) of \Z", re.IGNORECASE
+EACH = re.compile(
+    r"\b(?:do|does|did|has|have) each(?: of (?:them|these|those))?(?: (?:has|have|make))?\b",
+    re.IGNORECASE,
 )
+PART = re.compile(r"\b(?:all|whole|rest|most|part|some) of \Z", re.IGNORECASE)
+OF_SOME = re.compile(r"\b(?:all|rest|most|part|each|none|some|which|how many) of \Z", re.IGNORECASE)
 OBJECT = re.compile(r"\b(?:of|for|from|by|to|about|with|at) \w+\W*\Z", re.IGNORECASE)
 LEADS = re.compile(r"\A\*\*(?P<name>[^*]+)\*\* (?:(?P<rank>has the)|makes up)\b")
 FOR = re.compile(
@@ -56,8 +59,12 @@ def named(text: str, before: Turn) -> str:
     """The question with the name that was told for “it”, and the names for “they”."""
     said = _answer(before)
     name, counts = _told(said.get("summary") or "", ranked=is_descending(before.text) is not None)
+    first = _first(before, said)
+    text = (
+        EACH.sub(f"by {said['table']['columns'][0]} for {listed(first)}", text) if first else text
+    )
     text = _put(text, ONE, name)
-    return _put(text, SEVERAL, listed(_first(before, said)) or ("" if counts else name))
+    return _put(text, SEVERAL, listed(first) or ("" if counts else name))
 
 
 def no_longer(view: View, filters: Sequence[Filter]) -> str:
@@ -71,7 +78,7 @@ def no_longer(view: View, filters: Sequence[Filter]) -> str:
 
 def left(text: str, *, several: bool) -> str:
     """The first pronoun that has no name; "" if none. One of `several` may go on with all that was told."""
-    patterns = (ONE,) if several else (ONE, SEVERAL)
+    patterns = (ONE, EACH) if several else (ONE, SEVERAL, EACH)
     found = (match for pattern in patterns for match in _pronouns(text, pattern))
     return next((match[0] for match in found), "")
 
@@ -111,7 +118,7 @@ def _pronouns(text: str, pattern: re.Pattern[str]) -> list[re.Match[str]]:
     return [
         found
         for found in pattern.finditer(text)
-        if not PART.search(text[: found.start()])
+        if not (PART if pattern is ONE else OF_SOME).search(text[: found.start()])
         and (
             not any(start <= found.start() < end for start, end in spans)
             or OBJECT.search(text[: found.end()])

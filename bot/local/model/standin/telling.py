@@ -188,7 +188,8 @@ def _tell_ranked(
         ranked.reverse()
         extreme, other = other, extreme
     first, last = ranked[0], ranked[-1]
-    if len(groups) == 1 and not query.limit:
+    named = any(is_told_by(each, query) and len(each.values) == 1 for each in query.filters)
+    if len(groups) == 1 and (named or not query.limit):
         apart = f" for {first.name}{scope}"
         if first.name.lower() in scope.lower():
             apart = scope

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from . import asking
-from .columns import columns_named, date_column, has_row_for_each, with_columns_in_one_word
+from .columns import (
+    MONEY,
+    columns_named,
+    date_column,
+    default_measure,
+    has_row_for_each,
+    with_columns_in_one_word,
+)
 from .conditions import COMPARISONS, STATES
 from .findings import Findings
 from .outputs import Table, sheet_of
@@ -82,7 +90,7 @@ _AROUND = (
     "spend spent paid pay "
     "come came go went have got get hold contain there here exist "
     "data dataset database db sql file sheet tab table column row record entry line csv xlsx excel spreadsheet attached "
-    "value figure number result report amount different distinct unique column stand "
+    "figure number result report amount different distinct unique column stand "
     "well good popular name called full detail quick quickly short brief exactly actually really roughly "
     "entire pct much many kind way picture view one ones other others rest whole"
 )
@@ -149,7 +157,7 @@ def left(text: str, table: Table, query: Query) -> list[str]:
     who = [] if people else re.findall(r"\bwho\b", text, re.IGNORECASE)
     bounded = query.having or any(each.operator in COMPARISONS for each in query.filters)
     bounds = [] if bounded else BOUND.findall(text)
-    return [
+    found = [
         *_attribute(text, table),
         *(["when"] if has(text, "when") and not has(text, EXTREME) else []),
         *(["where"] if has(text, "where") and not (query.groups and has(text, EXTREME)) else []),
@@ -159,6 +167,7 @@ def left(text: str, table: Table, query: Query) -> list[str]:
         *who,
         *unknown(NOT.sub(" ", TIMES.sub(" ", text)), table, query),
     ]
+    return found or _of_no_figure(text, table)
 
 
 def _attribute(text: str, table: Table) -> list[str]:
@@ -171,6 +180,16 @@ def _attribute(text: str, table: Table) -> list[str]:
         return []
     columns = columns_named((found["of"] or found["which"]).lower(), table)
     return [found[0]] if {*columns} & {*own.groups, *table.texts} else []
+
+
+def _of_no_figure(text: str, table: Table) -> list[str]:
+    """What "which items are new" asks: for some of them, and for no figure."""
+    found = re.match(
+        r"\W*(?:and\W+)?(?:which|what) \w+ (?=(?:is|are|was|were)\b)", text, re.IGNORECASE
+    )
+    own = understand(text, table)
+    silent = replace(own, groups=(), noun="rows") == Query()
+    return [found[0].strip()] if found and own.groups and silent else []
 
 
 def unknown(text: str, table: Table, query: Query) -> list[str]:
@@ -191,6 +210,7 @@ def unknown(text: str, table: Table, query: Query) -> list[str]:
         *AROUND,
         *stems(" ".join(named)),
         *(["ratio"] if of_two else []),
+        *(["value"] if {*stems(default_measure(table) or "")} & {*MONEY} else []),
         *(["people", "person"] if has_row_for_each(asking.PEOPLE, table) else []),
         *(["both"] if any(each.values[1:] for each in query.filters) else []),
     }
