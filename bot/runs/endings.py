@@ -31,7 +31,7 @@ _CUT_SHORT = {
 
 _BY_REASON = {
     StopReason.COMPLETED: "",
-    StopReason.DIMINISHING_RETURNS: "I went over it again and found nothing to add.",
+    StopReason.DIMINISHING_RETURNS: "Going over it again added nothing.",
     StopReason.PROMPT_TOO_LONG: "This is more than I can read at once. Start a new thread, or ask about a smaller part.",
     StopReason.STOP_HOOK: "A check found this answer incomplete, so take it with care.",
     StopReason.CANCELLED_STREAMING: "Stopped.",

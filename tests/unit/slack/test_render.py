@@ -108,7 +108,7 @@ def test_an_answer_that_digging_did_not_better_is_whole():
     rendered = render(outcome(stop_reason=StopReason.DIMINISHING_RETURNS, note=note), REQUEST)
     accept_all(rendered)
     [said] = rendered.parts[0].blocks[0]["elements"]
-    assert said["text"] == note == "I went over it again and found nothing to add."
+    assert said["text"] == note == "Going over it again added nothing."
 
 
 @pytest.mark.parametrize("found", [True, False])

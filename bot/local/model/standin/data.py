@@ -120,9 +120,7 @@ def from_reading(view: View, found: Findings, reading: str) -> None:
     found.source(table.source, table.url, "The figures of this answer.")
     if len(listed) > 1 and not _is_named(view, table):
         others = listed_words([sheet_of(each) for each in listed if each is not table])
-        found.gaps.append(
-            f"I looked at the sheet {sheet_of(table)} only; there are {others} as well."
-        )
+        found.gaps.append(f"I looked at the sheet {sheet_of(table)} only, and not at {others}.")
     _from_table(view, found, table, query, lost)
     if found.sources:
         follow_ups(found, table, query)

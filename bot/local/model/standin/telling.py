@@ -266,9 +266,10 @@ def _tell_parts(
         return
     # Of two labels the figures are added up by the first, of a course by what has it.
     told_by = statement.labels[-1 if query.period else 0]
-    noun = plural(told_by.replace("_", " "))
+    # A heading of somebody's own, as "Filiale", has no English plural.
+    noun = f" {plural(told_by.replace('_', ' '))}" if told_by.islower() else ""
     every = "Both" if len(groups) == 2 else f"All {len(groups)}"
-    found.points.append(f"{every} {noun} together: **{figure(total, groups)}**")
+    found.points.append(f"{every}{noun} together: **{figure(total, groups)}**")
     if (query.course or query.per_period) and len(statement.labels) == 1:
         mean = f"**{figure(total / (len(groups) + len(empty)), groups)}**"
         if empty:
