@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from . import wording
 from .asking import THEIRS
 from .bounding import first_noun
 from .columns import default_measure
 from .counting import counted_noun
-from .data import with_seen_values
 from .following import answered_from, follows_up, leans
 from .outputs import Table, parse_tables
 from .placing import SOLD
+from .queries import with_seen_values
 from .query import Query, understand
 from .schemas import Listed, Section, joined
 from .view import View
@@ -94,3 +95,17 @@ def _of_theirs(question: str, listed: Listed, tables: list[Listed]) -> Listed | 
 def source_of(name: str, listed: Listed) -> str:
     """The title of the source of an answer from a table."""
     return f"{name} · {listed.table.source}"
+
+
+def keeps_other_times(view: View, name: str, table: Table, query: Query) -> bool:
+    """Whether times of a question of another table are kept, as of when customers joined: here they
+    would be of something else."""
+    own = understand(wording.in_full(view), table).filters
+    kept = [each for each in query.filters if ":" in (each.column or "") and each not in own]
+    dates = {each.column.partition(":")[2] for each in query.filters if each.column}
+    if kept and len(dates - {""}) > 1:
+        return True  # as "opened in May" after "closed in May"
+    elsewhere = view.turns[1:] and not answered_from(
+        view.turns[-2], f"{name} · {table.source}".__eq__
+    )
+    return bool(kept and elsewhere)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from . import documents, overviews, referring, sums, unheard, wording
 from .analyses import fitting
 from .charting import draw
 from .columns import (
     column_listed,
-    date_column,
     empty_among,
-    identifies,
     missing,
     other_word,
     tell_missing,
@@ -21,13 +18,10 @@ from .columns import (
 from .exporting import last_result, name_of, share_if_asked, share_whole, without_form
 from .findings import Findings
 from .following import (
-    Asked,
     adds_nothing,
-    answered_from,
     follows_up,
     goes_on_unanswered,
     tell_kept,
-    understand_all,
 )
 from .outputs import (
     Table,
@@ -36,20 +30,19 @@ from .outputs import (
     reason,
     sheet_of,
 )
+from .queries import query_of, with_seen_values
 from .query import Query, understand
 from .reading import read_for, read_on
 from .shaping import describe, follow_ups, tell_sheets, tell_values
 from .sql import Statement, quoted, write
 from .telling import tell
 from .view import View
-from .words import content, has, overlap, spelled, stems, tokens
+from .words import content, has, overlap, stems
 from .words import listed as listed_words
 
 FILE_WORDS = r"files?|attach(?:ed|ment)s?|spreadsheets?|csv|xlsx|excel|pdf|document|(?:the|this|that|my|our) table|data|columns?"
 SUMMARISE = r"summar\w+|tl;?dr|overview|describe|about|what(?:'s| is| does)|contain\w*"
 SHEETS = r"(?:which|what|list|show|how many|all)(?: me| are| the| all)* (?:sheets|tabs|worksheets)"
-_SPELLED = "total average highest lowest month quarter chart most count median which best sold"
-SPELLED = _SPELLED.split()
 SIMILAR = re.compile(
     r'column "([^"]+)" (?:not found|does not exist).*?Similar columns: ([^,.\n]+)', re.S
 )
@@ -112,7 +105,7 @@ def from_reading(view: View, found: Findings, reading: str) -> None:
         return
     view.turn.text = SECOND.sub("", view.text)
     table = max(listed, key=lambda each: _fits(view, each))
-    query = _query(view, table)
+    query = query_of(view, table)
     lost = [] if view.turn.files else unheard.left(wording.in_full(view), table, query)
     if len(listed) > 1 and _is_of_the_whole(view, query, table) and not lost:
         tell_sheets(found, listed)
@@ -178,59 +171,9 @@ def _is_of_the_whole(view: View, query: Query, table: Table) -> bool:
     )
 
 
-def _query(view: View, table: Table) -> Query:
-    """The query of this turn; a follow-up changes the one before it."""
-    known = with_seen_values(view, table)
-    about = [
-        turn
-        for turn in view.turns
-        if turn is view.turn or answered_from(turn, lambda title: title == table.source)
-    ]
-    turns = [
-        Asked(
-            _spelled(wording.understood(turn.text, turn.day), known),
-            bool(turn.files) or wording.starts_over(turn.text),
-        )
-        for turn in about
-    ]
-    query = understand_all(turns, known)
-    if turns[-1].text != wording.understood(view.text, view.turn.day):
-        view.turn.text = turns[-1].text  # so it is read from here on
-    return with_an_axis(query, known)
-
-
-def _spelled(text: str, table: Table) -> str:
-    """A question with the words that no rule knows as the table has them."""
-    if unknown := unheard.unknown(text, table, understand(text, table)):
-        names = [word for each in (*table.columns, *table.values) for word in tokens(each)]
-        return spelled(text, unknown, [*names, *SPELLED])
-    return text
-
-
-def with_an_axis(query: Query, table: Table) -> Query:
-    """What a chart shows of which nothing was said: the figures over time, or by the first names."""
-    if query.chart is None or query.groups or query.period or query.listing:
-        return query
-    names = [column for column in table.texts if not identifies(column)]
-    if date_column(table) and (query.chart == "line" or not names):
-        return replace(query, period="month")
-    return replace(query, groups=tuple(c for c in names if c != date_column(table))[:1])
-
-
-def with_seen_values(view: View, table: Table) -> Table:
-    """The table, knowing also the values that earlier results showed."""
-    rows = list(table.rows)
-    for step in view.steps:
-        for result in parse_tables(step.output or ""):
-            for row in result.rows:
-                cells = dict(zip(result.header, row, strict=False))
-                rows.append([cells.get(column, "") for column in table.header])
-    return replace(table, rows=rows)
-
-
 def ask(view: View, found: Findings, table: Table) -> None:
     """Answer the question from one table. Raises Need."""
-    _ask(view, found, table, _query(view, table))
+    _ask(view, found, table, query_of(view, table))
 
 
 def _ask(view: View, found: Findings, table: Table, query: Query) -> None:

@@ -8,12 +8,13 @@ from dataclasses import replace
 from . import data, referring, talk, unheard, wording
 from .asking import DOWN, SHARE, THEIRS, UP
 from .columns import missing, tell_missing
-from .continuing import gone_on_with, known, source_of, was_asked
+from .continuing import gone_on_with, keeps_other_times, known, source_of, was_asked
 from .findings import Findings
 from .following import Asked, answered_from, follows_up, understand_all
 from .naming import lookup, unknown_words
 from .outputs import Table, failed, parse_tables, reason
 from .placing import SOLD, fitting, is_named, is_of, with_figures
+from .queries import with_an_axis
 from .query import Query, understand
 from .reading import read_on
 from .schemas import Listed, Section, joined, sections_of
@@ -54,12 +55,24 @@ def answer(view: View, found: Findings) -> None:
         _run(view, found, sections[0][0], sql[0].rstrip("` ;\n"))
         return
     whole, view.turn.text = view.text, data.SECOND.sub("", view.text)
-    if before := gone_on_with(view, sections):
+    before = gone_on_with(view, sections)
+    if before and not _is_of_another(view, *before):
         section, listed = before
         _ask(view, found, section[0], listed, section[2], lite=section[1])
     else:
         _ask_fitting(view, found, sections)
     data.tell_second_questions(found, whole)
+
+
+def _is_of_another(view: View, section: Section, listed: Listed) -> bool:
+    """Whether the table that was asked last lacks what another has: "revenue by region", after tickets."""
+    text = wording.in_full(view)
+
+    def is_known(each: Listed) -> bool:
+        table = known(view, joined(each, section[2])[0])
+        return not unheard.left(text, table, understand(text, table))
+
+    return not is_known(listed) and any(is_known(each) for each in section[2] if each is not listed)
 
 
 def _ask_fitting(view: View, found: Findings, sections: list[Section]) -> None:
@@ -144,7 +157,7 @@ def _query(view: View, name: str, table: Table) -> Query:
         if answered_from(turn, lambda title: title.startswith(f"{name} · "))
     ]
     last = Asked(wording.understood(view.text, view.turn.day), wording.starts_over(view.text))
-    return data.with_an_axis(understand_all([*asked, last], known(view, table)), table)
+    return with_an_axis(understand_all([*asked, last], known(view, table)), table)
 
 
 def _ask(
@@ -169,7 +182,7 @@ def _ask(
         query = replace(query, noun=listed.table.source)
     if data.refused(view, found, known(view, table), query):
         return
-    if _keeps_other_times(view, name, known(view, table), query):
+    if keeps_other_times(view, name, known(view, table), query):
         _tell_not_going_on(view, found)
         return
     is_plain = _is_of_one(listed.table, query)
@@ -190,20 +203,6 @@ def _ask(
     tell(found, result, statement, query, f"{listed.table.source} in {name}")
     data.present(view, found, result, known(view, table), statement, query)
     follow_ups(found, table, query)
-
-
-def _keeps_other_times(view: View, name: str, table: Table, query: Query) -> bool:
-    """Whether times of a question of another table are kept, as of when customers joined: here they
-    would be of something else."""
-    own = understand(wording.in_full(view), table).filters
-    kept = [each for each in query.filters if ":" in (each.column or "") and each not in own]
-    dates = {each.column.partition(":")[2] for each in query.filters if each.column}
-    if kept and len(dates - {""}) > 1:
-        return True  # as "opened in May" after "closed in May"
-    elsewhere = view.turns[1:] and not answered_from(
-        view.turns[-2], f"{name} · {table.source}".__eq__
-    )
-    return bool(kept and elsewhere)
 
 
 def _declined(view: View, found: Findings, listed: Listed, query: Query) -> bool:

@@ -43,9 +43,14 @@ FORMS = frozenset(("csv", "tsv", "xlsx", "xls", "excel", "pdf", "docx"))
 BARE = 3  # words of a figure that is named and nothing else
 
 
+def says_that_it_leans(text: str) -> bool:
+    """Whether a question leans on the one before by its words, as "and in May?"."""
+    return bool(re.search(FOLLOW_UP, text, re.IGNORECASE)) or has(text, LEANS)
+
+
 def follows_up(text: str) -> bool:
     """Whether a question leans on the one before: it says so, or is a fragment."""
-    if re.search(FOLLOW_UP, text, re.IGNORECASE) or has(text, LEANS):
+    if says_that_it_leans(text):
         return True
     return len(tokens(text)) <= 4 and not re.match(WHOLE, text, re.IGNORECASE)
 
@@ -53,7 +58,9 @@ def follows_up(text: str) -> bool:
 def leans(text: str, new: Query) -> bool:
     """Whether a question goes on with the one before: it says so, is a fragment, or names no figure
     and no records of its own."""
-    if follows_up(text) or has(text, THEIRS) or is_form_only(new):
+    whole = new.measure and new.groups  # as "revenue by region", however short
+    fragment = follows_up(text) and not whole
+    if fragment or says_that_it_leans(text) or has(text, THEIRS) or is_form_only(new):
         return True
     if new.silent or has(text, AFRESH) or (new.filters and has(text, PAYS)):
         return False
@@ -119,6 +126,8 @@ def understand_all(turns: Iterable[Asked], table: Table) -> Query:
             query = _changed(_widened(query, text, table), text, new) if not is_first else new
         elif has(text, SHARE) and {*stems(table.source)} & {*stems(text)} - FORMS:
             query = new  # all of it was shared
+        if elsewhere:  # its figure is of another table
+            query = Query(filters=query.filters, groups=query.groups, period=query.period)
     new = understand(last, table)
     if (widened := _widened(query, last, table)) is not query:
         query = widened

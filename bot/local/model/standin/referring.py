@@ -63,8 +63,10 @@ def named(text: str, before: Turn) -> str:
     text = (
         EACH.sub(f"by {said['table']['columns'][0]} for {listed(first)}", text) if first else text
     )
-    text = _put(text, ONE, name)
-    return _put(text, SEVERAL, listed(first) or ("" if counts else name))
+    text = _put(text, ONE, name, but=PART)
+    if first:
+        return _put(text, SEVERAL, listed(first), but=PART)
+    return _put(text, SEVERAL, "" if counts else name, but=OF_SOME)
 
 
 def no_longer(view: View, filters: Sequence[Filter]) -> str:
@@ -79,7 +81,7 @@ def no_longer(view: View, filters: Sequence[Filter]) -> str:
 def left(text: str, *, several: bool) -> str:
     """The first pronoun that has no name; "" if none. One of `several` may go on with all that was told."""
     patterns = (ONE, EACH) if several else (ONE, SEVERAL, EACH)
-    found = (match for pattern in patterns for match in _pronouns(text, pattern))
+    found = (match for pattern in patterns for match in _pronouns(text, pattern, OF_SOME))
     return next((match[0] for match in found), "")
 
 
@@ -100,9 +102,9 @@ def _earlier(text: str, turns: Sequence[Turn]) -> str:
     return text
 
 
-def _put(text: str, pattern: re.Pattern[str], name: str) -> str:
+def _put(text: str, pattern: re.Pattern[str], name: str, *, but: re.Pattern[str]) -> str:
     """“its price” becomes “the price for Kettle”."""
-    for found in reversed(_pronouns(text, pattern) if name else []):
+    for found in reversed(_pronouns(text, pattern, but) if name else []):
         before, after = text[: found.start()], text[found.end() :]
         if found["whose"]:
             end = re.search(r"\W*\Z", after)
@@ -113,12 +115,13 @@ def _put(text: str, pattern: re.Pattern[str], name: str) -> str:
     return text
 
 
-def _pronouns(text: str, pattern: re.Pattern[str]) -> list[re.Match[str]]:
+def _pronouns(text: str, pattern: re.Pattern[str], but: re.Pattern[str]) -> list[re.Match[str]]:
+    """Where the text has them, if they do not stand for the answer itself, or behind `but` "all of"."""
     spans = [found.span() for found in OF_THE_ANSWER.finditer(text)]
     return [
         found
         for found in pattern.finditer(text)
-        if not (PART if pattern is ONE else OF_SOME).search(text[: found.start()])
+        if not but.search(text[: found.start()])
         and (
             not any(start <= found.start() < end for start, end in spans)
             or OBJECT.search(text[: found.end()])
