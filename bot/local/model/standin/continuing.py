@@ -7,7 +7,7 @@ from dataclasses import replace
 from . import wording
 from .asking import THEIRS
 from .bounding import first_noun
-from .columns import default_measure
+from .columns import MONEY, default_measure
 from .counting import counted_noun
 from .following import answered_from, follows_up, leans
 from .outputs import Table, parse_tables
@@ -81,7 +81,8 @@ def _of_theirs(question: str, listed: Listed, tables: list[Listed]) -> Listed | 
     refers = [each for each in tables if own in {to for to, _ in each.links.values()}]
     if counted:
         return counted if counted in refers else None
-    paid = has(question, "how much") and not default_measure(listed.table)
+    of_money = {*stems(default_measure(listed.table) or "")} & {*MONEY}
+    paid = has(question, f"how much|{SOLD}") and not of_money
     return next(
         (
             each

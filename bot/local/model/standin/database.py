@@ -70,7 +70,9 @@ def _is_of_another(view: View, section: Section, listed: Listed) -> bool:
 
     def is_known(each: Listed) -> bool:
         table = known(view, joined(each, section[2])[0])
-        return not unheard.left(text, table, understand(text, table))
+        own = understand(text, table)
+        unplaced = any(each.column is None for each in own.filters)
+        return not (unplaced or unheard.left(text, table, own))
 
     return not is_known(listed) and any(is_known(each) for each in section[2] if each is not listed)
 

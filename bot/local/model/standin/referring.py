@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Any
 
-from .asking import LEANS, SHARE, THEM, is_descending, limit_of
+from .asking import LEANS, PEOPLE, SHARE, THEM, is_descending, limit_of
 from .conversation import COMPLETE, Turn
 from .filters import Filter
 from .moments import absolute
 from .times import MONTHS, month_of
 from .view import View
-from .words import listed
+from .words import listed, stems
 
 ONE = re.compile(
     r"\b(?:(?P<whose>its|his|her(?= \w))|it|he|she|him|(?:that|this) (?:one|customer|product|region|person|item|team))\b",
@@ -66,7 +66,8 @@ def named(text: str, before: Turn) -> str:
     text = _put(text, ONE, name, but=PART)
     if first:
         return _put(text, SEVERAL, listed(first), but=PART)
-    return _put(text, SEVERAL, "" if counts else name, but=OF_SOME)
+    people = {*stems(((said.get("table") or {}).get("columns") or ["person"])[0])} & PEOPLE
+    return _put(text, SEVERAL, name if people and not counts else "", but=OF_SOME)
 
 
 def no_longer(view: View, filters: Sequence[Filter]) -> str:

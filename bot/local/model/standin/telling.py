@@ -217,6 +217,7 @@ def _tell_course(
     bottom = min(groups, key=lambda group: group.value)
     at = {"day": "on", "week": "in the week of"}.get(query.period or "", "in")
     if first is last:
+        scope = scope.removesuffix(f" in {first.name[-4:]}")  # its year
         found.summary = f"The {statement.what}{scope} {at} {first.name} {verb(statement.what)} **{first.text}**."
         return
     if top.value == bottom.value:
