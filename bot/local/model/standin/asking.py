@@ -31,7 +31,7 @@ LEANS = (
     rf"which (?:is|are|was|were) the (?:{DOWN}|{UP}) ones?(?=\W*$)|"
     r"(?:list|show|give)(?: me)?(?: the)? (?:oldest|newest|latest|first|last|top|bottom)(?: \d+| one)?(?=\W*$)|how did it|(?:show|list|name|draw|plot|make|put|give|share|sort|split|break|filter|export|turn)(?: me)? (?:it|this|that|these|them|those)(?! (?:file|table|sheet))"
 )
-AFRESH = r"our|we|overall|altogether|in (?:total|all)|database|file|sheet|spreadsheet"
+AFRESH = r"our|we|everything|overall|altogether|in (?:total|all)|database|file|sheet|spreadsheet"
 """Who asks of the whole, or names the source, does not go on with the question before."""
 FURTHER = r"stacked|split|(?:break|broken)(?: \w+)? down"
 """What tells apart further what was told apart."""
@@ -67,7 +67,7 @@ LATEST = re.compile(
     r"(?:\s+(?!(?:\w+ )?(?:days?|weeks?|months?|quarters?|years?|time|night)\b|(?:one|first|last|is|are|was|in|of)\b)[a-z]+|(?<=\d)\W*$)|\blast(?=\W*$)|^\W*(?:and |which (?:is|was|one is) |what(?:'s| is) )*(?:the )?(?:(?P<alone>\d{1,3})\s+)?(?:newest|latest|most recent|oldest|earliest)(?: ones?)?(?=\W*$)",
     re.IGNORECASE,
 )
-LISTING = r"(?:show|list|give me|which|find)\b.*\b(?:rows|entries|records|lines|orders|transactions|items|tickets|customers|products)"
+LISTING = r"(?:show|list|give me|which|find)\b.*\b(?:everything|rows|entries|records|lines|orders|transactions|items|tickets|customers|products)"
 NOUN = r"((?:(?!in\b|of\b|by\b|for\b|from\b|with\b)[a-z]+\s){0,3}?[a-z]{3,}s)\b"
 SORT = (
     r"(?:newest|latest|oldest|earliest) first|sort(?:ed)?|order(?:ed)? by|arrange[ds]?|rank(?:ed)?"

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from . import wording
+from .answered import answered_from
 from .asking import THEIRS
 from .bounding import first_noun
 from .columns import MONEY, default_measure
 from .counting import counted_noun
-from .following import answered_from, follows_up, leans
+from .following import follows_up, leans
 from .outputs import Table, parse_tables
 from .placing import SOLD
 from .queries import with_seen_values

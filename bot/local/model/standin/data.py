@@ -6,6 +6,8 @@ import re
 
 from . import documents, overviews, referring, sums, unheard, wording
 from .analyses import fitting
+from .answered import adds_nothing, goes_on_unanswered
+from .asking import SHARE, THEIRS
 from .charting import draw
 from .columns import (
     column_listed,
@@ -15,14 +17,17 @@ from .columns import (
     tell_missing,
     text_to_add_up,
 )
-from .exporting import last_result, name_of, share_if_asked, share_whole, without_form
-from .findings import Findings
-from .following import (
-    adds_nothing,
-    follows_up,
-    goes_on_unanswered,
-    tell_kept,
+from .conversation import Turn
+from .exporting import (
+    asks_for_a_file_only,
+    last_result,
+    name_of,
+    share_if_asked,
+    share_whole,
+    without_form,
 )
+from .findings import Findings
+from .following import follows_up, tell_kept
 from .outputs import (
     Table,
     parse_document,
@@ -129,9 +134,11 @@ def _from_table(view: View, found: Findings, table: Table, query: Query, lost: l
         tell_missing(found, table, lacking)
     elif analysis:
         analysis(view, found, table)
-        share_if_asked(view, found, last_result(view) or table)
+        share_if_asked(view, found, last_result(view.turn) or table)
     elif column := column_listed(view.text, table):
         tell_values(found, table, column)
+    elif (before := _analysed_before(view)) and _goes_on(view):
+        _go_on_with_analysis(view, found, before)
     elif query.silent and not (
         view.turn.files or _is_named(view, table) or has(view.text, f"{SUMMARISE}|{FILE_WORDS}")
     ):
@@ -146,6 +153,37 @@ def _from_table(view: View, found: Findings, table: Table, query: Query, lost: l
             unheard.tell(found, wording.in_full(view), table, query)
     else:
         _ask(view, found, table, query)
+
+
+def _analysed_before(view: View) -> Turn | None:
+    """The turn before, if it was answered by an analysis: its figures are of no query that changes."""
+    if view.turn.files or not view.turns[1:]:
+        return None
+    before = view.turns[-2]
+    text = wording.understood(before.text, before.day)
+    leans = follows_up(text) and not before.files
+    return before if fitting(text, is_fragment=leans, is_query=True) else None
+
+
+def _goes_on(view: View) -> bool:
+    text = wording.in_full(view)
+    return follows_up(text) or has(text, f"{THEIRS}|{SHARE}")
+
+
+def _go_on_with_analysis(view: View, found: Findings, before: Turn) -> None:
+    """Share what the analysis found out, if that is all that is asked."""
+    result = last_result(before)
+    if result and asks_for_a_file_only(view.text):
+        found.summary = "This is the table that the answer above rests on."
+        share_if_asked(
+            view, found, result, called=(view.last_answer.get("table") or {}).get("caption") or ""
+        )
+        return
+    found.summary = (
+        f"My rules cannot tell how “{view.text.strip(' ?')}” goes on with the answer above. Ask it with all that it "
+        "is about, please."
+    )
+    found.sources.clear()
 
 
 def _fits(view: View, table: Table) -> float:

@@ -6,15 +6,16 @@ import re
 from dataclasses import replace
 
 from . import data, referring, talk, unheard, wording
+from .answered import answered_from
 from .asking import DOWN, SHARE, THEIRS, UP
 from .columns import missing, tell_missing
 from .continuing import gone_on_with, keeps_other_times, known, source_of, was_asked
 from .findings import Findings
-from .following import Asked, answered_from, follows_up, understand_all
+from .following import Asked, follows_up, understand_all
 from .naming import lookup, unknown_words
 from .outputs import Table, failed, parse_tables, reason
 from .placing import SOLD, fitting, is_named, is_of, with_figures
-from .queries import with_an_axis
+from .queries import begins_afresh, with_an_axis
 from .query import Query, understand
 from .reading import read_on
 from .schemas import Listed, Section, joined, sections_of
@@ -152,14 +153,14 @@ def _query(view: View, name: str, table: Table) -> Query:
     asked = [
         Asked(
             wording.understood(turn.text, turn.day),
-            wording.starts_over(turn.text),
+            begins_afresh(view, turn),
             elsewhere=not answered_from(turn, own.__eq__),
         )
         for turn in view.turns[:-1]
         if answered_from(turn, lambda title: title.startswith(f"{name} · "))
     ]
-    last = Asked(wording.understood(view.text, view.turn.day), wording.starts_over(view.text))
-    return with_an_axis(understand_all([*asked, last], known(view, table)), table)
+    asked.append(Asked(wording.in_full(view), begins_afresh(view, view.turn)))
+    return with_an_axis(understand_all(asked, known(view, table)), table)
 
 
 def _ask(

@@ -7,6 +7,7 @@ from pathlib import PurePath
 from typing import Any
 
 from .asking import SHARE
+from .conversation import Turn
 from .findings import Findings
 from .outputs import Document, Table, parse_tables, reason, sheet_of
 from .view import Missing, OutOfTurns, View
@@ -63,6 +64,11 @@ def without_form(text: str) -> str:
     return _FORM.sub("", text)
 
 
+def asks_for_a_file_only(text: str) -> bool:
+    """Whether a question names a form, and nothing of what is to be in it, as "export that as excel"."""
+    return has(text, SHARE) and not set(tokens(without_form(text))) - _WORDS_OF_FORM
+
+
 def _report(view: View, found: Findings, result: Table | None) -> str:
     """What was found as Markdown, with the table and its charts by their handles."""
     points = "\n".join(f"- {each}" for each in found.points)
@@ -92,16 +98,16 @@ def name_of(table: Table) -> str:
     return f"{PurePath(table.source.split(' · ')[0]).stem} {sheet_of(table)}".strip()
 
 
-def last_result(view: View) -> Table | None:
-    """What the last query of this turn gave."""
-    queries = (step for step in reversed(view.turn.steps) if step.tool == "query_table")
+def last_result(turn: Turn) -> Table | None:
+    """What the last query of a turn gave."""
+    queries = (step for step in reversed(turn.steps) if step.tool == "query_table")
     return next((table for step in queries for table in parse_tables(step.output or "")), None)
 
 
 def share_whole(view: View, found: Findings, document: Document) -> bool:
     """Share all of a text where nothing but another form of it is asked for, as "convert this to pdf
     please"; else False."""
-    if not has(view.text, SHARE) or set(tokens(without_form(view.text))) - _WORDS_OF_FORM:
+    if not asks_for_a_file_only(view.text):
         return False
     called = PurePath(document.source).stem
     found.summary = f"I take the text of {document.source}, without its pictures and layout."

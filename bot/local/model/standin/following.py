@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -23,16 +23,15 @@ from .asking import (
     WHOLE,
     WIDER,
 )
-from .columns import MONEY, columns_named
+from .columns import columns_named
 from .conditions import COMPARISONS
-from .conversation import COMPLETE, Turn
-from .counting import RECORDS
+from .counting import PIECES, RECORDS
 from .filters import Filter
 from .findings import Findings
 from .outputs import Table
 from .query import Query, understand
 from .scoping import in_scope
-from .view import View
+from .sql import LEVELS
 from .words import has, stems, tokens
 
 ROW = "|".join(f"{each}s?" for each in RECORDS)
@@ -69,40 +68,6 @@ def leans(text: str, new: Query) -> bool:
     if len(tokens(text)) <= BARE and new == figure:  # as "total revenue"
         return True
     return not (new.measure or new.listing or new.more or new.having or counts)
-
-
-def adds_nothing(view: View, found: Findings, own: Query) -> bool:
-    """Whether a follow-up got the answer before once more, though something else was asked: what it
-    says itself, `own`, is nothing that can be told apart."""
-    last = view.last_answer
-    same = last.get("summary") == found.summary and last.get("table") == found.table
-    text = view.text
-    named = own.filters and own.aggregate
-    bare = not (own.groups or own.period or named or (own.measure and not own.sort))
-    if (
-        not (same and bare)
-        or found.charts
-        or has(text, f"{SHARE}|again|same|repeat|table|list|summar\\w+")
-    ):
-        return False
-    return text.lower() not in (turn.text.lower() for turn in view.turns[:-1])
-
-
-def goes_on_unanswered(view: View, own: Query, query: Query) -> bool:
-    """Whether a question keeps something of those before though the last of them was declined: people
-    mean that one."""
-    declined = re.match(
-        r"My rules|The question before was not answered", view.last_answer.get("summary") or ""
-    )
-    kept = (query.filters, query.groups, query.period) != (own.filters, own.groups, own.period)
-    return declined is not None and kept
-
-
-def answered_from(turn: Turn, is_source: Callable[[str], bool]) -> bool:
-    """Whether a turn was answered from a source, by its title, as far as its answer names sources."""
-    last = next((step for step in reversed(turn.steps) if step.tool == COMPLETE), None)
-    sources = last.arguments.get("sources") if last else []
-    return sources is None or any(is_source(each["title"]) for each in sources)
 
 
 class Asked(NamedTuple):
@@ -163,9 +128,11 @@ def _changed(query: Query, text: str, new: Query) -> Query:
     is_same = new.silent and has(text, "same")  # in another form, its chart as well
     if is_same or re.match(CORRECTS, text, re.IGNORECASE):
         new = replace(new, chart=new.chart or query.chart)
-    of_money = set(stems(query.measure or "")) & {*MONEY}
     how_many = has(text, "how many") and new.aggregate == "count" and new.noun == "rows"
-    if how_many and (query.having or (query.measure and not of_money)):
+    of_pieces = {*stems(query.measure or "")} & PIECES and not {
+        *stems(query.measure or "")
+    } & LEVELS
+    if how_many and (query.having or of_pieces):
         new = replace(new, aggregate=None)  # "how many in May?", of what was asked
     if has(text, HOW_FAR) and not new.measure and (query.groups or query.period):
         new = replace(new, aggregate=None)  # "by how much?"

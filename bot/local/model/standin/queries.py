@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from . import unheard, wording
+from .answered import answered_from, was_declined
+from .asking import THEIRS
 from .columns import date_column, identifies
-from .following import Asked, answered_from, understand_all
+from .conversation import Turn
+from .following import Asked, follows_up, understand_all
 from .outputs import Table, parse_tables
 from .query import Query, understand
 from .view import View
-from .words import spelled, tokens
+from .words import has, spelled, tokens
 
 _SPELLED = "total average highest lowest month quarter chart most count median which best sold"
 SPELLED = _SPELLED.split()
@@ -27,7 +30,7 @@ def query_of(view: View, table: Table) -> Query:
     turns = [
         Asked(
             _spelled(wording.understood(turn.text, turn.day), known),
-            bool(turn.files) or wording.starts_over(turn.text),
+            bool(turn.files) or begins_afresh(view, turn),
         )
         for turn in about
     ]
@@ -43,6 +46,14 @@ def _spelled(text: str, table: Table) -> str:
         names = [word for each in (*table.columns, *table.values) for word in tokens(each)]
         return spelled(text, unknown, [*names, *SPELLED])
     return text
+
+
+def begins_afresh(view: View, turn: Turn) -> bool:
+    """Whether a question keeps nothing of those before: it says so, or is a whole one after one that
+    was declined."""
+    text = wording.understood(turn.text, turn.day)
+    leans = follows_up(text) or has(text, THEIRS)
+    return wording.starts_over(turn.text) or (was_declined(view, turn) and not leans)
 
 
 def with_an_axis(query: Query, table: Table) -> Query:

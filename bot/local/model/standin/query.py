@@ -106,13 +106,14 @@ class Query:
         one = new.descending is not None and not (
             new.listing or grouped or self.groups or self.period or new.aggregate
         )
+        odd = new.measure and self.aggregate in ("median", "stddev")
         recounts = self.aggregate == "distinct" and new.aggregate
         lists = self.listing and not (grouped or new.measure or new.aggregate or new.chart)
         return replace(
             new,
             listing=new.listing or lists or one,
             measure=new.measure or (None if new.aggregate == "count" or recounts else self.measure),
-            aggregate=new.aggregate or (None if extreme or one else self.aggregate),
+            aggregate=new.aggregate or (None if extreme or one or odd else self.aggregate),
             groups=new.groups if grouped or total else self.groups,
             period=new.period if grouped or total else self.period,
             filters=(*kept, *new.filters),

@@ -24,7 +24,8 @@ CUT = "The table shows its first {} rows only."
 def tell(found: Findings, result: Table, statement: Statement, query: Query, source: str) -> None:
     """Fill in summary, points and table from the rows that came back."""
     own = len(result.header) - len(statement.more)
-    first = replace(result, header=result.header[:own], rows=[row[:own] for row in result.rows])
+    rows = [row[:own] for row in result.rows if statement.value is None or row[own - 1]]
+    first = replace(result, header=result.header[:own], rows=rows)
     _tell(found, first, statement, query, source)
     if statement.more and result.rows:
         _tell_more(found, result, statement)

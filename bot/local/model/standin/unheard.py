@@ -30,7 +30,7 @@ WHEN = re.compile(rf"\b(?:{_WHEN})\b", re.IGNORECASE)
 """Times that the rules have no words for: without them figures would be those of another time."""
 TIMES = re.compile(
     rf"\b(?:{_WHEN}|(?:the )?next (?:\d+ )?(?:rows|ones|page)|"
-    r"(?:top|bottom|best|worst) \d+(?= ?(?:%|percent))|(?:top|bottom|best|worst) (?:\d+ )?\w+ (?:(?:in|for|of) each|per) \w+|"
+    r"(?:top|bottom|best|worst) \d+(?= ?(?:%|percent))|(?:top|bottom|best|worst) (?:\d+ )?\w+ (?:(?:in|for|of) each|per) \w+|(?:best|worst|most|least|highest|lowest) (?:\w+ )?in each \w+|"
     r"(?:second|third|2nd|3rd|next|fourth) (?:best|worst|highest|lowest|biggest|largest|smallest)|how many (?:days|weeks|months|quarters|years)|per unit|he|she|his|her|(?:that|this|those|these) (?:together|altogether)|(?<!as )if (?:we|i|you|they|it|the|all|every)\b[^.?!,;]*)\b",
     re.IGNORECASE,
 )
