@@ -160,9 +160,9 @@ def _course(view: View, found: Findings, table: Table) -> None:
 
 
 def _forecast(view: View, found: Findings, table: Table) -> None:
-    """What the figures did so far, as what they will do is not known."""
-    _course(view, found, table)
-    found.gaps += ["I cannot forecast. This is how the figures developed so far."]
+    """What they will do is not known, and is not put in the place of what they did."""
+    found.summary = f"I cannot forecast. How the figures of {table.source} developed so far I can tell: ask for them by month."
+    found.sources.clear()
 
 
 def _growth(view: View, found: Findings, table: Table) -> None:

@@ -45,6 +45,8 @@ class Table:
     """All values of the columns that have few, as the profile gives them."""
     notes: list[str] = field(default_factory=list)
     """What was said of how it was read."""
+    joined: frozenset[str] = frozenset()
+    """Columns that it has from tables it refers to."""
 
     def numeric(self, column: str) -> bool:
         """Whether a column holds numbers."""

@@ -72,4 +72,5 @@ def joined(listed: Listed, tables: list[Listed]) -> tuple[Table, str]:
             selected.append(f"{quoted(target)}.{quoted(theirs)} AS {quoted(alias)}")
     # Every name comes from the listing and is quoted; the database is asked read-only besides.
     of = f"(SELECT {', '.join(selected)} FROM {quoted(own)}{''.join(joins)}) AS {quoted(own)}"  # noqa: S608 (see above)
-    return replace(listed.table, columns=columns), of
+    others = frozenset(columns) - frozenset(listed.table.columns)
+    return replace(listed.table, columns=columns, joined=others), of

@@ -101,7 +101,7 @@ AROUND = frozenset(stem(word) for word in _AROUND.split())
 
 def tell_lost(found: Findings, table: Table, words: list[str]) -> None:
     """Answer nothing, and say which words are not known: without them it would be another question."""
-    names = listed([f"`{name}`" for name in table.columns])
+    names = listed([f"`{name}`" for name in table.columns if name not in table.joined])
     found.summary = (
         f"My rules do not know {_quoted(words)}, so I cannot tell. {table.source} has {names}."
     )
