@@ -159,7 +159,7 @@ def _course(view: View, found: Findings, table: Table) -> None:
         found.points += changes(found.rows)
 
 
-def _forecast(view: View, found: Findings, table: Table) -> None:
+def _forecast(_: View, found: Findings, table: Table) -> None:
     """What they will do is not known, and is not put in the place of what they did."""
     found.summary = f"I cannot forecast. How the figures of {table.source} developed so far I can tell: ask for them by month."
     found.sources.clear()

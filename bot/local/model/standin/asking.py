@@ -31,7 +31,7 @@ LEANS = (
     rf"which (?:is|are|was|were) the (?:{DOWN}|{UP}) ones?(?=\W*$)|"
     r"(?:list|show|give)(?: me)?(?: the)? (?:oldest|newest|latest|first|last|top|bottom)(?: \d+| one)?(?=\W*$)|how did it|(?:show|list|name|draw|plot|make|put|give|share|sort|split|break|filter|export|turn)(?: me)? (?:it|this|that|these|them|those)(?! (?:file|table|sheet))"
 )
-AFRESH = r"our|we|everything|overall|altogether|in (?:total|all)|database|file|sheet|spreadsheet"
+AFRESH = r"our|we|everything|(?:list|show|give)(?: me)? all(?! (?:of )?(?:them|those|these|it)\b)|overall|altogether|in (?:total|all)|database|file|sheet|spreadsheet"
 """Who asks of the whole, or names the source, does not go on with the question before."""
 FURTHER = r"stacked|split|(?:break|broken)(?: \w+)? down"
 """What tells apart further what was told apart."""
@@ -53,7 +53,7 @@ PART = r"share of|percent(?:age)? of|proportion of|(?:what|which|how much) (?:sh
 PERCENT = r"(?:in|as) (?:an? )?(?:percent\w*|shares?)|percentages?|shares? (?:by|per|of each)"
 HOW_FAR = r"by how much|what(?:'s| is) the (?:difference|gap)|how much (?:more|less|better|worse)(?: is (?:it|that))?(?=\W*$)"
 COMPARE = r"better|worse|beats?|outs(?:ell|old)s?|outperform(?:s|ed)?|than|compare[ds]?|comparing|versus|vs|against|difference between"
-OVER_TIME = r"change[ds]? (?:from|between|since|over)|over time|trends?|development|history|evolve|evolution|(?:go|going|goes|gone|went) (?:up|down)(?: (?:or|and) (?:up|down))?|rising|falling|declin\w+"
+OVER_TIME = r"change[ds]? (?:from|between|since|over)|over time|trends?|develop(?:s|ed|ing|ment)|history|evolve|evolution|(?:go|going|goes|gone|went) (?:up|down)(?: (?:or|and) (?:up|down))?|rising|falling|declin\w+"
 PERIOD_BEFORE = r"biggest|smallest|largest|greatest|busiest|quietest|slowest|by|per|each|every|over|which|what|and|best|worst|strongest|weakest|top|(?:top|best|worst) \d+|highest|lowest|rank(?:ed)?|month (?:over|on|by)|day (?:over|by)"
 THEM = r"(?:show|list|name|give)(?: me)?(?: all(?: of)?)? (?:them|those|these)"
 COUNTS = {

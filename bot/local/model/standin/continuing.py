@@ -17,7 +17,7 @@ from .queries import with_seen_values
 from .query import Query, understand
 from .schemas import Listed, Section, joined
 from .view import View
-from .words import has, stems
+from .words import has, stem, stems
 
 
 def was_asked(view: View) -> bool:
@@ -65,7 +65,8 @@ def _of_another(question: str, asked: Query, listed: Listed, tables: list[Listed
     noun = first_noun(question)
     figure = asked.measure or asked.aggregate or asked.descending is not None or has(question, SOLD)
     theirs = has(question, rf"{THEIRS}|ones?|it|that")
-    return not (follows_up(question) or figure or theirs) and any(
+    whole = asked.filters and not (follows_up(question) or figure or theirs)
+    return bool(whole) and any(
         noun == each.table.source.lower() for each in tables if each is not listed
     )
 
@@ -80,6 +81,11 @@ def _of_theirs(question: str, listed: Listed, tables: list[Listed]) -> Listed | 
         return listed
     own = listed.table.source
     refers = [each for each in tables if own in {to for to, _ in each.links.values()}]
+    by_them = not has(question, "how many|number of|count") and any(
+        stem(each) == noun[0] for each in new.groups
+    )
+    if counted and by_them:  # "which customers?", of tickets
+        return listed
     if counted:
         return counted if counted in refers else None
     of_money = {*stems(default_measure(listed.table) or "")} & {*MONEY}

@@ -7,7 +7,7 @@ import re
 from . import documents, overviews, referring, sums, unheard, wording
 from .analyses import fitting
 from .answered import adds_nothing, goes_on_unanswered
-from .asking import SHARE, THEIRS
+from .asking import SHARE
 from .charting import draw
 from .columns import (
     column_listed,
@@ -27,7 +27,7 @@ from .exporting import (
     without_form,
 )
 from .findings import Findings
-from .following import follows_up, tell_kept
+from .following import follows_up, leans, tell_kept
 from .outputs import (
     Table,
     parse_document,
@@ -137,7 +137,7 @@ def _from_table(view: View, found: Findings, table: Table, query: Query, lost: l
         share_if_asked(view, found, last_result(view.turn) or table)
     elif column := column_listed(view.text, table):
         tell_values(found, table, column)
-    elif (before := _analysed_before(view)) and _goes_on(view):
+    elif (before := _analysed_before(view)) and _goes_on(text, table):
         _go_on_with_analysis(view, found, before)
     elif query.silent and not (
         view.turn.files or _is_named(view, table) or has(view.text, f"{SUMMARISE}|{FILE_WORDS}")
@@ -165,9 +165,8 @@ def _analysed_before(view: View) -> Turn | None:
     return before if fitting(text, is_fragment=leans, is_query=True) else None
 
 
-def _goes_on(view: View) -> bool:
-    text = wording.in_full(view)
-    return follows_up(text) or has(text, f"{THEIRS}|{SHARE}")
+def _goes_on(text: str, table: Table) -> bool:
+    return has(text, SHARE) or leans(text, understand(text, table))
 
 
 def _go_on_with_analysis(view: View, found: Findings, before: Turn) -> None:

@@ -153,13 +153,13 @@ def _query(view: View, name: str, table: Table) -> Query:
     asked = [
         Asked(
             wording.understood(turn.text, turn.day),
-            begins_afresh(view, turn),
+            begins_afresh(view, turn, known(view, table)),
             elsewhere=not answered_from(turn, own.__eq__),
         )
         for turn in view.turns[:-1]
         if answered_from(turn, lambda title: title.startswith(f"{name} · "))
     ]
-    asked.append(Asked(wording.in_full(view), begins_afresh(view, view.turn)))
+    asked.append(Asked(wording.in_full(view), begins_afresh(view, view.turn, known(view, table))))
     return with_an_axis(understand_all(asked, known(view, table)), table)
 
 

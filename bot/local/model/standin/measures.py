@@ -16,7 +16,7 @@ AGGREGATES = {
 }  # fmt: skip
 EXTREMES = {"lowest": "min", "smallest": "min", "highest": "max", "largest": "max"}
 """Of groups these rank; of the whole they are figures like the others."""
-_BETWEEN = "and the of both plus as well a an also or with their sold earned"
+_BETWEEN = "and vs versus the of both plus as well a an also or with their sold earned"
 BETWEEN = frozenset(_BETWEEN.split())
 
 

@@ -6,14 +6,13 @@ from dataclasses import replace
 
 from . import unheard, wording
 from .answered import answered_from, was_declined
-from .asking import THEIRS
 from .columns import date_column, identifies
 from .conversation import Turn
-from .following import Asked, follows_up, understand_all
+from .following import Asked, leans, understand_all
 from .outputs import Table, parse_tables
 from .query import Query, understand
 from .view import View
-from .words import has, spelled, tokens
+from .words import spelled, tokens
 
 _SPELLED = "total average highest lowest month quarter chart most count median which best sold"
 SPELLED = _SPELLED.split()
@@ -30,7 +29,7 @@ def query_of(view: View, table: Table) -> Query:
     turns = [
         Asked(
             _spelled(wording.understood(turn.text, turn.day), known),
-            bool(turn.files) or begins_afresh(view, turn),
+            bool(turn.files) or begins_afresh(view, turn, known),
         )
         for turn in about
     ]
@@ -48,12 +47,12 @@ def _spelled(text: str, table: Table) -> str:
     return text
 
 
-def begins_afresh(view: View, turn: Turn) -> bool:
-    """Whether a question keeps nothing of those before: it says so, or is a whole one after one that
-    was declined."""
+def begins_afresh(view: View, turn: Turn, table: Table) -> bool:
+    """Whether a question keeps nothing of those before: it says so, or has a figure of its own after one
+    that was declined."""
     text = wording.understood(turn.text, turn.day)
-    leans = follows_up(text) or has(text, THEIRS)
-    return wording.starts_over(turn.text) or (was_declined(view, turn) and not leans)
+    whole = was_declined(view, turn) and not leans(text, understand(text, table))
+    return wording.starts_over(turn.text) or whole
 
 
 def with_an_axis(query: Query, table: Table) -> Query:

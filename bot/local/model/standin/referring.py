@@ -27,12 +27,15 @@ OF_THE_ANSWER = re.compile(
 )
 """Where they stand for the answer itself, or for nothing."""
 EACH = re.compile(
-    r"\b(?:do|does|did|has|have) each(?: of (?:them|these|those))?(?: (?:has|have|make))?\b",
+    r"\b(?:do|does|did|has|have) each(?: of (?:them|these|those))?(?: (?:has|have|make))?\b|\beach(?=\W*\Z)",
     re.IGNORECASE,
 )
 PART = re.compile(r"\b(?:all|whole|rest|most|part|some) of \Z", re.IGNORECASE)
 OF_SOME = re.compile(r"\b(?:all|rest|most|part|each|none|some|which|how many) of \Z", re.IGNORECASE)
-OBJECT = re.compile(r"\b(?:of|for|from|by|to|about|with|at) \w+\W*\Z", re.IGNORECASE)
+OBJECT = re.compile(
+    r"\b(?:of|for|from|by|to|about|with|at|on|than|(?<!what is )(?<!what's )(?<!whats )in) \w+\W*\Z",
+    re.IGNORECASE,
+)
 LEADS = re.compile(r"\A\*\*(?P<name>[^*]+)\*\* (?:(?P<rank>has the)|makes up)\b")
 FOR = re.compile(
     r"\A(?:The|(?P<counts>There (?:is|are))) [^*]*?(?:\*\*[^*]+\*\* [^*]*?)?\bfor (?P<name>[^*]+?)"

@@ -70,8 +70,11 @@ def _tell(found: Findings, result: Table, statement: Statement, query: Query, so
         _tell_groups(found, result, statement, query)
     if result.rows and (statement.value is None or statement.labels):
         _table(found, result, statement, query, scope, source)
-    if query.shares and len(statement.labels) == 1 and _has_parts(result, statement, query):
+    one = len(statement.labels) == 1 and _has_parts(result, statement, query)
+    if query.shares and one:
         tell_shares(found, groups_of(result, query), query, statement.what, scope)
+    elif query.shares:
+        found.lower("My rules tell shares of a total by one thing only, so there are none here.")
 
 
 def _table(
@@ -268,8 +271,7 @@ def _tell_parts(
         return
     # Of two labels the figures are added up by the first, of a course by what has it.
     told_by = statement.labels[-1 if query.period else 0]
-    # A heading of somebody's own, as "Filiale", has no English plural.
-    noun = f" {plural(told_by.replace('_', ' '))}" if told_by.islower() else ""
+    noun = f" {plural(told_by.replace('_', ' '))}" if told_by.islower() else ""  # not "Filiales"
     every = "Both" if len(groups) == 2 else f"All {len(groups)}"
     found.points.append(f"{every}{noun} together: **{figure(total, groups)}**")
     if (query.course or query.per_period) and len(statement.labels) == 1:

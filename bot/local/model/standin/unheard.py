@@ -12,6 +12,8 @@ from .columns import (
     date_column,
     default_measure,
     has_row_for_each,
+    identifies,
+    one_word,
     with_columns_in_one_word,
 )
 from .conditions import COMPARISONS, STATES
@@ -159,6 +161,8 @@ def left(text: str, table: Table, query: Query) -> list[str]:
     bounds = [] if bounded else BOUND.findall(text)
     found = [
         *_attribute(text, table),
+        *_of_the_first(text, table),
+        *_figures_left(text, table, query),
         *(["when"] if has(text, "when") and not has(text, EXTREME) else []),
         *(["where"] if has(text, "where") and not (query.groups and has(text, EXTREME)) else []),
         *denied,
@@ -180,6 +184,29 @@ def _attribute(text: str, table: Table) -> list[str]:
         return []
     columns = columns_named((found["of"] or found["which"]).lower(), table)
     return [found[0]] if {*columns} & {*own.groups, *table.texts} else []
+
+
+def _figures_left(text: str, table: Table, query: Query) -> list[str]:
+    """Columns of figures that are named and not told."""
+    told = {query.measure, query.sort, *query.beside, *(column for _, column in query.more)}
+    told |= {each.column for each in query.filters}
+    return [
+        column
+        for column in table.columns
+        if table.numeric(column)
+        and not identifies(column)
+        and column not in told
+        and re.search(rf"(?<!\w){re.escape(one_word(column))}(?!\w)", text, re.IGNORECASE)
+    ]
+
+
+def _of_the_first(text: str, table: Table) -> list[str]:
+    """The first few, as "the average price of the top 5", of which no one figure is worked out."""
+    own = understand(text, table)
+    told_apart = own.groups or own.period or own.listing or own.sort
+    if (own.limit or 0) < 2 or told_apart or not (own.aggregate or own.measure):
+        return []
+    return re.findall(r"\b(?:top|bottom|first|best|worst|last) \w+", text, re.IGNORECASE)[:1]
 
 
 def _of_no_figure(text: str, table: Table) -> list[str]:
