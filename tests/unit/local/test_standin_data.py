@@ -161,7 +161,7 @@ async def test_a_chart_is_drawn_from_the_result(thread: Thread) -> None:
     assert told.given("acquire_tools")["names"][:2] == ["query_table", "make_chart"]
     chart = told.given("make_chart")
     assert (chart["kind"], chart["label_column"]) == ("line", "month")
-    assert chart["value_columns"] == ["total_revenue"]
+    assert chart["value_columns"] == ["total revenue"]
     assert chart["handle"].startswith("tbl_")
 
 

@@ -30,6 +30,7 @@ PAGE = re.compile(r"^\[page (\d+) of \d+\]\n(.*?)(?=^\[page |\Z)", re.M | re.S)
 def quote_from(found: Findings, question: str, text: str, source: str) -> None:
     """Quote what speaks of the question's words; admit it when nothing does."""
     asked = content(ALL.sub(" ", question))
+    text = _with_rows_in_words(text)
     if not asked and len(sentences(text)) <= MOST_QUOTES:  # "when and where is this?"
         found.summary = f"{source} says: “{' '.join(map(cut, sentences(text)))}”"
         found.lower(f"I can only quote {_inside(source)}.")
@@ -70,6 +71,23 @@ def quote_from(found: Findings, question: str, text: str, source: str) -> None:
         return
     found.summary = f"{source} says{under}: {quoted}"
     found.lower("The sentences were chosen by the words they share with the question.")
+
+
+def _with_rows_in_words(text: str) -> str:
+    """A text with each row of its tables as a sentence: "Country: Japan; Per diem: 66."."""
+    told: list[str] = []
+    header: list[str] = []
+    for line in text.split("\n"):
+        cells = [cell.strip() for cell in line.split(" | ")]
+        if len(cells) < 2:
+            header = []
+            told.append(line)
+        elif not header:
+            header = cells
+        else:
+            pairs = zip(header, cells, strict=False)
+            told.append("; ".join(f"{name}: {cell}" for name, cell in pairs if cell) + ".")
+    return "\n".join(told)
 
 
 def _with_headings(text: str) -> dict[str, str]:
@@ -132,6 +150,8 @@ def summarise(found: Findings, text: str, source: str) -> None:
     found.summary = f"{source}, in its own words: {_in_one(picked[:2])}"
     found.points = [cut(sentence) for sentence in picked[2:]]
     found.lower("The summary picks sentences of the text; it does not rephrase them.")
+    if " | " in text:
+        found.gaps.append("There is a table in it, which the summary leaves out.")
 
 
 def _in_one(picked: list[str]) -> str:

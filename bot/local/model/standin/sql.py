@@ -249,8 +249,7 @@ def _value(aggregate: str, measure: str, table: Table) -> tuple[str, str]:
     words = WORDS.get(aggregate) or EXTREME_WORDS[aggregate]
     plain = measure.replace("_", " ")
     what = plain if plain.lower().startswith(words) else f"{words} {plain}"
-    label = re.sub(r"\W+", "_", what).strip("_")
-    return (f"{label}_" if label in table.columns else label), what
+    return (f"{what}_" if what in table.columns else what), what
 
 
 def _expression(aggregate: str, measure: str, table: Table) -> str:
@@ -264,6 +263,9 @@ def _expression(aggregate: str, measure: str, table: Table) -> str:
 
 
 def _order(query: Query, labels: int, table: Table, lite: bool) -> str:
+    in_order = {*stems(" ".join(query.groups))} & {"quarter", "year"}  # "Q1", 2026
+    if in_order and query.chart and labels == 1 and query.descending is None:
+        return " ORDER BY 1"
     if query.sort in query.groups and not query.limit:
         place = labels - len(query.groups) + query.groups.index(query.sort) + 1
         return f" ORDER BY {place} {'DESC' if query.descending else 'ASC'}"

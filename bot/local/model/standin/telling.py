@@ -288,9 +288,9 @@ def _tell_parts(
     ranked = sorted(groups, key=lambda group: -group.value)
     first, last = ranked[0].value, ranked[-1].value
     if len(ranked) == 2 and first > last > 0:
-        found.summary += (
-            f" That is {first / last:.2f} times as much, or {figure(first - last, groups)} more."
-        )
+        times = f"{first / last:.2f}"
+        share = f"{times} times as much, or " if times != "1.00" else "nearly the same, only "
+        found.summary += f" That is {share}{figure(first - last, groups)} more."
     if len(ranked) <= MOST_SHARES:
         shares = [f"{group.name} {group.value / total:.0%}" for group in ranked]
         found.points.append(f"Shares: {', '.join(shares)}")

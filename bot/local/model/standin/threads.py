@@ -95,7 +95,7 @@ def _summarise(found: Findings, messages: list[Said], answered: list[tuple[Said,
 def _end(messages: list[Said], answered: list[tuple[Said, Said]]) -> str:
     if decisions := decided(messages):
         message, sentence = decisions[-1]
-        return f"What holds now is what {message.author} wrote: “{cut(sentence)}”"
+        return f"The last decision there, by {message.author}: “{cut(sentence)}”"
     if answered and answered[-1][0] == messages[-1]:
         return f"My last answer there is: {_quote(answered[-1][1])}"
     if len(messages) == 1:

@@ -111,9 +111,14 @@ def _is_to_somebody(assigned: re.Match[str], names: Container[str]) -> bool:
     return not assigned["named"] or assigned["named"] in names or ">" in assigned[0]
 
 
+PART_OF_DAY = r"^\s+(?:morning|noon|afternoon|evening|night)\b"
+
+
 def _item(task: str, owner: str | None, message: Said, before: str) -> Item:
     due = DUE.search(task)
-    bare = (DUE.sub("", task, count=1) if due else task).strip(" .,!?;:")
+    # Within the words it stays, as they would make no sense without.
+    ends = due and not re.sub(PART_OF_DAY, "", task[due.end() :]).strip(" .,!?;:")
+    bare = (task[: due.start()] if due and ends else task).strip(" .,!?;:")
     if len(before.split()) > 2 and has(bare, r"it|this|that|them"):
         bare = f"{bare} ({before.strip(' .!')})"
     return Item(
