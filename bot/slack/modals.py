@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +24,7 @@ MAX_COMMENT = 2_000
 _MAX_QUOTE = 1_200  # so that its JSON, non-ASCII characters included, stays within 3,000
 _MAX_METADATA = 3_000
 _MAX_SHOWN = 300
+_EMOJI = re.compile(r"(?<![\w:]):([a-z][a-z0-9_+-]*):(?![\w:])")
 _MAX_FILES = 3
 MODAL_ONLY_ME, MODAL_THREAD, MODAL_CHANNEL = "me", "thread", "channel"
 _IN_THREAD = (words.IN_THREAD, MODAL_THREAD, "")
@@ -180,10 +182,18 @@ def _quote(label: str, text: str) -> list[Block]:
     if not quoted:
         return []
     parts = (("rich_text_section", label), ("rich_text_quote", quoted))
-    elements = [
-        {"type": kind, "elements": [{"type": "text", "text": said}]} for kind, said in parts
-    ]
+    elements = [{"type": kind, "elements": _with_emoji(said)} for kind, said in parts]
     return [{"type": "rich_text", "elements": elements}]
+
+
+def _with_emoji(text: str) -> list[Block]:
+    """As elements of rich text, which draws no ":truck:" within its words."""
+    pieces = _EMOJI.split(text)
+    return [
+        {"type": "emoji", "name": piece} if place % 2 else {"type": "text", "text": piece}
+        for place, piece in enumerate(pieces)
+        if piece
+    ]
 
 
 def _question(initial: str = "") -> Block:

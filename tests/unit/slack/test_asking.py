@@ -83,17 +83,22 @@ async def test_what_is_said_aloud_holds_no_secret(rig):
 
 
 def quoted_in(view: dict[str, Any]) -> str:
-    """The message that a modal shows."""
+    """The message that a modal shows, with the names of its emoji in angle brackets."""
     [rich] = [block for block in view["blocks"] if block["type"] == "rich_text"]
-    return str(rich["elements"][1]["elements"][0]["text"])
+    pieces = rich["elements"][1]["elements"]
+    return "".join(each.get("text") or f"<{each['name']}>" for each in pieces)
 
 
 async def test_a_modal_shows_the_message_as_people_read_it(rig):
-    said = await rig.ws.say(BEN, GENERAL, f"<@{ADA}> & <https://a.example/x|this> *now*")
+    said = await rig.ws.say(
+        BEN, GENERAL, f"<@{ADA}> & <https://a.example/x|this> *now* :truck: at 8:30:15"
+    )
     for callback in (modals.ASK_ABOUT, *TASKS):
         await rig.ws.shortcut(ADA, callback, channel=GENERAL, ts=said["ts"])
         view = await opened(rig, ADA)
-        assert quoted_in(view) == "@Ada Lovelace & this (https://a.example/x) *now*"
+        assert (
+            quoted_in(view) == "@Ada Lovelace & this (https://a.example/x) *now* <truck> at 8:30:15"
+        )
 
 
 async def test_a_modal_shows_what_an_app_wrote_without_its_marks(rig):

@@ -6,13 +6,14 @@ from dataclasses import replace
 
 from . import unheard, wording
 from .answered import answered_from, was_declined
+from .asking import THEIRS
 from .columns import date_column, identifies
 from .conversation import Turn
-from .following import Asked, leans, understand_all
+from .following import Asked, follows_up, leans, understand_all
 from .outputs import Table, parse_tables
 from .query import Query, understand
 from .view import View
-from .words import spelled, tokens
+from .words import has, spelled, tokens
 
 _SPELLED = "total average highest lowest month quarter chart most count median which best sold"
 SPELLED = _SPELLED.split()
@@ -48,11 +49,13 @@ def _spelled(text: str, table: Table) -> str:
 
 
 def begins_afresh(view: View, turn: Turn, table: Table) -> bool:
-    """Whether a question keeps nothing of those before: it says so, or has a figure of its own after one
-    that was declined."""
+    """Whether a question keeps nothing of those before: it says so, or has a figure or a name of its own
+    after one that was declined."""
     text = wording.understood(turn.text, turn.day)
-    whole = was_declined(view, turn) and not leans(text, understand(text, table))
-    return wording.starts_over(turn.text) or whole
+    own = understand(text, table)
+    named = any(":" not in (each.column or "") for each in own.filters)
+    whole = not leans(text, own) or (named and not follows_up(text) and not has(text, THEIRS))
+    return wording.starts_over(turn.text) or (was_declined(view, turn) and whole)
 
 
 def with_an_axis(query: Query, table: Table) -> Query:

@@ -55,6 +55,7 @@ NOT = re.compile(
 """What turns a question round, or sets one column against another, where no rule knows how."""
 WHO_NOT = re.compile(r"\b(?:who|which \w+)\b.*\b(?:not|never|\w+n't)\b", re.IGNORECASE)
 """Who has no such row is another question than which rows are others."""
+OTHERS = re.compile(r"\b(?:all|the) (?:others?|rest)\b", re.IGNORECASE)
 IS_NOT = re.compile(
     rf"\b(?:is|are|was|were)(?:n't| not)(?= (?:{'|'.join(STATES.values())})\b)", re.IGNORECASE
 )
@@ -85,7 +86,7 @@ _AROUND = (
     "each every per also too and same again together now today so far yet ever still "
     "sell sold selling buy bought sale make made do did perform performed contribute earn earned bring brought "
     "develop evolve happen change add order deal transaction purchase invoice "
-    "join turn into first right reset clear "
+    "join turn into first right reset clear place placed submit submitted receive received "
     "explain preview read look inside everything anything something summary describe overview "
     "double check verify confirm sorry mean meant actually instead rather "
     "use using used "
@@ -161,6 +162,7 @@ def left(text: str, table: Table, query: Query) -> list[str]:
     bounds = [] if bounded else BOUND.findall(text)
     found = [
         *_attribute(text, table),
+        *([] if has(text, asking.COMPARE) else OTHERS.findall(text)),
         *_of_the_first(text, table),
         *_figures_left(text, table, query),
         *(["when"] if has(text, "when") and not has(text, EXTREME) else []),
