@@ -22,6 +22,7 @@ _COLOURS = (
 )
 _INK = "#1f2328"
 _FAINT = "#d8dce2"
+_MARGIN = 0.15  # inches
 
 
 def png(chart: Chart, locale: str) -> bytes:
@@ -32,8 +33,10 @@ def png(chart: Chart, locale: str) -> bytes:
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    figure = Figure(figsize=(8, _height(chart)), dpi=150, layout="constrained", facecolor="white")
+    layout = ConstrainedLayoutEngine(w_pad=_MARGIN, h_pad=_MARGIN)
+    figure = Figure(figsize=(8, _height(chart)), dpi=150, layout=layout, facecolor="white")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     if chart.kind == "pie":
