@@ -208,7 +208,7 @@ def _tell_ranked(
     else:
         found.summary = f"**{first.name}** has {told}"
         found.summary += f", then {ranked[1].name} with {ranked[1].text}." if ranked[1:] else "."
-    if len(ranked) > 2 and not query.limit and last.value != first.value:
+    if len(ranked) > 2 and not query.limit and ranked[-2].value != last.value:
         found.summary += f" {last.name} has the {other}: {last.text}."
 
 

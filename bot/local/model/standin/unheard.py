@@ -163,6 +163,7 @@ def left(text: str, table: Table, query: Query) -> list[str]:
     found = [
         *_attribute(text, table),
         *([] if has(text, asking.COMPARE) else OTHERS.findall(text)),
+        *_of_all(text, table, query),
         *_of_the_first(text, table),
         *_figures_left(text, table, query),
         *(["when"] if has(text, "when") and not has(text, EXTREME) else []),
@@ -200,6 +201,15 @@ def _figures_left(text: str, table: Table, query: Query) -> list[str]:
         and column not in told
         and re.search(rf"(?<!\w){re.escape(one_word(column))}(?!\w)", text, re.IGNORECASE)
     ]
+
+
+def _of_all(text: str, table: Table, query: Query) -> list[str]:
+    """A share of all, where only some are told of: it would be of those."""
+    own = understand(text, table).filters
+    kept = any(each not in own and ":" not in (each.column or "") for each in query.filters)
+    return (
+        re.findall(r"percent of (?:all|the (?:total|whole))\b", text, re.IGNORECASE) if kept else []
+    )
 
 
 def _of_the_first(text: str, table: Table) -> list[str]:
