@@ -456,3 +456,32 @@ async def test_a_post_and_a_reminder_in_one_sentence_are_both_made() -> None:
     told = await made.ask("post hi in #general and remind me tomorrow at 9 to check")
     assert told.given("post_message")["text"] == "hi"
     assert told.given("schedule_prompt")["text"] == "Reminder: check"
+
+
+CHANNEL = (
+    "1 message of this channel · times in Europe/Berlin\n"
+    "[2026-11-21 09:00] Ben Okafor: I still need the date from the warehouse. (1 replies) (link: https://slack.example/1)"
+)
+REPLIES = (
+    "2 messages\n[2026-11-21 08:00 UTC] Ben Okafor: I still need the date from the warehouse.\n"
+    "[2026-11-21 08:05 UTC] Chloe Martin: I'll call the warehouse tomorrow."
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("what did Chloe say about the warehouse?", "Chloe Martin wrote in #sales: “I'll call"),
+        ("what did Gus say about the warehouse?", "I found nothing that Gus wrote of it in #sales"),
+        ("what was discussed in this channel today?", "2 messages by Ben Okafor and Chloe Martin"),
+    ],
+)
+async def test_what_was_replied_below_a_channels_messages_is_read(question: str, said: str) -> None:
+    """What somebody wrote in a thread of the channel counts; of whom nothing is found, that is said."""
+    nothing = "0 messages · times in Europe/Berlin"
+    made = thread(read_channel=CHANNEL, read_linked_thread=REPLIES, read_thread=nothing)
+    assert said in words(await made.ask(question))
+    alone = thread(read_channel=CHANNEL, read_thread=nothing)
+    assert "The replies in one thread were not read." in words(
+        await alone.ask("what was discussed in this channel?")
+    )

@@ -67,9 +67,12 @@ def answer(view: View, found: Findings) -> None:
         found.summary = f"I only know English: I am {STAND_IN}, and translating needs a real one."
     else:
         _explain(found, [each["title"] for each in last.get("sources") or []])
-        if sql := _query(view):
+        if (sql := _query(view)) and len(sql) <= LONGEST_QUERY:
             found.points.append(f"The query was `{sql}`")
         found.sources = list(last.get("sources") or [])
+
+
+LONGEST_QUERY = 300  # characters that somebody reads
 
 
 def _query(view: View) -> str | None:

@@ -28,7 +28,7 @@ ONES = r"which (?:ones?|are(?! (?:the|our|there)\b)|of (?:them|these|those))"
 FOLLOW_UP = rf"cheapest|^\W*(?:{ONES}|actually|no|sorry|i mean|i meant|and|only|just|but|now|same|compared? (?:(?:it|that|this) )?(?:with|to)|what about|how about|as(?: an?)?|all of (?:them|these|those)|add|remove|reset|in an?|without|excluding|also|then|ok|okay)\b"
 CORRECTS = r"\W*(?:actually|no|sorry|i mean|i meant)\b"
 LEANS = (
-    rf"which (?:is|are|was|were) the (?:{DOWN}|{UP}) ones?(?=\W*$)|"
+    rf"(?:make|create|give)(?: me)? an? (?:csv|xlsx|excel|pdf|word|docx)(?: file)? (?:of|from|with) (?:it|this|that|these|them)|which (?:is|are|was|were) the (?:{DOWN}|{UP}) ones?(?=\W*$)|"
     r"(?:list|show|give)(?: me)?(?: the)? (?:oldest|newest|latest|first|last|top|bottom)(?: \d+| one)?(?=\W*$)|how did it|(?:show|list|name|draw|plot|make|put|give|share|sort|split|break|filter|export|turn)(?: me)? (?:it|this|that|these|them|those)(?! (?:file|table|sheet))"
 )
 AFRESH = r"our|we|everything|(?:list|show|give)(?: me)? all(?! (?:of )?(?:them|those|these|it)\b)|overall|altogether|in (?:total|all)|database|file|sheet|spreadsheet"
@@ -76,6 +76,7 @@ ROWS = r"(?:(?:first|top|last|next|all|all the)?\s*\d{0,3}\s*(?:rows|lines|recor
 ONE_ROW = r"(?:cheapest|priciest|most expensive)(?: \w+|(?=\W*$))|(?:single|individual|one)|(?:biggest|largest|smallest|highest|lowest|best|worst) (?:single )?(?:sale|order|deal|transaction|row|record|entry|purchase|invoice)"
 GROUPERS = {"by", "per", "each", "every", "across", "among", "which", "what", "compare", "between"}
 WHAT_SOLD = r"what (?:sells|sold|(?:do|did|does) (?:\w+ ){1,3}(?:sell|buy|order|purchase)|(?:is|was) (?:sold|bought))"
+WHAT_BOUGHT = r"what (?:do|did|does) (?:\w+ ){1,4}(?:buy|order|purchase)"
 THINGS = {"product", "item", "article", "sku"}
 PER_PERIOD = (
     r"per (?:day|week|month|quarter|year)|(?:daily|weekly|monthly|quarterly|yearly) average"
@@ -145,8 +146,10 @@ def lists_rows(text: str, groups: tuple[str, ...]) -> bool:
         rf"\W*(?:(?:show|give|list|me|the|please)\W+)*{ROWS}\W*", text, re.IGNORECASE
     )
     sorts = has(text, SORT) and not has(text, "rank(?:ed)?") and aggregate_of(text) is None
+    bought = has(text, WHAT_BOUGHT) and not has(text, f"{DOWN}|{UP}|they|he|she|we|people")
     return (
         bool(plain)
+        or bought
         or (has(text, f"{THEM}|{ONES}") and chart_of(text) is None)
         or sorts
         or (has(text, LISTING) and aggregate_of(text) is None)

@@ -95,8 +95,11 @@ def _make(view: View, found: Findings) -> None:
         found.follow_ups = ["Read the canvas", "Add to the canvas: to be discussed"]
         return
     if asked := INTO.search(view.text):
-        found.summary = f"I do one thing at a time: ask for “{asked['what']}” first, then say “put it into a canvas”."
-        found.follow_ups = [asked["what"][:1].upper() + asked["what"][1:]]
+        what = (asked["what"] or asked["found"]).strip(" .!?")
+        found.summary = (
+            f"I do one thing at a time: ask for “{what}” first, then say “put it into a canvas”."
+        )
+        found.follow_ups = [what[:1].upper() + what[1:]]
         return
     text, told = body_of(view)
     title = title_of(view, text)

@@ -12,7 +12,8 @@ from .words import has, sentences, shortened
 LAST = r"this|that|it|the (?:result|answer|summary|figures)"
 INTO = re.compile(
     rf"^\W*(?:(?:please|can you|now)\W+)*(?:put|write|save|copy)\s+(?!(?:{LAST}|the action items?|to-?dos?|action items?|them|these)\b)"
-    r"(?P<what>[^\"“:]+?)\s+in(?:to)? an?(?: new)? canvas\W*$",
+    r"(?P<what>[^\"“:]+?)\s+in(?:to)? an?(?: new)? canvas\W*$|"
+    r"\bcanvas (?:with|of|about) (?P<found>(?:the |our |all |a )*(?:decisions?|summary|open questions?|notes|messages|outcomes?) (?:of|from|in) .+)",
     re.IGNORECASE,
 )
 """Something of which the canvas is to be made, that was not asked for yet."""

@@ -11,19 +11,25 @@ from .passages import quote_from, summarise
 from .view import View
 from .words import has
 
+MESSAGE = re.compile(r"/archives/[A-Z0-9]+/p\d+")
 URL = re.compile(r"https?://[^\s<>|)\"']+")
 
 
 def is_asked(view: View) -> bool:
     """Whether there is an address in the question, or in the message it is about."""
-    quoted = URL.search(view.turn.quoted) and not view.turn.files
-    return bool(URL.search(view.text) or quoted)
+    return bool(_address(view))
+
+
+def _address(view: View) -> str:
+    """The address, which is not that of a message in Slack; "" without one."""
+    quoted = "" if view.turn.files else view.turn.quoted
+    every = (found[0].rstrip(".,;!?") for found in URL.finditer(f"{view.text} {quoted}"))
+    return next((each for each in every if not MESSAGE.search(each)), "")
 
 
 def answer(view: View, found: Findings) -> None:
     """Fetch the address in the question and quote what it says about the rest of the question."""
-    match = URL.search(view.text) or URL.search(view.turn.quoted)
-    url = match[0].rstrip(".,;!?") if match else ""
+    url = _address(view)
     rest = URL.sub("", view.text)
     output = view.do("fetch_page", f"I fetch {url}.", url=url)
     if failed(output):

@@ -123,7 +123,7 @@ class Query:
             limit=new.limit or (1 if one else None if grouped or total else self._kept_limit(new)),
             beside=new.beside or self.beside,
             sort=new.sort or (self.sort if new.descending is None and not grouped else None),
-            having=new.having or (() if grouped or new.aggregate else self.having),
+            having=new.having or (() if grouped or new.aggregate or new.listing else self.having),
             per_period=new.per_period if new.aggregate else self.per_period,
             noun=new.noun if new.aggregate else self.noun,
             more=new.more

@@ -38,8 +38,8 @@ OBJECT = re.compile(
 )
 LEADS = re.compile(r"\A\*\*(?P<name>[^*]+)\*\* (?:(?P<rank>has the)|makes up)\b")
 FOR = re.compile(
-    r"\A(?:The|(?P<counts>There (?:is|are))) [^*]*?(?:\*\*[^*]+\*\* [^*]*?)?\bfor (?P<name>[^*]+?)"
-    r"(?= (?:in|on|from|to|after|before|with|without|for|whose|is|are|per|went|\w+ed in)\b|\.)"
+    r"\A(?:The|(?P<counts>There (?:is|are)|Here are)) [^*]*?(?:\*\*[^*]+\*\* [^*]*?)?\bfor (?P<name>[^*]+?)"
+    r"(?= (?:in|on|from|to|after|before|with|without|for|whose|is|are|per|went|\w+ed in)\b|[.,])"
 )
 EARLIER = re.compile(
     r"\A\W*(?:(?:and|or|what about|how about|in|for)\s+)*the (?:(?P<unit>month|year) before|previous (?P<of>month|year))(?=\W*\Z)",
@@ -55,14 +55,15 @@ def name_all(view: View) -> None:
     one; what is left is told by `left`."""
     turns = view.turns
     for place, turn in enumerate(turns[1:], 1):
-        turn.text = _earlier(named(turn.text, turns[place - 1]), turns[:place])
+        turn.text = _earlier(named(turn.text, turns[:place]), turns[:place])
 
 
-def named(text: str, before: Turn) -> str:
+def named(text: str, turns: Sequence[Turn]) -> str:
     """The question with the name that was told for “it”, and the names for “they”."""
+    before = turns[-1]
     said = _answer(before)
     name, counts = _told(said.get("summary") or "", ranked=is_descending(before.text) is not None)
-    first = _first(before, said)
+    first = _first(turns, said)
     text = (
         EACH.sub(f"by {said['table']['columns'][0]} for {listed(first)}", text) if first else text
     )
@@ -149,8 +150,8 @@ def _told(summary: str, *, ranked: bool) -> tuple[str, bool]:
     return found["name"], bool(found.groupdict().get("counts"))
 
 
-def _first(before: Turn, said: dict[str, Any]) -> list[str]:
-    """The names in the table of a question for the first few."""
-    limit = limit_of(before.text) or 0
+def _first(turns: Sequence[Turn], said: dict[str, Any]) -> list[str]:
+    """The names in the table of a question for the first few, or of one that goes on with it."""
+    limit = next((limit for turn in reversed(turns) if (limit := limit_of(turn.text))), 0)
     rows = (said.get("table") or {}).get("rows") or []
     return [row[0] for row in rows] if 1 < limit <= MOST and len(rows) == limit else []

@@ -12,7 +12,7 @@ LINE = re.compile(
     re.M,
 )
 LINK = re.compile(r"\s*\(link: (?P<url>[^)\s]+)\)")
-EXTRAS = re.compile(r"\s*\((?:files: [^)]*|\d+ replies)\)")
+EXTRAS = re.compile(r"\s*\((?:files: [^)]*|(?P<replies>\d+) replies)\)")
 READ = re.compile(r"\A[\d,]+ messages?\b")
 DAYS_ASKED = re.compile(
     r"(?:\bsaid|\bwrote|\bwritten|\bdiscussed|\bdecided|\bagreed|\bhappened|\bsay|\bwrite|\bmessages|\bin \S+|\bhere|\bnew|\bmiss|^\W*summar\w+.*) "
@@ -31,6 +31,8 @@ class Said:
     at: str
     text: str
     url: str | None
+    is_answered: bool = False
+    """Whether it has replies that are not among the messages that were read."""
 
     @property
     def is_of_bot(self) -> bool:
@@ -77,4 +79,5 @@ def messages_of(output: str) -> list[Said]:
 def _said(line: re.Match[str]) -> Said:
     link = LINK.search(line["text"])
     text = EXTRAS.sub("", LINK.sub("", line["text"])).strip()
-    return Said(line["author"].strip(), line["at"], text, link["url"] if link else None)
+    replied = any(extra["replies"] for extra in EXTRAS.finditer(line["text"]))
+    return Said(line["author"].strip(), line["at"], text, link["url"] if link else None, replied)

@@ -12,6 +12,7 @@ from .listings import MOST_SOURCES, gather, is_named, source, tell_kinds, tell_s
 from .outcomes import of_topic, roots, topic
 from .outputs import parse_document, parse_tables, reason
 from .passages import cut
+from .replies import tell_unread, with_replies
 from .said import Said, messages_of, of_days, was_read
 from .view import View
 from .words import has, listed, sentences, stems
@@ -49,6 +50,9 @@ FIRST_OR_LAST = re.compile(
 SPEAKING = r"say|said|write|wrote|written|post|posted|mention|mentioned|talk|talked|spoke|bring up|brought up|raised?"
 WHAT_SAID = rf"(?:what|anything|something|everything)\b.*\b(?:{SPEAKING}|ask|asked)|(?:{SPEAKING}|ask|asked)(?: about)? (?:anything|something)|quote"
 """What the words themselves answer."""
+OF_ONE = re.compile(
+    rf"\b(?:did|does|has) (?P<who>[A-Z][\w-]+)(?: [A-Z]\w+)? (?:ever )?(?:{SPEAKING})\b"
+)
 WHO_SAID = rf"(?:who|did|has|have)\b.*\b(?:{SPEAKING})"
 ABOUT = re.compile(
     r"\babout (?!this|it\b|the (?:thread|channel|conversation|discussion)\b)(?P<what>\w.*)",
@@ -114,7 +118,9 @@ def answer(view: View, found: Findings) -> None:
         topics.tell_each(found, messages_of(output), place, only_questions=only_questions)
         found.source(_named(place), None, "What was said there.")
         return
-    messages = _people_only(view, output)
+    messages = _people_only(view, messages_of(output))
+    if place != "this thread":
+        messages = _people_only(view, with_replies(view, messages))
     if not messages:
         found.summary = f"Besides questions to me, nobody has written anything in {place} yet."
         if not place.startswith("#"):
@@ -126,6 +132,7 @@ def answer(view: View, found: Findings) -> None:
         return
     gather(found, messages)
     _tell(view, found, messages, place)
+    tell_unread(found, messages)
     _sources(found, messages, place)
 
 
@@ -169,7 +176,7 @@ def _topic(view: View, names: list[str]) -> list[str]:
 
 def messages_here(view: View) -> list[Said]:
     """What people said in this thread, or in the channel where the thread has just begun."""
-    return _people_only(view, _read(view)[0])
+    return _people_only(view, messages_of(_read(view)[0]))
 
 
 def said_here(view: View) -> Iterator[tuple[str, list[Said]]]:
@@ -177,10 +184,11 @@ def said_here(view: View) -> Iterator[tuple[str, list[Said]]]:
     told = view.do(
         "read_thread", "I look what was said of it in this thread.", fresh=True, limit=100
     )
-    yield "this thread", _people_only(view, told)
+    yield "this thread", _people_only(view, messages_of(told))
     place = view.turn.place
     told = view.do("read_channel", f"I look what was said of it in {place}.", fresh=True, limit=100)
-    yield place, _people_only(view, told)
+    messages = _people_only(view, messages_of(told))
+    yield place, _people_only(view, with_replies(view, messages))
 
 
 def _read(view: View) -> tuple[str, str]:
@@ -189,7 +197,7 @@ def _read(view: View) -> tuple[str, str]:
     channel = CHANNEL.search(view.text)
     if channel is None and not has(view.text, "channel"):
         output = view.do("read_thread", "I read this thread first.", fresh=True, limit=100)
-        said = _people_only(view, output)
+        said = _people_only(view, messages_of(output))
         listed_all = has(view.text, f"{KINDS['action item']}|{KINDS['open question']}")
         words = [] if listed_all else _topic(view, [each.author for each in said])
         only_here = not view.turn.place.startswith("#") or has(view.text, "thread")
@@ -204,12 +212,12 @@ def _read(view: View) -> tuple[str, str]:
     return view.do("read_channel", thought, fresh=True, channel=named, limit=100), place
 
 
-def _people_only(view: View, output: str) -> list[Said]:
+def _people_only(view: View, messages: list[Said]) -> list[Said]:
     """Messages of people to people: not the bot's, and not what it was asked."""
     asked = {turn.text for turn in (*view.turns, *view.open) if turn.text}
     return [
         message
-        for message in messages_of(output)
+        for message in messages
         if not (message.is_of_bot or message.is_to_bot) and not any(map(message.repeats, asked))
     ]
 
@@ -268,7 +276,11 @@ def _quote_all(
 ) -> None:
     """Everybody's messages that speak of it."""
     said = topics.tell(found, words, messages, place)
-    if not said:
+    if said and (who := OF_ONE.search(view.text)):
+        found.summary = (
+            f"I found nothing that {who['who']} wrote of it in {place}, but this was said:"
+        )
+    elif not said:
         found.summary = (
             f"I found nothing about “{' '.join(words)}” in {place}."
             if words

@@ -28,6 +28,7 @@ def tell(found: Findings, result: Table, statement: Statement, query: Query, sou
     first = replace(result, header=result.header[:own], rows=rows)
     _tell(found, first, statement, query, source)
     if statement.more and result.rows:
+        found.points = [each.replace(":", f" ({statement.what}):", 1) for each in found.points]
         _tell_more(found, result, statement)
 
 
@@ -85,7 +86,7 @@ def _table(
     if statement.value is None:
         things = query.noun if query.noun != "rows" else f"rows of {PurePath(source).stem}"
         purpose = purpose.replace("rows", things, 1)
-    found.caption = _capital(f"{purpose}{scope}")
+    found.caption = f"{purpose[:1].upper()}{purpose[1:]}{scope}"
     header, rows = result.header, result.rows
     wide = False
     if len(statement.labels) == 2 and len(header) == 3 and rows:
@@ -294,7 +295,3 @@ def _tell_parts(
     if len(ranked) <= MOST_SHARES:
         shares = [f"{group.name} {group.value / total:.0%}" for group in ranked]
         found.points.append(f"Shares: {', '.join(shares)}")
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

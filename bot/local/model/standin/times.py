@@ -75,7 +75,7 @@ def times(text: str, table: Table) -> list[Filter]:
     if days := _named_days(text):
         return [*found, *_of_days(text, f"monthday:{column}", days)]
     months = {int(month) for month in re.findall(r"\b(?:19|20)\d\d-(\d\d)\b", text)}
-    months |= {month_of(each) for each in _mentions(text)}
+    months |= {month_of(each) for each in mentions(text)}
     if months:
         found.append(Filter(f"month:{column}", "in", tuple(str(each) for each in sorted(months))))
     quarters = {*re.findall(r"\bq([1-4])\b", text, re.I)}
@@ -182,7 +182,7 @@ def _between(
     return [Filter(f"month:{column}", "in", tuple(map(str, months)))]
 
 
-def _mentions(text: str) -> list[str]:
+def mentions(text: str) -> list[str]:
     """The months by name; "may" only where it cannot be the verb."""
     return [
         match[0]

@@ -20,7 +20,7 @@ from .conditions import COMPARISONS, STATES
 from .findings import Findings
 from .outputs import Table, sheet_of
 from .query import Query, understand
-from .times import MONTHS, OF_A_WEEK, WEEKS
+from .times import MONTHS, OF_A_WEEK, WEEKS, mentions
 from .words import STOP, has, listed, stem, stems, tokens
 
 _WHEN = (
@@ -55,6 +55,8 @@ NOT = re.compile(
 """What turns a question round, or sets one column against another, where no rule knows how."""
 WHO_NOT = re.compile(r"\b(?:who|which \w+)\b.*\b(?:not|never|\w+n't)\b", re.IGNORECASE)
 """Who has no such row is another question than which rows are others."""
+OF_A_YEAR = re.compile(r"\bq[1-4]\b|\b(?:in|since|during) (?:19|20)\d\d\b", re.IGNORECASE)
+"""Times, of which a table without dates tells nothing."""
 OTHERS = re.compile(r"\b(?:all|the) (?:others?|rest)\b", re.IGNORECASE)
 IS_NOT = re.compile(
     rf"\b(?:is|are|was|were)(?:n't| not)(?= (?:{'|'.join(STATES.values())})\b)", re.IGNORECASE
@@ -165,7 +167,9 @@ def left(text: str, table: Table, query: Query) -> list[str]:
         *([] if has(text, asking.COMPARE) else OTHERS.findall(text)),
         *_of_all(text, table, query),
         *_of_the_first(text, table),
-        *_figures_left(text, table, query),
+        *(OF_A_YEAR.findall(text) + mentions(text) if date_column(table) is None else []),
+        *_columns_left(text, table, query),
+        *_sorted_by_a_value(text, query),
         *(["when"] if has(text, "when") and not has(text, EXTREME) else []),
         *(["where"] if has(text, "where") and not (query.groups and has(text, EXTREME)) else []),
         *denied,
@@ -189,18 +193,23 @@ def _attribute(text: str, table: Table) -> list[str]:
     return [found[0]] if {*columns} & {*own.groups, *table.texts} else []
 
 
-def _figures_left(text: str, table: Table, query: Query) -> list[str]:
-    """Columns of figures that are named and not told."""
+def _columns_left(text: str, table: Table, query: Query) -> list[str]:
+    """Columns that are named and not told."""
     told = {query.measure, query.sort, *query.beside, *(column for _, column in query.more)}
-    told |= {each.column for each in query.filters}
+    told |= {*query.groups, *(each.column for each in query.filters)}
     return [
         column
         for column in table.columns
-        if table.numeric(column)
-        and not identifies(column)
-        and column not in told
+        if not (identifies(column) or table.dated(column) or query.listing or column in told)
         and re.search(rf"(?<!\w){re.escape(one_word(column))}(?!\w)", text, re.IGNORECASE)
     ]
+
+
+def _sorted_by_a_value(text: str, query: Query) -> list[str]:
+    """An order by what is no column, as "sorted by Kitchen", of columns that values made."""
+    said = re.search(rf"\b(?:{asking.SORT}) (?:by )?(?P<by>\w+)", text, re.IGNORECASE)
+    values = {value.lower() for each in query.filters for value in each.values}
+    return [said[0]] if said and said["by"].lower() in values else []
 
 
 def _of_all(text: str, table: Table, query: Query) -> list[str]:
