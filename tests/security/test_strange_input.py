@@ -149,7 +149,6 @@ def drawn(count: int) -> list[Any]:
     @given(ANYTHING)
     @settings(
         max_examples=count,
-        deadline=None,
         derandomize=True,
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),

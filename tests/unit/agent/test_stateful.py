@@ -207,7 +207,6 @@ if settings.get_current_profile_name() != "heavy":
     TestConversation.settings = settings(
         max_examples=30,
         stateful_step_count=12,
-        deadline=None,
         phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking takes minutes: heavy
         suppress_health_check=[HealthCheck.too_slow],
     )

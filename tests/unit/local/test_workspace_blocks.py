@@ -3,7 +3,7 @@
 from contextlib import suppress
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
@@ -287,7 +287,6 @@ JSON = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(base=st.sampled_from(GOOD), key=KEYS, value=JSON)
 def test_any_json_is_taken_or_refused(base, key, value):
     """The checks themselves never break, whatever an app sends."""

@@ -91,7 +91,7 @@ EVENTS = st.one_of(
 )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(EVENTS, max_size=40))
 def test_any_run_can_be_shown(events):
     progress = after(*events)

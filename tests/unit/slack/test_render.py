@@ -344,7 +344,7 @@ ANSWERS = st.builds(
 )
 
 
-@settings(max_examples=20, suppress_health_check=list(HealthCheck), deadline=None)
+@settings(max_examples=20, suppress_health_check=list(HealthCheck))
 @given(
     ANSWERS,
     st.lists(charts(), min_size=3, max_size=3),
@@ -357,7 +357,7 @@ def test_any_answer_becomes_messages_that_slack_takes(result, three, status, not
     accept_all(rendered)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(1, 700), st.integers(0, 60), st.integers(0, 30))
 def test_no_word_is_lost_however_long_the_answer(words_in_summary, points, gaps):
     def marked(kind: str, count: int) -> list[str]:

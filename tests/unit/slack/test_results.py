@@ -205,7 +205,7 @@ ANY = st.one_of(
 )
 
 
-@settings(max_examples=40, suppress_health_check=list(HealthCheck), deadline=None)
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
 @given(ANY, st.sampled_from([RunStatus.SUCCESS, RunStatus.PARTIAL, RunStatus.CANCELLED]))
 def test_any_result_becomes_messages_that_slack_takes(result, status):
     rendered = drawn(result, status=status)
