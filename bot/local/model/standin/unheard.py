@@ -162,11 +162,12 @@ def left(text: str, table: Table, query: Query) -> list[str]:
     who = [] if people else re.findall(r"\bwho\b", text, re.IGNORECASE)
     bounded = query.having or any(each.operator in COMPARISONS for each in query.filters)
     bounds = [] if bounded else BOUND.findall(text)
+    own = understand(text, table)
     found = [
-        *_attribute(text, table),
+        *_attribute(text, table, own),
         *([] if has(text, asking.COMPARE) else OTHERS.findall(text)),
-        *_of_all(text, table, query),
-        *_of_the_first(text, table),
+        *_of_all(text, own, query),
+        *_of_the_first(text, own),
         *(OF_A_YEAR.findall(text) + mentions(text) if date_column(table) is None else []),
         *_columns_left(text, table, query),
         *_sorted_by_a_value(text, query),
@@ -178,13 +179,13 @@ def left(text: str, table: Table, query: Query) -> list[str]:
         *who,
         *unknown(NOT.sub(" ", TIMES.sub(" ", text)), table, query),
     ]
-    return found or _of_no_figure(text, table)
+    return found or _of_no_figure(text, own)
 
 
-def _attribute(text: str, table: Table) -> list[str]:
-    """What is asked of one thing that is named, if that is no figure."""
+def _attribute(text: str, table: Table, own: Query) -> list[str]:
+    """What is asked of one thing that is named, if that is no figure; `own` is the query of the question
+    by itself."""
     found = ATTRIBUTE.search(text)
-    own = understand(text, table)
     figure = own.measure or own.aggregate or own.descending is not None or own.listing
     named = any(":" not in (each.column or "") for each in own.filters)
     if not (found and named) or figure or own.having:
@@ -212,30 +213,27 @@ def _sorted_by_a_value(text: str, query: Query) -> list[str]:
     return [said[0]] if said and said["by"].lower() in values else []
 
 
-def _of_all(text: str, table: Table, query: Query) -> list[str]:
+def _of_all(text: str, own: Query, query: Query) -> list[str]:
     """A share of all, where only some are told of: it would be of those."""
-    own = understand(text, table).filters
-    kept = any(each not in own and ":" not in (each.column or "") for each in query.filters)
+    kept = any(each not in own.filters and ":" not in (each.column or "") for each in query.filters)
     return (
         re.findall(r"percent of (?:all|the (?:total|whole))\b", text, re.IGNORECASE) if kept else []
     )
 
 
-def _of_the_first(text: str, table: Table) -> list[str]:
+def _of_the_first(text: str, own: Query) -> list[str]:
     """The first few, as "the average price of the top 5", of which no one figure is worked out."""
-    own = understand(text, table)
     told_apart = own.groups or own.period or own.listing or own.sort
     if (own.limit or 0) < 2 or told_apart or not (own.aggregate or own.measure):
         return []
     return re.findall(r"\b(?:top|bottom|first|best|worst|last) \w+", text, re.IGNORECASE)[:1]
 
 
-def _of_no_figure(text: str, table: Table) -> list[str]:
+def _of_no_figure(text: str, own: Query) -> list[str]:
     """What "which items are new" asks: for some of them, and for no figure."""
     found = re.match(
         r"\W*(?:and\W+)?(?:which|what) \w+ (?=(?:is|are|was|were)\b)", text, re.IGNORECASE
     )
-    own = understand(text, table)
     silent = replace(own, groups=(), noun="rows") == Query()
     return [found[0].strip()] if found and own.groups and silent else []
 
