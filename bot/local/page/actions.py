@@ -127,7 +127,7 @@ class Actions:
         await self._ws.unarchive(body["user"], body["channel"])
 
     async def _unread(self, body: Json) -> None:
-        self._marks.unread_from(body["user"], body["channel"], self._seen(body)["ts"])
+        self._marks.unread_from(body["user"], body["channel"], self._seen(body))
 
     async def _forward(self, body: Json) -> Json:
         """To another conversation of the person, with a note or without."""

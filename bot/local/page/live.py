@@ -15,7 +15,9 @@ from typing import Any
 
 from aiohttp import WSMsgType, web
 
-from bot.local.page.screens import Address, Screens
+from bot.local.page.address import Address
+from bot.local.page.screens import Screens
+from bot.local.page.unread import is_below
 from bot.local.workspace import Change, Workspace
 
 Json = dict[str, Any]
@@ -88,8 +90,15 @@ class LivePage:
                 self._at = self._screens.address(query | {"user": before.user})
                 if query.get("anew"):
                     await self._greet()
-                if before.away and self._at.sees(before.channel):
-                    self._screens.marks.read(before.user, before.channel)
+                if before.away:
+                    self._back()
+
+    def _back(self) -> None:
+        """The person looks at the page again."""
+        at = self._at
+        for thread in {"", at.thread_ts}:
+            if at.sees(at.channel, thread):
+                self._screens.marks.read(at.user, at.channel, thread)
 
     async def _gather(self, changes: Any) -> None:
         async for change in changes:
@@ -147,7 +156,9 @@ class LivePage:
         if change.kind == "read" and change.user != self._at.user:
             return []
         operations = [self._sidebar()]
-        if channel == self._at.channel and change.kind == "members":
+        if channel == self._at.channel and change.kind == "read":
+            operations += self._root(channel, change.thread_ts, "")
+        elif channel == self._at.channel and change.kind == "members":
             operations.append({"op": "again"})
         elif channel == self._at.channel and change.kind == "channel":
             html = self._screens.kept(self._at)
@@ -162,7 +173,7 @@ class LivePage:
         if change.ts is None or (change.kind == "ephemeral" and change.user != self._at.user):
             return []
         message = self._find(channel, change.ts)
-        told = self._arrived(change, channel) if message else []
+        told = self._arrived(change, channel, message) if message else []
         if channel != self._at.channel:
             return told
         where: Json = {"channel": channel, "ts": change.ts}
@@ -173,13 +184,14 @@ class LivePage:
         operations = [{"op": "message", **where, **self._drawn(message, thread)}]
         return told + operations + self._root(channel, thread, change.ts)
 
-    def _arrived(self, change: Change, channel: str) -> list[Json]:
+    def _arrived(self, change: Change, channel: str, message: Json) -> list[Json]:
         """The sidebar for a message that is new, or whole now; one that is being read is none."""
         stream = self._ws.state.streams.get((channel, change.ts or ""))
         if change.kind != "message" and not (stream and stream.ended):
             return []
-        if self._at.sees(channel):
-            self._screens.marks.arrived(self._at.user, channel)
+        thread = message["thread_ts"] if is_below(message) else ""
+        if self._at.sees(channel, thread):
+            self._screens.marks.arrived(self._at.user, channel, thread)
             return []
         return [self._sidebar()]
 

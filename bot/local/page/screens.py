@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from bot.local.page.address import TABS, Address
 from bot.local.page.channel_commands import CHANNEL_COMMANDS
 from bot.local.page.examples import EXAMPLES
 from bot.local.page.files import SheetPreviews
@@ -21,24 +21,6 @@ from bot.local.workspace import Channel, Workspace
 Json = dict[str, Any]
 
 _HOSTED = re.compile(r"/files-pri/[^/]+-(?P<id>F\w+)(?:/|$)")
-
-
-TABS = ("messages", "home", "threads")  # of what a pane shows; the last is of every conversation
-
-
-@dataclass(frozen=True)
-class Address:
-    """What one browser window shows. Ids are checked against the workspace by `Screens.address`."""
-
-    user: str
-    channel: str
-    thread_ts: str = ""
-    tab: str = "messages"
-    away: bool = False
-
-    def sees(self, channel: str) -> bool:
-        """Whether somebody reads this conversation there now."""
-        return self.channel == channel and self.tab == "messages" and not self.away
 
 
 class Screens:
@@ -203,13 +185,17 @@ class Screens:
             "previews": self._previews,
             "kept": kept_in(self._ws, at.channel),
             "read_only": _read_only(channel),
+            "has_news": lambda ts: self.marks.has_news(at.user, at.channel, ts),
             "status_of": lambda thread_ts: self._status(at.channel, thread_ts),
         }
 
     def _pane(self, at: Address) -> Json:
         if at.tab == "threads":
             self.marks.threads_listed(at.user, at.channel)
-            return self._in(at) | {"tab": at.tab, "threads": threads_of(self._ws, at.user)}
+            return self._in(at) | {
+                "tab": at.tab,
+                "threads": threads_of(self._ws, self.marks, at.user),
+            }
         channel = self._ws.channels.get(at.channel)
         names = self.scene(at.user).people
         direct = channel is None or channel.is_direct
@@ -238,6 +224,7 @@ class Screens:
         }
 
     def _thread(self, at: Address) -> Json:
+        self.marks.read(at.user, at.channel, at.thread_ts)
         replies = self._ws.messages(at.channel, at.thread_ts, at.user)
         return self._in(at) | {
             "thread_ts": at.thread_ts,

@@ -53,7 +53,7 @@ def sidebar(ws: Workspace, marks: ReadMarks, user: str) -> Json:
         }
 
     return {
-        "has_replies": any(marks.unread(user, channel).replies for channel in mine),
+        "thread_news": asdict(marks.unlisted(user, mine)),
         "dm": listed(own_dm) if own_dm else None,
         "channels": [listed(c) for c in mine if not c.is_direct],
         "direct": [listed(c) for c in others],

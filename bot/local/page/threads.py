@@ -4,6 +4,7 @@ from typing import Any
 
 from bot.local.page.search import files_of, words_of
 from bot.local.page.sidebar import title, visible
+from bot.local.page.unread import ReadMarks, takes_part
 from bot.local.workspace import Channel, Workspace
 from bot.local.workspace.messages import link_to
 
@@ -12,13 +13,13 @@ Json = dict[str, Any]
 _MOST = 30
 
 
-def threads_of(ws: Workspace, user: str) -> list[Json]:
+def threads_of(ws: Workspace, marks: ReadMarks, user: str) -> list[Json]:
     """Those with the latest reply first."""
     found = [
-        _shown(ws, user, channel, root)
+        _shown(ws, user, channel, root) | {"is_new": marks.has_news(user, channel.id, root["ts"])}
         for channel in visible(ws, user)
         for root in ws.store.top_level(channel.id)
-        if root.get("reply_count") and user in (root.get("user"), *root["reply_users"])
+        if root.get("reply_count") and takes_part(user, ws.store.thread(channel.id, root["ts"]))
     ]
     found.sort(key=lambda each: each["at"], reverse=True)
     return found[:_MOST]

@@ -1,6 +1,7 @@
 """What each person has not seen yet, and how much of it calls for them."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,69 +16,97 @@ _EVERYBODY = re.compile(r"<!(here|channel|everyone)\b")
 @dataclass(frozen=True)
 class Unread:
     """`first`: the ts of the first one that the conversation itself shows, "" where it shows none;
-    `calls`: how many are for this person, by a mention or in a direct message; `replies`: whether a
-    thread of theirs has some that "Threads" has not shown them."""
+    `calls`: how many are for this person, by a mention or in a direct message."""
 
     is_any: bool
     first: str
     calls: int
-    replies: bool
 
 
 class ReadMarks:
-    """Up to where each person has read each conversation, as the page shows it to them."""
+    """Up to where each person has read each conversation and each thread, as the page shows it to
+    them. A reply is read with its thread, not with the channel; of a direct message it is a part."""
 
     def __init__(self, ws: Workspace) -> None:
         self._ws = ws
-        # (user, channel) → a ts
-        self._read: dict[tuple[str, str], str] = {}
-        # (user, channel) → the ts they chose themselves
-        self._kept: dict[tuple[str, str], str] = {}
+        # (user, channel, thread or "") → a ts
+        self._read: dict[tuple[str, str, str], str] = {}
+        # (user, channel, thread or "") → the ts they chose themselves
+        self._kept: dict[tuple[str, str, str], str] = {}
         # user → when they saw all their threads, as a ts
         self._listed: dict[str, str] = {}
 
     def unread(self, user: str, channel: Channel) -> Unread:
         """What the person has not seen there."""
-        mark = self._read.get((user, channel.id), "")
-        news = [
-            message
-            for message in self._ws.store.in_channel(channel.id)
-            if self._came(channel, message) > mark and self._is_for(user, channel, message)
-        ]
-        kept = self._kept.get((user, channel.id), "")
-        first = kept or next((m["ts"] for m in news if not _is_below(m)), "")
-        calls = sum(_calls(user, channel, m) for m in news)
+        news = self._news(user, channel, self._ws.store.in_channel(channel.id))
+        shown = [message for message in news if not is_below(message)]
+        counted = news if channel.is_direct else shown
+        kept = self._kept.get((user, channel.id, ""), "")
+        first = kept or next((message["ts"] for message in shown), "")
+        return Unread(bool(counted or kept), first, _count_calls(user, channel, counted))
+
+    def unlisted(self, user: str, channels: Sequence[Channel]) -> Unread:
+        """What is new in the person's threads there since "Threads" was shown to them."""
         listed = self._listed.get(user, "")
-        replies = any(_is_below(m) and self._came(channel, m) > listed for m in news)
-        return Unread(bool(news or kept), first, calls, replies)
+        is_any, calls = False, 0
+        for channel in channels:
+            news = self._news(user, channel, self._ws.store.in_channel(channel.id))
+            replies = [m for m in news if is_below(m) and self._came(channel, m) > listed]
+            is_any = is_any or bool(replies)
+            calls += 0 if channel.is_direct else _count_calls(user, channel, replies)
+        return Unread(is_any, "", calls)
 
-    def read(self, user: str, channel_id: str) -> None:
-        """The person sees all that is there."""
+    def has_news(self, user: str, channel_id: str, thread: str) -> bool:
+        """Whether the thread has replies that the person has not seen."""
+        channel = self._ws.channels[channel_id]
+        replies = self._ws.store.thread(channel_id, thread)[1:]
+        return any(map(is_below, self._news(user, channel, replies)))
+
+    def read(self, user: str, channel_id: str, thread: str = "") -> None:
+        """The person sees all that is there: in the conversation, or in a thread of it."""
         channel = self._ws.channels.get(channel_id)
-        if channel is not None and self.unread(user, channel).is_any:
-            self._kept.pop((user, channel_id), None)
-            self._set(user, channel_id, self._ws.store.next_ts())
+        if channel is None:
+            return
+        key = (user, channel_id, thread)
+        is_new = self.has_news(*key) if thread else self.unread(user, channel).first
+        if is_new or key in self._kept:
+            self._kept.pop(key, None)
+            self._set(key, self._ws.store.next_ts())
 
-    def arrived(self, user: str, channel_id: str) -> None:
+    def arrived(self, user: str, channel_id: str, thread: str = "") -> None:
         """The person sees what came; what they marked unread themselves they keep for later."""
-        if (user, channel_id) not in self._kept:
-            self.read(user, channel_id)
+        if (user, channel_id, thread) not in self._kept:
+            self.read(user, channel_id, thread)
 
     def threads_listed(self, user: str, channel_id: str) -> None:
         """The person sees their threads, while `channel_id` is where they would go back to."""
-        mine = (c for c in self._ws.channels.values() if user in c.members)
-        if any(self.unread(user, channel).replies for channel in mine):
+        mine = [c for c in self._ws.channels.values() if user in c.members]
+        if self.unlisted(user, mine).is_any:
             self._listed[user] = self._ws.store.next_ts()
             self._ws.changed("read", channel_id, user=user)
 
-    def unread_from(self, user: str, channel_id: str, ts: str) -> None:
+    def unread_from(self, user: str, channel_id: str, message: Json) -> None:
         """The person wants to come back to this message and what follows it."""
-        self._kept[user, channel_id] = ts  # also when it is their own
-        self._set(user, channel_id, ts[:-1])  # before it, and after every other
+        key = (user, channel_id, message["thread_ts"] if is_below(message) else "")
+        self._kept[key] = message["ts"]  # also when it is their own
+        self._set(key, message["ts"][:-1])  # before it, and after every other
 
-    def _set(self, user: str, channel_id: str, mark: str) -> None:
-        self._read[user, channel_id] = mark
-        self._ws.changed("read", channel_id, user=user)
+    def _set(self, key: tuple[str, str, str], mark: str) -> None:
+        self._read[key] = mark
+        user, channel_id, thread = key
+        self._ws.changed("read", channel_id, user=user, thread_ts=thread or None)
+
+    def _news(self, user: str, channel: Channel, messages: Sequence[Json]) -> list[Json]:
+        return [
+            message
+            for message in messages
+            if self._came(channel, message) > self._mark(user, channel, message)
+            and self._is_for(user, channel, message)
+        ]
+
+    def _mark(self, user: str, channel: Channel, message: Json) -> str:
+        thread = message["thread_ts"] if is_below(message) else ""
+        return self._read.get((user, channel.id, thread), "")
 
     def _came(self, channel: Channel, message: Json) -> str:
         """As a ts; who saw a streamed message begin has not seen all of it."""
@@ -87,17 +116,23 @@ class ReadMarks:
     def _is_for(self, user: str, channel: Channel, message: Json) -> bool:
         if message.get("user") == user or message.get("subtype") in UNWRITTEN:
             return False
-        return channel.is_direct or not _is_below(message) or self._follows(user, channel, message)
-
-    def _follows(self, user: str, channel: Channel, message: Json) -> bool:
-        """Whether the person has a part in the message's thread, or is called into it."""
-        thread = self._ws.store.thread(channel.id, message["thread_ts"])
-        return _calls(user, channel, message) or any(each.get("user") == user for each in thread)
+        if channel.is_direct or not is_below(message):
+            return True
+        return takes_part(user, self._ws.store.thread(channel.id, message["thread_ts"]))
 
 
-def _is_below(message: Json) -> bool:
+def takes_part(user: str, thread: Sequence[Json]) -> bool:
+    """Whether the person wrote in the thread, or was called into it."""
+    return any(m.get("user") == user or f"<@{user}>" in str(m.get("text")) for m in thread)
+
+
+def is_below(message: Json) -> bool:
     """Whether only its thread shows it."""
     return is_reply(message) and message.get("subtype") != "thread_broadcast"
+
+
+def _count_calls(user: str, channel: Channel, messages: Sequence[Json]) -> int:
+    return sum(_calls(user, channel, message) for message in messages)
 
 
 def _calls(user: str, channel: Channel, message: Json) -> bool:

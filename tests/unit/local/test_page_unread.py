@@ -1,5 +1,7 @@
 """What is new for somebody, until they have seen it."""
 
+import re
+
 import pytest
 
 from bot.local.workspace import ADA, BEN, GUS
@@ -43,14 +45,15 @@ async def test_what_one_window_shows_is_read_in_all(browser, is_read_first):
     """An answer that is written before the eyes of its reader calls from no other window of theirs."""
     direct = browser.ws.state.direct(ADA).id
     _, asked = await browser.say("what is new?", channel=direct)
-    places = (direct, GENERAL) if is_read_first else (GENERAL, direct)
-    async with browser.live(channel=places[0]) as one, browser.live(channel=places[1]) as other:
+    chat, room = {"channel": direct, "thread": asked["ts"]}, {"channel": GENERAL}
+    places = (chat, room) if is_read_first else (room, chat)
+    async with browser.live(**places[0]) as one, browser.live(**places[1]) as other:
         begun = await browser.slack("chat.startStream", channel=direct, thread_ts=asked["ts"])
         await browser.slack("chat.stopStream", channel=direct, ts=begun["ts"], markdown_text="All")
         _, said = await browser.say("and this is seen")
         shown = {direct: begun["ts"], GENERAL: said["ts"]}
         for place, live in zip(places, (one, other), strict=True):
-            await live.until("message", ts=shown[place])
+            await live.until("message", ts=shown[place["channel"]])
         assert "has-unread" not in await browser.text("/page/sidebar", user=ADA)
 
 
@@ -62,3 +65,46 @@ async def test_what_one_marks_unread_stays_so_while_more_comes(browser):
         await browser.ws.say(BEN, GENERAL, "by the way")
         await live.until("message")
         assert "has-unread" in await browser.text("/page/sidebar", user=ADA)
+
+
+async def test_a_reply_is_read_with_its_thread_and_not_with_the_channel(browser):
+    """As in Slack: the thread says that it has news, and so does "Threads", in which a mention calls;
+    neither does to who has no part in it."""
+    _, root = await browser.say("who is in?")
+    marker = "badge new"
+    async with browser.live(channel=GENERAL) as live:
+        await browser.ws.say(BEN, GENERAL, f"<@{ADA}> me", root["ts"])
+        assert marker in (await live.until("message", ts=root["ts"]))["in_channel"]
+        sidebar = await browser.text("/page/sidebar")
+        assert re.findall(r'has-unread[^>]*data-testid="([^"]+)"', sidebar) == ["threads-link"]
+        assert sidebar.count('data-calls="1"') == 1
+        assert marker in await browser.text("/page/pane", channel=GENERAL)
+        assert marker in await browser.text("/page/pane", channel=GENERAL, tab="threads")
+        assert marker not in await browser.text("/page/pane", channel=GENERAL, user=GUS)
+        await browser.text("/page/thread", channel=GENERAL, thread=root["ts"])
+        assert marker not in (await live.until("message", ts=root["ts"]))["in_channel"]
+        await live.socket.send_json({"channel": GENERAL, "thread": root["ts"], "anew": "true"})
+        await live.until("watched")
+        await browser.ws.say(BEN, GENERAL, "and you?", root["ts"])
+        assert marker not in (await live.until("message", ts=root["ts"]))["in_channel"]
+        assert "has-unread" not in await browser.text("/page/sidebar")
+
+
+async def test_who_is_called_into_a_thread_finds_it_under_threads(browser):
+    """Where they wrote nothing themselves."""
+    _, root = await browser.say("who is in?")
+    await browser.ws.say(BEN, GENERAL, f"let us ask <@{GUS}>", root["ts"])
+    assert "who is in?" in await browser.text(
+        "/page/pane", user=GUS, channel=GENERAL, tab="threads"
+    )
+
+
+async def test_a_reply_that_one_marks_unread_is_so_until_its_thread_is_opened(browser):
+    _, root = await browser.say("who is in?")
+    reply = await browser.ws.say(BEN, GENERAL, "me", root["ts"])
+    at = {"channel": GENERAL, "thread": root["ts"]}
+    await browser.text("/page/thread", **at)
+    await browser.do(do="unread", channel=GENERAL, ts=reply["ts"])
+    for place, is_new in (("pane", True), ("thread", True), ("pane", False)):
+        assert ("badge new" in await browser.text("/page/pane", channel=GENERAL)) is is_new
+        await browser.text(f"/page/{place}", **at)
