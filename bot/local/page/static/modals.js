@@ -6,6 +6,7 @@ import { act } from "./server.js";
 import { byTouch, focusOn, parse } from "./dom.js";
 import { prepareTables } from "./tables.js";
 import { rescueToasts } from "./toast.js";
+import { forget, keep, restore } from "./unsent.js";
 
 const waiting = new Map();
 let cameFrom = null;
@@ -22,6 +23,7 @@ export function showModals(html, channel) {
   if (old) shelve(old);
   if (!fresh) {
     waiting.clear();
+    forget();
     if (cameFrom?.isConnected) focusOn(cameFrom);
     return;
   }
@@ -31,6 +33,7 @@ export function showModals(html, channel) {
   document.body.append(dialog);
   if (dialog === fresh) wire(dialog);
   prepare(dialog, channel);
+  if (dialog === fresh) restore(dialog);
   dialog.showModal();
   (byTouch() ? dialog : firstField(dialog))?.focus();
 }
@@ -59,6 +62,7 @@ function replaceBody(dialog, fresh, channel) {
     const before = typed.get(`${field.dataset.blockId}/${field.dataset.actionId}`);
     if (before) field.value = before;
   }
+  keep(dialog);
   const again = focused && dialog.querySelector(`[data-action-id="${CSS.escape(focused)}"]`);
   (again || firstField(dialog))?.focus();
 }
@@ -73,6 +77,7 @@ function wire(dialog) {
     event.preventDefault();
     closeModal(dialog);
   });
+  dialog.addEventListener("input", () => keep(dialog));
   dialog.addEventListener("submit", (event) => {
     event.preventDefault();
     submit(dialog);
