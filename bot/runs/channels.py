@@ -139,6 +139,11 @@ class Channels:
         """The channels that admins of `team` made different."""
         return [name.partition(":")[2] for name in await self.edits.names(team)]
 
+    async def special(self, team: str) -> list[str]:
+        """The channels that differ from the others, by configuration or by a change."""
+        configured = [channel for channel in self.configured if channel != DEFAULT]
+        return [*configured, *await self.changed(team)]
+
     async def reset(self, team: str, channel: str) -> None:
         """Have `channel` be as it is configured."""
         await self.edits.forget(f"{team}:{channel}")

@@ -182,6 +182,10 @@ class Asking:
         NotPermitted."""
         return await self._gate.asker(user, channel)
 
+    async def may_ask_somewhere(self, user: str) -> Person:
+        """The person, if there is a place in which they may ask. Raises NotPermitted."""
+        return await self._gate.asker_somewhere(user)
+
     async def _let_in(self, user: str, channel: str) -> Person:
         """The person, if they may ask in the channel, and they and the bot are in it."""
         person = await self.may_ask(user, channel)

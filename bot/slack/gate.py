@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
+from bot.core.errors import NotPermitted
 from bot.runs.channels import Channels, ChannelSettings
 from bot.runs.policy import Person, Policy
 from bot.slack.people import People
@@ -27,6 +29,17 @@ class Gate:
         person = await self.people.find(user)
         self.policy.may_ask(person, await self.settings(channel))
         return person
+
+    async def asker_somewhere(self, user: str) -> Person:
+        """Who asks in direct messages or in some channel. Raises NotPermitted with a sentence for
+        them when there is no place in which they may."""
+        try:
+            return await self.asker(user, "")
+        except NotPermitted:
+            for channel in await self.channels.special(self.team):
+                with suppress(NotPermitted):
+                    return await self.asker(user, channel)
+            raise
 
     async def admin(self, user: str) -> Person:
         """Who administers, as Slack knows them now. Raises NotPermitted with a sentence for

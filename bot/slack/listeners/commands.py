@@ -13,7 +13,7 @@ from bot.core.request import Entry
 from bot.slack.admin import Admin
 from bot.slack.asking import NOT_IN_CHANNEL, Asking, Question
 from bot.slack.client import Clients, Identity
-from bot.slack.modals import ask_anywhere_modal
+from bot.slack.listeners.shortcuts import anywhere_modal
 from bot.slack.opening import open_modal
 from bot.slack.render import words
 from bot.slack.render.links import escape_mrkdwn
@@ -37,7 +37,8 @@ def register(
             str(command.get("text") or ""), bot=identity.user, name_of=asking.name
         )
         if not text:
-            await open_modal(clients, command, ask_anywhere_modal())
+            view = await anywhere_modal(asking, command["user_id"])
+            await open_modal(clients, command, view)
             await ack()
             return
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from typing import Any
 
@@ -24,6 +25,8 @@ log = logging.getLogger(__name__)
 
 Body = dict[str, Any]
 
+_SOON = 3.0  # seconds in which an answer is mostly posted
+
 
 def register(app: AsyncApp, sharing: Sharing, background: Background) -> None:
     """Listen to the button. What only they saw goes once everybody sees it."""
@@ -45,9 +48,14 @@ def register(app: AsyncApp, sharing: Sharing, background: Background) -> None:
     ) -> None:
         try:
             done = await sharing.post(request, outcome)
+            if not done:  # another press is at it, as of a double click, or its process died
+                await asyncio.sleep(_SOON)
+                done = await sharing.post(request, outcome)
         except (SlackApiError, StoreError, *TRANSPORT_ERRORS) as error:
             log.warning("An answer was not shared: %s: %s", type(error).__name__, error)
             await tell(sharing.clients, press, words.TRY_AGAIN)
             return
         if done:
             await respond(delete_original=True)
+        else:
+            await tell(sharing.clients, press, words.SHARING)

@@ -21,6 +21,7 @@ from bot.slack.modals import About, Filled
 from bot.slack.opening import open_modal
 from bot.slack.render import words
 from bot.slack.render.markdown import plain_text
+from bot.slack.render.parts import Block
 from bot.slack.tasks import TASKS, Task
 from bot.slack.text import clean, decode
 
@@ -53,7 +54,7 @@ def register(app: AsyncApp, clients: Clients, asking: Asking, preferences: Prefe
 
     @app.global_shortcut(modals.ASK_ANYWHERE)
     async def anywhere(body: dict[str, Any], ack: AsyncAck) -> None:
-        await open_modal(clients, body, modals.ask_anywhere_modal())
+        await open_modal(clients, body, await anywhere_modal(asking, body["user"]["id"]))
         await ack()
 
     async def submitted(body: dict[str, Any], view: dict[str, Any], ack: AsyncAck) -> None:
@@ -68,6 +69,15 @@ def register(app: AsyncApp, clients: Clients, asking: Asking, preferences: Prefe
         app.message_shortcut(callback)(about_message)
     for callback in (modals.ASK_ABOUT, modals.ASK_ANYWHERE, *TASKS):
         app.view(callback)(submitted)
+
+
+async def anywhere_modal(asking: Asking, user: str) -> Block:
+    """The form for a question from anywhere, or why the person may ask nowhere."""
+    try:
+        await asking.may_ask_somewhere(user)
+    except NotPermitted as refusal:
+        return modals.cannot_modal(None, str(refusal))
+    return modals.ask_anywhere_modal()
 
 
 def _about(body: dict[str, Any]) -> About:

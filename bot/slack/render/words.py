@@ -246,6 +246,7 @@ NOT_YOUR_CHANNEL = "You are not in that channel."
 MODAL_TOO_LATE = (
     "I was too slow: Slack lets me open a form for three seconds only. Please try again."
 )
+SHARING = "It is being posted in the thread. If you do not find it there in two minutes, please press again."
 TRY_AGAIN = "Slack did not take that. Please try again."
 
 

@@ -28,7 +28,7 @@ from bot.slack.render.outcome import render
 from bot.slack.tasks import DRAFT, EXTRACT, SUMMARISE, TASKS
 from bot.toolkit.mcp import Standing as Server
 from tests.unit.slack.judge import accept_view
-from tests.unit.slack.rig import Rig, nothing_used
+from tests.unit.slack.rig import Rig, listening, nothing_used
 from tests.unit.slack.samples import answer, outcome
 
 GENERAL = "C0GENERAL1"
@@ -262,17 +262,25 @@ async def test_what_is_wrong_is_said_beside_the_field(rig, values, block, says):
     assert rig.ws.views(ADA), "the modal stays open"
 
 
-async def test_a_guest_is_told_no_in_the_modal(rig):
-    await rig.ws.shortcut(GUS, modals.ASK_ANYWHERE)
-    view = await opened(rig, GUS)
-    answered = await rig.ws.submit(GUS, view["id"], modal_values("hi", "me"))
-    assert "guests" in answered["errors"]["where"]
+async def test_a_guest_who_may_ask_in_one_channel_is_told_no_for_the_others(ws):
+    async with listening(ws, settings={GENERAL: ChannelSettings(allow_guests=True)}) as rig:
+        await ws.shortcut(GUS, modals.ASK_ANYWHERE)
+        view = await opened(rig, GUS)
+        answered = await ws.submit(GUS, view["id"], modal_values("hi", "me"))
+        assert "guests" in answered["errors"]["where"]
+        assert await ws.submit(GUS, view["id"], modal_values("hi", "channel", GENERAL)) == {}
 
 
-async def test_a_guest_fills_in_no_form_in_vain(rig):
+@pytest.mark.parametrize("way", ["message", "global", "command"])
+async def test_a_guest_fills_in_no_form_in_vain(rig, way):
     """What can be known before is said at once."""
-    said = await rig.ws.say(BEN, GENERAL, "Numbers are in")
-    await rig.ws.shortcut(GUS, DRAFT.callback, channel=GENERAL, ts=said["ts"])
+    if way == "message":
+        said = await rig.ws.say(BEN, GENERAL, "Numbers are in")
+        await rig.ws.shortcut(GUS, DRAFT.callback, channel=GENERAL, ts=said["ts"])
+    elif way == "global":
+        await rig.ws.shortcut(GUS, modals.ASK_ANYWHERE)
+    else:
+        await rig.ws.command(GUS, GENERAL, "/ask", "")
     view = await opened(rig, GUS)
     assert "guests" in str(view["blocks"])
     assert view.get("submit") is None

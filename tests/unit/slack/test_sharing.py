@@ -98,6 +98,19 @@ async def test_two_processes_post_it_once(redis_url: str) -> None:
             assert await redis.keys("bot:v1:sharing:*") == []
 
 
+async def test_who_presses_while_it_is_being_posted_is_told_so(redis_url: str) -> None:
+    """Also where the process that posted it was killed at it, and another one waits for it."""
+    async with deployed(Script([finish(answer("Of umbrellas."))]), redis_url) as bot:
+        ts, answered = await asked_alone(bot)
+        async with open_stores(redis_url) as stores:
+            async with stores.sharing(button_of(answered)["value"]):
+                await bot.ws.click(BEN, SALES, answered["ts"], SHARE)
+                await bot.ws.until(lambda: words.SHARING in str(private(bot, BEN, ts)))
+                assert bot.own(SALES, ts) == []
+            await bot.ws.click(BEN, SALES, answered["ts"], SHARE)
+            await bot.ws.until(lambda: len(bot.own(SALES, ts)) == 1)
+
+
 async def test_a_private_failure_is_retried_once_from_its_button(redis_url: str) -> None:
     """Slack does not say what a message for one person holds: it stays without the button."""
     async with deployed(Script([finish(answer("Of umbrellas."))]), redis_url) as bot:
