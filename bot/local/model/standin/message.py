@@ -5,13 +5,19 @@ from __future__ import annotations
 import re
 
 from .findings import Findings
+from .hearing import this_thread
 from .passages import quote_from, summarise
+from .phrasing import bare
 from .said import messages_of
-from .threads import of_people
 from .view import View
-from .words import content, has, overlap
+from .words import content, overlap
 
-NO_WORDS = re.compile(r"\(no (words|text)\b", re.I)  # of one's own: a message was forwarded without
+GIST = re.compile(
+    r"\(no (?:words|text)\b.*|(?:summari[sz]e|explain)(?: (?:this|it))?(?: message)?|"
+    r"what (?:does (?:this|it) mean|is (?:this|it) about)|tl;?dr",
+    re.IGNORECASE,
+)  # nothing is said where a message was forwarded without words
+AUTHOR = re.compile(r"who (?:wrote|said|posted|sent) (?:this|that|it)", re.IGNORECASE)
 
 
 def is_asked(view: View) -> bool:
@@ -20,13 +26,12 @@ def is_asked(view: View) -> bool:
 
 
 def answer(view: View, found: Findings) -> None:
-    """Its gist, or what it says of the question's words; where it says nothing, what its thread
-    does."""
-    quoted = view.turn.quoted
-    if NO_WORDS.match(view.text) or has(view.text, r"summar\w+|tl;?dr|explain|mean|about"):
+    """Its gist, who wrote it, or what it says of the question's words; else what its thread says."""
+    asked, quoted = bare(view.text), view.turn.quoted
+    if not asked or GIST.fullmatch(asked):
         found.source("The message", None, "What it says.")
         summarise(found, quoted, "The message")
-    elif has(view.text, r"who (?:wrote|said|posted|sent)"):
+    elif AUTHOR.fullmatch(asked):
         _tell_author(view, found)
     elif not _speaks_of(quoted, view) and (thread := _thread(view)):
         found.source("The thread", None, "What people said in it.")
@@ -37,7 +42,7 @@ def answer(view: View, found: Findings) -> None:
 
 
 def _tell_author(view: View, found: Findings) -> None:
-    output = view.do("read_thread", "I look who wrote it.", limit=200)
+    output = view.do("read_thread", "I look who wrote it.", limit=100)
     messages = (each for each in messages_of(output) if each.repeats(view.turn.quoted))
     if message := next(messages, None):
         found.summary = f"{message.author} wrote it, on {message.at}."
@@ -52,6 +57,5 @@ def _speaks_of(text: str, view: View) -> bool:
 
 def _thread(view: View) -> str:
     """What people said there, where that speaks of the question; "" otherwise."""
-    output = view.do("read_thread", "The message says nothing of it: I read its thread.", limit=200)
-    told = "\n".join(f"{each.author}: {each.text}" for each in of_people(view, output))
+    told = "\n".join(f"{each.author}: {each.text}" for each in this_thread(view).messages)
     return told if _speaks_of(told, view) else ""

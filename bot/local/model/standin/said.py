@@ -14,11 +14,6 @@ LINE = re.compile(
 LINK = re.compile(r"\s*\(link: (?P<url>[^)\s]+)\)")
 EXTRAS = re.compile(r"\s*\((?:files: [^)]*|(?P<replies>\d+) replies)\)")
 READ = re.compile(r"\A[\d,]+ messages?\b")
-DAYS_ASKED = re.compile(
-    r"(?:\bsaid|\bwrote|\bwritten|\bdiscussed|\bdecided|\bagreed|\bhappened|\bsay|\bwrite|\bmessages|\bin \S+|\bhere|\bnew|\bmiss|^\W*summar\w+.*) "
-    r"(today|yesterday|this week|last week)\W*$",
-    re.IGNORECASE,
-)
 BOT = re.compile(r"(?:.*\W)?bot", re.IGNORECASE)
 TO_BOT = re.compile(r"@(?:\w+ )?\w*bot\b", re.IGNORECASE)
 
@@ -54,21 +49,17 @@ def was_read(output: str) -> bool:
     return bool(READ.match(output))
 
 
-def of_days(messages: list[Said], question: str, today: str) -> tuple[list[Said], str]:
-    """Those of the days that a question names, and the words for these; all where it names none."""
-    named = DAYS_ASKED.search(question)
-    if named is None or not today:
-        return messages, ""
-    end = date.fromisoformat(today)
-    monday = end - timedelta(end.weekday())
+def of_days(messages: list[Said], days: str, today: str) -> list[Said]:
+    """Those of "today", "yesterday", "this week" or "last week"."""
+    day = date.fromisoformat(today)
+    monday = day - timedelta(day.weekday())
     start, end = {
-        "today": (end, end),
-        "yesterday": (end - timedelta(1), end - timedelta(1)),
-        "this week": (monday, end),
+        "today": (day, day),
+        "yesterday": (day - timedelta(1), day - timedelta(1)),
+        "this week": (monday, day),
         "last week": (monday - timedelta(7), monday - timedelta(1)),
-    }[named[1].lower()]
-    chosen = [each for each in messages if str(start) <= each.at[:10] <= str(end)]
-    return chosen, named[1].lower()
+    }[days.lower()]
+    return [each for each in messages if str(start) <= each.at[:10] <= str(end)]
 
 
 def messages_of(output: str) -> list[Said]:

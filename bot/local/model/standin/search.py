@@ -4,28 +4,22 @@ from __future__ import annotations
 
 import re
 
-from . import tools, topics
 from .findings import Findings
-from .outcomes import topic
 from .outputs import failed, reason
-from .passages import cut
+from .phrasing import bare, sentence
 from .said import TO_BOT
-from .talk import CHANNEL, said_here
 from .view import View
-from .words import has
 
 MESSAGES = re.compile(
-    r"\b(?:search|find|look for|where|(?:has|did) (?:anyone|anybody|someone|people|they|we))\b.*?(?:\b(?:messages?|threads?|slack|channels|conversations?|everywhere)\b.*?\b(?:for|about|with|on|mentioning)\b|"
-    r"\b(?:(?:we|anyone|anybody|someone|people|they) )?(?:talk(?:ed)?|spoke|said|say|write|mention(?:ed|s)?|discuss(?:ed)?|wrote|heard?)\b(?: (?:about|anything about|of|on|something about))?)\s+(?P<query>.+)|"
-    r"^\W*(?:(?:please|can you|hey|hi)\W+)*(?:search|look)(?: (?:in )?(?:slack|everywhere))? for (?P<bare>.+)",
+    r"(?:search|look)(?: in)?(?: slack| (?:the )?messages)? for (?P<query>.+)|(?:search|find) (?:the )?messages (?:about|with|for) (?P<about>.+)|"
+    r"where did (?:we|anyone|anybody|people) talk about (?P<of>.+)|"
+    r"has (?:anyone|anybody|somebody|someone) (?:mentioned|talked about|said (?:something|anything) about) (?P<said>.+)",
     re.IGNORECASE,
 )
 WEB = re.compile(
-    r"\b(?:search|look up|browse|check)\b.*\b(?:web|internet|online)\b(?:\s+(?:for|about)?\s*(?P<query>.+))?|^\W*(?:google|bing)\b\s*(?P<words>.+)",
+    r"(?:search|look on) (?:the )?(?:web|internet) for (?P<query>.+)|google (?P<words>.+)",
     re.IGNORECASE,
 )
-ANYONE = r"anyone|anybody|someone|somebody|people"
-NEWS = r"weather|news|stock price|share price|exchange rate"
 FOUND = re.compile(
     r"^\[(?P<at>[^\]]+)\] #(?P<channel>\S+) (?P<author>[^:]+): (?P<text>.+) \((?P<url>http\S+)\)$",
     re.M,
@@ -34,53 +28,28 @@ RESULT = re.compile(r"^\d+\. (?P<title>.+) — (?P<url>\S+)\n\s+(?P<said>.+)$", 
 MOST = 8
 
 
-def is_ordered(view: View) -> bool:
-    """Whether Slack is to be searched in so many words, whatever was asked before."""
-    asked = MESSAGES.search(view.text)
-    return bool(asked and asked["bare"]) and is_asked(view)
-
-
 def is_asked(view: View) -> bool:
     """Whether something is to be looked for in Slack or on the web."""
-    if view.turn.files or has(view.text, "this thread|this channel|here"):
+    said = bare(view.text)
+    if view.turn.files or "#" in sentence(view.text).words:
         return False
-    asked = MESSAGES.search(view.text)
-    slack = asked and not (asked["bare"] and view.files) and view.knows("search_messages")
-    return _is_of_the_web(view) or bool(slack)
+    in_slack = MESSAGES.fullmatch(said) and view.knows("search_messages")
+    return bool(in_slack or WEB.fullmatch(said))
 
 
 def answer(view: View, found: Findings) -> None:
     """Search, and quote what was found with its place."""
-    if _is_of_the_web(view):
-        _web(view, found)
-    else:
-        _messages(view, found)
+    said = bare(view.text)
+    web, slack = WEB.fullmatch(said), MESSAGES.fullmatch(said)
+    query = next((each for asked in (web, slack) if asked for each in asked.groups() if each), said)
+    (_web if web else _messages)(view, found, query.strip("\"'“”"))
 
 
-def _is_of_the_web(view: View) -> bool:
-    """Whether only the web has it: no tool of a deployer's does."""
-    wants_news = (
-        has(view.text, NEWS) and not CHANNEL.search(view.text) and tools.fitting(view) is None
-    )
-    return wants_news or bool(WEB.search(view.text))
-
-
-def _messages(view: View, found: Findings) -> None:
-    asked = MESSAGES.search(view.text)
-    words = (asked["query"] or asked["bare"]) if asked else view.text
-    query = words.strip(" ?.!\"'“”")
-    place, said = next(said_here(view)) if has(view.text, ANYONE) else ("", [])
-    here = topics.tell(found, topic(query), said, place)
-    if here:
-        found.summary = f"Of “{query}” this was said in {place}:"
-        for one in here[-topics.MOST :]:
-            found.source(f"{one.author}, {one.at}", one.url, f"“{cut(one.text)}”")
-        return
+def _messages(view: View, found: Findings, query: str) -> None:
     output = view.do("search_messages", f"I search Slack for “{query}”.", query=query)
     messages = [each for each in FOUND.finditer(output) if not TO_BOT.match(each["text"])]
     if not messages:
-        nobody = f"Nobody did in {place}, and " if said else ""
-        found.summary = f"{nobody}I found no message about “{query}” in public channels."
+        found.summary = f"I found no message about “{query}” in public channels."
         if failed(output):
             found.lower(reason(output), "low")
         return
@@ -91,16 +60,14 @@ def _messages(view: View, found: Findings) -> None:
         found.source(f"{each['author']} in #{each['channel']}", each["url"], "What was said.")
 
 
-def _web(view: View, found: Findings) -> None:
+def _web(view: View, found: Findings, query: str) -> None:
     if not view.knows("search_web"):
         found.summary = (
             "I cannot look this up: no web search is set up here. An operator names a provider (Brave, Tavily or "
             "SearXNG) under `[web_search]` in `bot.toml`. A page whose address you give me I can read."
         )
         return
-    asked = WEB.search(view.text)
-    query = (asked and (asked["query"] or asked["words"])) or view.text
-    output = view.do("search_web", "I search the web.", query=query.strip(" ?.!"))
+    output = view.do("search_web", "I search the web.", query=query)
     results = list(RESULT.finditer(output))
     if not results:
         found.summary = f"The web search found nothing about “{query}”."

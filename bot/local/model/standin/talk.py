@@ -1,296 +1,242 @@
-"""What was said in a thread or a channel: who, what, decided, still open."""
+"""What people said in a thread or a channel: a summary, what was decided, is to be done or open, and
+what was said of a thing or by somebody."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from . import topics
 from .conversation import COMPLETE
 from .findings import Findings
-from .listings import MOST_SOURCES, gather, is_named, source, tell_kinds, tell_summary, tell_writers
-from .outcomes import of_topic, roots, topic
-from .outputs import parse_document, parse_tables, reason
-from .passages import cut
-from .replies import tell_unread, with_replies
-from .said import Said, messages_of, of_days, was_read
+from .hearing import Talk, talks
+from .outcomes import decided, of_topic, unanswered
+from .passages import cut, key_sentences
+from .phrasing import ANYWHERE, Sentence, sentence
+from .said import Said, of_days
+from .todo import Item, items_of, told
 from .view import View
-from .words import has, listed, sentences, stems
+from .words import listed
 
-TALK = (
-    r"threads?|channels?|conversation|discussion|discussed|messages|said|says?|say|mentioned|decided?|decisions?|agreed?|"
-    r"catch me up|catch up|tl;?dr|action items?|to-?dos?|open questions?|still open|what is open|next steps|who does what|left to do|(?:have|has|needs?)(?: \w+)? to do|who (?:was|will|wrote|asked what|participated|took part)|did i miss|what happened(?= here| in |\W*$)|what(?:'s| is) new|any news(?= in| here)|"
-    r"(?:did|does) (?!(?:he|she|it|they|this|that)\b)\w+ (?:write|post|ask|say|think|mean|want)|(?:first|last|latest) message"
+PLACE = re.compile(r"(?:\s+(?:in|of|from|on))?\s*(?:#|\bhere\b)")
+DAYS = re.compile(r"\s+(today|yesterday|this week|last week)$", re.IGNORECASE)
+_WHICH = r"(?:(?:what|which|list|extract)(?: are)?(?: the)?|are there) (?:any )?"
+_WHO = (
+    r"(?P<who>(?!(?:any|every|some|people|the|we|you|they|it|this|that)\w*\b)\w[\w-]*(?: [\w-]+)?)"
 )
-ABOUT_TALK = r"summar\w+|what|who|when|which|any|list|catch|tl;?dr|recap|extract|draft|action items?|open questions?|to-?dos?|did|count|how many|was|were"
-SUMMARY = (
-    r"summar\w+|tl;?dr|catch|recap|did i miss|"
-    r"(?:did|do|have|has) (?:people|everyone|everybody|anyone|we|they|you all) (?:say|said|write|written|talk|talked|discuss|discussed)(?!.*\babout\b)|"
-    r"(?:was|is|'s) (?:said|discussed|going on|happening|new|up)(?!.*\babout\b)|any news"
-)
-POINTED = r"about (?!this|it\b|the (?:thread|channel))\w+|who|when|which|did|any"
-MOST_QUOTED = 10
-CHANNEL = re.compile(r"<#(?P<id>[A-Z0-9]+)(?:\|[^>]*)?>|#(?P<name>[\w-]+)")
-KINDS = {
-    "decision": r"decided?|decisions?|agreed?|outcomes?|conclusions?",
-    "action item": r"action items?|to-?dos?|tasks|next steps|deadlines?|who does what|left to do|be done|is due|"
-    r"(?:have|has|needs?)(?: \w+)? to do",
-    "open question": r"open (?:questions?|points?|issues?)|still open|unanswered|not (?:been )?(?:answered|decided|agreed)|undecided|"
-    r"(?:is|are|what's|and) open",
+_TOPIC = r"(?: about (?P<topic>.+))?"
+FORMS = tuple(
+    (kind, re.compile(form, re.IGNORECASE))
+    for kind, form in (
+        ("summary", r"(?:summari[sz]e|recap|sum up)(?: (?:it|this|that|everything))?|tl;?dr|catch me up"),
+        ("summary", r"(?:give me |make )?(?:a )?(?:short |quick )?(?:summary|recap)(?: of (?:this|it))?"),
+        ("summary", r"what(?:'s| is) (?:new|going on|about|this about)|what did I miss"),
+        ("summary", r"what (?:happened|was said|was discussed|did (?:people|everybody|everyone|we) (?:say|write|discuss))"),
+        ("decision", rf"what (?:was|is|has been|did we|have we) (?:decided?|agreed?){_TOPIC}"),
+        ("decision", rf"{_WHICH}decisions(?: (?:are|were|there|made))*{_TOPIC}"),
+        ("action item", rf"{_WHICH}(?:action items|to-?dos|next steps)(?: (?:are|there))*|who (?:does|has to do) what"),
+        ("action item", rf"what (?:do|does|has) {_WHO}(?: have| need)? to do|what is (?:left )?to (?:do|be done)"),
+        ("open question", rf"{_WHICH}(?:open|unanswered) questions(?: (?:are|there))*"),
+        ("open question", r"(?:what|which questions) (?:is|are)(?: still)? (?:open|unanswered)"),
+        ("said", rf"what did {_WHO} (?:say|write|ask){_TOPIC}|what did (?:people|we|anyone) say about (?P<of>.+)"),
+        ("said", rf"did {_WHO} (?:say|write) (?:something|anything){_TOPIC}"),
+        ("said", r"what (?:was|is|has been) (?:said|written|discussed) about (?P<topic>.+)"),
+        ("said", r"(?:who|did (?:anyone|anybody|somebody|someone)) (?:mention(?:ed)?|(?:said|say|wrote|write) (?:something|anything) about) (?P<topic>.+)"),
+    )
+)  # fmt: skip
+"""Whole sentences, without the place and the days they are about."""
+SIGNS = {
+    "decision": "a decision by “agreed”, “decided” or the like",
+    "action item": "what is to be done by “I will”, “we need to”, or a name with “please” or “will”",
+    "open question": "a question by its question mark, and an answer by its words",
 }
-"""What may be asked for of a conversation, and the words for it."""
-READ = ("read_file", "search_artifact", "query_table", "compare_tables")
-DATA = (*READ, "query_database")
-OF_A_FILE = "it|file|document|report|contracts?|pdf|page|log|table|sheet|each|both"
-WHO_WHAT = re.compile(r"\bwho (?P<how>said|wrote|asked) what\b", re.IGNORECASE)
-FIRST_OR_LAST = re.compile(
-    r"\b(?P<which>first|last|latest) message\b|\b(?:write|wrote|post|posted|say|said) (?P<ended>first|last)\b",
-    re.IGNORECASE,
-)
-SPEAKING = r"say|said|write|wrote|written|post|posted|mention|mentioned|talk|talked|spoke|bring up|brought up|raised?"
-WHAT_SAID = rf"(?:what|anything|something|everything)\b.*\b(?:{SPEAKING}|ask|asked)|(?:{SPEAKING}|ask|asked)(?: about)? (?:anything|something)|quote"
-"""What the words themselves answer."""
-OF_ONE = re.compile(
-    rf"\b(?:did|does|has) (?P<who>[A-Z][\w-]+)(?: [A-Z]\w+)? (?:ever )?(?:{SPEAKING})\b"
-)
-WHO_SAID = rf"(?:who|did|has|have)\b.*\b(?:{SPEAKING})"
-ABOUT = re.compile(
-    r"\babout (?!this|it\b|the (?:thread|channel|conversation|discussion)\b)(?P<what>\w.*)",
-    re.IGNORECASE,
-)
-TO_SUM_UP = re.compile(
-    r"\W*(?:(?:please|can|could|you|give|me|us|a|an|quick|short|brief|the|make|write)\W+)*(?:summar(?:y|ies|i[sz]e)|recap|sum (?:it|this|that) up|"
-    r"minutes)(?:\W+(?:this|it|that|please|in|one|two|sentences?|short|everything|all))*\W*",
-    re.IGNORECASE,
-)
-COUNTED = r"who (?:participated|took part)|who (?:wrote|posted|spoke|talked)(?= in | here|\W*$)|who\b.*\b(?:most|least|active|often)|how many (?:messages|posts|people)|(?:by|per) (?:person|people|user|author)"
+DATA = ("read_file", "query_table", "compare_tables", "search_artifact", "query_database")
+WANTS_TALK = {"participants", "decisions", "action_items", "actions", "open_questions"}
+MOST_QUOTED, MOST_SOURCES = 10, 5
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is wanted of a talk: its kind, where, of which days, of what and by whom."""
+
+    kind: str = "summary"
+    place: Sentence = ANYWHERE
+    days: str = ""
+    topic: str = ""
+    who: str = ""
 
 
 def is_asked(view: View) -> bool:
     """Whether the question, or the type of its answer, is about what people said."""
-    wants_talk = {"participants", "decisions", "action_items", "actions", "open_questions"}
-    schema = view.offered.get(COMPLETE, {}).get("parameters", {}).get("properties", {})
-    text = re.sub(r"\bchannels?\b", "", view.text, flags=re.I) if _has_channels(view) else view.text
-    if (
-        view.earlier and view.earlier[0].tool in DATA
-    ):  # "who was the first?" of those that were listed
-        text = re.sub(r"\bwho (?:was|will)\b", "", text, flags=re.IGNORECASE)
-    asks = bool(CHANNEL.search(text)) or (has(text, TALK) and not _is_of_a_file(view))
-    if wants_talk & set(schema) or (asks and has(view.text, ABOUT_TALK)):
+    schema = view.offered.get(COMPLETE, {}).get("parameters") or {}
+    if WANTS_TALK & set(schema.get("properties", {})):
         return True
-    # Of data that were asked before, these may be columns and values.
-    of_kind = has(text, "|".join(KINDS.values())) or TO_SUM_UP.fullmatch(text)
-    brought = view.files or view.turn.quoted
-    return bool(of_kind) and not (brought or any(step.tool in DATA for step in view.earlier))
-
-
-def _has_channels(view: View) -> bool:
-    """Whether a table that was read has a column of channels: of sales, or of campaigns."""
-    tables = (table for step in view.earlier for table in parse_tables(step.output or ""))
-    return any("channel" in stems(name) for table in tables for name in table.columns)
-
-
-def _is_of_a_file(view: View) -> bool:
-    """Whether "it says" is said of a file that was read before, or of the message pointed at."""
-    if has(view.text, "threads?|channels?"):
+    asked = _asked(view)
+    if asked is None or view.turn.files or view.turn.quoted:
         return False
-    if view.turn.quoted and has(view.text, "this|that|it|he|she"):
-        return True
-    read = view.files and any(step.tool in READ for step in view.earlier[:4])
-    if not read or has(view.text, OF_A_FILE):
-        return bool(read)
-    document = parse_document(next(s for s in view.earlier if s.tool in READ).output or "")
-    words = roots(" ".join(topic(view.text)))
-    return bool(document and words <= roots(document.text))
+    named = asked.place.channel or asked.place.here or asked.kind in ("said", "decision")
+    # "Summarise it" is said of a file as well.
+    return bool(named or not (view.files or any(step.tool in DATA for step in view.earlier)))
+
+
+def _asked(view: View) -> Asked | None:
+    place = sentence(view.text)
+    if place.words.count("#") > 1:
+        return None
+    words = PLACE.sub("", place.words).strip(" ,")
+    days = DAYS.search(words)
+    words = DAYS.sub("", words) if view.turn.day else words
+    for kind, form in FORMS:
+        if said := form.fullmatch(words):
+            parts = said.groupdict()
+            who = parts.get("who") or ""
+            who = view.turn.author if who.lower() == "i" else who
+            topic = parts.get("topic") or parts.get("of") or ""
+            return Asked(
+                kind,
+                place,
+                days[1] if days else "",
+                topic.strip("“”\"' ").removeprefix("the "),
+                who,
+            )
+    return None
 
 
 def answer(view: View, found: Findings) -> None:
-    """What was decided, is to be done or open; a summary; or the messages that speak of the question."""
-    if len(set(CHANNEL.findall(view.text))) > 1:
-        found.summary = "I read one channel at a time: ask of the one first, then of the other."
-        return
-    output, place = _read(view)
-    if not was_read(output):
-        found.summary = f"I could not read {place}: {reason(output)}"
-        return
-    if how := WHO_WHAT.search(view.text):
-        only_questions = how["how"].lower() == "asked"
-        topics.tell_each(found, messages_of(output), place, only_questions=only_questions)
-        found.source(_named(place), None, "What was said there.")
-        return
-    messages = _people_only(view, messages_of(output))
-    if place != "this thread":
-        messages = _people_only(view, with_replies(view, messages))
-    if not messages:
-        found.summary = f"Besides questions to me, nobody has written anything in {place} yet."
-        if not place.startswith("#"):
-            found.summary += " Name a channel, such as #general, to have me look there."
-        return
-    messages, when = of_days(messages, view.text, view.turn.day)
-    if not messages:
-        found.summary = f"Nobody has written anything in {place} {when}."
-        return
-    gather(found, messages)
-    _tell(view, found, messages, place)
-    tell_unread(found, messages)
-    _sources(found, messages, place)
-
-
-def _tell(view: View, found: Findings, messages: list[Said], place: str) -> None:
-    """By what the question asks of the talk."""
-    kinds = [kind for kind, words in KINDS.items() if has(view.text, words)]
-    words = _topic(view, [*found.people, place])
-    named = [m for m in messages if is_named(view, m.author)]
-    if one := FIRST_OR_LAST.search(view.text):
-        first = (one["which"] or one["ended"]).lower() == "first"
-        message = (named or messages)[0 if first else -1]
-        found.summary = f"{message.author} wrote in {place} on {message.at}: “{cut(message.text)}”"
-    elif has(view.text, COUNTED):
-        tell_writers(view, found, messages, place)
-    elif kinds == ["decision"] and words:
-        topics.tell_decision(found, words, messages, place)
-    elif named and has(view.text, SUMMARY):
-        gather(found, named)
-        tell_summary(found, named, place)
-    elif (has(view.text, SUMMARY) and not words) or not (
-        kinds or words or named or has(view.text, POINTED)
-    ):
-        tell_summary(found, messages, place)
-        if has(view.text, r"(?:one|a single|two) (?:sentences?|lines?)|short(?:ly)?|brief(?:ly)?"):
-            found.points.clear()
-    elif kinds and (kinds != ["decision"] or not named):
-        tell_kinds(view, found, kinds, place)
+    """Of the first place where something of it was said."""
+    asked = _asked(view) or Asked()
+    looked = []
+    for talk in talks(view, asked.place):
+        if talk.refused:
+            found.gaps.append(f"I could not read {talk.place}: {talk.refused}")
+            continue
+        messages = (
+            of_days(talk.messages, asked.days, view.turn.day) if asked.days else talk.messages
+        )
+        looked.append(talk.place)
+        if chosen := _chosen(asked, messages):
+            _tell(found, asked, Talk(talk.place, messages), chosen)
+            return
+    if looked:
+        _tell_nothing(found, asked, " or ".join(looked))
     else:
-        _quote(view, found, messages, place)
+        found.summary = found.gaps.pop()
 
 
-def _topic(view: View, names: list[str]) -> list[str]:
-    """What a question about a talk wants of it, besides the whole of it."""
-    if has(view.text, SUMMARY):
-        about = ABOUT.search(view.text)
-        return topic(about["what"], names) if about else []
-    kinds = "|".join((*KINDS.values(), COUNTED, "first|last|latest"))
-    text = CHANNEL.sub(" ", view.text)
-    return topic(re.sub(rf"\b(?:{kinds})\b", " ", text, flags=re.IGNORECASE), names)
+def _chosen(asked: Asked, messages: list[Said]) -> list[Said]:
+    """The messages that are of what is asked."""
+    chosen = of_topic(messages, asked.topic) if asked.topic else messages
+    by_one = asked.who and asked.kind == "said"
+    return [each for each in chosen if _is_by(asked.who, each.author)] if by_one else chosen
+
+
+def _is_by(who: str, author: str) -> bool:
+    return who.lower() in (author.lower(), author.partition(" ")[0].lower())
+
+
+def _tell_nothing(found: Findings, asked: Asked, places: str) -> None:
+    when = f" {asked.days}" if asked.days else ""
+    if asked.topic:
+        by = f" by {asked.who}" if asked.who else ""
+        found.summary = f"I found no message{by} in {places}{when} that has “{asked.topic}” in it."
+    else:
+        who = asked.who if asked.kind == "said" and asked.who else "nobody"
+        verb = "wrote nothing" if who != "nobody" else "wrote anything"
+        found.summary = f"Besides questions to me, {who} {verb} in {places}{when}."
+
+
+def _tell(found: Findings, asked: Asked, talk: Talk, chosen: list[Said]) -> None:
+    _gather(found, talk.messages)
+    if asked.kind == "summary":
+        _summarise(found, talk)
+    elif asked.kind == "said":
+        _quote(found, asked, talk, chosen)
+    else:
+        _list(found, asked, talk, list(_lines(asked, chosen)))
+    if number := sum(each.is_answered for each in talk.messages):
+        found.gaps.append(f"The replies in {number} of its threads were not read.")
+
+
+def _lines(asked: Asked, messages: list[Said]) -> Iterator[tuple[Said, str]]:
+    """What is listed, with the message it stands in; of a decision about a thing the whole message."""
+    if asked.kind == "action item":
+        items = items_of(messages)
+        if asked.who:
+            items = [each for each in items if _is_by(asked.who, each.owner or "")]
+        yield from ((each.message, told(each)) for each in items)
+        return
+    for each, said in decided(messages) if asked.kind == "decision" else unanswered(messages):
+        yield each, f"{each.author}: “{cut(each.text if asked.topic else said)}”"
+
+
+def _gather(found: Findings, messages: list[Said]) -> None:
+    """What the type of the answer may want of a talk."""
+    found.people = list(dict.fromkeys(each.author for each in messages))
+    found.decisions = [f"{each.author}: “{cut(said)}”" for each, said in decided(messages)]
+    found.actions = [_action(each) for each in items_of(messages)]
+    found.questions = [f"{each.author}: “{cut(said)}”" for each, said in unanswered(messages)]
+
+
+def _action(item: Item) -> dict[str, str | None]:
+    return {"text": item.task, "owner": item.owner, "due": item.due}
+
+
+def _summarise(found: Findings, talk: Talk) -> None:
+    """The sentences that say most, the last decision, and what is open."""
+    picked = key_sentences("\n".join(each.text for each in talk.messages), most=4)
+    by = {each: m for m in reversed(talk.messages) for each in picked if each in m.text}
+    number = "One message" if len(talk.messages) == 1 else f"{len(talk.messages)} messages"
+    found.title = f"Summary of {talk.place}"
+    found.summary = f"{number} by {listed(found.people[:6])} in {talk.place}."
+    if found.decisions:
+        found.summary += f" What was decided, by its words: {found.decisions[-1]}"
+    # What is asked stands under "Still open" where it is.
+    told = [each for each in picked if not each.endswith("?")]
+    found.points = [
+        f"{by[each].author}: “{cut(each)}”" if each in by else cut(each) for each in told
+    ]
+    found.points += [f"Still open: {question}" for question in found.questions[-2:]]
+    found.lower("The summary picks sentences by their words; it does not rephrase them.")
+    _cite(found, [*(m for m, _ in decided(talk.messages)[-1:]), *(by[s] for s in told if s in by)])
+    where = f"in {talk.place}" if talk.place.startswith("#") else "here"
+    found.follow_ups = [f"What was decided {where}?", f"Which action items are there {where}?"]
+
+
+def _list(found: Findings, asked: Asked, talk: Talk, lines: list[tuple[Said, str]]) -> None:
+    number = {0: f"no {asked.kind}", 1: f"one {asked.kind}"}.get(
+        len(lines), f"{len(lines)} {asked.kind}s"
+    )
+    about = f" about “{asked.topic}”" if asked.topic else f" of {asked.who}" if asked.who else ""
+    found.summary = f"I found {number}{about} in {talk.place}{':' if lines else '.'}"
+    found.points = [line for _, line in lines[:MOST_QUOTED]]
+    if len(lines) > MOST_QUOTED:
+        found.gaps.append(f"There are {len(lines) - MOST_QUOTED} more.")
+    _cite(found, [message for message, _ in lines])
+    found.lower(f"I know {SIGNS[asked.kind]}, not what is said in other words.")
+    if asked.topic and not lines:
+        found.follow_ups = [f"What was said about {asked.topic}?"]
+
+
+def _quote(found: Findings, asked: Asked, talk: Talk, chosen: list[Said]) -> None:
+    """The messages themselves, the newest last."""
+    shown = chosen[-MOST_QUOTED:]
+    if len(chosen) == 1:
+        found.summary = f"{chosen[0].author} wrote in {talk.place}: “{cut(chosen[0].text)}”"
+    else:
+        about = f" about “{asked.topic}”" if asked.topic else ""
+        by = f" by {chosen[0].author}" if asked.who else ""
+        found.summary = f"{len(chosen)} messages{by}{about} in {talk.place}:"
+        found.points = [f"{each.author}: “{cut(each.text)}”" for each in shown]
+    if len(chosen) > len(shown):
+        found.gaps.append(f"These are the last {len(shown)}.")
+    _cite(found, shown)
+
+
+def _cite(found: Findings, messages: list[Said]) -> None:
+    for each in messages[:MOST_SOURCES]:
+        found.source(f"{each.author}, {each.at}", each.url, f"“{cut(each.text)}”")
 
 
 def messages_here(view: View) -> list[Said]:
     """What people said in this thread, or in the channel where the thread has just begun."""
-    return _people_only(view, messages_of(_read(view)[0]))
-
-
-def said_here(view: View) -> Iterator[tuple[str, list[Said]]]:
-    """What people said in this thread, then what they did in its channel, each with its place."""
-    told = view.do(
-        "read_thread", "I look what was said of it in this thread.", fresh=True, limit=100
-    )
-    yield "this thread", _people_only(view, messages_of(told))
-    place = view.turn.place
-    told = view.do("read_channel", f"I look what was said of it in {place}.", fresh=True, limit=100)
-    messages = _people_only(view, messages_of(told))
-    yield place, _people_only(view, with_replies(view, messages))
-
-
-def _read(view: View) -> tuple[str, str]:
-    """What a tool read, and what the place is called; a thread that only asks is none to read, nor
-    one that does not speak of what is asked about."""
-    channel = CHANNEL.search(view.text)
-    if channel is None and not has(view.text, "channel"):
-        output = view.do("read_thread", "I read this thread first.", fresh=True, limit=100)
-        said = _people_only(view, messages_of(output))
-        listed_all = has(view.text, f"{KINDS['action item']}|{KINDS['open question']}")
-        words = [] if listed_all else _topic(view, [each.author for each in said])
-        only_here = not view.turn.place.startswith("#") or has(view.text, "thread")
-        if only_here or (said and (not words or of_topic(said, words))):
-            return output, "this thread"
-    named = (channel["id"] or channel["name"]) if channel else None
-    place = view.turn.place if view.turn.place.startswith("#") else "the channel"
-    if channel:
-        is_id = not channel["name"] or re.fullmatch(r"[CGD][A-Z0-9]{8,}", channel["name"])
-        place = "that channel" if is_id else f"#{channel['name']}"
-    thought = f"I read the recent messages of {place}."
-    return view.do("read_channel", thought, fresh=True, channel=named, limit=100), place
-
-
-def _people_only(view: View, messages: list[Said]) -> list[Said]:
-    """Messages of people to people: not the bot's, and not what it was asked."""
-    asked = {turn.text for turn in (*view.turns, *view.open) if turn.text}
-    return [
-        message
-        for message in messages
-        if not (message.is_of_bot or message.is_to_bot) and not any(map(message.repeats, asked))
-    ]
-
-
-def _sources(found: Findings, messages: list[Said], place: str) -> None:
-    """The messages that were quoted, with their links; else the place."""
-    quoted = "\n".join([found.summary, *found.points])
-    for message in messages:
-        if any(cut(sentence) in quoted for sentence in sentences(message.text)):
-            source(found, message)
-    found.sources = found.sources[:MOST_SOURCES]
-    if not found.sources:
-        found.source(_named(place), None, "What was said there.")
-
-
-def _named(place: str) -> str:
-    return "This thread" if place == "this thread" else place.removeprefix("the ").capitalize()
-
-
-def _quote(view: View, found: Findings, messages: list[Said], place: str) -> None:
-    """What speaks of the question; of one person's words only where one is named."""
-    named = [m for m in messages if is_named(view, m.author)]
-    words = _topic(view, [each.author for each in named])
-    if not named:
-        _quote_all(view, found, words, messages, place)
-        return
-    authors = list(dict.fromkeys(each.author for each in named))
-    who = listed(authors)
-    asked = [m for m in named if "?" in m.text] if has(view.text, "ask|asked") else named
-    is_plain = has(view.text, WHAT_SAID)
-    on = (of_topic(asked, words) if words else asked) or ([] if is_plain else named)
-    if not on:
-        others = topics.tell(found, words, messages, place)
-        about = f" about “{' '.join(words)}”" if words else ""
-        found.summary = (
-            f"{who} {'asked' if asked != named else 'wrote'} nothing{about} in {place}"
-            + (", but this was said of it:" if others else ".")
-        )
-        return
-    quoted = list(reversed(on[-MOST_QUOTED:]))
-    if len(authors) > 1:
-        found.summary = f"This is what {who} wrote in {place}:"
-        found.points = [f"{each.author}: “{cut(each.text)}”" for each in quoted]
-    else:
-        found.summary = f"{who} wrote in {place}: “{cut(quoted[0].text)}”"
-        found.points = [f"“{cut(each.text)}”" for each in quoted[1:]]
-    if not is_plain:
-        found.summary = f"I cannot tell that by rules. {found.summary}"
-        found.lower("I choose messages by their words, and do not weigh what they mean.", "low")
-    if len(on) > MOST_QUOTED:
-        found.gaps.append(f"These are the last {MOST_QUOTED} of {len(on)} messages.")
-
-
-def _quote_all(
-    view: View, found: Findings, words: list[str], messages: list[Said], place: str
-) -> None:
-    """Everybody's messages that speak of it."""
-    said = topics.tell(found, words, messages, place)
-    if said and (who := OF_ONE.search(view.text)):
-        found.summary = (
-            f"I found nothing that {who['who']} wrote of it in {place}, but this was said:"
-        )
-    elif not said:
-        found.summary = (
-            f"I found nothing about “{' '.join(words)}” in {place}."
-            if words
-            else "I cannot tell that by rules. Name a word of it, as in “What was said about the budget?”."
-        )
-        found.lower("Only words that the question shares with messages were looked for.", "low")
-    elif has(view.text, f"{WHO_SAID}|{WHAT_SAID}"):
-        found.summary = f"This was said of “{' '.join(words)}” in {place}:"
-        if len(said) == 1:
-            found.summary, found.points = (
-                f"{said[0].author} wrote in {place}: “{cut(said[0].text)}”",
-                [],
-            )
+    return next((talk.messages for talk in talks(view, ANYWHERE) if talk.messages), [])

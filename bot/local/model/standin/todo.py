@@ -3,61 +3,34 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, timedelta
 
 from .moments import DAYS, to_next
 from .passages import cut
 from .said import Said
-from .times import MONTHS
-from .words import STOP, has, sentences
+from .words import has, sentences
 
-_SHORT = [month[:3] for month in MONTHS]
-_MONTH = rf"(?:{'|'.join((*MONTHS, *_SHORT))})\b"
-WHEN = (
-    rf"today|tonight|tomorrow|(?:next )?(?:{'|'.join(DAYS)})|next week|end of (?:the )?(?:week|month)|"
-    rf"\d{{1,2}}(?:th|st|nd|rd)? {_MONTH}|{_MONTH} \d{{1,2}}"
-)
 DUE = re.compile(
-    rf"(?<!\s)\s*+,?\s*+\b(?:(?:by|until|before|on|due)\s+)?(?P<when>{WHEN}|\d{{4}}-\d\d-\d\d)\b",
-    re.I,
+    rf",?\s+(?:(?:by|until|before|on|due)\s+)?(?P<when>today|tomorrow|(?:next )?(?:{'|'.join(DAYS)})|"
+    r"\d{4}-\d\d-\d\d|\d{1,2}(?:st|nd|rd|th)? (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)\W*$",
+    re.IGNORECASE,
 )
-DEADLINE = rf"\b(?:(?:by|until|before|due)\s+(?:{WHEN}|\d{{4}}-\d\d-\d\d)|tomorrow|tonight)\b"
-NAME = r"@?\b(?P<who>[A-Z]\w+)(?: [A-Z]\w+)?"
-MINE = re.compile(
-    rf"(?:\b(?:I(?:['’]ll| will| am going to|['’]m going to)|let me) |^will (?!.*\?))(?P<task>(?!do\b)\w.+)|"
-    rf"\bI (?!can|could|would|should|might|may|am|was|were|had|did|have|think|guess|hope|want|need|like|prefer|\w+ed\b)(?P<dated>[a-z]+ .*{DEADLINE}.*)",
-    re.I,
-)
-ASSIGNED = re.compile(
-    r"(?:^\W*(?i:todo|to-do|action(?: item)?|task)\W+@?(?P<who>[A-Z]\w+)(?: [A-Z]\w+)?|^@(?P<at>\w+)(?: [A-Z]\w+)?|^(?P<named>[A-Z]\w+)(?: [A-Z]\w+)?(?=\s*(?:->|→|:)))\s*(?:->|[:,→–-])\s*(?:please )?"
-    r"(?!(?:can|could|will|would|do|does|did|is|are|what|when|who|how|why) )(?P<task>\w.+)",
-)
+MINE = re.compile(r"\bI(?:['’]ll| will) (?P<task>\w.+)")
 THEIRS = re.compile(
-    rf"{NAME}(?:,? (?:please|can you|could you|would you|don['’]t forget(?: to)?)| (?:will|has to|needs to|must|to)) (?:please )?(?P<task>.+)"
+    r"@?\b(?P<who>[A-Z]\w+)(?: [A-Z]\w+)?(?:(?:,? please|,? can you|,? could you| will| has to| needs to) (?:please )?|"
+    r"\s*(?::|->)\s*(?:please )?)(?P<task>\w.+)"
 )
-DUTY = re.compile(r"\b(?P<who>[a-z]+) (?:has to|have to|needs to|need to) (?P<task>.+)")
-"""Said of a team, as "legal has to check"."""
 NOBODYS = re.compile(
-    r"(?:(?<!most )(?<!least )(?<!all )\b(?:somebody|someone|we) (?:needs? to|must|ha(?:s|ve) to)|^(?:please|todo:?|action:|don['’]t forget(?: to)?)) "
-    r"(?P<task>.+)",
-    re.I,
+    r"\b(?:we|somebody|someone) (?:need to|needs to|have to|has to|must) (?P<task>\w.+)|"
+    r"^(?:please|todo:?) (?P<asked>\w.+)",
+    re.IGNORECASE,
 )
-DATED = re.compile(
-    rf"^@?(?P<who>[A-Z]\w+)(?: [A-Z]\w+)? (?P<task>(?!is\b|was\b|has\b|does\b)[a-z]+s\b.*(?i:{DEADLINE}).*)"
-)
-""" "Chloe books the hotel by Friday"."""
 NEXT = re.compile(
-    r"(?:[,;]\s*(?:and |but )?|\s+and )"
-    r"(?=I(?:['’]ll| will| am going to|['’]m going to) |@?[A-Z]\w+(?: [A-Z]\w+)? (?:will|has to|needs to|must|please|can you|could you|would you) |"
-    r"(?:who|what|when|where|which|how)\b)"
+    r"[,;] (?:and )?(?=I(?:['’]ll| will) |@?[A-Z]\w+ (?:will|has to|needs to|please) )"
 )
-"""Where one sentence goes on with what somebody else does, or asks."""
-TALK_OF_IT = r"decide|talk about|discuss|think about|agree|know|see"
-"""What is no task: it is being done."""
-_NO_NAMES = "we it that this they he she you there what who i nobody everybody people yes no ok okay thanks but and so also action actions item items note notes todo date subject attendees decision proposal question answer"
-NO_NAMES = STOP | frozenset(_NO_NAMES.split())
+"""Where one sentence goes on with what somebody else does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,87 +44,54 @@ class Item:
 
 
 def items_of(messages: Sequence[Said]) -> list[Item]:
-    """What is to be done, as messages say; whoever wrote as well is named in full."""
-    named = {name: name for each in messages for name in re.findall(r"@([A-Z]\w+)", each.text)}
-    names = named | {each.author.split()[0]: each.author for each in messages}
-    items = [item for message in messages for item in _of_message(message, names)]
-    return [replace(item, owner=names.get(item.owner or "", item.owner)) for item in items]
+    """What is to be done, as messages say. An owner is one who wrote as well, or was mentioned."""
+    names = {name: name for each in messages for name in re.findall(r"@([A-Z]\w+)", each.text)}
+    names |= {each.author.split()[0]: each.author for each in messages}
+    return [item for message in messages for item in _of_message(message, names)]
 
 
-def _of_message(message: Said, names: Container[str]) -> Iterator[Item]:
+def _of_message(message: Said, names: Mapping[str, str]) -> Iterator[Item]:
     before = ""
     for whole in sentences(message.text):
-        for sentence in () if whole.endswith(":") else NEXT.split(whole):  # a heading
+        for sentence in NEXT.split(whole):
             if item := _read(sentence, message, before, names):
                 yield item
             before = sentence
 
 
-def _read(sentence: str, message: Said, before: str, names: Container[str]) -> Item | None:
+def _read(sentence: str, message: Said, before: str, names: Mapping[str, str]) -> Item | None:
     """The item of a sentence, by the first form that fits."""
-    assigned = ASSIGNED.search(sentence)
-    if assigned and _is_to_somebody(assigned, names):
-        who = assigned["who"] or assigned["at"] or assigned["named"]
-        return _item(assigned["task"], who, message, before)
     if mine := MINE.search(sentence):
-        return _item(mine["task"] or mine["dated"], message.author, message, before)
-    for form in (THEIRS, DUTY, DATED):
-        theirs = form.search(sentence)
-        known = form is not DATED or (theirs and (theirs["who"] in names or theirs[0][0] == "@"))
-        if theirs and known and theirs["who"].lower() not in NO_NAMES:
-            return _item(theirs["task"], theirs["who"], message, before)
+        return _item(mine["task"], message.author, message, before)
+    theirs = THEIRS.search(sentence)
+    if theirs and theirs["who"] in names:
+        return _item(theirs["task"], names[theirs["who"]], message, before)
     nobodys = NOBODYS.search(sentence)
-    if nobodys and not sentence.endswith("?") and not re.match(TALK_OF_IT, nobodys["task"]):
-        return _item(nobodys["task"], None, message, before)
+    if nobodys and not sentence.endswith("?"):
+        return _item(nobodys["task"] or nobodys["asked"], None, message, before)
     return None
-
-
-def _is_to_somebody(assigned: re.Match[str], names: Container[str]) -> bool:
-    """Whether what stands before a colon is a person: "Ben: draft the contract", not "Note: …"."""
-    return not assigned["named"] or assigned["named"] in names or ">" in assigned[0]
-
-
-PART_OF_DAY = r"^\s+(?:morning|noon|afternoon|evening|night)\b"
 
 
 def _item(task: str, owner: str | None, message: Said, before: str) -> Item:
     due = DUE.search(task)
-    # Within the words it stays, as they would make no sense without.
-    ends = due and not re.sub(PART_OF_DAY, "", task[due.end() :]).strip(" .,!?;:")
-    bare = (task[: due.start()] if due and ends else task).strip(" .,!?;:")
+    bare = (task[: due.start()] if due else task).strip(" .,!?;:")
     if len(before.split()) > 2 and has(bare, r"it|this|that|them"):
         bare = f"{bare} ({before.strip(' .!')})"
     return Item(
         task=cut(bare[:1].upper() + bare[1:]),
-        owner=owner and owner[:1].upper() + owner[1:],
-        due=_day(due["when"].lower(), message.at) if due else None,
+        owner=owner,
+        due=_day(due["when"], date.fromisoformat(message.at[:10])) if due else None,
         message=message,
     )
 
 
-def _day(when: str, said_at: str) -> str:
-    """The day that was meant, as a date, counted from when it was said."""
-    day = date.fromisoformat(said_at[:10])
-    if when in ("today", "tonight"):
-        return day.isoformat()
-    if when == "tomorrow":
-        return (day + timedelta(days=1)).isoformat()
-    name = when.removeprefix("next ")
+def _day(when: str, said_on: date) -> str:
+    """The day that was meant, counted from when it was said."""
+    name = when.lower().removeprefix("next ")
     if name in DAYS:
-        return (day + to_next(name, day)).isoformat()
-    return _of_calendar(when, day)
-
-
-def _of_calendar(when: str, after: date) -> str:
-    """ "15 December" or "dec 15th" as the next such day."""
-    number, month = re.search(r"\d+", when), re.search(_MONTH, when, re.IGNORECASE)
-    if "-" in when or not (number and month):
-        return when
-    try:
-        named = date(after.year, _SHORT.index(month[0][:3]) + 1, int(number[0]))
-    except ValueError:
-        return when
-    return (named if named >= after else named + timedelta(days=365)).isoformat()
+        return (said_on + to_next(name, said_on)).isoformat()
+    ahead = {"today": 0, "tomorrow": 1}.get(name)
+    return when if ahead is None else (said_on + timedelta(ahead)).isoformat()
 
 
 def told(item: Item) -> str:

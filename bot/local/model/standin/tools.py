@@ -13,19 +13,38 @@ from .outputs import failed, reason
 from .view import ACQUIRE, View
 from .words import content, overlap
 
-GENERIC_ENOUGH = 1.5
 NAMED_ENOUGH = 0.6  # of the words of a tool's name, as the question has to speak of
 NO_TOOLS = frozenset({ACQUIRE, COMPLETE, "dispatch_subagent"})
-_HANDLES = re.compile(r"^(?:handle|made|edited): .*$\n?|^\[(?:lines|rows) .*\]$\n?", re.M)
+QUOTED = re.compile(r"[\"“'‘]([^\"”'’]+)[\"”'’]")
+HANDLES = re.compile(r"^(?:handle|made|edited): .*$\n?|^\[(?:lines|rows) .*\]$\n?", re.M)
 
 
 def is_asked(view: View) -> bool:
     """Whether the question speaks of a tool by its name."""
-    return not view.turn.files and fitting(view) is not None
+    return not view.turn.files and _fitting(view) is not None
 
 
-def fitting(view: View) -> str | None:
-    """The tool whose name and description speak most of the question, if any does."""
+def answer(view: View, found: Findings) -> None:
+    """Call a tool of which only its schema is known, and quote what it says."""
+    name = _fitting(view) or ""
+    schema = view.offered.get(name, {}).get("parameters") or {}
+    known = _guessed(schema, view.text)
+    if name in view.offered and not _is_enough(known, schema):
+        found.puzzled(database=view.knows("list_databases"))
+        return
+    readable = name.rpartition("__")[2].replace("_", " ")
+    output = view.do(name, f"The tool “{readable}” fits the words of the question.", **known)
+    if failed(output):
+        found.summary, found.confidence = reason(output), "low"
+        return
+    found.summary = HANDLES.sub("", output).strip()[:600] or "It is done."
+    found.source(f"The tool “{readable}”", None, "What it returned, quoted.")
+    found.lower("The arguments were guessed from the words of the question.")
+
+
+def _fitting(view: View) -> str | None:
+    """The tool whose name has most words of the question, where it knows all of them that cannot be
+    its arguments."""
     asked = content(view.text)
     described = {name: tool.get("description", "") for name, tool in view.offered.items()}
     described.update(view.catalogue)
@@ -35,43 +54,12 @@ def fitting(view: View) -> str | None:
         if name not in NO_TOOLS and _is_named(asked, name)
     }
     best = max(scores, key=lambda name: scores[name], default=None)
-    if best is None or scores[best] < GENERIC_ENOUGH or len(view.text.split()) < 2:
+    if best is None or len(view.text.split()) < 2:
         return None
     schema = view.offered.get(best, {}).get("parameters") or {}
-    known = f"{best} {described[best]} {json.dumps(schema)}"
-    return None if _unheard_of(view.text, known) else best
-
-
-def _unheard_of(text: str, known: str) -> list[str]:
-    """The words of a question that neither a tool's description knows nor can be what it is given: a
-    name, a number or what is quoted."""
-    given = re.sub(r"[\"“'‘][^\"”'’]+[\"”'’]|(?<!^)\b[A-Z]\w+|\w*\d\w*", " ", text)
-    about = content(known)
-    return [word for word in content(given) if overlap(about, [word]) == 0]
-
-
-def answer(view: View, found: Findings) -> None:
-    """Call a tool of which only its schema is known, and quote what it says."""
-    name = fitting(view)
-    if name is None:
-        found.puzzled(database=view.knows("list_databases"))
-        return
-    schema = view.offered.get(name, {}).get("parameters") or {}
-    known = _guessed(schema, view)
-    if name in view.offered and not (_is_certain(known) and _is_enough(known, schema)):
-        found.puzzled(database=view.knows("list_databases"))
-        return
-    readable = name.rpartition("__")[2].replace("_", " ")
-    output = view.do(name, f"The tool “{readable}” fits the words of the question.", **known)
-    if failed(output):
-        if "MCP server" not in output:
-            found.puzzled(database=view.knows("list_databases"))
-            return
-        found.summary, found.confidence = reason(output), "low"
-        return
-    found.summary = _HANDLES.sub("", output).strip()[:600] or "It is done."
-    found.source(f"The tool “{readable}”", None, "What it returned, quoted.")
-    found.lower("The arguments were guessed from the words of the question.")
+    about = content(f"{best} {described[best]} {json.dumps(schema)}")
+    given = re.sub(r"(?<!^)\b[A-Z]\w+|\w*\d\w*", " ", QUOTED.sub(" ", view.text))
+    return best if all(overlap(about, [word]) for word in content(given)) else None
 
 
 def _is_named(asked: list[str], name: str) -> bool:
@@ -80,23 +68,18 @@ def _is_named(asked: list[str], name: str) -> bool:
     return bool(words) and sum(word in asked for word in words) / len(words) >= NAMED_ENOUGH
 
 
-def _is_certain(known: dict[str, Any]) -> bool:
-    """Whether no two arguments were guessed to be the same words: then both are wrong."""
-    words = [value for value in known.values() if isinstance(value, str)]
-    return len(words) == len(set(words))
-
-
 def _is_enough(known: dict[str, Any], schema: dict[str, Any]) -> bool:
-    """Whether no list is wanted that may not be empty: no rule guesses what would stand in it."""
+    """Whether no list is wanted that may not be empty, which no rule guesses, and no two arguments
+    were guessed to be the same words: then both are wrong."""
     parts = schema.get("properties", {})
-    return not any(part.get("minItems") for name, part in parts.items() if name not in known)
+    words = [value for value in known.values() if isinstance(value, str)]
+    lacking = any(part.get("minItems") for name, part in parts.items() if name not in known)
+    return not lacking and len(words) == len(set(words))
 
 
-def _guessed(schema: dict[str, Any], view: View) -> dict[str, Any]:
+def _guessed(schema: dict[str, Any], text: str) -> dict[str, Any]:
     """Values for the required arguments: choices by the question's words, numbers, names."""
-    text = view.text
     numbers = re.findall(r"\d+(?:\.\d+)?", text)
-    quoted = re.findall(r"[\"“'‘]([^\"”'’]+)[\"”'’]", text)
     named = re.findall(r"(?<!^)(?<![.?!] )\b[A-Z]\w+(?: [A-Z]\w+)*", text)
     known: dict[str, Any] = {}
     for name, part in schema.get("properties", {}).items():
@@ -110,5 +93,5 @@ def _guessed(schema: dict[str, Any], view: View) -> dict[str, Any]:
             value = float(numbers.pop(0))
             known[name] = int(value) if shape["type"] == "integer" else value
         elif shape.get("type") == "string" and not shape.get("enum"):
-            known[name] = next(iter(quoted + named), text)
+            known[name] = next(iter(QUOTED.findall(text) + named), text)
     return known
