@@ -76,7 +76,7 @@ class Runner:
         if record.outcome and record.phase is Phase.DELIVERED:
             return record.outcome
         post = runs.post(record.run_id, lease)
-        if request.replaces and not await post.message():
+        if request.replaces and record.state is None and not await post.message():
             await self._take_over(request, post)
         async with self.open_surface(request, post) as surface:
             asking = Questions(
@@ -92,7 +92,8 @@ class Runner:
         return outcome
 
     async def _take_over(self, request: Request, post: Post) -> None:
-        """The newest message of the runs whose question was edited becomes this one's."""
+        """The newest message of the runs whose question was edited becomes this one's: before it is
+        begun, as later it may have left that for one below."""
         for run_id in reversed(request.replaces):
             if ts := await self._stores.runs.message(run_id):
                 await post.save_message(ts)

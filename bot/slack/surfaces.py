@@ -100,7 +100,7 @@ async def _message(
     """The message in which the run shows itself, `ts` so far, and the stream that it may be."""
     if request.private:
         return None, None
-    stays = request.replaces or request.superseded or request.withdrawn
+    stays = request.superseded or request.withdrawn
     if ts and not stays and await is_above_cards(ts, post) and await leave(ts, post, poster):
         ts = None
     return (ts, poster.adopted(ts)) if ts else await _begun(request, post, poster)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.local.model import ModelRequest, Reply, ResponsesServer, call, finish
+from bot.local.model import ModelRequest, Reply, ResponsesServer, Script, call, finish
 from bot.local.workspace import ADA, NotAnswered, Workspace
 from bot.slack.render.buttons import APPROVE, DENY
 from tests.faults.processes import environment, started
@@ -67,3 +67,34 @@ async def test_killed_at_every_step_of_a_question_to_people(tmp_path: Path) -> N
             [terminal] = bot.terminals(SALES, thread)
             assert float(terminal["ts"]) > float(str(card["ts"])) + LONG_AGO
             assert posted(bot) == 1
+
+
+async def test_a_revised_answer_is_killed_on_its_way_below_the_card(tmp_path: Path) -> None:
+    """Between the answer that it revises, which is taken away, and its own message."""
+    orders, log = tmp_path / "orders", tmp_path / "log"
+    orders.mkdir()
+    wanted = {"channel": "general", "text": "Hello", "thread": None}
+    brain = Script(
+        [
+            finish(answer("Nothing.")),
+            call("acquire_tools", {"names": ["post_message"]}),
+            call("post_message", wanted),
+            finish(answer("Posted.")),
+        ]
+    )
+    async with Workspace.open() as ws, ResponsesServer.open(brain=brain) as api:
+        bot = Deployment(ws, api)
+        settings = environment(ws, api, tmp_path, bot_failpoints=str(orders))
+        async with started("serve", settings, log) as process:
+            thread = await bot.ask(ADA, SALES, "What do you post?")
+            await bot.answered(SALES, thread)
+            (orders / "message-left").write_text("kill")
+            await ws.edit(ADA, SALES, thread, f"<@{ws.bot_user_id}> Post it!")
+            [card] = await ws.until(lambda: cards(bot, thread))
+            with suppress(NotAnswered):
+                await ws.click(ADA, SALES, str(card["ts"]), APPROVE)
+            await process.wait()
+        assert bot.terminals(SALES, thread) == []
+        async with started("serve", settings, log):
+            [terminal] = await bot.answered(SALES, thread, seconds=30)
+            assert float(terminal["ts"]) > float(str(card["ts"]))
