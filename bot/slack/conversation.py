@@ -95,21 +95,20 @@ class SlackConversation:
         request = current_request()
         async with for_the_model():
             channel, thread = await self._place(request)
+            file = await files.upload(
+                self._clients, data, name=name, alt=_alt(name, clean(comment))
+            )
+            if not request.request.private:  # before anybody sees it, as an edit may take it away
+                await self._note_file(request.run_id, file)
             failpoint("file-sharing")
-            shared = await self._clients.writes.files_upload_v2(
-                channel=channel,
+            shared = await self._clients.writes.files_completeUploadExternal(
+                files=[{"id": file, "title": name}],
+                channel_id=channel,
                 thread_ts=thread,
-                content=data,
-                filename=name,
-                title=name,
-                alt_txt=_alt(name, clean(comment)),
                 initial_comment=LinkGate().mrkdwn(clean(comment)) or None,
             )
         failpoint("file-shared")
-        file = shared.get("file") or {}
-        if "id" in file and not request.request.private:
-            await self._note_file(request.run_id, str(file["id"]))
-        link = file.get("permalink")
+        link = shared["files"][0].get("permalink")
         return str(link) if link else None
 
     async def check_place(self, channel: str, *, thread: str | None = None) -> None:

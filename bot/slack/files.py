@@ -1,4 +1,4 @@
-"""Downloads of what people attached. The bot's token goes to Slack's file host and nowhere else."""
+"""Downloads of what people attached, and uploads. The bot's token goes to Slack's file host and nowhere else."""
 
 from __future__ import annotations
 
@@ -61,6 +61,16 @@ async def _fetch(
             data += chunk
             _refuse_large(name, len(data), max_bytes)
         return bytes(data)
+
+
+async def upload(clients: Clients, data: bytes, *, name: str, alt: str | None) -> str:
+    """Bring a file to Slack, where nobody sees it until its upload is completed; returns its id."""
+    place = await clients.writes.files_getUploadURLExternal(
+        filename=name, length=len(data), alt_txt=alt
+    )
+    async with clients.session.post(place["upload_url"], data=data) as response:
+        response.raise_for_status()
+    return str(place["file_id"])
 
 
 def _is_slacks(url: str, base_url: str) -> bool:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
-from bot.local.model import ModelRequest, Reply, finish, held
-from bot.local.workspace import ADA, BEN
+from bot.local.model import ModelRequest, Reply, ResponsesServer, Script, call, finish, held
+from bot.local.workspace import ADA, BEN, Workspace
 from bot.slack.render.buttons import DEEPER, REGENERATE, RETRY
+from tests.faults.processes import environment, started
 from tests.support.deployment import Deployment, deployed
 from tests.support.runs import answer
 
@@ -233,3 +235,29 @@ def _kept(bot: Deployment) -> list[object]:
         for e in bot.ws.effects
         if e.method == "agents.sessions.setStatus" and e.args["status"] == "processing"
     ]
+
+
+async def test_a_file_of_a_killed_run_goes_with_its_question(tmp_path: Path) -> None:
+    """It was shared, and the process died before it could say so; then the question was edited."""
+    orders, log = tmp_path / "orders", tmp_path / "log"
+    orders.mkdir()
+    (orders / "file-shared").write_text("kill")
+    shared = {"name": "a.csv", "content": "a\n1\n", "handle": None, "comment": ""}
+    brain = Script(
+        [
+            call("acquire_tools", {"names": ["share_file"]}),
+            call("share_file", shared),
+            finish(answer("Re: How few?")),
+        ]
+    )
+    async with Workspace.open() as ws, ResponsesServer.open(brain=brain) as api:
+        bot = Deployment(ws, api)
+        settings = environment(ws, api, tmp_path, bot_failpoints=str(orders))
+        async with started("serve", settings, log) as process:
+            root = await bot.ask(ADA, SALES, "How many?")
+            await process.wait()
+        assert len(_files(bot, root)) == 1
+        async with started("serve", settings, log):
+            await ws.edit(ADA, SALES, root, f"<@{ws.bot_user_id}> How few?")
+            await one_message(bot, root, "Re: How few?")
+        assert _files(bot, root) == []
