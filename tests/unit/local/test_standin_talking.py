@@ -52,6 +52,7 @@ def words(told: Told) -> str:
         ("how do I use a real model?", "start `bot dev` again"),
         ("this is stupid", "I cannot answer this."),
         ("remember to call Ben", "I cannot answer this."),
+        ("remember what we said", "I cannot answer this."),
         ("Hallo, was kannst du?", "Ich bin nur der Platzhalter"),
         ("Bonjour", "Je ne suis que le remplaçant"),
         ("売上を教えてください", "英語しか分かりません"),
@@ -70,6 +71,7 @@ def words(told: Told) -> str:
             "post the summary of this thread to #general",
             "Nothing was posted: I cannot tell which words",
         ),
+        ("Was kannst du?", "verstehe wenig mehr als Englisch"),
         ("wie viele tickets sind noch offen?", "verstehe wenig mehr als Englisch"),
     ],
 )

@@ -106,8 +106,6 @@ async def test_what_a_message_does_not_say_its_thread_may(thread: Thread) -> Non
     ended = await thread.ask("Who fixes the login page?", quoted=quoted)
     assert ended.names == ["read_thread"]
     assert "Ben Okafor: The login page fails on Safari." in ended.answer["summary"]
-    ended = await thread.ask("who wrote that?", quoted="We agreed that the launch of the shop")
-    assert ended.answer["summary"].startswith("Ada Lovelace wrote it")
     ended = await thread.ask("What about the zebra?", quoted="Nothing of it here.")
     assert "The thread" not in str(ended.answer["sources"])
 
@@ -124,7 +122,7 @@ async def test_one_sentence_may_give_several_people_something_to_do() -> None:
         ("Tell the agency", "Chloe"),
     ]
     ended = await told(thread, "ThreadSummary", "Summarise this thread.")
-    assert "“Launch in March.” Nobody" in ended.answer["about"]
+    assert "“Launch in March.” The last word" in ended.answer["about"]
 
 
 @pytest.fixture

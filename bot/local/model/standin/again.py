@@ -18,7 +18,6 @@ WHY = re.compile(
     r"how did you (?:get|calculate|work out) (?:that|this|it)|what(?:'s| is| are) (?:the|your) sources?",
     re.IGNORECASE,
 )
-LONGEST_QUERY = 300  # characters that somebody reads
 
 
 def is_asked(view: View) -> bool:
@@ -50,13 +49,3 @@ def answer(view: View, found: Findings) -> None:
         f"My last answer rests on {listed(titles[:3])}, and the steps above it show how I got there. I can "
         "tell what the figures and words there are, not the reasons behind them."
     )
-    if (sql := _query(view)) and len(sql) <= LONGEST_QUERY:
-        found.points.append(f"The query was `{sql}`")
-
-
-def _query(view: View) -> str | None:
-    """The statement that a database was asked for the last answer; None where there was none."""
-    answered = next((turn for turn in reversed(view.turns[:-1]) if turn.steps), None)
-    steps = reversed(answered.steps if answered else [])
-    asked = (step.arguments["sql"] for step in steps if step.tool == "query_database")
-    return next((" ".join(sql.split()) for sql in asked), None)

@@ -8,15 +8,13 @@ from datetime import datetime
 
 from .findings import Findings
 from .outputs import failed, reason
-from .phrasing import Sentence, sentence
+from .phrasing import sentence
 from .view import View
-from .words import has, plural
+from .words import has
 
-_NAME = r"(?:<@)?@?(?P<name>[A-Z][\w.-]+(?: [A-Z][\w-]+)?)>?"
 PERSON = re.compile(
-    rf"(?:[Ww]ho(?: is|'s)|[Aa]bout) {_NAME}|"
-    r"[Ww]hat(?: is|'s) @?(?P<whose>[A-Z]\w+(?: [A-Z]\w+)?|my)(?:'s?)? (?:time ?zone|local time|title|role|job)|"
-    r"[Ww]hat time is it for @?(?P<where>[A-Z]\w+(?: [A-Z]\w+)?)|[Ww]ho am (?P<me>I)"
+    r"(?:[Ww]ho(?: is|'s)|[Aa]bout) (?:<@)?@?(?P<name>[A-Z][\w.-]+(?: [A-Z][\w-]+)?)>?|[Ww]ho am (?P<me>I)|"
+    r"[Ww]hat(?: is|'s) (?P<whose>[A-Z]\w+(?: [A-Z]\w+)?|my)(?:'s?)? (?:time ?zone|local time|title|role|job)"
 )
 MEMBERS = re.compile(
     r"who(?: is|'s| are) (?:here|in #)|how many people are(?: there)? (?:here|in #)|(?:list )?the members of #",
@@ -32,7 +30,7 @@ CHANNEL = re.compile(
     re.IGNORECASE,
 )
 ITEMS = re.compile(
-    r"(?:(?:which|what) |list (?:the )?)(?P<what>files|canvases|pins|pinned messages)(?: are)?(?: there)?(?: (?:here|in #))?|"
+    r"(?:(?:which|what|list|the|list the) )?(?P<what>files|canvases|pins|pinned messages)(?: are)?(?: there)?(?: (?:here|in #))?|"
     r"what(?: is|'s) (?P<pinned>pinned)(?: (?:here|in #))?",
     re.IGNORECASE,
 )
@@ -49,6 +47,11 @@ PIN = re.compile(
     r"^\[(?P<at>[^\]]+)\] (?P<by>[^:]+): (?P<text>.*?)(?: \(file: .*\))? \((?P<url>http\S+)\)$",
     re.M,
 )
+NOUNS = {
+    "pins": ("pinned message", "pinned messages"),
+    "files": ("file", "files"),
+    "canvases": ("canvas", "canvases"),
+}
 MOST = 15
 
 
@@ -87,27 +90,25 @@ def _person(view: View, found: Findings, asked: re.Match[str]) -> None:
         found.summary = f"I found nobody in this workspace whose name or title has “{name}”."
         found.follow_ups = ["Who is in this channel?"]
         return
-    first, told = people[0], [f"{_described(each)}." for each in people[:MOST]]
-    found.summary = told[0]
-    if is_me:
-        found.summary = f"You are {_name(first)}{_facts(first)}. Your time zone is {first['zone']}, where it is {first['now']}."
-    elif len(told) > 1:
-        found.summary, found.points = f"{len(people)} people fit “{name}”:", told
+    first = people[0]
+    is_there = f"in the time zone {first['zone']}, where it is {first['now']} now."
+    found.summary = (
+        f"You are {_who(first)}, {is_there}" if is_me else f"{_who(first)} is {is_there}"
+    )
+    if len(people) > 1 and not is_me:
+        found.summary, found.points = f"{len(people)} people fit “{name}”:", _lines(people)
     found.source("The workspace's directory", None, "Names, titles and time zones.")
 
 
-def _described(person: re.Match[str]) -> str:
-    facts = _facts(person)
-    return f"{_name(person)}{facts}{',' * bool(facts)} is in the time zone {person['zone']}, where it is {person['now']} now"
+def _lines(people: list[re.Match[str]]) -> list[str]:
+    return [f"{_who(each)}: {each['zone']}, {each['now']} there" for each in people[:MOST]]
 
 
-def _name(person: re.Match[str]) -> str:
-    real = person["real"] or person["name"]
-    return f"**{real}**" + (f" (@{person['name']})" if person["real"] else "")
-
-
-def _facts(person: re.Match[str]) -> str:
-    return "".join(f", {each}" for each in person["more"].split(" · ") if each)
+def _who(person: re.Match[str]) -> str:
+    """The name, and what else the profile says: "**Ben Okafor** (@ben, Buyer)"."""
+    called = [f"@{person['name']}"] if person["real"] else []
+    more = [*called, *filter(None, person["more"].split(" · "))]
+    return f"**{person['real'] or person['name']}**" + (f" ({', '.join(more)})" if more else "")
 
 
 def _members(view: View, found: Findings, _: re.Match[str]) -> None:
@@ -122,10 +123,7 @@ def _members(view: View, found: Findings, _: re.Match[str]) -> None:
         return
     number = "One person is" if len(people) == 1 else f"{len(people)} people are"
     found.summary = f"{number} in {place}{', and I am as well' * (len(everybody) > len(people))}:"
-    found.points = [
-        f"{_name(each)}{_facts(each)}: {each['zone']}, {each['now']} there"
-        for each in people[:MOST]
-    ]
+    found.points = _lines(people)
     found.source(f"Members of {place}", None, "Who is there.")
 
 
@@ -165,39 +163,29 @@ def _channel(view: View, found: Findings, _: re.Match[str]) -> None:
 
 def _items(view: View, found: Findings, asked: re.Match[str]) -> None:
     what = (asked["what"] or "pins").lower().replace("pinned messages", "pins")
-    said = sentence(view.text)
-    output = view.do(
-        "list_channel_items", f"I look at the {what}.", what=what, channel=said.channel
-    )
-    place = _place(view, said) or "this conversation"
+    channel = sentence(view.text).channel
+    output = view.do("list_channel_items", f"I look at the {what}.", what=what, channel=channel)
+    place = _place(view) or "this conversation"
     items = (
         [
             f"{each['by']}, {_when(each['at'])}: [{each['text']}]({each['url']})"
             for each in PIN.finditer(output)
         ]
         if what == "pins"
-        else [_kept(each) for each in FILE.finditer(output)]
+        else [
+            f"**{each['name'].strip('`')}**, from {each['by']}, {_when(each['at'])}"
+            for each in FILE.finditer(output)
+        ]
     )
-    noun = {"pins": "pinned message", "files": "file", "canvases": "canvas"}[what]
+    one, many = NOUNS[what]
     if not items:
-        _failed(found, output, f"There are no {_many(noun)} in {place}.")
+        _failed(found, output, f"There are no {many} in {place}.")
         return
-    are = f"is 1 {noun}" if len(items) == 1 else f"are {len(items)} {_many(noun)}"
-    found.summary = f"There {are} in {place}:"
-    found.points = items[:MOST]
+    are = f"is 1 {one}" if len(items) == 1 else f"are {len(items)} {many}"
+    found.summary, found.points = f"There {are} in {place}:", items[:MOST]
     if len(items) > MOST:
         found.gaps.append(f"These are the newest {MOST}.")
-    found.source(place[:1].upper() + place[1:], None, f"The {_many(noun)}.")
-
-
-def _many(noun: str) -> str:
-    return "canvases" if noun == "canvas" else plural(noun)
-
-
-def _kept(file: re.Match[str]) -> str:
-    size = int(file["size"].replace(",", "")) if file["size"] else 0
-    told = f", {size / 1000:,.0f} kB" if size >= 1000 else f", {size} bytes" if size else ""
-    return f"**{file['name'].strip('`')}**{told}, from {file['by']}, {_when(file['at'])}"
+    found.source(place[:1].upper() + place[1:], None, f"The {many}.")
 
 
 def _when(at: str) -> str:
@@ -205,9 +193,9 @@ def _when(at: str) -> str:
     return f"{moment.day} {moment:%B} at {moment:%H:%M}"
 
 
-def _place(view: View, said: Sentence | None = None) -> str:
+def _place(view: View) -> str:
     """The channel that was named, else where this is; "" in a direct message."""
-    said = said or sentence(view.text)
+    said = sentence(view.text)
     if said.channel:
         return said.channel if said.place == "that channel" else said.place
     return view.turn.place if view.turn.place.startswith("#") else ""

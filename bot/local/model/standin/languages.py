@@ -7,8 +7,8 @@ import re
 from .findings import Findings
 from .view import View
 
-_GERMAN = "hallo der das und ist wie wer wo nicht ich bitte kannst zeige für viele wieviele eine danke fasse mit von auf sind noch offen gibt haben wir"
-_FRENCH = "bonjour salut le la des une est quel quelle combien pour dans avec je vous sont nous merci moi cette ces résume"
+_GERMAN = "hallo du dir geht der das und ist wie wer wo nicht ich bitte kannst zeige für viele wieviele eine danke fasse mit von auf sind noch offen gibt haben wir"
+_FRENCH = "bonjour salut le la des une est quel quelle combien pour dans avec je vous ça beaucoup sont nous merci moi cette ces résume"
 _SPANISH = "hola el los las una es qué cuál cuántos cómo por para con gracias puedes hay"
 KNOWN = (
     (frozenset(_GERMAN.split()), "Ich bin nur der Platzhalter für ein Modell und verstehe wenig mehr als Englisch. Mit `OPENAI_API_KEY` antwortet ein richtiges Modell, auch auf Deutsch."),

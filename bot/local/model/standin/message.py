@@ -8,7 +8,6 @@ from .findings import Findings
 from .hearing import this_thread
 from .passages import quote_from, summarise
 from .phrasing import bare
-from .said import messages_of
 from .view import View
 from .words import content, overlap
 
@@ -17,7 +16,6 @@ GIST = re.compile(
     r"what (?:does (?:this|it) mean|is (?:this|it) about)|tl;?dr",
     re.IGNORECASE,
 )  # nothing is said where a message was forwarded without words
-AUTHOR = re.compile(r"who (?:wrote|said|posted|sent) (?:this|that|it)", re.IGNORECASE)
 
 
 def is_asked(view: View) -> bool:
@@ -26,29 +24,17 @@ def is_asked(view: View) -> bool:
 
 
 def answer(view: View, found: Findings) -> None:
-    """Its gist, who wrote it, or what it says of the question's words; else what its thread says."""
+    """Its gist, or what it says of the question's words; else what its thread says."""
     asked, quoted = bare(view.text), view.turn.quoted
     if not asked or GIST.fullmatch(asked):
         found.source("The message", None, "What it says.")
         summarise(found, quoted, "The message")
-    elif AUTHOR.fullmatch(asked):
-        _tell_author(view, found)
     elif not _speaks_of(quoted, view) and (thread := _thread(view)):
         found.source("The thread", None, "What people said in it.")
         quote_from(found, view.text, thread, "The thread")
     else:
         found.source("The message", None, "What it says.")
         quote_from(found, view.text, quoted, "The message")
-
-
-def _tell_author(view: View, found: Findings) -> None:
-    output = view.do("read_thread", "I look who wrote it.", limit=100)
-    messages = (each for each in messages_of(output) if each.repeats(view.turn.quoted))
-    if message := next(messages, None):
-        found.summary = f"{message.author} wrote it, on {message.at}."
-        found.source(f"{message.author}, {message.at}", message.url, "Who wrote it.")
-    else:
-        found.summary = "I cannot tell: the thread that I can read here does not hold that message."
 
 
 def _speaks_of(text: str, view: View) -> bool:

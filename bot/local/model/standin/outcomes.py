@@ -43,8 +43,8 @@ def unanswered(messages: Sequence[Said]) -> list[Sentence]:
     for place, message in enumerate(messages):
         others = [m for m in messages[place + 1 :] if m.author != message.author]
         later = [m.text for m in messages[place + 1 :] if m in others or has(m.text, DECIDED)]
-        for sentence in sentences(message.text):
-            if not sentence.endswith("?") or (others and _answers(others[0].text, sentence)):
+        for sentence in () if message.is_of_bot else sentences(message.text):
+            if not sentence.endswith("?") or (others and _answers(others[0], sentence)):
                 continue
             asked = content(sentence)
             if not any(overlap(asked, content(text)) >= 1 for text in later):
@@ -52,8 +52,12 @@ def unanswered(messages: Sequence[Said]) -> list[Sentence]:
     return found
 
 
-def _answers(reply: str, question: str) -> bool:
-    """Whether a reply has the form of an answer: a yes or no, or a time or number where that is asked."""
+def _answers(said: Said, question: str) -> bool:
+    """Whether a reply is the bot's, or has the form of an answer: a yes or no, or a time or number
+    where that is asked."""
+    reply = said.text
+    if said.is_of_bot:
+        return True
     if has(question, r"when|how (?:much|many|long)|(?:what|which) (?:day|date|time)"):
         return bool(OF_TIME.search(reply))
     if has(question, "who"):

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 LEAD = re.compile(
-    r"(?:(?:hi|hello|hey|ok|okay|so|and|but|now|please|can you|could you|tell me|show me)\b[\s,.!]*)*",
+    r"(?:(?:hi|hello|hey|bot|ok|okay|so|and|but|now|please|can you|could you|tell me|show me)\b[\s,.!]*)*",
     re.IGNORECASE,
 )
 TAIL = re.compile(r"(?:[\s,.!?…]|\b(?:please|thanks)\b)*$", re.IGNORECASE)

@@ -35,7 +35,7 @@ FORMS = tuple(
         ("decision", rf"what (?:was|is|has been|did we|have we) (?:decided?|agreed?){_TOPIC}"),
         ("decision", rf"{_WHICH}decisions(?: (?:are|were|there|made))*{_TOPIC}"),
         ("action item", rf"{_WHICH}(?:action items|to-?dos|next steps)(?: (?:are|there))*|who (?:does|has to do) what"),
-        ("action item", rf"what (?:do|does|has) {_WHO}(?: have| need)? to do|what is (?:left )?to (?:do|be done)"),
+        ("action item", rf"what (?:do|does) {_WHO} (?:have|need) to do|what is (?:left )?to (?:do|be done)"),
         ("open question", rf"{_WHICH}(?:open|unanswered) questions(?: (?:are|there))*"),
         ("open question", r"(?:what|which questions) (?:is|are)(?: still)? (?:open|unanswered)"),
         ("said", rf"what did {_WHO} (?:say|write|ask){_TOPIC}|what did (?:people|we|anyone) say about (?P<of>.+)"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 from .conversation import COMPLETE
@@ -17,8 +16,6 @@ from .words import sentences
 
 MOST_MOMENTS = 5
 LONG = 6  # messages; of a shorter thread the rest of the summary says all
-ASKED_BY_BUTTON = " asked:\n"
-"""How the bot says what a shortcut asked, where that is asked in public."""
 FIXED = "Sentences are picked by their words; nothing is rephrased or weighed."
 
 
@@ -43,14 +40,14 @@ def answer(view: View, found: Findings) -> None:
     """Read the thread and fill in the fields of the result."""
     kind = wanted(view)
     output = view.do("read_thread", "I read the whole thread first.", fresh=True, limit=200)
-    written = [m for m in messages_of(output) if not m.repeats(view.text)]
+    written = [each for each in messages_of(output) if not each.repeats(view.text)]
     messages = [each for each in written if not each.is_of_bot]
     if not messages:
         found.summary = "There is nothing to read in this thread."
         found.lower("No messages came back." if was_read(output) else reason(output), "low")
         return
     if kind == "summary":
-        _summarise(found, messages, _answered(written))
+        _summarise(found, written, messages)
     elif kind == "actions":
         _list(found, messages)
     else:
@@ -58,37 +55,25 @@ def answer(view: View, found: Findings) -> None:
     found.gaps.append(FIXED)
 
 
-def _answered(written: list[Said]) -> list[tuple[Said, Said]]:
-    """Messages that the bot answered, each with what it wrote right after."""
-    both = pairwise(each for each in written if ASKED_BY_BUTTON not in each.text)
-    return [(asked, then) for asked, then in both if then.is_of_bot and not asked.is_of_bot]
-
-
-def _summarise(found: Findings, messages: list[Said], answered: list[tuple[Said, Said]]) -> None:
-    asked = [each for each, _ in answered]
-    found.summary = f"{messages[0].author} began with {_quote(messages[0])}"
-    found.summary += f"{'.' * (found.summary[-2] not in '.!?…')} {_end(messages, answered)}"
-    moments = messages if len(messages) >= LONG else []
+def _summarise(found: Findings, written: list[Said], messages: list[Said]) -> None:
+    first, last = messages[0], written[-1]
+    found.summary = f"{first.author} began with {_quote(first)}"
+    found.summary += f"{'.' * (found.summary[-2] not in '.!?…')} {_end(decided(messages), last)}"
     found.fields = {
         "decisions": [_statement(each) for each in decided(messages)],
-        "open_questions": [_statement(q) for q in unanswered(messages) if q[0] not in asked],
+        "open_questions": [_statement(each) for each in unanswered(written)],
         "participants": list(dict.fromkeys(message.author for message in messages)),
-        "timeline": _timeline([each for each in moments if each not in asked]),
+        "timeline": _timeline(messages if len(messages) >= LONG else []),
     }
-    number = f"{len(messages)} message{'s' * (len(messages) > 1)}"
-    mine = f", and {len(answered)} of mine" if answered else ""
-    found.source(f"The thread, {number}{mine}", messages[0].url, "All that was read.")
+    number = f"{len(written)} message{'s' * (len(written) > 1)}"
+    found.source(f"The thread, {number}", first.url, "All that was read.")
 
 
-def _end(messages: list[Said], answered: list[tuple[Said, Said]]) -> str:
-    if decisions := decided(messages):
+def _end(decisions: list[Sentence], last: Said) -> str:
+    if decisions:
         message, sentence = decisions[-1]
         return f"The last decision there, by {message.author}: “{cut(sentence)}”"
-    if answered and answered[-1][0] == messages[-1]:
-        return f"My last answer there is: {_quote(answered[-1][1])}"
-    if len(messages) == 1:
-        return "Nobody has replied yet."
-    return f"The last word is {messages[-1].author}'s: {_quote(messages[-1])}"
+    return f"The last word is {last.author}'s: {_quote(last)}"
 
 
 def _quote(message: Said) -> str:

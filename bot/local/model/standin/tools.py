@@ -14,7 +14,15 @@ from .view import ACQUIRE, View
 from .words import content, overlap
 
 NAMED_ENOUGH = 0.6  # of the words of a tool's name, as the question has to speak of
-NO_TOOLS = frozenset({ACQUIRE, COMPLETE, "dispatch_subagent"})
+NO_TOOLS = frozenset(
+    (
+        *(ACQUIRE, COMPLETE, "dispatch_subagent", "create_canvas", "edit_canvas", "add_reaction"),
+        *("remember", "remember_for_others", "forget", "forget_for_others", "share_file"),
+        *("post_message", "schedule_message", "cancel_scheduled_message", "schedule_prompt"),
+        "cancel_schedule",
+    )
+)
+"""What changes something is only called by the rules that are made for it."""
 QUOTED = re.compile(r"[\"“'‘]([^\"”'’]+)[\"”'’]")
 HANDLES = re.compile(r"^(?:handle|made|edited): .*$\n?|^\[(?:lines|rows) .*\]$\n?", re.M)
 
