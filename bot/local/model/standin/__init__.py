@@ -19,7 +19,7 @@ from .conversation import COMPLETE, LONGEST, Turn, in_common
 from .findings import Findings, NoFigure
 from .intents import INTENTS, Intent
 from .view import Missing, Need, OutOfTurns, View
-from .wishes import follow, wished, wished_by_the_way
+from .wishes import follow, wished
 from .words import has
 
 MOST_STEPS = 15
@@ -137,7 +137,7 @@ def _finish(view: View, found: Findings) -> Reply:
     tool = view.offered.get(COMPLETE)
     if tool is None:
         return text("\n".join([found.summary, *found.points]))
-    follow(wished(view.request), wished_by_the_way(view), found)
+    follow(wished(view.request), found)
     try:
         arguments = found.arguments(tool.get("parameters") or {})
     except NoFigure as missing:

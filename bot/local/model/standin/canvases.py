@@ -6,155 +6,149 @@ import re
 
 from .directory import FILE
 from .findings import Findings
-from .new_canvas import INTO, body_of, title_of
+from .orders import CHANNEL, channel_of, order, quoted, unquoted
 from .outputs import Document, failed, not_done, parse_document, reason
 from .passages import cut, summarise
 from .view import View
-from .words import content, has, overlap
+from .words import sentences, shortened
 
-CANVAS = r"canvas(?:es)?"
-MAKE = re.compile(
-    r"\b(?:create|make|write|start|new|draft|open|set up|put)\b.*\bcanvas\b", re.I | re.S
+_OF = rf"(?:,? (?:in|of|for) (?P<channel>{CHANNEL}))?"
+_THE = r"(?:the|this|that|our) canvas"
+_NAME = r"(?: (?:called |named |titled )?“(?P<name>[^”]+)”)?"
+MAKE = order(
+    rf"(?:create|make|write|start) a (?:new )?canvas(?: {quoted('quoted')}| (?:about|on|called|named|titled) (?:our |the )?(?P<title>[^:]+?))?"
+    rf"{_OF}(?:(?:,? with(?: the text)?)?: ?(?P<text>.+))?"
 )
-ADD = re.compile(
-    r"\b(?:add|append|put)\b(?: (?:an?|the|this|another|new))*(?: (?:line|item|point|paragraph|section|sentence|note|entry|task))?"
-    r"(?P<to> (?:to|into|in) (?:the|this|that|our|it)(?: \w+)? ?canvas)?\s*[:,-]?\s*(?P<text>.*)", re.I | re.S,
-)  # fmt: skip
-RENAME = re.compile(
-    r"\b(?:rename\b.*?\bto|change (?:the|its) (?:title|name) to|(?:call|name|title) it)\b\s*[\"“'‘]?(?P<text>[^\"”'’]+)",
-    re.IGNORECASE,
+KEEP = order(
+    rf"(?:put|write|save) (?:it|this|that|the (?:answer|result|summary)) (?:in|into|to) a (?:new )?canvas{_OF}"
 )
-REPLACE = re.compile(
-    r"\b(?:replace|change)\b\s+[\"“'‘]?(?P<old>.+?)[\"”'’]?\s+(?:with|by|to)\s+[\"“'‘]?(?P<new>[^\"”'’]+)",
-    re.I,
+ADD = (
+    order(rf"add (?:an? (?:line|item|point) )?to {_THE}{_NAME}{_OF}: ?(?P<text>.+)"),
+    order(rf"add (?P<text>.+?) to {_THE}{_NAME}{_OF}"),
 )
-DELETE = re.compile(
-    r"\b(?:delete|remove|take out)\b(?: the)?\s+(?:(?P<place>first|last) (?:line|item|paragraph|point|heading|section)|[\"“'‘]?(?P<text>[^\"”'’]+))",
-    re.IGNORECASE,
+RENAME = order(rf"rename {_THE}{_OF} to (?P<text>.+?)")
+REPLACE = (
+    order(rf"in {_THE}{_OF},? (?:replace|change) (?P<old>.+?) (?:with|by|to) (?P<text>.+?)"),
+    order(rf"(?:replace|change) (?P<old>.+?) (?:with|by|to) (?P<text>.+?) in {_THE}{_OF}"),
 )
-GONE = re.compile(
-    r"\b(?:delete|remove|throw away|trash)\b (?:(?:the|this|that|our|your|whole|entire) )*canvas\W*$|"
-    r"^\W*(?:please )?(?:share|send|export|print|copy|duplicate|archive|lock|move)\b.*\bcanvas\b",
-    re.IGNORECASE,
+DELETE = order(rf"(?:delete|remove) (?P<old>.+?) from {_THE}{_OF}")
+READ = order(
+    rf"(?:(?:read|show|open)(?: me)?|what(?:['’]?s| is| stands) in|what does) {_THE}{_NAME}{_OF}(?: say)?"
 )
-PLACE = re.compile(r"#(?P<name>[\w-]+)")
+GIST = order(rf"summari[sz]e {_THE}{_NAME}{_OF}")
+CHANGES = {"append": ADD, "rename": (RENAME,), "replace": REPLACE, "delete": (DELETE,)}
+"""The kinds of change, as the tool calls them, and how they are said."""
+NOT_MEANT = re.compile(r"\s*(?:which|what is a|is there|are there|list|how many)\b", re.IGNORECASE)
 HEAD = re.compile(r"canvas: (?P<id>\w+) · title: (?P<title>.*?)(?: · empty)?$", re.M)
 MADE = re.compile(r"^(?:made|edited): (?P<id>\w+) · link: (?P<url>\S+)")
-TOOLS = ("create_canvas", "edit_canvas", "read_canvas")
+OUTLINE = ("Purpose", "Decisions", "Next steps", "Open questions")
+MARKS = "#-*[] "
+"""What stands before the words of a line."""
 MOST_LINES = 12
+LONGEST_TITLE = 40
+HOW = (
+    "Nothing was done with a canvas. I understand “create a canvas about our launch”, “put that into a canvas”, “read the canvas”, "
+    "“add to the canvas: buy cake”, “replace May by June in the canvas”, “remove cake from the canvas” and “rename the canvas to …”."
+)
 
 
 def is_asked(view: View) -> bool:
-    """Whether this is about a canvas: it says so, or goes on right after one."""
-    if not view.knows("read_canvas") or view.turn.files:
-        return False
-    if has(view.text, CANVAS):
-        return not has(
-            view.text,
-            r"list|which|are there|any|how many|what canvas(?:es)?|all (?:the )?canvases|what is a",
-        )
-    last = view.earlier[0].tool if view.earlier else ""
-    changes = any(each.search(view.text) for each in (ADD, RENAME, REPLACE, DELETE))
-    reads = re.fullmatch(
-        r"\W*(?:(?:read|show|open)(?: me)? (?:it|this|that)(?: again)?|what does (?:it|this|that) say|what(?:'s| is) in (?:it|this|that))\W*",
-        view.text,
-        re.I,
-    )
-    return (
-        last in TOOLS
-        and bool(changes or reads)
-        and not has(view.text, r"schedules?|reminders?|messages?")
-    )
+    """Whether this is about a canvas, which it says."""
+    said = re.search(r"\bcanvas\b", view.text, re.IGNORECASE) and not NOT_MEANT.match(view.text)
+    return bool(said) and view.knows("read_canvas") and not view.turn.files
 
 
 def answer(view: View, found: Findings) -> None:
     """Make it, change it in one place, or tell what stands in it."""
     text = view.text
-    old = re.match(r"\W*(?:open|put)\b", text, re.I) or ADD.match(text)
-    if MAKE.search(text) and (re.search(r"\bin(?:to)? a (?:new )?canvas", text) or not old):
-        _make(view, found)
-    elif asked := RENAME.search(text):
-        _edit(view, found, "rename", asked["text"].strip())
-    elif GONE.search(text):
-        found.summary = "I make, read and change canvases, no more: the rest you can do in Slack, from the canvas's own menu."
-    elif asked := DELETE.search(text):
-        _edit(view, found, "delete", place=asked["place"] or "", old=_bare(asked["text"] or ""))
-    elif (asked := REPLACE.search(text)) and not ADD.match(text):
-        _edit(view, found, "replace", asked["new"].strip(" ."), old=_bare(asked["old"]))
-    elif (asked := ADD.search(text)) and _added(asked):
-        _edit(view, found, "append", _added(asked))
+    if asked := MAKE.fullmatch(text) or KEEP.fullmatch(text):
+        _make(view, found, asked)
+        return
+    for change, ways in CHANGES.items():
+        if asked := next((each for way in ways if (each := way.fullmatch(text))), None):
+            _edit(view, found, change, asked)
+            return
+    if asked := READ.fullmatch(text) or GIST.fullmatch(text):
+        _read(view, found, asked)
     else:
-        _read(view, found)
+        found.summary = HOW
 
 
-def _make(view: View, found: Findings) -> None:
+def _make(view: View, found: Findings, asked: re.Match[str]) -> None:
+    place = asked["channel"]
     # A direct message has one canvas at most, a channel any number of them.
-    alone = not (view.turn.place.startswith("#") or PLACE.search(view.text))
-    if alone and (there := HEAD.search(_reading(view, None))):
-        found.summary = f"There is a canvas already, **{there['title']}**, so I made no second one. I can add to it."
-        found.follow_ups = ["Read the canvas", "Add to the canvas: to be discussed"]
-        return
-    if asked := INTO.search(view.text):
-        what = (asked["what"] or asked["found"]).strip(" .!?")
+    if not (place or view.turn.place.startswith("#")):
+        there = HEAD.search(view.do("read_canvas", "I look for one.", fresh=True))
+        if there:
+            found.summary = f"There is a canvas already, **{there['title']}**, so I made no second one. I can add to it."
+            found.follow_ups = ["Read the canvas", "Add to the canvas: to be discussed"]
+            return
+    given = asked.groupdict()
+    text, told = _last(view) if asked.re is KEEP else _body(given["text"])
+    if not text:
         found.summary = (
-            f"I do one thing at a time: ask for “{what}” first, then say “put it into a canvas”."
+            "Nothing was made, as there is no answer to put into a canvas yet. Ask for it first."
         )
-        found.follow_ups = [what[:1].upper() + what[1:]]
         return
-    text, told = body_of(view)
-    title = title_of(view, text)
-    place = PLACE.search(view.text)
+    title = given.get("quoted") or given.get("title") or _beginning(text)
+    title = title[:1].upper() + title[1:]
     output = view.do(
         "create_canvas", "I make the canvas, if I may.", fresh=True, title=title, text=text,
-        channel=place and place["name"],
+        channel=place and channel_of(place).lstrip("#"),
     )  # fmt: skip
     made = MADE.match(output)
     if made is None:
-        found.summary = not_done(
-            f"The canvas “{title}” was not made", output.partition(" Read it")[0]
-        )
+        why = output.partition(" Read it")[0]
+        found.summary = not_done(f"The canvas “{title}” was not made", why)
         return
-    where = f" in **#{place['name']}**" if place else ""
+    where = f" in **{place}**" if place else ""
     found.summary = f"The canvas [{title}]({made['url']}) is made{where}. {told}"
     found.source(f"Canvas “{title}”", made["url"], "What was written.")
     found.follow_ups = ["Read the canvas", "Add to the canvas: to be discussed"]
 
 
-def _added(asked: re.Match[str]) -> str:
-    text = re.sub(
-        r"\s+(?:(?:to|into|in) (?:the|this|that|our)(?: \w+)? ?canvas|(?:to|into) it)\W*$",
-        "",
-        asked["text"],
-        flags=re.I,
-    )
-    return text.strip(" \"“”'‘’")
+def _last(view: View) -> tuple[str, str]:
+    """The last answer as the text of a canvas, and what is said of it."""
+    points = "".join(f"\n- {each}" for each in view.last_answer.get("key_points") or ())
+    summary = str(view.last_answer.get("summary") or "")
+    return summary and f"{summary}\n{points}".strip(), "It holds my last answer."
 
 
-def _bare(text: str) -> str:
-    return re.sub(
-        r"\s+(?:from|in) (?:the|this|that|our)(?: \w+)? ?canvas\W*$", "", text, flags=re.I
-    ).strip(" .\"“”'‘’")
+def _body(said: str | None) -> tuple[str, str]:
+    """The text that was given, or an outline, and what is said of it."""
+    if said:
+        lines = sentences(said)
+        number = "one line" if len(lines) == 1 else f"{len(lines)} lines"
+        return "\n\n".join(lines), f"It holds your text, in {number}."
+    text = "\n\n".join(f"## {heading}\n\nTo be filled in." for heading in OUTLINE)
+    return text, f"It holds an outline to fill in: {', '.join(OUTLINE[:-1])} and {OUTLINE[-1]}."
 
 
-def _edit(
-    view: View, found: Findings, change: str, text: str = "", *, old: str = "", place: str = ""
-) -> None:
+def _beginning(text: str) -> str:
+    """A few words of a text, to call it by."""
+    first = next(iter(sentences(text.replace("**", ""))), "Notes").strip(" .!?:")
+    return "Notes" if text.startswith("##") else shortened(first, LONGEST_TITLE)
+
+
+def _edit(view: View, found: Findings, change: str, asked: re.Match[str]) -> None:
     """Read it, then make one change of it."""
-    opened = _opened(view, found)
+    given = asked.groupdict()
+    opened = _opened(view, found, given)
     if opened is None:
         return
     head, document = opened
-    section = ""
-    if change in ("delete", "replace"):
-        section = _block(_lines(document), old, place)
-        if not section:
-            found.summary = (
-                f"I found no “{old}” in the canvas **{head['title']}**, so I changed nothing."
-            )
-            return
+    text, old = unquoted(given.get("text") or ""), unquoted(given.get("old") or "")
+    section = next((line for line in _lines(document) if old.lower() in line.lower()), "")
+    if old and not section:
+        found.summary = (
+            f"I found no “{old}” in the canvas **{head['title']}**, so I changed nothing."
+        )
+        return
+    if change == "replace":
+        text = re.sub(re.escape(old), lambda _: unquoted(given["text"] or ""), section, flags=re.I)
     done = view.do(
         "edit_canvas", "I change the canvas, if I may.", fresh=True, canvas=head["id"], title=head["title"],
-        change=change, section=section, text=text,
+        change=change, section=section if old else "", text=text,
     )  # fmt: skip
     edited = MADE.match(done)
     if edited is None:
@@ -163,8 +157,8 @@ def _edit(
     told = {
         "append": f"I added “{cut(text)}” at the end of it.",
         "rename": f"It was called “{head['title']}” before.",
-        "delete": f"I took “{cut(section.lstrip('#-*[] '))}” out of it.",
-        "replace": f"“{cut(text)}” stands now where “{cut(section)}” was.",
+        "delete": f"I took “{cut(section.lstrip(MARKS))}” out of it.",
+        "replace": f"“{cut(text.lstrip(MARKS))}” stands now where “{cut(section.lstrip(MARKS))}” was.",
     }
     title = text if change == "rename" else head["title"]
     found.summary = f"The canvas [{title}]({edited['url']}) is changed. {told[change]}"
@@ -172,14 +166,8 @@ def _edit(
     found.follow_ups = ["Read the canvas"]
 
 
-def _block(blocks: list[str], old: str, place: str) -> str:
-    if place:
-        return (blocks[0] if place.lower() == "first" else blocks[-1]) if blocks else ""
-    return next((block for block in blocks if old and old.lower() in block.lower()), "")
-
-
-def _read(view: View, found: Findings) -> None:
-    opened = _opened(view, found)
+def _read(view: View, found: Findings, asked: re.Match[str]) -> None:
+    opened = _opened(view, found, asked.groupdict())
     if opened is None:
         return
     head, document = opened
@@ -188,32 +176,57 @@ def _read(view: View, found: Findings) -> None:
         found.source(f"Canvas “{head['title']}”", None, "That it is empty.")
         return
     found.source(f"Canvas “{head['title']}”", document.url, "What stands in it.")
-    if has(view.text, r"summar\w+|tl;?dr|gist"):
-        summarise(found, document.text, f"The canvas “{head['title']}”")
-    else:
-        lines = _lines(document)
-        found.summary = f"The canvas [{head['title']}]({document.url}) says:"
-        found.points = [
-            re.sub(r"^(?:[-*]|#+) ?", "", line)
-            if line[0] in "-*"
-            else f"**{line.lstrip('# ')}**"
-            if line[0] == "#"
-            else line
-            for line in lines[:MOST_LINES]
-        ]
-        if len(lines) > MOST_LINES:
-            found.gaps.append(f"These are its first {MOST_LINES} lines of {len(lines)}.")
     found.follow_ups = ["Add to the canvas: to be discussed"]
+    if asked.re is GIST:
+        summarise(found, document.text, f"The canvas “{head['title']}”")
+        return
+    lines = _lines(document)
+    found.summary = f"The canvas [{head['title']}]({document.url}) says:"
+    found.points = [_shown(line) for line in lines[:MOST_LINES]]
+    if len(lines) > MOST_LINES:
+        found.gaps.append(f"These are its first {MOST_LINES} lines of {len(lines)}.")
 
 
-def _opened(view: View, found: Findings) -> tuple[re.Match[str], Document | None] | None:
-    """The head of the canvas that is meant, and what stands in it; None when it cannot be read."""
-    output = _reading(view, next(filter(None, map(_canvas_of, view.steps)), None))
-    head = HEAD.search(output)
-    if head is None:
-        _not_read(found, output)
-        return None
-    return head, parse_document(output)
+def _shown(line: str) -> str:
+    """A line of a canvas as a point: headings in bold, without a bullet of its own."""
+    return f"**{line.lstrip('# ')}**" if line[0] == "#" else re.sub(r"^[-*] ?", "", line)
+
+
+def _opened(
+    view: View, found: Findings, given: dict[str, str | None]
+) -> tuple[re.Match[str], Document | None] | None:
+    """The head of the canvas that is meant, and what stands in it; None when it cannot be read,
+    which is said."""
+    place = given.get("channel")
+    which = channel_of(place) if place else None
+    spoken_of = None if place or given.get("name") else _spoken_of(view)
+    output = view.do("read_canvas", "I read the canvas.", fresh=True, canvas=which or spoken_of)
+    if not HEAD.search(output) and view.knows("list_channel_items"):
+        kept = view.do(
+            "list_channel_items", "I look which canvases there are.", fresh=True, what="canvases",
+            channel=which and which.lstrip("#"),
+        )  # fmt: skip
+        others = list(FILE.finditer(kept))
+        named = [each for each in others if each["name"] == given.get("name")] or others
+        if len(named) > 1:
+            found.summary = f"There are {len(named)} canvases here. Which do you mean?"
+            found.follow_ups = [f"Read the canvas “{each['name']}”" for each in named[:3]]
+            return None
+        if named:
+            thought = f"I read “{named[0]['name']}”."
+            output = view.do("read_canvas", thought, fresh=True, canvas=named[0]["id"])
+    if head := HEAD.search(output):
+        return head, parse_document(output)
+    _tell_none(found, output)
+    return None
+
+
+def _spoken_of(view: View) -> str | None:
+    """The canvas that was made, changed or read last in this conversation."""
+    tools = ("create_canvas", "edit_canvas", "read_canvas")
+    outputs = [step.output or "" for step in view.steps if step.tool in tools]
+    found = (MADE.match(each) or HEAD.search(each) for each in outputs)
+    return next((each["id"] for each in found if each), None)
 
 
 def _lines(document: Document | None) -> list[str]:
@@ -221,33 +234,7 @@ def _lines(document: Document | None) -> list[str]:
     return [line.strip() for line in every if line.strip()]
 
 
-def _reading(view: View, spoken_of: str | None) -> str:
-    """What the canvas says now: that of a channel which is named, the one just spoken of, else this
-    conversation's."""
-    place = PLACE.search(view.text)
-    which = f"#{place['name']}" if place else spoken_of
-    output = view.do("read_canvas", "I read the canvas.", fresh=True, canvas=which)
-    if HEAD.search(output) or not view.knows("list_channel_items"):
-        return output
-    kept = view.do(
-        "list_channel_items", "I look which canvases there are.", fresh=True, what="canvases",
-        channel=place and place["name"],
-    )  # fmt: skip
-    others = list(FILE.finditer(kept))
-    if not others:
-        return output
-    asked = content(view.text)
-    best = max(others, key=lambda each: overlap(asked, content(each["name"])))
-    return view.do("read_canvas", f"I read “{best['name']}”.", fresh=True, canvas=best["id"])
-
-
-def _canvas_of(step: object) -> str | None:
-    tool, output = getattr(step, "tool", ""), getattr(step, "output", "") or ""
-    match = (MADE.match(output) or HEAD.search(output)) if tool in TOOLS else None
-    return match["id"] if match else None
-
-
-def _not_read(found: Findings, output: str) -> None:
+def _tell_none(found: Findings, output: str) -> None:
     found.summary = "There is no canvas here yet."
     found.follow_ups = ["Create a canvas about our next steps"]
     if failed(output) and "no canvas" not in output.lower():

@@ -67,8 +67,7 @@ class Step:
 class Turn:
     """What a person said, and what was done about it. `day` is the asker's own date, in ISO form;
     `notes` come from the program itself; `edited` says that it takes the place of what was asked
-    `before_edit`, and `is_cut` that more was said; `amends` is a turn that was answered and is asked
-    anew with a change; `deeper` asks for more of what was answered."""
+    `before_edit`, and `is_cut` that more was said; `deeper` asks for more of what was answered."""
 
     text: str
     quoted: str = ""
@@ -82,7 +81,6 @@ class Turn:
     author: str = ""
     place: str = ""
     day: str = ""
-    amends: Turn | None = None
 
     @property
     def is_over(self) -> bool:

@@ -3,33 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
-from .conversation import Turn
 from .findings import Findings
+from .orders import order
 from .outputs import Document
-from .passages import ALL, cut, pages_of, quote_from, summarise, tasks
+from .passages import asked_words, cut, pages_of, quote_from, summarise
 from .view import View
-from .words import content, has, plural
 
+_IT = r"(?:it|this|that|(?:the|this|that) (?:file|document|pdf|report|log|page|text)|[\w.-]+\.\w{2,4})"
 GIST = (
-    r"summar\w+|sum (?:\w+ )?up|tl;?dr|overview|gist|key points|main points|explain|tell me about|"
-    r"what(?:['’]s| is| does)(?: in| inside)? (?:it|this|that|here|(?:the|this|that) (?:file|document|pdf|e?-?mail))"
-    r"(?: say| about| contain| mean)?(?=\W*$)|what(?:['’]s| is) (?:it|this|that) about"
+    rf"(?:summari[sz]e|sum up|describe|explain)(?: {_IT})?(?: (?:briefly|shortly|in (?:one|two|three|a few) sentences?))?|tl;?dr|"
+    rf"(?:(?:give me|what is|what are) )?(?:(?:a|an|the) )?(?:short |brief |quick )?(?:summary|overview|gist|key points|main points)(?: of {_IT})?|"
+    rf"what(?:['’]s| is)(?: in| inside)? {_IT}(?: about)?|what does {_IT} say|tell me about {_IT}"
 )
-LEVELS = {
-    "FATAL": "fatals?", "CRITICAL": "criticals?", "ERROR": "errors?|failures?", "WARN": "warn(?:ing)?s?",
-    "INFO": "infos?", "DEBUG": "debugs?",
-}  # fmt: skip
-TASKS = r"to-?dos?|action items?|who (?:has|needs|is) to|tasks|has to do"
-BY_LEVEL = r"(?:by|per|each|every|which|what) (?:log )?(?:levels?|severity|severities)"
-COUNTED = r"how many|how often|number of|count"
-COMMON = r"(?:most )?(?:common|frequent|often)|top"
+_GIST = order(rf"{GIST}|\(no words\)|")
+COUNT = order(
+    rf"how many (?P<level>error|warning)s?(?: lines)?(?: (?:are|were)(?: there)?(?: in {_IT})?)?|"
+    r"how many lines (?:mention|say|contain|have) [\"“]?(?P<word>[\w-]+)[\"”]?"
+)
 MATCHING = re.compile(r"· ([\d,]+) of ([\d,]+) lines match")
 HIT = re.compile(r"^\d+: (?P<line>.*)$", re.M)
 NUMBERED = re.compile(r"^\d+[:-] (.*)$", re.M)
+PAGE = re.compile(r"\s*\[page \d+ of \d+\]")
 SIMILAR = 0.5  # of two lines, from which on one is the other changed
 MOST_LINES = 5
 MOST_HITS = 200
@@ -38,28 +35,51 @@ MOST_CHANGES = 12
 
 def answer(view: View, found: Findings, document: Document) -> None:
     """Its gist, its count, or the passages that speak of what was asked."""
-    asked = _last_real_question(view.turns)
-    if has(asked, GIST) and _is_log(document):
-        _by_level(view, found, document)
-    elif has(asked, GIST):
+    asked = next((turn.text for turn in reversed(view.turns) if turn.text), "")
+    counted = COUNT.fullmatch(asked)
+    if _GIST.fullmatch(asked):
         summarise(found, document.text, document.source)
-        if has(asked, TASKS):
-            found.points = tasks(document.text) or found.points
-    elif has(asked, TASKS) and (listed := tasks(document.text)):
-        found.summary = (
-            f"{document.source} names {'one task' if len(listed) == 1 else f'{len(listed)} tasks'}:"
-        )
-        found.points = listed
-    elif _count(view, found, document, asked):
-        found.source(document.source, document.url, "The lines that were counted.")
-        return
+    elif counted and view.knows("search_artifact"):
+        _count(view, found, document, counted)
     else:
-        _quote(view, found, document, asked)
+        quote_from(found, asked, _text(view, document, asked), document.source)
     pages = pages_of(document.text, "\n".join([found.summary, *found.points]))
     supports = f"The passages quoted{f', on page {pages}' if pages else ''}."
     if found.confidence == "low":
         supports = "What I looked through."
     found.source(document.source, document.url, supports)
+
+
+def _count(view: View, found: Findings, document: Document, asked: re.Match[str]) -> None:
+    """How many lines say a word, as of a log, and the first of them."""
+    word = asked["word"] or asked["level"].upper().removesuffix("ING")
+    output = _found_in(view, document, re.escape(word))
+    counts = MATCHING.search(output)
+    matching, total = (int(each.replace(",", "")) for each in counts.groups()) if counts else (0, 0)
+    lines = "line" if matching == 1 else "lines"
+    found.summary = f"{document.source} has **{matching:,} {lines}** with “{word}”, of {total:,}."
+    found.points = [f"`{cut(hit['line'])}`" for hit in HIT.finditer(output)][:MOST_LINES]
+    if matching > len(found.points):
+        found.gaps.append(f"These are the first {len(found.points)} of them.")
+    found.figure = matching
+
+
+def _text(view: View, document: Document, asked: str) -> str:
+    """What is to be quoted from: of a long text the places that speak of the question."""
+    words = asked_words(asked)
+    if not (document.is_beginning and words and view.knows("search_artifact")):
+        return document.text
+    pattern = "|".join(rf"\b{re.escape(word)}" for word in words)
+    places = re.split(r"^--$", _found_in(view, document, pattern), flags=re.M)
+    lines = ([each for each in NUMBERED.findall(place) if not PAGE.match(each)] for place in places)
+    return "\n".join(map(" ".join, lines)).strip() or document.text
+
+
+def _found_in(view: View, document: Document, pattern: str) -> str:
+    thought = "I look for the lines that say it."
+    return view.do(
+        "search_artifact", thought, handle=document.handle, pattern=pattern, limit=MOST_HITS
+    )
 
 
 def tell_differences(found: Findings, before: Document, after: Document) -> None:
@@ -98,119 +118,3 @@ def _paired(ours: Sequence[str], theirs: Sequence[str]) -> list[list[str]]:
             left.remove(best)
         rows.append([line, best])
     return rows + [["", line] for line in left]
-
-
-def _is_log(document: Document) -> bool:
-    return any(re.search(rf"\b{level}\b", document.text) for level in LEVELS)
-
-
-def _count(view: View, found: Findings, document: Document, asked: str) -> bool:
-    """Count lines, as of a log: by level, those that say a word, or what most of these say. Whether
-    that was asked."""
-    if not view.knows("search_artifact"):
-        return False
-    named = [level for level, words in LEVELS.items() if has(asked, words)]
-    is_log = _is_log(document)
-    if is_log and has(asked, BY_LEVEL):
-        _by_level(view, found, document)
-    elif is_log and named and has(asked, COMMON):
-        _most_common(view, found, document, named[0])
-    elif is_log and named and not has(asked, "why"):
-        _tell_hits(view, found, document, rf"\b{named[0]}", f"with {named[0]}")
-    elif has(asked, COUNTED) and (words := _words_to_find(asked)):
-        _tell_hits(view, found, document, re.escape(words[0]), f"with “{words[0]}”")
-    elif has(asked, rf"(?:{COUNTED}) (?:the )?(?:lines|rows|entries)"):
-        _, _, total = _lines_with(view, document, "^")
-        found.summary = f"{document.source} has **{total:,} lines**."
-    else:
-        return False
-    return True
-
-
-PAGE = re.compile(r"\s*\[page \d+ of \d+\]")
-
-
-def _found_in(view: View, document: Document, pattern: str) -> str:
-    thought = "I look for the lines that say it."
-    return view.do(
-        "search_artifact", thought, handle=document.handle, pattern=pattern, limit=MOST_HITS
-    )
-
-
-def _lines_with(view: View, document: Document, pattern: str) -> tuple[list[str], int, int]:
-    """The first lines that match, how many do, and how many there are."""
-    output = _found_in(view, document, pattern)
-    counts = MATCHING.search(output)
-    matching, total = (int(each.replace(",", "")) for each in counts.groups()) if counts else (0, 0)
-    return [hit["line"] for hit in HIT.finditer(output)], matching, total
-
-
-def _passages(view: View, document: Document, pattern: str) -> str:
-    """The lines that match with those around them, as running text."""
-    places = re.split(r"^--$", _found_in(view, document, pattern), flags=re.M)
-    lines = (filter(lambda line: not PAGE.match(line), NUMBERED.findall(place)) for place in places)
-    return "\n".join(map(" ".join, lines))
-
-
-def _tell_hits(view: View, found: Findings, document: Document, pattern: str, which: str) -> None:
-    lines, matching, total = _lines_with(view, document, pattern)
-    noun = "line" if matching == 1 else plural("line")
-    found.summary = f"{document.source} has **{matching:,} {noun}** {which}, of {total:,}."
-    found.points = [f"`{cut(line)}`" for line in lines[:MOST_LINES]]
-    if matching > len(found.points):
-        found.gaps.append(f"These are the first {len(found.points)} of them.")
-    found.figure = matching
-
-
-def _by_level(view: View, found: Findings, document: Document) -> None:
-    counts = {level: _lines_with(view, document, rf"\b{level}")[1] for level in LEVELS}
-    rows = sorted(((n, level) for level, n in counts.items() if n), reverse=True)
-    found.summary = f"Most lines of {document.source} say **{rows[0][1]}**: {rows[0][0]:,}."
-    found.caption, found.columns = "Lines by level", ["level", "lines"]
-    found.rows = [[level, f"{n:,}"] for n, level in rows]
-
-
-def _most_common(view: View, found: Findings, document: Document, level: str) -> None:
-    """What stands after the level, counted without the numbers in it that differ from line to line."""
-    lines, matching, total = _lines_with(view, document, rf"\b{level}")
-    if not lines:
-        found.summary = f"{document.source} has no lines with {level}, of {total:,}."
-        return
-    said = (re.split(rf"{level}\w*\]?:?\s*", line, maxsplit=1)[-1] for line in lines)
-    counts = Counter(re.sub(r"^\[[^\]]*\]\s*", "", each) for each in said).most_common(MOST_LINES)
-    found.summary = f"The most common {level}: “{cut(counts[0][0])}”, **{counts[0][1]} times**."
-    found.caption, found.columns = f"Lines with {level}", ["what it says", "times"]
-    found.rows = [[cut(text), f"{n:,}"] for text, n in counts]
-    if matching > len(lines):
-        found.gaps.append(f"I looked at the first {len(lines)} of {matching:,} such lines.")
-
-
-def _quote(view: View, found: Findings, document: Document, asked: str) -> None:
-    text = document.text
-    wanted = [re.escape(word) for word in _words_to_find(asked)]
-    if document.is_beginning and not wanted:
-        wanted = [rf"\b{re.escape(word)}" for word in content(ALL.sub(" ", asked))]
-    if wanted and ALL.search(asked) and view.knows("search_artifact"):
-        lines, matching, _ = _lines_with(view, document, "|".join(wanted))
-        text = "\n".join(lines)
-        if matching > len(lines):
-            found.gaps.append(f"I looked at the first {len(lines)} of {matching:,} such lines.")
-    elif wanted and view.knows("search_artifact"):
-        passages = _passages(view, document, "|".join(wanted))
-        text = passages if document.is_beginning and passages.strip() else f"{text}\n{passages}"
-    quote_from(found, asked, text, document.source)
-
-
-def _last_real_question(turns: list[Turn]) -> str:
-    return next((turn.text for turn in reversed(turns) if turn.text), "")
-
-
-def _words_to_find(question: str) -> list[str]:
-    quoted = re.findall(r"[\"“'‘]([^\"”'’]{2,60})[\"”'’]", question)
-    named = re.findall(r"(?:search|look|find)\b.*?\bfor\s+([\w-]+)", question, re.IGNORECASE)
-    counted = re.findall(
-        r"(?:word|with|mention(?:s|ed)?|say(?:s)?|contain(?:s|ing)?)\s+([\w-]+)\b|(?:often|times) (?:is|does|was) (?:the word )?([\w-]+)",
-        question,
-        re.IGNORECASE,
-    )
-    return quoted or named or [word for pair in counted for word in pair if word]

@@ -3,103 +3,142 @@
 from __future__ import annotations
 
 import re
-from calendar import monthrange
-from dataclasses import dataclass
+from calendar import month_name
 from datetime import UTC, date, datetime, time, timedelta, timezone
 
-from .clock import TOLD
-from .times import MONTHS, month_of
 from .view import View
 
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-MORNING = 9
-PARTS = {"morning": MORNING, "afternoon": 14, "evening": 18, "tonight": 20}
+MONTHS = tuple(name[:3].lower() for name in month_name[1:])
+PARTS = {"morning": 9, "afternoon": 14, "evening": 18, "tonight": 20}
 """The hour of a part of the day where none is said."""
-AT = r"(?:\s*,?\s*at (?P<hour>\d{1,2}|noon)(?:[:.](?P<minute>\d\d))?\s*(?P<half>am|pm)?\b(?: o'clock)?)?"
-OFTEN = re.compile(
-    r"\b(?:every|each) (?P<day>month|(?:first|1st)(?: day)? of (?:the|each|every) month|day|morning|weekday|mon|tues|wednes|thurs|fri|satur|sun)(?:day)?s?\b"
-    + AT,
+_MONTH = rf"(?:{'|'.join(MONTHS)})[a-z]*"
+_DAY_OF_MONTH = r"\d{1,2}(?:st|nd|rd|th)?"
+DATE = rf"(?:\d{{4}}-\d\d-\d\d|{_DAY_OF_MONTH} {_MONTH}(?:,? \d{{4}})?|{_MONTH} {_DAY_OF_MONTH}(?:,? \d{{4}})?)"
+CLOCK = r"(?<!\w)(?:\d{1,2}(?:[:.]\d\d)?(?: ?[ap]m)?|noon|midnight)\b"
+DAY = rf"(?:today|tomorrow|(?:next )?(?:{'|'.join(DAYS)})|{DATE})"
+SPAN = r"in (?:\d{1,3}|an?|half an) (?:minute|hour|day|week)s?\b"
+ONCE = (
+    rf"(?:{SPAN}|(?:on )?{DAY}(?: (?:morning|afternoon|evening))?(?:,?(?: at)? {CLOCK})?|"
+    rf"tonight(?: at {CLOCK})?|this (?:afternoon|evening)|at {CLOCK}(?: (?:today|tomorrow))?)"
+)
+EVERY = rf"every (?:day|morning|weekday|month|{'|'.join(DAYS)})\b"
+OFTEN = rf"{EVERY}(?: at {CLOCK})?"
+RHYTHMS = "every day, morning, weekday and month (on its first), and one day of each week"
+_CLOCK = re.compile(r"(?P<hour>\d{1,2})(?:[:.](?P<minute>\d\d))?(?: ?(?P<half>[ap])m)?", re.I)
+_SPAN = re.compile(r"in (?P<count>\S+|half an) (?P<unit>minute|hour|day|week)s?", re.IGNORECASE)
+_DATED = re.compile(
+    rf"(?P<iso>\d{{4}}-\d\d-\d\d)|(?:(?P<first>\d{{1,2}})\w* )?(?P<month>{_MONTH})(?: (?P<second>\d{{1,2}})(?:\D\D)?\b)?"
+    r"(?:,? (?P<year>\d{4}))?",
     re.IGNORECASE,
 )
-_MONTH = rf"(?:{'|'.join(MONTHS)}|{'|'.join(month[:3] for month in MONTHS)}|sept)"
-DATE = (
-    r"\d{4}-\d\d-\d\d|"
-    rf"(?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}(?:,? 20\d\d)?|{_MONTH} (?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?:,? 20\d\d)?"
-)
-_HOUR = r"(?:\s*,?\s*(?:at\s+)?(?P<hour>\d{1,2}|noon)(?:[:.](?P<minute>\d\d))?\s*(?P<half>am|pm)?\b(?: o'clock)?)"
-ONCE = re.compile(
-    rf"\b(?<!last )(?:(?:on |for |next )*(?P<day>tomorrow|today|tonight|this(?= (?:morning|afternoon|evening)\b)|{'|'.join(DAYS)}|(?P<date>{DATE}))\b(?:\s+(?P<part>morning|afternoon|evening))?{_HOUR}?|"
-    r"in (?P<count>\d{1,3}|an?|half an) (?P<unit>minutes?|mins?|hours?|days?|weeks?)\b|"
-    rf"at (?P<only>\d{{1,2}}(?:[:.]\d\d)?\s*(?:am|pm)?|noon)\b(?:\s*(?P<after>tomorrow|today)\b)?)",
-    re.IGNORECASE,
-)
-PASSED = re.compile(
-    rf"\b(?:yesterday|last (?:night|week|month|year|{'|'.join(DAYS)})|(?:\d{{1,3}}|an?) \w+ ago)\b",
-    re.IGNORECASE,
-)
+TOLD = re.compile(r"^\w+: (\S+) (\d\d:\d\d)(?::\d\d)? (\w+) \((\S+), (\S+)\)$", re.M)
+"""A time as the clock tells it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Now:
-    """The asker's own time, with the offset of the place."""
-
-    at: datetime
-
-    @classmethod
-    def of(cls, view: View) -> Now:
-        """As the clock tells it. Raises Need."""
-        told = TOLD.search(view.do("current_time", "I look at the clock, to count from now."))
-        if told is None:
-            return cls(datetime.now(UTC))
-        sign, hours, minutes = re.findall(r"UTC([+-])(\d\d):(\d\d)", told[5])[0]
-        ahead = timedelta(hours=int(hours), minutes=int(minutes))
-        zone = timezone(-ahead if sign == "-" else ahead)
-        return cls(datetime.fromisoformat(f"{told[1]}T{told[2]}").replace(tzinfo=zone))
-
-    def moment(self, said: re.Match[str]) -> datetime:
-        """The time that was meant: of a day alone nine in the morning, of a time or of a date without
-        its year alone the next."""
-        if said["date"]:
-            return self._dated(said["date"], _time(said))
-        if said["count"]:
-            return self.at + _span(said["count"].lower(), said["unit"].lower())
-        day, clock = self.at.date(), _time(said)
-        name = (said["day"] or said["after"] or "").lower().split(" ")[0]
-        if name in DAYS:
-            day += to_next(name, day)
-        elif name == "tomorrow":
-            day += timedelta(1)
-        found = datetime.combine(day, clock, self.at.tzinfo)
-        return found + timedelta(1) if not name and found <= self.at else found
-
-    def _dated(self, date_said: str, clock: time) -> datetime:
-        if re.match(r"\d{4}-", date_said):
-            return datetime.combine(date.fromisoformat(date_said), clock, self.at.tzinfo)
-        year = re.search(r"\b20\d\d\b", date_said)
-        day = re.search(r"\b(\d{1,2})(?:st|nd|rd|th)?\b", date_said)
-        month = re.search(_MONTH, date_said, re.IGNORECASE)
-        if day is None or month is None:
-            return self.at
-        for of in [int(year[0])] if year else [self.at.year, self.at.year + 1]:
-            last = monthrange(of, month_of(month[0]))[1]
-            on = date(of, month_of(month[0]), max(1, min(int(day[1]), last)))
-            if (found := datetime.combine(on, clock, self.at.tzinfo)) > self.at:
-                break
-        return found
+def now(view: View) -> datetime:
+    """The asker's own time, with the offset of the place. Raises Need."""
+    told = TOLD.search(view.do("current_time", "I look at the clock, to count from now."))
+    if told is None:
+        return datetime.now(UTC)
+    sign, hours, minutes = re.findall(r"UTC([+-])(\d\d):(\d\d)", told[5])[0]
+    ahead = timedelta(hours=int(hours), minutes=int(minutes))
+    zone = timezone(-ahead if sign == "-" else ahead)
+    return datetime.fromisoformat(f"{told[1]}T{told[2]}").replace(tzinfo=zone)
 
 
-def is_real(said: re.Match[str], at: datetime) -> bool:
-    """Whether the day and the hour that were said are those of the time that was made of them."""
-    hour = said["hour"] or re.sub(r"\D.*", "", said["only"] or "")
-    day = re.search(r"\b\d{1,2}(?!\d)", re.sub(r"\d{4}-\d\d-", "", said["date"] or ""))
-    return int(hour if hour.isdigit() else 0) < 24 and (day is None or int(day[0]) == at.day)
+def moment(said: str, at: datetime) -> datetime | None:
+    """The time that is meant by ONCE, counted from `at`: of an hour alone the next; None for one
+    that there is not."""
+    if span := _SPAN.match(said):
+        number = {"a": 1.0, "an": 1.0, "half": 0.5}.get(span["count"].lower())
+        count = float(span["count"]) if number is None else number
+        return at + timedelta(**{f"{span['unit'].lower()}s": count})
+    day, clock = day_of(said, at.date()), _time(re.sub(DATE, "", said, flags=re.IGNORECASE))
+    if clock is None or (day is None and re.search(DATE, said, re.IGNORECASE)):
+        return None
+    found = datetime.combine(day or at.date(), clock, at.tzinfo)
+    return found + timedelta(1) if not day and found <= at else found
 
 
-def has_passed(said: str) -> str:
+def cron(said: str) -> str:
+    """The time that is meant by OFTEN, as cron has it; "" for one that there is not."""
+    clock, which = _time(said), said.lower().split()[1]
+    if clock is None:
+        return ""
+    if which == "month":
+        return f"{clock.minute} {clock.hour} 1 * *"
+    days = {"day": "*", "morning": "*", "weekday": "MON-FRI"}.get(which, which[:3].upper())
+    return f"{clock.minute} {clock.hour} * * {days}"
+
+
+def time_of(said: str) -> time | None:
+    """A time of day that was named; None for one that there is not."""
+    if word := re.search(r"\b(?:noon|midnight)\b", said, re.IGNORECASE):
+        return time(12 if word[0].lower() == "noon" else 0)
+    found = _CLOCK.search(said)
+    if found is None or int(found["hour"]) > 23 or int(found["minute"] or 0) > 59:
+        return None
+    hour, half = int(found["hour"]), (found["half"] or "").lower()
+    return time(hour % 12 + 12 * (half == "p") if half else hour, int(found["minute"] or 0))
+
+
+def _time(said: str) -> time | None:
+    """A time of day, or the hour of the part of a day that was named."""
+    if re.search(CLOCK, said, re.IGNORECASE):
+        return time_of(said)
+    return time(next((hour for part, hour in PARTS.items() if part in said.lower()), 9))
+
+
+def day_of(said: str, today: date) -> date | None:
+    """A day that was named: of a name, or a date without its year, the next; None for none."""
+    words = said.lower().split()
+    for word, shift in {
+        "today": 0,
+        "tonight": 0,
+        "this": 0,
+        "tomorrow": 1,
+        "yesterday": -1,
+    }.items():
+        if word in words:
+            return today + timedelta(shift)
+    if name := next((word for word in words if word.strip(",?") in DAYS), None):
+        return today + to_next(name.strip(",?"), today)
+    return _dated(said, today)
+
+
+def _dated(said: str, today: date) -> date | None:
+    found = _DATED.search(said)
+    if found is None or not (found["iso"] or found["first"] or found["second"]):
+        return None
+    try:
+        if found["iso"]:
+            return date.fromisoformat(found["iso"])
+        month = MONTHS.index(found["month"][:3].lower()) + 1
+        day = date(int(found["year"] or today.year), month, int(found["first"] or found["second"]))
+        return day if found["year"] or day >= today else day.replace(year=day.year + 1)
+    except ValueError:
+        return None
+
+
+def has_passed(at: datetime) -> str:
     """What to say of a time that is over."""
-    return (
-        f"{said} has passed, so nothing was scheduled. Tell me a time to come, as “tomorrow at 10”."
-    )
+    return f"{in_words(at)} has passed, so nothing was scheduled. Tell me a time to come, as “tomorrow at 10”."
+
+
+def no_time(said: str) -> str:
+    """What to say of a time that there is not."""
+    return f"“{said}” is no time there is, so nothing was scheduled. Say it as “tomorrow at 10”."
+
+
+def in_words(at: datetime) -> str:
+    """A time as people write it."""
+    return f"{at:%A}, {at.day} {at:%B} at {at:%H:%M}"
+
+
+def to_next(name: str, day: date) -> timedelta:
+    """From a day to the next of that name, which is never the day itself."""
+    return timedelta((DAYS.index(name) - day.weekday() - 1) % 7 + 1)
 
 
 def absolute(text: str, day: str) -> str:
@@ -126,44 +165,3 @@ def absolute(text: str, day: str) -> str:
     for words, when in named.items():
         text = re.sub(rf"\b{words}\b(?!\w)", when, text, flags=re.IGNORECASE)
     return text
-
-
-def to_next(name: str, day: date) -> timedelta:
-    """From a day to the next of that name, which is never the day itself."""
-    return timedelta((DAYS.index(name) - day.weekday() - 1) % 7 + 1)
-
-
-def cron(said: re.Match[str]) -> str:
-    """A time that comes again, as cron has it; nine in the morning where none was said."""
-    clock = _at(said["hour"] or str(MORNING), said["minute"], said["half"])
-    day = said["day"].lower()
-    if day.endswith("month"):
-        return f"{clock.minute} {clock.hour} 1 * *"
-    days = {"day": "*", "morning": "*", "weekday": "MON-FRI"}.get(day, day[:3].upper())
-    return f"{clock.minute} {clock.hour} * * {days}"
-
-
-def in_words(at: datetime) -> str:
-    """A time as people write it."""
-    return f"{at:%A}, {at.day} {at:%B} at {at:%H:%M}"
-
-
-def _time(said: re.Match[str]) -> time:
-    if said["only"]:
-        only = re.match(r"(\d+|noon)(?:[:.](\d\d))?\s*(am|pm)?", said["only"].lower())
-        return _at(only[1], only[2], only[3]) if only else time(MORNING)
-    part = (said["part"] or said["day"] or "").lower()
-    return _at(said["hour"] or str(PARTS.get(part, MORNING)), said["minute"], said["half"])
-
-
-def _at(hour: str, minute: str | None, half: str | None) -> time:
-    if hour == "noon":
-        return time(12)
-    plain = int(hour) % 12 + 12 * (half.lower() == "pm") if half else int(hour) % 24
-    return time(plain, int(minute or 0) % 60)
-
-
-def _span(count: str, unit: str) -> timedelta:
-    number = {"a": 1.0, "an": 1.0, "half an": 0.5}.get(count) or float(count)
-    names = {"min": "minutes", "hou": "hours", "day": "days", "wee": "weeks"}
-    return timedelta(**{names[unit[:3]]: number})

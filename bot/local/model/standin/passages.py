@@ -4,109 +4,56 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from itertools import takewhile
 
 from .findings import Findings
 from .languages import language
 from .words import STOP, content, overlap, sentences, stem, stems, tokens
 
-WORKED_OUT = re.compile(
-    r"\b(how (?:many|often)|count|compare|differ\w*|versus|vs|should (?:we|i)|better)\b", re.I
-)
+WORKED_OUT = re.compile(r"\b(?:count|compare|differ\w*|versus|vs|should (?:we|i)|better)\b", re.I)
 """What no quotation answers."""
 _ASKING = "people everyone everybody anyone anybody someone somebody many much often long say says mention mentions anything something get got go goes need still now one ones again exactly actually already yet"
 ASKING = frozenset(_ASKING.split())
-ALL = re.compile(r"\b(?:all|every|each|list|full|complete)\b", re.IGNORECASE)
-MOST_QUOTES, MOST_LISTED = 4, 60
+MOST_QUOTES = 4
 LONGEST = 280
 ENDS = (".", "!", "?", ":", "…")
 SHORTEST = 20
-LONGEST_HEADING = 60
-UNDER = 0.5
-"""What a word of its heading counts for a sentence."""
 PAGE = re.compile(r"^\[page (\d+) of \d+\]\n(.*?)(?=^\[page |\Z)", re.M | re.S)
+
+
+def asked_words(question: str) -> list[str]:
+    """The stems of the words that say what a question is about."""
+    return [stem(word) for word in tokens(question) if word not in STOP | ASKING]
 
 
 def quote_from(found: Findings, question: str, text: str, source: str) -> None:
     """Quote what speaks of the question's words; admit it when nothing does."""
-    asked = content(ALL.sub(" ", question))
-    text = _with_rows_in_words(text)
-    if not asked and len(sentences(text)) <= MOST_QUOTES:  # "when and where is this?"
-        found.summary = f"{source} says: “{' '.join(map(cut, sentences(text)))}”"
+    asked, every = asked_words(question), list(dict.fromkeys(sentences(text)))
+    if not asked and len(every) <= MOST_QUOTES:  # "when and where is this?"
+        found.summary = f"{source} says: “{' '.join(map(cut, every))}”"
         found.lower(f"I can only quote {_inside(source)}.")
         return
-    scored = [
-        (
-            overlap(asked, content(sentence)) + UNDER * overlap(asked, content(heading)),
-            -place,
-            sentence,
-        )
-        for place, (sentence, heading) in enumerate(_with_headings(text).items())
-    ]
-    best = [each for each in sorted(scored, reverse=True) if each[0] >= 1]
-    # Headings tell less.
-    whole = [each for each in best if re.search(r"\w\W+\w.*[.!?]$", each[2])]
-    best = whole or best
-    if best and (ALL.search(question) or best[0][0] >= len(set(asked))):
-        best = [each for each in best if each[0] == best[0][0]]
-    if ALL.search(question) and len(best) > MOST_QUOTES:
-        _list(found, [sentence for _, _, sentence in best], source)
-        return
-    best = best[:MOST_QUOTES]
+    scores = {sentence: overlap(asked, content(sentence)) for sentence in every}
+    whole = [each for each in every if scores[each] >= 1 and each.endswith((".", "!", "?"))]
+    speaking = whole or [each for each in every if scores[each] >= 1]  # headings tell less
+    most = max((scores[each] for each in speaking), default=0)
+    best, *more = [each for each in speaking if scores[each] == most][:MOST_QUOTES] or [""]
     lacking = _lacking(question, f"{text} {source}")
-    inside = _inside(source)
     if not best:
-        found.summary = f"I found nothing in {inside} {f'about “{lacking}”' if lacking else 'that speaks of this'}."
+        about = f"about “{lacking}”" if lacking else "that speaks of this"
+        found.summary = f"I found nothing in {_inside(source)} {about}."
         found.lower("Only words that the question shares with the text were looked for.", "low")
         return
-    quoted, under = f"“{cut(best[0][2])}”", ""
-    if not whole and (below := _below(best[0][2], text)):
-        quoted, under = f"“{cut(below)}”", f" under {quoted}"
-        best = best[:1]
-    found.points = [f"“{cut(sentence)}”" for _, _, sentence in best[1:]]
-    if lacking or best[0][0] * 2 < len(set(asked)) or WORKED_OUT.search(question):
-        why = f"{source} does not mention “{lacking}”" if lacking else f"I can only quote {inside}"
-        found.summary = f"{why}. What comes closest: {quoted}"
+    found.points = [f"“{cut(sentence)}”" for sentence in more]
+    if lacking or most * 2 < len(set(asked)) or WORKED_OUT.search(question):
+        why = (
+            f"{source} does not mention “{lacking}”"
+            if lacking
+            else f"I can only quote {_inside(source)}"
+        )
+        found.summary = f"{why}. What comes closest: “{cut(best)}”"
         found.lower("The sentences share words with the question; I worked nothing out.", "low")
         return
-    found.summary = f"{source} says{under}: {quoted}"
-    found.lower("The sentences were chosen by the words they share with the question.")
-
-
-def _with_rows_in_words(text: str) -> str:
-    """A text with each row of its tables as a sentence: "Country: Japan; Per diem: 66."."""
-    told: list[str] = []
-    header: list[str] = []
-    for line in text.split("\n"):
-        cells = [cell.strip() for cell in line.split(" | ")]
-        if len(cells) < 2:
-            header = []
-            told.append(line)
-        elif not header:
-            header = cells
-        else:
-            pairs = zip(header, cells, strict=False)
-            told.append("; ".join(f"{name}: {cell}" for name, cell in pairs if cell) + ".")
-    return "\n".join(told)
-
-
-def _with_headings(text: str) -> dict[str, str]:
-    """Every sentence once, with the heading that it stands under; "" without."""
-    found: dict[str, str] = {}
-    heading = ""
-    for sentence in sentences(text):
-        is_heading = not sentence.endswith(ENDS) and len(sentence) < LONGEST_HEADING
-        found.setdefault(sentence, "" if is_heading else heading)
-        heading = sentence if is_heading else heading
-    return found
-
-
-def _list(found: Findings, every: list[str], source: str) -> None:
-    """All sentences that were asked for; of very many the first, and how many there are."""
-    found.summary = f"{source} has {len(every)} sentences that speak of it:"
-    found.points = [f"“{cut(sentence)}”" for sentence in every[:MOST_LISTED]]
-    if len(every) > MOST_LISTED:
-        found.lower(f"These are the first {MOST_LISTED}; {len(every) - MOST_LISTED} more follow.")
+    found.summary = f"{source} says: “{cut(best)}”"
     found.lower("The sentences were chosen by the words they share with the question.")
 
 
@@ -120,24 +67,8 @@ def _lacking(question: str, text: str) -> str:
     if language(question):  # of which small words are not known
         return ""
     said = set(stems(text))
-    words = (
-        word
-        for word in tokens(question)
-        if word not in STOP | ASKING and len(word) > 1 and word.isalpha()
-    )
+    words = (word for word in tokens(question) if word not in STOP | ASKING and word[1:].isalpha())
     return next((word for word in words if not overlap(said, [stem(word)])), "")
-
-
-def _below(heading: str, text: str) -> str:
-    """What stands right below a heading."""
-    every = sentences(text)
-    at = every.index(heading) if heading in every else len(every)
-    return " ".join(
-        takewhile(
-            lambda each: each.endswith((".", "!", "?")) and len(each) >= SHORTEST,
-            every[at + 1 : at + 4],
-        )
-    )
 
 
 def summarise(found: Findings, text: str, source: str) -> None:
@@ -171,16 +102,6 @@ def key_sentences(text: str, most: int = 6) -> list[str]:
     }
     chosen = sorted(weights, key=lambda sentence: -weights[sentence])[:most]
     return [sentence for sentence in listed if sentence in chosen]
-
-
-def tasks(text: str) -> list[str]:
-    """The lines that give somebody something to do, as "Ben: fix the login by Friday"."""
-    named = re.findall(
-        r"^[-*\d.)\s\[\]x]*([A-Z][\w ]{1,30}(?:: | (?:will|needs? to|has to|must|should) ).+)$",
-        text,
-        re.MULTILINE,
-    )
-    return [cut(each) for each in named if not re.match(r"(?:Attendees|Date|Subject|Note)", each)]
 
 
 def pages_of(text: str, said: str) -> str:

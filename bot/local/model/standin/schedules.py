@@ -3,214 +3,146 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from . import moments
 from .findings import Findings
-from .moments import DAYS, OFTEN, ONCE, PASSED, Now, cron, has_passed, in_words, is_real
+from .moments import CLOCK, DAY, DAYS, EVERY, OFTEN, ONCE, RHYTHMS, SPAN
+from .orders import order
 from .outputs import failed, not_done, reason
 from .view import View
-from .words import content, has, overlap
+from .words import shortened
 
-LIST = re.compile(
-    r"^(?!.*\bmessages?\b).*\b(?:what(?: is|'s| are)?|which|when(?: is|'s| are)|list|show|any)\b.*\b(?:schedule[ds]?|reminders?)\b(?!.*messages?)",
-    re.IGNORECASE,
+_TO = r"(?:(?:to|of|about|that)\b|:) ?"
+_ASKED = r"(?:ask|tell|send|give|show) (?:me|us) "
+_QUESTION = rf"(?:{_ASKED}|summari[sz]e |what|who|which|how|when|where|list |count |read |post )"
+REMIND = (
+    order(rf"remind (?:me|us),? (?P<when>{ONCE}|{OFTEN}):? ?{_TO}(?P<wish>.+?)"),
+    order(rf"remind (?:me|us) {_TO}(?P<wish>.+?),? (?P<when>{ONCE}|{OFTEN})"),
 )
-CANCEL = re.compile(
-    r"\b(?:cancel|stop|delete|remove|end|unschedule)\b.*\b(?:schedules?|scheduled|reminders?|reminding|every)\b(?!.*messages?)|"
-    r"^\W*(?:please )?(?:cancel|unschedule) (?:it|that|this|them|all|the (?:\w+ )?one)\b(?!.*messages?)",
-    re.IGNORECASE,
+ASK = (
+    order(rf"(?P<when>{OFTEN})[,:]? (?P<wish>{_QUESTION}.+)"),
+    order(rf"(?P<when>{SPAN}|(?:on )?(?:{DAY} )?at {CLOCK})[,:]? (?P<wish>{_ASKED}.+)"),
+    order(rf"(?P<wish>{_ASKED}.+?),? (?P<when>(?:{EVERY}|tomorrow) at {CLOCK})"),
 )
-REMIND = re.compile(
-    r"\b(?:remind (?:me|us)|set (?:up )?(?:a|an|another) (?:reminder|alarm))\b(?:\s+(?:to|of|about|that)\b)?",
-    re.IGNORECASE,
+OPEN_END = re.compile(
+    r"\b(?:every|each|and|or|last|past|until|till|by|before|after|for|of|the|\w+ing on)$", re.I
 )
-OVER = re.compile(
-    rf"\bremind (?:me|us) {PASSED.pattern}|\bremind (?:me|us) to .+(?<!\bof)(?<!\bfrom) {PASSED.pattern}\W*$",
-    re.IGNORECASE,
+"""What stands before a time that is no time to do it at: "on Monday and" Friday."""
+_UNIT = rf"(?:minute|hour|day|week|weekday|month|quarter|year|morning|evening|night|{'|'.join(DAYS)})s?(?![\w'’])"
+MEANT = order(
+    rf"(?:remind|set (?:up )?an? (?:reminder|alarm)|schedule (?:an? reminder|it|this|that)|(?:every|each) (?:\w+ )?{_UNIT}|"
+    rf"(?:ask|tell|send) (?:me|us) .*(?<!for )(?<!of )(?<!in )\bevery (?:\w+ )?{_UNIT})\b.*"
 )
-"""A reminder for a time that is over."""
-UNKNOWN = re.compile(
-    rf"(?:^\W*|\bremind (?:me|us)\b.*)\b(?:(?:every|each) (?:second|other|third|fourth|last|\d+|two|three|few|half|hour|minute|week(?!day)|quarter|year|night|evening|afternoon)\w*(?: (?:{'|'.join(DAYS)}))?|"
-    r"hourly|weekly|biweekly|fortnightly|yearly)\b|"
-    rf"{OFTEN.pattern}(?:,? (?:and|or|&) (?:every |each |on |at )?(?:{'|'.join(DAYS)}|\d|noon)\w*|,? (?:on the \d|until|till|except|for \d|starting|twice)\w*)",
-    re.IGNORECASE,
+"""An order for later, also where its time or its wish is not understood."""
+TIMES = re.compile(rf"\d|\bevery\b|{'|'.join(DAYS)}", re.IGNORECASE)
+WITHOUT_TIME = order(rf"remind (?:me|us) {_TO}(?P<wish>.+?)")
+LIST = order(
+    r"what(?:['’]?s| is| are)(?: all)? (?:scheduled|my (?:schedules|reminders))|"
+    r"(?:which|what) (?:schedules|reminders) (?:are there|do (?:i|we) have)|"
+    r"(?:list|show)(?: me)?(?: all)?(?: my| the| our)? (?:schedules|reminders)"
 )
-"""A rhythm that is not to be taken for the nearest that is known."""
-OTHERS = re.compile(
-    r"^\W*(?:(?:please|can you|could you)\W+)*remind (?!(?:me|us)\b)\S+ ", re.IGNORECASE
+CANCEL = order(
+    r"(?:cancel|stop|delete|remove)(?: all)?(?: of)? ?(?:(?:my |the |our |that |this )?(?P<all>schedules|reminders)|"
+    r"(?:my |the |that |this )?(?:schedule|reminder|reminding (?:me|us))(?: “(?P<text>.+)”| (?P<about>.+))?)"
 )
-DUE = re.compile(r"^Reminder: (?P<text>.+)", re.DOTALL)
-TO_ASK = re.compile(r"^\W*ask (?:me|us) (?P<text>.+)", re.DOTALL | re.IGNORECASE)
+CANCEL_IT = order(r"(?:cancel|stop) (?:it|that|this)")
+DUE = re.compile(r"Reminder: (?P<wish>.+)", re.DOTALL)
+TO_ASK = re.compile(r"ask (?:me|us) (?P<wish>.+)", re.DOTALL | re.IGNORECASE)
 """What comes of "every Monday, ask me what I plan" on a Monday."""
-ASKED_AT = re.compile(r"\b(?:ask|tell|send|give|show) (?:me|us)\b", re.IGNORECASE)
-PER_EACH = re.compile(
-    r"^\W*(?:how|which|what|who|best|worst|top|average|total|number|sum|list)\b.*\beach\b",
-    re.IGNORECASE,
-)
-"""A question by each month, not for each month."""
 LINE = re.compile(
     r"^(?P<id>\w+) · (?:(?P<often>.+), next|once) (?P<next>\w+ [\d-]+ [\d:]+) (?P<zone>\S+) · (?P<text>.+)$",
     re.M,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Scheduled:
-    """One line of the list."""
-
-    id: str
-    when: str
-    text: str
+HOW = (
+    f"Nothing was scheduled. I understand “Remind me tomorrow at 10 to call Ben” and “Every Monday at 9, "
+    f"tell me the total revenue”: for you, here, once or {RHYTHMS}."
+)
+LONGEST = 50  # characters of a text that a button names
 
 
 def is_asked(view: View) -> bool:
     """Whether this is about something that is asked later."""
     text = view.text
-    if PER_EACH.search(text):
-        return False
-    if view.turn.files:
-        return bool(OFTEN.search(text) or REMIND.search(text))
-    if (
-        CANCEL.search(text)
-        and has(text, "it|that|this|them|all|one")
-        and not has(text, "schedule[ds]?|reminders?")
-    ):
-        last = view.earlier[0].tool if view.earlier else ""
-        return last in ("schedule_prompt", "list_schedules")
-    once = ASKED_AT.search(text) and ONCE.search(text)
-    later = once and not once["date"] and not has(text, r"what time|#\S+")  # a date may be asked of
-    if UNKNOWN.search(text) or OTHERS.search(text):
+    if _wish(text) or DUE.match(text) or TO_ASK.match(text) or _is_of_it(view):
         return True
-    return bool(later) or any(
-        each.search(text) for each in (OFTEN, REMIND, LIST, CANCEL, DUE, TO_ASK)
-    )
+    return any(each.fullmatch(text) for each in (MEANT, LIST, CANCEL))
 
 
 def answer(view: View, found: Findings) -> None:
     """Schedule it, tell what is scheduled, or end it."""
     text = view.text
     if due := DUE.match(text):
-        found.summary = f"Here is your reminder: **{due['text'].strip()}**"
-    elif (to_ask := TO_ASK.match(text)) and not (OFTEN.search(text) or ONCE.search(text)):
-        found.summary = f"You wanted to be asked **{_as_said_to_you(to_ask['text'])}**"
-    elif CANCEL.search(text):
-        _cancel(view, found)
-    elif OTHERS.search(text):
-        found.summary = (
-            "I can remind you alone, here: “Remind me tomorrow at 10 to …”. Nothing was scheduled."
-        )
-    elif rhythm := UNKNOWN.search(text):
-        found.summary = (
-            f"My rules do not know “{REMIND.sub('', rhythm[0]).strip(' ,')}”, so nothing was scheduled. They know every day, weekday "
-            "and month (on its first), and one day of each week."
-        )
-    elif often := OFTEN.search(text):
-        said = _without(text, often)
-        if REMIND.search(said):
-            said = f"Reminder: {REMIND.sub('', said).strip(' .!?')}"
-        _schedule(view, found, said, f"“{said}”", cron=cron(often))
-    elif LIST.search(text) and not REMIND.search(text):
+        found.summary = f"Here is your reminder: **{due['wish'].strip()}**"
+    elif LIST.fullmatch(text):
         _list(view, found)
-    elif OVER.search(text) and (over := PASSED.search(text)) and not ONCE.search(text):
-        found.summary = has_passed(f"“{over[0]}”")
-    elif once := ONCE.search(text):
-        _once(view, found, once)
+    elif _is_of_it(view) or CANCEL.fullmatch(text):
+        _cancel(view, found)
+    elif wish := _wish(text):
+        _schedule(view, found, wish)
+    elif to_ask := TO_ASK.match(text):
+        found.summary = f"You wanted to be asked this: **{to_ask['wish'].strip()}**"
     else:
-        named = re.search(r"\bremind (?:me|us) (?:to|of|about|that) (.+?)\W*$", text, re.I)
-        wish = named[1] if named else "call Ben"
-        of = "about" if has(text, "remind (?:me|us) (?:of|about)") else "to"
-        found.summary = (
-            f"When? Tell me the time as well, as in “Remind me tomorrow at 10 {of} {wish}”."
-        )
+        found.summary = HOW
+        timeless = WITHOUT_TIME.fullmatch(text)
+        if timeless and not TIMES.search(timeless["wish"]):
+            found.follow_ups = [f"Remind me tomorrow at 10 to {timeless['wish']}"]
 
 
-def _as_said_to_you(text: str) -> str:
-    yours = {"i": "you", "me": "you", "my": "your", "we": "you", "our": "your", "us": "you"}
-    words = (yours.get(word.lower(), word) for word in text.strip(" .!?\n").split())
-    return " ".join(words)
+def _wish(text: str) -> re.Match[str] | None:
+    """The order with its time and its wish, if it is understood as a whole."""
+    for pattern in (*REMIND, *ASK):
+        asked = pattern.fullmatch(text)
+        if asked and not OPEN_END.search(asked["wish"]):
+            return asked
+    return None
 
 
-def _once(view: View, found: Findings, once: re.Match[str]) -> None:
-    rest = _without(view.text, once)
-    now = Now.of(view)
-    at = now.moment(once)
-    if not is_real(once, at):
-        found.summary = f"“{once[0].strip()}” is no time there is, so nothing was scheduled. Say it as “tomorrow at 10”."
+def _schedule(view: View, found: Findings, asked: re.Match[str]) -> None:
+    wish, when = asked["wish"].strip(), asked["when"]
+    is_reminder = asked.re in REMIND
+    text = f"Reminder: {wish}" if is_reminder else wish
+    told = f"I will remind you here: “{wish}”" if is_reminder else f"“{wish}”"
+    if when.lower().startswith("every"):
+        again = moments.cron(when)
+        if not again:
+            found.summary = moments.no_time(when)
+        elif made := _add(view, found, text, cron=again):
+            line = LINE.search(made)
+            often = f", {line['often']}" if line else ""
+            first = f", next on **{_next(line)} ({line['zone']})**" if line else ""
+            found.summary = f"It is scheduled{often}: {told}{first}."
         return
-    if at <= now.at:
-        found.summary = has_passed(in_words(at))
-        return
-    wish = REMIND.sub("", rest).strip(" ,.:;!?\n")
-    is_reminder = bool(REMIND.search(rest))
-    if also := re.match(r"at (?:\d\S*|noon)", wish, re.IGNORECASE):
-        found.summary = f"My rules take “{once[0].strip()}” or “{also[0]}”, not both, so nothing was scheduled. Say the day, as “on Tuesday at 12:00”."
-        return
-    if is_reminder and (not wish or wish.lower() in ("this", "that", "it")):
-        found.summary = "Of what? Say it as well, as in “Remind me tomorrow at 10 to call Ben”."
-        return
-    text = f"Reminder: {wish}" if is_reminder else rest
-    told = f"I will remind you here: “{wish}”" if is_reminder else f"“{rest}”"
-    if _schedule(view, found, text, told, at=at.isoformat(timespec="minutes")):
-        found.summary = f"{told}, on **{in_words(at)}**."
+    start = moments.now(view)
+    at = moments.moment(when, start)
+    if at is None:
+        found.summary = moments.no_time(when)
+    elif at <= start:
+        found.summary = moments.has_passed(at)
+    elif _add(view, found, text, at=at.isoformat(timespec="minutes")):
+        found.summary = f"{told}, on **{moments.in_words(at)}**."
 
 
-def _schedule(view: View, found: Findings, text: str, told: str, **when: Any) -> bool:
-    """Whether it is scheduled; what it takes the place of is cancelled then."""
+def _add(view: View, found: Findings, text: str, **when: Any) -> str:
+    """The line of the schedule that was made; "" if none was, which is said."""
     output = view.do("schedule_prompt", "I schedule it, if I may.", fresh=True, text=text, **when)
-    if not output.startswith("scheduled"):
+    if not output.startswith("scheduled: "):
         found.summary = not_done(f"“{text}” is not scheduled", output)
-        return False
-    made = LINE.search(output.removeprefix("scheduled: "))
-    often = f", {made['often']}" if made and made["often"] else ""
-    first = f", next on **{_next(made)} ({made['zone']})**" if made else ""
-    found.summary = f"It is scheduled{often}: {told}{first}."
-    if re.search(r"#\w", text):
-        found.points.append(
-            "I will answer it here in this thread; what goes to a channel needs a yes each time."
-        )
-    found.follow_ups += ["What is scheduled?"]
-    for old in _amended(view):
-        view.do("cancel_schedule", "I cancel the one before.", fresh=True, id=old["id"])
-        found.points.append(f"The one before, next on {_next(old)}, is cancelled")
-    return True
+        return ""
+    found.follow_ups = ["What is scheduled?"]
+    return output.removeprefix("scheduled: ")
 
 
 def _next(line: re.Match[str]) -> str:
     """When it comes next, in words."""
-    return in_words(datetime.fromisoformat(line["next"].partition(" ")[2]))
+    return moments.in_words(datetime.fromisoformat(line["next"].partition(" ")[2]))
 
 
-def _amended(view: View) -> list[re.Match[str]]:
-    """What was scheduled by the turn that this one changes."""
-    steps = view.turn.amends.steps if view.turn.amends else []
-    outputs = (step.output or "" for step in steps if step.tool == "schedule_prompt")
-    return [made for each in outputs if (made := LINE.search(each.removeprefix("scheduled: ")))]
-
-
-def _list(view: View, found: Findings) -> None:
-    listed = _scheduled(view, found)
-    if listed:
-        number = "One thing is" if len(listed) == 1 else f"{len(listed)} things are"
-        found.summary = f"{number} scheduled:"
-        found.points = [f"“{each.text}”, {each.when}" for each in listed]
-        found.follow_ups.append("Cancel all my schedules")
-
-
-def _scheduled(view: View, found: Findings) -> list[Scheduled]:
+def _scheduled(view: View, found: Findings) -> list[re.Match[str]]:
     """What is scheduled; says so when nothing is."""
     output = view.do("list_schedules", "I look at what is scheduled.", fresh=True)
-    lines = [
-        Scheduled(
-            line["id"],
-            f"{line['often']}, next on {_next(line)}"
-            if line["often"]
-            else f"once, on {_next(line)}",
-            line["text"],
-        )
-        for line in LINE.finditer(output)
-    ]
+    lines = list(LINE.finditer(output))
     if not lines:
         found.summary = "Nothing is scheduled."
         if failed(output) and not output.startswith("Nothing"):
@@ -218,45 +150,54 @@ def _scheduled(view: View, found: Findings) -> list[Scheduled]:
     return lines
 
 
-def _cancel(view: View, found: Findings) -> None:
-    listed = _scheduled(view, found)
-    if not listed:
-        return
-    chosen = _meant(view, listed)
-    if not chosen:
-        found.summary = "Which of these shall I cancel? Name it by its words, or say “all”."
-        found.points = [f"“{each.text}”, {each.when}" for each in listed]
-        return
-    for each in chosen:
-        view.do("cancel_schedule", f"I cancel “{each.text}”.", fresh=True, id=each.id)
-    found.summary = f"Cancelled: {', '.join(f'“{each.text}”' for each in chosen)}."
-
-
-def _meant(view: View, listed: list[Scheduled]) -> list[Scheduled]:
-    """All, the one whose words were said, the one just made, or the only one."""
-    if has(view.text, "all|everything|schedules|reminders|them"):
-        reminders = [each for each in listed if DUE.match(each.text)]
-        only_reminders = has(view.text, "reminders") and not has(view.text, "schedules")
-        return reminders if only_reminders else listed
-    said = content(view.text)
-    named = [
-        each
-        for each in listed
-        if overlap(said, content(f"{each.text.removeprefix('Reminder:')} {each.when}")) >= 1
+def _tell(found: Findings, lines: list[re.Match[str]]) -> None:
+    found.points = [
+        f"“{line['text']}”, {line['often'] or 'once'}, next on {_next(line)}" for line in lines
     ]
-    only = (
-        listed if len(listed) == 1 and not re.search(r"\b(?:about|of|to|for) \w", view.text) else []
-    )
-    if len(named) == 1 or only:
-        return named or only
-    made = next(
-        (step.arguments.get("text") for step in view.steps if step.tool == "schedule_prompt"), None
-    )
-    return [each for each in listed if each.text == made][:1]
+    found.follow_ups = [
+        f"Cancel the schedule “{shortened(line['text'], LONGEST)}”" for line in lines[:3]
+    ]
 
 
-def _without(text: str, when: re.Match[str]) -> str:
-    rest = text[: when.start()] + " " + text[when.end() :]
-    words = " ".join(rest.split())
-    rest = re.sub(r"^\W*(?:please )?ask\b(?! (?:me|us)\b)\s*:?", "", words, flags=re.IGNORECASE)
-    return rest.strip(" ,.:;")
+def _list(view: View, found: Findings) -> None:
+    if lines := _scheduled(view, found):
+        number = "One thing is" if len(lines) == 1 else f"{len(lines)} things are"
+        found.summary = f"{number} scheduled:"
+        _tell(found, lines)
+
+
+def _is_of_it(view: View) -> bool:
+    """Whether "it" is to be cancelled, of a schedule just made or told of."""
+    last = view.earlier[0].tool if view.earlier else ""
+    is_of_schedules = last in ("schedule_prompt", "list_schedules")
+    return is_of_schedules and bool(CANCEL_IT.fullmatch(view.text))
+
+
+def _cancel(view: View, found: Findings) -> None:
+    lines = _scheduled(view, found)
+    if not lines:
+        return
+    chosen = _chosen(view, lines)
+    if not chosen:
+        found.summary = "Which of these shall I cancel? “Cancel all my schedules” ends them all."
+        _tell(found, lines)
+        return
+    for line in chosen:
+        view.do("cancel_schedule", f"I cancel “{line['text']}”.", fresh=True, id=line["id"])
+    texts = [f"“{line['text']}”" for line in chosen]
+    found.summary = f"Cancelled: {', '.join(texts)}."
+
+
+def _chosen(view: View, lines: list[re.Match[str]]) -> list[re.Match[str]]:
+    """All, the one that was named, the one just made, or the only one."""
+    asked = CANCEL.fullmatch(view.text)
+    if asked and asked["about"]:
+        return []
+    if asked and asked["all"]:
+        only_reminders = asked["all"].lower() == "reminders"
+        return [line for line in lines if DUE.match(line["text"]) or not only_reminders]
+    if asked and asked["text"]:
+        beginning = asked["text"].rstrip("…").lower()
+        return [line for line in lines if line["text"].lower().startswith(beginning)]
+    last = view.earlier[0].arguments.get("text") if view.earlier else None
+    return lines if len(lines) == 1 else [line for line in lines if line["text"] == last][:1]

@@ -17,7 +17,7 @@ MESSAGES = re.compile(
     re.IGNORECASE,
 )
 WEB = re.compile(
-    r"(?:search|look on) (?:the )?(?:web|internet) for (?P<query>.+)|google (?P<words>.+)",
+    r"(?:search|look on) (?:the )?(?:web|internet) for (?P<query>.+)|google (?P<words>.+)|(?P<question>.+)[.?!] search the web",
     re.IGNORECASE,
 )
 FOUND = re.compile(
