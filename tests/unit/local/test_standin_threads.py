@@ -141,7 +141,7 @@ def offsite() -> Thread:
     ("question", "said"),
     [
         ("what did we decide about the hotel?", "Ben Okafor: “ok agreed: Lisbon, June 8-10. Chloe"),
-        ("what did we decide about the roadmap?", "I found no decision about “roadmap”"),
+        ("what did we decide about the roadmap?", "I found no decisions about “roadmap”"),
         ("what did Chloe say about the budget?", "I found no message by Chloe in this thread"),
         ("what did Chloe say?", "Chloe Martin: “Yes. But legal has to check it"),
         ("what was said about Lisbon?", "3 messages about “Lisbon” in this thread:"),

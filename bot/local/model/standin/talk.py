@@ -14,7 +14,7 @@ from .outcomes import decided, of_topic, unanswered
 from .passages import cut, key_sentences
 from .phrasing import ANYWHERE, Sentence, sentence
 from .said import Said, of_days
-from .todo import Item, items_of, told
+from .todo import items_of, told
 from .view import View
 from .words import listed
 
@@ -135,14 +135,14 @@ def _is_by(who: str, author: str) -> bool:
 
 
 def _tell_nothing(found: Findings, asked: Asked, places: str) -> None:
-    when = f" {asked.days}" if asked.days else ""
+    where = f"in {places}{f' {asked.days}' if asked.days else ''}"
     if asked.topic:
         by = f" by {asked.who}" if asked.who else ""
-        found.summary = f"I found no message{by} in {places}{when} that has “{asked.topic}” in it."
+        found.summary = f"I found no message{by} {where} that has “{asked.topic}” in it."
+    elif asked.who and asked.kind == "said":
+        found.summary = f"Besides questions to me, {asked.who} wrote nothing {where}."
     else:
-        who = asked.who if asked.kind == "said" and asked.who else "nobody"
-        verb = "wrote nothing" if who != "nobody" else "wrote anything"
-        found.summary = f"Besides questions to me, {who} {verb} in {places}{when}."
+        found.summary = f"Besides questions to me, nobody wrote anything {where}."
 
 
 def _tell(found: Findings, asked: Asked, talk: Talk, chosen: list[Said]) -> None:
@@ -173,12 +173,10 @@ def _gather(found: Findings, messages: list[Said]) -> None:
     """What the type of the answer may want of a talk."""
     found.people = list(dict.fromkeys(each.author for each in messages))
     found.decisions = [f"{each.author}: “{cut(said)}”" for each, said in decided(messages)]
-    found.actions = [_action(each) for each in items_of(messages)]
+    found.actions = [
+        {"text": each.task, "owner": each.owner, "due": each.due} for each in items_of(messages)
+    ]
     found.questions = [f"{each.author}: “{cut(said)}”" for each, said in unanswered(messages)]
-
-
-def _action(item: Item) -> dict[str, str | None]:
-    return {"text": item.task, "owner": item.owner, "due": item.due}
 
 
 def _summarise(found: Findings, talk: Talk) -> None:
@@ -203,9 +201,7 @@ def _summarise(found: Findings, talk: Talk) -> None:
 
 
 def _list(found: Findings, asked: Asked, talk: Talk, lines: list[tuple[Said, str]]) -> None:
-    number = {0: f"no {asked.kind}", 1: f"one {asked.kind}"}.get(
-        len(lines), f"{len(lines)} {asked.kind}s"
-    )
+    number = f"{len(lines) or 'no'} {asked.kind}{'s' * (len(lines) != 1)}"
     about = f" about “{asked.topic}”" if asked.topic else f" of {asked.who}" if asked.who else ""
     found.summary = f"I found {number}{about} in {talk.place}{':' if lines else '.'}"
     found.points = [line for _, line in lines[:MOST_QUOTED]]
