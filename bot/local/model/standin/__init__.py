@@ -27,6 +27,8 @@ AND = re.compile(
     r",?\s+and (?:also |then )?(?=(?:what|which|who|when|where|how|remind)\b)", re.IGNORECASE
 )
 """Between two questions, or things to do."""
+OWN_WORDS = re.compile(r"[\"“]|:(?!\d)")
+"""What begins words that are no question, as those of a message to post."""
 
 
 class StandIn:
@@ -95,7 +97,7 @@ def _questions(view: View) -> list[str]:
     """The two questions of one sentence, where they are about different things; or two reminders."""
     whole = view.turn.text
     halves = AND.split(whole, maxsplit=1)
-    if len(halves) < 2 or view.turn.files or view.turn.quoted:
+    if len(halves) < 2 or view.turn.files or view.turn.quoted or OWN_WORDS.search(whole):
         return [whole]
     answers = []
     for half in halves:

@@ -8,7 +8,7 @@ from .directory import FILE
 from .findings import Findings
 from .orders import CHANNEL, channel_of, order, quoted, unquoted
 from .outputs import Document, failed, not_done, parse_document, reason
-from .passages import cut, summarise
+from .passages import cut
 from .view import View
 from .words import sentences, shortened
 
@@ -26,18 +26,13 @@ ADD = (
     order(rf"add (?:an? (?:line|item|point) )?to {_THE}{_NAME}{_OF}: ?(?P<text>.+)"),
     order(rf"add (?P<text>.+?) to {_THE}{_NAME}{_OF}"),
 )
-RENAME = order(rf"rename {_THE}{_OF} to (?P<text>.+?)")
 REPLACE = (
     order(rf"in {_THE}{_OF},? (?:replace|change) (?P<old>.+?) (?:with|by|to) (?P<text>.+?)"),
     order(rf"(?:replace|change) (?P<old>.+?) (?:with|by|to) (?P<text>.+?) in {_THE}{_OF}"),
 )
-DELETE = order(rf"(?:delete|remove) (?P<old>.+?) from {_THE}{_OF}")
 READ = order(
     rf"(?:(?:read|show|open)(?: me)?|what(?:['’]?s| is| stands) in|what does) {_THE}{_NAME}{_OF}(?: say)?"
 )
-GIST = order(rf"summari[sz]e {_THE}{_NAME}{_OF}")
-CHANGES = {"append": ADD, "rename": (RENAME,), "replace": REPLACE, "delete": (DELETE,)}
-"""The kinds of change, as the tool calls them, and how they are said."""
 NOT_MEANT = re.compile(r"\s*(?:which|what is a|is there|are there|list|how many)\b", re.IGNORECASE)
 HEAD = re.compile(r"canvas: (?P<id>\w+) · title: (?P<title>.*?)(?: · empty)?$", re.M)
 MADE = re.compile(r"^(?:made|edited): (?P<id>\w+) · link: (?P<url>\S+)")
@@ -48,7 +43,7 @@ MOST_LINES = 12
 LONGEST_TITLE = 40
 HOW = (
     "Nothing was done with a canvas. I understand “create a canvas about our launch”, “put that into a canvas”, “read the canvas”, "
-    "“add to the canvas: buy cake”, “replace May by June in the canvas”, “remove cake from the canvas” and “rename the canvas to …”."
+    "“add to the canvas: buy cake” and “replace May by June in the canvas”. The rest is in the canvas's own menu."
 )
 
 
@@ -63,12 +58,9 @@ def answer(view: View, found: Findings) -> None:
     text = view.text
     if asked := MAKE.fullmatch(text) or KEEP.fullmatch(text):
         _make(view, found, asked)
-        return
-    for change, ways in CHANGES.items():
-        if asked := next((each for way in ways if (each := way.fullmatch(text))), None):
-            _edit(view, found, change, asked)
-            return
-    if asked := READ.fullmatch(text) or GIST.fullmatch(text):
+    elif asked := next((each for way in (*ADD, *REPLACE) if (each := way.fullmatch(text))), None):
+        _edit(view, found, asked)
+    elif asked := READ.fullmatch(text):
         _read(view, found, asked)
     else:
         found.summary = HOW
@@ -130,39 +122,36 @@ def _beginning(text: str) -> str:
     return "Notes" if text.startswith("##") else shortened(first, LONGEST_TITLE)
 
 
-def _edit(view: View, found: Findings, change: str, asked: re.Match[str]) -> None:
-    """Read it, then make one change of it."""
+def _edit(view: View, found: Findings, asked: re.Match[str]) -> None:
+    """Read it, then add to it or replace words in one of its lines."""
     given = asked.groupdict()
     opened = _opened(view, found, given)
     if opened is None:
         return
     head, document = opened
-    text, old = unquoted(given.get("text") or ""), unquoted(given.get("old") or "")
-    section = next((line for line in _lines(document) if old.lower() in line.lower()), "")
-    if old and not section:
-        found.summary = (
-            f"I found no “{old}” in the canvas **{head['title']}**, so I changed nothing."
-        )
-        return
-    if change == "replace":
-        text = re.sub(re.escape(old), lambda _: unquoted(given["text"] or ""), section, flags=re.I)
+    change, section, text = "append", "", unquoted(given["text"] or "")
+    told = f"I added “{cut(text)}” at the end of it."
+    if asked.re in REPLACE:
+        old = unquoted(given["old"] or "")
+        section = next((line for line in _lines(document) if old.lower() in line.lower()), "")
+        if not section:
+            found.summary = (
+                f"I found no “{old}” in the canvas **{head['title']}**, so I changed nothing."
+            )
+            return
+        new = re.sub(re.escape(old), lambda _: unquoted(given["text"] or ""), section, flags=re.I)
+        change, text = "replace", new
+        told = f"“{cut(new.lstrip(MARKS))}” stands now where “{cut(section.lstrip(MARKS))}” was."
     done = view.do(
         "edit_canvas", "I change the canvas, if I may.", fresh=True, canvas=head["id"], title=head["title"],
-        change=change, section=section if old else "", text=text,
+        change=change, section=section, text=text,
     )  # fmt: skip
     edited = MADE.match(done)
     if edited is None:
         found.summary = not_done(f"The canvas **{head['title']}** was not changed", done)
         return
-    told = {
-        "append": f"I added “{cut(text)}” at the end of it.",
-        "rename": f"It was called “{head['title']}” before.",
-        "delete": f"I took “{cut(section.lstrip(MARKS))}” out of it.",
-        "replace": f"“{cut(text.lstrip(MARKS))}” stands now where “{cut(section.lstrip(MARKS))}” was.",
-    }
-    title = text if change == "rename" else head["title"]
-    found.summary = f"The canvas [{title}]({edited['url']}) is changed. {told[change]}"
-    found.source(f"Canvas “{title}”", edited["url"], "What was changed.")
+    found.summary = f"The canvas [{head['title']}]({edited['url']}) is changed. {told}"
+    found.source(f"Canvas “{head['title']}”", edited["url"], "What was changed.")
     found.follow_ups = ["Read the canvas"]
 
 
@@ -177,9 +166,6 @@ def _read(view: View, found: Findings, asked: re.Match[str]) -> None:
         return
     found.source(f"Canvas “{head['title']}”", document.url, "What stands in it.")
     found.follow_ups = ["Add to the canvas: to be discussed"]
-    if asked.re is GIST:
-        summarise(found, document.text, f"The canvas “{head['title']}”")
-        return
     lines = _lines(document)
     found.summary = f"The canvas [{head['title']}]({document.url}) says:"
     found.points = [_shown(line) for line in lines[:MOST_LINES]]

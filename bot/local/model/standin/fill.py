@@ -2,32 +2,14 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import Any
 
-ALIASES = (
-    ("names", "tools", "tool_names"),
-    ("handle", "handles", "artifact", "table"),
-    ("sql", "statement", "query_sql"),
-    ("query", "question", "search", "text", "topic"),
-    ("pattern", "regex", "search", "query", "text"),
-    ("zone", "timezone", "time_zone", "place", "city"),
-    ("from_zone", "source_zone", "from_timezone"),
-    ("to_zone", "target_zone", "to_timezone"),
-    ("name", "file_name", "filename", "title"),
-    ("expression", "formula"),
-    ("kind", "type", "chart_type"),
-    ("label_column", "x", "labels", "category_column"),
-    ("value_columns", "y", "values", "value_column"),
-    ("channel", "channel_id", "channel_name"),
-    ("file_id", "file", "id"),
-)
 EMPTY: dict[str, Any] = {"string": "", "integer": 1, "number": 0, "boolean": False, "array": []}
 
 
 def fill(schema: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
-    """Every property of the schema: what is known under its name or an alias, null where that is
-    allowed, else the emptiest value of its type."""
+    """Every property of the schema: what is known under its name, null where that is allowed, else
+    the emptiest value of its type."""
     definitions = schema.get("$defs", {})
     return {
         name: _value(name, part, known, definitions)
@@ -64,8 +46,7 @@ def fit(value: Any, schema: dict[str, Any]) -> Any:
         value = value[0] if value else EMPTY[kind]
     choices = schema.get("enum")
     if choices and value not in choices:
-        near = get_close_matches(str(value), [str(choice) for choice in choices], n=1, cutoff=0.4)
-        return near[0] if near else choices[0]
+        return choices[0]
     return str(value) if kind == "string" else value
 
 
@@ -73,9 +54,6 @@ def _value(
     name: str, schema: dict[str, Any], known: dict[str, Any], definitions: dict[str, Any]
 ) -> Any:
     found = known.get(name)
-    if found is None:
-        aliases = [alias for group in ALIASES if name in group for alias in group]
-        found = next((known[alias] for alias in aliases if known.get(alias) is not None), None)
     shapes = options(schema, definitions)
     if found is not None and shapes:
         return fit(found, shapes[0])
