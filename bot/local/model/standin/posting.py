@@ -19,8 +19,8 @@ _WHEN = rf"(?:,? (?:for )?(?P<when>{ONCE}))?"
 _LAST = r"(?P<last>it|this|that|the (?:answer|result|summary))"
 WAYS = (
     order(rf"{_VERB} {quoted('text')} {_IN}{_WHEN}"),
-    order(rf"{_VERB} {_IN}{_WHEN}[:,]? {quoted('text')}"),
-    order(rf"{_VERB} {_IN}{_WHEN}: ?(?P<text>.+)"),
+    order(rf"{_VERB} {_IN}{_WHEN}(?:[:,]|,? saying)? {quoted('text')}"),
+    order(rf"{_VERB} {_IN}{_WHEN}(?::|,? saying|,? that) ?(?P<text>.+)"),
     order(
         rf"(?:tell|message) (?P<channel>{CHANNEL})(?:(?: that)? {quoted('said')}|(?: that|:) (?P<text>.+))"
     ),
@@ -117,15 +117,16 @@ def _last(view: View) -> str:
 
 
 def _now(view: View, found: Findings, name: str, text: str) -> None:
+    place = _shown(name)
     output = view.do(
-        "post_message", f"I post it in {name}, if I may.", fresh=True, channel=name, text=text
+        "post_message", f"I post it in {place}, if I may.", fresh=True, channel=name, text=text
     )
     if not output.startswith("posted"):
-        found.summary = not_done(f"It was not posted in {name}", output)
+        found.summary = not_done(f"It was not posted in {place}", output)
         return
-    found.summary = f"It is posted in **{name}**."
+    found.summary = f"It is posted in **{place}**."
     link = re.search(r"link: (\S+)", output)
-    found.source(f"Message in {name}", link and link[1], "What was posted.")
+    found.source(f"Message in {place}", link and link[1], "What was posted.")
 
 
 def _later(view: View, found: Findings, name: str, text: str, when: str) -> None:
@@ -134,15 +135,21 @@ def _later(view: View, found: Findings, name: str, text: str, when: str) -> None
     if at is None or at <= start:
         found.summary = has_passed(at) if at else no_time(when)
         return
+    place = _shown(name)
     output = view.do(
-        "schedule_message", f"I have it posted in {name} later, if I may.", fresh=True, channel=name,
+        "schedule_message", f"I have it posted in {place} later, if I may.", fresh=True, channel=name,
         text=text, at=at.isoformat(timespec="minutes"),
     )  # fmt: skip
     if not output.startswith("scheduled"):
-        found.summary = not_done(f"It will not be posted in {name}", output)
+        found.summary = not_done(f"It will not be posted in {place}", output)
         return
-    found.summary = f"“{text}” will be posted in **{name}** on **{in_words(at)}**."
+    found.summary = f"“{text}” will be posted in **{place}** on **{in_words(at)}**."
     found.follow_ups = ["Which messages wait to be posted?", "Cancel that message"]
+
+
+def _shown(name: str) -> str:
+    """A channel as an answer names it: an id tells people nothing."""
+    return name if name.startswith("#") else "that channel"
 
 
 def _waiting(view: View, found: Findings) -> list[re.Match[str]]:

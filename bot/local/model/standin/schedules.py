@@ -18,7 +18,9 @@ _TO = r"(?:(?:to|of|about|that)\b|:) ?"
 _ASKED = r"(?:ask|tell|send|give|show) (?:me|us) "
 _QUESTION = rf"(?:{_ASKED}|summari[sz]e |what|who|which|how|when|where|list |count |read |post )"
 REMIND = (
-    order(rf"remind (?:me|us),? (?P<when>{ONCE}|{OFTEN}):? ?{_TO}(?P<wish>.+?)"),
+    order(
+        rf"(?:remind (?:me|us),?|set (?:up )?a reminder(?: for)?) (?P<when>{ONCE}|{OFTEN}):? ?{_TO}(?P<wish>.+?)"
+    ),
     order(rf"remind (?:me|us) {_TO}(?P<wish>.+?),? (?P<when>{ONCE}|{OFTEN})"),
 )
 ASK = (
@@ -40,7 +42,7 @@ TIMES = re.compile(rf"\d|\bevery\b|{'|'.join(DAYS)}", re.IGNORECASE)
 WITHOUT_TIME = order(rf"remind (?:me|us) {_TO}(?P<wish>.+?)")
 LIST = order(
     r"what(?:['’]?s| is| are)(?: all)? (?:scheduled|my (?:schedules|reminders))|"
-    r"(?:which|what) (?:schedules|reminders) (?:are there|do (?:i|we) have)|"
+    r"(?:which|what) (?:schedules|reminders) (?:are there|do (?:i|we) have)|do (?:i|we) have (?:any )?(?:schedules|reminders)|"
     r"(?:list|show)(?: me)?(?: all)?(?: my| the| our)? (?:schedules|reminders)"
 )
 CANCEL = order(
