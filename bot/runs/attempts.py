@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.core.request import NEXT_MESSAGE, Request
+from bot.core.request import NEXT_MESSAGE, Again, Request
 from bot.store import Phase, Stores
 
 EDIT = "_edit"
@@ -45,6 +45,12 @@ class Words:
 
     first: Request
     now: Request
+
+    @property
+    def alone(self) -> Request:
+        """It, to be answered once more without what was asked beside it."""
+        changes = {"text": self.now.said, "own": "", "replaces": (), "superseded": False}
+        return self.now.model_copy(update={**changes, "again": Again.REGENERATE})
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,7 +104,18 @@ class Requests:
         none does either."""
         team, channel, _ = thread_key.split(":", 2)
         every = await self._of_message(team, channel, ts)
+        for each in every:
+            await self._ask_rest(each)
         return any([await self.take_back(thread_key, each.request.id, by) for each in every])
+
+    async def _ask_rest(self, edit: Attempt) -> None:
+        """What an edit that is worked on answers again besides is asked by itself: its answer made
+        place for that of the edit."""
+        if not edit.request.own or edit.run_id is None or edit.is_over:
+            return
+        for each in (await asked_before(self.stores, edit.request)).beside:
+            await self.stores.mailbox.put_back(each.alone)
+        await self.engine.wake(edit.request.thread_key)
 
     async def take_back(self, thread_key: str, request_id: str, by: str) -> bool:
         """`withdraw`, for a request whose id is known."""

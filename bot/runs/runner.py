@@ -76,7 +76,7 @@ class Runner:
         if record.outcome and record.phase is Phase.DELIVERED:
             return record.outcome
         post = runs.post(record.run_id, lease)
-        if request.replaces and record.state is None and not await post.message():
+        if request.replaces and _is_new(record) and not await post.message():
             await self._take_over(request, post)
         async with self.open_surface(request, post) as surface:
             asking = Questions(
@@ -194,6 +194,11 @@ class Runner:
         gone = kept is None or kept.withdrawn
         silent = Silence.WITHDRAWN if gone else Silence.SUPERSEDED
         return outcome.model_copy(update={"silent": silent})
+
+
+def _is_new(record: RunRecord) -> bool:
+    """Whether nothing is kept of what it did."""
+    return record.state is None and record.outcome is None
 
 
 def _is_unheard(record: RunRecord) -> bool:

@@ -147,6 +147,16 @@ class Mailbox:
         text, seconds = request.model_dump_json(), self._retention.request
         await self._redis.call("SET", key, text, "XX", "EX", seconds)
 
+    async def put_back(self, request: Request) -> None:
+        """Have a request that was answered before wait again behind all others of its thread, as it
+        is given. Safe to repeat until it is its turn."""
+        await self.rewrite(request)
+        mailbox, _ = mailbox_keys(self._redis, request.thread_key)
+        await self._redis.together(
+            ("LREM", mailbox, 0, request.id),
+            *returning(self._redis, request.thread_key, [request.id], self._retention.request),
+        )
+
     async def pop(self, thread_key: str, request_id: str) -> None:
         """Take the request off if it is the head; harmless when it is not."""
         keys = mailbox_keys(self._redis, thread_key)

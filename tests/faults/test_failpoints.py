@@ -62,6 +62,7 @@ STORE: dict[str, tuple[str, ...] | str] = {
     "mailbox.py:Mailbox.pop": ("run-closed",),
     "run.py:Runs.note_file": ("file-sharing",),
     "mailbox.py:Mailbox.claim_again": "an edit: done again when Slack delivers it again",
+    "mailbox.py:Mailbox.put_back": "a deletion: done again when Slack delivers it again",
     "mailbox.py:Mailbox.rewrite": "an edit: done again when Slack delivers it again",
     "mailbox.py:Mailbox.gone": "looks, and changes nothing",
     "mailbox.py:Mailbox.forget_if_empty": ("sweep-found",),

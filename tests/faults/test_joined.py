@@ -204,6 +204,27 @@ async def test_edited_after_the_answer_all_of_it_is_answered_again(redis_url: st
         assert "Fourth?\n\n---\n\nThird?" in scene.heard(4).encode().decode("unicode_escape")
 
 
+async def test_deleted_while_all_is_answered_again_the_others_are_asked_by_themselves(
+    redis_url: str,
+) -> None:
+    """The one message that answered both has made place for the edit, and goes with it."""
+    async with joined(redis_url, sums=1) as scene:
+        bot, mention = scene.bot, f"<@{scene.bot.ws.bot_user_id}>"
+        scene.model.let(2)
+        await scene.told("Two.")
+        await bot.ws.edit(ADA, SALES, scene.first, f"{mention} Third?")
+        await scene.calls(3)
+        await bot.ws.delete(ADA, SALES, scene.first)
+        await scene.calls(4)
+        scene.model.let(4)
+        await scene.told("Two.")
+        await scene.taken_in()
+        assert len(bot.api.requests) == 4
+    asked = scene.heard(4).rpartition("asks in #sales")[2]
+    assert "Second?" in asked
+    assert "Third?" not in asked
+
+
 async def test_a_cross_on_either_stops_them_together(redis_url: str) -> None:
     async with joined(redis_url, sums=1) as scene:
         await scene.bot.ws.react(ADA, SALES, scene.second, "x")
