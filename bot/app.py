@@ -5,6 +5,7 @@ Contexts nest: what is entered first is left last, so that leaving drains before
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -27,6 +28,7 @@ from bot.runs.runner import Runner
 from bot.runs.watching import Watch
 from bot.serving import serving
 from bot.settings import SLACK, Settings, secret
+from bot.slack.background import Background
 from bot.slack.canvases import SlackCanvases
 from bot.slack.client import clients_on, fixed, identify, slack_session
 from bot.slack.conversation import SlackConversation
@@ -35,6 +37,7 @@ from bot.slack.directory import SlackDirectory
 from bot.slack.names import naming
 from bot.slack.reachable import ReachableChannels
 from bot.slack.reading import Reading
+from bot.slack.render import words
 from bot.slack.scheduled_messages import SlackScheduledMessages
 from bot.slack.schedules import WorkspaceSchedules, with_schedules
 from bot.slack.streams import Streams
@@ -49,6 +52,8 @@ log = logging.getLogger(__name__)
 
 REDIS_SECONDS = 30.0
 """How long a Redis may be away when the process starts; hosts start it again after that."""
+
+_AFTER_FIRST_STATUS = 1.0  # seconds: whoever took a request in shows one, too
 
 
 async def one_workspace(settings: Settings, session: aiohttp.ClientSession) -> OneWorkspace:
@@ -129,9 +134,21 @@ async def _working(
                 return
             await works.answer(request, attempt)
 
-        await stack.enter_async_context(engine.work(handle))
+        background = await stack.enter_async_context(Background())
+
+        def say_it_rests(request: Request) -> None:
+            background.start(_say_it_rests(request, stores, there), "saying that one is in line")
+
+        await stack.enter_async_context(engine.work(handle, say_it_rests))
         yield
         await engine.drain(settings.engine.grace)  # not when cancelled: then there is no grace
+
+
+async def _say_it_rests(request: Request, stores: Stores, there: Workspaces) -> None:
+    await asyncio.sleep(_AFTER_FIRST_STATUS)
+    slack = await there.of(request.team)
+    if slack and await stores.mailbox.is_parked(request.thread_key):
+        await slack.status.show(request.channel, request.thread, words.STATUS_IN_LINE)
 
 
 def _runner_in(

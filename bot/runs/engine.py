@@ -48,6 +48,13 @@ nobody while its thread rests. After anything else it is tried again, later and 
 `LAST_ATTEMPT` dropped: so from some attempt on the handler must only say that it failed.
 """
 
+SayItRests = Callable[[Request], None]
+"""Told of a request that waits for another one of its person's, each time it is looked at. Returns at once."""
+
+
+def _nobody_told(_: Request) -> None:
+    pass
+
 
 @dataclass(frozen=True, slots=True)
 class EngineOptions:
@@ -80,6 +87,7 @@ class Engine:
         self._options = options
         self._shares = Shares(mailbox, options.per_person, options.sweep)
         self._handle: Handle | None = None
+        self._say_it_rests: SayItRests = _nobody_told
         self._worker: Worker | None = None
         self._running: set[asyncio.Task[None]] = set()
         self._stopping = False
@@ -128,10 +136,12 @@ class Engine:
             raise StoreUnavailable("Redis did not take the ticket in time.") from error
 
     @asynccontextmanager
-    async def work(self, handle: Handle) -> AsyncGenerator[None]:
+    async def work(
+        self, handle: Handle, say_it_rests: SayItRests = _nobody_told
+    ) -> AsyncGenerator[None]:
         """Run requests in this process for the length of the context; what still runs at its end
         is handed back."""
-        self._handle = handle
+        self._handle, self._say_it_rests = handle, say_it_rests
         lease = timedelta(seconds=self._options.lease)
         async with Worker(
             self._docket, concurrency=self._options.concurrency, redelivery_timeout=lease
@@ -212,6 +222,7 @@ class Engine:
         if self.draining.is_set():
             raise HandBack
         if await self._shares.rests(request):
+            self._say_it_rests(request)
             return
         try:
             with self._shares.taken(request):

@@ -8,6 +8,8 @@ from bot.local.model import ModelRequest, Reply, finish, held
 from bot.local.workspace import ADA
 from bot.local.workspace.record import Effect
 from bot.runs.channels import ChannelSettings
+from bot.runs.engine import EngineOptions
+from bot.slack.render.words import STATUS_IN_LINE
 from tests.faults.matrix import PAGE, ROWS, TESTS, page
 from tests.support.deployment import deployed
 from tests.support.runs import answer
@@ -66,3 +68,20 @@ async def test_a_token_that_is_refused_for_a_while(redis_url) -> None:
         first = await bot.ask(ADA, SALES, "How many?")
         await bot.answered(SALES, first, seconds=40)
         assert len(bot.own(SALES, first)) == 1
+
+
+async def test_who_asks_much_at_once_reads_that_a_question_is_in_line(redis_url) -> None:
+    """It waits for one of their other questions; of that the thread says so until then."""
+    go = asyncio.Event()
+
+    def brain(_: ModelRequest) -> Reply:
+        return held(finish(answer()), go)
+
+    async with deployed(brain, redis_url, engine=EngineOptions(per_person=1)) as bot:
+        await bot.ask(ADA, SALES, "First?")
+        await bot.ws.until(lambda: bot.api.requests)
+        second = await bot.ask(ADA, SALES, "Second?")
+        await bot.ws.until(lambda: bot.ws.status(SALES, second).text == STATUS_IN_LINE)
+        go.set()
+        await bot.answered(SALES, second)
+        await bot.ws.until(lambda: bot.ws.status(SALES, second).text == "")
