@@ -14,7 +14,7 @@ from .view import View
 URL = re.compile(r"https?://[^\s<>|)\"']+(?<![.,;!?])")
 MESSAGE = re.compile(r"/archives/[A-Z0-9]+/p\d+")
 GIST = order(
-    r"(?:(?:summari[sz]e|read|fetch|open)(?: this| the)?(?: page| link| article)?|what(?:['’]?s| is| does)(?: on| in| it)?(?: say| about)?)?[\s:?<>]*(?:say|about)?"
+    r"(?:(?:summari[sz]e|read|fetch|open)(?: this| the)?(?: page| link| article)?|what(?:['’]?s| is) (?:on|in|this)(?: about)?|what does(?: it)? say)?"
 )
 """What is said beside the address of a page of which the gist is wanted."""
 
@@ -43,7 +43,7 @@ def answer(view: View, found: Findings) -> None:
     text = document.text if document else output
     title = document.source if document else url or ""
     found.source(title, url, "The sentences quoted.")
-    rest = URL.sub("", view.text)
+    rest = re.sub(r"[\s:?<>]+", " ", URL.sub("", view.text)).strip()
     if GIST.fullmatch(rest):
         summarise(found, text, title)
     else:
