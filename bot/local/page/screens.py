@@ -185,7 +185,7 @@ class Screens:
             "previews": self._previews,
             "kept": kept_in(self._ws, at.channel),
             "read_only": _read_only(channel),
-            "has_news": lambda ts: self.marks.has_news(at.user, at.channel, ts),
+            "first_reply": lambda ts: self.marks.first_reply(at.user, at.channel, ts),
             "status_of": lambda thread_ts: self._status(at.channel, thread_ts),
         }
 
@@ -224,10 +224,12 @@ class Screens:
         }
 
     def _thread(self, at: Address) -> Json:
+        since = self.marks.went_on(at.user, at.channel, at.thread_ts)
         self.marks.read(at.user, at.channel, at.thread_ts)
         replies = self._ws.messages(at.channel, at.thread_ts, at.user)
         return self._in(at) | {
             "thread_ts": at.thread_ts,
+            "thread_since": since,
             "replies": self._shown(at, replies),
             "thread_status": self._status(at.channel, at.thread_ts),
             "thread_prompts": self._prompts(at.channel, at.thread_ts),

@@ -16,7 +16,8 @@ _MOST = 30
 def threads_of(ws: Workspace, marks: ReadMarks, user: str) -> list[Json]:
     """Those with the latest reply first."""
     found = [
-        _shown(ws, user, channel, root) | {"is_new": marks.has_news(user, channel.id, root["ts"])}
+        _shown(ws, user, channel, root)
+        | {"is_new": bool(marks.first_reply(user, channel.id, root["ts"]))}
         for channel in visible(ws, user)
         for root in ws.store.top_level(channel.id)
         if root.get("reply_count") and takes_part(user, ws.store.thread(channel.id, root["ts"]))

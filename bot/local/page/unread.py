@@ -56,11 +56,17 @@ class ReadMarks:
             calls += 0 if channel.is_direct else _count_calls(user, channel, replies)
         return Unread(is_any, "", calls)
 
-    def has_news(self, user: str, channel_id: str, thread: str) -> bool:
-        """Whether the thread has replies that the person has not seen."""
+    def first_reply(self, user: str, channel_id: str, thread: str) -> str:
+        """The ts of the first one of the thread that the person has not seen; "" for none."""
         channel = self._ws.channels[channel_id]
         replies = self._ws.store.thread(channel_id, thread)[1:]
-        return any(map(is_below, self._news(user, channel, replies)))
+        news = (m["ts"] for m in self._news(user, channel, replies) if is_below(m))
+        return self._kept.get((user, channel_id, thread)) or next(news, "")
+
+    def went_on(self, user: str, channel_id: str, thread: str) -> str:
+        """The first reply below those that the person has seen; "" where they have seen none."""
+        key = (user, channel_id, thread)
+        return self.first_reply(*key) if key in self._read else ""
 
     def read(self, user: str, channel_id: str, thread: str = "") -> None:
         """The person sees all that is there: in the conversation, or in a thread of it."""
@@ -68,8 +74,7 @@ class ReadMarks:
         if channel is None:
             return
         key = (user, channel_id, thread)
-        is_new = self.has_news(*key) if thread else self.unread(user, channel).first
-        if is_new or key in self._kept:
+        if self.first_reply(*key) if thread else self.unread(user, channel).first:
             self._kept.pop(key, None)
             self._set(key, self._ws.store.next_ts())
 

@@ -99,6 +99,18 @@ async def test_who_is_called_into_a_thread_finds_it_under_threads(browser):
     )
 
 
+async def test_a_thread_says_where_it_went_on(browser):
+    """From the first reply that came since one read it; of the first ones it says nothing."""
+    _, root = await browser.say("who is in?")
+    at = {"channel": GENERAL, "thread": root["ts"]}
+    since = []
+    for said in ("me", "and I", "me too"):
+        reply = await browser.ws.say(BEN, GENERAL, said, root["ts"])
+        since.append(f'data-since="{reply["ts"]}"' in await browser.text("/page/thread", **at))
+    assert since == [False, True, True]
+    assert 'data-since=""' in await browser.text("/page/thread", **at)
+
+
 async def test_a_reply_that_one_marks_unread_is_so_until_its_thread_is_opened(browser):
     _, root = await browser.say("who is in?")
     reply = await browser.ws.say(BEN, GENERAL, "me", root["ts"])
