@@ -99,6 +99,17 @@ async def test_who_is_called_into_a_thread_finds_it_under_threads(browser):
     )
 
 
+async def test_a_card_calls_who_is_asked(browser):
+    """Its text for notifications names nobody, and its small print calls nobody."""
+    _, root = await browser.say("post it")
+    headline = {"type": "section", "text": {"type": "mrkdwn", "text": f"<@{BEN}>, may I?"}}
+    terms = {"type": "context", "elements": [{"type": "mrkdwn", "text": f"<@{GUS}> may not."}]}
+    card = {"text": "Approval needed", "blocks": [headline, terms], "thread_ts": root["ts"]}
+    await browser.slack("chat.postMessage", channel=GENERAL, **card)
+    for user, is_called in ((BEN, True), (GUS, False)):
+        assert ("data-calls" in await browser.text("/page/sidebar", user=user)) is is_called
+
+
 async def test_a_thread_says_where_it_went_on(browser):
     """From the first reply that came since one read it; of the first ones it says nothing."""
     _, root = await browser.say("who is in?")
