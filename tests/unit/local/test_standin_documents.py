@@ -101,7 +101,7 @@ async def test_a_column_of_channels_is_no_channel_of_slack() -> None:
     with asked("?"):
         thread.outputs["read_file"] = [await tables.describe(thread.artifacts, table)]
     told = await thread.ask("Which campaign is over budget?", "plan.csv")
-    assert "do not know “over budget”" in told.answer["summary"]
+    assert "do not understand “Which campaign is over budget”" in told.answer["summary"]
     told = await thread.ask("and what was spent per channel?")
     assert "Social** has the highest total spent: **900**" in told.answer["summary"]
 

@@ -163,7 +163,7 @@ async def test_a_database_is_asked_across_its_tables(
     """The table is chosen by the words; columns of tables it refers to are joined."""
     thread.databases = shop(tmp_path / "shop.sqlite")
     told = await thread.ask(question)
-    assert told.names == ["acquire_tools", "list_databases", "query_database"]
+    assert told.names[:2] == ["acquire_tools", "list_databases"]
     assert sorted(told.answer["table"]["rows"]) == sorted(rows)
 
 

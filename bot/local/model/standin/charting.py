@@ -7,7 +7,7 @@ from .outputs import Table, chart_handle, reason
 from .query import Query
 from .sql import Statement
 from .view import Missing, OutOfTurns, View
-from .words import has, shortened
+from .words import shortened
 
 MOST_LABELS, MOST_SLICES, LONGEST_TITLE = 50, 12, 50
 
@@ -16,9 +16,6 @@ def draw(view: View, found: Findings, result: Table, statement: Statement, query
     """Add the chart that was asked for, or say why there is none. Raises Need."""
     kind = query.chart if query.chart != "auto" else "line" if query.course else "bar"
     kind = "bar" if kind == "area" and not query.course else kind
-    if has(view.text, "stacked"):
-        how = "before one another" if query.course else "side by side"
-        found.gaps.append(f"I draw no stacked charts, so these stand {how}.")
     most = MOST_SLICES if kind == "pie" else MOST_LABELS
     series = result.header[1] if len(statement.labels) > 1 else None
     title = found.caption or statement.what

@@ -5,21 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from .asking import AGGREGATES, CHART
 from .conversation import File
 from .images import IMAGE
 from .view import View
 from .words import has, overlap, stems
 
 TABLE = re.compile(r"\.(?:csv|tsv|xlsx?|parquet|json)$", re.IGNORECASE)
-FIGURES = "|".join([*AGGREGATES.values(), CHART, "per", "rows?", "highest|lowest|most|least"])
+FIGURES = r"how many|total|average|sum|count|chart|plot|per|by|rows?|highest|lowest|most|least|top"
 
 
 def is_named(view: View) -> bool:
-    """Whether the message names a file of this conversation by a word of its name."""
-    names = [stems(file.name.rpartition(".")[0]) for file in view.files]
-    return any(overlap(stems(view.text), name) >= 1 for name in names) and not has(
-        view.text, r"#\w+|database|channels?|threads?|messages?"
+    """Whether the message names a file of this conversation."""
+    return any(
+        re.search(rf"(?<!\w){re.escape(file.name)}(?!\w)", view.text, re.I) for file in view.files
     )
 
 
@@ -38,7 +36,6 @@ def of_thread(view: View) -> list[File]:
 
 
 def _likely(text: str, file: File) -> tuple[float, int]:
-    """How likely a file is meant: by its name, else tables by words for figures, and images last."""
     kind = (
         0 if IMAGE.search(file.name) else 2 if TABLE.search(file.name) and has(text, FIGURES) else 1
     )

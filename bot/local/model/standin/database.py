@@ -3,251 +3,248 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from . import data, referring, talk, unheard, wording
-from .answered import answered_from
-from .asking import DOWN, SHARE, THEIRS, UP
-from .columns import missing, tell_missing
-from .continuing import gone_on_with, keeps_other_times, known, source_of, was_asked
+from . import overheard
+from .data import present, refused
 from .findings import Findings
-from .following import Asked, follows_up, understand_all
-from .naming import lookup, unknown_words
+from .following import Meaning, answered_from, meaning_of, sources_of
+from .lookup import lookup
 from .outputs import Table, failed, parse_tables, reason
-from .placing import SOLD, fitting, is_named, is_of, with_figures
-from .queries import begins_afresh, with_an_axis
-from .query import Query, understand
 from .reading import read_on
 from .schemas import Listed, Section, joined, sections_of
 from .shaping import follow_ups, rows_shown
 from .sql import WORDS, quoted, write
 from .telling import tell
 from .view import View
-from .words import has, stems
+from .words import has
 from .words import listed as listed_words
 
 DATABASE = r"database|databases|db|sql"
-OVERVIEW = (
-    r"(?:which|what|list|show)(?: me)?(?: all)?(?: the| your)? (?:tables|databases|schema)|schema|(?:which|what) data (?:can|do) you|what (?:can|could) (?:you|u|i|we) (?:do|ask|find out|get)\b.* (?:database|db)|"
-    r"(?:what|describe)(?:'s| is| are)?(?: there)? (?:in |inside )?(?:the|your|this) (?:database|db)"
+OVERVIEW = re.compile(
+    r"\W*(?:please )?(?:(?:which|what|list|show)(?: me)?(?: all)?(?: the| your| our)? (?:tables|databases|data)(?: (?:are|is)(?: there)?| do (?:you|we) have| can you see)?(?: (?:in|of) (?:the|our|your) (?:database|db))?|"
+    r"(?:what|describe)(?:'s| is| are)?(?: there)?(?: in| inside)? (?:the|your|this|our) (?:database|db)(?: schema)?|(?:the )?(?:database )?schema)\W*",
+    re.IGNORECASE,
 )
 WRITTEN = re.compile(r"\bSELECT\b.+\bFROM\b.+|^\W*(?i:select\b.+\bfrom\b.+)", re.DOTALL)
-WHOSE = re.compile(rf"\b(?:{THEIRS}|(?:does|did) it (?!take|mean)|has it)\b", re.IGNORECASE)
-RECORDS = rf"(?:which|what|who|how many|list|show|{DOWN}|{UP})\b.*\b(?:customers?|orders?|tickets?|products?)"
-TALKED = r"threads?|channels?|messages?|files?|said|says?|mention\w*|discuss\w*|decided?|decisions?|agreed?|here"
-FIGURES = rf"{SOLD}|amounts?|quantity|money|did we (?:make|earn)|how many|total|average|mean|median|top|most|revenue|sales|customers?|orders?|tickets?|schema|tables|per|by month"
+CHANGES = re.compile(
+    r"\W*(?:(?:please|can you|could you|now|and)\W+)*(?:delete|erase|wipe|truncate|insert|update|drop|remove|add|set|alter|rename|change|create)\b",
+    re.IGNORECASE,
+)
+"""An order to change something; in a question that names a table it is one to change its data."""
 
 
-def answer(view: View, found: Findings) -> None:
-    """Ask the database whose tables fit the words of the question."""
-    referring.name_all(view)
-    listing = view.do(
-        "list_databases", "I look at what databases there are.", also=("query_database",)
-    )
-    sections = sections_of(listing)
-    if failed(listing) or not sections:
-        found.summary = "No database could be asked."
-        found.lower(reason(listing), "low")
-        return
-    if has(view.text, OVERVIEW):
-        _overview(found, sections)
-        return
-    if sql := WRITTEN.search(view.text):
-        _run(view, found, sections[0][0], sql[0].rstrip("` ;\n"))
-        return
-    whole, view.turn.text = view.text, data.SECOND.sub("", view.text)
-    before = gone_on_with(view, sections)
-    if before and not _is_of_another(view, *before):
-        section, listed = before
-        _ask(view, found, section[0], listed, section[2], lite=section[1])
-    else:
-        _ask_fitting(view, found, sections)
-    data.tell_second_questions(found, whole)
+@dataclass(frozen=True)
+class Candidate:
+    """A table that a question may be about, what it asks of that one, and whether the last figures are
+    from it."""
 
+    database: str
+    lite: bool
+    listed: Listed
+    table: Table
+    of: str
+    meaning: Meaning
+    is_last: bool
 
-def _is_of_another(view: View, section: Section, listed: Listed) -> bool:
-    """Whether the table that was asked last lacks what another has: "revenue by region", after tickets."""
-    text = wording.in_full(view)
+    @property
+    def title(self) -> str:
+        """The title of the source of an answer from it."""
+        return f"{self.database} · {self.listed.table.source}"
 
-    def is_known(each: Listed) -> bool:
-        table = known(view, joined(each, section[2])[0])
-        own = understand(text, table)
-        unplaced = any(each.column is None for each in own.filters)
-        return not (unplaced or unheard.left(text, table, own))
-
-    return not is_known(listed) and any(is_known(each) for each in section[2] if each is not listed)
-
-
-def _ask_fitting(view: View, found: Findings, sections: list[Section]) -> None:
-    """Ask the table that the question fits best, if it fits any."""
-    question = view.text
-    (name, lite, tables), named = fitting(question, sections)
-    if named is None:
-        found.summary = f"The database {name} has no tables I could ask."
-        found.lower("No table to ask.", "low")
-        return
-    listed = with_figures(question, named, tables)
-    if not (has(question, DATABASE) or is_named(question, tables) or was_asked(view)):
-        if is_of(question, listed, tables):
-            found.lower("You named no source, so I asked the database.")
-            _ask(view, found, name, listed, tables, lite=lite)
-            return
-        found.summary = (
-            "I am not sure which figures you mean. Attach a file with them, or say “in the database”: that has "
-            f"{listed_words([each.table.source for each in tables])}."
+    @property
+    def misfit(self) -> tuple[int, bool, int, bool, int, int]:
+        """How badly the question fits: not whole, rows that are not named, unknown words, another table than
+        before, lost words, columns of other tables; else the one that refers to the others fits best."""
+        sentence, query = self.meaning.sentence, self.meaning.query
+        named = (*query.groups, query.measure, *(each.of for each in query.filters))
+        others = sum(name in self.table.joined for name in named)
+        money = query.measure is not None and query.measure in self.listed.table.columns
+        links = len(self.listed.links) if sentence.lost else 0
+        lost, elsewhere = len(sentence.lost), bool(sentence.lost) and not self.is_last
+        unknown = len(sentence.unknown)
+        whole = 2 if sentence.lost else int(bool(self.meaning.wrong))
+        return (
+            whole,
+            not sentence.noun,
+            unknown,
+            elsewhere,
+            lost,
+            others - money - links,
         )
-        found.follow_ups = ["Which tables are in the database?"]
-        return
-    if was_asked(view) and (whose := WHOSE.search(view.text)):
-        unheard.tell_lost(found, joined(listed, tables)[0], [whose[0].strip()])
-        return
-    if lacking := missing(view.text, joined(listed, tables)[0]):
-        tell_missing(found, joined(listed, tables)[0], lacking)
-        return
-    _ask(view, found, name, listed, tables, lite=lite)
 
 
 def is_asked(view: View) -> bool:
-    """Whether a question names a database, or goes on with one that did."""
-    if has(
-        view.text,
-        f"{DATABASE}|(?:which|what|list|show)(?: me)?(?: all)?(?: the)? (?:tables|databases|schema|data (?:can|do))",
-    ) or WRITTEN.search(view.text):
+    """Whether a question names a database, or is understood as one to it."""
+    if has(view.text, DATABASE) or WRITTEN.search(view.text) or OVERVIEW.fullmatch(view.text):
         return True
-    if not view.knows("list_databases"):
+    of_files = (
+        view.turn.files
+        or view.turn.quoted
+        or (view.files and not was_asked(view))
+        or _is_of_a_file(view)
+    )
+    speaks = has(view.text, f"{ASKS}|{OFTEN}") or CHANGES.match(view.text) or was_asked(view)
+    may_be = speaks and not of_files and view.knows("list_databases")
+    best = best_of(view) if may_be else None
+    if best is None:
         return False
-    if has(view.text, RECORDS) and not (view.files or has(view.text, TALKED)):
-        return True
-    if talk.is_asked(view):
-        return False
-    return follows_up(view.text) and was_asked(view) and not _is_of_a_file(view)
+    return _is_change(view, best) or _is_known(view, best)
+
+
+def _is_known(view: View, best: Candidate) -> bool:
+    """Whether all of a question is known to the database, or enough to be one to it."""
+    found = _looked_up(view, best).meaning
+    is_whole = not found.sentence.query.silent or found.before is not None
+    asks = has(view.text, ASKS) or was_asked(view)
+    return (not found.sentence.lost and is_whole) or (found.sentence.named and asks)
+
+
+ASKS = r"how many|how much|total|sum|average|mean|which|who|what did|top|most|best|list|show|number of|count|share|percentage|compare|per|by"
+
+
+OFTEN = (
+    r"customers?|clients?|orders?|tickets?|products?|sales|revenue|employees|invoices?|accounts?"
+)
+"""What databases often hold."""
+NAMING = r"how much|what did .+ (?:order|buy|purchase)"
+"""What is asked of a name alone."""
+
+
+def is_meant(view: View) -> bool:
+    """Whether a question that nothing else answers goes on with one to a database."""
+    return not view.turn.files and was_asked(view) and not _is_of_a_file(view)
 
 
 def _is_of_a_file(view: View) -> bool:
     return bool(view.files) and has(view.text, r"files?|csv|xlsx|spreadsheets?|attachment")
 
 
-def is_continued(view: View) -> bool:
-    """Whether a question goes on about the database, that was asked last."""
-    if view.turn.files or not was_asked(view) or _is_of_a_file(view):
-        return False
-    if has(view.text, FIGURES):
-        return True
-    sections = sections_of(view.do("list_databases", "I look at what databases there are."))
-    return any(
-        not understand(view.text, known(view, joined(each, tables)[0])).silent
-        for _, _, tables in sections
-        for each in tables
+def was_asked(view: View) -> bool:
+    """Whether the last figures came from a database."""
+    read = (step.output or "" for step in view.steps if step.tool == "read_file")
+    files = {table.source for output in read for table in parse_tables(output)}
+    told = (sources_of(turn) for turn in reversed(view.turns[:-1]))
+    figures = (titles for titles in told if titles & files or any(" · " in each for each in titles))
+    last = next(figures, None)
+    return last is not None and not last & files
+
+
+def answer(view: View, found: Findings) -> None:
+    """Ask the database whose table fits the words of the question."""
+    listing = view.do(
+        "list_databases", "I look at what databases there are.", also=("query_database",)
     )
-
-
-def is_meant(view: View) -> bool:
-    """Whether a question that nothing else answers may be one to a database: it asks for figures or
-    for records."""
-    return view.knows("list_databases") and has(view.text, FIGURES) and not has(view.text, "words")
-
-
-def _query(view: View, name: str, table: Table) -> Query:
-    """The query of this turn; a follow-up changes those that the same database answered."""
-    own = f"{name} · {table.source}"
-    asked = [
-        Asked(
-            wording.understood(turn.text, turn.day),
-            begins_afresh(view, turn, known(view, table)),
-            elsewhere=not answered_from(turn, own.__eq__),
-        )
-        for turn in view.turns[:-1]
-        if answered_from(turn, lambda title: title.startswith(f"{name} · "))
-    ]
-    asked.append(Asked(wording.in_full(view), begins_afresh(view, view.turn, known(view, table))))
-    return with_an_axis(understand_all(asked, known(view, table)), table)
-
-
-def _ask(
-    view: View, found: Findings, name: str, listed: Listed, tables: list[Listed], *, lite: bool
-) -> None:
-    table, of_joined = joined(listed, tables)
-    query = _query(view, name, table)
-    unknown = unknown_words(wording.in_full(view), known(view, table), query)
-    if unknown and (sql := lookup(wording.in_full(view), unknown, table, of_joined)):
-        thought = f"I look which of the words are names in {name}."
-        view.do("query_database", thought, database=name, sql=sql, purpose="names it holds")
-        query = _query(view, name, table)
-    if _declined(view, found, listed, query) or _counts_another(found, listed, tables, query):
-        return
-    if lite and query.aggregate in ("median", "stddev"):
+    sections = sections_of(listing)
+    best = best_of(view)
+    if failed(listing) or best is None:
+        found.summary = "No database could be asked."
+        found.lower(reason(listing), "low")
+    elif OVERVIEW.fullmatch(view.text):
+        _overview(found, sections)
+    elif sql := WRITTEN.search(view.text):
+        _run(view, found, best.database, sql[0].rstrip("` ;\n"))
+    elif _is_change(view, best):
         found.summary = (
-            f"{name} is an SQLite database, which works out no {WORDS[query.aggregate].removesuffix(' of the')}. An average, a total, "
-            "the highest and the lowest it does."
+            "The database is only read here, so **nothing was changed**. Whoever keeps the data can change them; I "
+            "can look them up."
         )
+        found.follow_ups = ["Which tables are in the database?"]
+    else:
+        _ask(view, found, _looked_up(view, best))
+
+
+def _is_change(view: View, best: Candidate) -> bool:
+    named = best.meaning.sentence.named or has(view.text, rf"{DATABASE}|tables?|columns?|rows?")
+    return CHANGES.match(view.text) is not None and (named or WRITTEN.search(view.text) is not None)
+
+
+def best_of(view: View) -> Candidate | None:
+    """The table that the question fits best: the one that was asked last for what goes on with it; None
+    where there is none. Raises Need."""
+    listing = view.do(
+        "list_databases", "I look at what databases there are.", also=("query_database",)
+    )
+    candidates = [
+        _candidate(view, name, listed, tables, lite=lite)
+        for name, lite, tables in sections_of(listing)
+        for listed in tables
+    ]
+    last = next((each for each in candidates if each.is_last), None)
+    if last and last.meaning.sentence.leans:
+        lost = last.meaning.sentence.lost
+        if not lost or all(each.meaning.sentence.lost for each in candidates):
+            return last
+    return min(candidates, key=lambda each: each.misfit, default=None)
+
+
+def _candidate(
+    view: View, name: str, listed: Listed, tables: list[Listed], *, lite: bool
+) -> Candidate:
+    table, of = joined(listed, tables)
+    title = f"{name} · {listed.table.source}"
+    meaning = meaning_of(view, table, title.__eq__)
+    return Candidate(name, lite, listed, table, of, meaning, is_last=_is_of(view, title))
+
+
+def _is_of(view: View, title: str) -> bool:
+    """Whether the last figures of the conversation are from this table."""
+    for turn in reversed(view.turns[:-1]):
+        if answered_from(turn, lambda source: " · " in source):
+            return answered_from(turn, title.__eq__)
+    return False
+
+
+def _looked_up(view: View, best: Candidate) -> Candidate:
+    """With the words that nothing took looked up among the names that the table holds."""
+    lost = best.meaning.sentence.lost
+    is_of_it = best.meaning.sentence.named or best.is_last or has(view.text, NAMING)
+    if lost and is_of_it and (sql := lookup(view.text, lost, best.table, best.of)):
+        thought = f"I look which of the words are names in {best.database}."
+        view.do(
+            "query_database", thought, database=best.database, sql=sql, purpose="names it holds"
+        )
+        return best_of(view) or best
+    return best
+
+
+def _ask(view: View, found: Findings, best: Candidate) -> None:
+    listed, query = best.listed, best.meaning.query
+    if best.meaning.sentence.unknown and overheard.is_asked(view) and overheard.told(view, found):
+        found.gaps.append("If you meant the database, say “in the database”.")
+        return
+    if refused(found, replace(best.table, source=f"{listed.table.source}"), best.meaning):
+        return
+    if best.lite and query.aggregate == "median":
+        found.summary = f"{best.database} is an SQLite database, which works out no {WORDS['median']}. An average it does."
         return
     if query.noun == "rows":
         query = replace(query, noun=listed.table.source)
-    if data.refused(view, found, known(view, table), query):
-        return
-    if keeps_other_times(view, name, known(view, table), query):
-        _tell_not_going_on(view, found)
-        return
-    is_plain = _is_of_one(listed.table, query)
-    of = quoted(listed.table.source) if is_plain else of_joined
-    statement = write(query, listed.table if is_plain else table, of=of, lite=lite)
+    is_plain = _is_of_one(best)
+    of = quoted(listed.table.source) if is_plain else best.of
+    statement = write(query, listed.table if is_plain else best.table, of=of, lite=best.lite)
     thought = f"I ask the table {listed.table.source} for the {statement.what}."
     output = view.do(
-        "query_database", thought, database=name, sql=statement.sql,
+        "query_database", thought, database=best.database, sql=statement.sql,
         purpose=statement.purpose,
     )  # fmt: skip
     results = parse_tables(output)
-    found.source(source_of(name, listed), None, "The figures of this answer.")
+    found.source(best.title, None, "The figures of this answer.")
     if not results:
         found.summary = "The query did not work, so there is no figure to give."
         found.lower(reason(output), "low")
         return
     result = read_on(view, found, results[0]) if statement.labels else results[0]
-    tell(found, result, statement, query, f"{listed.table.source} in {name}")
-    data.present(view, found, result, known(view, table), statement, query)
-    follow_ups(found, table, query)
+    tell(found, result, statement, query, f"{listed.table.source} in {best.database}")
+    present(view, found, result, statement, replace(best.meaning, query=query))
+    follow_ups(found, best.table, query)
 
 
-def _declined(view: View, found: Findings, listed: Listed, query: Query) -> bool:
-    """Whether it is not clear what a question goes on with, or whom it speaks of."""
-    all_rows = not (query.filters or query.groups or query.aggregate or query.measure)
-    of_whom = all_rows and WHOSE.search(view.text)
-    shares = has(view.text, SHARE) and len(view.turns) > 1
-    if not (of_whom or (query.silent and not is_named(view.text, [listed]) and not shares)):
-        return False
-    found.puzzled(database=view.knows("list_databases"))
-    if view.turns[:-1]:
-        _tell_not_going_on(view, found)
-    found.confidence = "low"
-    return True
-
-
-def _tell_not_going_on(view: View, found: Findings) -> None:
-    found.summary = (
-        f"My rules do not know how “{view.text.strip(' ?')}” goes on with the question before. Ask it with all that "
-        "it is about, please."
-    )
-    found.follow_ups = []
-
-
-def _counts_another(found: Findings, listed: Listed, tables: list[Listed], query: Query) -> bool:
-    """Whether the records of another table are counted, which is said: these would go by their name."""
-    noun = stems(query.noun)[-1:]
-    others = (each for each in tables if each is not listed)
-    if query.aggregate != "count" or stems(listed.table.source)[-1:] == noun:
-        return False
-    if not any(stems(each.table.source)[-1:] == noun for each in others):
-        return False
-    found.summary = f"My rules cannot tell how many {query.noun} that are. Ask it as a question of its own, please."
-    found.confidence = "low"
-    return True
-
-
-def _is_of_one(table: Table, query: Query) -> bool:
+def _is_of_one(best: Candidate) -> bool:
     """Whether all that is asked stands in this table: it need not be joined with others then."""
-    named = {*query.groups, *query.beside, query.measure, *(f.column for f in query.filters)}
-    anywhere = any(each.column is None for each in query.filters)
-    return not anywhere and named - {None} <= {*table.columns}
+    query = best.meaning.query
+    named = {*query.groups, query.measure, query.sort, *(each.of for each in query.filters)}
+    return named - {None} <= {*best.listed.table.columns}
 
 
 def _run(view: View, found: Findings, name: str, sql: str) -> None:

@@ -6,67 +6,69 @@ import re
 from pathlib import PurePath
 from typing import Any
 
-from .asking import SHARE
 from .conversation import Turn
 from .findings import Findings
 from .outputs import Document, Table, parse_tables, reason, sheet_of
 from .view import Missing, OutOfTurns, View
-from .words import has, tokens
 
-_ENDINGS = {"xlsx": "xlsx|excel", "pdf": "pdf", "docx": "docx|word"}
-"""What a file can be besides CSV, by the words that ask for it."""
-
-
-_FORM = re.compile(
-    r"\b(?:to|as|into|in) (?:an? )?(?:excel|csv|xlsx|pdf|word|docx)"
-    r"(?: (?:files?|documents?|spreadsheets?|sheets?|format))?\b",
+REPORTS = ("pdf", "docx")
+FORM = re.compile(
+    r"\b(?:as|to|into|in)\s+(?:an?\s+)?(?P<kind>csv|excel|xlsx|pdf|word|docx)\b(?:\s+(?:file|document|report))?",
     re.IGNORECASE,
 )
+WHOLE = re.compile(
+    rf"\W*(?:(?:please|can|could|you|convert|export|save|share|send|make|turn|put|me|it|this|that|the|file|document|text)\b\W*)*{FORM.pattern}\W*(?:please)?\W*",
+    re.IGNORECASE,
+)
+KINDS = {"excel": "xlsx", "word": "docx"}
 
 
-_REPORTS = {"pdf", "docx"}
-_WORDS_OF_FORM = {
-    *(
-        "can",
-        "could",
-        "you",
-        "please",
-        "now",
-        "and",
-        "ok",
-        "just",
-        "to",
-        "me",
-        "as",
-        "in",
-        "a",
-        "an",
-    ),
-    *("convert", "export", "save", "share", "send", "make", "give", "turn", "put", "download"),
-    *(
-        "it",
-        "this",
-        "that",
-        "the",
-        "same",
-        "file",
-        "document",
-        "text",
-        "all",
-        "everything",
-        "whole",
-    ),
-}
+def form_of(text: str) -> str:
+    """The kind of file that an answer is to become, as "pdf"; "" where none is said."""
+    found = FORM.search(text)
+    kind = found["kind"].lower() if found else ""
+    return KINDS.get(kind, kind)
 
 
-def without_form(text: str) -> str:
-    """What is asked without the words for the file that it is to become."""
-    return _FORM.sub("", text)
+def last_result(turn: Turn) -> Table | None:
+    """What the last query of a turn gave."""
+    queries = (step for step in reversed(turn.steps) if step.tool == "query_table")
+    return next((table for step in queries for table in parse_tables(step.output or "")), None)
 
 
-def asks_for_a_file_only(text: str) -> bool:
-    """Whether a question names a form, and nothing of what is to be in it, as "export that as excel"."""
-    return has(text, SHARE) and not set(tokens(without_form(text))) - _WORDS_OF_FORM
+def name_of(table: Table) -> str:
+    """Of a whole file, or of a sheet of it."""
+    return f"{PurePath(table.source.split(' · ')[0]).stem} {sheet_of(table)}".strip()
+
+
+def share_whole(view: View, found: Findings, document: Document) -> bool:
+    """Share all of a text where nothing but another form of it is asked for, as "convert this to pdf
+    please"; else False."""
+    if not WHOLE.fullmatch(view.text):
+        return False
+    found.summary = f"I take the text of {document.source}, without its pictures and layout."
+    called = PurePath(document.source).stem
+    _save(view, found, called, {"handle": document.handle}, form_of(view.text))
+    return True
+
+
+def share(
+    view: View, found: Findings, result: Table | None, kind: str, *, called: str = ""
+) -> None:
+    """Share a whole result, or what was found in a text, in the thread as a file of that kind."""
+    is_report = kind in REPORTS
+    if result is None and not is_report:
+        found.gaps.append(f"A text is no table, so there is no {kind} of it.")
+        return
+    if result and not result.rows:
+        found.gaps.append("There are no rows to share.")
+        return
+    called = called or found.caption or _plain_name(found, result)
+    what: dict[str, Any] = {"handle": result.handle} if result else {}
+    if result is None or (is_report and (found.points or len(result.rows) < 2)):
+        what = {"content": _report(view, found, result)}
+    rows = f", with all {result.total:,} rows" if result and result.total > 1 else ""
+    _save(view, found, called, what, kind, rows)
 
 
 def _report(view: View, found: Findings, result: Table | None) -> str:
@@ -93,54 +95,11 @@ def _plain_name(found: Findings, result: Table | None) -> str:
     return f"Summary of {PurePath(found.sources[0]['title']).stem}" if found.sources else "Summary"
 
 
-def name_of(table: Table) -> str:
-    """Of a whole file, or of a sheet of it."""
-    return f"{PurePath(table.source.split(' · ')[0]).stem} {sheet_of(table)}".strip()
-
-
-def last_result(turn: Turn) -> Table | None:
-    """What the last query of a turn gave."""
-    queries = (step for step in reversed(turn.steps) if step.tool == "query_table")
-    return next((table for step in queries for table in parse_tables(step.output or "")), None)
-
-
-def share_whole(view: View, found: Findings, document: Document) -> bool:
-    """Share all of a text where nothing but another form of it is asked for, as "convert this to pdf
-    please"; else False."""
-    if not asks_for_a_file_only(view.text):
-        return False
-    called = PurePath(document.source).stem
-    found.summary = f"I take the text of {document.source}, without its pictures and layout."
-    _save(view, found, called, {"handle": document.handle}, "")
-    return True
-
-
-def share_if_asked(view: View, found: Findings, result: Table | None, *, called: str = "") -> None:
-    """Share a whole result, or what was found in a text, in the thread as the file asked for."""
-    if not has(view.text, SHARE):
-        return
-    is_report = _ending(view) in _REPORTS
-    if result is None and not is_report:
-        found.gaps.append(f"A text is no table, so there is no {_ending(view)} of it.")
-        return
-    if result and not result.rows:
-        found.gaps.append("There are no rows to share.")
-        return
-    called = called or found.caption or _plain_name(found, result)
-    what: dict[str, Any] = {"handle": result.handle} if result else {}
-    if result is None or (is_report and (found.points or len(result.rows) < 2)):
-        what = {"content": _report(view, found, result)}
-    rows = f", with all {result.total:,} rows" if result and result.total > 1 else ""
-    _save(view, found, called, what, rows)
-
-
-def _ending(view: View) -> str:
-    return next((each for each, named in _ENDINGS.items() if has(view.text, named)), "csv")
-
-
-def _save(view: View, found: Findings, called: str, what: dict[str, Any], extent: str) -> None:
+def _save(
+    view: View, found: Findings, called: str, what: dict[str, Any], kind: str, extent: str = ""
+) -> None:
     plain = re.sub(r"[^\w-]+", " ", called).strip()
-    name = f"{plain or 'Result'}.{_ending(view)}"
+    name = f"{plain or 'Result'}.{kind}"
     try:
         output = view.do(
             "share_file",

@@ -34,15 +34,21 @@ def is_asked(view: View) -> bool:
 
 
 def answer(view: View, found: Findings) -> None:
-    """The latest sentence that has every word of the question, as its author wrote it."""
+    """What somebody wrote; where nobody did, that no rule fits."""
+    if not told(view, found):
+        found.puzzled(database=view.knows("list_databases"))
+
+
+def told(view: View, found: Findings) -> bool:
+    """Whether a sentence has every word of the question; the latest is quoted as its author wrote it."""
     asked = QUESTION.fullmatch(bare(view.text))
     for talk in talks(view, ANYWHERE):
         for message in reversed(talk.messages):
             for sentence in reversed(sentences(message.text)):
                 if asked and _tells(asked, sentence):
                     _quote(found, talk.place, message, sentence)
-                    return
-    found.puzzled(database=view.knows("list_databases"))
+                    return True
+    return False
 
 
 def _tells(asked: re.Match[str], sentence: str) -> bool:
@@ -55,5 +61,5 @@ def _quote(found: Findings, place: str, message: Said, sentence: str) -> None:
     found.summary = f"{message.author} wrote in {place}: “{cut(sentence)}”"
     found.source(f"{message.author}, {message.at}", message.url, f"“{cut(message.text)}”")
     proposed = has(sentence, "propose|suggest|should|could|would|may|might|maybe|perhaps|think")
-    told = "I chose the sentence by the words it shares with the question."
-    found.lower(told, "low" if proposed else "medium")
+    chosen = "I chose the sentence by the words it shares with the question."
+    found.lower(chosen, "low" if proposed else "medium")

@@ -17,23 +17,6 @@ from .words import listed
 MONTHS, QUARTERS = 12, 4
 
 
-def tell_gap(found: Findings, groups: list[Group], query: Query, what: str) -> None:
-    """How much more the first has than the second; of a course, how much it changed in all."""
-    if query.course and query.descending is None:
-        one, other = groups[-1], groups[0]
-        told = f"From {other.name} to {one.name} the {what} changed by"
-    else:
-        one, other, *_ = sorted(
-            groups, key=lambda group: group.value, reverse=query.descending is not False
-        )
-        than = "less" if one.value < other.value else "more"
-        told = f"**{one.name}** has {than} than {other.name}, by"
-    apart = one.value - other.value
-    share = f" ({apart / other.value:+.0%})" if other.value > 0 else ""
-    size = figure(apart if told.startswith("From") else abs(apart), groups)
-    found.summary = f"{told} **{size}**{share}: {one.text} against {other.text}."
-
-
 def tell_shares(found: Findings, groups: list[Group], query: Query, what: str, scope: str) -> None:
     """What each makes up of the whole; a course is told as one."""
     total = sum(group.value for group in groups)
@@ -59,7 +42,7 @@ def tell_absent(found: Findings, result: Table, query: Query) -> None:
     for each in () if query.limit else query.filters:
         if not is_told_by(each, query) or len(each.values) < 2:
             continue
-        dated = ":" in (each.column or "")
+        dated = ":" in (each.column)
         there = {row[0 if dated else -2].lower() for row in result.rows}
         ends = {re.split(r"[-q]", label)[-1].lstrip("0") for label in there} if dated else there
         if absent := tuple(value for value in each.values if value.lower() not in ends):
@@ -69,7 +52,7 @@ def tell_absent(found: Findings, result: Table, query: Query) -> None:
 
 def is_told_by(each: Filter, query: Query) -> bool:
     """Whether a condition is on what the figures are told by."""
-    kind, _, dated = (each.column or "").partition(":")
+    kind, _, dated = (each.column).partition(":")
     return each.operator == "in" and (
         kind == query.period if dated else each.column in query.groups
     )
@@ -80,7 +63,7 @@ def empty_between(result: Table, query: Query) -> list[str]:
     condition leaves any of them out."""
     in_a_year = {"month": MONTHS, "quarter": QUARTERS, "year": 1}.get(query.period or "")
     labels = {row[0] for row in result.rows}
-    chosen = any(re.match(r"(?!year:)\w+:", each.column or "") for each in query.filters)
+    chosen = any(re.match(r"(?!year:)\w+:", each.column) for each in query.filters)
     if (
         in_a_year is None
         or chosen

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from .columns import DATES
-from .conditions import STATES
 from .filters import Filter
 from .times import MONTHS
 from .words import listed, shown, stems
@@ -35,7 +34,7 @@ def in_scope(filters: tuple[Filter, ...], said: str) -> str:
 
 def _span(each: Filter) -> str:
     """Months that follow one another, by the first and the last; "" for anything else."""
-    if not re.match("month:", each.column or "") or len(each.values) < 3:
+    if not re.match("month:", each.column) or len(each.values) < 3:
         return ""
     months = [int(value) for value in each.values]
     if months != list(range(months[0], months[-1] + 1)):
@@ -45,22 +44,26 @@ def _span(each: Filter) -> str:
 
 def _place(each: Filter) -> int:
     """Where a condition stands in a sentence: times last, the year behind its month."""
-    if re.match(r"(?:\w*day|week|month|yearmonth|quarter):", each.column or ""):
+    if re.match(r"(?:\w*day|week|month|yearmonth|quarter):", each.column):
         return 1
-    return 2 if re.match("year", each.column or "") else 0
+    return 2 if re.match("year", each.column) else 0
 
 
 def _link(each: Filter) -> str:
-    if each.column in STATES:
+    if (
+        not each.dated
+        and all(value.islower() for value in each.values)
+        and each.values[0] != "true"
+    ):
         return f"with {each.column}{' not' if each.operator == 'not in' else ''}"
     if each.operator == "in":
-        if re.match(r"\w*day:", each.column or ""):
+        if re.match(r"\w*day:", each.column):
             return "on"
-        dated = re.match(r"(?:year|month|quarter|week):(.*)", each.column or "")
+        dated = re.match(r"(?:year|month|quarter|week):(.*)", each.column)
         return f"{_of_time(dated[1])}in" if dated else "for"
     if each.operator == "not in":
         return "without"
-    if re.match("(?:yearmonth|day|monthday):", each.column or ""):
+    if re.match("(?:yearmonth|day|monthday):", each.column):
         return SIDES[each.operator]
     return f"with {each.column} {COMPARED[each.operator]}"
 
@@ -80,7 +83,7 @@ def values_in_words(each: Filter) -> list[str]:
 
 
 def _value(each: Filter, value: str) -> str:
-    column = each.column or ""
+    column = each.column
     if value == "true":  # of a column of yes and no
         return column.replace("_", " ")
     if column.startswith("month:"):

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 
-from .columns import date_column, identifies
+from .columns import date_column, default_measure, identifies
 from .findings import Findings
 from .outputs import Table, sheet_of
 from .query import Query
 from .times import MONTHS
-from .words import listed, number, plural, shown
+from .words import listed, number, shown
 
 MOST_COLUMNS = 12
 
@@ -33,13 +32,6 @@ def describe(found: Findings, table: Table) -> None:
     found.rows = [row[:MOST_COLUMNS] for row in rows_shown(table.header, table.rows[:5])]
 
 
-def tell_values(found: Findings, table: Table, column: str) -> None:
-    """What a column holds."""
-    values = [value for value in table.listed[column] if value]
-    names = plural(column.replace("_", " ")) if len(values) > 1 else column.replace("_", " ")
-    found.summary = f"{table.source} has **{len(values)} {names}**: {listed(values)}."
-
-
 def tell_sheets(found: Findings, tables: list[Table]) -> None:
     """What each sheet of a workbook holds."""
     book = tables[0].source.rpartition(" · ")[0]
@@ -55,40 +47,28 @@ def rows_and_columns(name: str, table: Table) -> str:
     return f"**{name}**: {table.total:,} row{'s' * (table.total != 1)} with {columns}"
 
 
-def changes(rows: list[list[str]]) -> list[str]:
-    """How much each row's figure differs from the row's before, for the greatest fall and rise."""
-    steps = [
-        (later / earlier - 1, row[0])
-        for before, row in pairwise(rows)
-        if (earlier := number(before[-1])) and (later := number(row[-1])) is not None
-    ]
-    if not steps:
-        return []
-    fall, rise = min(steps), max(steps)
-    told = (
-        [f"The greatest rise was in {month_in_words(rise[1])}: {rise[0]:+.0%} on the month before"]
-        if rise[0] > 0
-        else []
-    )
-    if fall[0] < 0:
-        return [
-            *told,
-            f"The greatest fall was in {month_in_words(fall[1])}: {fall[0]:+.0%} on the month before",
-        ]
-    return [*told, "It fell in no month"]
-
-
 def follow_ups(found: Findings, table: Table, query: Query) -> None:
     """Questions that the columns of the table invite."""
     texts = [
-        column for column in table.texts if column not in query.groups and not identifies(column)
+        column
+        for column in table.texts
+        if column not in (*query.groups, "name") and not identifies(column)
     ]
     asked = [f"And by {column.replace('_', ' ')}?" for column in texts[:2]]
-    if date_column(table) and not query.period:
+    if date_column(table) and not (query.period or query.listing):
         asked.append("How did it develop over time, as a line chart?")
-    elif not query.chart:
+    elif query.told_by and not query.chart:
         asked.append("Can you show this as a chart?")
     found.follow_ups = asked[:3]
+
+
+def whole_questions(table: Table) -> list[str]:
+    """Questions that this table answers, for somebody who asked another."""
+    measure = default_measure(table)
+    texts = [column for column in table.texts if column != "name" and not identifies(column)]
+    what = f"Total {measure}" if measure else "Number of rows"
+    asked = [f"{what} by {column}".replace("_", " ") for column in texts[:2]]
+    return [*asked, *([f"{what} by month".replace("_", " ")] if date_column(table) else [])]
 
 
 def rows_shown(header: list[str], rows: list[list[str]], *, alike: bool = False) -> list[list[str]]:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from .columns import date_column, default_measure
 from .filters import Filter
-from .measures import Figure
 from .outputs import Table
-from .query import Query
+from .query import Figure, Query
 from .times import WEEKDAYS
 from .words import listed, stems
 
@@ -18,7 +17,6 @@ WORDS = {
     "avg": "average",
     "count": "number of",
     "median": "median",
-    "stddev": "standard deviation of the",
     "distinct": "number of different values in",
 }
 EXTREMES = {True: "max", False: "min"}
@@ -184,23 +182,17 @@ def _where(filters: tuple[Filter, ...], table: Table, lite: bool) -> str:
 
 
 def _condition(each: Filter, table: Table, lite: bool) -> str:
-    if each.column and (part := re.match(r"(\w*day|yearmonth):(.+)", each.column)):
+    if part := re.match(r"(\w*day|yearmonth):(.+)", each.column):
         return _on_days(each, TEXT_OF_DAYS.get(part[1], ""), part[2], lite)
-    if each.column and (dated := re.match(r"(year|month|quarter|week):(.+)", each.column)):
+    if dated := re.match(r"(year|month|quarter|week):(.+)", each.column):
         return f"{_date_part(dated[1], dated[2], lite)} IN ({', '.join(each.values)})"
-    if each.column and (table.numeric(each.column) or table.flag(each.column)):
+    if table.numeric(each.column) or table.flag(each.column):
         if each.operator in ("in", "not in"):
             return f"{quoted(each.column)} {each.operator.upper()} ({', '.join(each.values)})"
         return f"{quoted(each.column)} {each.operator} {each.values[0]}"
     values = ", ".join(literal(value.lower()) for value in each.values)
-    tests = [
-        f"lower({quoted(column)}) IN ({values})"
-        for column in ([each.column] if each.column else table.texts)
-    ]
-    joined = " OR ".join(tests)
-    if each.operator == "not in":
-        return f"NOT ({joined})"
-    return f"({joined})" if len(tests) > 1 else joined
+    test = f"lower({quoted(each.column)}) IN ({values})"
+    return f"NOT ({test})" if each.operator == "not in" else test
 
 
 def _on_days(each: Filter, form: str, column: str, lite: bool) -> str:
@@ -233,8 +225,6 @@ def _aggregate(query: Query, grouped: bool, measure: str | None) -> str | None:
         return query.aggregate if measure or query.aggregate == "count" else "count"
     if grouped:
         return _of_groups(query, measure)
-    if query.descending is not None and query.limit is None and measure:
-        return EXTREMES[query.descending]
     whole = "avg" if {*stems(query.measure or "")} & LEVELS else "sum"
     return whole if query.measure and query.limit is None else None
 
@@ -255,8 +245,6 @@ def _value(aggregate: str, measure: str, table: Table) -> tuple[str, str]:
 def _expression(aggregate: str, measure: str, table: Table) -> str:
     if aggregate == "distinct":
         return f"count(DISTINCT {quoted(measure)})"
-    if aggregate == "stddev":
-        return f"round(stddev_samp({quoted(measure)}), 2)"
     whole = "INT" in table.columns.get(measure, "").upper() and aggregate in ("sum", "max", "min")
     code = f"{aggregate}({quoted(measure)})"
     return code if whole else f"round({code}, 2)"

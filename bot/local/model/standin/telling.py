@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import PurePath
 
-from .bounding import in_words
+from .filters import Filter
 from .findings import Findings
 from .groups import Group, added_up, figure, groups_of
 from .outputs import Table
 from .query import Query
-from .relating import empty_between, is_told_by, tell_absent, tell_gap, tell_shares
-from .scoping import in_scope
+from .relating import empty_between, is_told_by, tell_absent, tell_shares
+from .scoping import COMPARED, in_scope
 from .shaping import month_in_words, rows_shown, side_by_side
 from .sql import Statement
 from .words import listed, number, plural, shown, singular, some_of, verb
@@ -76,6 +76,17 @@ def _tell(found: Findings, result: Table, statement: Statement, query: Query, so
         tell_shares(found, groups_of(result, query), query, statement.what, scope)
     elif query.shares:
         found.lower("My rules tell shares of a total by one thing only, so there are none here.")
+
+
+def in_words(names: list[str], column: str, what: str, having: tuple[Filter, ...]) -> str:
+    """Which ones have a figure, `what`, within the bounds."""
+    bounds = listed([f"{COMPARED[each.operator]} {shown(each.values[0])}" for each in having])
+    many = f"**{len(names)}**" if names else "No"
+    noun = column.replace("_", " ")
+    has_it = f"{noun} has" if len(names) < 2 else f"{plural(noun)} have"
+    a = "" if what.startswith("total") else "a "
+    named = f": {some_of(names)}" if names else ""
+    return f"{many} {has_it} {a}{what} {bounds}{named}."
 
 
 def _table(
@@ -148,11 +159,7 @@ def _most(query: Query) -> int:
 def _tell_groups(found: Findings, result: Table, statement: Statement, query: Query) -> None:
     # What is compared stands in the sentence anyway.
     of_one = len(result.rows) == 1
-    apart = (
-        f
-        for f in query.filters
-        if not is_told_by(f, query) or (":" in (f.column or "") and not of_one)
-    )
+    apart = (f for f in query.filters if not is_told_by(f, query) or (f.dated and not of_one))
     scope = in_scope(tuple(apart), statement.what)
     groups = groups_of(result, query)
     tell_absent(found, result, query)
@@ -172,8 +179,6 @@ def _tell_groups(found: Findings, result: Table, statement: Statement, query: Qu
         _tell_ranked(found, groups, statement, query, scope)
     if parts:
         _tell_parts(found, groups, query, statement, empty_between(result, query))
-    if query.gap and len(groups) > 1 and len(statement.labels) == 1:
-        tell_gap(found, groups, query, statement.what)
 
 
 def _has_parts(result: Table, statement: Statement, query: Query) -> bool:

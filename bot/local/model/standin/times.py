@@ -3,202 +3,159 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, replace
 
-from .columns import date_column
 from .filters import Filter
-from .outputs import Table
-from .words import stems
 
 MONTHS = (
     "january", "february", "march", "april", "may", "june",
     "july", "august", "september", "october", "november", "december",
 )  # fmt: skip
-MONTH = rf"(?:{'|'.join(MONTHS)}|{'|'.join(month[:3] for month in MONTHS)}|sept)\b"
-_YEAR = r"(?:\s+(?:of\s+)?((?:19|20)\d\d))?"
-_NAMED = rf"({MONTH}){_YEAR}"
-RANGES = tuple(
-    re.compile(pattern, re.I)
-    for pattern in (
-        rf"(?<!difference )\bbetween\s+{_NAMED}\s*and\s*{_NAMED}",
-        rf"\b{_NAMED}\s*(?:to|until|till|through|-|–)\s*{_NAMED}",
-    )
-)
-SIDES = {
-    ">=": r"since|starting(?: in| from)?|from|as of", ">": r"after",
-    "<": r"before", "<=": r"until|till|up to|through",
-}  # fmt: skip
-DAY = re.compile(
-    rf"\b(?:(?P<month>{MONTH})\s+(?:the\s+)?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?|"
-    rf"(?P<first>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<of>{MONTH}))(?![\d.,]*\d)",
-    re.I,
-)
-ISO = re.compile(r"\b(?:19|20)\d\d-\d\d-\d\d\b")
-TO = r"to|until|till|through|-|–"
-FROM_DAY = re.compile(
-    rf"(?:\b(?P<and>between\s+)(?:the\s+)?)?\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s*(?:{TO}|(?(and)and|\Zx))\s*(?:the\s+)?\Z",
-    re.I,
-)
-TO_DAY = re.compile(
-    rf"\s*(?:{TO})\s*(?:the\s+)?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?!\s*(?:of\s+)?{MONTH})", re.I
-)
-BETWEEN = re.compile(r"\bbetween\s+(?:the\s+)?\Z", re.I)
-ORDINALS = ("first|1st", "second|2nd", "third|3rd", "fourth|4th")
-HALVES = {
-    ("1", "2"): r"(?:first|1st) half|h1",
-    ("3", "4"): r"(?:second|2nd|last|other) half|h2",
-}
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-OF_A_WEEK = re.compile(
-    rf"\b(?:(?:on |during |only )(?P<working>weekdays|working days)|(?P<only>weekdays(?= only))|(?P<free>weekends?)|(?:(?:on|every|only) )?(?P<named>{'|'.join(WEEKDAYS)})s?)\b",
-    re.I,
+MONTH = rf"(?:{'|'.join(MONTHS)}|{'|'.join(month[:3] for month in MONTHS)}|sept)\b"
+_YEAR = r"(?:19|20)\d\d"
+_OF = r"(?:,?\s+(?:of\s+|in\s+)?"
+_ORDINALS = ("first", "second", "third", "fourth")
+ATOM = re.compile(
+    rf"\b(?:(?P<iso>{_YEAR}-\d\d-\d\d)|(?P<isomonth>{_YEAR}-\d\d)(?!-?\d)|"
+    rf"(?:the\s+)?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<dm>{MONTH}){_OF}(?P<dy>{_YEAR}))?|"
+    rf"(?P<md>{MONTH})\s+(?P<mday>\d{{1,2}})(?:st|nd|rd|th)?(?!\d|:|-){_OF}(?P<mdy>{_YEAR}))?|"
+    rf"(?P<month>{MONTH}){_OF}(?P<my>{_YEAR}))?|"
+    rf"(?:q(?P<quarter>[1-4])|(?:the\s+)?(?P<nth>{'|'.join(_ORDINALS)})\s+quarter){_OF}(?P<qy>{_YEAR}))?|"
+    rf"(?:h(?P<half>[12])|(?:the\s+)?(?P<nthhalf>first|second)\s+half)(?:\s+of(?=\s+{_YEAR}))?{_OF}(?P<hy>{_YEAR}))?|"
+    rf"week\s+(?P<week>\d{{1,2}}){_OF}(?P<wy>{_YEAR}))?|"
+    rf"(?P<weekday>{'|'.join(WEEKDAYS)})s?|(?P<weekend>weekends?)|(?P<year>{_YEAR}))(?![\w-])",
+    re.IGNORECASE,
 )
-WEEKS = re.compile(
-    r"\bweeks? (?P<first>\d{1,2})(?:\s*(?P<joint>to|until|-|–|and|or|vs|versus)\s*(?:week )?(?P<last>\d{1,2}))?\b",
-    re.I,
+"""One time; "first half of 2025" and the like with their year."""
+DAYS = re.compile(
+    rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s*(to|until|till|and|-|–)\s*(?:the\s+)?(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({MONTH})",
+    re.IGNORECASE,
 )
+"""Two days of one month, as "1 to 15 March"."""
 
 
-def times(text: str, table: Table) -> list[Filter]:
-    """The days, months, quarters and years that the question is about."""
-    column = date_column(table, text)
-    year_column = next((c for c in table.columns if stems(c) == ["year"]), None)
-    years = tuple(re.findall(r"\b(?:19|20)\d\d\b", text))
-    if column is None:
-        return [Filter(year_column, "in", years)] if years and year_column else []
-    if days := [(found.span(), found[0]) for found in ISO.finditer(text)]:
-        return _of_days(text, f"day:{column}", days)
-    of_weeks = _of_weeks(text, column)
-    if span := _span(text, column, years):
-        return [*span, *of_weeks]
-    found = [Filter(year_column or f"year:{column}", "in", years)] if years else []
-    found += of_weeks
-    if days := _named_days(text):
-        return [*found, *_of_days(text, f"monthday:{column}", days)]
-    months = {int(month) for month in re.findall(r"\b(?:19|20)\d\d-(\d\d)\b", text)}
-    months |= {month_of(each) for each in mentions(text)}
-    if months:
-        found.append(Filter(f"month:{column}", "in", tuple(str(each) for each in sorted(months))))
-    quarters = {*re.findall(r"\bq([1-4])\b", text, re.I)}
-    for number, words in enumerate(ORDINALS, start=1):
-        quarters |= (
-            {str(number)}
-            if re.search(
-                rf"\b(?:{words}) (?:quarter|(?:and|to|vs|versus) \w+ quarter)\b", text, re.I
-            )
-            else set()
-        )
-    for half, words in HALVES.items():
-        quarters |= {*half} if re.search(rf"\b(?:{words})\b", text, re.I) else set()
-    if quarters:
-        found.append(Filter(f"quarter:{column}", "in", tuple(sorted(quarters))))
-    return found
+@dataclass(frozen=True)
+class Time:
+    """A time: a part of dates (of `Filter`), its values, and its year; "" where none is said."""
+
+    kind: str
+    values: tuple[str, ...]
+    year: str = ""
 
 
-def _named_days(text: str) -> list[tuple[tuple[int, int], str]]:
-    """The days that are named, as "03-15", and where; of "15 to 20 March" both."""
-    days = []
-    for found in DAY.finditer(text):
-        month = f"{month_of(found['month'] or found['of']):02}"
-        before, after = FROM_DAY.search(text[: found.start()]), TO_DAY.match(text[found.end() :])
-        if before:
-            days.append((before.span("day"), f"{month}-{int(before['day']):02}"))
-        days.append((found.span(), f"{month}-{int(found['day'] or found['first']):02}"))
-        if after and found["month"]:
-            start, end = (found.end() + place for place in after.span("day"))
-            days.append(((start, end), f"{month}-{int(after['day']):02}"))
-    return days
+def apart(text: str) -> str:
+    """A text in which "1 to 15 March" is "1 March to 15 March"."""
+    return DAYS.sub(r"\1 \4 \2 \3 \4", text)
 
 
-def _of_days(text: str, part: str, days: list[tuple[tuple[int, int], str]]) -> list[Filter]:
-    """From one day to another, on one side of a day, or on each of them."""
-    (start, end), first = days[0]
-    before = text[:start]
-    if len(days) == 2:
-        joint = text[end : days[1][0][0]].strip().lower()
-        if re.fullmatch(TO, joint) or (joint == "and" and BETWEEN.search(before)):
-            return [Filter(part, ">=", (first,)), Filter(part, "<=", (days[1][1],))]
-    for operator, words in SIDES.items() if len(days) == 1 else ():
-        if re.search(rf"\b(?:{words})\s+(?:the\s+)?\Z", before, re.I):
-            return [Filter(part, operator, (first,))]
-    return [Filter(part, "in", tuple(day for _, day in days))]
+def time_of(said: re.Match[str]) -> Time:
+    """What an `ATOM` says."""
+    part = {name: value for name, value in said.groupdict().items() if value}
+    year = next((part[name] for name in ("dy", "mdy", "my", "qy", "hy", "wy") if name in part), "")
+    return _day(part, year) or _span(part, year)
 
 
-def _of_weeks(text: str, column: str) -> list[Filter]:
-    """The days of the week, and the weeks by their number in the year (ISO 8601)."""
-    found, days = [], set()
-    for said in OF_A_WEEK.finditer(text):
-        days |= (
-            {*WEEKDAYS[:5]}
-            if said["working"] or said["only"]
-            else {*WEEKDAYS[5:]}
-            if said["free"]
-            else set()
-        )
-        days |= {said["named"].lower()} if said["named"] else set()
-    if days:
-        found.append(Filter(f"weekday:{column}", "in", tuple(d for d in WEEKDAYS if d in days)))
-    if weeks := WEEKS.search(text):
-        first, last = int(weeks["first"]), int(weeks["last"] or weeks["first"])
-        both = (
-            {first, last}
-            if (weeks["joint"] or "").isalpha() and weeks["joint"].lower() not in ("to", "until")
-            else range(first, last + 1)
-        )
-        found.append(Filter(f"week:{column}", "in", tuple(map(str, sorted(both)))))
-    return found
+def _day(part: dict[str, str], year: str) -> Time | None:
+    """A day of the year or of the week; None for a longer time."""
+    if day := part.get("iso"):
+        return Time("day", (day,))
+    if day := part.get("day") or part.get("mday"):
+        on = f"{month_of(part.get('dm') or part['md']):02}-{int(day):02}"
+        return Time("day", (f"{year}-{on}",)) if year else Time("monthday", (on,))
+    if day := part.get("weekday"):
+        return Time("weekday", (day.lower(),))
+    return Time("weekday", WEEKDAYS[5:]) if "weekend" in part else None
 
 
-def _span(text: str, column: str, years: tuple[str, ...]) -> list[Filter]:
-    """From one month to another, or on one side of a month."""
-    if match := next(filter(None, (each.search(text) for each in RANGES)), None):
-        first, year, last, last_year = match.groups()
-        return _between(
-            column, month_of(first), month_of(last), year or last_year, last_year or year
-        )
-    for operator, words in SIDES.items():
-        match = re.search(rf"\b(?:{words})\s+{_NAMED}", text, re.I)
-        if match is None:
-            continue
-        month, year = month_of(match[1]), match[2] or (years[0] if years else None)
-        if year:
-            return [Filter(f"yearmonth:{column}", operator, (f"{year}-{month:02}",))]
-        first = month + (operator == ">") if operator in (">", ">=") else 1
-        last = month - (operator == "<") if operator in ("<", "<=") else 12
-        return _between(column, first, last, None, None)
-    return []
+def _span(part: dict[str, str], year: str) -> Time:
+    if whole := part.get("isomonth"):
+        return Time("month", (str(int(whole[5:])),), whole[:4])
+    if name := part.get("month"):
+        return Time("month", (str(month_of(name)),), year)
+    if quarter := part.get("quarter") or _nth(part.get("nth")):
+        return Time("quarter", (quarter,), year)
+    if half := part.get("half") or _nth(part.get("nthhalf")):
+        return Time("quarter", ("1", "2") if half == "1" else ("3", "4"), year)
+    return Time("week", (part["week"],), year) if "week" in part else Time("year", (part["year"],))
 
 
-def _between(
-    column: str, first: int, last: int, year: str | None, last_year: str | None
-) -> list[Filter]:
-    if year and last_year:
-        bounds = ((">=", f"{year}-{first:02}"), ("<=", f"{last_year}-{last:02}"))
-        return [Filter(f"yearmonth:{column}", operator, (value,)) for operator, value in bounds]
-    months = [
-        n
-        for n in range(1, 13)
-        if (first <= n <= last if first <= last else n >= first or n <= last)
-    ]
-    return [Filter(f"month:{column}", "in", tuple(map(str, months)))]
+def among(times: list[Time], column: str) -> tuple[Filter, ...] | None:
+    """The conditions that a date is in one of these; None where one condition cannot say so."""
+    years = list(dict.fromkeys(time.year for time in times if time.year))
+    kinds = {time.kind for time in times}
+    if len(kinds) > 1:
+        return None
+    kind, values = times[0].kind, dict.fromkeys(value for time in times for value in time.values)
+    if len(years) > 1:
+        if kind != "month" or not all(time.year for time in times):
+            return None
+        months = tuple(f"{time.year}-{int(time.values[0]):02}" for time in times)
+        return (Filter(f"yearmonth:{column}", "in", months),)
+    found = Filter(f"{kind}:{column}", "in", tuple(values))
+    return (found, Filter(f"year:{column}", "in", tuple(years))) if years else (found,)
 
 
-def mentions(text: str) -> list[str]:
-    """The months by name; "may" only where it cannot be the verb."""
-    return [
-        match[0]
-        for match in re.finditer(rf"\b{MONTH}", text, re.I)
-        if match[0].lower() != "may"
-        or re.search(r"\b(?:in|and|or|vs|versus|of|than|for|with)\s$", text[: match.start()], re.I)
-        or (match[0] == "May" and match.start() > 0)
-        or re.search(
-            r"(?:^|\b(?:compare|about|only|just|during|by))\W*$", text[: match.start()], re.I
-        )
-        or re.match(
-            rf"\W+(?:(?:and|or|vs|versus|to|with|against)\s+)?{MONTH}", text[match.end() :], re.I
-        )
-    ]
+def between(first: Time, last: Time, column: str) -> tuple[Filter, ...] | None:
+    """The conditions that a date lies from one time to another."""
+    if first.kind == last.kind and first.kind in ("day", "monthday"):
+        part = f"{first.kind}:{column}"
+        return Filter(part, ">=", first.values[:1]), Filter(part, "<=", last.values[-1:])
+    first = replace(first, year=first.year or last.year)
+    last = replace(last, year=last.year or first.year)
+    since, until = since_of(first), until_of(last)
+    if since and until:
+        part = f"yearmonth:{column}"
+        return Filter(part, ">=", (since,)), Filter(part, "<=", (until,))
+    if first.kind != last.kind or first.kind not in ("month", "quarter", "week"):
+        return None
+    one, other = int(first.values[0]), int(last.values[-1])
+    many = {"month": 12, "quarter": 4, "week": 53}[first.kind]
+    span = range(one, other + 1) if one <= other else (*range(one, many + 1), *range(1, other + 1))
+    return (Filter(f"{first.kind}:{column}", "in", tuple(map(str, span))),)
+
+
+def beside(operator: str, time: Time, column: str) -> tuple[Filter, ...] | None:
+    """The condition that a date lies on one side of a time: ">=" since, ">" after, "<" before and "<="
+    until it."""
+    if time.kind in ("day", "monthday"):
+        return (Filter(f"{time.kind}:{column}", operator, time.values),)
+    bound = since_of(time) if operator in (">=", "<") else until_of(time)
+    if bound:
+        return (Filter(f"yearmonth:{column}", operator, (bound,)),)
+    if time.kind != "month":
+        return None
+    month = int(time.values[0])
+    first = {">=": month, ">": month + 1}.get(operator, 1)
+    last = {"<=": month, "<": month - 1}.get(operator, 12)
+    months = tuple(map(str, range(first, last + 1)))
+    return (Filter(f"month:{column}", "in", months),) if months else None
+
+
+def since_of(time: Time) -> str:
+    """The first month of a time with its year, as "2025-04"; "" without one."""
+    return _edge(time, 0)
+
+
+def until_of(time: Time) -> str:
+    """Its last month."""
+    return _edge(time, -1)
+
+
+def _edge(time: Time, end: int) -> str:
+    if time.kind == "year":
+        return f"{time.values[end]}-{'12' if end else '01'}"
+    if not time.year or time.kind not in ("month", "quarter"):
+        return ""
+    value = int(time.values[end])
+    month = value if time.kind == "month" else value * 3 - (0 if end else 2)
+    return f"{time.year}-{month:02}"
 
 
 def month_of(name: str) -> int:
     """A month's number, by at least the first three letters of its name."""
     return [month[:3] for month in MONTHS].index(name[:3].lower()) + 1
+
+
+def _nth(word: str | None) -> str:
+    return str(_ORDINALS.index(word.lower()) + 1) if word else ""

@@ -15,16 +15,16 @@ _STOP = (
 )
 STOP = frozenset(_STOP.split())
 SYNONYMS = (
-    ("revenue", "sale", "amount", "turnover", "income", "earning", "money", "total"),
+    ("revenue", "sale", "amount", "turnover", "income", "earning", "money", "value"),
     ("quantity", "qty", "unit", "piece", "volume", "count"),
-    ("price", "cost", "rate", "cheapest", "priciest", "expensive"),
-    ("customer", "client", "account", "buyer"),
-    ("product", "item", "article", "sku"),
-    ("region", "area", "territory", "country", "market"),
+    ("price", "cheapest", "priciest", "expensive"),
+    ("customer", "client", "buyer"),
+    ("product", "item", "article"),
+    ("region", "area", "territory"),
     ("date", "day", "time", "when", "timestamp"),
+    ("since", "join"),
     ("employee", "person", "rep", "salesperson", "seller", "staff"),
-    ("category", "type", "kind", "segment"),
-    ("profit", "margin"),
+    ("category", "type", "kind"),
     ("chart", "plot", "graph", "diagram", "visual", "draw"),
     ("page", "website", "url", "link", "web", "site"),
     ("file", "document", "attachment", "spreadsheet", "sheet"),

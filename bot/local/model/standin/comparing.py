@@ -1,0 +1,86 @@
+"""Two files that came together: what changed from one table to the other, or between two texts."""
+
+from __future__ import annotations
+
+import re
+
+from .documents import tell_differences
+from .findings import Findings
+from .outputs import Document, Table, failed, parse_document, parse_tables, reason, unreadable
+from .view import View
+from .words import has, listed, shown
+
+CHANGED = r"chang(?:ed|es?)|differ\w*|differences?|compare|versus|vs|added|removed"
+
+
+def told(view: View, found: Findings) -> bool:
+    """Whether two files are to be compared, which is told; else False."""
+    files = view.turn.files or view.files
+    if len(files) != 2 or not has(view.text, CHANGED) or has(view.text, "by|per|in"):
+        return False
+    outputs = [view.do("read_file", f"I read {file.name}.", file_id=file.id) for file in files]
+    for file, output in zip(files, outputs, strict=True):
+        if failed(output):
+            found.lower(unreadable(file.name, output))
+    tables = [table for output in outputs for table in parse_tables(output)[:1]]
+    documents = [document for output in outputs if (document := parse_document(output))]
+    read: list[Table | Document] = [*tables, *documents]
+    for each in read:
+        found.source(each.source, each.url, "What was compared.")
+    if len(documents) == 2:
+        tell_differences(found, *documents)
+        return True
+    key = _key(tables) if len(tables) == 2 else None
+    if key:
+        _tell_changes(view, found, tables[0], tables[1], key)
+    else:
+        found.summary = "I can compare two texts, or two tables with a column that names their rows. These are neither."
+        found.confidence = "low"
+    return True
+
+
+def _key(tables: list[Table]) -> str | None:
+    """The column that names the rows of both: an id, else the first that tells each row apart."""
+    one, other = tables
+    common: list[str] = [column for column in one.columns if column in other.columns]
+    apart = [
+        column
+        for column in common
+        if all(t.ranges.get(column, ("",))[0].replace(",", "") == str(t.total) for t in tables)
+    ]
+    named = [
+        column
+        for column in apart
+        if re.search(r"(?:^|_)(?:id|no|number|code|name|sku)$", column, re.I)
+    ]
+    return next(iter(named + apart), None)
+
+
+def _tell_changes(view: View, found: Findings, before: Table, after: Table, key: str) -> None:
+    output = view.do(
+        "compare_tables", "I compare the two row by row.", before=before.handle, after=after.handle, key=key
+    )  # fmt: skip
+    if failed(output):
+        found.summary = f"{before.source} and {after.source} could not be compared."
+        found.lower(reason(output), "low")
+        return
+    result = next(iter(parse_tables(output)), None)
+    if result is None or not result.rows:
+        found.summary = f"Nothing: {before.source} and {after.source} hold the same rows."
+        return
+    kinds = [row[1] for row in result.rows]
+    counts = [f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds)]
+    found.summary = (
+        f"From {before.source} to {after.source}, **{result.total} "
+        f"{'change' if result.total == 1 else 'changes'}**: {listed(counts)}."
+    )
+    found.caption = f"What changed, by {key.replace('_', ' ')}"
+    found.columns = [name.replace("_", " ") for name in result.header]
+    found.rows = _cells(result.rows[:20])
+    if result.total > len(found.rows):
+        found.gaps.append(f"The table shows the first {len(found.rows)} changes.")
+
+
+def _cells(rows: list[list[str]]) -> list[list[str]]:
+    whole = re.compile(r"(?<=\d)\.0(?=,|$)")
+    return [[row[0], *(whole.sub("", shown(cell)) for cell in row[1:])] for row in rows]

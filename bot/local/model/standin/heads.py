@@ -1,0 +1,313 @@
+"""How a question begins: the figure, the rows or the ranking that it asks for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+from .columns import MONEY, columns_named
+from .modifiers import CMP, bound, of_values, told_by
+from .patterns import AGGREGATES, HIGH, Scan, pattern
+from .query import Query
+from .times import among
+from .words import stems
+
+Build = Callable[[Scan], Query | None]
+"""Returns what is asked; None where the table has no such thing."""
+PEOPLE = frozenset(
+    ("name", "person", "employee", "seller", "salesperson", "rep", "agent", "owner", "customer")
+)
+THINGS = frozenset(("product", "item", "article", "sku"))
+PIECES = frozenset(("quantity", "qty", "unit", "piece"))
+RECORD = re.compile(r"(<[a-z]*n[a-z]*\d+>) (?=<[a-z]*m)")
+"""What a figure is of, as "order" in "order amount"."""
+EVERY_ROW = 1_000_000
+
+
+def _figures(scan: Scan) -> Query | None:
+    """One figure, or several that are listed."""
+    records = " ".join(RECORD.findall(scan["figures"]))
+    if any(name.said.endswith("s") for name in scan.named.all(records)):
+        return None  # "products cost", which is no "order amount"
+    figures: list[tuple[str | None, str | None]] = []
+    pending: list[str] = []
+    latest: list[str | None] = [None]
+    noun = "rows"
+    for word in RECORD.sub("", scan["figures"]).split():
+        names = scan.named.all(word)
+        if word in AGGREGATES:
+            pending.append(AGGREGATES[word])
+        elif names and names[0].measure:
+            latest, pending = list(pending) or latest, []
+            figures += [(each, names[0].measure) for each in latest]
+        elif names:
+            figures, noun, pending = [*figures, ("count", None)], names[0].said, []
+    if not figures or pending:
+        return None
+    first, *more = list(dict.fromkeys(figures))
+    default = "sum" if more else None
+    query = Query(
+        measure=first[1], aggregate=first[0] or default, noun=noun,
+        more=tuple((aggregate or "sum", column) for aggregate, column in more),
+    )  # fmt: skip
+    return _told(scan, query)
+
+
+def _told(scan: Scan, query: Query | None) -> Query | None:
+    """With what stands before the noun: "monthly", "North", "March"."""
+    if query and scan["v"]:
+        query = of_values(query, scan.all("v"))
+    if query and scan["t"]:
+        times = [name.time for name in scan.all("t") if name.time]
+        query = replace(query, filters=(*query.filters, *(among(times, scan.date) or ())))
+    return told_by(query, scan.all("p")) if query and scan["p"] else query
+
+
+def _compared(scan: Scan) -> Query | None:
+    """A figure of some, beside each other."""
+    query = _figures(scan)
+    columns = {name.value[0] for name in scan.all("v") if name.value}
+    return replace(query, groups=tuple(columns)) if query and len(columns) == 1 else None
+
+
+def _average_per_period(scan: Scan) -> Query | None:
+    """The average of what each period has in all, as "average revenue per month"."""
+    period = scan.one("p").period
+    if scan["m"]:
+        return Query(measure=scan.one("m").measure, aggregate="sum", period=period, per_period=True)
+    return Query(aggregate="count", noun=scan.one("n").said, period=period, per_period=True)
+
+
+def _extreme(scan: Scan) -> Query | None:
+    return Query(measure=scan.one("m").measure, aggregate="max" if _is_high(scan) else "min")
+
+
+def _is_high(scan: Scan) -> bool:
+    return re.match(HIGH, scan["super"]) is not None
+
+
+def _counted(scan: Scan) -> Query | None:
+    return _told(scan, Query(aggregate="count", noun=scan.one("n").said))
+
+
+def _summed(scan: Scan) -> Query | None:
+    return _told(scan, Query(measure=scan.one("m").measure, aggregate="sum"))
+
+
+def _different(scan: Scan) -> Query | None:
+    return Query(measure=scan.one("g").group, aggregate="distinct")
+
+
+def _pieces(scan: Scan) -> Query | None:
+    """How many of what is called so: of the column that counts pieces."""
+    column = _pieces_of(scan)
+    return of_values(Query(measure=column, aggregate="sum"), scan.all("v")) if column else None
+
+
+def _pieces_of(scan: Scan) -> str | None:
+    numeric = (column for column in scan.table.columns if scan.table.numeric(column))
+    return next((each for each in numeric if {*stems(each)} & PIECES), None)
+
+
+def _money(scan: Scan) -> Query | None:
+    """How much was made, or spent by whom is named."""
+    column = scan.default
+    if column is None or not {*stems(column)} & {*MONEY}:
+        return None
+    query = Query(measure=column, aggregate="sum")
+    return of_values(query, scan.all("v")) if scan["v"] else query
+
+
+def _of_whom(scan: Scan) -> Query | None:
+    return of_values(Query(aggregate="count", noun=scan.one("n").said), scan.all("v"))
+
+
+def _bought(scan: Scan) -> Query | None:
+    """The rows of whom is named, where rows are of what was sold."""
+    return of_values(Query(listing=True), scan.all("v")) if _money(scan) else None
+
+
+def _ranked(scan: Scan) -> Query | None:
+    """Things by their figure, the highest or lowest first."""
+    names = scan.all("gp")
+    query = told_by(Query(), names) if names or not scan["who"] else _by_people(scan)
+    query = query and _with_figure(scan, query)
+    aggregate = AGGREGATES[scan["agg"].strip()] if scan["agg"] else None
+    return query and replace(
+        query,
+        aggregate=aggregate or query.aggregate,
+        descending=_is_high(scan),
+        limit=scan.number,
+    )
+
+
+def _by_people(scan: Scan) -> Query | None:
+    kinds = PEOPLE if scan.table.handle else PEOPLE - {"name"}  # which all tables have
+    people = [column for column in scan.table.texts if {*stems(column)} & kinds]
+    return Query(groups=tuple(people[:1])) if people else None
+
+
+def _with_figure(scan: Scan, query: Query) -> Query | None:
+    """With what is ranked by: a column, how many rows there are, how many pieces of what is named."""
+    if scan["m"]:
+        return replace(query, measure=scan.one("m").measure)
+    if scan["n"]:
+        return replace(query, aggregate="count", noun=scan.one("n").said)
+    if scan["v"]:
+        pieces = _pieces_of(scan)
+        return of_values(replace(query, measure=pieces), scan.all("v")) if pieces else None
+    return query if scan.has_one_figure else None
+
+
+def _sold(scan: Scan) -> Query | None:
+    """What is sold, by money."""
+    things = (column for column in scan.table.texts if {*stems(column)} & THINGS)
+    query, column = _money(scan), next(things, None)
+    if query is None or column is None:
+        return None
+    return replace(query, groups=(column,), aggregate=None, descending=_is_high(scan))
+
+
+def _when(scan: Scan) -> Query | None:
+    if not scan.date or not (scan["m"] or scan.has_one_figure):
+        return None
+    return Query(period="month", descending=_is_high(scan), measure=_measure(scan))
+
+
+def _measure(scan: Scan) -> str | None:
+    return scan.one("m").measure if scan["m"] else None
+
+
+def _priced(scan: Scan) -> Query | None:
+    """The cheapest or most expensive, where there is a price."""
+    prices = (each for each in columns_named("price", scan.table) if scan.table.numeric(each))
+    price, name = next(prices, None), scan.one("gn")
+    if price is None:
+        return None
+    down = re.match("cheap|least", scan["price"]) is None
+    if name.noun or not name.group:
+        limit = scan.number or (10 if name.said.endswith("s") else 1)
+        return Query(listing=True, sort=price, descending=down, limit=limit, noun=name.said)
+    return Query(groups=(name.group,), measure=price, descending=down)
+
+
+def _rows(scan: Scan) -> Query | None:
+    limit = scan.number
+    return _told(scan, Query(listing=True, noun=scan.one("n").said, limit=limit))
+
+
+def _listed(scan: Scan) -> Query | None:
+    return Query(groups=(scan.one("g").group,), aggregate="count")
+
+
+def _all_rows(_: Scan) -> Query | None:
+    return Query(listing=True, limit=EVERY_ROW)
+
+
+def _latest(scan: Scan) -> Query | None:
+    """The newest or oldest rows."""
+    name = scan.one("n")
+    several = name.said.endswith("s")
+    limit = scan.number or (10 if several else 1)
+    newest = scan["end"] not in ("first", "oldest", "earliest")
+    query = Query(listing=True, sort=scan.date, descending=newest, limit=limit, noun=name.said)
+    return query if scan.date else None
+
+
+def _largest_rows(scan: Scan) -> Query | None:
+    """The rows with the highest or lowest figure: one that is named, or money."""
+    measure = _measure(scan) or scan.default
+    if measure is None or not (scan["m"] or {*stems(measure)} & {*MONEY}):
+        return None
+    name = scan.one("n")
+    limit = scan.number or (10 if name.said.endswith("s") else 1)
+    query = Query(
+        listing=True, sort=measure, descending=_is_high(scan), limit=limit, noun=name.said
+    )
+    return of_values(query, scan.all("v")) if scan["v"] else query
+
+
+def _course(scan: Scan) -> Query | None:
+    if not scan.date:
+        return None
+    if scan["m"]:
+        return Query(measure=scan.one("m").measure, period="month")
+    return Query(aggregate="count", noun=scan.one("n").said, period="month")
+
+
+def _part(scan: Scan) -> Query | None:
+    """The share of some values in the whole."""
+    values = [name.value for name in scan.all("v") if name.value]
+    columns = {column for column, _ in values}
+    if len(columns) != 1:
+        return None
+    query = Query(groups=tuple(columns), part=tuple(value for _, value in values))
+    if scan["m"]:
+        return replace(query, measure=scan.one("m").measure)
+    return replace(query, aggregate="count", noun=scan.one("n").said)
+
+
+def _bounded(scan: Scan) -> Query | None:
+    """Which things have a figure within a bound."""
+    counted, groups = scan.all("n"), (scan.one("g").group,)
+    if counted and not scan["m"]:
+        noun = counted[0].said
+        return Query(groups=groups, aggregate="count", noun=noun, having=(bound(scan, "count"),))
+    measure = _measure(scan) or scan.default
+    if measure is None or not (scan["m"] or _money(scan)):
+        return None
+    return Query(groups=groups, measure=measure, aggregate="sum", having=(bound(scan, measure),))
+
+
+WORDS = {
+    "CMP": CMP,
+    "FIGURE": r"(?:{THE}(?:{AGG} (?:and {AGG} )?(?:of )?)?{THE}(?:{N:_})?{M:_}|{THE}(?:total )?(?:number|count) of (?:the |our )?{N:_})",
+    "DOES": (
+        r"(?:(?:has|have|had|made|makes?|sold|sells?|bought|buys?|ordered|orders?|spent|spends?|earned|earns?|generated|"
+        r"generates|brought in|brings in|got|gets|is|was|are|were|did|does|performed|performs|paid|pays|opened|placed) |{D:_})"
+    ),
+    "SELLING": r"(?:selling |performing |sold |paying |spending )?",
+    "PRICE": r"(?P<price>cheapest|most expensive|priciest|least expensive)",
+    "END": r"(?P<end>last|latest|newest|most recent|first|oldest|earliest)",
+    "SHARE": r"(?:share|percentage|percent|proportion|part)",
+    "CHART": r"(?:(?:plot|chart|draw|graph|visuali[sz]e|show|make|create|give)(?: me)? )",
+}  # fmt: skip
+_LINES: tuple[tuple[str, Build], ...] = (
+    (r"{ASK}{THE}(?:average|mean|avg) (?:{M}|(?:number of )?{N})(?:per|by|in a|a) {P}", _average_per_period),
+    (r"(?:what|which|how much) {SHARE} of (?:the |our |all |total )*(?:{M}|{N})(?:(?:is|are|was|were|comes?|came|does|do|did|has|have|goes|went) )?(?:made |generated |still )?(?:from |by |in |for |of |on |to )?(?:the )?{V+}(?:have |make |make up |has |account for )?", _part),
+    (r"(?:what is )?(?:the )?{SHARE} of (?:the |our |all |total )*(?:{M}|{N})(?:from |by |in |for |of |on )(?:the )?{V+}", _part),
+    (r"(?:what is )?(?:the )?{V+}{SHARE} of (?:the |our |all |total )*(?:{M}|{N})", _part),
+    (r"what {SHARE} of {M}(?:does|do|did) {V+}(?:have|make|make up) ", _part),
+    (r"{ASK}{THE}(?P<super>{SUPER}) {M}", _extreme),
+    (r"(?:which|what|who|how many|{ASK}(?:all |the |our )*)? ?{G}(?:that |who |which )?(?:{DOES}|with |having )?(?:a |an )?(?:{CMP}) {X}(?:(?:in |of )?(?:{N}|{M}))?", _bounded),
+    (r"(?:which|what|list|show|how many)? ?{G}(?:that |who |which )?(?:{DOES}|with |having )?(?:a |an )?(?:total )?{M}(?:of )?(?:{CMP}) {X}", _bounded),
+    (r"how many (?:different |distinct |unique ){G}(?:are there |do we have |is there )?", _different),
+    (r"(?:how many|{ASK}{THE}(?:total )?(?:number|count) of|count(?: the| all)?) (?:of )?(?:the |our )?(?P<v>{V+:_})?{N}(?:did {V:_})?(?:(?:are|is|were|was|do|did) (?:there|we have|we get) )?", _counted),
+    (r"(?:how many|how much|{ASK}{THE}(?:total )?(?:number|count) of) (?:of )?(?:the )?(?P<v>{V+:_})?{M}", _summed),
+    (r"how many (?:of )?(?:the )?{V+}", _pieces),
+    (r"(?:how many|{ASK}{THE}(?:number|count) of) (?:the )?{G}(?:(?:are|is|were|was|do|did) (?:there|we have) |(?:bought|ordered|purchased) (?:a |an |the )?)?", _different),
+    (r"how many {N}(?:did|do|does|has|have) (?:the )?{V+}(?:make|made|place|placed|have|had|open|opened|buy|bought|get|got) ", _of_whom),
+    (r"how much (?:money )?(?:did|do|have|has) (?:we|the company|the shop) (?:make|made|sell|sold|earn|earned|take|taken|get) ", _money),
+    (r"how much (?:money )?(?:did|do|does|have|has) (?:the )?{V+}(?:(?:spend|spent|pay|paid|ordered|buy|bought|make|made|earn|earned|sell|sold|bring in|cost|order) |{N:_})", _money),
+    (r"what (?:did|do|does|has|have) (?:the )?{V+}(?:(?:order|ordered|buy|bought|purchase|purchased) |{N:_})", _bought),
+    (r"(?:which|what) {GP}(?:{DOES})(?:by far )?(?:the |our )*(?P<super>{SUPER}) (?:(?P<agg>{AGG} ))?(?:number of )?(?:{M}|{N}|{V+})?", _ranked),
+    (r"(?P<who>who) (?:{DOES})(?:the |our )*(?P<super>{SUPER}) (?:(?P<agg>{AGG} ))?(?:number of )?(?:{M}|{N}|{V+})?", _ranked),
+    (r"{ASK}{THE}(?:{X})?(?P<super>{SUPER}) (?:{X:y})?{SELLING}{GP}(?:(?:by|in terms of|in|for|with the (?:most|highest)) (?:the )?(?P<agg>{AGG} )?(?:number of )?(?:{M}|{N}))?", _ranked),
+    (r"when (?:did we (?:sell|make|earn|have)|(?:was|were)(?: our| the)?(?: sales)?) (?:the )?(?P<super>{SUPER}) (?:{M})?", _when),
+    (r"(?:what|which (?:things|articles)) (?:sells?|sold|is selling|was sold) (?:the )?(?P<super>{SUPER}) ", _sold),
+    (r"{ASK}{THE}(?:{X})?{PRICE} (?:{X:y})?{GN}", _priced),
+    (r"(?:which|what) {GN}(?:is|are|was|were) (?:the )?{PRICE} ", _priced),
+    (r"(?:(?:when|what) (?:was|is|were) |{ASK})(?:the |our )*(?:{X})?{END} (?:{X:y})?{N}", _latest),
+    (r"{ASK}(?:the |our )*(?:{X})?(?P<super>{SUPER}) (?:{X:y})?(?:single |individual )?(?P<v>{V+:_})?{N}(?:(?:by|in) {M})?", _largest_rows),
+    (r"how (?:did|has|have|do|does) (?:the |our )*(?:number of )?(?:{M}|{N})(?:develop|change|evolve|go|grow|trend)(?:ed|d)? (?:over time )?", _course),
+    (r"{ASK}(?:the )?(?:trend|development|course) (?:of|in) (?:the |our )*(?:{M}|{N})", _course),
+    (r"(?:{CHART})?(?:the |our )*(?:{M}|{N})(?:over time|trend) ", _course),
+    (r"compare (?P<figures>{FIGURE})(?:of|for|in|between|from) (?:the )?{V+}", _compared),
+    (r"{ASK}{THE}(?:(?:in |of |for )?{T})?(?P<p>{P:_})?(?P<v>{V+:_})?(?P<figures>{FIGURE}(?:(?:, and|,|and|plus) {FIGURE})*)", _figures),
+    (r"{ASK}(?:me )?(?:(?:the )?(?:whole|entire|full|complete) (?:table|file|list|sheet|data)|all (?:of )?(?:the |its )?rows) ", _all_rows),
+    (r"(?:list|show|name|which|what)(?: me)?(?: are)? (?:all |of |the |our |different )*{G}(?:(?:are|is|were) there |do we have |there are )?", _listed),
+    (r"{ASK}(?:all |the |our |of |any |first )*(?:{X})?(?P<p>{P:_})?(?P<v>{V+:_})?{N}(?:(?:are|is|were) there |do we have |there are )?", _rows),
+)  # fmt: skip
+HEADS = tuple((pattern(line, WORDS), build) for line, build in _LINES)
+"""Tried in this order; the first with which the whole sentence is understood is taken."""
