@@ -268,5 +268,7 @@ async def test_days_are_spans(thread: Thread) -> None:
         ("orders between 1 and 15 March", "51 in all"),
         ("how much did Elm Studio order in total?", "for Elm Studio is **14,727**"),
         ("when was the last order?", "**2026-10-31**"),
+        ("orders per month since March 2026", "per month from March 2026 went from **98**"),
+        ("average orders per day", "per day with rows is **2.90**"),
     ]:
         assert answer in (await thread.ask(question)).answer["summary"], question

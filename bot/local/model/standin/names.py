@@ -147,6 +147,8 @@ def _longest(
     words: list[str], at: int, known: dict[tuple[str, ...], Name], table: Table
 ) -> tuple[int, Name | None]:
     """The longest name that begins here, and of how many words it is."""
+    if words[at].lower() == "since" and words[at + 1 : at + 2] and words[at + 1].startswith("<t"):
+        return 1, None  # "since March", whatever column is called so
     for length in range(min(LONGEST, len(words) - at), 0, -1):
         said = words[at : at + length]
         found = known.get(_key(" ".join(said)))

@@ -58,9 +58,9 @@ def is_told_by(each: Filter, query: Query) -> bool:
     )
 
 
-def empty_between(result: Table, query: Query) -> list[str]:
-    """The months, quarters or years between the first and the last that have no row, where no
-    condition leaves any of them out."""
+def empty_between(result: Table, query: Query) -> list[str] | None:
+    """The months, quarters or years between the first and the last that have no row; None where
+    that is not known: of days and weeks, and where a condition leaves some of them out."""
     in_a_year = {"month": MONTHS, "quarter": QUARTERS, "year": 1}.get(query.period or "")
     labels = {row[0] for row in result.rows}
     chosen = any(re.match(r"(?!year:)\w+:", each.column) for each in query.filters)
@@ -69,7 +69,7 @@ def empty_between(result: Table, query: Query) -> list[str]:
         or chosen
         or not all(re.fullmatch(r"\d{4}(?:-Q?\d+)?", each) for each in labels)
     ):
-        return []
+        return None
     places = [int(each[:4]) * in_a_year + int(each[4:].strip("-Q") or 1) - 1 for each in labels]
     form = {MONTHS: "{}-{:02}", QUARTERS: "{}-Q{}", 1: "{}"}[in_a_year]
     every = (

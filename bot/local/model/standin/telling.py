@@ -269,7 +269,11 @@ def _tell_part(
 
 
 def _tell_parts(
-    found: Findings, groups: list[Group], query: Query, statement: Statement, empty: list[str]
+    found: Findings,
+    groups: list[Group],
+    query: Query,
+    statement: Statement,
+    empty: list[str] | None,
 ) -> None:
     """The whole, and how it is made up; periods without a row count in the average."""
     found.figure = total = sum(group.value for group in groups)
@@ -279,17 +283,16 @@ def _tell_parts(
     told_by = statement.labels[-1 if query.period else 0]
     noun = f" {plural(told_by.replace('_', ' '))}" if told_by.islower() else ""  # not "Filiales"
     every = "Both" if len(groups) == 2 else f"All {len(groups)}"
-    found.points.append(f"{every}{noun} together: **{figure(total, groups)}**")
+    with_rows = " with rows" if query.course and empty is None else ""
+    found.points.append(f"{every}{noun}{with_rows} together: **{figure(total, groups)}**")
     if (query.course or query.per_period) and len(statement.labels) == 1:
-        mean = f"**{figure(total / (len(groups) + len(empty)), groups)}**"
+        mean = f"**{figure(total / (len(groups) + len(empty or [])), groups)}**"
         if empty:
             found.gaps.append(f"There are no rows in {some_of([*map(month_in_words, empty)])}.")
         if query.per_period:
-            found.summary = (
-                f"On average the {statement.what} per {told_by} is {mean}. {found.summary}"
-            )
+            found.summary = f"On average the {statement.what} per {told_by}{with_rows} is {mean}. {found.summary}"
         else:
-            found.points.append(f"On average per {query.period}: {mean}")
+            found.points.append(f"On average per {query.period}{with_rows}: {mean}")
         return
     ranked = sorted(groups, key=lambda group: -group.value)
     first, last = ranked[0].value, ranked[-1].value

@@ -90,7 +90,11 @@ export const clicks = {
   sort: sortBy,
   page: turnPage,
   stop: (button) => { button.disabled = true; act("stop", { channel: button.dataset.channel, thread_ts: button.dataset.thread }); },
-  prompt: (chip) => say({ channel: place.shown.channel, text: chip.dataset.text, thread: chip.closest("[data-prompts]").dataset.prompts.split(":")[1] }).then((answer) => answer?.ts && place.asked.add(answer.ts)),
+  async prompt(chip) {
+    composerOf(chip).text.focus({ preventScroll: true }); // so that Enter does not send it again
+    const answer = await say({ channel: place.shown.channel, text: chip.dataset.text, thread: chip.closest("[data-prompts]").dataset.prompts.split(":")[1] });
+    if (answer?.ts) place.asked.add(answer.ts);
+  },
   mention: (button) => composerOf(button).insert("@"),
   async sample(button) { composerOf(button).attach([await sample(button.dataset.sample)]); composerOf(button).text.focus(); },
   async example(button) {
