@@ -13,6 +13,7 @@ from bot.local.model import ModelRequest
 from bot.local.model.standin import decide
 from bot.local.model.standin.view import View
 from bot.runners import catalogue
+from bot.slack.render import words as slack_words
 from tests.unit.local.standin_kit import ANSWER, Thread, Told, message
 
 INTERNAL = re.compile(
@@ -183,6 +184,23 @@ async def test_follow_ups_on_an_answer() -> None:
     told = await made.ask("as a pie chart")
     assert "North" in told.answer["summary"]
     assert told.given("make_chart")["kind"] == "pie"
+
+
+@pytest.mark.parametrize(
+    "offered",
+    [
+        *slack_words.EXAMPLES[:2],
+        *slack_words.EXAMPLES_DIRECT,
+        *(each.format(place="#sales") for each in slack_words.EXAMPLES_BESIDE),
+    ],
+)
+async def test_what_the_bot_offers_to_ask_is_understood(offered: str) -> None:
+    """On its Home tab and in its panel, without a key as well."""
+    channel = "0 messages · times in Europe/Berlin"
+    asked = await thread(read_channel=channel).ask(
+        offered, *(["sales.csv"] * ("sales by" in offered))
+    )
+    assert not re.match("My rules|I cannot answer", asked.answer["summary"])
 
 
 async def test_every_follow_up_that_is_offered_is_understood() -> None:

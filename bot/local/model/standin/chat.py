@@ -23,7 +23,7 @@ HELP = f"I am {STAND_IN}. This is what I do well:"
 TABLE = (
     (r"(?:h(?:ello|i|ey)|good (?:morning|afternoon|evening))(?: (?:there|bot|all|everybody))?(?:,? how are you)?|how are you",
      f"Hello! I am {STAND_IN}. Attach a file and ask about it, or ask about this conversation."),
-    (r"help(?: me)?|what (?:can|do) you do(?: for (?:me|us))?|what can (?:I|we) (?:do|ask)(?: you)?|how does this work|examples",
+    (r"help(?: me)?|what (?:can|do) you do(?: for (?:me|us))?(?:,? and which data can you ask)?|what can (?:I|we) (?:do|ask)(?: you)?|how does this work|examples",
      HELP),
     (r"(?:who|what) are you|(?:which|what) (?:model|ai) (?:are you|is this|do you use)|are you (?:chatgpt|claude|an? (?:ai|robot|bot|human)|human|real)|"
      r"how (?:do|can) (?:I|we) (?:use|get|set|connect) (?:a|the) real (?:model|ai)",

@@ -7,6 +7,7 @@ import re
 from .documents import tell_differences
 from .findings import Findings
 from .outputs import Document, Table, failed, parse_document, parse_tables, reason, unreadable
+from .sql import quoted
 from .view import View
 from .words import has, listed, shown
 
@@ -30,12 +31,15 @@ def told(view: View, found: Findings) -> bool:
     if len(documents) == 2:
         tell_differences(found, *documents)
         return True
-    key = _key(tables) if len(tables) == 2 else None
-    if key:
+    if len(tables) == 2 and (key := _key(tables)):
         _tell_changes(view, found, tables[0], tables[1], key)
+    elif len(tables) == 2 and {*tables[0].columns} == {*tables[1].columns}:
+        _tell_rows(view, found, *tables)
     else:
-        found.summary = "I can compare two texts, or two tables with a column that names their rows. These are neither."
-        found.confidence = "low"
+        found.summary = (
+            "My rules compare two texts, or two tables with the same columns. These are neither."
+        )
+        found.sources.clear()
     return True
 
 
@@ -79,6 +83,33 @@ def _tell_changes(view: View, found: Findings, before: Table, after: Table, key:
     found.rows = _cells(result.rows[:20])
     if result.total > len(found.rows):
         found.gaps.append(f"The table shows the first {len(found.rows)} changes.")
+
+
+def _tell_rows(view: View, found: Findings, before: Table, after: Table) -> None:
+    """Rows that only one of the two has, where no column names them."""
+    columns = ", ".join(map(quoted, before.columns))
+    old, new = (f"SELECT {columns} FROM {quoted(each.handle)}" for each in (before, after))  # noqa: S608 - every name is quoted
+    sql = f"SELECT 'removed' AS what, * FROM ({old} EXCEPT ALL {new}) UNION ALL SELECT 'added', * FROM ({new} EXCEPT ALL {old})"  # noqa: S608 - as above
+    output = view.do(
+        "query_table", "I look for rows that only one of them has.", sql=sql,
+        handles=[before.handle, after.handle], purpose="rows that only one of the two files has",
+    )  # fmt: skip
+    result = next(iter(parse_tables(output)), None)
+    if result is None:
+        found.summary = f"{before.source} and {after.source} could not be compared."
+        found.lower(reason(output), "low")
+        return
+    kinds = [row[0] for row in result.rows]
+    removed, added = kinds.count("removed"), kinds.count("added")
+    found.summary = (
+        f"From {before.source} to {after.source}, **{removed}** rows were removed and **{added}** added; a row "
+        "that was changed counts as both, as no column names the rows."
+        if kinds
+        else f"Nothing: {before.source} and {after.source} hold the same rows."
+    )
+    if kinds:
+        found.caption, found.columns = "Rows that only one of them has", result.header
+        found.rows = _cells(result.rows[:20])
 
 
 def _cells(rows: list[list[str]]) -> list[list[str]]:

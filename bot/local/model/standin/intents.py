@@ -63,6 +63,7 @@ INTENTS = (
     Intent(posting.is_asked, posting.answer, beside_others=True),
     Intent(page.is_asked, page.answer),
     Intent(refusing.is_asked, refusing.answer),
+    Intent(talk.is_asked, talk.answer, beside_others=True),
     # What the message brings along, if it can be read.
     Intent(languages.is_asked, languages.answer),
     Intent(figures.is_asked, figures.answer),
@@ -77,7 +78,6 @@ INTENTS = (
     Intent(clock.is_asked, clock.answer, beside_others=True),
     Intent(search.is_asked, search.answer, beside_others=True),
     Intent(directory.is_asked, directory.answer, beside_others=True),
-    Intent(talk.is_asked, talk.answer, beside_others=True),
     Intent(database.is_asked, database.answer, beside_others=True),
     Intent(message.is_asked, message.answer),
     # What was read before, and what needs more than rules.

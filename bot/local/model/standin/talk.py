@@ -28,7 +28,7 @@ _TOPIC = r"(?: about (?P<topic>.+))?"
 FORMS = tuple(
     (kind, re.compile(form, re.IGNORECASE))
     for kind, form in (
-        ("summary", r"(?:summari[sz]e|recap|sum up)(?: (?:it|this|that|everything))?|tl;?dr|catch me up"),
+        ("summary", r"(?:summari[sz]e|recap|sum up)(?: (?:it|this|that|everything))?(?: and list what is (?:still )?open)?|tl;?dr|catch me up"),
         ("summary", r"(?:give me |make )?(?:a )?(?:short |quick )?(?:summary|recap)(?: of (?:this|it))?"),
         ("summary", r"what(?:'s| is) (?:new|going on|about|this about)|what did I miss"),
         ("summary", r"what (?:happened|was said|was discussed|did (?:people|everybody|everyone|we) (?:say|write|discuss))"),
@@ -72,11 +72,13 @@ def is_asked(view: View) -> bool:
     if WANTS_TALK & set(schema.get("properties", {})):
         return True
     asked = _asked(view)
-    if asked is None or view.turn.files or view.turn.quoted:
+    if asked is None or view.turn.quoted:
         return False
-    named = asked.place.channel or asked.place.here or asked.kind in ("said", "decision")
+    if asked.place.channel or asked.place.here:
+        return True
+    of_talk = asked.kind in ("said", "decision") and not view.turn.files
     # "Summarise it" is said of a file as well.
-    return bool(named or not (view.files or any(step.tool in DATA for step in view.earlier)))
+    return of_talk or not (view.files or any(step.tool in DATA for step in view.earlier))
 
 
 def _asked(view: View) -> Asked | None:

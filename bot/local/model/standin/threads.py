@@ -121,6 +121,8 @@ def _draft(found: Findings, messages: list[Said], view: View) -> None:
     question = next((each for each in sentences(pointed) if each.endswith("?")), None)
     _, _, instruction = view.text.partition("\n")
     own = instruction.strip() or (f"your answer to “{cut(question)}”" if question else "your reply")
-    found.summary = f"Hi {about.author.split()[0].capitalize()},\n\n[{own}]\n\nThanks!"
+    greeting = f"Hi {about.author.split()[0].capitalize()},\n\n"
+    is_own = about.author == view.turn.author
+    found.summary = f"{'' if is_own else greeting}[{own}]\n\nThanks!"
     found.fields = {"draft": found.summary, "tone": "friendly and brief"}
     found.gaps.append("What you want to say is yours: replace what stands in [brackets].")

@@ -19,7 +19,7 @@ DUE = re.compile(
 )
 MINE = re.compile(r"\bI(?:['’]ll| will) (?P<task>\w.+)")
 THEIRS = re.compile(
-    r"@?\b(?P<who>[A-Z]\w+)(?: [A-Z]\w+)?(?:(?:,? please|,? can you|,? could you| will| has to| needs to) (?:please )?|"
+    r"@?\b(?P<who>[A-Z]\w+)(?: [A-Z]\w+)?(?:(?:,? please|,? can you|,? could you| will| should| must| has to| needs to) (?:please )?|"
     r"\s*(?::|->)\s*(?:please )?)(?P<task>\w.+)"
 )
 NOBODYS = re.compile(
@@ -28,7 +28,7 @@ NOBODYS = re.compile(
     re.IGNORECASE,
 )
 NEXT = re.compile(
-    r"[,;] (?:and )?(?=I(?:['’]ll| will) |@?[A-Z]\w+ (?:will|has to|needs to|please) )"
+    r"[,;] (?:and )?(?=I(?:['’]ll| will) |@?[A-Z]\w+ (?:will|should|must|has to|needs to|please) )"
 )
 """Where one sentence goes on with what somebody else does."""
 

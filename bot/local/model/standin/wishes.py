@@ -7,7 +7,7 @@ import re
 from ..request import ModelRequest, item_text
 from .conversation import WISHED
 from .findings import Findings
-from .words import has
+from .words import content, has
 
 OF_CHANNEL = "\nIn this channel\n"
 BRIEF = r"brief(?:ly)?|short(?:er|ly)?|concise(?:ly)?|(?:one|a single) sentence|no (?:bullets?|bullet points|details)"
@@ -31,7 +31,10 @@ def follow(wish: str, found: Findings) -> None:
         found.columns, found.rows = [], []
     if has(wish, NO_CHARTS):
         found.charts.clear()
-    if wish and found.sources and not has(wish, f"{BRIEF}|{NO_TABLES}|{NO_CHARTS}"):
+    rest = re.sub(
+        rf"\b(?:{BRIEF}|{NO_TABLES}|{NO_CHARTS}|answers?|please)\b", " ", wish, flags=re.I
+    )
+    if found.sources and content(rest):
         found.gaps.append(
             "Your wishes and this channel's instructions take a real model: my rules only follow “brief”, "
             "“no tables” and “no charts”."
