@@ -24,8 +24,9 @@ from bot.toolkit import (
 def _schedule_title(arguments: Any) -> str:
     if arguments.cron:
         zone = current_request().request.time_zone
-        return f"Schedule, {cron_in_words(arguments.cron)} ({zone})"
-    return f"Schedule for {day_and_time(arguments.at)}" if arguments.at else "Schedule"
+        return f"Schedule in this thread, {cron_in_words(arguments.cron)} ({zone})"
+    when = f" for {day_and_time(arguments.at)}" if arguments.at else ""
+    return f"Schedule in this thread{when}"
 
 
 async def _can_be_scheduled(call: Any, services: Services) -> None:

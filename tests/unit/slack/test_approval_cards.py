@@ -90,7 +90,11 @@ async def test_a_card_says_times_and_channels_as_people_do(
         ("Add to the canvas “Plan”", {"canvas": "F1", "text": "canvas"}, ["canvas", "text"]),
         ("Remember for the channel: a\u200bb", {"text": "a\u200bb", "where": "channel"}, ["text"]),
         ("Remember for the channel: *a*", {"text": "*a*", "where": "channel"}, ["text"]),
-        ("Schedule, every Monday at 09:00 (UTC)", {"cron": "0 9 * * MON", "text": "?"}, ["text"]),
+        (
+            "Schedule in this thread, every Monday at 09:00 (UTC)",
+            {"cron": "0 9 * * MON", "text": "?"},
+            ["text"],
+        ),
     ],
 )
 def test_a_card_says_each_argument_once_and_none_less(

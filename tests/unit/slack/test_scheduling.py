@@ -250,8 +250,8 @@ def test_a_card_says_a_schedule_as_people_do() -> None:
     """What somebody approves is a time, not a cron expression; a wrong one is shown as it stands."""
     of = schedule_prompt.tool
     for cron, said in (
-        (MONDAYS, "Schedule, every Monday at 09:00 (UTC)"),
-        ("9h", "Schedule, 9h (UTC)"),
+        (MONDAYS, "Schedule in this thread, every Monday at 09:00 (UTC)"),
+        ("9h", "Schedule in this thread, 9h (UTC)"),
     ):
         with asked():
             assert of.title(of.arguments(text="Sales?", at=None, cron=cron)) == said
