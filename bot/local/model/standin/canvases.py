@@ -82,7 +82,8 @@ def _make(view: View, found: Findings, asked: re.Match[str]) -> None:
             "Nothing was made, as there is no answer to put into a canvas yet. Ask for it first."
         )
         return
-    title = given.get("quoted") or given.get("title") or _beginning(text)
+    caption = (view.last_answer.get("table") or {}).get("caption") if asked.re is KEEP else ""
+    title = given.get("quoted") or given.get("title") or caption or _beginning(text)
     title = title[:1].upper() + title[1:]
     output = view.do(
         "create_canvas", "I make the canvas, if I may.", fresh=True, title=title, text=text,
@@ -101,9 +102,16 @@ def _make(view: View, found: Findings, asked: re.Match[str]) -> None:
 
 def _last(view: View) -> tuple[str, str]:
     """The last answer as the text of a canvas, and what is said of it."""
-    points = "".join(f"\n- {each}" for each in view.last_answer.get("key_points") or ())
-    summary = str(view.last_answer.get("summary") or "")
-    return summary and f"{summary}\n{points}".strip(), "It holds my last answer."
+    last = view.last_answer
+    table = last.get("table") or {"columns": [], "rows": []}
+    head = [table["columns"], ["---"] * len(table["columns"])] if table["columns"] else []
+    parts = (
+        str(last.get("summary") or ""),
+        "\n".join(f"- {each}" for each in last.get("key_points") or ()),
+        "\n".join(f"| {' | '.join(row)} |" for row in (*head, *table["rows"])),
+        "\n".join(f"Source: {each['title']}" for each in last.get("sources") or ()),
+    )
+    return "\n\n".join(filter(None, parts)), "It holds my last answer, with its table and sources."
 
 
 def _body(said: str | None) -> tuple[str, str]:

@@ -24,7 +24,7 @@ def wished(request: ModelRequest) -> str:
 
 def follow(wish: str, found: Findings) -> None:
     """Leave out what is not wanted; say so where rules cannot do what is wished."""
-    if has(wish, BRIEF):
+    if has(wish, BRIEF) and found.sources:  # what cannot be done is told whole
         found.summary = re.split(r"(?<=[.!?])\s+(?=\S)", found.summary, maxsplit=1)[0]
         found.points.clear()
     if has(wish, NO_TABLES):
