@@ -84,6 +84,34 @@ async def test_single_figures(thread: Thread, question: str, value: str) -> None
     assert (told.answer["table"] is None) == ("share" not in question)
 
 
+STAFF = [
+    ["Anna", "Sales", 52, 30, 8.5, True, "2023-05-01", 1001],
+    ["Bernd", "Sales", 61, 41, 9.5, False, "2024-02-01", 1002],
+    ["Carla", "Support", 95, 50, 7.0, True, "2025-03-01", 1003],
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("highest salary in sales", "**61**"),  # a department, and no word for rows
+        ("total by team", "cannot tell which figure is meant"),
+        ("total price", "cannot add up `unit_price`"),
+        ("how many customers", "do not understand"),  # of a column of numbers that name them
+        ("how many remote", "do not understand"),
+        ("salary since March", "do not understand"),  # of which year?
+        ("by team", "**Sales** has the highest number of rows: **2**"),
+    ],
+)
+async def test_what_may_be_meant_otherwise_is_not_guessed(question: str, told: str) -> None:
+    thread = Thread()
+    columns = ["name", "team", "salary", "age", "unit_price", "remote", "hired", "customer"]
+    saved = await tables.save_rows(thread.artifacts, columns, STAFF, name="staff.csv")
+    with asked(question):
+        thread.outputs["read_file"] = [await tables.describe(thread.artifacts, saved)]
+    assert told in (await thread.ask(question, "staff.csv")).answer["summary"]
+
+
 async def test_who_is_answered_with_a_name(thread: Thread) -> None:
     """ "Who sold most" is not answered with a figure alone."""
     thread.outputs["read_file"] = [

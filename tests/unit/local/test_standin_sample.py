@@ -40,10 +40,10 @@ ANSWERED = [
     ("Show me the last 5 orders", "the 5 latest orders"),
     ("Orders per day, please", "to **2** on 2026-10-31"),
     ("Total amount by week", "in the week of 2026-10-26"),
-    (
-        "Which product sold best by month?",
-        "Standing desk** has the highest total amount: **108,780",
-    ),
+    ("Which product sold best by month?", "of one thing only"),
+    ("How many tickets were closed in October?", "**16** tickets closed in October"),
+    ("biggest order", "**4,200**, of 10 orders"),
+    ("best selling category", "**Office** has the highest total amount"),
     (
         "Which week had the most orders?",
         "Week of 2026-03-02** has the highest number of orders: **28**",

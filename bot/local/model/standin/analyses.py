@@ -88,10 +88,11 @@ def _overview(view: View, found: Findings, table: Table) -> None:
     """The whole, its course, and who leads: what one looks at first."""
     measure = default_measure(table)
     groups = [c for c in table.texts if not identifies(c) and c != date_column(table)][:2]
-    parts = [Query(measure=measure, aggregate="sum", groups=(group,)) for group in groups]
+    aggregate = "count" if measure is None else None
+    parts = [Query(measure=measure, aggregate=aggregate, groups=(group,)) for group in groups]
     if date_column(table):
-        parts.insert(0, Query(measure=measure, aggregate="sum", period="month"))
-    if measure is None or not parts:
+        parts.insert(0, Query(measure=measure, aggregate=aggregate, period="month"))
+    if not parts:
         describe(found, table)
         return
     first, *others = [_told(view, table, query) for query in parts]

@@ -8,11 +8,15 @@ from collections.abc import Iterable
 from .outputs import Table
 from .words import related, stem, stems, tokens
 
+LEVELS = {
+    "price", "rate", "rating", "score", "age", "percent", "percentage", "temperature", "satisfaction", "progress",
+}  # fmt: skip
 MONEY = ("revenue", "sale", "amount", "turnover", "income", "total", "value")
 
 
-def columns_named(word: str, table: Table) -> list[str]:
-    """Columns that a word means, the best match first."""
+def columns_named(word: str, table: Table) -> tuple[list[str], list[str], list[str]]:
+    """Columns that a word means: those of its name, those that have it in theirs, and those for which
+    it is another word."""
     wanted = stem(word)
     exact, part, like = [], [], []
     for column in table.columns:
@@ -21,9 +25,9 @@ def columns_named(word: str, table: Table) -> list[str]:
             exact.append(column)
         elif wanted in pieces:
             part.append(column)
-        elif any(related(wanted, piece) for piece in pieces):
+        elif any(related(wanted, stem(each)) for each in tokens(column) if not each.endswith("ed")):
             like.append(column)
-    return exact + part + like
+    return exact, part, like
 
 
 DATES = {
@@ -65,13 +69,21 @@ def _is_word(value: str) -> bool:
 
 
 def default_measure(table: Table) -> str | None:
-    """The column one means when one names none: money first, else the last that can be summed."""
+    """The column one means when one names none: money, or the only figure there is."""
     numeric = [c for c in table.columns if table.numeric(c) and not identifies(c)]
-    for name in MONEY:
-        for column in numeric:
-            if name in stems(column):
-                return column
-    return numeric[-1] if numeric else None
+    sums = [column for column in numeric if not is_level(column)]
+    money = (column for name in MONEY for column in sums if name in stems(column))
+    return next(money, numeric[0] if len(numeric) == 1 else None)
+
+
+def is_level(column: str) -> bool:
+    """Whether a column says how high something is, which adds up to nothing."""
+    return "%" in column or is_of_one(column) or bool({*stems(column)} & LEVELS)
+
+
+def is_of_one(column: str) -> bool:
+    """Whether a column says what one piece is or costs, as "unit price" does."""
+    return "unit" in tokens(column)[:-1]
 
 
 def identifies(column: str) -> bool:

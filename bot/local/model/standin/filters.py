@@ -17,6 +17,8 @@ class Filter:
     column: str
     operator: str
     values: tuple[str, ...]
+    named: bool = False
+    """Whether another date than the first of the table was named, as in "closed in May"."""
 
     @property
     def of(self) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .columns import date_column, identifies
+from .columns import date_column, default_measure, identifies, is_of_one
 from .conversation import COMPLETE, Turn
 from .grammar import Sentence, understand
 from .outputs import Table, parse_tables
@@ -62,6 +62,12 @@ def _wrong(view: View, table: Table, meaning: Meaning) -> str:
     said = view.text.strip(" ?.!")
     names = listed([f"`{name}`" for name in table.columns if name not in table.joined])
     words = listed([f"“{word}”" for word in dict.fromkeys(sentence.unknown)])
+    added = [
+        name
+        for aggregate, name in ((query.aggregate, query.measure), *query.more)
+        if name and aggregate == "sum"
+    ]
+    single = next(filter(is_of_one, added), "")
     of_one = query.limit or query.having or query.shares
     in_time = query.period and query.sort == date_column(table)
     sortable = query.listing or in_time or query.sort in (None, *query.groups)
@@ -85,6 +91,12 @@ def _wrong(view: View, table: Table, meaning: Meaning) -> str:
             (query.descending is not None or query.having) and not (query.told_by or query.listing),
             "cannot rank or bound a single figure.",
         ),
+        (
+            query.aggregate not in (None, "count")
+            and not (query.measure or default_measure(table)),
+            f"cannot tell which figure is meant. {table.source} has {names}.",
+        ),
+        (single, f"cannot add up `{single}`, which is of one piece only."),
         (query.having and query.listing, "do not know what is bounded."),
         (query.told_by > 1 and of_one, "tell the first few, bounds and shares of one thing only."),
         (query.told_by > 2, "tell figures by two things at most."),

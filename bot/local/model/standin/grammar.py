@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from .columns import columns_named
 from .heads import HEADS
 from .modifiers import FILES, KINDS, MODIFIERS
 from .names import Named, name_all
@@ -110,7 +111,7 @@ def _modified(query: Query, rest: str, named: Named, table: Table, *, leans: boo
         else:
             word, _, rest = rest.partition(" ")
             lost.append(named.spelled(word))
-            is_known = word in VOCABULARY or word.startswith("<")
+            is_known = word in VOCABULARY or word[0] == "<" or any(columns_named(word, table))
             unknown += [] if is_known else [named.spelled(word)]
     noun = any(name.noun for name in named.names)
     known = any(name.letters.strip("tpx") for name in named.names)

@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from .columns import MONEY, columns_named
+from .columns import MONEY
 from .modifiers import CMP, bound, of_values, told_by
+from .names import column_of
 from .patterns import AGGREGATES, HIGH, Scan, pattern
 from .query import Query
 from .times import among
@@ -92,11 +93,17 @@ def _counted(scan: Scan) -> Query | None:
 
 
 def _summed(scan: Scan) -> Query | None:
-    return _told(scan, Query(measure=scan.one("m").measure, aggregate="sum"))
+    """The sum of a column; how many there are of what it counts: a "customer" of 1001 is none of many."""
+    measure = scan.one("m").measure
+    counts = {*stems(measure)} & PIECES or re.search(r"[^s]s\b", measure.replace("_", " "))
+    if not counts and "many" in scan.match[0]:
+        return None
+    return _told(scan, Query(measure=measure, aggregate="sum"))
 
 
 def _different(scan: Scan) -> Query | None:
-    return Query(measure=scan.one("g").group, aggregate="distinct")
+    name = scan.one("g")
+    return None if name.flag else Query(measure=name.group, aggregate="distinct")
 
 
 def _pieces(scan: Scan) -> Query | None:
@@ -181,9 +188,8 @@ def _measure(scan: Scan) -> str | None:
 
 def _priced(scan: Scan) -> Query | None:
     """The cheapest or most expensive, where there is a price."""
-    prices = (each for each in columns_named("price", scan.table) if scan.table.numeric(each))
-    price, name = next(prices, None), scan.one("gn")
-    if price is None:
+    price, name = column_of("price", scan.table), scan.one("gn")
+    if not scan.table.numeric(price):
         return None
     down = re.match("cheap|least", scan["price"]) is None
     if name.noun or not name.group:
@@ -280,7 +286,7 @@ _LINES: tuple[tuple[str, Build], ...] = (
     (r"(?:what is )?(?:the )?{V+}{SHARE} of (?:the |our |all |total )*(?:{M}|{N})", _part),
     (r"what {SHARE} of {M}(?:does|do|did) {V+}(?:have|make|make up) ", _part),
     (r"{ASK}{THE}(?P<super>{SUPER}) {M}", _extreme),
-    (r"(?:which|what|who|how many|{ASK}(?:all |the |our )*)? ?{G}(?:that |who |which )?(?:{DOES}|with |having )?(?:a |an )?(?:{CMP}) {X}(?:(?:in |of )?(?:{N}|{M}))?", _bounded),
+    (r"(?:which|what|who|how many|{ASK}(?:all |the |our )*)? ?{G}(?:that |who |which )?(?:{DOES}|with |having )?(?:a |an )?(?:{CMP}) {X}(?:(?:in |of )?(?:{N}|{M})|(?!<[a-z]*v))", _bounded),
     (r"(?:which|what|list|show|how many)? ?{G}(?:that |who |which )?(?:{DOES}|with |having )?(?:a |an )?(?:total )?{M}(?:of )?(?:{CMP}) {X}", _bounded),
     (r"how many (?:different |distinct |unique ){G}(?:are there |do we have |is there )?", _different),
     (r"(?:how many|{ASK}{THE}(?:total )?(?:number|count) of|count(?: the| all)?) (?:of )?(?:the |our )?(?P<v>{V+:_})?{N}(?:did {V:_})?(?:(?:are|is|were|was|do|did) (?:there|we have|we get) )?", _counted),
@@ -289,7 +295,7 @@ _LINES: tuple[tuple[str, Build], ...] = (
     (r"(?:how many|{ASK}{THE}(?:number|count) of) (?:the )?{G}(?:(?:are|is|were|was|do|did) (?:there|we have) |(?:bought|ordered|purchased) (?:a |an |the )?)?", _different),
     (r"how many {N}(?:did|do|does|has|have) (?:the )?{V+}(?:make|made|place|placed|have|had|open|opened|buy|bought|get|got) ", _of_whom),
     (r"how much (?:money )?(?:did|do|have|has) (?:we|the company|the shop) (?:make|made|sell|sold|earn|earned|take|taken|get) ", _money),
-    (r"how much (?:money )?(?:did|do|does|have|has) (?:the )?{V+}(?:(?:spend|spent|pay|paid|ordered|buy|bought|make|made|earn|earned|sell|sold|bring in|cost|order) |{N:_})", _money),
+    (r"how much (?:money )?(?:did|do|does|have|has) (?:the )?{V+}(?:(?:spend|spent|pay|paid|ordered|buy|bought|make|made|earn|earned|sell|sold|bring in|order) |{N:_})", _money),
     (r"what (?:did|do|does|has|have) (?:the )?{V+}(?:(?:order|ordered|buy|bought|purchase|purchased) |{N:_})", _bought),
     (r"(?:which|what) {GP}(?:{DOES})(?:by far )?(?:the |our )*(?P<super>{SUPER}) (?:(?P<agg>{AGG} ))?(?:number of )?(?:{M}|{N}|{V+})?", _ranked),
     (r"(?P<who>who) (?:{DOES})(?:the |our )*(?P<super>{SUPER}) (?:(?P<agg>{AGG} ))?(?:number of )?(?:{M}|{N}|{V+})?", _ranked),

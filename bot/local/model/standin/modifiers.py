@@ -54,7 +54,9 @@ def of_values(query: Query, names: list[Name], operator: str = "in") -> Query | 
 
 
 def _grouped(scan: Scan, query: Query) -> Query | None:
-    return told_by(query, scan.all("by"))
+    found = told_by(query, scan.all("by"))
+    ranked = query.told_by and query.descending is not None  # "the top product in each region"
+    return replace(found, limit=query.limit or 1) if found and ranked else found
 
 
 def _over_time(scan: Scan, query: Query) -> Query | None:
@@ -83,10 +85,11 @@ def _flag(scan: Scan, query: Query) -> Query | None:
     return replace(query, filters=(*query.filters, Filter(scan.one("f").flag, "in", (value,))))
 
 
-def _dated(query: Query, filters: tuple[Filter, ...] | None) -> Query | None:
+def _dated(scan: Scan, query: Query, filters: tuple[Filter, ...] | None) -> Query | None:
     if not filters or any(each.dated for each in query.filters):
         return None
-    return replace(query, filters=(*query.filters, *filters))
+    told = (replace(each, named=each.of != scan.date) for each in filters)
+    return replace(query, filters=(*query.filters, *told))
 
 
 def _column(scan: Scan) -> str:
@@ -95,23 +98,28 @@ def _column(scan: Scan) -> str:
 
 def _in_times(scan: Scan, query: Query) -> Query | None:
     times = [name.time for name in scan.all("t") if name.time]
-    found = _dated(query, among(times, _column(scan)))
+    found = _dated(scan, query, among(times, _column(scan)))
     compared = re.search(r"\b(?:vs|versus|against|than|with|to)\b", scan["t"]) or scan["compare"]
     if found is None or not compared or found.period:
         return found
     period = {"monthday": "day"}.get(times[0].kind, times[0].kind)
-    return replace(found, period=period) if len(times) > 1 else None
+    single = all(len(time.values) == 1 for time in times)  # halves are no periods
+    return replace(found, period=period) if len(times) > 1 and single else None
 
 
 def _between_times(scan: Scan, query: Query) -> Query | None:
     first, last = scan.one("a").time, scan.one("b").time
-    return _dated(query, between(first, last, _column(scan))) if first and last else None
+    return _dated(scan, query, between(first, last, _column(scan))) if first and last else None
 
 
 def _beside_time(scan: Scan, query: Query) -> Query | None:
     time = scan.one("t").time
+    column = _column(scan)
+    years = {end[:4] for end in scan.table.ranges.get(column, ("", "", ""))[1:]}
+    if time is None or (len(years) > 1 and not time.has_year):
+        return None
     operator = next(sign for sign, words in SIDES.items() if re.fullmatch(words, scan["side"]))
-    return _dated(query, beside(operator, time, _column(scan))) if time else None
+    return _dated(scan, query, beside(operator, time, column))
 
 
 def _measure(scan: Scan, query: Query) -> str | None:
@@ -233,7 +241,7 @@ _LINES: tuple[tuple[str, Modify], ...] = (
     (r"{THAT}(?P<no>not )?(?:been )?{F}", _flag),
     (r"(?:with |having |that have |who have |which have |have )?(?:{CMP}) {X}{N}", _counted),
     (r"{THAT}(?:with |having |whose )?(?:a |an |the )?(?:{AGG} )?{M}(?:is |are |was |of |that is )?(?:{CMP}) {X}", _bounded),
-    (r"{THAT}(?:with |having |worth |costing |cost |of )?(?:{CMP}) {X}(?:(?:of |in )?{M})?", _bounded),
+    (r"{THAT}(?:with |having |worth |costing |cost |of )?(?:{CMP}) {X}(?:(?:of |in )?{M}|(?!<[a-z]*v))", _bounded),
     (r"(?:with |having )?(?:a |an |the )?{M}between {X:a}and {X:b}", _within),
     (r"between {X:a}and {X:b}{M}", _within),
     (r"(?:in |from )?(?P<super>descending|ascending) (?:order |{N:_})?", lambda scan, query: replace(query, descending=scan["super"] == "descending")),

@@ -153,13 +153,13 @@ def _longest(
         said = words[at : at + length]
         found = known.get(_key(" ".join(said)))
         if found and not (found.letters == "n" and said[-1].lower().endswith(("ed", "ing"))):
-            column = _by_a_word(said[0].lower(), table) if length == 1 and found.value else ""
-            date = column if table.dated(column) else found.date  # "closed" is both
+            verb = length == 1 and (found.value or found.flag)  # "closed" is both
+            date = found.date or (_dated_by(said[0].lower(), table) if verb else "")
             return length, replace(found, said=" ".join(said), date=date)
     word = words[at].lower()
     if word[0].isdigit() or word in COUNTS:
         return 1, Name(word, number=str(COUNTS.get(word, word)).replace(",", ""))
-    column = _by_a_word(word, table)
+    column = column_of(word, table)
     return 1, _of_column(column, table, word) if column else None
 
 
@@ -168,19 +168,19 @@ def _key(text: str) -> tuple[str, ...]:
 
 
 def _known(table: Table) -> Iterator[tuple[tuple[str, ...], Name]]:
-    """Everything that is called by its whole name; a column wins over what is said of rows, a value
-    over nothing."""
+    """Everything that is called by its whole name; a column wins over a value, and a value over what
+    rows are called."""
     for words, period in PERIODS.items() if date_column(table) else ():
         yield _key(words), Name(words, period=period)
-    for value, column in table.values.items():
-        if len(value) > 1 and not value[0].isdigit():
-            yield _key(value), Name(value, value=(column, value))
     nouns = {_key(noun): noun for noun in _nouns(table)}
     for key, noun in nouns.items():
-        column = _by_a_word(noun, table)
+        column = column_of(noun, table)
         name = _of_column(column, table, noun) if column else Name(noun)
         name.noun = noun
         yield key, name
+    for value, column in table.values.items():
+        if len(value) > 1 and not value[0].isdigit():
+            yield _key(value), Name(value, value=(column, value))
     for column in reversed(table.columns):
         name = _of_column(column, table, column)
         name.noun = nouns.get(_key(column), "") if not name.measure else ""
@@ -196,17 +196,32 @@ def _nouns(table: Table) -> list[str]:
     return [*own, *(() if table.handle == "" else GENERIC), "row", "record"]
 
 
-def _by_a_word(word: str, table: Table) -> str:
-    """The column that one word means: a part of its name, or another word for it."""
+def _dated_by(word: str, table: Table) -> str:
+    """The column of dates that has a word in its name: "open" is not "opened"."""
+    found = (each for each in table.columns if table.dated(each) and word in tokens(each))
+    return next(found, "")
+
+
+def column_of(word: str, table: Table) -> str:
+    """The column that one word means: a part of its name, or another word for it; "" where it may be
+    more than one figure."""
     if len(word) < 3 or stem(word) in BARE or word in OF_GRAMMAR:
         return ""
-    for column in columns_named(word, table):
-        is_verb = table.dated(column) and stem(word) in stems(column) and word not in tokens(column)
-        if not (
-            is_verb or (identifies(column) and table.numeric(column))
-        ):  # "open" is not "opened"
-            return column
+    for columns in columns_named(word, table):
+        fitting = [each for each in columns if _fits(word, each, table)]
+        if fitting:
+            return "" if len([*filter(table.numeric, fitting)]) > 1 else fitting[0]
     return ""
+
+
+def _fits(word: str, column: str, table: Table) -> bool:
+    """Whether a column may be meant: "unit price" tells no "units", and "opened on" nothing open."""
+    if table.numeric(column) and identifies(column):
+        return False
+    pieces = stems(column)
+    is_first = stem(word) in pieces[:-1] and word not in tokens(column)
+    is_verb = stem(word) in pieces and word not in tokens(column) and table.dated(column)
+    return not (is_verb or (is_first and table.numeric(column)))
 
 
 def _of_column(column: str, table: Table, said: str) -> Name:

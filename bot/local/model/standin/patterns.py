@@ -6,10 +6,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .columns import MONEY, date_column, default_measure, identifies
+from .columns import date_column, default_measure, is_level
 from .names import Name, Named
 from .outputs import Table
-from .words import stems
 
 JOIN = r"(?:, and |, |and |or |vs |versus |against |with |than |plus |to )"
 HIGH = r"(?:highest|largest|biggest|best|top|most|greatest|maximum|max|strongest|leading|busiest|longest)"
@@ -65,10 +64,8 @@ class Scan:
 
     @property
     def has_one_figure(self) -> bool:
-        """Whether it is clear which figure is meant where none is named: money, or the only one."""
-        table = self.table
-        figures = [c for c in table.columns if table.numeric(c) and not identifies(c)]
-        return len(figures) == 1 or bool({*stems(self.default or "")} & {*MONEY})
+        """Whether it is clear which sum is meant where no figure is named."""
+        return self.default is not None and not is_level(self.default)
 
     @property
     def default(self) -> str | None:

@@ -42,8 +42,11 @@ def tell_absent(found: Findings, result: Table, query: Query) -> None:
     for each in () if query.limit else query.filters:
         if not is_told_by(each, query) or len(each.values) < 2:
             continue
-        dated = ":" in (each.column)
-        there = {row[0 if dated else -2].lower() for row in result.rows}
+        dated = ":" in each.column
+        label = query.period if dated else each.column
+        if label not in result.header:
+            continue
+        there = {row[result.header.index(label)].lower() for row in result.rows}
         ends = {re.split(r"[-q]", label)[-1].lstrip("0") for label in there} if dated else there
         if absent := tuple(value for value in each.values if value.lower() not in ends):
             named = values_in_words(replace(each, values=absent))

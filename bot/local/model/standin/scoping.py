@@ -19,14 +19,16 @@ def in_scope(filters: tuple[Filter, ...], said: str) -> str:
     """The conditions in words, without those that `said` holds already."""
     filters = tuple(f for f in filters if not all(value in said.split() for value in f.values))
     filters = tuple(sorted(filters, key=_place))
-    phrases = [_span(each) or f"{_link(each)} {listed(values_in_words(each))}" for each in filters]
-    words, before = [], ""
-    for phrase in phrases:
+    words: list[str] = []
+    before, date = "", ""
+    for each in filters:
+        phrase = _span(each) or f"{_link(each)} {listed(values_in_words(each))}"
         link, _, rest = phrase.partition(" ")
         again = link in JOINED and before.startswith(f"{link} ")
         several = " and " in phrase or " and " in before
-        words.append(f"and {phrase if several else rest}" if again else phrase)
-        before = phrase
+        of_time = _of_time(each) if each.dated and each.of != date else ""
+        words.append(f"and {phrase if several else rest}" if again else f"{of_time}{phrase}")
+        before, date = phrase, each.of
     if len(filters) > 1 and [_place(each) for each in filters[-2:]] == [1, 2]:
         words[-1] = words[-1].removeprefix("in ")  # "in May 2026"
     return f" {' '.join(words)}" if words else ""
@@ -59,8 +61,7 @@ def _link(each: Filter) -> str:
     if each.operator == "in":
         if re.match(r"\w*day:", each.column):
             return "on"
-        dated = re.match(r"(?:year|month|quarter|week):(.*)", each.column)
-        return f"{_of_time(dated[1])}in" if dated else "for"
+        return "in" if each.dated else "for"
     if each.operator == "not in":
         return "without"
     if re.match("(?:yearmonth|day|monthday):", each.column):
@@ -68,12 +69,12 @@ def _link(each: Filter) -> str:
     return f"with {each.column} {COMPARED[each.operator]}"
 
 
-def _of_time(column: str) -> str:
-    """Which time is meant where the column's name does not say that it is one: "with since", "closed"."""
-    if {*stems(column)} & DATES:
+def _of_time(each: Filter) -> str:
+    """Which time is meant where it has to be said, or its name does not say that it is a time."""
+    if not each.named and {*stems(each.of)} & DATES:
         return ""
-    plain = column.replace("_", " ")
-    return f"{plain} " if plain.endswith("ed") else f"whose `{column}` is "
+    plain = re.sub(r" (?:on|at|date)$", "", each.of.replace("_", " ").lower())
+    return f"{plain} " if plain.endswith("ed") else f"whose `{each.of}` is "
 
 
 def values_in_words(each: Filter) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from .columns import date_column, default_measure
+from .columns import date_column, default_measure, is_level
 from .filters import Filter
 from .outputs import Table
 from .query import Figure, Query
@@ -21,7 +21,6 @@ WORDS = {
 }
 EXTREMES = {True: "max", False: "min"}
 EXTREME_WORDS = {"max": "highest", "min": "lowest"}
-LEVELS = {"price", "rate", "rating", "score", "age", "percent", "percentage", "temperature"}
 PERIODS = {"month": "%Y-%m", "day": "%Y-%m-%d", "week": "%Y-%m-%d", "year": "%Y"}
 """How the first day of a period is written."""
 
@@ -72,6 +71,10 @@ def write(query: Query, table: Table, *, of: str, lite: bool = False) -> Stateme
         elif order:
             extreme = EXTREME_WORDS[EXTREMES[bool(query.descending)]]
             what += f" with the {extreme} {str(measure).replace('_', ' ')}"
+        if order and query.limit == 1:  # with those that are equal to it
+            of_all = f"(SELECT {EXTREMES[bool(query.descending)]}({quoted(str(measure))}) {source})"
+            order = f"{' AND' if where else ' WHERE'} {quoted(str(measure))} = {of_all}"
+            limit = ""
         sql, ordered_by = f"SELECT * {source}{order}{limit}", measure if order else None
         return Statement(sql, (), None, what, assumed, ordered_by=ordered_by or "")
     figures = [_figure(each, query, table) for each in ((aggregate, measure), *query.more)]
@@ -225,12 +228,12 @@ def _aggregate(query: Query, grouped: bool, measure: str | None) -> str | None:
         return query.aggregate if measure or query.aggregate == "count" else "count"
     if grouped:
         return _of_groups(query, measure)
-    whole = "avg" if {*stems(query.measure or "")} & LEVELS else "sum"
+    whole = "avg" if is_level(query.measure or "") else "sum"
     return whole if query.measure and query.limit is None else None
 
 
 def _of_groups(query: Query, measure: str | None) -> str:
-    if measure and {*stems(measure)} & LEVELS:  # adding them up says nothing
+    if measure and is_level(measure):  # adding them up says nothing
         return "avg" if query.descending is None else EXTREMES[query.descending]
     return "sum" if measure else "count"
 
@@ -271,4 +274,4 @@ def _order(query: Query, labels: int, table: Table, lite: bool) -> str:
 def _row_order(query: Query, measure: str | None) -> str:
     if measure is None or query.descending is None:
         return ""
-    return f" ORDER BY {quoted(measure)} {'DESC' if query.descending else 'ASC'}"
+    return f" ORDER BY {quoted(measure)} {'DESC' if query.descending else 'ASC'} NULLS LAST"

@@ -49,6 +49,8 @@ def _tell_more(found: Findings, result: Table, statement: Statement) -> None:
 
 
 def _tell(found: Findings, result: Table, statement: Statement, query: Query, source: str) -> None:
+    if statement.value is None and len(result.rows) > 1 and not query.noun.endswith("s"):
+        query = replace(query, noun=plural(query.noun))  # several are the largest order
     scope = in_scope(query.filters, f"{statement.what} {query.noun}")
     if not query.having and (
         not result.rows or all(not cell for row in result.rows for cell in row)
@@ -126,7 +128,7 @@ def _tell_rows(
 ) -> None:
     """Rows as they are; the one with the highest or lowest figure in words."""
     rows, measure = result.rows, statement.ordered_by
-    if len(rows) == 1 and query.limit == 1 and measure in result.header:
+    if query.limit == 1 and measure in result.header:
         place = result.header.index(measure)
         rest = [
             f"{name.replace('_', ' ')} {shown(cell)}"
@@ -138,7 +140,10 @@ def _tell_rows(
         if result.dated(measure):
             extreme = "earliest" if query.descending is False else "latest"
             plain = plain if plain == "date" else f"date of “{plain}”"
-        found.summary = f"The {extreme} {plain}{scope} {verb(plain)} **{shown(rows[0][place])}**: {', '.join(rest)}."
+        told = f": {', '.join(rest)}" if len(rows) == 1 else f", of {len(rows)} {query.noun}"
+        found.summary = (
+            f"The {extreme} {plain}{scope} {verb(plain)} **{shown(rows[0][place])}**{told}."
+        )
     elif len(rows) == 1:
         found.summary = f"There is one row{scope}."
     else:
@@ -248,7 +253,8 @@ def _tell_courses(found: Findings, result: Table) -> None:
     courses: dict[str, list[str]] = {}
     for _, label, value in result.rows:
         courses.setdefault(label or "(none)", []).append(value)
-    for name, values in sorted(courses.items())[:MOST_SHARES]:
+    several = {name: values for name, values in courses.items() if len(values) > 1}
+    for name, values in sorted(several.items())[:MOST_SHARES]:
         first, last = (number(value) or 0.0 for value in (values[0], values[-1]))
         change = f" ({last / first - 1:+.0%})" if first > 0 else ""
         found.points.append(f"{name}: from {shown(values[0])} to **{shown(values[-1])}**{change}")

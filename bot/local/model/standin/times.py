@@ -43,6 +43,11 @@ class Time:
     values: tuple[str, ...]
     year: str = ""
 
+    @property
+    def has_year(self) -> bool:
+        """Whether it is one time only, and not one of each year."""
+        return bool(self.year) or self.kind in ("year", "day", "weekday")
+
 
 def apart(text: str) -> str:
     """A text in which "1 to 15 March" is "1 March to 15 March"."""
