@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from .outputs import reason
-from .phrasing import ANYWHERE, Sentence
+from .phrasing import ANYWHERE, Sentence, shown_channel
 from .said import Said, messages_of, was_read
 from .view import Missing, OutOfTurns, View
 
@@ -42,7 +42,7 @@ def this_thread(view: View) -> Talk:
 
 def _channel(view: View, asked: Sentence) -> Talk:
     own = view.turn.place if view.turn.place.startswith("#") else "the channel"
-    place = asked.place if asked.channel else own
+    place = shown_channel(asked.channel) if asked.channel else own
     thought = f"I read the recent messages of {place}."
     told = view.do("read_channel", thought, fresh=True, channel=asked.channel, limit=100)
     talk = _talk(view, place, told)
@@ -77,7 +77,7 @@ def _with_replies(view: View, messages: Sequence[Said]) -> list[Said]:
 
 
 def _replies(view: View, message: Said) -> list[Said] | None:
-    if REPLIES not in (*view.offered, *view.catalogue):  # a name that is near reads another thread
+    if not view.knows(REPLIES):
         return None
     try:
         thought = "I read what was replied to it."

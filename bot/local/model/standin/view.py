@@ -7,19 +7,15 @@ conversation; the first thing that was not ends the skill with `Need`, and becom
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 from typing import Any, Never
 
 from ..request import ModelRequest
 from .conversation import COMPLETE, File, Step, Turn, before_edit, open_turns, remembered, turns_of
 from .fill import fill
-from .words import content, overlap
 
 ACQUIRE = "acquire_tools"
 CATALOGUE = re.compile(r"^[-*] (?P<name>\w+): (?P<summary>.+)$", re.M)
 GROUP = re.compile(r"^\w+: (?P<names>\w+(?:, \w+)*)$", re.M)
-ALSO_ACQUIRED = 1.5
-MOST_ACQUIRED = 4
 
 
 class Need(Exception):
@@ -111,79 +107,56 @@ class View:
             return True
         return "complete_task soon" in notes and any(step.output for step in self.turn.steps)
 
-    def knows(self, role: str) -> bool:
-        """Whether a tool for `role` is on offer or can be acquired."""
-        return self._resolve(role) is not None
+    def knows(self, tool: str) -> bool:
+        """Whether that tool is on offer or can be acquired."""
+        return tool in self.offered or tool in self.catalogue
 
     def do(
         self,
-        role: str,
+        tool: str,
         thought: str,
         *,
         fresh: bool = False,
         also: tuple[str, ...] = (),
         **known: Any,
     ) -> str:
-        """The output of calling the tool for `role` with what is known of its arguments.
+        """The output of calling the tool with what is known of its arguments.
 
-        `fresh` outputs must be of this turn; `also` names roles that will be needed soon. Raises
+        `fresh` outputs must be of this turn; `also` names tools that will be needed soon. Raises
         `Need` when the call is yet to be made, `Missing` when there is no such tool, `OutOfTurns`
         when the run has to end.
         """
-        name = self._resolve(role) or self._search(role)
-        if name not in self.offered:
-            self._acquire(name, also)
-        arguments = fill(self.offered[name].get("parameters") or {}, known)
+        if tool not in self.offered:
+            self._acquire(tool, also)
+        arguments = fill(self.offered[tool].get("parameters") or {}, known)
         given = _given(arguments)
         for step in self.turn.steps if fresh else self.steps:
-            if step.tool != name or step.output is None or step.is_cancelled:
+            if step.tool != tool or step.output is None or step.is_cancelled:
                 continue
             if _given(step.arguments) == given:
                 return step.output
         if self.closing:
-            raise OutOfTurns(role)
-        raise Need(name, arguments, thought)
+            raise OutOfTurns(tool)
+        raise Need(tool, arguments, thought)
 
-    def _search(self, role: str) -> Never:
-        """Ask which tools there are for `role`, where they are not all listed. Raises `Need`."""
+    def _acquire(self, tool: str, also: tuple[str, ...]) -> Never:
+        """Acquire it, or ask for it where not all are listed. Raises as `do` does."""
+        steps = [step for step in self.turn.steps if step.tool == ACQUIRE]
         parameters = self.offered.get(ACQUIRE, {}).get("parameters") or {}
-        words = role.replace("_", " ")
-        tried = (step.arguments.get("search") for step in self.turn.steps if step.tool == ACQUIRE)
-        if "search" not in parameters.get("properties", {}) or words in tried or self.closing:
-            raise Missing(role)
-        raise Need(ACQUIRE, {"names": [], "search": words}, f"I look for a tool that can {words}.")
-
-    def _acquire(self, name: str, also: tuple[str, ...]) -> None:
-        tried = [step for step in self.turn.steps if step.tool == ACQUIRE]
-        if any(name in step.arguments.get("names", ()) for step in tried):
-            raise Missing(name)
+        if tool not in self.catalogue:
+            words = tool.replace("_", " ")
+            tried = any(step.arguments.get("search") == words for step in steps)
+            if "search" not in parameters.get("properties", {}) or tried or self.closing:
+                raise Missing(tool)
+            wanted = {"names": [], "search": words}
+            raise Need(ACQUIRE, wanted, f"I look for a tool that can {words}.")
+        if any(tool in step.arguments.get("names", ()) for step in steps):
+            raise Missing(tool)
         if self.closing:
-            raise OutOfTurns(name)
-        soon = [
-            found for role in also if (found := self._resolve(role)) in self.catalogue and found
-        ]
-        names = list(dict.fromkeys([name, *soon, *self._also(name)]))
-        parameters = self.offered[ACQUIRE].get("parameters") or {}
+            raise OutOfTurns(tool)
+        names = [tool, *(each for each in also if each in self.catalogue)]
         thought = "I need another tool for this."
         raise Need(ACQUIRE, fill(parameters, {"names": names}), thought)
-
-    def _also(self, name: str) -> list[str]:
-        """Other tools of the catalogue that the words of the question speak of."""
-        asked = content(self.text)
-        scores = {
-            other: 2 * overlap(asked, content(other)) + overlap(asked, content(summary)) / 2
-            for other, summary in self.catalogue.items()
-            if other != name
-        }
-        ranked = sorted(scores, key=lambda other: -scores[other])
-        return [other for other in ranked if scores[other] >= ALSO_ACQUIRED][:MOST_ACQUIRED]
-
-    def _resolve(self, role: str) -> str | None:
-        names = [*self.offered, *self.catalogue]
-        if role in names:
-            return role
-        near = get_close_matches(role, names, n=1, cutoff=0.75)
-        return near[0] if near else None
 
 
 def _given(arguments: dict[str, Any]) -> dict[str, Any]:
