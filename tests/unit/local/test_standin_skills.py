@@ -121,10 +121,10 @@ async def test_all_that_somebody_said_is_told(thread: Thread) -> None:
 async def test_a_channel_is_read_by_its_name(thread: Thread) -> None:
     """A channel named in the question is handed to the tool, which is acquired first."""
     thread.said("Ada", "We decided to hire two people.")
-    thread.conversation.channels["ops"] = thread.conversation.messages
+    thread.conversation.channels["#ops"] = thread.conversation.messages
     told = await thread.ask("summarise #ops")
     assert told.names == ["acquire_tools", "read_channel"]
-    assert told.given("read_channel")["channel"] == "ops"
+    assert told.given("read_channel")["channel"] == "#ops"
     assert all("in #ops?" in each for each in told.answer["follow_ups"])
     assert "hire two people" in told.answer["summary"]
 

@@ -5,18 +5,16 @@ from __future__ import annotations
 import re
 
 from .findings import STAND_IN, Findings
-from .phrasing import bare
+from .phrasing import phrase
 from .view import View
 from .words import listed
 
-SHORTER = re.compile(
-    r"(?:(?:make|say) (?:it|that|this) )?(?:shorter|in (?:short|one sentence))|shorten (?:it|that|this)",
-    re.IGNORECASE,
+SHORTER = phrase(
+    r"(?:(?:make|say) (?:it|that|this) )?(?:shorter|in (?:short|one sentence))|shorten (?:it|that|this)"
 )
-WHY = re.compile(
+WHY = phrase(
     r"why|are you sure|how do you know(?: that)?|where does (?:that|this|it) come from|"
-    r"how did you (?:get|calculate|work out) (?:that|this|it)|what(?:'s| is| are) (?:the|your) sources?",
-    re.IGNORECASE,
+    r"how did you (?:get|calculate|work out) (?:that|this|it)|what(?:['’]s| is| are) (?:the|your) sources?"
 )
 
 
@@ -24,8 +22,7 @@ def is_asked(view: View) -> bool:
     """Whether the message is about the answer before."""
     if not view.last_answer or view.turn.files:
         return False
-    said = bare(view.text)
-    return bool(view.turn.deeper or SHORTER.fullmatch(said) or WHY.fullmatch(said))
+    return bool(view.turn.deeper or SHORTER.fullmatch(view.text) or WHY.fullmatch(view.text))
 
 
 def answer(view: View, found: Findings) -> None:
@@ -35,7 +32,7 @@ def answer(view: View, found: Findings) -> None:
         found.summary = f"The answer above stands: I am {STAND_IN}, and these look once. A real model goes on from here."
         return
     found.sources = list(last.get("sources") or [])
-    if SHORTER.fullmatch(bare(view.text)):
+    if SHORTER.fullmatch(view.text):
         said = str(last.get("summary") or next(iter(last.values()), ""))
         found.summary = re.split(r"(?<=[.!?])\s+", said, maxsplit=1)[0]
         return

@@ -7,17 +7,17 @@ import re
 from .conversation import COMPLETE, Turn
 from .findings import Findings
 from .moments import CLOCK, OFTEN, ONCE
-from .orders import CHANNEL, order, unquoted
+from .phrasing import CHANNEL, phrase, unquoted
 from .view import ACQUIRE, View
 
-NO = order(
+NO = phrase(
     r"(?:no|nope|cancel(?: it| that)?|don['’]?t|leave it|forget it|not now)(?:,? (?:cancel(?: it)?|don['’]?t))?"
 )
-YES = order(r"(?:yes|yep|ok|okay|sure|go ahead|do it|approved?|try again)")
-TEXT = order(r"change the text to:? (?P<new>.+)")
+YES = phrase(r"(?:yes|yep|ok|okay|sure|go ahead|do it|approved?|try again)")
+TEXT = phrase(r"change the text to:? (?P<new>.+)")
 _NO = r"(?:(?:no|actually|sorry),? )?(?:make (?:it|that) |change it to |(?:post|put|send) it )?"
-PLACE = order(rf"{_NO}(?:use |in |to )*(?P<new>{CHANNEL})(?: instead)?")
-TIME = order(rf"{_NO}(?P<new>{OFTEN}|{ONCE}|{CLOCK})(?: instead)?")
+PLACE = phrase(rf"{_NO}(?:use |in |to )*(?P<new>{CHANNEL})(?: instead)?")
+TIME = phrase(rf"{_NO}(?P<new>{OFTEN}|{ONCE}|{CLOCK})(?: instead)?")
 _WHEN = re.compile(rf"\b(?:{OFTEN}|{ONCE})", re.IGNORECASE)
 _CLOCK = re.compile(rf"(?:\bat )?{CLOCK}$", re.IGNORECASE)
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”")

@@ -6,8 +6,10 @@ import re
 from collections.abc import Callable
 
 from .columns import date_column, default_measure, identifies
+from .documents import IT
 from .findings import Findings
 from .outputs import Table, failed, parse_tables, reason
+from .phrasing import phrase
 from .query import Query
 from .shaping import describe
 from .sql import quoted, write
@@ -20,8 +22,7 @@ Analysis = Callable[[View, Findings, Table], None]
 
 def fitting(text: str) -> Analysis | None:
     """The analysis that the whole of a question asks for."""
-    asked = LEAD.sub("", text).strip(" ?.!")
-    return next((each for pattern, each in TABLE if re.fullmatch(pattern, asked, re.I)), None)
+    return next((each for pattern, each in TABLE if pattern.fullmatch(text)), None)
 
 
 def _columns(_: View, found: Findings, table: Table) -> None:
@@ -112,16 +113,13 @@ def _told(view: View, table: Table, query: Query) -> Findings:
     return part
 
 
-LEAD = re.compile(
-    r"^\W*(?:(?:please|can|could|would|you|give|show|tell|me|find|check|for|look|are|is|there|does it have|do we have|any|the|it|this)\b\W*)*",
-    re.IGNORECASE,
-)
-_OF = r"(?: (?:in|of|from|for|about) (?:this|the|that|my|our|it|these)?(?: ?(?:file|data|sheet|spreadsheet|table|csv|rows|numbers|figures))?)?"
-TABLE: tuple[tuple[str, Analysis], ...] = (
-    (rf"(?:(?:which|what|list)(?: are)?(?: all)?(?: the)? )?(?:columns|column names|headers?)(?: are there| does it have| do you see)?{_OF}", _columns),
-    (rf"(?:duplicates?|duplicated? rows|rows (?:that are )?(?:there )?twice){_OF}", _duplicates),
-    (rf"(?:missing|empty|blank) (?:values?|cells?|data|entries){_OF}|(?:anything|something) missing{_OF}", _missing),
-    (r"(?:delete|remove|drop|change|edit|update|rename|erase|insert|overwrite|fix|add)\b.*\b(?:rows?|columns?|file|cells?|entry|entries|values?|table)\b.*", _unchanged),
-    (rf"(?:key |main |some |most )*(?:insights?|highlights?|takeaways?|key (?:figures|points)|analysis|report|overview|interesting){_OF}|analy[sz]e{_OF}(?: ?(?:it|this|that|file|data))*|what stands out{_OF}", _overview),
+_ANY = r"(?:(?:are|is) there |do (?:we|you) (?:have|see) |does it have |(?:find|look for|check for|give me) )?(?:any |an? |the |some )?"
+_OF = rf"(?: (?:are )?there)?(?: (?:in|of|from|for|about) {IT})?"
+TABLE: tuple[tuple[re.Pattern[str], Analysis], ...] = (
+    (phrase(rf"(?:(?:which|what|list)(?: are)?(?: all)?(?: the)? )?(?:columns|column names|headers?)(?: are there| does it have| do you see)?{_OF}"), _columns),
+    (phrase(rf"{_ANY}(?:duplicates?|duplicated? rows){_OF}"), _duplicates),
+    (phrase(rf"{_ANY}(?:missing|empty|blank) (?:values?|cells?|data|entries){_OF}|is (?:anything|something) missing{_OF}"), _missing),
+    (phrase(r"(?:delete|remove|drop|change|edit|update|rename|erase|insert|overwrite|fix|add)\b.*\b(?:rows?|columns?|file|cells?|entry|entries|values?|table)\b.*"), _unchanged),
+    (phrase(rf"{_ANY}(?:key |main |most )?(?:insights?|highlights?|takeaways?|key figures|analysis|report){_OF}|analy[sz]e(?: {IT})?|what stands out{_OF}"), _overview),
 )  # fmt: skip
-"""What is asked for, by its words; the first that fits."""
+"""What is asked for; the first that fits."""

@@ -6,31 +6,31 @@ import re
 
 from .directory import FILE
 from .findings import Findings
-from .orders import CHANNEL, channel_of, order, quoted, unquoted
 from .outputs import Document, failed, not_done, parse_document, reason
 from .passages import cut
+from .phrasing import CHANNEL, channel_of, in_quotes, phrase, unquoted
 from .view import View
 from .words import sentences, shortened
 
 _OF = rf"(?:,? (?:in|of|for) (?P<channel>{CHANNEL}))?"
 _THE = r"(?:the|this|that|our) canvas"
 _NAME = r"(?: (?:called |named |titled )?“(?P<name>[^”]+)”)?"
-MAKE = order(
-    rf"(?:create|make|write|start) a (?:new )?canvas(?: {quoted('quoted')}| (?:about|on|called|named|titled) (?:our |the )?(?P<title>[^:]+?))?"
+MAKE = phrase(
+    rf"(?:create|make|write|start) a (?:new )?canvas(?: {in_quotes('quoted')}| (?:about|on|called|named|titled) (?:our |the )?(?P<title>[^:]+?))?"
     rf"{_OF}(?:(?:,? with(?: the text)?)?: ?(?P<text>.+))?"
 )
-KEEP = order(
+KEEP = phrase(
     rf"(?:put|write|save) (?:it|this|that|the (?:answer|result|summary)) (?:in|into|to) a (?:new )?canvas{_OF}"
 )
 ADD = (
-    order(rf"add (?:an? (?:line|item|point) )?to {_THE}{_NAME}{_OF}: ?(?P<text>.+)"),
-    order(rf"add (?P<text>.+?) to {_THE}{_NAME}{_OF}"),
+    phrase(rf"add (?:an? (?:line|item|point) )?to {_THE}{_NAME}{_OF}: ?(?P<text>.+)"),
+    phrase(rf"add (?P<text>.+?) to {_THE}{_NAME}{_OF}"),
 )
 REPLACE = (
-    order(rf"in {_THE}{_OF},? (?:replace|change) (?P<old>.+?) (?:with|by|to) (?P<text>.+?)"),
-    order(rf"(?:replace|change) (?P<old>.+?) (?:with|by|to) (?P<text>.+?) in {_THE}{_OF}"),
+    phrase(rf"in {_THE}{_OF},? (?:replace|change) (?P<old>.+?) (?:with|by|to) (?P<text>.+?)"),
+    phrase(rf"(?:replace|change) (?P<old>.+?) (?:with|by|to) (?P<text>.+?) in {_THE}{_OF}"),
 )
-READ = order(
+READ = phrase(
     rf"(?:(?:read|show|open)(?: me)?|what(?:['’]?s| is| stands) in|what does) {_THE}{_NAME}{_OF}(?: say)?"
 )
 NOT_MEANT = re.compile(r"\s*(?:which|what is a|is there|are there|list|how many)\b", re.IGNORECASE)

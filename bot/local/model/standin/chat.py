@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from .findings import EXAMPLES, STAND_IN, Findings
-from .phrasing import bare
+from .phrasing import phrase
 from .view import View
 from .words import has
 
@@ -20,7 +20,7 @@ ABILITIES = (
     "**Memory**: “Remember that our fiscal year starts in July”",
 )
 HELP = f"I am {STAND_IN}. This is what I do well:"
-TABLE = (
+TALK = (
     (r"(?:h(?:ello|i|ey)|good (?:morning|afternoon|evening))(?: (?:there|bot|all|everybody))?(?:,? how are you)?|how are you",
      f"Hello! I am {STAND_IN}. Attach a file and ask about it, or ask about this conversation."),
     (r"help(?: me)?|what (?:can|do) you do(?: for (?:me|us))?(?:,? and which data can you ask)?|what can (?:I|we) (?:do|ask)(?: you)?|how does this work|examples",
@@ -31,7 +31,7 @@ TABLE = (
      "rules. Set `OPENAI_API_KEY` in the environment or in `.env` and start `bot dev` again: then a real model answers. "
      "`OPENAI_BASE_URL` names another server that speaks the Responses API."),
     (r"how (?:do|can) (?:I|we) (?:connect|install|add|bring) (?:you|this|it) (?:to|in|into) (?:our |my )?slack",
-     "In six steps, which the README has under “Install”: `bot manifest --form link` prints a link that creates the app in your "
+     "In six steps, which the README has under “In Slack, in six steps”: `bot manifest --form link` prints a link that creates the app in your "
      "workspace; then its tokens go into `.env`, and `bot doctor` says whether all is well."),
     (r"how (?:do|can) (?:I|we) (?:add|invite) (?:you|the bot)(?: to (?:a|the|this) channel)?",
      "Write `/invite` and my name in the channel, or mention me there: Slack then offers to add me."),
@@ -51,6 +51,7 @@ TABLE = (
     (r"ok(?:ay)?|good|great|nice|cool|perfect|yes|no|got it|never ?mind|good (?:job|work)|well done|(?:good)?bye|👍|🙏|🎉|:\+1:",
      "I am here when you need me. Ask me anything else here, or start with a file."),
 )  # fmt: skip
+TABLE = tuple((phrase(form), told) for form, told in TALK)
 EMOJI = re.compile(r"(?:\s*(?:[^\w\s?!.,'\")]|:[a-z0-9_+'-]+:))+\s*$")
 
 
@@ -70,7 +71,5 @@ def answer(view: View, found: Findings) -> None:
 
 def _answer(text: str) -> str | None:
     """To the message, or to what is left of it without greeting and thanks."""
-    plain = (EMOJI.sub("", text) or text).strip(" \t\n.,!?…").replace("’", "'")
-    wordings = {plain, bare(plain)}
-    every = (told for form, told in TABLE for each in wordings if re.fullmatch(form, each, re.I))
-    return next(every, None)
+    plain = EMOJI.sub("", text) or text
+    return next((told for form, told in TABLE if form.fullmatch(plain)), None)

@@ -8,8 +8,8 @@ from zoneinfo import available_timezones
 
 from .findings import Findings
 from .moments import CLOCK, TOLD, time_of
-from .orders import order
 from .outputs import failed, reason
+from .phrasing import phrase
 from .view import View
 from .words import listed
 
@@ -17,14 +17,16 @@ _PLACE = r"[a-z][a-z .'-]*?"
 _PLACES = r"(?P<places>[a-z][a-z ,.'-]*?)"
 """One place, or several with commas and "and" between them."""
 _ASKED = r"what(?:['’]?s| is)? (?:the )?(?:current )?(?:local )?time"
-NOW = order(rf"(?:{_ASKED}(?: is it)?|current time|time)(?: now)?(?: in {_PLACES})?(?: right now)?")
+NOW = phrase(
+    rf"(?:{_ASKED}(?: is it)?|current time|time)(?: now)?(?: in {_PLACES})?(?: right now)?"
+)
 _AT = rf"(?P<time>{CLOCK})(?: o'clock)?(?: in)? (?P<from>{_PLACE})(?: time)?"
 CONVERT = (
-    order(rf"(?:when|if) it(?:['’]?s| is) {_AT},? {_ASKED} is it in {_PLACES}"),
-    order(rf"{_ASKED} is it in {_PLACES},? (?:when|if) it(?:['’]?s| is) {_AT}"),
-    order(rf"(?:convert |what(?:['’]?s| is) )?{_AT} (?:to|in|into) {_PLACES}"),
+    phrase(rf"(?:when|if) it(?:['’]?s| is) {_AT},? {_ASKED} is it in {_PLACES}"),
+    phrase(rf"{_ASKED} is it in {_PLACES},? (?:when|if) it(?:['’]?s| is) {_AT}"),
+    phrase(rf"(?:convert |what(?:['’]?s| is) )?{_AT} (?:to|in|into) {_PLACES}"),
 )
-AND_IN = order(rf"(?:(?:what|how) about(?: in)?|in) {_PLACES}")
+AND_IN = phrase(rf"(?:(?:what|how) about(?: in)?|in) {_PLACES}")
 PLACES = {
     "nyc": "America/New_York", "san francisco": "America/Los_Angeles", "california": "America/Los_Angeles",
     "seattle": "America/Los_Angeles", "boston": "America/New_York", "india": "Asia/Kolkata",

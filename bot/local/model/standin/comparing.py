@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import re
 
-from .documents import tell_differences
+from .documents import IT, tell_differences
 from .findings import Findings
 from .outputs import Document, Table, failed, parse_document, parse_tables, reason, unreadable
+from .phrasing import phrase
 from .sql import quoted
 from .view import View
-from .words import has, listed, shown
+from .words import listed, shown
 
-CHANGED = r"chang(?:ed|es?)|differ\w*|differences?|compare|versus|vs|added|removed"
+ASKED = phrase(
+    rf"compare (?:{IT}|\S+ (?:and|with|to) \S+)(?: and tell me what (?:changed|differs))?|(?:(?:what|which|show|list)(?:['’]s| is| are| has| have)? )?(?:the )?(?:rows )?"
+    r"(?:changed?|changes|different|differences?|differs?|added|removed)(?: (?:between|from|in|to|of) .+)?|"
+    rf"how do (?:{IT}|they) differ"
+)
 
 
 def told(view: View, found: Findings) -> bool:
     """Whether two files are to be compared, which is told; else False."""
     files = view.turn.files or view.files
-    if len(files) != 2 or not has(view.text, CHANGED) or has(view.text, "by|per|in"):
+    if len(files) != 2 or not ASKED.fullmatch(view.text):
         return False
     outputs = [view.do("read_file", f"I read {file.name}.", file_id=file.id) for file in files]
     for file, output in zip(files, outputs, strict=True):

@@ -9,6 +9,7 @@ from . import comparing, documents, overviews
 from .analyses import fitting
 from .charting import draw
 from .columns import empty_among
+from .documents import GIST
 from .exporting import form_of, last_result, name_of, share, share_whole
 from .findings import Findings
 from .following import Meaning, meaning_of
@@ -21,13 +22,6 @@ from .view import View
 from .words import has
 from .words import listed as listed_words
 
-GIST = re.compile(
-    r"\W*(?:please |can you |could you )*(?:\(no words\)|(?:what(?:'s| is| are)|describe|summari[sz]e|explain|show(?: me)?|give me (?:a|an) (?:summary|overview) of|look at|tell me about|read)"
-    r"(?: in| inside| on)?(?: this| the| that| my| our| these| it| attached| both)*(?: files?| spreadsheets?| sheets?| tables?| data| csv| workbook| document| attachment| about)*(?: please)?|"
-    r"(?:a |an |the )?(?:summary|overview|tl;?dr)(?: please)?|what does (?:it|this|that) (?:contain|say)|)\W*",
-    re.IGNORECASE,
-)
-"""What asks for nothing but what a file holds."""
 SHEETS = r"(?:which|what|list|show|how many) (?:\w+ ){0,3}(?:sheets|tabs|worksheets)"
 SIMILAR = re.compile(
     r'column "([^"]+)" (?:not found|does not exist).*?Similar columns: ([^,.\n]+)', re.S

@@ -8,25 +8,25 @@ from typing import Any
 
 from .findings import Findings
 from .moments import DAY, day_of
-from .orders import order
 from .outputs import failed
+from .phrasing import phrase
 from .view import View
 
 FEASTS = {"christmas eve": "24 December", "christmas": "25 December", "new year": "1 January"}
 _DAY = rf"(?:{DAY}|{'|'.join(FEASTS)})"
 _MANY = r"how (?:many (?:(?:working |business )?days|weeks)|long)(?: (?:is|are) (?:it|there|left))?"
-TODAY = order(
+TODAY = phrase(
     r"what(?:['’]?s| is) (?:the date(?: of)?(?: (?P<day>today|tomorrow))?|today['’]?s date|today)|"
     r"what (?:day|date) is (?:it(?: today)?|today|(?P<other>tomorrow))"
 )
-UNTIL = order(rf"{_MANY} (?:until|till|to|before|since) (?P<day>{_DAY})")
-BETWEEN = order(
+UNTIL = phrase(rf"{_MANY} (?:until|till|to|before|since) (?P<day>{_DAY})")
+BETWEEN = phrase(
     rf"{_MANY} (?:between|from) (?P<day>{_DAY}) (?:and|to|until|till) (?P<other>{_DAY})"
 )
-WEEKDAY = order(
+WEEKDAY = phrase(
     rf"(?:what|which) (?:date|(?:week)?day(?: of the week)?) (?:is|was|will be) (?P<day>{_DAY})"
 )
-AHEAD = order(
+AHEAD = phrase(
     r"what (?:date|day) (?:is it|will it be) in (?P<count>\d{1,4}) (?P<unit>day|week|month|year)s?"
 )
 

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from .findings import Findings
 from .outputs import failed, reason
-from .phrasing import sentence
+from .phrasing import sentence, shown_channel
 from .view import View
 from .words import has
 
@@ -112,10 +112,11 @@ def _who(person: re.Match[str]) -> str:
 
 
 def _members(view: View, found: Findings, _: re.Match[str]) -> None:
-    if not (place := _place(view)):
+    if not (channel := _channel_meant(view)):
         found.summary = "This is a direct message between you and me."
         return
-    output = view.do("list_members", f"I look who is in {place}.", channel=place)
+    place = shown_channel(channel)
+    output = view.do("list_members", f"I look who is in {place}.", channel=channel)
     everybody = list(PROFILE.finditer(output))
     people = [each for each in everybody if " · bot" not in each["more"]]
     if not people:
@@ -150,8 +151,9 @@ def _room(more: str) -> str:
 
 
 def _channel(view: View, found: Findings, _: re.Match[str]) -> None:
-    place = _place(view)
-    output = view.do("describe_channel", f"I look at {place}.", channel=place)
+    channel = _channel_meant(view)
+    place = shown_channel(channel)
+    output = view.do("describe_channel", f"I look at {place}.", channel=channel)
     room = ROOM.search(output)
     if room is None:
         _failed(found, output, f"I could not look at {place}.")
@@ -165,7 +167,8 @@ def _items(view: View, found: Findings, asked: re.Match[str]) -> None:
     what = (asked["what"] or "pins").lower().replace("pinned messages", "pins")
     channel = sentence(view.text).channel
     output = view.do("list_channel_items", f"I look at the {what}.", what=what, channel=channel)
-    place = _place(view) or "this conversation"
+    here = _channel_meant(view)
+    place = shown_channel(here) if here else "this conversation"
     items = (
         [
             f"{each['by']}, {_when(each['at'])}: [{each['text']}]({each['url']})"
@@ -193,12 +196,10 @@ def _when(at: str) -> str:
     return f"{moment.day} {moment:%B} at {moment:%H:%M}"
 
 
-def _place(view: View) -> str:
+def _channel_meant(view: View) -> str:
     """The channel that was named, else where this is; "" in a direct message."""
-    said = sentence(view.text)
-    if said.channel:
-        return said.channel if said.place == "that channel" else said.place
-    return view.turn.place if view.turn.place.startswith("#") else ""
+    here = view.turn.place if view.turn.place.startswith("#") else ""
+    return sentence(view.text).channel or here
 
 
 def _failed(found: Findings, output: str, told: str) -> None:

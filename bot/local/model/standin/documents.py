@@ -7,20 +7,24 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 from .findings import Findings
-from .orders import order
 from .outputs import Document
 from .passages import asked_words, cut, pages_of, quote_from, summarise
+from .phrasing import phrase
 from .view import View
 
-_IT = r"(?:it|this|that|(?:the|this|that) (?:file|document|pdf|report|log|page|text)|[\w.-]+\.\w{2,4})"
-GIST = (
-    rf"(?:summari[sz]e|sum up|describe|explain)(?: {_IT})?(?: (?:briefly|shortly|in (?:one|two|three|a few) sentences?))?|tl;?dr|"
-    rf"(?:(?:give me|what is|what are) )?(?:(?:a|an|the) )?(?:short |brief |quick )?(?:summary|overview|gist|key points|main points)(?: of {_IT})?|"
-    rf"what(?:['’]s| is)(?: in| inside)? {_IT}(?: about)?|what does {_IT} say|tell me about {_IT}"
+_NOUN = (
+    "(?:files?|documents?|pdf|report|log|page|text|message|link|article|spreadsheets?|sheets?|tables?|data|csv|"
+    "workbook|attachments?)"
 )
-_GIST = order(rf"{GIST}|\(no words\)|")
-COUNT = order(
-    rf"how many (?P<level>error|warning)s?(?: lines)?(?: (?:are|were)(?: there)?(?: in {_IT})?)?|"
+IT = rf"(?:it|this|that|these|them|both|(?:(?:the|this|that|these|both|two|my|our|all|attached) )*{_NOUN}|[\w.-]+\.\w{{2,4}})"
+GIST = phrase(
+    rf"(?:(?:summari[sz]e|sum up|describe|explain|read|open|fetch|look at|about)\b ?)?{IT}?(?: ?(?:briefly|in (?:one|two|three|a few) sentences?))?|"
+    rf"(?:(?:give me|what(?:['’]s| is| are)) )?(?:(?:a|an|the) )?(?:short |brief |quick )?(?:summary|overview|gist|key points|main points|tl;?dr)(?: of {IT})?|"
+    rf"what(?:['’]s| is| are)(?: in| inside| on)?(?: {IT})?(?: about)?|what does(?: {IT})? (?:say|contain|mean)|\(no (?:words|text)\b.*"
+)
+"""What asks for nothing but what something says or holds; "" too, of what is shared without a word."""
+COUNT = phrase(
+    rf"how many (?P<level>error|warning)s?(?: lines)?(?: (?:are|were)(?: there)?(?: in {IT})?)?|"
     r"how many lines (?:mention|say|contain|have) [\"“]?(?P<word>[\w-]+)[\"”]?"
 )
 MATCHING = re.compile(r"· ([\d,]+) of ([\d,]+) lines match")
@@ -37,7 +41,7 @@ def answer(view: View, found: Findings, document: Document) -> None:
     """Its gist, its count, or the passages that speak of what was asked."""
     asked = next((turn.text for turn in reversed(view.turns) if turn.text), "")
     counted = COUNT.fullmatch(asked)
-    if _GIST.fullmatch(asked):
+    if GIST.fullmatch(asked):
         summarise(found, document.text, document.source)
     elif counted and view.knows("search_artifact"):
         _count(view, found, document, counted)

@@ -7,8 +7,10 @@ from pathlib import PurePath
 from typing import Any
 
 from .conversation import Turn
+from .documents import IT
 from .findings import Findings
 from .outputs import Document, Table, parse_tables, reason, sheet_of
+from .phrasing import phrase
 from .view import Missing, OutOfTurns, View
 
 REPORTS = ("pdf", "docx")
@@ -16,9 +18,8 @@ FORM = re.compile(
     r"\b(?:as|to|into|in)\s+(?:an?\s+)?(?P<kind>csv|excel|xlsx|pdf|word|docx)\b(?:\s+(?:file|document|report))?",
     re.IGNORECASE,
 )
-WHOLE = re.compile(
-    rf"\W*(?:(?:please|can|could|you|convert|export|save|share|send|make|turn|put|me|it|this|that|the|file|document|text)\b\W*)*{FORM.pattern}\W*(?:please)?\W*",
-    re.IGNORECASE,
+WHOLE = phrase(
+    rf"(?:(?:convert|export|save|share|send|make|turn|put|give)(?: me| us)? )?(?:{IT} )?{FORM.pattern}"
 )
 KINDS = {"excel": "xlsx", "word": "docx"}
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 from .findings import Findings
-from .orders import order
 from .outputs import chart_handle, parse_tables
+from .phrasing import phrase
 from .view import View
 from .words import shown
 
-ASKED = order(
+ASKED = phrase(
     r"(?:make|draw|create|show)(?: me)? an? (?:(?P<kind>bar|pie|line) )?(?P<what>chart|table) (?:of|with|from|for):? (?P<list>.+)"
 )
 _NUMBER = r"[$€£]?(?P<{}>\d[\d,]*+(?:\.\d++)?)"

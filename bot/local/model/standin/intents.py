@@ -56,7 +56,7 @@ INTENTS = (
     Intent(amending.is_asked, amending.answer),
     Intent(again.is_asked, again.answer),
     Intent(chat.is_asked, chat.answer),
-    # Certain words do: the later in the day and the more public, the earlier it is looked at.
+    # What is to be done, before what is only to be told.
     Intent(memory.is_asked, memory.answer),
     Intent(schedules.is_asked, schedules.answer, beside_others=True),
     Intent(canvases.is_asked, canvases.answer),

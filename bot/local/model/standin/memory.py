@@ -6,25 +6,21 @@ import re
 
 from .findings import Findings
 from .outputs import failed, not_done, reason
-from .phrasing import bare
+from .phrasing import bare, phrase
 from .view import View
 from .words import content
 
 _CHANNEL = r"(?:everybody in |everyone in )?(?:this|the) channel"
 _WHOM = rf"(?:for (?P<{{}}>everybody|everyone|the workspace|{_CHANNEL}|us)\b)"
-REMEMBER = re.compile(
+REMEMBER = phrase(
     rf"(?:remember|note|keep in mind)(?: {_WHOM.format('whom')})?:?(?: that\b:?)?\s+(?!(?:to|for|me|when|what|how|who)\b)"
-    rf"(?P<text>.+?)(?: {_WHOM.format('also')})?",
-    re.IGNORECASE | re.DOTALL,
+    rf"(?P<text>.+?)(?: {_WHOM.format('also')})?"
 )
-RECALL = re.compile(
-    r"what (?:do you|have you|is|'s) (?:remember(?:ed)?|know)(?: about (?:me|us|this channel)| here)?",
-    re.IGNORECASE,
+RECALL = phrase(
+    r"what(?:['’]s| is| do you| have you) (?:remember(?:ed)?|known?)(?: about (?:me|us|this channel)| here)?"
 )
-FORGET_ALL = re.compile(
-    r"forget (?:everything|all)(?: (?:that )?you (?:know|remember)(?: about me)?)?", re.IGNORECASE
-)
-FORGET = re.compile(r"forget (?:that |about )?(?P<what>[^.;!?\n]+)", re.IGNORECASE)
+FORGET_ALL = phrase(r"forget (?:everything|all)(?: (?:that )?you (?:know|remember)(?: about me)?)?")
+FORGET = phrase(r"forget (?:that |about )?(?P<what>[^.;!?\n]+?)")
 ASKS = re.compile(r"(?:what|when|where|who|which|how|is|are|do|does)\b", re.IGNORECASE)
 LINE = re.compile(
     r"^(?P<id>\w+) \((?P<scope>\w+), by [^,]+, (?P<day>[\d-]+)\): (?P<text>.+)$", re.M
@@ -35,13 +31,12 @@ WHOSE = {"user": "about you", "channel": "for this channel", "workspace": "for e
 
 def is_asked(view: View) -> bool:
     """Whether this is about something to keep in mind, or no longer."""
-    said = bare(view.text)
-    return any(each.fullmatch(said) for each in (REMEMBER, RECALL, FORGET))
+    return any(each.fullmatch(view.text) for each in (REMEMBER, RECALL, FORGET))
 
 
 def answer(view: View, found: Findings) -> None:
     """Keep it, tell what is kept, or forget it."""
-    said = bare(view.text)
+    said = view.text
     if RECALL.fullmatch(said):
         _recall(view, found)
     elif asked := REMEMBER.fullmatch(said):

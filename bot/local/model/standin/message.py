@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
+from .documents import GIST
 from .findings import Findings
 from .hearing import this_thread
 from .passages import quote_from, summarise
-from .phrasing import bare
 from .view import View
 from .words import content, overlap
-
-GIST = re.compile(
-    r"\(no (?:words|text)\b.*|(?:summari[sz]e|explain)(?: (?:this|it))?(?: message)?|"
-    r"what (?:does (?:this|it) mean|is (?:this|it) about)|tl;?dr",
-    re.IGNORECASE,
-)  # nothing is said where a message was forwarded without words
 
 
 def is_asked(view: View) -> bool:
@@ -25,8 +17,8 @@ def is_asked(view: View) -> bool:
 
 def answer(view: View, found: Findings) -> None:
     """Its gist, or what it says of the question's words; else what its thread says."""
-    asked, quoted = bare(view.text), view.turn.quoted
-    if not asked or GIST.fullmatch(asked):
+    quoted = view.turn.quoted
+    if GIST.fullmatch(view.text):
         found.source("The message", None, "What it says.")
         summarise(found, quoted, "The message")
     elif not _speaks_of(quoted, view) and (thread := _thread(view)):

@@ -8,14 +8,13 @@ from .findings import Findings
 from .hearing import talks
 from .moments import DAYS
 from .passages import cut
-from .phrasing import ANYWHERE, bare
+from .phrasing import ANYWHERE, phrase
 from .said import Said
 from .view import View
 from .words import content, has, sentences, stem, tokens
 
-QUESTION = re.compile(
-    r"(?P<word>when|where|who|what|which)(?:'s)? (?!.*\b(?:you|your|i|me)\b)(?P<rest>[^?!;\n]{1,80})",
-    re.IGNORECASE,
+QUESTION = phrase(
+    r"(?P<word>when|where|who|what|which)(?:['’]s)? (?!.*\b(?:you|your|i|me)\b)(?P<rest>[^?!;\n]{1,80}?)"
 )
 OF_TIME = re.compile(
     rf"\d|\b(?:{'|'.join(DAYS)}|today|tonight|tomorrow|noon|midnight|week|month|year)\b",
@@ -26,7 +25,7 @@ MOST_WORDS = 5
 
 def is_asked(view: View) -> bool:
     """Whether this thread or its channel may hold the answer."""
-    asked = QUESTION.fullmatch(bare(view.text))
+    asked = QUESTION.fullmatch(view.text)
     in_channel = view.turn.place.startswith("#") and view.knows("read_channel")
     if asked is None or view.turn.files or view.turn.quoted or not in_channel:
         return False
@@ -41,7 +40,7 @@ def answer(view: View, found: Findings) -> None:
 
 def told(view: View, found: Findings) -> bool:
     """Whether a sentence has every word of the question; the latest is quoted as its author wrote it."""
-    asked = QUESTION.fullmatch(bare(view.text))
+    asked = QUESTION.fullmatch(view.text)
     for talk in talks(view, ANYWHERE):
         for message in reversed(talk.messages):
             for sentence in reversed(sentences(message.text)):

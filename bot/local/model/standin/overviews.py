@@ -10,7 +10,6 @@ from .outputs import parse_document, parse_tables, reason
 from .passages import cut, key_sentences
 from .shaping import rows_and_columns
 from .view import View
-from .words import has
 
 MOST_FILES = 5
 
@@ -18,7 +17,7 @@ MOST_FILES = 5
 def told(view: View, found: Findings) -> bool:
     """A line for each file, where a message brings several and asks what they are; else False."""
     files = view.turn.files
-    if len(files) < 2 or not has(view.text, GIST):
+    if len(files) < 2 or not GIST.fullmatch(view.text):
         return False
     found.summary = f"These are **{len(files)} files**:"
     found.points = [_in_a_line(view, found, file) for file in files[:MOST_FILES]]

@@ -5,18 +5,14 @@ from __future__ import annotations
 import re
 
 from . import data
+from .documents import GIST
 from .findings import Findings
-from .orders import order
 from .outputs import failed, parse_document, parse_tables, reason
 from .passages import quote_from, summarise
 from .view import View
 
 URL = re.compile(r"https?://[^\s<>|)\"']+(?<![.,;!?])")
 MESSAGE = re.compile(r"/archives/[A-Z0-9]+/p\d+")
-GIST = order(
-    r"(?:(?:summari[sz]e|read|fetch|open)(?: this| the)?(?: page| link| article)?|what(?:['’]?s| is) (?:on|in|this)(?: about)?|what does(?: it)? say)?"
-)
-"""What is said beside the address of a page of which the gist is wanted."""
 
 
 def is_asked(view: View) -> bool:

@@ -1,20 +1,33 @@
-"""A message as the rules for talk match it: one sentence, without the politeness around it."""
+"""How messages are matched: as whole sentences, without the politeness around them."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-LEAD = re.compile(
-    r"(?:(?:hi|hello|hey|bot|ok|okay|so|and|but|now|please|can you|could you|tell me|show me)\b[\s,.!]*)*",
-    re.IGNORECASE,
+LEAD = (
+    r"\s*(?:(?:hi|hello|hey|bot|ok|okay|so|and|but|then|also|now|please|(?:can|could|will|would) you|"
+    r"tell me|show me)\b[\s,.!]*+)*"
 )
-TAIL = re.compile(r"(?:[\s,.!?…]|\b(?:please|thanks)\b)*$", re.IGNORECASE)
+TAIL = r"(?:[\s,.!?]++(?:please|thanks|thank you|now)\b)*+[\s,.!?…]*+"
+CHANNEL = r"(?:<#[A-Z0-9]+(?:\|[^>]*)?>|#[\w-]+)"
 PLACE = re.compile(
-    r"<#(?P<id>[A-Z0-9]+)(?:\|[^>]*)?>|#(?P<name>[\w-]+)|"
-    r"\b(?:this|the) (?P<here>channel|thread|conversation|discussion)\b",
+    rf"(?P<channel>{CHANNEL})|\b(?:this|the) (?P<here>channel|thread|conversation|discussion)\b",
     re.IGNORECASE,
 )
+_ID = re.compile(r"<#([A-Z0-9]+)")
+_LEAD = re.compile(LEAD, re.IGNORECASE)
+_TAIL = re.compile(rf"{TAIL}$", re.IGNORECASE)
+
+
+def phrase(pattern: str) -> re.Pattern[str]:
+    """The pattern as one of a whole message."""
+    return re.compile(rf"{LEAD}(?:{pattern}){TAIL}", re.IGNORECASE | re.DOTALL)
+
+
+def bare(text: str) -> str:
+    """The text without what is said out of politeness, and its last punctuation."""
+    return _TAIL.sub("", _LEAD.sub("", text, count=1)).replace("’", "'")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,19 +39,8 @@ class Sentence:
     channel: str | None = None
     here: str = ""
 
-    @property
-    def place(self) -> str:
-        """What the channel that was named is called."""
-        is_id = re.fullmatch(r"[CGD][A-Z0-9]{8,}", self.channel or "")
-        return "that channel" if is_id else f"#{self.channel}"
-
 
 ANYWHERE = Sentence("")
-
-
-def bare(text: str) -> str:
-    """The text without what is said out of politeness, and its last punctuation."""
-    return TAIL.sub("", LEAD.sub("", text.strip(), count=1)).replace("’", "'")
 
 
 def sentence(text: str) -> Sentence:
@@ -46,7 +48,30 @@ def sentence(text: str) -> Sentence:
     words, said = bare(text), PLACE.search(text)
     if said is None:
         return Sentence(words)
-    here = (said["here"] or "").lower()
-    is_channel = not here or here == "channel"
-    named = (said["id"] or said["name"]) if is_channel else None
-    return Sentence(PLACE.sub("#", words), named, here and ("channel" if is_channel else "thread"))
+    words = PLACE.sub("#", words)
+    if said["channel"]:
+        return Sentence(words, channel_of(said["channel"]))
+    return Sentence(words, here="channel" if said["here"].lower() == "channel" else "thread")
+
+
+def channel_of(said: str) -> str:
+    """A channel as tools take it: its id, or its name with the sign."""
+    found = _ID.match(said)
+    return found[1] if found else said
+
+
+def shown_channel(channel: str) -> str:
+    """A channel as an answer names it: an id tells people nothing."""
+    return channel if channel.startswith("#") else "that channel"
+
+
+def in_quotes(name: str) -> str:
+    """The pattern of words in quotation marks, in a group of this name; the apostrophe of "it's"
+    ends none."""
+    inside = r"(?<=[\"“])[^\"“”]+|(?<=['‘])(?:[^'’]|['’](?=\w))+"
+    return rf"[\"“'‘](?P<{name}>{inside})[\"”'’]"
+
+
+def unquoted(text: str) -> str:
+    """A text without the quotation marks around it."""
+    return re.sub(r"^[\"“‘'](.+)[\"”’']$", r"\1", text.strip(), flags=re.DOTALL)

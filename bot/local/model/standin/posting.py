@@ -6,8 +6,8 @@ import re
 
 from .findings import Findings
 from .moments import ONCE, has_passed, in_words, moment, no_time, now
-from .orders import CHANNEL, channel_of, order, quoted
 from .outputs import not_done
+from .phrasing import CHANNEL, channel_of, in_quotes, phrase, shown_channel
 from .view import View
 from .words import shortened
 
@@ -18,16 +18,16 @@ _IN = rf"(?:in|to|into|on) (?:the )?(?:channel )?(?P<channel>{CHANNEL})"
 _WHEN = rf"(?:,? (?:for )?(?P<when>{ONCE}))?"
 _LAST = r"(?P<last>it|this|that|the (?:answer|result|summary))"
 WAYS = (
-    order(rf"{_VERB} {quoted('text')} {_IN}{_WHEN}"),
-    order(rf"{_VERB} {_IN}{_WHEN}(?:[:,]|,? saying)? {quoted('text')}"),
-    order(rf"{_VERB} {_IN}{_WHEN}(?::|,? saying|,? that) ?(?P<text>.+)"),
-    order(
-        rf"(?:tell|message) (?P<channel>{CHANNEL})(?:(?: that)? {quoted('said')}|(?: that|:) (?P<text>.+))"
+    phrase(rf"{_VERB} {in_quotes('text')} {_IN}{_WHEN}"),
+    phrase(rf"{_VERB} {_IN}{_WHEN}(?:[:,]|,? saying)? {in_quotes('text')}"),
+    phrase(rf"{_VERB} {_IN}{_WHEN}(?::|,? saying|,? that) ?(?P<text>.+)"),
+    phrase(
+        rf"(?:tell|message) (?P<channel>{CHANNEL})(?:(?: that)? {in_quotes('said')}|(?: that|:) (?P<text>.+))"
     ),
-    order(rf"{_VERB} {_LAST} {_IN}{_WHEN}"),
-    order(rf"{_VERB} (?P<text>[^#:\"“]+?) {_IN}{_WHEN}"),
+    phrase(rf"{_VERB} {_LAST} {_IN}{_WHEN}"),
+    phrase(rf"{_VERB} (?P<text>[^#:\"“]+?) {_IN}{_WHEN}"),
 )
-MEANT = order(
+MEANT = phrase(
     rf"(?:{ONCE},? )?(?:post|announce|publish|send|share|schedule|tell|message)\b(?! (?:me|us)\b).*"
     rf"(?:\b(?:in|to|into|on) (?:the )?(?:channel )?|\b(?:tell|message) ){CHANNEL}.*"
 )
@@ -41,13 +41,13 @@ DESCRIBED = re.compile(
     re.IGNORECASE,
 )
 """Words that may name what is to be posted rather than being it: "the summary of this thread"."""
-LIST = order(
+LIST = phrase(
     r"(?:which|what) messages (?:wait(?: to be posted)?|are (?:scheduled|waiting))|(?:list|show)(?: me)?(?: the| my)? scheduled messages"
 )
-CANCEL = order(
+CANCEL = phrase(
     r"(?:cancel|delete|unschedule) (?:the|that|my)(?: scheduled)? message(?: “(?P<text>.+)”)?"
 )
-CANCEL_IT = order(r"cancel (?:it|that|this)")
+CANCEL_IT = phrase(r"cancel (?:it|that|this)")
 WAITING = re.compile(
     r"^(?P<id>\w+) · (?P<when>\w+ [\d-]+ [\d:]+) in (?P<place>.+?) · (?P<text>.+)$", re.M
 )
@@ -117,7 +117,7 @@ def _last(view: View) -> str:
 
 
 def _now(view: View, found: Findings, name: str, text: str) -> None:
-    place = _shown(name)
+    place = shown_channel(name)
     output = view.do(
         "post_message", f"I post it in {place}, if I may.", fresh=True, channel=name, text=text
     )
@@ -135,7 +135,7 @@ def _later(view: View, found: Findings, name: str, text: str, when: str) -> None
     if at is None or at <= start:
         found.summary = has_passed(at) if at else no_time(when)
         return
-    place = _shown(name)
+    place = shown_channel(name)
     output = view.do(
         "schedule_message", f"I have it posted in {place} later, if I may.", fresh=True, channel=name,
         text=text, at=at.isoformat(timespec="minutes"),
@@ -145,11 +145,6 @@ def _later(view: View, found: Findings, name: str, text: str, when: str) -> None
         return
     found.summary = f"“{text}” will be posted in **{place}** on **{in_words(at)}**."
     found.follow_ups = ["Which messages wait to be posted?", "Cancel that message"]
-
-
-def _shown(name: str) -> str:
-    """A channel as an answer names it: an id tells people nothing."""
-    return name if name.startswith("#") else "that channel"
 
 
 def _waiting(view: View, found: Findings) -> list[re.Match[str]]:

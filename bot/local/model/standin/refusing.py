@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 from .findings import EXAMPLES, STAND_IN, Findings
-from .phrasing import bare
+from .phrasing import phrase
 from .view import View
 
 _LANGUAGE = r"(?:french|german|spanish|italian|japanese|chinese|portuguese)"
+_CURRENCY = "usd|eur|gbp|chf|jpy|dollars?|euros?|pounds sterling|yen|francs?"
 REASONS = tuple(
-    (re.compile(pattern, re.IGNORECASE), reason)
+    (phrase(pattern), reason)
     for pattern, reason in (
         (rf"translate\b.*|(?:(?:say|answer) .*|.{{0,60}}\b)?in(?:to)? {_LANGUAGE}",
          "I only know English and cannot translate"),
@@ -29,6 +28,8 @@ REASONS = tuple(
          "I neither see nor send e-mail"),
         (r"(?:delete|remove|edit) .*\b(?:messages?|posts?)\b.*",
          "I cannot delete or change what people wrote. A message of yours you can delete yourself, from its menu"),
+        (rf"(?:(?:what(?:['’]?s| is)|how much is|convert) )?[\d.,]+ ?(?:{_CURRENCY}) (?:to|in|into) (?:{_CURRENCY})",
+         "I have no exchange rates: they change by the minute, and nothing here looks them up"),
         (r"(?:create|archive|rename|delete|join|leave) .*\bchannels?\b.*|(?:invite|add) \S+ to (?:#.*|(?:this|the) channel)",
          "I cannot create channels or invite people; in Slack you can, with the + beside Channels and `/invite`"),
     )
@@ -47,5 +48,4 @@ def answer(view: View, found: Findings) -> None:
 
 
 def _reason(text: str) -> str | None:
-    said = bare(text)
-    return next((reason for pattern, reason in REASONS if pattern.fullmatch(said)), None)
+    return next((reason for pattern, reason in REASONS if pattern.fullmatch(text)), None)

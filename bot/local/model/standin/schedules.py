@@ -9,8 +9,8 @@ from typing import Any
 from . import moments
 from .findings import Findings
 from .moments import CLOCK, DAY, DAYS, EVERY, OFTEN, ONCE, RHYTHMS, SPAN
-from .orders import order
 from .outputs import failed, not_done, reason
+from .phrasing import phrase
 from .view import View
 from .words import shortened
 
@@ -18,38 +18,38 @@ _TO = r"(?:(?:to|of|about|that)\b|:) ?"
 _ASKED = r"(?:ask|tell|send|give|show) (?:me|us) "
 _QUESTION = rf"(?:{_ASKED}|summari[sz]e |what|who|which|how|when|where|list |count |read |post )"
 REMIND = (
-    order(
+    phrase(
         rf"(?:remind (?:me|us),?|set (?:up )?a reminder(?: for)?) (?P<when>{ONCE}|{OFTEN}):? ?{_TO}(?P<wish>.+?)"
     ),
-    order(rf"remind (?:me|us) {_TO}(?P<wish>.+?),? (?P<when>{ONCE}|{OFTEN})"),
+    phrase(rf"remind (?:me|us) {_TO}(?P<wish>.+?),? (?P<when>{ONCE}|{OFTEN})"),
 )
 ASK = (
-    order(rf"(?P<when>{OFTEN})[,:]? (?P<wish>{_QUESTION}.+)"),
-    order(rf"(?P<when>{SPAN}|(?:on )?(?:{DAY} )?at {CLOCK})[,:]? (?P<wish>{_ASKED}.+)"),
-    order(rf"(?P<wish>{_ASKED}.+?),? (?P<when>(?:{EVERY}|tomorrow) at {CLOCK})"),
+    phrase(rf"(?P<when>{OFTEN})[,:]? (?P<wish>{_QUESTION}.+)"),
+    phrase(rf"(?P<when>{SPAN}|(?:on )?(?:{DAY} )?at {CLOCK})[,:]? (?P<wish>{_ASKED}.+)"),
+    phrase(rf"(?P<wish>{_ASKED}.+?),? (?P<when>(?:{EVERY}|tomorrow) at {CLOCK})"),
 )
 OPEN_END = re.compile(
     r"\b(?:every|each|and|or|last|past|until|till|by|before|after|for|of|the|\w+ing on)$", re.I
 )
 """What stands before a time that is no time to do it at: "on Monday and" Friday."""
 _UNIT = rf"(?:minute|hour|day|week|weekday|month|quarter|year|morning|evening|night|{'|'.join(DAYS)})s?(?![\w'’])"
-MEANT = order(
+MEANT = phrase(
     rf"(?:remind|set (?:up )?an? (?:reminder|alarm)|schedule (?:an? reminder|it|this|that)|(?:every|each) (?:\w+ )?{_UNIT}|"
     rf"(?:ask|tell|send) (?:me|us) .*(?<!for )(?<!of )(?<!in )\bevery (?:\w+ )?{_UNIT})\b.*"
 )
 """An order for later, also where its time or its wish is not understood."""
 TIMES = re.compile(rf"\d|\bevery\b|{'|'.join(DAYS)}", re.IGNORECASE)
-WITHOUT_TIME = order(rf"remind (?:me|us) {_TO}(?P<wish>.+?)")
-LIST = order(
+WITHOUT_TIME = phrase(rf"remind (?:me|us) {_TO}(?P<wish>.+?)")
+LIST = phrase(
     r"what(?:['’]?s| is| are)(?: all)? (?:scheduled|my (?:schedules|reminders))|"
     r"(?:which|what) (?:schedules|reminders) (?:are there|do (?:i|we) have)|do (?:i|we) have (?:any )?(?:schedules|reminders)|"
     r"(?:list|show)(?: me)?(?: all)?(?: my| the| our)? (?:schedules|reminders)"
 )
-CANCEL = order(
+CANCEL = phrase(
     r"(?:cancel|stop|delete|remove)(?: all)?(?: of)? ?(?:(?:my |the |our |that |this )?(?P<all>schedules|reminders)|"
     r"(?:my |the |that |this )?(?:schedule|reminder|reminding (?:me|us))(?: “(?P<text>.+)”| (?P<about>.+))?)"
 )
-CANCEL_IT = order(r"(?:cancel|stop) (?:it|that|this)")
+CANCEL_IT = phrase(r"(?:cancel|stop) (?:it|that|this)")
 DUE = re.compile(r"Reminder: (?P<wish>.+)", re.DOTALL)
 TO_ASK = re.compile(r"ask (?:me|us) (?P<wish>.+)", re.DOTALL | re.IGNORECASE)
 """What comes of "every Monday, ask me what I plan" on a Monday."""

@@ -6,19 +6,17 @@ import re
 
 from .findings import Findings
 from .outputs import failed, reason
-from .phrasing import bare, sentence
+from .phrasing import phrase, sentence
 from .said import TO_BOT
 from .view import View
 
-MESSAGES = re.compile(
-    r"(?:search|look)(?: in)?(?: slack| (?:the )?messages)? for (?P<query>.+)|(?:search|find) (?:the )?messages (?:about|with|for) (?P<about>.+)|"
-    r"where did (?:we|anyone|anybody|people) talk about (?P<of>.+)|"
-    r"has (?:anyone|anybody|somebody|someone) (?:mentioned|talked about|said (?:something|anything) about) (?P<said>.+)",
-    re.IGNORECASE,
+MESSAGES = phrase(
+    r"(?:search|look)(?: in)?(?: slack| (?:the )?messages)? for (?P<query>.+?)|(?:search|find) (?:the )?messages (?:about|with|for) (?P<about>.+?)|"
+    r"where did (?:we|anyone|anybody|people) talk about (?P<of>.+?)|"
+    r"has (?:anyone|anybody|somebody|someone) (?:mentioned|talked about|said (?:something|anything) about) (?P<said>.+?)"
 )
-WEB = re.compile(
-    r"(?:search|look on) (?:the )?(?:web|internet) for (?P<query>.+)|google (?P<words>.+)|(?P<question>.+)[.?!] search the web",
-    re.IGNORECASE,
+WEB = phrase(
+    r"(?:search|look on) (?:the )?(?:web|internet) for (?P<query>.+?)|google (?P<words>.+?)|(?P<question>.+?)[.?!] search the web"
 )
 FOUND = re.compile(
     r"^\[(?P<at>[^\]]+)\] #(?P<channel>\S+) (?P<author>[^:]+): (?P<text>.+) \((?P<url>http\S+)\)$",
@@ -30,19 +28,18 @@ MOST = 8
 
 def is_asked(view: View) -> bool:
     """Whether something is to be looked for in Slack or on the web."""
-    said = bare(view.text)
     if view.turn.files or "#" in sentence(view.text).words:
         return False
-    in_slack = MESSAGES.fullmatch(said) and view.knows("search_messages")
-    return bool(in_slack or WEB.fullmatch(said))
+    in_slack = MESSAGES.fullmatch(view.text) and view.knows("search_messages")
+    return bool(in_slack or WEB.fullmatch(view.text))
 
 
 def answer(view: View, found: Findings) -> None:
     """Search, and quote what was found with its place."""
-    said = bare(view.text)
-    web, slack = WEB.fullmatch(said), MESSAGES.fullmatch(said)
-    query = next((each for asked in (web, slack) if asked for each in asked.groups() if each), said)
-    (_web if web else _messages)(view, found, query.strip("\"'“”"))
+    web = WEB.fullmatch(view.text)
+    if asked := web or MESSAGES.fullmatch(view.text):
+        query = next(each for each in asked.groups() if each)
+        (_web if web else _messages)(view, found, query.strip("\"'“”"))
 
 
 def _messages(view: View, found: Findings, query: str) -> None:

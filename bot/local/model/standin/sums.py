@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 
 from .findings import Findings
-from .orders import order
 from .outputs import failed, reason
+from .phrasing import phrase
 from .view import View
 from .words import listed, shown
 
 _N = r"(\d++(?:\.\d++)?)"
 _RATE = rf"{_N} ?(?:%|per ?cent)(?: (?:vat|tax))?"
-ASKED = order(
+ASKED = phrase(
     r"(?:(?:what|how much)(?:['’]?s| is)? |calculate |compute |work out |add up )?(?:the )?(?P<sum>[\d(\[$€£√saxm-].*?)(?: ?=)?"
 )
 WRITTEN = (
@@ -37,7 +37,7 @@ LIST = re.compile(
     re.IGNORECASE,
 )
 FUNCTIONS = {"average": "mean", "maximum": "max", "minimum": "min"}
-GOES_ON = order(
+GOES_ON = phrase(
     r"(?P<share>\d[\d.]*) ?%|(?P<sign>plus|minus|times|divided by|[-+*/×÷]) ?(?P<by>\d[\d,.]*)"
 )
 """Another share of the same, or what is to be done with the result before."""

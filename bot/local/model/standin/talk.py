@@ -233,8 +233,3 @@ def _quote(found: Findings, asked: Asked, talk: Talk, chosen: list[Said]) -> Non
 def _cite(found: Findings, messages: list[Said]) -> None:
     for each in messages[:MOST_SOURCES]:
         found.source(f"{each.author}, {each.at}", each.url, f"“{cut(each.text)}”")
-
-
-def messages_here(view: View) -> list[Said]:
-    """What people said in this thread, or in the channel where the thread has just begun."""
-    return next((talk.messages for talk in talks(view, ANYWHERE) if talk.messages), [])

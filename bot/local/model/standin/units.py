@@ -6,6 +6,7 @@ import re
 
 from .findings import Findings
 from .outputs import failed
+from .phrasing import phrase
 from .view import View
 
 NAMES = {
@@ -20,71 +21,30 @@ NAMES = {
 }  # fmt: skip
 """Units as convert_units takes them, by what people write."""
 _UNIT = "|".join(NAMES.values())
-_VALUE = r"(?<!\d,)(?P<value>-?\d[\d,]*+(?:\.\d++)?)"
-CONVERT = re.compile(
-    rf"(?<![\w:]){_VALUE}\s*(?:degrees )?(?P<unit>{_UNIT})\s+(?:to|in|into|as|are how many)\s+(?:degrees )?(?P<to>{_UNIT})\b",
-    re.IGNORECASE,
-)
-HOW_MANY = re.compile(
-    rf"\bhow (?:many|much) (?P<to>{_UNIT})\s+(?:is|are|in|make|do|has|does)(?: (?:there in|an?|in))?\s*{_VALUE}?\s*(?P<unit>{_UNIT})\b",
-    re.IGNORECASE,
-)
-_CODES = r"usd|eur|gbp|chf|jpy|dollars?|euros?|pounds sterling|yen|francs?"
-MONEY = re.compile(rf"\d\s*(?:{_CODES})\s+(?:to|in|into)\s+(?:{_CODES})\b", re.IGNORECASE)
-
-
-ON = re.compile(
-    rf"\W*(?:and|what about|how about)\W+(?:{_VALUE}\s*(?P<of>{_UNIT})?\W*)?(?:(?:in|into|to)\s+(?P<to>{_UNIT}))?\W*",
-    re.IGNORECASE,
+_VALUE = r"(?P<value>-?\d[\d,]*+(?:\.\d++)?)"
+CONVERT = (
+    phrase(
+        rf"(?:(?:what(?:['’]?s| is)|how much is|convert) )?{_VALUE} ?(?:degrees )?(?P<unit>{_UNIT}) (?:to|in|into|as) (?:degrees )?(?P<to>{_UNIT})"
+    ),
+    phrase(
+        rf"how (?:many|much) (?P<to>{_UNIT}) (?:is|are|in|make)(?: (?:there )?in)?(?: an?)? ?{_VALUE}? ?(?P<unit>{_UNIT})"
+    ),
 )
 
 
 def is_asked(view: View) -> bool:
     """Whether a quantity is to be given in another unit."""
-    text = _whole(view)
-    return any(each.search(text) for each in (CONVERT, HOW_MANY, MONEY)) and view.knows(
-        "convert_units"
-    )
+    return _asked(view) is not None and view.knows("convert_units")
 
 
-def _whole(view: View) -> str:
-    """The question; one that goes on, as "and 25?", with what it does not say itself."""
-    if not (ON.fullmatch(view.text) and view.earlier and view.earlier[0].tool == "convert_units"):
-        return view.text
-    whole = ""
-    for turn in view.turns:
-        said, asked = ON.fullmatch(turn.text), CONVERT.search(whole) or HOW_MANY.search(whole)
-        if said is None or asked is None:
-            whole = turn.text
-            continue
-        value, to = said["value"] or asked["value"] or "1", said["to"] or asked["to"]
-        whole = f"{value} {said['of'] or asked['unit']} in {to}"
-    return whole
-
-
-def _in_one_unit(text: str) -> str:
-    """ "5 feet 11 inches" as inches alone."""
-    return re.sub(
-        r"(\d+)\s*(?:feet|foot|ft|')\s*(?:and\s+)?(\d+(?:\.\d+)?)\s*(?:inch(?:es)?|in\b|\")",
-        lambda both: f"{12 * int(both[1]) + float(both[2]):g} inches",
-        text,
-        flags=re.IGNORECASE,
-    )
+def _asked(view: View) -> re.Match[str] | None:
+    return next((asked for way in CONVERT if (asked := way.fullmatch(view.text))), None)
 
 
 def answer(view: View, found: Findings) -> None:
     """Let the tool convert it."""
-    text = _in_one_unit(_whole(view))
-    every = list(CONVERT.finditer(text)) or list(HOW_MANY.finditer(text))
-    if not every:
-        found.summary = (
-            "I have no exchange rates: they change by the minute, and nothing here looks them up."
-        )
-    for asked in every:
-        part = Findings()
-        _convert(view, part, asked)
-        found.summary = f"{found.summary} {part.summary}".strip()
-        found.sources = part.sources
+    if asked := _asked(view):
+        _convert(view, found, asked)
 
 
 def _convert(view: View, found: Findings, asked: re.Match[str]) -> None:

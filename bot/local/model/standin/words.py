@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
+from collections.abc import Iterable
 
 TOKEN = re.compile(r"[a-z]+|\d+(?:\.\d+)?")
 _STOP = (
@@ -100,18 +99,6 @@ def shown(cell: str, decimals: int = 0) -> str:
     if value is None or re.fullmatch(r"(19|20)\d\d", cell):
         return cell
     return f"{value:,.{decimals}f}" if value == int(value) else f"{value:,.2f}"
-
-
-def spelled(text: str, unknown: Sequence[str], known: Sequence[str]) -> str:
-    """A text with each unknown word that is nearly one of the known ones as that one."""
-
-    def near(word: re.Match[str]) -> str:
-        said = word[0].lower()
-        like = [each for each in known if abs(len(each) - len(said)) < 2]
-        found = get_close_matches(said, like, n=1, cutoff=0.8) if said in unknown else []
-        return next(iter(found), word[0])
-
-    return re.sub(r"[A-Za-z]{4,}", near, text)
 
 
 def plural(noun: str) -> str:
