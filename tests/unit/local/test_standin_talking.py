@@ -227,7 +227,22 @@ async def test_two_versions_of_a_file_are_compared() -> None:
     )
     given = told.given("compare_tables")
     assert (given["before"], given["after"], given["key"]) == ("tbl_1", "tbl_2", "id")
-    assert "**2 changes**: 2 changed" in words(told)
+    assert "**2 changes**: **2** changed" in words(told)
+
+
+async def test_changes_are_counted_beyond_the_rows_that_were_shown() -> None:
+    """Of many changes the tool shows some at once; all of them are counted."""
+    head = "· 3 rows × 1 columns · source: {}\ncolumns: id INTEGER\nprofile:\ncolumn,distinct,min,max\nid,3,1,3\nfirst 1 rows:\nid\n1"
+    changes = (
+        "handle: tbl_3 · 3 rows\ncolumns: key VARCHAR, what VARCHAR\nkey,what\n1,added\n2,added"
+    )
+    rest = "handle: tbl_3 · 3 rows\nkey,what\n3,removed"
+    made = thread(
+        read_file=[f"handle: tbl_1 {head.format('a.csv')}", f"handle: tbl_2 {head.format('b.csv')}"],
+        compare_tables=changes, read_artifact=rest,
+    )  # fmt: skip
+    told = await made.ask("What changed?", "a.csv", "b.csv")
+    assert "**3 changes**: **2** added and **1** removed" in words(told)
 
 
 @pytest.mark.parametrize(

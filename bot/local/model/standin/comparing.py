@@ -8,6 +8,7 @@ from .documents import IT, tell_differences
 from .findings import Findings
 from .outputs import Document, Table, failed, parse_document, parse_tables, reason, unreadable
 from .phrasing import phrase
+from .reading import read_on
 from .sql import quoted
 from .view import View
 from .words import listed, shown
@@ -17,6 +18,7 @@ ASKED = phrase(
     r"(?:changed?|changes|different|differences?|differs?|added|removed)(?: (?:between|from|in|to|of) .+)?|"
     rf"how do (?:{IT}|they) differ"
 )
+MOST_ROWS = 20
 
 
 def told(view: View, found: Findings) -> bool:
@@ -69,25 +71,11 @@ def _tell_changes(view: View, found: Findings, before: Table, after: Table, key:
     output = view.do(
         "compare_tables", "I compare the two row by row.", before=before.handle, after=after.handle, key=key
     )  # fmt: skip
-    if failed(output):
-        found.summary = f"{before.source} and {after.source} could not be compared."
-        found.lower(reason(output), "low")
-        return
-    result = next(iter(parse_tables(output)), None)
-    if result is None or not result.rows:
-        found.summary = f"Nothing: {before.source} and {after.source} hold the same rows."
-        return
-    kinds = [row[1] for row in result.rows]
-    counts = [f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds)]
-    found.summary = (
-        f"From {before.source} to {after.source}, **{result.total} "
-        f"{'change' if result.total == 1 else 'changes'}**: {listed(counts)}."
-    )
-    found.caption = f"What changed, by {key.replace('_', ' ')}"
-    found.columns = [name.replace("_", " ") for name in result.header]
-    found.rows = _cells(result.rows[:20])
-    if result.total > len(found.rows):
-        found.gaps.append(f"The table shows the first {len(found.rows)} changes.")
+    if result := _differences(view, found, output, before, after):
+        number = "1 change" if result.total == 1 else f"{result.total:,} changes"
+        counted = _counted([row[1] for row in result.rows])
+        found.summary = f"From {before.source} to {after.source}, **{number}**: {counted}."
+        found.caption = f"What changed, by {key.replace('_', ' ')}"
 
 
 def _tell_rows(view: View, found: Findings, before: Table, after: Table) -> None:
@@ -99,22 +87,37 @@ def _tell_rows(view: View, found: Findings, before: Table, after: Table) -> None
         "query_table", "I look for rows that only one of them has.", sql=sql,
         handles=[before.handle, after.handle], purpose="rows that only one of the two files has",
     )  # fmt: skip
-    result = next(iter(parse_tables(output)), None)
-    if result is None:
+    if result := _differences(view, found, output, before, after):
+        counted = _counted([row[0] for row in result.rows])
+        found.summary = (
+            f"Rows from {before.source} to {after.source}: {counted}. A row that was changed counts as both, as no "
+            "column names the rows."
+        )
+        found.caption = "Rows that only one of them has"
+
+
+def _differences(
+    view: View, found: Findings, output: str, before: Table, after: Table
+) -> Table | None:
+    """All that differs, of which the first rows are shown; says so when it is nothing."""
+    if failed(output):
         found.summary = f"{before.source} and {after.source} could not be compared."
         found.lower(reason(output), "low")
-        return
-    kinds = [row[0] for row in result.rows]
-    removed, added = kinds.count("removed"), kinds.count("added")
-    found.summary = (
-        f"From {before.source} to {after.source}, **{removed}** rows were removed and **{added}** added; a row "
-        "that was changed counts as both, as no column names the rows."
-        if kinds
-        else f"Nothing: {before.source} and {after.source} hold the same rows."
-    )
-    if kinds:
-        found.caption, found.columns = "Rows that only one of them has", result.header
-        found.rows = _cells(result.rows[:20])
+        return None
+    first = next(iter(parse_tables(output)), None)
+    if first is None or not first.rows:
+        found.summary = f"Nothing: {before.source} and {after.source} hold the same rows."
+        return None
+    result = read_on(view, found, first)
+    found.columns = [name.replace("_", " ") for name in result.header]
+    found.rows = _cells(result.rows[:MOST_ROWS])
+    if result.total > len(found.rows):
+        found.gaps.append(f"The table shows the first {len(found.rows)}.")
+    return result
+
+
+def _counted(kinds: list[str]) -> str:
+    return listed([f"**{kinds.count(kind)}** {kind}" for kind in dict.fromkeys(kinds)])
 
 
 def _cells(rows: list[list[str]]) -> list[list[str]]:
