@@ -12,9 +12,12 @@ from .groups import Group, figure
 from .outputs import Table
 from .query import Query
 from .scoping import values_in_words
-from .words import listed
+from .shaping import month_in_words
+from .sql import Statement
+from .words import listed, plural, some_of
 
 MONTHS, QUARTERS = 12, 4
+MOST_SHARES = 8
 
 
 def tell_shares(found: Findings, groups: list[Group], query: Query, what: str, scope: str) -> None:
@@ -35,6 +38,57 @@ def tell_shares(found: Findings, groups: list[Group], query: Query, what: str, s
         found.columns = [*found.columns, "share"]
         pairs = zip(found.rows, groups, strict=False)
         found.rows = [[*row, shares[group.name]] for row, group in pairs]
+
+
+def tell_part(
+    found: Findings, groups: list[Group], statement: Statement, query: Query, scope: str
+) -> None:
+    """The share of what was asked for in the whole."""
+    wanted = {value.lower() for value in query.part}
+    value = sum(group.value for group in groups if group.name.lower() in wanted)
+    total = sum(group.value for group in groups)
+    found.summary = (
+        f"{listed([f'**{name}**' for name in query.part])} make{'s' * (len(wanted) == 1)} up "
+        f"**{value / total:.0%}** of the {statement.what}{scope}: {figure(value, groups)} of "
+        f"{figure(total, groups)}."
+    )
+
+
+def tell_parts(
+    found: Findings,
+    groups: list[Group],
+    query: Query,
+    statement: Statement,
+    empty: list[str] | None,
+) -> None:
+    """The whole, and how it is made up; periods without a row count in the average."""
+    found.figure = total = sum(group.value for group in groups)
+    if len(groups) < 2:
+        return
+    # Of two labels the figures are added up by the first, of a course by what has it.
+    told_by = statement.labels[-1 if query.period else 0]
+    noun = f" {plural(told_by.replace('_', ' '))}" if told_by.islower() else ""  # not "Filiales"
+    every = "Both" if len(groups) == 2 else f"All {len(groups)}"
+    with_rows = " with rows" if query.course and empty is None else ""
+    found.points.append(f"{every}{noun}{with_rows} together: **{figure(total, groups)}**")
+    if (query.course or query.per_period) and len(statement.labels) == 1:
+        mean = f"**{figure(total / (len(groups) + len(empty or [])), groups)}**"
+        if empty:
+            found.gaps.append(f"There are no rows in {some_of([*map(month_in_words, empty)])}.")
+        if query.per_period:
+            found.summary = f"On average the {statement.what} per {told_by}{with_rows} is {mean}. {found.summary}"
+        else:
+            found.points.append(f"On average per {query.period}{with_rows}: {mean}")
+        return
+    ranked = sorted(groups, key=lambda group: -group.value)
+    first, last = ranked[0].value, ranked[-1].value
+    if len(ranked) == 2 and first > last > 0:
+        times = f"{first / last:.2f}"
+        share = f"{times} times as much, or " if times != "1.00" else "nearly the same, only "
+        found.summary += f" That is {share}{figure(first - last, groups)} more."
+    if len(ranked) <= MOST_SHARES:
+        shares = [f"{group.name} {group.value / total:.0%}" for group in ranked]
+        found.points.append(f"Shares: {', '.join(shares)}")
 
 
 def tell_absent(found: Findings, result: Table, query: Query) -> None:

@@ -7,16 +7,23 @@ from pathlib import PurePath
 
 from .filters import Filter
 from .findings import Findings
-from .groups import Group, added_up, figure, groups_of
+from .groups import Group, added_up, groups_of
 from .outputs import Table
 from .query import Query
-from .relating import empty_between, is_told_by, tell_absent, tell_shares
+from .relating import (
+    MOST_SHARES,
+    empty_between,
+    is_told_by,
+    tell_absent,
+    tell_part,
+    tell_parts,
+    tell_shares,
+)
 from .scoping import COMPARED, in_scope
 from .shaping import month_in_words, rows_shown, side_by_side
 from .sql import Statement
 from .words import listed, number, plural, shown, singular, some_of, verb
 
-MOST_SHARES = 8
 MOST_ROWS, MOST_ASKED = 20, 100
 CUT = "The table shows its first {} rows only."
 
@@ -170,7 +177,7 @@ def _tell_groups(found: Findings, result: Table, statement: Statement, query: Qu
     tell_absent(found, result, query)
     parts = _has_parts(result, statement, query)
     if query.part and parts:
-        _tell_part(found, groups, statement, query, scope)
+        tell_part(found, groups, statement, query, scope)
     elif len(statement.labels) == 2 and parts:
         groups = added_up(result, by=1 if query.period else 0)
         _tell_ranked(found, groups, statement, query, scope)
@@ -183,7 +190,7 @@ def _tell_groups(found: Findings, result: Table, statement: Statement, query: Qu
             groups = [replace(group, name=f"Week of {group.name}") for group in groups]
         _tell_ranked(found, groups, statement, query, scope)
     if parts:
-        _tell_parts(found, groups, query, statement, empty_between(result, query))
+        tell_parts(found, groups, query, statement, empty_between(result, query))
 
 
 def _has_parts(result: Table, statement: Statement, query: Query) -> bool:
@@ -258,54 +265,3 @@ def _tell_courses(found: Findings, result: Table) -> None:
         first, last = (number(value) or 0.0 for value in (values[0], values[-1]))
         change = f" ({last / first - 1:+.0%})" if first > 0 else ""
         found.points.append(f"{name}: from {shown(values[0])} to **{shown(values[-1])}**{change}")
-
-
-def _tell_part(
-    found: Findings, groups: list[Group], statement: Statement, query: Query, scope: str
-) -> None:
-    """The share of what was asked for in the whole."""
-    wanted = {value.lower() for value in query.part}
-    value = sum(group.value for group in groups if group.name.lower() in wanted)
-    total = sum(group.value for group in groups)
-    found.summary = (
-        f"{listed([f'**{name}**' for name in query.part])} make{'s' * (len(wanted) == 1)} up "
-        f"**{value / total:.0%}** of the {statement.what}{scope}: {figure(value, groups)} of "
-        f"{figure(total, groups)}."
-    )
-
-
-def _tell_parts(
-    found: Findings,
-    groups: list[Group],
-    query: Query,
-    statement: Statement,
-    empty: list[str] | None,
-) -> None:
-    """The whole, and how it is made up; periods without a row count in the average."""
-    found.figure = total = sum(group.value for group in groups)
-    if len(groups) < 2:
-        return
-    # Of two labels the figures are added up by the first, of a course by what has it.
-    told_by = statement.labels[-1 if query.period else 0]
-    noun = f" {plural(told_by.replace('_', ' '))}" if told_by.islower() else ""  # not "Filiales"
-    every = "Both" if len(groups) == 2 else f"All {len(groups)}"
-    with_rows = " with rows" if query.course and empty is None else ""
-    found.points.append(f"{every}{noun}{with_rows} together: **{figure(total, groups)}**")
-    if (query.course or query.per_period) and len(statement.labels) == 1:
-        mean = f"**{figure(total / (len(groups) + len(empty or [])), groups)}**"
-        if empty:
-            found.gaps.append(f"There are no rows in {some_of([*map(month_in_words, empty)])}.")
-        if query.per_period:
-            found.summary = f"On average the {statement.what} per {told_by}{with_rows} is {mean}. {found.summary}"
-        else:
-            found.points.append(f"On average per {query.period}{with_rows}: {mean}")
-        return
-    ranked = sorted(groups, key=lambda group: -group.value)
-    first, last = ranked[0].value, ranked[-1].value
-    if len(ranked) == 2 and first > last > 0:
-        times = f"{first / last:.2f}"
-        share = f"{times} times as much, or " if times != "1.00" else "nearly the same, only "
-        found.summary += f" That is {share}{figure(first - last, groups)} more."
-    if len(ranked) <= MOST_SHARES:
-        shares = [f"{group.name} {group.value / total:.0%}" for group in ranked]
-        found.points.append(f"Shares: {', '.join(shares)}")
