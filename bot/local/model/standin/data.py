@@ -12,7 +12,7 @@ from .columns import empty_among
 from .documents import GIST
 from .exporting import form_of, last_result, name_of, share, share_whole
 from .findings import Findings
-from .following import Meaning, meaning_of
+from .following import Meaning, meaning_of, was_declined
 from .outputs import Table, parse_document, parse_tables, reason, sheet_of
 from .reading import read_for, read_on
 from .shaping import describe, follow_ups, tell_sheets, whole_questions
@@ -87,13 +87,18 @@ def _from_tables(view: View, found: Findings, tables: list[Table]) -> None:
         analysis(view, found, table)
         if kind := form_of(view.text):
             share(view, found, last_result(view.turn) or table, kind)
-    elif meaning.query.file and not meaning.before and meaning.sentence.query.silent:
+    elif meaning.query.file and meaning.sentence.query.silent and _is_of_all(view, meaning):
         describe(found, table)
         share(view, found, table, meaning.query.file, called=name_of(table))
     else:
         _ask(view, found, table, meaning)
     if found.sources:
         follow_ups(found, table, meaning.query)
+
+
+def _is_of_all(view: View, meaning: Meaning) -> bool:
+    """Whether "export it" means the file, and not what the question before asked."""
+    return not (meaning.before or any(map(was_declined, view.turns[-2:-1])))
 
 
 def _is_named(view: View, table: Table) -> bool:

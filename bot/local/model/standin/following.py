@@ -11,6 +11,7 @@ from .conversation import COMPLETE, Turn
 from .grammar import Sentence, understand
 from .outputs import Table, parse_tables
 from .query import Query
+from .scoping import COMPARED
 from .view import View
 from .words import listed
 
@@ -68,6 +69,9 @@ def _wrong(view: View, table: Table, meaning: Meaning) -> str:
         if name and aggregate == "sum"
     ]
     single = next(filter(is_of_one, added), "")
+    own = sentence.query
+    bounds = any(each.column == own.measure and each.operator in COMPARED for each in own.filters)
+    unclear = bounds and query.told_by and not own.told_by  # the figure, or the rows?
     of_one = query.limit or query.having or query.shares
     in_time = query.period and query.sort == date_column(table)
     sortable = query.listing or in_time or query.sort in (None, *query.groups)
@@ -97,7 +101,7 @@ def _wrong(view: View, table: Table, meaning: Meaning) -> str:
             f"cannot tell which figure is meant. {table.source} has {names}.",
         ),
         (single, f"cannot add up `{single}`, which is of one piece only."),
-        (query.having and query.listing, "do not know what is bounded."),
+        (unclear or (query.having and query.listing), "do not know what is bounded."),
         (query.told_by > 1 and of_one, "tell the first few, bounds and shares of one thing only."),
         (query.told_by > 2, "tell figures by two things at most."),
         (query.period and not date_column(table), f"find no dates in {table.source}."),

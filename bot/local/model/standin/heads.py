@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from .columns import MONEY
+from .columns import MONEY, is_level
 from .modifiers import CMP, bound, of_values, told_by
 from .names import column_of
 from .patterns import AGGREGATES, HIGH, Scan, pattern
@@ -263,7 +263,8 @@ def _bounded(scan: Scan) -> Query | None:
     measure = _measure(scan) or scan.default
     if measure is None or not (scan["m"] or _money(scan)):
         return None
-    return Query(groups=groups, measure=measure, aggregate="sum", having=(bound(scan, measure),))
+    whole = "avg" if is_level(measure) else "sum"
+    return Query(groups=groups, measure=measure, aggregate=whole, having=(bound(scan, measure),))
 
 
 WORDS = {

@@ -130,9 +130,11 @@ def _measure(scan: Scan, query: Query) -> str | None:
     return query.measure or (scan.default if of_rows else None)
 
 
-def _bounded(scan: Scan, query: Query) -> Query:
-    """A bound of the column that is named, or of the figure that was."""
+def _bounded(scan: Scan, query: Query) -> Query | None:
+    """A bound of the column that is named, or of the figure that was; of rows it is one of money."""
     column = _measure(scan, query)
+    if not (scan["m"] or query.told_by or column in (None, scan.default)):
+        return None  # "average units of orders over 100"
     if column is None:
         return replace(query, having=(*query.having, bound(scan, "")))
     return replace(query, filters=(*query.filters, bound(scan, column)))

@@ -64,6 +64,8 @@ class Query:
 
     def then(self, new: Query) -> Query:
         """This query, changed by what the next question names."""
+        if self.listing and new.measure and new.descending is not None and not new.told_by:
+            new = replace(new, measure=None, sort=new.measure)  # "sorted by revenue"
         filters = (*self._kept(new), *new.filters)
         if self.part and not new.told_by:
             return self._of_another_part(new)

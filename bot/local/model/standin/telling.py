@@ -93,7 +93,7 @@ def in_words(names: list[str], column: str, what: str, having: tuple[Filter, ...
     many = f"**{len(names)}**" if names else "No"
     noun = column.replace("_", " ")
     has_it = f"{noun} has" if len(names) < 2 else f"{plural(noun)} have"
-    a = "" if what.startswith("total") else "a "
+    a = "" if what.startswith("total") else "an " if what.startswith("average") else "a "
     named = f": {some_of(names)}" if names else ""
     return f"{many} {has_it} {a}{what} {bounds}{named}."
 
