@@ -72,6 +72,8 @@ async def test_a_tool_that_is_not_listed_is_looked_for() -> None:
         ("How many different products are there?", "3"),
         ('sum of units for "Gizmo"', "4"),
         ("How many orders over 50 in revenue?", "4"),
+        ("How many orders where units > 3?", "3"),
+        ("revenue for North, South", "329.50"),
         ("how many units of gizmos were sold in the North?", "4"),
         ("What share of revenue comes from West?", "15%"),
     ],

@@ -70,8 +70,9 @@ def _wrong(view: View, table: Table, meaning: Meaning) -> str:
     ]
     single = next(filter(is_of_one, added), "")
     own = sentence.query
-    bounds = any(each.column == own.measure and each.operator in COMPARED for each in own.filters)
-    unclear = bounds and query.told_by and not own.told_by  # the figure, or the rows?
+    bounds = (each.column for each in own.filters if each.operator in COMPARED)
+    beside = any(query.having or name == own.measure for name in bounds)
+    unclear = beside and query.told_by and not own.told_by  # the figure, or the rows?
     of_one = query.limit or query.having or query.shares
     in_time = query.period and query.sort == date_column(table)
     sortable = query.listing or in_time or query.sort in (None, *query.groups)

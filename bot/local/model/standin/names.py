@@ -34,8 +34,8 @@ COUNTS = {
     )
 }
 TOKEN = re.compile(r"<\w+>|\d[\d,]*(?:\.\d+)?|[^\W\d]+(?:'[^\W\d]+)?|\d+|[,<>=≥≤%]")
-SIGNS = ",<>=≥≤"
-"""What ends no name."""
+SIGNS = frozenset(",<>=≥≤")
+"""What no name begins or ends with."""
 OF_SOURCE = r"(?<!\w)(?:in|from|of|using|according to|on) "
 WHOLE = r"(?:the|this|that|my|our|your) (?:attached )?(?:database|db|file|sheet|table|data|spreadsheet|csv|attachment|workbook)"
 BARE = frozenset(("id", "on", "at", "no", "of", "is", "by", "to", "in", "date", "day", "time"))
@@ -153,7 +153,7 @@ def _longest(
         return 1, None  # "since March", whatever column is called so
     for length in range(min(LONGEST, len(words) - at), 0, -1):
         said = words[at : at + length]
-        found = None if said[-1] in SIGNS else known.get(_key(" ".join(said)))
+        found = None if {said[0], said[-1]} & SIGNS else known.get(_key(" ".join(said)))
         if found and not (found.letters == "n" and said[-1].lower().endswith(("ed", "ing"))):
             verb = length == 1 and (found.value or found.flag)  # "closed" is both
             date = found.date or (_dated_by(said[0].lower(), table) if verb else "")
