@@ -40,24 +40,10 @@ OF_SOURCE = r"(?<!\w)(?:in|from|of|using|according to|on) "
 WHOLE = r"(?:the|this|that|my|our|your) (?:attached )?(?:database|db|file|sheet|table|data|spreadsheet|csv|attachment|workbook)"
 BARE = frozenset(("id", "on", "at", "no", "of", "is", "by", "to", "in", "date", "day", "time"))
 """Words of columns' names by which none is meant."""
-OF_GRAMMAR = frozenset(
-    [
-        "total",
-        "sum",
-        "count",
-        "cheapest",
-        "priciest",
-        "expensive",
-        "rate",
-        "when",
-        "share",
-        "draw",
-        "chart",
-        "line",
-        "number",
-        "most",
-    ]
-)
+OF_GRAMMAR = frozenset((
+    "total", "sum", "count", "cheapest", "priciest", "expensive", "rate",
+    "when", "share", "draw", "chart", "line", "number", "most",
+))  # fmt: skip
 """Other words for columns that the grammar has a use of its own for."""
 
 
