@@ -62,8 +62,9 @@ def _is_said(value: Value, title: str, *, ends: bool) -> bool:
             return value.text in (word.rstrip(":") for word in title.split())
         case "text" | "title":
             return ends or title.endswith(f" “{value.text}”")
-        case "where":
-            return f" the {value.text}: " in title
+        case "where" | "change":
+            begins = title.startswith(f"{value.text.capitalize()} ")
+            return begins or f" the {value.text}: " in title
         case _:
             return False
 

@@ -183,7 +183,9 @@ def _read(view: View, found: Findings, asked: re.Match[str]) -> None:
 
 def _shown(line: str) -> str:
     """A line of a canvas as a point: headings in bold, without a bullet of its own."""
-    return f"**{line.lstrip('# ')}**" if line[0] == "#" else re.sub(r"^[-*] ?", "", line)
+    if line[0] == "|":
+        return " · ".join(cell.strip() for cell in line.strip("|").split("|"))
+    return f"**{line.lstrip('# ')}**" if line[0] == "#" else re.sub(r"^[-*] ", "", line)
 
 
 def _opened(
@@ -225,7 +227,7 @@ def _spoken_of(view: View) -> str | None:
 
 def _lines(document: Document | None) -> list[str]:
     every = document.text.splitlines() if document else []
-    return [line.strip() for line in every if line.strip()]
+    return [line.strip() for line in every if line.strip(" |-")]
 
 
 def _tell_none(found: Findings, output: str) -> None:

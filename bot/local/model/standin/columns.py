@@ -88,6 +88,8 @@ def is_of_one(column: str) -> bool:
 
 def identifies(column: str) -> bool:
     """Whether a column names or dates a row rather than measuring something, as "days taken" does."""
+    if tokens(column)[:2] == ["number", "of"]:
+        return False
     said = {stem(word) for word in tokens(column) if not re.fullmatch("(?:day|month|year)s", word)}
     return bool(
         {*words_of(column)} & said & {"id", "year", "month", "day", "no", "number", "zip", "code"}

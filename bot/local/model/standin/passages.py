@@ -68,7 +68,9 @@ def _lacking(question: str, text: str) -> str:
         return ""
     said = set(stems(text))
     words = (word for word in tokens(question) if word not in STOP | ASKING and word[1:].isalpha())
-    return next((word for word in words if not overlap(said, [stem(word)])), "")
+    lacking = next((word for word in words if not overlap(said, [stem(word)])), "")
+    typed = re.search(rf"\b{re.escape(lacking)}\b", question, re.IGNORECASE)
+    return typed[0] if typed and lacking else lacking
 
 
 def summarise(found: Findings, text: str, source: str) -> None:

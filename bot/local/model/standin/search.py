@@ -48,7 +48,7 @@ def _messages(view: View, found: Findings, query: str) -> None:
     if not messages:
         found.summary = f"I found no message about “{query}” in public channels."
         if failed(output):
-            found.lower(reason(output), "low")
+            found.summary = f"I did not search for “{query}”: {reason(output)}"
         return
     number = "one message" if len(messages) == 1 else f"{len(messages)} messages"
     found.summary = f"I found {number} about “{query}”:"

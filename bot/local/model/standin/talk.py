@@ -19,6 +19,7 @@ from .view import View
 from .words import listed
 
 PLACE = re.compile(r"(?:\s+(?:in|of|from|on))?\s*(?:#|\bhere\b)")
+LATELY = re.compile(r"\s+(?:lately|recently)$", re.IGNORECASE)
 DAYS = re.compile(r"\s+(today|yesterday|this week|last week)$", re.IGNORECASE)
 _WHICH = r"(?:(?:what|which|list|extract)(?: are)?(?: the)?|are there) (?:any )?"
 _WHO = (
@@ -85,7 +86,7 @@ def _asked(view: View) -> Asked | None:
     place = sentence(view.text)
     if place.words.count("#") > 1:
         return None
-    words = PLACE.sub("", place.words).strip(" ,")
+    words = LATELY.sub("", PLACE.sub("", place.words).strip(" ,"))
     days = DAYS.search(words)
     words = DAYS.sub("", words) if view.turn.day else words
     for kind, form in FORMS:

@@ -10,7 +10,8 @@ from datetime import date, timedelta
 from .moments import DAYS, to_next
 from .passages import cut
 from .said import Said
-from .words import has, sentences
+from .times import MONTHS
+from .words import STOP, has, sentences
 
 DUE = re.compile(
     rf",?\s+(?:(?:by|until|before|on|due)\s+)?(?P<when>today|tomorrow|(?:next )?(?:{'|'.join(DAYS)})|"
@@ -31,6 +32,9 @@ NEXT = re.compile(
     r"[,;] (?:and )?(?=I(?:['’]ll| will) |@?[A-Z]\w+ (?:will|should|must|has to|needs to|please) )"
 )
 """Where one sentence goes on with what somebody else does."""
+NO_NAME = re.compile(
+    rf"(?:any|every|some|no)\w+|{'|'.join((*STOP, *DAYS, *MONTHS))}", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,7 @@ class Item:
 
 
 def items_of(messages: Sequence[Said]) -> list[Item]:
-    """What is to be done, as messages say. An owner is one who wrote as well, or was mentioned."""
+    """What is to be done, as messages say; owners by their whole names where they wrote as well."""
     names = {name: name for each in messages for name in re.findall(r"@([A-Z]\w+)", each.text)}
     names |= {each.author.split()[0]: each.author for each in messages}
     return [item for message in messages for item in _of_message(message, names)]
@@ -64,8 +68,8 @@ def _read(sentence: str, message: Said, before: str, names: Mapping[str, str]) -
     if mine := MINE.search(sentence):
         return _item(mine["task"], message.author, message, before)
     theirs = THEIRS.search(sentence)
-    if theirs and theirs["who"] in names:
-        return _item(theirs["task"], names[theirs["who"]], message, before)
+    if theirs and not NO_NAME.fullmatch(theirs["who"]):
+        return _item(theirs["task"], names.get(theirs["who"], theirs["who"]), message, before)
     nobodys = NOBODYS.search(sentence)
     if nobodys and not sentence.endswith("?"):
         return _item(nobodys["task"] or nobodys["asked"], None, message, before)
