@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.local.model import ModelRequest, Reply, ResponsesServer, Script, call, finish, held
+from bot.local.model import ModelRequest, Reply, ResponsesServer, ScriptBook, call, finish, held
 from bot.local.workspace import ADA, BEN, Workspace
 from bot.slack.render.buttons import DEEPER, REGENERATE, RETRY
 from tests.faults.processes import environment, started
@@ -243,13 +243,12 @@ async def test_a_file_of_a_killed_run_goes_with_its_question(tmp_path: Path) -> 
     orders.mkdir()
     (orders / "file-shared").write_text("kill")
     shared = {"name": "a.csv", "content": "a\n1\n", "handle": None, "comment": ""}
-    brain = Script(
-        [
-            call("acquire_tools", {"names": ["share_file"]}),
-            call("share_file", shared),
-            finish(answer("Re: How few?")),
-        ]
-    )
+    asked = [
+        call("acquire_tools", {"names": ["share_file"]}),
+        call("share_file", shared),
+        held(finish(answer("Re: How many?")), asyncio.Event()),  # if it goes on before the edit
+    ]
+    brain = ScriptBook({"How few?": [finish(answer("Re: How few?"))], "How many?": asked})
     async with Workspace.open() as ws, ResponsesServer.open(brain=brain) as api:
         bot = Deployment(ws, api)
         settings = environment(ws, api, tmp_path, bot_failpoints=str(orders))
