@@ -40,6 +40,15 @@ async def test_the_lines_of_a_log_are_counted(question: str, summary: str) -> No
     assert "search_artifact" in told.names
 
 
+async def test_a_summary_becomes_a_file() -> None:
+    """The form is no part of what is asked: the summary is made, and shared in that form."""
+    thread = Thread()
+    thread.outputs["read_file"] = [await document(thread, "app.log", LOG)]
+    told = await thread.ask("summarise this as a pdf", "app.log")
+    assert told.answer["summary"].startswith("app.log, in its own words:")
+    assert told.given("share_file")["name"].endswith(".pdf")
+
+
 async def test_two_texts_differ_where_they_differ() -> None:
     thread = Thread()
     before = "1. Term: 12 months.\n2. Fee: 400 euros.\n3. Law of Germany."

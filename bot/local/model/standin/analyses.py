@@ -6,10 +6,9 @@ import re
 from collections.abc import Callable
 
 from .columns import date_column, default_measure, identifies
-from .documents import IT
 from .findings import Findings
 from .outputs import Table, failed, parse_tables, reason
-from .phrasing import phrase
+from .phrasing import IT, phrase
 from .query import Query
 from .shaping import describe
 from .sql import quoted, write

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from .documents import IT, tell_differences
+from .documents import tell_differences
 from .findings import Findings
 from .outputs import Document, Table, failed, parse_document, parse_tables, reason, unreadable
-from .phrasing import phrase
+from .phrasing import IT, phrase
 from .reading import read_on
 from .sql import quoted
 from .view import View

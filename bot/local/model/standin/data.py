@@ -9,11 +9,11 @@ from . import comparing, documents, overviews
 from .analyses import fitting
 from .charting import draw
 from .columns import empty_among
-from .documents import GIST
-from .exporting import form_of, last_result, name_of, share, share_whole
+from .exporting import form_of, name_of, share, share_whole
 from .findings import Findings
 from .following import Meaning, meaning_of, was_declined
 from .outputs import Table, parse_document, parse_tables, reason, sheet_of
+from .phrasing import GIST
 from .reading import read_for, read_on
 from .shaping import describe, follow_ups, tell_sheets, whole_questions
 from .sql import Statement, quoted, write
@@ -85,8 +85,6 @@ def _from_tables(view: View, found: Findings, tables: list[Table]) -> None:
         describe(found, table)
     elif analysis := fitting(view.text):
         analysis(view, found, table)
-        if kind := form_of(view.text):
-            share(view, found, last_result(view.turn) or table, kind)
     elif meaning.query.file and meaning.sentence.query.silent and _is_of_all(view, meaning):
         describe(found, table)
         share(view, found, table, meaning.query.file, called=name_of(table))

@@ -6,23 +6,13 @@ import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
+from .exporting import FORM
 from .findings import Findings
 from .outputs import Document
 from .passages import asked_words, cut, pages_of, quote_from, summarise
-from .phrasing import phrase
+from .phrasing import GIST, IT, phrase
 from .view import View
 
-_NOUN = (
-    "(?:files?|documents?|pdf|report|log|page|text|message|link|article|spreadsheets?|sheets?|tables?|data|csv|"
-    "workbook|attachments?)"
-)
-IT = rf"(?:it|this|that|these|them|both|(?:(?:the|this|that|these|both|two|my|our|all|attached) )*{_NOUN}|[\w.-]+\.\w{{2,4}})"
-GIST = phrase(
-    rf"(?:(?:summari[sz]e|sum up|describe|explain|read|open|fetch|look at|about)\b ?)?{IT}?(?: ?(?:briefly|in (?:one|two|three|a few) sentences?))?|"
-    rf"(?:(?:give me|what(?:['’]s| is| are)) )?(?:(?:a|an|the) )?(?:short |brief |quick )?(?:summary|overview|gist|key points|main points|tl;?dr)(?: of {IT})?|"
-    rf"what(?:['’]s| is| are)(?: in| inside| on)?(?: {IT})?(?: about)?|what does(?: {IT})? (?:say|contain|mean)|\(no (?:words|text)\b.*"
-)
-"""What asks for nothing but what something says or holds; "" too, of what is shared without a word."""
 COUNT = phrase(
     rf"how many (?P<level>error|warning)s?(?: lines)?(?: (?:are|were)(?: there)?(?: in {IT})?)?|"
     r"how many lines (?:mention|say|contain|have) [\"“]?(?P<word>[\w-]+)[\"”]?"
@@ -40,6 +30,7 @@ MOST_CHANGES = 12
 def answer(view: View, found: Findings, document: Document) -> None:
     """Its gist, its count, or the passages that speak of what was asked."""
     asked = next((turn.text for turn in reversed(view.turns) if turn.text), "")
+    asked = FORM.sub("", asked)
     counted = COUNT.fullmatch(asked)
     if GIST.fullmatch(asked):
         summarise(found, document.text, document.source)

@@ -6,11 +6,9 @@ import re
 from pathlib import PurePath
 from typing import Any
 
-from .conversation import Turn
-from .documents import IT
 from .findings import Findings
-from .outputs import Document, Table, parse_tables, reason, sheet_of
-from .phrasing import phrase
+from .outputs import Document, Table, reason, sheet_of
+from .phrasing import IT, phrase
 from .view import Missing, OutOfTurns, View
 
 REPORTS = ("pdf", "docx")
@@ -29,12 +27,6 @@ def form_of(text: str) -> str:
     found = FORM.search(text)
     kind = found["kind"].lower() if found else ""
     return KINDS.get(kind, kind)
-
-
-def last_result(turn: Turn) -> Table | None:
-    """What the last query of a turn gave."""
-    queries = (step for step in reversed(turn.steps) if step.tool == "query_table")
-    return next((table for step in queries for table in parse_tables(step.output or "")), None)
 
 
 def name_of(table: Table) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .documents import GIST
 from .findings import Findings
 from .hearing import this_thread
 from .passages import quote_from, summarise
+from .phrasing import GIST
 from .view import View
 from .words import content, overlap
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from .conversation import File
-from .documents import GIST
 from .findings import Findings
 from .images import IMAGE
 from .outputs import parse_document, parse_tables, reason
 from .passages import cut, key_sentences
+from .phrasing import GIST
 from .shaping import rows_and_columns
 from .view import View
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from . import data
-from .documents import GIST
 from .findings import Findings
 from .outputs import failed, parse_document, parse_tables, reason
 from .passages import quote_from, summarise
+from .phrasing import GIST
 from .view import View
 
 URL = re.compile(r"https?://[^\s<>|)\"']+(?<![.,;!?])")

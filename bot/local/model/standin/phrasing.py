@@ -25,6 +25,19 @@ def phrase(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"{LEAD}(?:{pattern}){TAIL}", re.IGNORECASE | re.DOTALL)
 
 
+_NOUN = (
+    "(?:files?|documents?|pdf|report|log|page|text|message|link|article|spreadsheets?|sheets?|tables?|data|csv|"
+    "workbook|attachments?)"
+)
+IT = rf"(?:it|this|that|these|them|both|(?:(?:the|this|that|these|both|two|my|our|all|attached) )*{_NOUN}|[\w.-]+\.\w{{2,4}})"
+GIST = phrase(
+    rf"(?:(?:summari[sz]e|sum up|describe|explain|read|open|fetch|look at|about)\b ?)?{IT}?(?: ?(?:briefly|in (?:one|two|three|a few) sentences?))?|"
+    rf"(?:(?:give me|what(?:['’]s| is| are)) )?(?:(?:a|an|the) )?(?:short |brief |quick )?(?:summary|overview|gist|key points|main points|tl;?dr)(?: of {IT})?|"
+    rf"what(?:['’]s| is| are)(?: in| inside| on)?(?: {IT})?(?: about)?|what does(?: {IT})? (?:say|contain|mean)|\(no (?:words|text)\b.*"
+)
+"""What asks for nothing but what something says or holds; "" too, of what is shared without a word."""
+
+
 def bare(text: str) -> str:
     """The text without what is said out of politeness, and its last punctuation."""
     return _TAIL.sub("", _LEAD.sub("", text, count=1)).replace("’", "'")
