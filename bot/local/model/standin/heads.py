@@ -12,7 +12,7 @@ from .names import column_of
 from .patterns import AGGREGATES, HIGH, Scan, pattern
 from .query import Query
 from .times import among
-from .words import stems
+from .words import stems, tokens
 
 Build = Callable[[Scan], Query | None]
 """Returns what is asked; None where the table has no such thing."""
@@ -89,7 +89,10 @@ def _is_high(scan: Scan) -> bool:
 
 
 def _counted(scan: Scan) -> Query | None:
-    return _told(scan, Query(aggregate="count", noun=scan.one("n").said))
+    name = scan.one("n")
+    if tokens(name.measure)[:2] == ["number", "of"]:  # the rows are not what is counted
+        return _told(scan, Query(measure=name.measure, aggregate="sum"))
+    return _told(scan, Query(aggregate="count", noun=name.said))
 
 
 def _summed(scan: Scan) -> Query | None:

@@ -62,7 +62,8 @@ def _remember(view: View, found: Findings, text: str, whom: str | None) -> None:
             f"I will remember “{text}” in direct messages with you. The Home tab shows what is "
             "remembered, and has it forgotten."
         )
-        found.follow_ups.append("What do you know about me?")
+        if not view.turn.place.startswith("#"):
+            found.follow_ups.append("What do you know about me?")
 
 
 def _recall(view: View, found: Findings) -> None:

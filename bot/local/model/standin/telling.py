@@ -112,6 +112,8 @@ def _table(
     if len(statement.labels) == 2 and len(header) == 3 and rows:
         wide = True
         header, rows = side_by_side(header, rows)
+        if not query.period:
+            rows.sort(key=lambda row: -sum(number(cell) or 0.0 for cell in row[1:]))
     found.columns = [heading.replace("_", " ") for heading in header]
     found.rows = rows_shown(header, rows[: _most(query)], alike=wide)
     if len(rows) > len(found.rows) or result.total > len(result.rows):
