@@ -13,9 +13,9 @@ from dataclasses import replace
 
 from ..replies import Reply, call, reasoning, text
 from ..request import ModelRequest
-from . import schedules
-from .amending import amended
 from .conversation import COMPLETE, LONGEST, Turn, in_common
+from .doing import schedules
+from .doing.amending import amended
 from .findings import Findings, NoFigure
 from .intents import INTENTS, Intent
 from .view import Missing, Need, OutOfTurns, View

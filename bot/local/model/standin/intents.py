@@ -5,36 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from . import (
+from . import tools
+from .calculating import clock, days, figures, lots, sums, units
+from .doing import amending, canvases, posting, schedules
+from .figures import choosing, data, database
+from .findings import Findings
+from .talk import (
     again,
-    amending,
-    canvases,
     chat,
-    choosing,
-    clock,
-    data,
-    database,
-    days,
     directory,
-    figures,
-    images,
     languages,
-    lots,
     memory,
     message,
     overheard,
-    page,
-    posting,
     refusing,
-    schedules,
     search,
-    sums,
     talk,
     threads,
-    tools,
-    units,
 )
-from .findings import Findings
+from .texts import images, page
 from .view import View
 
 

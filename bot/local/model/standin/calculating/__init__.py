@@ -1,0 +1,1 @@
+"""Sums, units, dates and times, and chance."""

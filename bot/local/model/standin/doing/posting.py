@@ -1,0 +1,197 @@
+"""Messages for a channel: posted now or later, once somebody has approved them."""
+
+from __future__ import annotations
+
+import re
+
+from ..findings import Findings
+from ..outputs import not_done
+from ..phrasing import CHANNEL, channel_of, in_quotes, phrase, shown_channel
+from ..view import View
+from ..words import shortened
+from .moments import ONCE, has_passed, in_words, moment, no_time, now
+
+MOST_LINES = 20
+LONGEST = 50  # characters of a message that a button names
+_VERB = r"(?:post|put|announce|publish|send|share|say|write|schedule)(?: an? (?:message|post))?"
+_IN = rf"(?:in|to|into|on) (?:the )?(?:channel )?(?P<channel>{CHANNEL})"
+_WHEN = rf"(?:,? (?:for )?(?P<when>{ONCE}))?"
+_LAST = r"(?P<last>it|this|that|the (?:answer|result|summary))"
+WAYS = (
+    phrase(rf"{_VERB} {in_quotes('text')} {_IN}{_WHEN}"),
+    phrase(rf"{_VERB} {_IN}{_WHEN}(?:[:,]|,? saying)? {in_quotes('text')}"),
+    phrase(rf"{_VERB} {_IN}{_WHEN}(?::|,? saying|,? that) ?(?P<text>.+)"),
+    phrase(
+        rf"(?:tell|message) (?P<channel>{CHANNEL})(?:(?: that)? {in_quotes('said')}|(?: that|:) (?P<text>.+))"
+    ),
+    phrase(rf"{_VERB} {_LAST} {_IN}{_WHEN}"),
+    phrase(rf"{_VERB} (?P<text>[^#:\"“]+?) {_IN}{_WHEN}"),
+)
+MEANT = phrase(
+    rf"(?:{ONCE},? )?(?:post|announce|publish|send|share|schedule|tell|message)\b(?! (?:me|us)\b).*"
+    rf"(?:\b(?:in|to|into|on) (?:the )?(?:channel )?|\b(?:tell|message) ){CHANNEL}.*"
+)
+"""An order to post something, also where it is not understood."""
+PERSON = re.compile(
+    r"(?i:please )?(?i:tell|dm|ping|notify|write to|send a (?:direct )?message to) @?(?P<who>[A-Z]\w+|<@\w+>)(?: .+|: .+)",
+    re.DOTALL,
+)
+DESCRIBED = re.compile(
+    r"(?:the|an?|our|my|your|his|her|their|these|those|all|this|that|it|them|something|anything|what|who|how|everything)\b",
+    re.IGNORECASE,
+)
+"""Words that may name what is to be posted rather than being it: "the summary of this thread"."""
+LIST = phrase(
+    r"(?:which|what) messages (?:wait(?: to be posted)?|are (?:scheduled|waiting))|(?:list|show)(?: me)?(?: the| my)? scheduled messages"
+)
+CANCEL = phrase(
+    r"(?:cancel|delete|unschedule) (?:the|that|my)(?: scheduled)? message(?: “(?P<text>.+)”)?"
+)
+CANCEL_IT = phrase(r"cancel (?:it|that|this)")
+WAITING = re.compile(
+    r"^(?P<id>\w+) · (?P<when>\w+ [\d-]+ [\d:]+) in (?P<place>.+?) · (?P<text>.+)$", re.M
+)
+
+
+def is_asked(view: View) -> bool:
+    """Whether a message is to go somewhere, or one that waits is asked about."""
+    if _is_cancelled(view) or LIST.fullmatch(view.text) or PERSON.fullmatch(view.text):
+        return True
+    return _way(view.text) is not None or bool(MEANT.fullmatch(view.text))
+
+
+def answer(view: View, found: Findings) -> None:
+    """Post it, have it posted later, or tell what waits."""
+    if _is_cancelled(view):
+        _cancel(view, found)
+    elif LIST.fullmatch(view.text):
+        _list(view, found)
+    elif asked := _way(view.text):
+        _send(view, found, asked)
+    elif person := PERSON.fullmatch(view.text):
+        found.summary = (
+            f"I do not write to people directly, so nothing was sent to {person['who']}. I can post in a channel "
+            "that I am in, and a mention there reaches them."
+        )
+    else:
+        found.summary = (
+            "Nothing was posted. I post in one channel at a time: `post 'We ship today' in #general`, or "
+            "`post 'We ship today' in #general tomorrow at 9`."
+        )
+
+
+def _way(text: str) -> re.Match[str] | None:
+    return next((asked for way in WAYS if (asked := way.fullmatch(text))), None)
+
+
+def _send(view: View, found: Findings, asked: re.Match[str]) -> None:
+    """Now or at the time that was said."""
+    given = asked.groupdict()
+    name = channel_of(given["channel"])
+    text = (
+        _last(view) if given.get("last") else given.get("text") or given.get("said") or ""
+    ).strip()
+    if not text:
+        found.summary = f"Nothing was posted, as there is no answer to post yet. Say what: `post 'We ship today' in {name}`."
+    elif asked.re is WAYS[-1] and DESCRIBED.match(text):
+        found.summary = (
+            f"Nothing was posted: I cannot tell whether “{text}” are the words themselves. Put them in quotation "
+            f"marks, or ask me for it first and then say “post that in {name}”."
+        )
+    elif given.get("when"):
+        _later(view, found, name, text, given["when"])
+    else:
+        _now(view, found, name, text)
+
+
+def _last(view: View) -> str:
+    """The last answer as a message: what was found, not that nothing was."""
+    last = view.last_answer
+    if not (last.get("sources") or last.get("table")):
+        return ""
+    rows = [", ".join(row) for row in (last.get("table") or {}).get("rows", ())]
+    lines = [*(last.get("key_points") or ()), *rows]
+    return "\n".join(
+        [str(last.get("summary") or ""), *(f"• {line}" for line in lines[:MOST_LINES])]
+    )
+
+
+def _now(view: View, found: Findings, name: str, text: str) -> None:
+    place = shown_channel(name)
+    output = view.do(
+        "post_message", f"I post it in {place}, if I may.", fresh=True, channel=name, text=text
+    )
+    if not output.startswith("posted"):
+        found.summary = not_done(f"It was not posted in {place}", output)
+        return
+    found.summary = f"It is posted in **{place}**."
+    link = re.search(r"link: (\S+)", output)
+    found.source(f"Message in {place}", link and link[1], "What was posted.")
+
+
+def _later(view: View, found: Findings, name: str, text: str, when: str) -> None:
+    start = now(view)
+    at = moment(when, start)
+    if at is None or at <= start:
+        found.summary = has_passed(at) if at else no_time(when)
+        return
+    place = shown_channel(name)
+    output = view.do(
+        "schedule_message", f"I have it posted in {place} later, if I may.", fresh=True, channel=name,
+        text=text, at=at.isoformat(timespec="minutes"),
+    )  # fmt: skip
+    if not output.startswith("scheduled"):
+        found.summary = not_done(f"It will not be posted in {place}", output)
+        return
+    found.summary = f"“{text}” will be posted in **{place}** on **{in_words(at)}**."
+    found.follow_ups = ["Which messages wait to be posted?", "Cancel that message"]
+
+
+def _waiting(view: View, found: Findings) -> list[re.Match[str]]:
+    output = view.do("list_scheduled_messages", "I look at what waits to be posted.", fresh=True)
+    waiting = list(WAITING.finditer(output))
+    if not waiting:
+        found.summary = "No message of yours waits to be posted."
+    return waiting
+
+
+def _tell(found: Findings, waiting: list[re.Match[str]]) -> None:
+    found.points = [f"“{each['text']}” in {each['place']}, {each['when']}" for each in waiting]
+    found.follow_ups = [
+        f"Cancel the message “{shortened(each['text'], LONGEST)}”" for each in waiting[:3]
+    ]
+
+
+def _list(view: View, found: Findings) -> None:
+    if waiting := _waiting(view, found):
+        number = "One message waits" if len(waiting) == 1 else f"{len(waiting)} messages wait"
+        found.summary = f"{number}:"
+        _tell(found, waiting)
+
+
+def _is_cancelled(view: View) -> bool:
+    """Whether a message that waits is to be cancelled; "it" is the one just spoken of."""
+    last = view.earlier[0].tool if view.earlier else ""
+    is_of_it = last in ("schedule_message", "list_scheduled_messages")
+    return bool(CANCEL.fullmatch(view.text) or (is_of_it and CANCEL_IT.fullmatch(view.text)))
+
+
+def _cancel(view: View, found: Findings) -> None:
+    waiting = _waiting(view, found)
+    if not waiting:
+        return
+    asked = CANCEL.fullmatch(view.text)
+    beginning = ((asked and asked["text"]) or "").rstrip("…").lower()
+    named = [each for each in waiting if each["text"].lower().startswith(beginning)]
+    if len(named) != 1:
+        found.summary = "Which of these shall I cancel?"
+        _tell(found, waiting)
+        return
+    text = named[0]["text"]
+    output = view.do(
+        "cancel_scheduled_message", f"I cancel “{text}”.", fresh=True, id=named[0]["id"], text=text.rstrip("…")
+    )  # fmt: skip
+    if output.startswith("cancelled"):
+        found.summary = f"Cancelled: “{text}” will not be posted."
+    else:
+        found.summary = not_done("It is not cancelled", output)

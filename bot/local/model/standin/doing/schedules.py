@@ -1,0 +1,205 @@
+"""Questions that are asked later: once, as a reminder, or every week; their list, and an end of them."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import Any
+
+from ..findings import Findings
+from ..outputs import failed, not_done, reason
+from ..phrasing import phrase
+from ..view import View
+from ..words import shortened
+from . import moments
+from .moments import CLOCK, DAY, DAYS, EVERY, OFTEN, ONCE, RHYTHMS, SPAN
+
+_TO = r"(?:(?:to|of|about|that)\b|:) ?"
+_ASKED = r"(?:ask|tell|send|give|show) (?:me|us) "
+_QUESTION = rf"(?:{_ASKED}|summari[sz]e |what|who|which|how|when|where|list |count |read |post )"
+REMIND = (
+    phrase(
+        rf"(?:remind (?:me|us),?|set (?:up )?a reminder(?: for)?) (?P<when>{ONCE}|{OFTEN}):? ?{_TO}(?P<wish>.+?)"
+    ),
+    phrase(rf"remind (?:me|us) {_TO}(?P<wish>.+?),? (?P<when>{ONCE}|{OFTEN})"),
+)
+ASK = (
+    phrase(rf"(?P<when>{OFTEN})[,:]? (?P<wish>{_QUESTION}.+)"),
+    phrase(rf"(?P<when>{SPAN}|(?:on )?(?:{DAY} )?at {CLOCK})[,:]? (?P<wish>{_ASKED}.+)"),
+    phrase(rf"(?P<wish>{_ASKED}.+?),? (?P<when>(?:{EVERY}|tomorrow) at {CLOCK})"),
+)
+OPEN_END = re.compile(
+    r"\b(?:every|each|and|or|last|past|until|till|by|before|after|for|of|the|\w+ing on)$", re.I
+)
+"""What stands before a time that is no time to do it at: "on Monday and" Friday."""
+_UNIT = rf"(?:minute|hour|day|week|weekday|month|quarter|year|morning|evening|night|{'|'.join(DAYS)})s?(?![\w'’])"
+MEANT = phrase(
+    rf"(?:remind|set (?:up )?an? (?:reminder|alarm)|schedule (?:an? reminder|it|this|that)|(?:every|each) (?:\w+ )?{_UNIT}|"
+    rf"(?:ask|tell|send) (?:me|us) .*(?<!for )(?<!of )(?<!in )\bevery (?:\w+ )?{_UNIT})\b.*"
+)
+"""An order for later, also where its time or its wish is not understood."""
+TIMES = re.compile(rf"\d|\bevery\b|{'|'.join(DAYS)}", re.IGNORECASE)
+WITHOUT_TIME = phrase(rf"remind (?:me|us) {_TO}(?P<wish>.+?)")
+LIST = phrase(
+    r"what(?:['’]?s| is| are)(?: all)? (?:scheduled|my (?:schedules|reminders))|"
+    r"(?:which|what) (?:schedules|reminders) (?:are there|do (?:i|we) have)|do (?:i|we) have (?:any )?(?:schedules|reminders)|"
+    r"(?:list|show)(?: me)?(?: all)?(?: my| the| our)? (?:schedules|reminders)"
+)
+CANCEL = phrase(
+    r"(?:cancel|stop|delete|remove)(?: all)?(?: of)? ?(?:(?:my |the |our |that |this )?(?P<all>schedules|reminders)|"
+    r"(?:my |the |that |this )?(?:schedule|reminder|reminding (?:me|us))(?: “(?P<text>.+)”| (?P<about>.+))?)"
+)
+CANCEL_IT = phrase(r"(?:cancel|stop) (?:it|that|this)")
+DUE = re.compile(r"Reminder: (?P<wish>.+)", re.DOTALL)
+TO_ASK = re.compile(r"ask (?:me|us) (?P<wish>.+)", re.DOTALL | re.IGNORECASE)
+"""What comes of "every Monday, ask me what I plan" on a Monday."""
+LINE = re.compile(
+    r"^(?P<id>\w+) · (?:(?P<often>.+), next|once) (?P<next>\w+ [\d-]+ [\d:]+) (?P<zone>\S+) · (?P<text>.+)$",
+    re.M,
+)
+HOW = (
+    f"Nothing was scheduled. I understand “Remind me tomorrow at 10 to call Ben” and “Every Monday at 9, "
+    f"tell me the total revenue”: for you, here, once or {RHYTHMS}."
+)
+LONGEST = 50  # characters of a text that a button names
+
+
+def is_asked(view: View) -> bool:
+    """Whether this is about something that is asked later."""
+    text = view.text
+    if _wish(text) or DUE.match(text) or TO_ASK.match(text) or _is_of_it(view):
+        return True
+    return any(each.fullmatch(text) for each in (MEANT, LIST, CANCEL))
+
+
+def answer(view: View, found: Findings) -> None:
+    """Schedule it, tell what is scheduled, or end it."""
+    text = view.text
+    if due := DUE.match(text):
+        found.summary = f"Here is your reminder: **{due['wish'].strip()}**"
+    elif LIST.fullmatch(text):
+        _list(view, found)
+    elif _is_of_it(view) or CANCEL.fullmatch(text):
+        _cancel(view, found)
+    elif wish := _wish(text):
+        _schedule(view, found, wish)
+    elif to_ask := TO_ASK.match(text):
+        found.summary = f"You wanted to be asked this: **{to_ask['wish'].strip()}**"
+    else:
+        found.summary = HOW
+        timeless = WITHOUT_TIME.fullmatch(text)
+        if timeless and not TIMES.search(timeless["wish"]):
+            found.follow_ups = [f"Remind me tomorrow at 10 to {timeless['wish']}"]
+
+
+def _wish(text: str) -> re.Match[str] | None:
+    """The order with its time and its wish, if it is understood as a whole."""
+    for pattern in (*REMIND, *ASK):
+        asked = pattern.fullmatch(text)
+        if asked and not OPEN_END.search(asked["wish"]):
+            return asked
+    return None
+
+
+def _schedule(view: View, found: Findings, asked: re.Match[str]) -> None:
+    wish, when = asked["wish"].strip(), asked["when"]
+    is_reminder = asked.re in REMIND
+    text = f"Reminder: {wish}" if is_reminder else wish
+    told = f"I will remind you here: “{wish}”" if is_reminder else f"“{wish}”"
+    if when.lower().startswith("every"):
+        again = moments.cron(when)
+        if not again:
+            found.summary = moments.no_time(when)
+        elif made := _add(view, found, text, cron=again):
+            line = LINE.search(made)
+            often = f", {line['often']}" if line else ""
+            first = f", next on **{_next(line)} ({line['zone']})**" if line else ""
+            found.summary = f"It is scheduled{often}: {told}{first}."
+        return
+    start = moments.now(view)
+    at = moments.moment(when, start)
+    if at is None:
+        found.summary = moments.no_time(when)
+    elif at <= start:
+        found.summary = moments.has_passed(at)
+    elif _add(view, found, text, at=at.isoformat(timespec="minutes")):
+        found.summary = f"{told}, on **{moments.in_words(at)}**."
+
+
+def _add(view: View, found: Findings, text: str, **when: Any) -> str:
+    """The line of the schedule that was made; "" if none was, which is said."""
+    output = view.do("schedule_prompt", "I schedule it, if I may.", fresh=True, text=text, **when)
+    if not output.startswith("scheduled: "):
+        found.summary = not_done(f"“{text}” is not scheduled", output)
+        return ""
+    found.follow_ups = ["What is scheduled?"]
+    return output.removeprefix("scheduled: ")
+
+
+def _next(line: re.Match[str]) -> str:
+    """When it comes next, in words."""
+    return moments.in_words(datetime.fromisoformat(line["next"].partition(" ")[2]))
+
+
+def _scheduled(view: View, found: Findings) -> list[re.Match[str]]:
+    """What is scheduled; says so when nothing is."""
+    output = view.do("list_schedules", "I look at what is scheduled.", fresh=True)
+    lines = list(LINE.finditer(output))
+    if not lines:
+        found.summary = "Nothing is scheduled."
+        if failed(output) and not output.startswith("Nothing"):
+            found.lower(reason(output), "low")
+    return lines
+
+
+def _tell(found: Findings, lines: list[re.Match[str]]) -> None:
+    found.points = [
+        f"“{line['text']}”, {line['often'] or 'once'}, next on {_next(line)}" for line in lines
+    ]
+    found.follow_ups = [
+        f"Cancel the schedule “{shortened(line['text'], LONGEST)}”" for line in lines[:3]
+    ]
+
+
+def _list(view: View, found: Findings) -> None:
+    if lines := _scheduled(view, found):
+        number = "One thing is" if len(lines) == 1 else f"{len(lines)} things are"
+        found.summary = f"{number} scheduled:"
+        _tell(found, lines)
+
+
+def _is_of_it(view: View) -> bool:
+    """Whether "it" is to be cancelled, of a schedule just made or told of."""
+    last = view.earlier[0].tool if view.earlier else ""
+    is_of_schedules = last in ("schedule_prompt", "list_schedules")
+    return is_of_schedules and bool(CANCEL_IT.fullmatch(view.text))
+
+
+def _cancel(view: View, found: Findings) -> None:
+    lines = _scheduled(view, found)
+    if not lines:
+        return
+    chosen = _chosen(view, lines)
+    if not chosen:
+        found.summary = "Which of these shall I cancel? “Cancel all my schedules” ends them all."
+        _tell(found, lines)
+        return
+    for line in chosen:
+        view.do("cancel_schedule", f"I cancel “{line['text']}”.", fresh=True, id=line["id"])
+    texts = [f"“{line['text']}”" for line in chosen]
+    found.summary = f"Cancelled: {', '.join(texts)}."
+
+
+def _chosen(view: View, lines: list[re.Match[str]]) -> list[re.Match[str]]:
+    """All, the one that was named, the one just made, or the only one."""
+    asked = CANCEL.fullmatch(view.text)
+    if asked and asked["about"]:
+        return []
+    if asked and asked["all"]:
+        only_reminders = asked["all"].lower() == "reminders"
+        return [line for line in lines if DUE.match(line["text"]) or not only_reminders]
+    if asked and asked["text"]:
+        beginning = asked["text"].rstrip("…").lower()
+        return [line for line in lines if line["text"].lower().startswith(beginning)]
+    last = view.earlier[0].arguments.get("text") if view.earlier else None
+    return lines if len(lines) == 1 else [line for line in lines if line["text"] == last][:1]

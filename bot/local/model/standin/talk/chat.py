@@ -1,0 +1,75 @@
+"""Small talk, and questions about the bot itself: a table of what is said and what is answered."""
+
+from __future__ import annotations
+
+import re
+
+from ..findings import EXAMPLES, STAND_IN, Findings
+from ..phrasing import phrase
+from ..view import View
+from ..words import has
+
+ABILITIES = (
+    "**Tables and files**: totals, averages, rankings, trends and charts of a CSV or Excel file; "
+    "passages of a PDF, a Word document or a web page",
+    "**Slack**: summaries and action items of a thread or a channel, search, people, channels, "
+    "canvases, messages now or later (somebody approves each)",
+    "**The database**: “How many orders per region are in the database?”",
+    "**Sums, units, dates and times**: “What is 18% of 24,350?”, “10 miles in km”, “9:30 Berlin in Tokyo”",
+    "**Later**: “Every Monday at 9, tell me the total revenue”, “Remind me tomorrow at 10 to call Ben”",
+    "**Memory**: “Remember that our fiscal year starts in July”",
+)
+HELP = f"I am {STAND_IN}. This is what I do well:"
+TALK = (
+    (r"(?:h(?:ello|i|ey)|good (?:morning|afternoon|evening))(?: (?:there|bot|all|everybody))?(?:,? how are you)?|how are you",
+     f"Hello! I am {STAND_IN}. Attach a file and ask about it, or ask about this conversation."),
+    (r"help(?: me)?|what (?:can|do) you do(?: for (?:me|us))?(?:,? and which data can you ask)?|what can (?:I|we) (?:do|ask)(?: you)?|how does this work|examples",
+     HELP),
+    (r"(?:who|what) are you|(?:which|what) (?:model|ai) (?:are you|is this|do you use)|are you (?:chatgpt|claude|an? (?:ai|robot|bot|human)|human|real)|"
+     r"how (?:do|can) (?:I|we) (?:use|get|set|connect) (?:a|the) real (?:model|ai)",
+     f"I am {STAND_IN}: tools, approvals and everything you see in Slack are the real ones, only the thinking is done by fixed "
+     "rules. Set `OPENAI_API_KEY` in the environment or in `.env` and start `bot dev` again: then a real model answers. "
+     "`OPENAI_BASE_URL` names another server that speaks the Responses API."),
+    (r"how (?:do|can) (?:I|we) (?:connect|install|add|bring) (?:you|this|it) (?:to|in|into) (?:our |my )?slack",
+     "In six steps, which the README has under “In Slack, in six steps”: `bot manifest --form link` prints a link that creates the app in your "
+     "workspace; then its tokens go into `.env`, and `bot doctor` says whether all is well."),
+    (r"how (?:do|can) (?:I|we) (?:add|invite) (?:you|the bot)(?: to (?:a|the|this) channel)?",
+     "Write `/invite` and my name in the channel, or mention me there: Slack then offers to add me."),
+    (r"(?:what|which) (?:kinds of )?files (?:can|do) you (?:read|support|understand)",
+     "CSV, Excel and JSON as tables; PDF, Word, Markdown, logs and other text as words. Images I am shown, but only "
+     "a real model sees what is in them."),
+    (r"(?:is|are) my (?:data|files|messages) (?:safe|private|secure)|can you (?:read|see) my (?:messages|direct messages|files)|what can you see",
+     "I see what is said to me, the conversations I was invited to, and public channels through search; other people's direct "
+     "messages never. With a stand-in no words go to a model service; with `OPENAI_API_KEY` set they go to that service."),
+    (r"(?:how much|what) (?:did|does|do) (?:this|that|it|you) cost",
+     "The line under each answer says what it took. A stand-in costs nothing; with a real model the price of each answer stands there."),
+    (r"(?:why|when) (?:do|must|should) (?:I|we|somebody) (?:have to )?approve(?: (?:it|this|that|things))?|what is an approval",
+     "Whatever others see or what lasts, as a message, a canvas or a schedule, waits for a yes: the card shows "
+     "exactly what would be done, and nothing happens before. You may approve, deny, or write what to change."),
+    (r"(?:many )?(?:thanks|thank you)(?: (?:so|very) much| a lot)?(?:[,!.]? (?:that|this|it) (?:was (?:very |really )?helpful|helps|helped|works|worked))?",
+     "You are welcome."),
+    (r"ok(?:ay)?|good|great|nice|cool|perfect|yes|no|got it|never ?mind|good (?:job|work)|well done|(?:good)?bye|👍|🙏|🎉|:\+1:",
+     "I am here when you need me. Ask me anything else here, or start with a file."),
+)  # fmt: skip
+TABLE = tuple((phrase(form), told) for form, told in TALK)
+EMOJI = re.compile(r"(?:\s*(?:[^\w\s?!.,'\")]|:[a-z0-9_+'-]+:))+\s*$")
+
+
+def is_asked(view: View) -> bool:
+    """Whether the table has an answer to the whole message."""
+    return not (view.turn.files or view.turn.quoted) and _answer(view.text) is not None
+
+
+def answer(view: View, found: Findings) -> None:
+    """The answer of the table."""
+    found.summary = _answer(view.text) or ""
+    found.follow_ups = list(EXAMPLES)
+    if found.summary == HELP:
+        has_database = view.knows("list_databases")
+        found.points = [each for each in ABILITIES if has_database or not has(each, "database")]
+
+
+def _answer(text: str) -> str | None:
+    """To the message, or to what is left of it without greeting and thanks."""
+    plain = EMOJI.sub("", text) or text
+    return next((told for form, told in TABLE if form.fullmatch(plain)), None)

@@ -1,0 +1,88 @@
+"""Reads what people said to each other in this thread and in channels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from ..outputs import reason
+from ..phrasing import ANYWHERE, Sentence, shown_channel
+from ..view import Missing, OutOfTurns, View
+from .said import Said, messages_of, was_read
+
+REPLIES = "read_linked_thread"
+MOST_THREADS = 5
+"""Threads of a channel that are read: each takes a call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """What people said in a place, or why that could not be read."""
+
+    place: str
+    messages: list[Said] = field(default_factory=list)
+    refused: str = ""
+
+
+def talks(view: View, asked: Sentence) -> Iterator[Talk]:
+    """The place that is named; where none is this thread, then its channel. Raises Need."""
+    if asked.channel or asked.here == "channel":
+        yield _channel(view, asked)
+        return
+    yield this_thread(view)
+    if not asked.here and view.turn.place.startswith("#"):
+        yield _channel(view, ANYWHERE)
+
+
+def this_thread(view: View) -> Talk:
+    """What people said here."""
+    told = view.do("read_thread", "I read this thread first.", fresh=True, limit=100)
+    return _talk(view, "this thread", told)
+
+
+def _channel(view: View, asked: Sentence) -> Talk:
+    own = view.turn.place if view.turn.place.startswith("#") else "the channel"
+    place = shown_channel(asked.channel) if asked.channel else own
+    thought = f"I read the recent messages of {place}."
+    told = view.do("read_channel", thought, fresh=True, channel=asked.channel, limit=100)
+    talk = _talk(view, place, told)
+    return replace(talk, messages=_people_only(view, _with_replies(view, talk.messages)))
+
+
+def _talk(view: View, place: str, told: str) -> Talk:
+    if not was_read(told):
+        return Talk(place, refused=reason(told))
+    return Talk(place, _people_only(view, messages_of(told)))
+
+
+def _people_only(view: View, messages: Sequence[Said]) -> list[Said]:
+    """Messages of people to people: not the bot's, and not what it was asked."""
+    asked = {turn.text for turn in (*view.turns, *view.open) if turn.text}
+    return [
+        each
+        for each in messages
+        if not (each.is_of_bot or each.is_to_bot or any(map(each.repeats, asked)))
+    ]
+
+
+def _with_replies(view: View, messages: Sequence[Said]) -> list[Said]:
+    """The messages of a channel, below each of the last few its replies."""
+    threads = [each for each in messages if each.is_answered and each.url][-MOST_THREADS:]
+    told: list[Said] = []
+    for message in messages:
+        replies = _replies(view, message) if message in threads else None
+        told.append(message if replies is None else replace(message, is_answered=False))
+        told += replies or []
+    return told
+
+
+def _replies(view: View, message: Said) -> list[Said] | None:
+    if not view.knows(REPLIES):
+        return None
+    try:
+        thought = "I read what was replied to it."
+        output = view.do(REPLIES, thought, fresh=True, url=message.url, limit=50)
+    except (Missing, OutOfTurns):
+        return None
+    _, *replies = messages_of(output) or [message]
+    return [replace(each, url=message.url) for each in replies]

@@ -1,0 +1,71 @@
+"""What came of a talk: what was decided, what nobody has answered, and what was said of one thing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ..doing.moments import DAYS
+from ..words import content, has, overlap, sentences
+from .said import Said
+
+Sentence = tuple[Said, str]
+DECIDED = (
+    r"decided|decisions?|agreed|let's (?:go|do|ship|wait)|approved|settled|we(?:'ll| will) go with"
+)
+UNDECIDED = (
+    r"(?:should|must|need to|have to|to|yet|still|not|\w+n['’]t|never|nothing|nobody|if|when|once|until|who|what)\b[^.!]*\b"
+    r"(?:decided?|decisions?|agreed?|approved|settled)|(?:no|any|open) decisions?"
+)
+YES_OR_NO = re.compile(
+    r"\W*(?:yes|yep|yeah|no|nope|sure|ok|okay|fine|agreed|done|will do|of course|sounds good|works for me|\+1|👍|✅)\b",
+    re.IGNORECASE,
+)
+TAKES_ON = re.compile(r"\W*(?:I|me|[Ll]et me|[Mm]y)\b")
+OPEN_ASKED = r"who|what|when|where|which|why|how|whose"
+OF_TIME = re.compile(rf"\d|\b(?:today|tonight|tomorrow|now|soon|{'|'.join(DAYS)})\b", re.IGNORECASE)
+
+
+def decided(messages: Sequence[Said]) -> list[Sentence]:
+    """Sentences that say that something is decided, not that it should be."""
+    return [
+        (message, sentence)
+        for message in messages
+        for sentence in sentences(message.text)
+        if has(sentence, DECIDED) and not sentence.endswith("?") and not has(sentence, UNDECIDED)
+    ]
+
+
+def unanswered(messages: Sequence[Said]) -> list[Sentence]:
+    """Questions that nobody answered right below, and of whose words nobody else, and no decision,
+    speaks later on."""
+    found = []
+    for place, message in enumerate(messages):
+        others = [m for m in messages[place + 1 :] if m.author != message.author]
+        later = [m.text for m in messages[place + 1 :] if m in others or has(m.text, DECIDED)]
+        for sentence in () if message.is_of_bot else sentences(message.text):
+            if not sentence.endswith("?") or (others and _answers(others[0], sentence)):
+                continue
+            asked = content(sentence)
+            if not any(overlap(asked, content(text)) >= 1 for text in later):
+                found.append((message, sentence))
+    return found
+
+
+def _answers(said: Said, question: str) -> bool:
+    """Whether a reply is the bot's, or has the form of an answer: a yes or no, or a time or number
+    where that is asked."""
+    reply = said.text
+    if said.is_of_bot:
+        return True
+    if has(question, r"when|how (?:much|many|long)|(?:what|which) (?:day|date|time)"):
+        return bool(OF_TIME.search(reply))
+    if has(question, "who"):
+        return bool(TAKES_ON.match(reply))
+    return not has(question, OPEN_ASKED) and bool(YES_OR_NO.match(reply))
+
+
+def of_topic(messages: Sequence[Said], topic: str) -> list[Said]:
+    """Messages with every word of it; none where it has no words."""
+    asked = set(content(topic))
+    return [each for each in messages if asked and asked <= set(content(each.text))]

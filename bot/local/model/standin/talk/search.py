@@ -1,0 +1,78 @@
+"""What was said elsewhere in the workspace, and what the web has."""
+
+from __future__ import annotations
+
+import re
+
+from ..findings import Findings
+from ..outputs import failed, reason
+from ..phrasing import phrase, sentence
+from ..view import View
+from .said import TO_BOT
+
+MESSAGES = phrase(
+    r"(?:search|look)(?: in)?(?: slack| (?:the )?messages)? for (?P<query>.+?)|(?:search|find) (?:the )?messages (?:about|with|for) (?P<about>.+?)|"
+    r"where did (?:we|anyone|anybody|people) talk about (?P<of>.+?)|"
+    r"has (?:anyone|anybody|somebody|someone) (?:mentioned|talked about|said (?:something|anything) about) (?P<said>.+?)"
+)
+WEB = phrase(
+    r"(?:search|look on) (?:the )?(?:web|internet) for (?P<query>.+?)|google (?P<words>.+?)|(?P<question>.+?)[.?!] search the web"
+)
+FOUND = re.compile(
+    r"^\[(?P<at>[^\]]+)\] #(?P<channel>\S+) (?P<author>[^:]+): (?P<text>.+) \((?P<url>http\S+)\)$",
+    re.M,
+)
+RESULT = re.compile(r"^\d+\. (?P<title>.+) — (?P<url>\S+)\n\s+(?P<said>.+)$", re.M)
+MOST = 8
+
+
+def is_asked(view: View) -> bool:
+    """Whether something is to be looked for in Slack or on the web."""
+    if view.turn.files or "#" in sentence(view.text).words:
+        return False
+    in_slack = MESSAGES.fullmatch(view.text) and view.knows("search_messages")
+    return bool(in_slack or WEB.fullmatch(view.text))
+
+
+def answer(view: View, found: Findings) -> None:
+    """Search, and quote what was found with its place."""
+    web = WEB.fullmatch(view.text)
+    if asked := web or MESSAGES.fullmatch(view.text):
+        query = next(each for each in asked.groups() if each)
+        (_web if web else _messages)(view, found, query.strip("\"'“”"))
+
+
+def _messages(view: View, found: Findings, query: str) -> None:
+    output = view.do("search_messages", f"I search Slack for “{query}”.", query=query)
+    messages = [each for each in FOUND.finditer(output) if not TO_BOT.match(each["text"])]
+    if not messages:
+        found.summary = f"I found no message about “{query}” in public channels."
+        if failed(output):
+            found.summary = f"I did not search for “{query}”: {reason(output)}"
+        return
+    number = "one message" if len(messages) == 1 else f"{len(messages)} messages"
+    found.summary = f"I found {number} about “{query}”:"
+    for each in messages[:MOST]:
+        found.points.append(f"{each['author']} in **#{each['channel']}**: “{each['text']}”")
+        found.source(f"{each['author']} in #{each['channel']}", each["url"], "What was said.")
+
+
+def _web(view: View, found: Findings, query: str) -> None:
+    if not view.knows("search_web"):
+        found.summary = (
+            "I cannot look this up: no web search is set up here. An operator names a provider (Brave, Tavily or "
+            "SearXNG) under `[web_search]` in `bot.toml`. A page whose address you give me I can read."
+        )
+        return
+    output = view.do("search_web", "I search the web.", query=query)
+    results = list(RESULT.finditer(output))
+    if not results:
+        found.summary = f"The web search found nothing about “{query}”."
+        if failed(output):
+            found.lower(reason(output), "low")
+        return
+    found.summary = f"The first of {len(results)} results: “{results[0]['said']}”"
+    for each in results[:MOST]:
+        found.points.append(f"[{each['title']}]({each['url']})")
+        found.source(each["title"], each["url"], "An excerpt of the page.")
+    found.lower("These are excerpts; I have not read the pages.")

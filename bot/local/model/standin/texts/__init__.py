@@ -1,0 +1,1 @@
+"""Documents, pages and images: what they say of a question."""

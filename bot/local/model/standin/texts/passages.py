@@ -1,0 +1,120 @@
+"""Finds the sentences of a text that matter, and quotes them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from ..findings import Findings
+from ..talk.languages import language
+from ..words import STOP, content, overlap, sentences, stem, stems, tokens
+
+WORKED_OUT = re.compile(r"\b(?:count|compare|differ\w*|versus|vs|should (?:we|i)|better)\b", re.I)
+"""What no quotation answers."""
+_ASKING = "people everyone everybody anyone anybody someone somebody many much often long say says mention mentions anything something get got go goes need still now one ones again exactly actually already yet"
+ASKING = frozenset(_ASKING.split())
+MOST_QUOTES = 4
+LONGEST = 280
+ENDS = (".", "!", "?", ":", "…")
+SHORTEST = 20
+PAGE = re.compile(r"^\[page (\d+) of \d+\]\n(.*?)(?=^\[page |\Z)", re.M | re.S)
+
+
+def asked_words(question: str) -> list[str]:
+    """The stems of the words that say what a question is about."""
+    return [stem(word) for word in tokens(question) if word not in STOP | ASKING]
+
+
+def quote_from(found: Findings, question: str, text: str, source: str) -> None:
+    """Quote what speaks of the question's words; admit it when nothing does."""
+    asked, every = asked_words(question), list(dict.fromkeys(sentences(text)))
+    if not asked and len(every) <= MOST_QUOTES:  # "when and where is this?"
+        found.summary = f"{source} says: “{' '.join(map(cut, every))}”"
+        found.lower(f"I can only quote {_inside(source)}.")
+        return
+    scores = {sentence: overlap(asked, content(sentence)) for sentence in every}
+    whole = [each for each in every if scores[each] >= 1 and each.endswith((".", "!", "?"))]
+    speaking = whole or [each for each in every if scores[each] >= 1]  # headings tell less
+    most = max((scores[each] for each in speaking), default=0)
+    best, *more = [each for each in speaking if scores[each] == most][:MOST_QUOTES] or [""]
+    lacking = _lacking(question, f"{text} {source}")
+    if not best:
+        about = f"about “{lacking}”" if lacking else "that speaks of this"
+        found.summary = f"I found nothing in {_inside(source)} {about}."
+        found.lower("Only words that the question shares with the text were looked for.", "low")
+        return
+    found.points = [f"“{cut(sentence)}”" for sentence in more]
+    if lacking or most * 2 < len(set(asked)) or WORKED_OUT.search(question):
+        why = (
+            f"{source} does not mention “{lacking}”"
+            if lacking
+            else f"I can only quote {_inside(source)}"
+        )
+        found.summary = f"{why}. What comes closest: “{cut(best)}”"
+        found.lower("The sentences share words with the question; I worked nothing out.", "low")
+        return
+    found.summary = f"{source} says: “{cut(best)}”"
+    found.lower("The sentences were chosen by the words they share with the question.")
+
+
+def _inside(source: str) -> str:
+    """The name of a source within a sentence."""
+    return re.sub(r"^T(?=he |his )", "t", source)
+
+
+def _lacking(question: str, text: str) -> str:
+    """The first word of a question that a text nowhere speaks of, as it was written; "" if it has all."""
+    if language(question):  # of which small words are not known
+        return ""
+    said = set(stems(text))
+    words = (word for word in tokens(question) if word not in STOP | ASKING and word[1:].isalpha())
+    lacking = next((word for word in words if not overlap(said, [stem(word)])), "")
+    typed = re.search(rf"\b{re.escape(lacking)}\b", question, re.IGNORECASE)
+    return typed[0] if typed and lacking else lacking
+
+
+def summarise(found: Findings, text: str, source: str) -> None:
+    """The sentences whose words are the most frequent, in their own order."""
+    picked = key_sentences(text)
+    if not picked:
+        found.summary = f"{source} holds no sentences to summarise."
+        found.lower("The text is empty or holds no sentences.", "low")
+        return
+    found.summary = f"{source}, in its own words: {_in_one(picked[:2])}"
+    found.points = [cut(sentence) for sentence in picked[2:]]
+    found.lower("The summary picks sentences of the text; it does not rephrase them.")
+    if " | " in text:
+        found.gaps.append("There is a table in it, which the summary leaves out.")
+
+
+def _in_one(picked: list[str]) -> str:
+    """Sentences in a row; a heading before one ends in a colon."""
+    first, *more = (cut(sentence) for sentence in picked)
+    return f"{first}{'' if first.endswith(ENDS) or not more else ':'} {' '.join(more)}".strip()
+
+
+def key_sentences(text: str, most: int = 6) -> list[str]:
+    """The weightiest sentences of a text, in order."""
+    listed = [s for s in dict.fromkeys(sentences(text)) if len(s) >= SHORTEST]
+    frequency = Counter(word for sentence in listed for word in set(content(sentence)))
+    weights = {
+        sentence: sum(frequency[word] for word in set(words)) / (len(words) + 4)
+        for sentence in listed
+        if (words := content(sentence))
+    }
+    chosen = sorted(weights, key=lambda sentence: -weights[sentence])[:most]
+    return [sentence for sentence in listed if sentence in chosen]
+
+
+def pages_of(text: str, said: str) -> str:
+    """The pages that sentences of `said` stand on, as "2, 5"; "" for a text without page marks."""
+    return ", ".join(
+        page
+        for page, words in PAGE.findall(text)
+        if any(" " in each and cut(each) in said for each in sentences(words))
+    )
+
+
+def cut(text: str) -> str:
+    """A text short enough to quote."""
+    return text if len(text) <= LONGEST else text[: LONGEST - 1].rsplit(" ", 1)[0] + "…"
