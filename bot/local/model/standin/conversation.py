@@ -14,7 +14,7 @@ NEXT_MESSAGE = "\n\n---\n\n"
 LONGEST = 4_000
 """Characters of a message that are read: what rules look for in longer ones takes them seconds."""
 HEADER = re.compile(
-    r"^\[(?P<author>.+?) (?:asks|replies|says) in (?P<place>.+?)(?:, with .+? open)?, "
+    r"^\[(?P<author>.+?) (?:asks|replies|says) in (?P<place>.+?)(?:, with (?P<beside>.+?) open)?, "
     r"(?P<day>\d{4}-\d\d-\d\d)?[^\]]*\]\s*"
 )
 FILE = re.compile(
@@ -80,6 +80,8 @@ class Turn:
     is_cut: bool = False
     author: str = ""
     place: str = ""
+    beside: str = ""
+    """The channel that is open beside a direct message with the bot."""
     day: str = ""
 
     @property
@@ -201,5 +203,6 @@ def _read(text: str) -> Turn:
         is_cut=len(text) > LONGEST,
         author=about.get("author", ""),
         place=about.get("place", ""),
+        beside=about.get("beside") or "",
         day=about.get("day", ""),
     )

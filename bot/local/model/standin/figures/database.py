@@ -199,7 +199,8 @@ def _looked_up(view: View, best: Candidate) -> Candidate:
     """With the words that nothing took looked up among the names that the table holds."""
     lost = best.meaning.sentence.lost
     is_of_it = best.meaning.sentence.named or best.is_last or has(view.text, NAMING)
-    if lost and is_of_it and (sql := lookup(view.text, lost, best.table, best.of)):
+    words = best.meaning.sentence.unknown or lost
+    if words and is_of_it and (sql := lookup(view.text, words, best.table, best.of)):
         thought = f"I look which of the words are names in {best.database}."
         view.do(
             "query_database", thought, database=best.database, sql=sql, purpose="names it holds"

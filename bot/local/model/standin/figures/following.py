@@ -76,6 +76,11 @@ def _wrong(view: View, table: Table, meaning: Meaning) -> str:
     of_one = query.limit or query.having or query.shares
     in_time = query.period and query.sort == date_column(table)
     sortable = query.listing or in_time or query.sort in (None, *query.groups)
+    after_declined = bool(view.turns[1:]) and was_declined(view.turns[-2])
+    one_of_several = table.handle == ""  # of which none is named
+    whole = query.measure or (not one_of_several and (query.told_by or query.listing))
+    dates = {each.of for each in before.filters if each.dated} if before else set()
+    elsewhere = dates - {date_column(table)}
     reasons = (
         (sentence.unknown, f"do not know {words}, so I cannot tell. {table.source} has {names}."),
         (
@@ -85,7 +90,9 @@ def _wrong(view: View, table: Table, meaning: Meaning) -> str:
         ),
         (
             query.silent
-            or (sentence.leans and not (before or query.told_by or query.measure or query.listing)),
+            or (
+                sentence.leans and not (before or sentence.headed) and (after_declined or not whole)
+            ),
             f"cannot tell what “{said}” goes on with. Ask it with all that it is about.",
         ),
         (
@@ -105,6 +112,10 @@ def _wrong(view: View, table: Table, meaning: Meaning) -> str:
         (unclear or (query.having and query.listing), "do not know what is bounded."),
         (query.told_by > 1 and of_one, "tell the first few, bounds and shares of one thing only."),
         (query.told_by > 2, "tell figures by two things at most."),
+        (
+            sentence.leans and query.period and elsewhere,
+            f"tell what goes on in time by `{date_column(table)}` only, and the question before was of another date.",
+        ),
         (query.period and not date_column(table), f"find no dates in {table.source}."),
         (not sortable, f"cannot sort this by `{query.sort}`."),
     )

@@ -59,6 +59,8 @@ class Sentence:
     """Whether it speaks of the table's own rows by their name."""
     named: bool = False
     """Whether it names anything that is in the table."""
+    headed: bool = False
+    """Whether it says by itself what it asks for."""
 
 
 def understand(text: str, table: Table, day: str) -> Sentence:
@@ -90,6 +92,7 @@ def _best(rest: str, named: Named, table: Table, *, leans: bool) -> Sentence:
             if started is None:
                 continue
             found = _modified(started, rest[match.end() :], named, table, leans=leans)
+            found = replace(found, headed=True)
             if not found.lost:
                 return found
             best = found if best is None or len(found.lost) < len(best.lost) else best

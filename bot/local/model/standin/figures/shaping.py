@@ -7,7 +7,7 @@ import re
 from ..findings import Findings
 from ..outputs import Table, sheet_of
 from ..words import listed, number, shown
-from .columns import date_column, default_measure, identifies
+from .columns import date_column, default_measure, identifies, is_level
 from .query import Query
 from .times import MONTHS
 
@@ -49,13 +49,15 @@ def rows_and_columns(name: str, table: Table) -> str:
 
 def follow_ups(found: Findings, table: Table, query: Query) -> None:
     """Questions that the columns of the table invite."""
+    told = [each.column for each in query.filters]
     texts = [
         column
         for column in table.texts
-        if column not in (*query.groups, "name") and not identifies(column)
+        if column not in (*query.groups, *told, "name") and not identifies(column)
     ]
     asked = [f"And by {column.replace('_', ' ')}?" for column in texts[:2]]
-    if date_column(table) and not (query.period or query.listing):
+    elsewhere = any(each.dated and each.of != date_column(table) for each in query.filters)
+    if date_column(table) and not (query.period or query.listing or elsewhere):
         asked.append("How did it develop over time, as a line chart?")
     elif query.told_by and not query.chart:
         asked.append("Can you show this as a chart?")
@@ -66,7 +68,10 @@ def whole_questions(table: Table) -> list[str]:
     """Questions that this table answers, for somebody who asked another."""
     measure = default_measure(table)
     texts = [column for column in table.texts if column != "name" and not identifies(column)]
-    what = f"Total {measure}" if measure else "Number of rows"
+    rows = "rows" if table.handle else table.source
+    what = f"Number of {rows}"
+    if measure:
+        what = f"{'Average' if is_level(measure) else 'Total'} {measure}"
     asked = [f"{what} by {column}".replace("_", " ") for column in texts[:2]]
     return [*asked, *([f"{what} by month".replace("_", " ")] if date_column(table) else [])]
 

@@ -41,10 +41,12 @@ def this_thread(view: View) -> Talk:
 
 
 def _channel(view: View, asked: Sentence) -> Talk:
-    own = view.turn.place if view.turn.place.startswith("#") else "the channel"
-    place = shown_channel(asked.channel) if asked.channel else own
+    in_channel = view.turn.place.startswith("#")
+    channel = asked.channel or ("" if in_channel else view.turn.beside) or None
+    own = view.turn.place if in_channel else "this conversation"
+    place = shown_channel(channel) if channel else own
     thought = f"I read the recent messages of {place}."
-    told = view.do("read_channel", thought, fresh=True, channel=asked.channel, limit=100)
+    told = view.do("read_channel", thought, fresh=True, channel=channel, limit=100)
     talk = _talk(view, place, told)
     return replace(talk, messages=_people_only(view, _with_replies(view, talk.messages)))
 

@@ -21,6 +21,8 @@ MATCHING = re.compile(r"· ([\d,]+) of ([\d,]+) lines match")
 HIT = re.compile(r"^\d+: (?P<line>.*)$", re.M)
 NUMBERED = re.compile(r"^\d+[:-] (.*)$", re.M)
 PAGE = re.compile(r"\s*\[page \d+ of \d+\]")
+HALVES = re.compile(r",? and (?=(?:how|who|what|when|where|which|why)\b)", re.IGNORECASE)
+"""Between two questions."""
 SIMILAR = 0.5  # of two lines, from which on one is the other changed
 MOST_LINES = 5
 MOST_HITS = 200
@@ -37,7 +39,9 @@ def answer(view: View, found: Findings, document: Document) -> None:
     elif counted and view.knows("search_artifact"):
         _count(view, found, document, counted)
     else:
-        quote_from(found, asked, _text(view, document, asked), document.source)
+        for half in HALVES.split(asked, maxsplit=1):
+            quote_from(part := Findings(), half, _text(view, document, half), document.source)
+            found.add(part)
     pages = pages_of(document.text, "\n".join([found.summary, *found.points]))
     supports = f"The passages quoted{f', on page {pages}' if pages else ''}."
     if found.confidence == "low":
