@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from ..replies import Reply, call, reasoning, text
 from ..request import ModelRequest
-from .conversation import COMPLETE, LONGEST, Turn, in_common
+from .conversation import COMPLETE, LONGEST, Turn, in_common, with_more
 from .doing import schedules
 from .doing.amending import amended
 from .findings import Findings, NoFigure
@@ -44,7 +44,7 @@ class StandIn:
 
 def decide(view: View) -> Reply:
     """Go on with the skill that fits the question until it needs a call or is done."""
-    view.open = in_common(amended(view.turns, view.open))
+    view.open = with_more(in_common(amended(view.turns, view.open)))
     first, *more = view.open
     try:
         found = _found(view, first)

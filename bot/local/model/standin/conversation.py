@@ -11,6 +11,13 @@ from ..request import ModelRequest, item_text
 
 COMPLETE = "complete_task"
 NEXT_MESSAGE = "\n\n---\n\n"
+MORE = re.compile(
+    r"\W*(?:(?:and|but|also|please)\W+)*(?:(?:make|show|draw) (?:it|this|that) )?(?:(?:as|with|into) )?(?:an? )?(?:(?:bar|line|pie) )?(?:chart|graph)\W*|"
+    r"\W*(?:(?:and|but|also|please)\W+)*(?:by|per|only|just|without|excluding) [\w ]{1,40}\W*",
+    re.IGNORECASE,
+)
+"""What is no question of its own, but more of the one before."""
+ORDERS = re.compile(r"\b(?:post|send|tell|remind|schedule|every|canvas|remember)\b", re.IGNORECASE)
 LONGEST = 4_000
 """Characters of a message that are read: what rules look for in longer ones takes them seconds."""
 HEADER = re.compile(
@@ -146,6 +153,17 @@ def in_common(waiting: list[Turn]) -> list[Turn]:
     for turn in waiting:
         turn.steps, turn.notes = steps, notes
     return waiting
+
+
+def with_more(waiting: list[Turn]) -> list[Turn]:
+    """The same, with what was said more of the first question while it was worked on as a part of it."""
+    first, *others = waiting
+    if ORDERS.search(first.text):
+        return waiting
+    more = [turn for turn in others if MORE.fullmatch(turn.text) and not turn.files]
+    if more:
+        first.text = " ".join([first.text.rstrip(" .?!"), *(turn.text for turn in more)])
+    return [first, *(turn for turn in others if turn not in more)]
 
 
 def _arguments(text: str) -> dict[str, Any]:

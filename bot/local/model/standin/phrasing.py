@@ -31,7 +31,7 @@ _NOUN = (
 )
 IT = rf"(?:it|this|that|these|them|both|(?:(?:the|this|that|these|both|two|my|our|all|attached) )*{_NOUN}|[\w.-]+\.\w{{2,4}})"
 GIST = phrase(
-    rf"(?:(?:summari[sz]e|sum up|describe|explain|read|open|fetch|look at|about)\b ?)?{IT}?(?: ?(?:briefly|in (?:one|two|three|a few) sentences?))?|"
+    rf"(?:(?:summari[sz]e|sum up|describe|explain|read|open|fetch|look at|about)\b ?)?{IT}?(?: ?(?:briefly|in (?:one|two|three|a few|\d+) (?:sentences?|bullets?|bullet points|points|lines)))?|"
     rf"(?:(?:give me|what(?:['’]s| is| are)) )?(?:(?:a|an|the) )?(?:short |brief |quick )?(?:summary|overview|gist|key points|main points|tl;?dr)(?: of {IT})?|"
     rf"what(?:['’]s| is| are)(?: in| inside| on)?(?: {IT})?(?: about)?|what does(?: {IT})? (?:say|contain|mean)|\(no (?:words|text)\b.*"
 )
@@ -75,7 +75,8 @@ def channel_of(said: str) -> str:
 
 def shown_channel(channel: str) -> str:
     """A channel as an answer names it: an id tells people nothing."""
-    return channel if channel.startswith("#") else "that channel"
+    is_id = re.fullmatch(r"#?[CGD][A-Z0-9]{8,}", channel)
+    return "that channel" if is_id or not channel.startswith("#") else channel
 
 
 def in_quotes(name: str) -> str:

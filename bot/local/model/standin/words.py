@@ -10,7 +10,7 @@ _STOP = (
     "a an the of in on at to for from and or is are was were be been do does did has have had i me "
     "my we our you your it its this that these those with about as by please can could would what "
     "which who how when where why show tell give get make find list there all any some just only "
-    "not no so if then than more most us them they he she will shall may might"
+    "not no so if then than more most us them they he she will shall may might must"
 )
 STOP = frozenset(_STOP.split())
 SYNONYMS = (
