@@ -35,7 +35,7 @@ def bound(scan: Scan, column: str, number: str = "x") -> Filter:
 def told_by(query: Query, names: list[Name]) -> Query | None:
     """The figures by these columns and at most one period."""
     groups = tuple(name.group for name in names if name.group)
-    periods = [name.period for name in names if not name.group]
+    periods = [name.period for name in names if name.period != query.period and not name.group]
     if len(periods) + (query.period is not None) > 1 or {*groups} & {*query.groups}:
         return None
     return replace(query, groups=(*query.groups, *groups), period=next(iter(periods), query.period))
@@ -267,6 +267,7 @@ _LINES: tuple[tuple[str, Modify], ...] = (
     (r"how many (?:(?:are|were) (?:there|that)|of (?:them|these|those)|is that) ", _how_many),
     (r"(?:that |who |which |were |was |are |have )*{D}", _main_date),
     (r"(?:of|for|from|in) (?:all )?(?:the |our )?{N}", _same),
+    (r"(?:(?:show|with|as|in) )?(?:a|the) table ", _same),
     (r"{SOLD}", _same),
     (r"(?:and|,|please|thanks|thank you|too|again) ", _same),
 )  # fmt: skip

@@ -37,7 +37,8 @@ def talks(view: View, asked: Sentence) -> Iterator[Talk]:
 def this_thread(view: View) -> Talk:
     """What people said here."""
     told = view.do("read_thread", "I read this thread first.", fresh=True, limit=100)
-    return _talk(view, "this thread", told)
+    talk = _talk(view, "this thread", told)  # whose first message says that it has replies
+    return replace(talk, messages=[replace(each, is_answered=False) for each in talk.messages])
 
 
 def _channel(view: View, asked: Sentence) -> Talk:

@@ -77,7 +77,7 @@ def is_asked(view: View) -> bool:
         return False
     if asked.place.channel or asked.place.here:
         return True
-    of_talk = asked.kind in ("said", "decision") and not view.turn.files
+    of_talk = asked.kind != "summary" and not view.turn.files
     # "Summarise it" is said of a file as well.
     return of_talk or not (view.files or any(step.tool in DATA for step in view.earlier))
 
