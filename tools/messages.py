@@ -24,7 +24,12 @@ from bot.toolkit import (
 _LATEST = timedelta(days=120)  # Slack's own bound
 
 _Channel = Field(min_length=1, max_length=80, description="Name or id of a channel the bot is in.")
-_Text = Field(min_length=1, max_length=4_000, description="The whole message, as Markdown.")
+_Text = Field(
+    min_length=1,
+    max_length=4_000,
+    description="The whole message, as Markdown. @Name and #channel, written as the asker did, mention "
+    "whom the asker mentioned; nobody else can be mentioned.",
+)
 _Thread = Field(description="To answer in a thread there: ts of its first message.")
 
 
@@ -49,6 +54,7 @@ async def _can_be_cancelled(call: Any, services: Services) -> None:
     mutates=True,
     sensitive=True,
     standing=("channel",),
+    mentions="text",
     timeout=60.0,
     title="Post in {channel}",
     check=_can_be_posted,
@@ -72,6 +78,7 @@ async def post_message(
     mutates=True,
     sensitive=True,
     standing=("channel",),
+    mentions="text",
     timeout=60.0,
     title=lambda arguments: f"Post in {arguments.channel} on {_said(arguments.at)}",
     check=_can_be_scheduled,

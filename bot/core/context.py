@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
+from bot.core.mentions import Mention
 from bot.core.request import Request
 
 
@@ -18,11 +19,13 @@ class RequestContext:
     `max_response_size` is in characters of tool output; `context_window` in tokens; `usage_ratio`
     is the share of the window in use (0–1); `deadline` is on the monotonic clock of the event
     loop, in seconds; `idempotency_key` is that of the tool call in progress, the same on a resume,
-    and `approved_by` the user who said yes to it, "" when nobody was asked.
+    `joined` are the requests that the run has taken in beside its own, and grows with them;
+    `approved_by` is the user who said yes to it, "" when nobody was asked.
     """
 
     request: Request
     run_id: str
+    joined: Sequence[Request] = ()
     max_response_size: int = 20_000
     context_window: int = 0
     usage_ratio: float = 0.0
@@ -34,6 +37,16 @@ class RequestContext:
     approved_by: str = ""
     dry_run: bool = False
     extra: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def requests(self) -> Sequence[Request]:
+        """All that the run is to answer."""
+        return (self.request, *self.joined)
+
+    @property
+    def mentioned(self) -> tuple[Mention, ...]:
+        """Whom the person who asks mentioned."""
+        return tuple(mention for each in self.requests for mention in each.mentioned)
 
     @property
     def request_id(self) -> str:

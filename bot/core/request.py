@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from bot.core.ids import new_id
+from bot.core.mentions import Mention
 from bot.core.redaction import redacted
 
 
@@ -77,7 +78,8 @@ class Request(BaseModel):
     answers no longer hold, the newest last: its message is taken over, and theirs go. The request
     before is then `superseded`. One that was taken back while it waited for a
     person is `withdrawn`. `private` means that only `user` may see the answer. A `late` one was
-    found after nothing had listened for a while. `quoted` is the message that was forwarded with
+    found after nothing had listened for a while. `mentioned` are those whom `user` mentioned in it,
+    and no one else did. `quoted` is the message that was forwarded with
     it, or that a shortcut was used on. `response_type` names what is wanted (C3); with a
     `response_schema`, it is data of that JSON schema. `suggested` means that its text is the
     model's, which `user` took up by a press of a button. `trace` is the W3C traceparent of the span
@@ -99,6 +101,7 @@ class Request(BaseModel):
     place: str = "Slack"
     beside: str = ""
     text: Redacted
+    mentioned: tuple[Mention, ...] = ()
     quoted: Redacted = ""
     files: tuple[FileRef, ...] = ()
     private: bool = False

@@ -77,6 +77,7 @@ class AskedBefore:
         together = {
             "own": new.text,
             "text": NEXT_MESSAGE.join(text for _, text in every),
+            "mentioned": (*new.mentioned, *(m for each in self.beside for m in each.now.mentioned)),
             "quoted": "\n\n".join(request.quoted for request, _ in every if request.quoted),
             "files": tuple(file for request, _ in every for file in request.files),
         }

@@ -13,9 +13,10 @@ from pydantic import BaseModel
 from typing_extensions import override
 
 from bot.agent.hooks import Approved, Hooks, Permission, Undecided
-from bot.core.approvals import Approval, Decision, Verdict, canonical, digest
+from bot.core.approvals import NOTIFIES, Approval, Decision, Verdict, canonical, digest
 from bot.core.context import current_request
 from bot.core.errors import CorruptValue
+from bot.core.mentions import has_other_names, mentioned_in
 from bot.core.request import Request
 from bot.runs.channels import ChannelSettings
 from bot.runs.outgoing import Outgoing
@@ -117,6 +118,11 @@ class Confirming(Hooks):
         if self._outgoing.may_carry(tool, arguments):
             fixed = None  # each address is another question
         values = {name: json.loads(given)[name] for name in fixed or ()}
+        text = str(getattr(arguments, tool.mentions)) if tool.mentions else ""
+        mentions = mentioned_in(text, current_request().mentioned)
+        people = [each for each in mentions if each.is_of_a_person]
+        if tool.mentions and fixed is not None:
+            fixed, values = (*fixed, NOTIFIES), values | {NOTIFIES: [each.id for each in people]}
         return Approval(
             id=current_request().idempotency_key,
             thread_key=self._request.thread_key,
@@ -130,6 +136,8 @@ class Confirming(Hooks):
             expires=int(time.time() + self._policy.approval_hours * 3_600),
             standing="" if fixed is None else digest(tool.name, json.dumps(values)),
             fixed=fixed or (),
+            notifies=tuple(each.shown for each in people),
+            other_names=has_other_names(text, mentions),
         )
 
 

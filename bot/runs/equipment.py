@@ -120,7 +120,7 @@ class Equipment:
             response_type=ResponseType.of(request),
             limits=limits,
             interrupt=interrupt,
-            context=context,
+            context=replace(context, joined=steering.joined),
             history=lambda: self.beginnings.history(request),
             instructions=prompts.instructions(here.instructions),
             hooks=replace(hooks, hooks=(spending, steering, *hooks.hooks, outgoing, confirming)),

@@ -142,6 +142,7 @@ class Asking:
                 "again": how,
                 **_AS_NEW,
                 "action_token": "",  # of the person who asked before
+                "mentioned": kept.mentioned if kept.user == user else (),
                 "user": person.id,
                 "author": person.name,
                 "locale": person.locale,

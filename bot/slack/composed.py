@@ -1,5 +1,6 @@
 """What a model wrote for others to read, safe to keep and to post: no image is loaded, and only
-addresses that the person who asked wrote are links. What may stand in it is decided now, whenever
+addresses that the person who asked wrote are links, only whom they mentioned is mentioned in a
+message. What may stand in it is decided now, whenever
 it is shown. Under a message stands who wanted it.
 """
 
@@ -9,6 +10,7 @@ from typing import Any
 
 from bot.core.context import current_request
 from bot.core.errors import ToolError
+from bot.core.mentions import mentioned_in
 from bot.runs.outcomes import written_links
 from bot.slack.render import words
 from bot.slack.render.links import LinkGate
@@ -21,7 +23,9 @@ _EMPTY = "The text is empty; there is nothing to write."
 
 def message(text: str) -> dict[str, Any]:
     """The arguments of a message. Raises ToolError for an empty one."""
-    part = Part([piece.block for piece in markdown_pieces(clean(text), _gate())], clean(text))
+    call, said = current_request(), clean(text)
+    gate = LinkGate(_links(), mentioned_in(said, call.mentioned))
+    part = Part([piece.block for piece in markdown_pieces(said, gate)], said)
     if not part.blocks:
         raise ToolError(_EMPTY)
     return {
@@ -34,7 +38,7 @@ def message(text: str) -> dict[str, Any]:
 
 def document(text: str) -> dict[str, str]:
     """The content of a canvas. Raises ToolError for an empty one."""
-    written = safe_markdown(clean(text), _gate())
+    written = safe_markdown(clean(text), LinkGate(_links()))
     if not written:
         raise ToolError(_EMPTY)
     return {"type": "markdown", "markdown": written}
@@ -49,5 +53,5 @@ def _wanted_by() -> str:
     return f"{asked} · {words.APPROVED_BY.format(person=call.approved_by)}"
 
 
-def _gate() -> LinkGate:
-    return LinkGate(frozenset(written_links(current_request().request)))
+def _links() -> frozenset[str]:
+    return frozenset(written_links(*current_request().requests))

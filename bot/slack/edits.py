@@ -130,6 +130,7 @@ class Edits:
                 "id": f"{old.id.partition(EDIT)[0]}{EDIT}{edited.replace('.', '')}",
                 "ts": edited,
                 "text": text,
+                "mentioned": await self._intake.mentioned(str(now.get("text") or "")),
                 "again": Again.EDITED,
                 "replaces": asked.runs,
                 "message": str(now["ts"]),

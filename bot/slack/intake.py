@@ -10,6 +10,7 @@ from typing import Protocol
 
 from bot.core.approvals import Approval
 from bot.core.errors import NotPermitted, StoreUnavailable
+from bot.core.mentions import Mention
 from bot.core.request import Entry, Request
 from bot.runs.auditing import Record, refused
 from bot.runs.policy import Person
@@ -24,7 +25,7 @@ from bot.slack.posts import Event, action_token, is_direct, is_of_a_person
 from bot.slack.render import approval_words, words
 from bot.slack.render.approval import waits_behind, yes_typed
 from bot.slack.stopping import Stopping
-from bot.slack.text import question_from
+from bot.slack.text import mentions_from, question_from
 from bot.slack.turns import Turns
 from bot.slack.typed import is_stop, is_yes, may_be_of_else
 from bot.slack.workspaces import Slack
@@ -228,6 +229,10 @@ class Intake:
         """The question in a message's text."""
         return await question_from(text, bot=self._identity.user, name_of=self._name_of)
 
+    async def mentioned(self, text: str) -> tuple[Mention, ...]:
+        """Whom a message mentions, beside the bot."""
+        return await mentions_from(text, bot=self._identity.user, name_of=self._name_of)
+
     async def _request(
         self, event: Event, entry: Entry, person: Person, question: str, quoted: str
     ) -> Request:
@@ -242,6 +247,7 @@ class Intake:
             place=await self._access.place(event["channel"]),
             beside=await self._beside(event),
             text=question or words.ATTACHED_ONLY,
+            mentioned=await self.mentioned(str(event.get("text") or "")),
             quoted=quoted,
             files=file_refs(event.get("files") or ()),
             locale=person.locale,

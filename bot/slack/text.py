@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 import regex
 
+from bot.core.mentions import Mention
 from bot.core.unseen import without_unseen
 
 MAX_QUESTION = 40_000
@@ -28,6 +29,7 @@ _MARKS = regex.compile(r"(?<=\p{M}{30})\p{M}+")
 _LINE_ENDS = re.compile("\r\n?|[\u2028\u2029\x85]")
 
 _ENTITY = re.compile(r"<([^<>\n]{1,4000})>")
+_MENTION = re.compile(r"<(?:@([UW][A-Z0-9]+)|#([CG][A-Z0-9]+))(?:\|[^<>\n]*)?>")
 
 
 def clean(text: str) -> str:
@@ -104,6 +106,19 @@ def _special(command: str, label: str) -> str:
 
 def _unescape(text: str) -> str:
     return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+
+
+async def mentions_from(text: str, *, bot: str, name_of: NameOf) -> tuple[Mention, ...]:
+    """Whom, and which channels, a message mentions, the bot left out: each as `question_from` shows
+    it. Somebody's own angle brackets come from Slack as &lt; and mention nobody."""
+    written = _MENTION.finditer(without_mention(clean(text), bot))
+    ids = {each[0]: each[1] or each[2] for each in written}
+    return tuple(
+        [
+            Mention(id=id_, shown=clean(await decode(written, name_of)))
+            for written, id_ in list(ids.items())[:_MOST_NAMES]
+        ]
+    )
 
 
 async def question_from(text: str, *, bot: str, name_of: NameOf) -> str:

@@ -74,7 +74,7 @@ class Tool:
     seconds. `title` makes the one-line summary of a call for people from its arguments.
     `on_acquired` gives context that enters the conversation when the tool is acquired (D2).
     `narrowing` names the arguments that make its output smaller, `sends` those whose words go to
-    somebody outside. What a `foreign` tool returns was written by others, and is marked as data for
+    somebody outside, `mentions` the one in whose text those are called whom the asker mentioned. What a `foreign` tool returns was written by others, and is marked as data for
     the model. A call that is `for_everybody` changes what all in the workspace are told: for admins.
     `check` raises ToolError for a call that cannot succeed, before anybody is asked to approve it.
     """
@@ -98,6 +98,7 @@ class Tool:
     narrowing: tuple[str, ...] = ()
     standing: tuple[str, ...] | None = None
     sends: tuple[str, ...] = ()
+    mentions: str = ""
     foreign: bool = False
     for_everybody: Callable[[Any], bool] | None = None
     check: Check | None = None
@@ -180,6 +181,7 @@ def tool(
     narrowing: tuple[str, ...] = (),
     standing: tuple[str, ...] | None = None,
     sends: tuple[str, ...] = (),
+    mentions: str = "",
     foreign: bool = False,
     for_everybody: Callable[[Any], bool] | None = None,
     check: Check | None = None,
@@ -191,7 +193,7 @@ def tool(
     characters, is a format string over the arguments, or a function of the validated arguments.
 
     Raises ToolDefinitionError, naming the tool, when strict mode cannot express a parameter, and
-    when `title`, `narrowing`, `standing` or `sends` name one that is not there.
+    when `title`, `narrowing`, `standing`, `sends` or `mentions` name one that is not there.
     """
 
     def decorate(function: Callable[..., R_co]) -> _Decorated[R_co]:
@@ -207,11 +209,14 @@ def tool(
             narrowing=narrowing,
             standing=standing,
             sends=sends,
+            mentions=mentions,
             foreign=foreign,
             for_everybody=for_everybody,
             check=check,
         )
-        _check_names(made, title, (*narrowing, *(standing or ()), *sends))
+        _check_names(
+            made, title, (*narrowing, *(standing or ()), *sends, *filter(None, (mentions,)))
+        )
         return _Decorated(function, made)
 
     return decorate
@@ -279,7 +284,7 @@ def _check_names(made: Tool, title: str | Callable[[Any], str], further: tuple[s
         named |= {re.split(r"[.\[]", field)[0] for field in fields}
     if unknown := named - made.arguments.model_fields.keys():
         raise ToolDefinitionError(
-            f"Tool {made.name}: title, narrowing, standing or sends name {', '.join(sorted(unknown))}, "
+            f"Tool {made.name}: title, narrowing, standing, sends or mentions name {', '.join(sorted(unknown))}, "
             "which is none of its parameters."
         )
 

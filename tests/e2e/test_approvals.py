@@ -32,6 +32,20 @@ def test_a_card_is_approved_and_then_it_is_posted(page: Page) -> None:
     expect(page.get_by_test_id("message").last).to_contain_text("Asked for by @Ada Lovelace")
 
 
+def test_whom_the_asker_mentioned_is_notified_by_a_post(page: Page) -> None:
+    """The card says so, and the post is a mention and a link, as in Slack."""
+    say(page, 'post "Hi @Ben Okafor, see #random, not @Nobody" in #sales')
+    panel = page.get_by_test_id("thread-panel")
+    card = panel.get_by_test_id("message").filter(has_text="may I do this?")
+    expect(card).to_contain_text("Notifies @Ben Okafor. Other names in this text are plain words.")
+    card.get_by_role("button", name=re.compile("^Approve:")).click()
+    panel.get_by_role("link", name="Message in #sales").click()
+    posted = page.get_by_test_id("message").last
+    expect(posted.locator(".mention").first).to_have_text("@Ben Okafor")
+    expect(posted.get_by_role("link", name="#random")).to_be_visible()
+    expect(posted).to_contain_text("not @Nobody")
+
+
 def test_what_is_denied_is_not_done_and_said_so(page: Page) -> None:
     """The card says who decided; nothing is posted, and the answer does not pretend it was."""
     say(page, 'post "We ship on Sunday." in #sales')

@@ -128,7 +128,7 @@ class ReadMarks:
 
 def takes_part(user: str, thread: Sequence[Json]) -> bool:
     """Whether the person wrote in the thread, or was called into it."""
-    return any(m.get("user") == user or f"<@{user}>" in _said(m) for m in thread)
+    return any(m.get("user") == user or _names(user, m) for m in thread)
 
 
 def is_below(message: Json) -> bool:
@@ -141,11 +141,16 @@ def _count_calls(user: str, channel: Channel, messages: Sequence[Json]) -> int:
 
 
 def _calls(user: str, channel: Channel, message: Json) -> bool:
-    said = _said(message)
-    return channel.is_direct or f"<@{user}>" in said or bool(_EVERYBODY.search(said))
+    everybody = _EVERYBODY.search(_said(message))
+    return channel.is_direct or bool(everybody) or _names(user, message)
+
+
+def _names(user: str, message: Json) -> bool:
+    return re.search(rf"(?<!\\)<@{user}>", _said(message)) is not None
 
 
 def _said(message: Json) -> str:
-    """Where people can be called: the text, and the sections of an app's message."""
-    sections = [b.get("text") for b in message.get("blocks") or () if b["type"] == "section"]
-    return "\n".join([str(message.get("text") or ""), *map(str, sections)])
+    """Where people can be called: the text, and what an app's message says in blocks."""
+    blocks = message.get("blocks") or ()
+    said = [each.get("text") for each in blocks if each["type"] in ("section", "markdown")]
+    return "\n".join([str(message.get("text") or ""), *map(str, said)])

@@ -41,6 +41,8 @@ def approval_part(asked: Asked) -> Part:
     values = unsaid(values_of(approval), redacted(approval.title))
     blocks = [_section(_headline(approval, decision))]
     blocks += [_argument(each) for each in values[:_MOST_FIELDS]]
+    if notifies := _notifies(approval):
+        blocks.append(context(notifies).block)
     if decision is None:
         blocks.append(_buttons(approval, cut=_is_cut(values)))
         blocks.append(context(_terms(approval)).block)
@@ -94,6 +96,15 @@ def parked_part(progress: Progress, approvals: Sequence[Approval], *, thread_key
         stop_button(thread_key),
     ]
     return Part(blocks, approval_words.PARKED)
+
+
+def _notifies(approval: Approval) -> str:
+    """Whom the text calls, by name: a mention on the card would call them already."""
+    if not approval.notifies:
+        return approval_words.NOTIFIES_NOBODY if approval.other_names else ""
+    people = format_list([_plain(each) for each in approval.notifies], locale="en_GB")
+    others = [approval_words.OTHER_NAMES] if approval.other_names else []
+    return " ".join([approval_words.NOTIFIES.format(people=people), *others])
 
 
 def _is_cut(values: Sequence[Value]) -> bool:

@@ -21,7 +21,16 @@ APPROVAL_ASKED_DIRECT = "May I do this?\n{title}"
 APPROVE, APPROVE_THREAD, DENY = "Approve", "Approve for this thread", "Deny"
 SHOW_ALL, SHOW_ALL_TITLE, SHOW_ALL_CLOSE = "Show all", "What would be done", "Close"
 DETAILS = "Details"
-ARGUMENTS = {"at": "When", "cron": "When", "canvas": "Canvas id", "section": "Part"}
+ARGUMENTS = {
+    "at": "When",
+    "cron": "When",
+    "canvas": "Canvas id",
+    "section": "Part",
+    "notifies": "People notified",
+}
+NOTIFIES = ":bell: Notifies {people}."
+OTHER_NAMES = "Other names in this text are plain words."
+NOTIFIES_NOBODY = "Names in this text are plain words: nobody is notified. Who is to be notified has to be mentioned in your question."
 NO_ARGUMENTS = "It takes no details."
 EMPTY_VALUE = "(empty)"
 CUT_AT = " (beginning; {count:,} characters in all)"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pydantic import BaseModel, ConfigDict
 
 from bot.core.budgets import OverBudget
+from bot.core.mentions import Mention
 from bot.slack.render import words
 from bot.slack.render.links import Link, LinkGate
 from bot.slack.render.parts import Block, shortened
@@ -139,8 +140,8 @@ def _plain(text: str) -> Block:
 def _without_addresses(question: str) -> str:
     """Who presses the button asks it as their own, and addresses that people write may be posted
     as links: those of a model must not become such by a press."""
-    pieces = LinkGate().pieces(question)  # which permits no link
-    texts = ("" if isinstance(piece, Link) else piece.text for piece in pieces)
+    pieces = LinkGate().pieces(question)  # which permits none
+    texts = ("" if isinstance(piece, Link | Mention) else piece.text for piece in pieces)
     return " ".join("".join(texts).split())
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from bot.core.mentions import Mention
 from bot.core.redaction import redacted
 from bot.slack.render.links import Code, Link, LinkGate, Piece, Text, shown
 from bot.slack.render.markdown import code_span, side_by_side
@@ -91,5 +92,5 @@ def _written(piece: Piece) -> str:
             return _SPECIAL.sub(lambda found: f"\\{found[0]}", text)
         case Code(text):
             return code_span(text)
-        case Link():  # none is permitted
+        case Link() | Mention():  # none is permitted
             return ""

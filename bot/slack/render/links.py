@@ -8,9 +8,11 @@ and one that is not allowed is shown as code, which Slack does not link.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
+
+from bot.core.mentions import Mention, split
 
 _ADDRESS = re.compile(
     r"<(?P<angle>[a-zA-Z][a-zA-Z0-9+.-]{0,20}:[^<>|\s]+)(?:\|(?P<label>[^<>\n]*))?>"
@@ -55,28 +57,38 @@ class Code:
     text: str
 
 
-Piece = Text | Link | Code
+Piece = Text | Link | Code | Mention
 
 
 class LinkGate:
-    """Knows the addresses that may be links.
+    """Knows the addresses that may be links, and who may be mentioned.
 
     Compared without fragment and without regard to the case of scheme and host. A place within an
     allowed document that nobody has named is left out of the link: the page reads it when it opens,
     and could have it carry something away.
     """
 
-    def __init__(self, allowed: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self, allowed: frozenset[str] = frozenset(), mentions: Sequence[Mention] = ()
+    ) -> None:
         self._allowed = {_same(url) for url in allowed}
         self._places = {url.partition("#")[2] for url in allowed}
+        self._mentions = mentions
 
     def permits(self, url: str) -> bool:
         """True when `url` may be posted as a link."""
         return url.lower().startswith(("https://", "http://")) and _same(url) in self._allowed
 
     def pieces(self, text: str) -> Iterator[Piece]:
-        """`text` cut into text, links that may be posted, and addresses that may only be shown."""
-        text = without_broadcasts(text)
+        """`text` cut into text, what may be posted as links and mentions, and addresses that may only
+        be shown."""
+        for part in split(without_broadcasts(text), self._mentions):
+            if isinstance(part, Mention):
+                yield part
+            else:
+                yield from self._addressed(part)
+
+    def _addressed(self, text: str) -> Iterator[Piece]:
         last = 0
         for found in _ADDRESS.finditer(text):
             address, rest = _trimmed(found)
@@ -185,3 +197,5 @@ def _as_mrkdwn(piece: Piece) -> str:
         case Link(url, label):
             clean_label = escape_mrkdwn(label).replace("|", "¦")
             return f"<{escape_mrkdwn(url)}|{clean_label}>"
+        case Mention():
+            return piece.markup

@@ -14,6 +14,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
+from bot.core.mentions import Mention
 from bot.slack.render.links import Code, Link, LinkGate, Piece, Text
 
 _MAX_NESTING = 40
@@ -123,6 +124,8 @@ def _piece(piece: Piece) -> str:
             return code_span(text)
         case Link(url, label):
             return f"[{escaped(_flat(label))}]({url})"
+        case Mention():
+            return piece.markup
 
 
 def _flat(label: str) -> str:

@@ -267,6 +267,7 @@ def test_markdown_knows_tables_strikethrough_and_mentions():
     html = str(markdown("| a | b |\n|---|---:|\n| 1 | <@U2> |\n\n~~old~~ :tada:", SCENE))
     assert '<td class="align-right"><span class="mention">@Ben</span></td>' in html
     assert "<s>old</s> 🎉" in html
+    assert str(markdown(r"\<@U2> \<\!here>", SCENE)) == "<p>&lt;@U2&gt; &lt;!here&gt;</p>\n"
 
 
 def test_a_chart_draws_each_series_and_lists_its_numbers():

@@ -23,6 +23,15 @@ async def test_what_calls_for_somebody_is_counted_until_they_see_it(browser):
         assert (await live.until("sidebar"))["html"].count("data-calls") == 1
 
 
+async def test_an_apps_message_calls_whom_its_blocks_mention(browser):
+    """Not whom it names with a backslash before, which Slack shows as it is written."""
+    for said, calls in ((rf"\<@{ADA}> look", 0), (f"**<@{ADA}>** look", 1)):
+        blocks = [{"type": "markdown", "text": said}]
+        await browser.slack("chat.postMessage", channel=GENERAL, text="look", blocks=blocks)
+        sidebar = await browser.text("/page/sidebar", user=ADA)
+        assert sidebar.count('data-calls="1"') == calls
+
+
 async def test_only_a_message_that_one_sees_is_marked_unread(browser):
     """What the page is sent stands in no mark that every sidebar after it is drawn from."""
     _, said = await browser.say("secret", channel=FINANCE)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.slack.contents import said_in
-from bot.slack.text import MAX_QUESTION, cap, clean, decode, question_from
+from bot.slack.text import MAX_QUESTION, cap, clean, decode, mentions_from, question_from
 
 
 async def name_of(user: str) -> str:
@@ -61,6 +61,17 @@ async def test_slacks_markup_reads_as_people_see_it():
         "@Ada and @ben in #general: <b> & this (https://x.example/?a=1&b=2) "
         "https://y.example a@b.example @here @sales 14 Nov 1 < 2"
     )
+
+
+async def test_who_is_mentioned_is_known_as_the_question_shows_it():
+    """Neither the bot, nor everybody, nor what somebody typed in angle brackets of their own."""
+    text = "<@B1> ask <@U1>, <@U2|ben>, <@U1> in <#C1|general> &lt;@U3&gt; <!here> <!subteam^S1|@sales>"
+    found = await mentions_from(text, bot="B1", name_of=name_of)
+    assert [(each.id, each.shown) for each in found] == [
+        ("U1", "@Ada"),
+        ("U2", "@ben"),
+        ("C1", "#general"),
+    ]
 
 
 async def test_the_bots_own_mention_is_not_part_of_the_question():

@@ -6,6 +6,7 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
+from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from markupsafe import Markup, escape
 
@@ -14,6 +15,7 @@ from bot.local.page.render.scene import Scene
 from bot.local.page.render.text import clean, emoji, safe_url
 
 _MENTION = re.compile(r"<[@#!][^<>\n]+>")
+_ESCAPED = "\ue000"  # a "<" that was written with a backslash, and begins no mention
 
 
 def markdown(text: object, scene: Scene) -> Markup:
@@ -30,9 +32,20 @@ def _text(_: RendererHTML, tokens: Sequence[Token], i: int, __: Any, env: dict[s
     parts, last = [], 0
     content = tokens[i].content
     for found in _MENTION.finditer(content):
-        parts += [escape(emoji(content[last : found.start()])), mrkdwn(found[0], env["scene"])]
+        parts += [_words(content[last : found.start()]), mrkdwn(found[0], env["scene"])]
         last = found.end()
-    return "".join([*parts, escape(emoji(content[last:]))])
+    return "".join([*parts, _words(content[last:])])
+
+
+def _words(text: str) -> Markup:
+    return escape(emoji(text.replace(_ESCAPED, "<")))
+
+
+def _mark_escaped(state: StateCore) -> None:
+    """Before what was escaped is text like any other."""
+    for token in (each for block in state.tokens for each in block.children or ()):
+        if token.type == "text_special" and token.content == "<":
+            token.content = _ESCAPED
 
 
 def _link_open(
@@ -85,6 +98,7 @@ def _parser() -> MarkdownIt:
     }  # fmt: skip
     for name, rule in rules.items():
         parser.add_render_rule(name, rule)
+    parser.core.ruler.before("text_join", "mark_escaped", _mark_escaped)
     return parser
 
 

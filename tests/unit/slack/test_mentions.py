@@ -1,0 +1,44 @@
+"""Where a text mentions those whom the asker mentioned (reliability 11)."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.core.mentions import Mention, has_other_names, mentioned_in
+from bot.slack.render.links import LinkGate
+from bot.slack.render.markdown import safe_markdown
+
+BEN, BENNY = Mention(id="U1", shown="@Ben"), Mention(id="U2", shown="@Ben.O")
+ROOM = Mention(id="C1", shown="#random")
+ALL = (BEN, BENNY, ROOM)
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("Hi @Ben, **@Ben.O** and _#random_!", "Hi <@U1>, **<@U2>** and _<#C1>_!"),
+        ("(@Ben)", "(<@U1>)"),
+        ("- @Ben\n- b", "- <@U1>\n- b"),
+        ("@Benny #random-ish x@Ben", r"@Benny #random-ish x@Ben"),
+        ("`@Ben`", "`@Ben`"),
+        ("<@U1> <#C1>", r"\<@U1> \<#C1>"),
+        ("&#64;Ben", "@Ben"),
+    ],
+)
+def test_names_become_mentions_as_the_asker_wrote_them(text: str, written: str) -> None:
+    gate = LinkGate(frozenset(), mentioned_in(text, ALL))
+    assert safe_markdown(text, gate) == written
+
+
+def test_a_name_of_several_is_nobodys() -> None:
+    other = Mention(id="U3", shown="@Ben")
+    assert mentioned_in("Hi @Ben", (BEN, other)) == ()
+    assert mentioned_in("Hi @Ben", (BEN, BEN)) == (BEN,)
+
+
+@pytest.mark.parametrize(
+    ("text", "others"),
+    [("Hi @Ben", False), ("Hi @Chris", True), ("a@b.example", False), ("<!here>", True)],
+)
+def test_what_else_looks_like_a_mention_is_known(text: str, others: bool) -> None:
+    assert has_other_names(text, (BEN,)) is others
