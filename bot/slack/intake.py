@@ -93,7 +93,8 @@ class Intake:
             return
         thread = event.get("thread_ts") or event["ts"]
         try:
-            async with self._turns.of(self._thread_key(event["channel"], thread)):
+            key = self._thread_key(event["channel"], thread)
+            async with self._turns.of(key, float(event["ts"])):
                 await self._take_in(event, event_id, late=late)
         except StoreUnavailable:
             if event["type"] == "app_mention" or is_direct(event):

@@ -18,6 +18,7 @@ ROWS = {
         ("one mention as two events", "one run", "unit/slack/test_intake.py::test_a_mention_becomes_one_request_though_slack_sends_two_events"),
         ("a retry of what was never seen", "it is run", "unit/slack/test_intake.py::test_nothing_is_acknowledged_before_it_is_kept"),
         ("events out of order", "answered in the order of the messages", "faults/test_matrix.py::test_messages_are_answered_in_the_order_they_were_written"),
+        ("one that could not be kept, with others behind it", "in its place", "faults/test_matrix.py::test_a_message_that_is_not_taken_in_at_once_keeps_its_place"),
         ("429 with Retry-After", "waits, one message", "faults/test_delivery.py::test_slack_asks_to_slow_down"),
         ("429 on every call while 20 runs are under way", "each has its answer, once", "faults/test_delivery.py::test_slack_puts_off_every_call_while_twenty_runs_are_under_way"),
         ("429 while streaming", "what comes meanwhile goes out together", "unit/slack/test_streams.py::test_under_a_rate_limit_what_comes_meanwhile_goes_out_together"),
@@ -110,6 +111,8 @@ Written by `python -m tests.faults.matrix`; a test sees that every test named he
 
 Known and open: a worker whose clock is wrong by more than its lease takes over threads that are
 served (the engine's library compares clocks of workers; run NTP): nothing doubles, it costs time.
+A message that was kept only when Slack delivered it again is answered behind one that was written
+after it and is worked on by then: nobody's run waits for what may never come.
 What only one person sees cannot be looked for, so after a lost reply it may be shown to them twice.
 """
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
 
+from bot.core import failpoints
 from bot.local.model import ModelRequest, Reply, finish, held
 from bot.local.workspace import ADA
 from bot.local.workspace.record import Effect
@@ -11,10 +13,11 @@ from bot.runs.channels import ChannelSettings
 from bot.runs.engine import EngineOptions
 from bot.slack.render.words import STATUS_IN_LINE
 from tests.faults.matrix import PAGE, ROWS, TESTS, page
-from tests.support.deployment import deployed
+from tests.support.deployment import Deployment, deployed
 from tests.support.runs import answer
 
 SALES = "C0SALES001"
+_NUMBER = re.compile(r"Number (\d)")
 
 
 def test_the_page_is_up_to_date() -> None:
@@ -36,13 +39,20 @@ def is_begun(effect: Effect) -> bool:
     return effect.method == "agents.sessions.setStatus" and effect.args["status"] == "processing"
 
 
+def _repeats(request: ModelRequest) -> Reply:
+    return finish(answer(f"Answer to {_NUMBER.findall(request.text)[-1]}"))
+
+
+def _order(bot: Deployment, thread: str) -> str:
+    return "".join(m["text"].removeprefix("Answer to ")[0] for m in bot.terminals(SALES, thread))
+
+
 async def test_messages_are_answered_in_the_order_they_were_written(redis_url) -> None:
     """Slack promises no order of events: what came late but was written before is answered before."""
     go = asyncio.Event()
 
     def brain(request: ModelRequest) -> Reply:
-        words = request.input[-1]["content"]
-        return held(finish(answer(f"Answer to {words.split('Number ')[-1]}")), go)
+        return held(_repeats(request), go)
 
     each_by_itself = {"default": ChannelSettings(during_run="queue")}
     async with deployed(brain, redis_url, channels=each_by_itself) as bot:
@@ -56,8 +66,25 @@ async def test_messages_are_answered_in_the_order_they_were_written(redis_url) -
         await bot.ws.until(lambda: sum(map(is_begun, bot.ws.effects)) == 4)
         go.set()
         await bot.answered(SALES, root, 4, seconds=40)
-        texts = [m["text"].split("Answer to ")[1].split()[0] for m in bot.terminals(SALES, root)]
-        assert texts == sorted(texts)
+        assert _order(bot, root) == "0123"
+
+
+async def test_a_message_that_is_not_taken_in_at_once_keeps_its_place(
+    redis_url, tmp_path, monkeypatch
+) -> None:
+    """A mention comes as two events: the second takes in what the first one failed to, before what
+    was written after it and waits already."""
+    monkeypatch.setattr(failpoints, "_orders", tmp_path)
+    each_by_itself = {"default": ChannelSettings(during_run="queue")}
+    async with deployed(_repeats, redis_url, channels=each_by_itself) as bot:
+        root = await bot.ask(ADA, SALES, "Number 0")
+        await bot.answered(SALES, root)
+        (tmp_path / "request-submitting").write_text("raise", "utf-8")
+        for number in (1, 2, 3):
+            await bot.ask(ADA, SALES, f"Number {number}", root)
+        await bot.answered(SALES, root, 4)
+        assert (tmp_path / "request-submitting.taken").exists()
+        assert _order(bot, root) == "0123"
 
 
 async def test_a_token_that_is_refused_for_a_while(redis_url) -> None:
