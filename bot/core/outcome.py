@@ -80,7 +80,7 @@ class Outcome(BaseModel):
     or what there is to say of a whole answer.
     `silent` says why nothing is posted of it, `stopped_by` which person stopped it, if one did.
     `found` are the steps of a run that somebody stopped, with what came out of each, and `draft` the
-    beginning of the answer it was writing.
+    beginning of the answer it was writing; `called_off` is what waited for a yes then.
     `links` are the addresses that may be posted as links: those that people or tools brought in.
     `charts` maps the handles named in the result to what they show.
     `changed` means that what cannot be taken back was done, or that people decided about it: to
@@ -103,6 +103,7 @@ class Outcome(BaseModel):
     silent: Silence | None = None
     stopped_by: str = ""
     draft: str = ""
+    called_off: tuple[str, ...] = ()
     totals: Totals = Totals()
     links: frozenset[str] = frozenset()
     charts: dict[str, Chart] = {}

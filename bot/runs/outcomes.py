@@ -61,6 +61,7 @@ def without_secrets(outcome: Outcome) -> Outcome:
         "note": redacted(outcome.note),
         "found": tuple(map(redacted, outcome.found)),
         "draft": redacted(outcome.draft),
+        "called_off": tuple(map(redacted, outcome.called_off)),
     }
     return outcome.model_copy(update=changes)
 

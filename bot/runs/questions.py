@@ -65,6 +65,10 @@ class Questions:
         """Take note of the answers that there are by now."""
         self._answered[:] = [each for each in await self._all() if each.decision]
 
+    async def undecided(self) -> list[Approval]:
+        """What people were asked and have not answered."""
+        return [each.approval for each in await self._all() if each.decision is None]
+
     @property
     def decided_changes(self) -> bool:
         """Whether people were asked about a change, as far as that is decided."""
@@ -102,8 +106,7 @@ class Questions:
         as it would have had it parked), LeaseLost and StoreUnavailable.
         """
         ends = tuple(f":{call_id}" for call_id in ids)  # which may hold colons themselves
-        open_ones = [each.approval for each in await self._all() if each.decision is None]
-        waiting = [each for each in open_ones if each.id.endswith(ends)]
+        waiting = [each for each in await self.undecided() if each.id.endswith(ends)]
         if not waiting:
             return
         try:

@@ -162,12 +162,15 @@ class Runner:
                 log.error("the model service ended a run: %s", ended.error, extra=ids)
             outcome = await outcome_of(ended, context, equipment.toolbox.artifacts, steering.joined)
             outcome = await spending.ending(outcome, ended.done)
-        stopper = stopped_by[0] if outcome.status is RunStatus.CANCELLED and stopped_by else ""
+        is_stopped = outcome.status is RunStatus.CANCELLED
+        stopper = stopped_by[0] if is_stopped and stopped_by else ""
+        called_off = [each.title for each in await asking.undecided()] if is_stopped else ()
         changed = asking.decided_changes or equipment.toolbox.made_changes(noting.findings.tools)
         totals = outcome.totals.model_copy(
             update={"seconds": max(0.0, outcome.totals.seconds - asking.waited)}
         )
         facts = {"changed": changed, "stopped_by": stopper, "totals": totals}
+        facts["called_off"] = tuple(called_off)
         outcome = noting.findings.added_to(outcome.model_copy(update=facts))
         after = caller_after(ended, caller, model=context.model, bound_to=bound_to(request))
         return await self._hushed(without_secrets(outcome), request), after

@@ -60,6 +60,17 @@ def test_what_is_denied_is_not_done_and_said_so(page: Page) -> None:
     expect(page.get_by_text("We ship on Sunday.")).to_have_count(0)
 
 
+def test_stop_calls_off_what_waits(page: Page) -> None:
+    """The word, typed while a card waits: the answer and the card say that nothing is done."""
+    say(page, 'post "We ship on Monday." in #sales')
+    panel = page.get_by_test_id("thread-panel")
+    expect(panel.get_by_role("button", name="Deny")).to_be_visible()
+    reply(page, "stop")
+    expect(panel).to_contain_text("Stopped. Not done: Post in #sales.")
+    expect(panel).to_contain_text("Off, and not done")
+    expect(panel.get_by_role("button", name="Deny")).to_have_count(0)
+
+
 def test_a_question_is_scheduled_told_of_and_cancelled(page: Page) -> None:
     """After a yes it stands in Home; by asking it is ended."""
     say(page, "every Monday at 9:30 what is 6 * 7?")

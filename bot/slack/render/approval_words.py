@@ -49,7 +49,7 @@ VERDICTS = {
     "standing": "Approved for this thread by {by}",
     "denied": ":no_entry: Denied by {by}",
     "expired": ":hourglass: Nobody decided in time, so it was not done",
-    "withdrawn": ":black_square_for_stop: Withdrawn: I no longer work on this",
+    "withdrawn": ":black_square_for_stop: Off, and not done: I no longer work on this",
 }
 MADE = {
     "begun": (":white_check_mark:", ""),
@@ -63,7 +63,7 @@ SETTLED = {
     "standing": "Approved for this thread: {title}",
     "denied": "Denied: {title}",
     "expired": "Nobody decided in time: {title}",
-    "withdrawn": "Withdrawn: {title}",
+    "withdrawn": "Not done: {title}",
 }
 """What a screen reader says of a card that was decided."""
 DENIED_BY_ITSELF = ":no_entry: Not done: {why}"

@@ -23,6 +23,7 @@ from bot.core.request import Request
 from bot.slack.render import words
 from bot.slack.render.action_items import action_pieces
 from bot.slack.render.answer import answer_pieces
+from bot.slack.render.arguments import CHANNEL
 from bot.slack.render.buttons import (
     again_buttons,
     feedback_buttons,
@@ -130,6 +131,7 @@ def _cleaned(outcome: Outcome) -> Outcome:
         "note": clean(outcome.note),
         "found": tuple(map(clean, outcome.found)),
         "draft": clean(outcome.draft),
+        "called_off": tuple(map(clean, outcome.called_off)),
         "charts": charts,
     }
     return outcome.model_copy(update=changes)
@@ -160,7 +162,7 @@ def _frame(outcome: Outcome, request: Request, gate: LinkGate) -> Frame:
             return Frame([context(f":warning: {note or words.PARTIAL}")], below)
         case RunStatus.CANCELLED:
             found = _found(outcome, gate)
-            lead = words.FOUND_SO_FAR if outcome.result or found else words.NOTHING_FOUND_YET
+            lead = _lead(outcome, gate)
             plain = f"{note or words.STOPPED} {lead}"
             if outcome.stopped_by not in ("", request.user):
                 note = words.STOPPED_BY.format(person=outcome.stopped_by)
@@ -173,6 +175,15 @@ def _frame(outcome: Outcome, request: Request, gate: LinkGate) -> Frame:
 
 def _revised(request: Request) -> list[Piece]:
     return [context(words.REVISED)] if request.replaces else []
+
+
+def _lead(outcome: Outcome, gate: LinkGate) -> str:
+    """What is not done any more, and what follows."""
+    off = "; ".join(CHANNEL.sub(r"<#\1>", gate.mrkdwn(title)) for title in outcome.called_off)
+    said = [words.CALLED_OFF.format(titles=off)] if off else []
+    if outcome.result or outcome.found or outcome.draft:
+        return " ".join([*said, words.FOUND_SO_FAR])
+    return " ".join(said) or words.NOTHING_FOUND_YET
 
 
 def _found(outcome: Outcome, gate: LinkGate) -> list[Piece]:

@@ -28,6 +28,7 @@ STOPPED_BY = "Stopped by <@{person}>."
 STOPPED = "Stopped before it was finished."
 LATE = ":hourglass: I was not running when you asked this, so my answer comes late."
 FOUND_SO_FAR = "What I had done so far:"
+CALLED_OFF = "Not done: {titles}."
 NOTHING_FOUND_YET = "I had not found anything yet."
 ANSWER_BEGUN = "The answer, as far as I had written it"
 CALL_OFF_WORDS = frozenset({"cancel", "cancel it", "cancel that"})

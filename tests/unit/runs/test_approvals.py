@@ -284,6 +284,7 @@ async def test_stop_while_it_waits(stores: Stores, redis_url: str, way: Any) -> 
         outcome = await place.outcome()
         assert outcome.status is RunStatus.CANCELLED
         assert (outcome.silent is not None) == (way is by_deletion)
+        assert outcome.called_off == (question.title,)
         assert await place.decide(question, YES) is Refusal.DECIDED
         settled = place.bot.board.settled[0]
         assert settled.decision is not None
