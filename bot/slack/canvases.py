@@ -108,7 +108,7 @@ class SlackCanvases:
         if found is None:
             raise ToolError(
                 f"{named[:200]} is no link to a canvas of this workspace. They look like "
-                f"{self._identity.url}docs/{self._identity.team}/F0123ABCD."
+                f"{self._identity.canvas_link('F0123ABCD')}."
             )
         return found[1]
 
@@ -158,7 +158,7 @@ class SlackCanvases:
         return ids[0]
 
     def _canvas(self, canvas: str, title: str) -> Canvas:
-        return Canvas(canvas, title, f"{self._identity.url}docs/{self._identity.team}/{canvas}")
+        return Canvas(canvas, title, self._identity.canvas_link(canvas))
 
 
 def _words(block: str) -> str:

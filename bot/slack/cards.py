@@ -69,7 +69,7 @@ class Cards:
                 await self._redraw(await self._direct(user, approval), ts, asked)
 
     async def _redraw(self, place: _Place, ts: str, asked: Asked) -> None:
-        part = approval_part(asked)
+        part = approval_part(asked, self._identity.canvas_link)
         await self._post.may_write()
         failpoint("card-updating")
         await self._clients.updates.chat_update(
@@ -104,7 +104,7 @@ class Cards:
         """Post the card, unless it is there; returns its ts."""
         if found := await self._find(place, approval):
             return found
-        part = approval_part(Asked(approval))
+        part = approval_part(Asked(approval), self._identity.canvas_link)
         await self._post.may_write()
         failpoint("card-posting")
         try:

@@ -163,6 +163,10 @@ class Identity:
     name: str
     url: str
 
+    def canvas_link(self, canvas: str) -> str:
+        """Where a canvas opens, by its id."""
+        return f"{self.url}docs/{self.team}/{canvas}"
+
 
 class TokenRefused(ConfigurationError):
     """Slack knows no such token, or not any more."""

@@ -57,7 +57,7 @@ def register(
     commands.register(app, identity, clients, asking, admin)
     retried = Retried(clients, answers.answered)
     actions.register(app, clients, asking, stopping, retried, background)
-    approvals.register(app, clients, deciding, background)
+    approvals.register(app, identity, clients, deciding, background)
     feedback.register(app, identity, clients, keep_feedback, background)
     functions.register(app, identity, clients, submit, background)
     sharing.register(app, answers, background)

@@ -9,7 +9,7 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 
 from bot.core.errors import NotPermitted
 from bot.slack.background import Background
-from bot.slack.client import Clients
+from bot.slack.client import Clients, Identity
 from bot.slack.deciding import VERDICTS, Deciding
 from bot.slack.listeners.actions import tell
 from bot.slack.opening import open_modal
@@ -20,7 +20,13 @@ from bot.slack.render.approval import approval_modal
 Body = dict[str, Any]
 
 
-def register(app: AsyncApp, clients: Clients, deciding: Deciding, background: Background) -> None:
+def register(
+    app: AsyncApp,
+    identity: Identity,
+    clients: Clients,
+    deciding: Deciding,
+    background: Background,
+) -> None:
     """Listen to them. The decision is kept before Slack is told that the press arrived; the run
     shows it on the card."""
 
@@ -40,7 +46,7 @@ def register(app: AsyncApp, clients: Clients, deciding: Deciding, background: Ba
         press = Pressed.of(body, action)
         try:
             _, approval = await deciding.question(press)
-            await open_modal(clients, body, approval_modal(approval))
+            await open_modal(clients, body, approval_modal(approval, identity.canvas_link))
         except NotPermitted as refusal:
             background.start(tell(clients, press, str(refusal)), "telling somebody something")
         await ack()

@@ -12,7 +12,15 @@ from bot.core.approvals import Approval, Asked, Decision, Made, Verdict
 from bot.core.redaction import redacted
 from bot.slack.progress import Progress, Step, StepStatus
 from bot.slack.render import approval_words, words
-from bot.slack.render.arguments import CHANNEL, Value, label_of, rich_argument, unsaid, values_of
+from bot.slack.render.arguments import (
+    CHANNEL,
+    CanvasLink,
+    Value,
+    label_of,
+    rich_argument,
+    unsaid,
+    values_of,
+)
 from bot.slack.render.buttons import APPROVE, APPROVE_THREAD, DENY, SHOW_ALL, named, stop_button
 from bot.slack.render.links import LinkGate
 from bot.slack.render.parts import Block, Part, context, shortened
@@ -35,10 +43,10 @@ class Shown(BaseModel):
     sha256: str
 
 
-def approval_part(asked: Asked) -> Part:
+def approval_part(asked: Asked, canvas_link: CanvasLink) -> Part:
     """The card: what would be done, and the buttons, or what was decided."""
     approval, decision, made = asked.approval, asked.decision, asked.made
-    values = unsaid(values_of(approval), redacted(approval.title))
+    values = unsaid(values_of(approval, canvas_link), redacted(approval.title))
     blocks = [_section(_headline(approval, decision))]
     blocks += [_argument(each) for each in values[:_MOST_FIELDS]]
     if notifies := _notifies(approval):
@@ -69,12 +77,17 @@ def waits_behind(pending: Sequence[Approval], user: str) -> str:
     return approval_words.WAITS_FOR_YOUR_DECISION if decides else approval_words.WAITS_BEHIND
 
 
-def approval_modal(approval: Approval) -> Block:
+def approval_modal(approval: Approval, canvas_link: CanvasLink) -> Block:
     """All of what would be done, however long it is."""
     blocks: list[Block] = []
-    for kind, label, text in values_of(approval):
+    for each in values_of(approval, canvas_link):
+        text = each.text
         pieces = [text[i : i + _MODAL_TEXT] for i in range(0, len(text), _MODAL_TEXT)] or [""]
-        blocks += [rich_argument(kind, "" if n else label, piece) for n, piece in enumerate(pieces)]
+        labels = (each.label, *[""] * len(pieces))
+        blocks += [
+            rich_argument(each._replace(label=label, text=piece))
+            for label, piece in zip(labels, pieces, strict=False)
+        ]
     return {
         "type": "modal",
         "title": {"type": "plain_text", "text": approval_words.SHOW_ALL_TITLE},
@@ -129,7 +142,7 @@ def _is_between_two(approval: Approval) -> bool:
 
 def _argument(value: Value) -> Block:
     size = approval_words.CUT_AT.format(count=len(value.text)) if len(value.text) > _SHOWN else ""
-    return rich_argument(value.kind, f"{value.label}{size}", value.text[:_SHOWN])
+    return rich_argument(value._replace(label=f"{value.label}{size}", text=value.text[:_SHOWN]))
 
 
 def _buttons(approval: Approval, *, cut: bool) -> Block:

@@ -24,7 +24,6 @@ DETAILS = "Details"
 ARGUMENTS = {
     "at": "When",
     "cron": "When",
-    "canvas": "Canvas id",
     "section": "Part",
     "notifies": "People notified",
 }

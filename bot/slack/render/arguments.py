@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ from bot.slack.render.parts import Block
 from bot.slack.render.times import local_time_element
 from bot.slack.text import clean
 
+_CANVAS = re.compile(r"F[A-Z0-9]{6,}")
 CHANNEL = re.compile(r"#?\b(C[A-Z0-9]{8,})\b")
 _NAME = re.compile(r"[\w.$@:/ -]{1,60}")  # of an argument, that says nothing else
 _AS_IT_STANDS = re.compile(r"[\w #.,;!?'’()-]+")  # in a title too; there is nothing hidden in it
@@ -25,23 +26,36 @@ _ONE_LINE = 60  # characters of a value that stands beside its name
 
 class Value(NamedTuple):
     """An argument: its name where it is one of our tools', whose meaning we know, what people call
-    it, and its value."""
+    it, and its value; of a canvas, where it opens and how it is called."""
 
     kind: str
     label: str
     text: str
+    url: str = ""
+    title: str = ""
 
 
-def values_of(approval: Approval) -> list[Value]:
+CanvasLink = Callable[[str], str]
+"""Where a canvas opens, by its id."""
+
+
+def values_of(approval: Approval, canvas_link: CanvasLink) -> list[Value]:
     """All of them, as exactly as they would be used."""
     is_of_server = "__" in approval.tool  # where a cron's 0 may be a Monday
     arguments = json.loads(approval.arguments)
     if not all(map(_NAME.fullmatch, arguments)):  # made up by the model, where a server takes any
         return [Value("", approval_words.DETAILS, redacted(json.dumps(arguments, indent=1)))]
-    return [
+    values = [
         Value("" if is_of_server else name, label_of(name), redacted(_as_text(value)))
         for name, value in arguments.items()
         if value is not None
+    ]
+    title = clean(redacted(_as_text(arguments.get("title") or "")))
+    return [
+        each._replace(url=canvas_link(each.text), title=title)
+        if title and each.kind == "canvas" and _CANVAS.fullmatch(each.text)
+        else each
+        for each in values
     ]
 
 
@@ -81,13 +95,14 @@ def _as_text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
 
 
-def rich_argument(kind: str, label: str, value: str) -> Block:
+def rich_argument(argument: Value) -> Block:
     """A value as it stands: nothing in it becomes a link, a mention or a format. What cannot be seen
     is left out, and that is said. Before it, or instead where that says all, as people know it."""
+    label, value = argument.label, argument.text
     seen = clean(value)
     hidden = approval_words.HAS_HIDDEN if len(seen) < len(value.strip()) else ""
     elements: list[Block] = [{"type": "text", "text": f"{label}{hidden} ", "style": {"bold": True}}]
-    reading, whole = _reading(kind, value)
+    reading, whole = _reading(argument)
     if reading:
         elements += [reading, {"type": "text", "text": " "}]
     text: Block = {"type": "text", "text": seen or approval_words.EMPTY_VALUE}
@@ -100,10 +115,13 @@ def rich_argument(kind: str, label: str, value: str) -> Block:
     return {"type": "rich_text", "elements": blocks}
 
 
-def _reading(kind: str, value: str) -> tuple[Block | None, bool]:
-    """A value as people know it: a channel by its name, a time by their own clock; and whether that
-    says all. It does not where it is unknown what the argument is: there the same letters may be
+def _reading(argument: Value) -> tuple[Block | None, bool]:
+    """A value as people know it: a channel by its name, a canvas by its title, which leads to it, a
+    time by their own clock; and whether that says all. It does not where it is unknown what the argument is: there the same letters may be
     somebody's text, of which each counts."""
+    kind, value = argument.kind, argument.text
+    if argument.url:
+        return {"type": "link", "url": argument.url, "text": argument.title}, True
     if channel := CHANNEL.fullmatch(value):
         return {"type": "channel", "channel_id": channel[1]}, kind == "channel"
     if when := _moment(value):

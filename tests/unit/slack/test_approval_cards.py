@@ -103,7 +103,21 @@ def test_a_card_says_each_argument_once_and_none_less(
     """What the headline says in its own place, letter by letter, is not said again below it; whatever
     could hide something there is (reliability 10)."""
     approval = APPROVAL.model_copy(update={"tool": "t", "arguments": json.dumps(given)})
-    assert [each.kind for each in unsaid(values_of(approval), title)] == left
+    assert [each.kind for each in unsaid(values_of(approval, str), title)] == left
+
+
+async def test_a_card_names_a_canvas_by_its_title_which_leads_to_it(thread: Thread) -> None:
+    """No id is shown; two canvases of one title are told apart by where they lead."""
+    given = {"canvas": "F0PLAN0001", "title": "Plan", "text": "x"}
+    changed = {"tool": "edit_canvas", "arguments": json.dumps(given)}
+    async with thread.open() as surface:
+        await surface.ask([asked_of(thread).model_copy(update=changed)])
+    blocks = thread.calls("chat.postMessage")[0].args["blocks"]
+    [said] = [each["elements"][0]["elements"] for each in blocks if "F0PLAN0001" in str(each)]
+    [link] = [each for each in said if each["type"] == "link"]
+    assert link["text"] == "Plan"
+    assert link["url"] == thread.rig.slack.identity.canvas_link("F0PLAN0001")
+    assert str(blocks).count("F0PLAN0001") == 1
 
 
 @pytest.mark.parametrize(
