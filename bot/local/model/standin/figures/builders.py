@@ -154,6 +154,14 @@ def ranked(scan: Scan) -> Query | None:
     )
 
 
+def by_figure(scan: Scan) -> Query | None:
+    """Things in the order of their figure, as "regions by revenue"."""
+    query = told_by(Query(), scan.all("g"))
+    query = query and _with_figure(scan, query)
+    aggregate = AGGREGATES[scan["agg"].strip()] if scan["agg"] else None
+    return query and replace(query, aggregate=aggregate or query.aggregate, descending=True)
+
+
 def _by_people(scan: Scan) -> Query | None:
     kinds = PEOPLE if scan.table.handle else PEOPLE - {"name"}  # which all tables have
     people = [column for column in scan.table.texts if {*stems(column)} & kinds]
@@ -247,9 +255,15 @@ def course(scan: Scan) -> Query | None:
     """How a figure or the number of rows went from month to month."""
     if not scan.date:
         return None
-    if scan["m"]:
-        return Query(measure=scan.one("m").measure, period="month")
-    return Query(aggregate="count", noun=scan.one("n").said, period="month")
+    if scan["n"] and not scan["m"]:
+        return Query(aggregate="count", noun=scan.one("n").said, period="month")
+    known = scan["m"] or scan.has_one_figure
+    return Query(measure=_measure(scan) or scan.default, period="month") if known else None
+
+
+def shares(scan: Scan) -> Query | None:
+    """What each has of the whole, as "revenue share by region"."""
+    return Query(measure=scan.one("m").measure, shares=True)
 
 
 def part(scan: Scan) -> Query | None:

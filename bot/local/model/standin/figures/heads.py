@@ -26,6 +26,8 @@ WORDS = {
 }  # fmt: skip
 _LINES: tuple[tuple[str, Build], ...] = (
     (r"{ASK}{THE}(?:average|mean|avg) (?:{M}|(?:number of )?{N})(?:per|by|in a|a) {P}", builders.average_per_period),
+    (r"{ASK}{THE}(?:average|mean|avg) {P}(?:{M}|(?:number of )?{N})", builders.average_per_period),
+    (r"{ASK}{THE}{M}{SHARE}s? (?=(?:by|per|for each|of each) )", builders.shares),
     (r"(?:what|which|how much) {SHARE} of (?:the |our |all |total )*(?:{M}|{N})(?:(?:is|are|was|were|comes?|came|does|do|did|has|have|goes|went) )?(?:made |generated |still )?(?:from |by |in |for |of |on |to )?(?:the )?{V+}(?:have |make |make up |has |account for )?", builders.part),
     (r"(?:what is )?(?:the )?{SHARE} of (?:the |our |all |total )*(?:{M}|{N})(?:from |by |in |for |of |on )(?:the )?{V+}", builders.part),
     (r"(?:what is )?(?:the )?{V+}{SHARE} of (?:the |our |all |total )*(?:{M}|{N})", builders.part),
@@ -52,8 +54,10 @@ _LINES: tuple[tuple[str, Build], ...] = (
     (r"(?:(?:when|what) (?:was|is|were) |{ASK})(?:the |our )*(?:{X})?{END} (?:{X:y})?{N}", builders.latest),
     (r"{ASK}(?:the |our )*(?:{X})?(?P<super>{SUPER}) (?:{X:y})?(?:single |individual )?(?P<v>{V+:_})?{N}(?:(?:by|in) {M})?", builders.largest_rows),
     (r"how (?:did|has|have|do|does) (?:the |our )*(?:number of )?(?:{M}|{N})(?:develop|change|evolve|go|grow|trend)(?:ed|d)? (?:over time )?", builders.course),
-    (r"{ASK}(?:the )?(?:trend|development|course) (?:of|in) (?:the |our )*(?:{M}|{N})", builders.course),
+    (r"how (?:is|are|was|were) (?:the |our )*(?:number of )?(?:{M}|{N})(?:developing|changing|evolving|going|growing|trending) (?:over time )?", builders.course),
+    (r"{ASK}(?:the )?(?:trend|development|course) (?:(?:of|in) (?:the |our )*(?:{M}|{N})|\Z)", builders.course),
     (r"(?:{CHART})?(?:the |our )*(?:{M}|{N})(?:over time|trend) ", builders.course),
+    (r"(?:rank |{ASK})?(?:all |the |our )*{G}by (?:the |their )?(?P<agg>{AGG} )?(?:number of )?(?:{M}|{N})", builders.by_figure),
     (r"compare (?P<figures>{FIGURE})(?:of|for|in|between|from) (?:the )?{V+}", builders.compared),
     (r"{ASK}{THE}(?:(?:in |of |for )?{T})?(?P<p>{P:_})?(?P<v>{V+:_})?(?P<figures>{FIGURE}(?:(?:, and|,|and|plus) {FIGURE})*)", builders.figures),
     (r"{ASK}(?:me )?(?:(?:the )?(?:whole|entire|full|complete) (?:table|file|list|sheet|data)|all (?:of )?(?:the |its )?rows) ", builders.all_rows),

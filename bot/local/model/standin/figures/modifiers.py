@@ -250,6 +250,7 @@ _LINES: tuple[tuple[str, Modify], ...] = (
     (r"(?:show )?(?:only |just )?(?:the )?(?P<super>{SUPER}) {X}(?:only |ones |of them )?", _first),
     (r"(?:the )?(?P<super>{SUPER}) (?:first|ones|one) ", _first),
     (r"(?:which|what) (?:one |of them |of those )?(?:was|is|are|were|has|had) (?:the )?(?P<super>{SUPER}) (?:one )?", _first),
+    (r"(?:the )?(?P<super>{SUPER}) \Z", _first),
     (r"(?:and )?(?:sort|rank|arrange|order)(?:ed|d)? (?:{IT} |(?:the )?{N})?by (?:the )?(?:{AGG} )?{MGDP:by}(?:in )?(?P<desc>descending )?(?P<asc>ascending )?(?:order |{N:_})?", _sorted),
     (r"(?:sort|rank|arrange|order)(?:ed|d)? (?:it |them |this |that )?(?P<desc>descending )?(?P<asc>ascending )?", _sorted),
     (r"(?:(?:and |now |also )*(?:show|draw|make|create|plot|give|display|put|turn|add|visuali[sz]e)(?: me)? )?(?:{IT} )?(?:also )?(?:as |in |into |with )?(?:a |an |the )?{KIND}?(?:chart|graph|plot|diagram) ", _charted),
@@ -269,7 +270,7 @@ _LINES: tuple[tuple[str, Modify], ...] = (
     (r"(?:of|for|from|in) (?:all )?(?:the |our )?{N}", _same),
     (r"(?:(?:show|with|as|in) )?(?:a|the) table ", _same),
     (r"{SOLD}", _same),
-    (r"(?:and|,|please|thanks|thank you|too|again) ", _same),
+    (r"(?:and|,|please|thanks|thank you|too|again|instead|and by how much) ", _same),
 )  # fmt: skip
 MODIFIERS = tuple((pattern(line, WORDS), modify) for line, modify in _LINES)
 """Each is tried where the one before it ended; the first that fits takes its words."""

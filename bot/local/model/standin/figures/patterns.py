@@ -12,7 +12,7 @@ from .names import Name, Named
 
 JOIN = r"(?:, and |, |and |or |vs |versus |against |with |than |plus |to )"
 HIGH = r"(?:highest|largest|biggest|best|top|most|greatest|maximum|max|strongest|leading|busiest|longest)"
-LOW = r"(?:lowest|smallest|worst|least|fewest|minimum|min|weakest|quietest|shortest)"
+LOW = r"(?:lowest|smallest|worst|least|fewest|minimum|min|weakest|quietest|shortest|bottom)"
 AGGREGATES = {
     "total": "sum", "sum": "sum", "overall": "sum", "average": "avg", "mean": "avg", "avg": "avg", "median": "median",
 }  # fmt: skip
@@ -25,7 +25,7 @@ WORDS = {
     ),
     "SUPER": rf"(?:{HIGH}|{LOW})",
     "SOLD": (
-        r"(?:(?:did|do|have|has|does) (?:we|they|it|you|the company) (?:have|had|made?|sell|sold|earn(?:ed)?|get|got|take|taken)|"
+        r"(?:(?:did|do|have|has|does) (?:we|you|the company) (?:have|had|make|made|sell|sold|earn(?:ed)?|get|got|take|taken)|"
         r"(?:is|are|was|were|have been) (?:there|sold|made|placed|ordered)|(?:there|sold|made|earned|placed|in total|overall|altogether|came in|come in|(?:are|is|were|was)(?= \Z))) "
     ),
 }

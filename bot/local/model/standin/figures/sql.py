@@ -71,9 +71,10 @@ def write(query: Query, table: Table, *, of: str, lite: bool = False) -> Stateme
         elif order:
             extreme = EXTREME_WORDS[EXTREMES[bool(query.descending)]]
             what += f" with the {extreme} {str(measure).replace('_', ' ')}"
-        if order and query.limit == 1:  # with those that are equal to it
-            of_all = f"(SELECT {EXTREMES[bool(query.descending)]}({quoted(str(measure))}) {source})"
-            order = f"{' AND' if where else ' WHERE'} {quoted(str(measure))} = {of_all}"
+        if order and query.limit and (query.limit == 1 or table.numeric(str(measure))):
+            column = quoted(str(measure))
+            rows = f"SELECT {column} AS figure {source}{order}{limit}"
+            order = f"{' AND' if where else ' WHERE'} {_to_the_last(column, rows, query)}{order}"
             limit = ""
         sql, ordered_by = f"SELECT * {source}{order}{limit}", measure if order else None
         return Statement(sql, (), None, what, assumed, ordered_by=ordered_by or "")
@@ -86,13 +87,28 @@ def write(query: Query, table: Table, *, of: str, lite: bool = False) -> Stateme
     selected = ", ".join(f"{code} AS {quoted(label)}" for label, code in labels.items())
     numbers = ", ".join(str(place + 1) for place in range(len(labels)))
     order = _order(query, len(labels), table, lite)
-    limit = f" LIMIT {query.limit}" if query.limit else ""
-    bounds = " AND ".join(
-        f"{figures[0][2]} {each.operator} {each.values[0]}" for each in query.having
-    )
-    having = f" HAVING {bounds}" if bounds else ""
-    sql = f"SELECT {selected}, {expressions} {source} GROUP BY {numbers}{having}{order}{limit}"
+    figure = figures[0][2]
+    bounds = [f"{figure} {each.operator} {each.values[0]}" for each in query.having]
+    if query.limit:
+        by = ", ".join(labels.values())
+        groups = f"SELECT {figure} AS figure {source} GROUP BY {by}{_having(bounds)} ORDER BY 1 {_way(query)} LIMIT {query.limit}"
+        bounds.append(_to_the_last(figure, groups, query))
+    sql = f"SELECT {selected}, {expressions} {source} GROUP BY {numbers}{_having(bounds)}{order}"
     return Statement(sql, tuple(labels), value, what, assumed, more)
+
+
+def _to_the_last(figure: str, first: str, query: Query) -> str:
+    """The condition of being among the `first`, or equal to the last of them."""
+    last, sign = ("max", "<=") if query.descending is False else ("min", ">=")
+    return f"{figure} {sign} (SELECT {last}(figure) FROM ({first}))"
+
+
+def _having(bounds: list[str]) -> str:
+    return f" HAVING {' AND '.join(bounds)}" if bounds else ""
+
+
+def _way(query: Query) -> str:
+    return "ASC" if query.descending is False else "DESC"
 
 
 def _figure(figure: Figure, query: Query, table: Table) -> tuple[str, str, str]:
@@ -268,7 +284,7 @@ def _order(query: Query, labels: int, table: Table, lite: bool) -> str:
     if query.period and is_course:  # it is told in its order
         way = " DESC" if in_time and query.descending else ""
         return f" ORDER BY {', '.join(f'{place + 1}{way}' for place in range(labels))}"
-    return f" ORDER BY {labels + 1} {'ASC' if query.descending is False else 'DESC'}"
+    return f" ORDER BY {labels + 1} {_way(query)}"
 
 
 def _row_order(query: Query, measure: str | None) -> str:

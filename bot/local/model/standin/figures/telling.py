@@ -34,6 +34,8 @@ def tell(found: Findings, result: Table, statement: Statement, query: Query, sou
     rows = [row[:own] for row in result.rows if statement.value is None or row[own - 1]]
     first = replace(result, header=result.header[:own], rows=rows)
     _tell(found, first, statement, query, source)
+    if 1 < (query.limit or len(rows)) < len(rows):
+        found.points.append(f"The last of them are equal, so these are {len(rows)}.")
     if statement.more and result.rows:
         found.points = [each.replace(":", f" ({statement.what}):", 1) for each in found.points]
         _tell_more(found, result, statement)
