@@ -12,11 +12,13 @@ from ..request import ModelRequest, item_text
 COMPLETE = "complete_task"
 NEXT_MESSAGE = "\n\n---\n\n"
 MORE = re.compile(
-    r"\W*(?:(?:and|but|also|please)\W+)*(?:(?:make|show|draw) (?:it|this|that) )?(?:(?:as|with|into) )?(?:an? )?(?:(?:bar|line|pie) )?(?:chart|graph)\W*|"
-    r"\W*(?:(?:and|but|also|please)\W+)*(?:by|per|only|just|without|excluding) [\w ]{1,40}\W*",
+    r"\W*(?:(?:and|but|also|please|(?P<instead>sorry|actually|no|rather))\W+)*(?P<more>"
+    r"(?:(?:make|show|draw) (?:it|this|that) )?(?:(?:as|with|into) )?(?:an? )?(?:(?:bar|line|pie) )?(?:chart|graph)|"
+    r"(?:by|per|only|just|without|excluding) [\w ]{1,40})\W*",
     re.IGNORECASE,
 )
-"""What is no question of its own, but more of the one before."""
+"""What is no question of its own, but more of the one before, or a part of it `instead`."""
+BY = re.compile(r"\s+(?:by|per) [\w ]+$", re.IGNORECASE)
 ORDERS = re.compile(r"\b(?:post|send|tell|remind|schedule|every|canvas|remember)\b", re.IGNORECASE)
 LONGEST = 4_000
 """Characters of a message that are read: what rules look for in longer ones takes them seconds."""
@@ -74,7 +76,8 @@ class Step:
 class Turn:
     """What a person said, and what was done about it. `day` is the asker's own date, in ISO form;
     `notes` come from the program itself; `edited` says that it takes the place of what was asked
-    `before_edit`, and `is_cut` that more was said; `deeper` asks for more of what was answered."""
+    `before_edit`, and `is_cut` that more was said; `again` says that it was answered before, and `deeper`
+    asks for more of that."""
 
     text: str
     quoted: str = ""
@@ -83,6 +86,7 @@ class Turn:
     notes: list[str] = field(default_factory=list)
     edited: bool = False
     before_edit: str = ""
+    again: bool = False
     deeper: bool = False
     is_cut: bool = False
     author: str = ""
@@ -139,10 +143,12 @@ def open_turns(turns: list[Turn]) -> list[Turn]:
 
 
 def before_edit(earlier: list[Turn], turn: Turn) -> list[Turn]:
-    """What was said before a turn; for one that was edited, before it was first said."""
+    """What was said before a turn; for one that was edited or is answered again, before it was first said."""
     said = turn.before_edit.removesuffix("…")
-    texts = (" ".join(each.text.split()) for each in earlier)
-    places = [at for at, text in enumerate(texts) if said and text.startswith(said)]
+    if turn.again and not turn.deeper:
+        said = " ".join(turn.text.split())
+    first = (not each.again and " ".join(each.text.split()) for each in earlier)
+    places = [at for at, text in enumerate(first) if said and text and text.startswith(said)]
     return earlier[: places[-1]] if places else earlier
 
 
@@ -160,10 +166,16 @@ def with_more(waiting: list[Turn]) -> list[Turn]:
     first, *others = waiting
     if ORDERS.search(first.text):
         return waiting
-    more = [turn for turn in others if MORE.fullmatch(turn.text) and not turn.files]
-    if more:
-        first.text = " ".join([first.text.rstrip(" .?!"), *(turn.text for turn in more)])
-    return [first, *(turn for turn in others if turn not in more)]
+    rest = []
+    for turn in others:
+        said = None if turn.files else MORE.fullmatch(turn.text)
+        if said is None:
+            rest.append(turn)
+            continue
+        text = first.text.rstrip(" .?!")
+        is_corrected = said["instead"] and BY.match(f" {said['more']}")
+        first.text = f"{BY.sub('', text) if is_corrected else text} {said['more']}"
+    return [first, *rest]
 
 
 def _arguments(text: str) -> dict[str, Any]:
@@ -204,7 +216,7 @@ def _read(text: str) -> Turn:
     files = [File(found["id"], found["name"]) for found in FILE.finditer(text)]
     text = FILE.sub("", text).replace("Attached files:", "")
     text = CUT.sub("", text)
-    deeper = "more depth is wanted" in (again[0] if (again := AGAIN.search(text)) else "")
+    again = AGAIN.search(text)
     text = AGAIN.sub("", text)
     edit = EDITED.search(text)
     text = EDITED.sub("", text)
@@ -216,7 +228,8 @@ def _read(text: str) -> Turn:
         FORWARDED.sub("", said),
         files,
         edited=edit is not None,
-        deeper=deeper,
+        again=again is not None,
+        deeper=again is not None and "more depth is wanted" in again[0],
         before_edit=(edit and edit["old"]) or "",
         is_cut=len(text) > LONGEST,
         author=about.get("author", ""),

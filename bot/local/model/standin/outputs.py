@@ -41,6 +41,8 @@ class Table:
     header: list[str] = field(default_factory=list)
     ranges: dict[str, tuple[str, str, str]] = field(default_factory=dict)
     """Distinct values, least and greatest value of a column, as the profile gives them."""
+    nulls: dict[str, int] = field(default_factory=dict)
+    """How many rows have nothing in a column, as the profile gives it."""
     listed: dict[str, list[str]] = field(default_factory=dict)
     """All values of the columns that have few, as the profile gives them."""
     notes: list[str] = field(default_factory=list)
@@ -171,6 +173,7 @@ def _table(match: re.Match[str], columns: re.Match[str], body: str) -> Table:
             row["column"]: (row.get("distinct") or "", row.get("min") or "", row.get("max") or "")
             for row in profile
         },
+        nulls={row["column"]: int(row.get("nulls") or 0) for row in profile},
         listed={row["column"]: (row.get("values") or "").split(" | ") for row in profile},
         notes=re.findall(r"^note: (.+)$", body, re.M),
     )

@@ -29,9 +29,15 @@ _NOUN = (
     "(?:files?|documents?|pdf|report|log|page|text|message|link|article|spreadsheets?|sheets?|tables?|data|csv|"
     "workbook|attachments?)"
 )
+_WRITTEN = (
+    "(?:policy|contract|agreement|lease|memo|minutes|notes|letter|proposal|plan|manual|guide|handbook|offer|"
+    "invoice|presentation|slides|deck|paper)"
+)
+_BRIEFLY = r"(?: ?(?:briefly|(?:in|as|with) (?:(?:one|two|three|four|five|a few|\d+) )?(?:short |key )?(?:sentences?|bullets?|bullet points|points|lines)))?"
 IT = rf"(?:it|this|that|these|them|both|(?:(?:the|this|that|these|both|two|my|our|all|attached) )*{_NOUN}|[\w.-]+\.\w{{2,4}})"
 GIST = phrase(
-    rf"(?:(?:summari[sz]e|sum up|describe|explain|read|open|fetch|look at|about)\b ?)?{IT}?(?: ?(?:briefly|in (?:one|two|three|a few|\d+) (?:sentences?|bullets?|bullet points|points|lines)))?|"
+    rf"(?:(?:summari[sz]e|sum up|describe|explain|read|open|fetch|look at|about)\b ?)?{IT}?{_BRIEFLY}|"
+    rf"(?:summari[sz]e|sum up|(?:give me )?a (?:short |brief )?summary of) (?:(?:the|this|that|my|our) )?{_WRITTEN}{_BRIEFLY}|"
     rf"(?:(?:give me|what(?:['’]s| is| are)) )?(?:(?:a|an|the) )?(?:short |brief |quick )?(?:summary|overview|gist|key points|main points|tl;?dr)(?: of {IT})?|"
     rf"what(?:['’]s| is| are)(?: in| inside| on)?(?: {IT})?(?: about)?|what does(?: {IT})? (?:say|contain|mean)|\(no (?:words|text)\b.*"
 )

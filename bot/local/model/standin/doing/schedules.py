@@ -50,6 +50,9 @@ CANCEL = phrase(
     r"(?:my |the |that |this )?(?:schedule|reminder|reminding (?:me|us))(?: “(?P<text>.+)”| (?P<about>.+))?)"
 )
 CANCEL_IT = phrase(r"(?:cancel|stop) (?:it|that|this)")
+MOVE_IT = phrase(
+    r"(?:move|change|make|set|put|postpone|shift|reschedule) (?:it|that|this|the (?:reminder|schedule))\b.+"
+)
 DUE = re.compile(r"Reminder: (?P<wish>.+)", re.DOTALL)
 TO_ASK = re.compile(r"ask (?:me|us) (?P<wish>.+)", re.DOTALL | re.IGNORECASE)
 """What comes of "every Monday, ask me what I plan" on a Monday."""
@@ -67,7 +70,9 @@ LONGEST = 50  # characters of a text that a button names
 def is_asked(view: View) -> bool:
     """Whether this is about something that is asked later."""
     text = view.text
-    if _wish(text) or DUE.match(text) or TO_ASK.match(text) or _is_of_it(view):
+    if _wish(text) or DUE.match(text) or TO_ASK.match(text):
+        return True
+    if any(_is_of_it(view, each) for each in (CANCEL_IT, MOVE_IT)):
         return True
     return any(each.fullmatch(text) for each in (MEANT, LIST, CANCEL))
 
@@ -79,8 +84,11 @@ def answer(view: View, found: Findings) -> None:
         found.summary = f"Here is your reminder: **{due['wish'].strip()}**"
     elif LIST.fullmatch(text):
         _list(view, found)
-    elif _is_of_it(view) or CANCEL.fullmatch(text):
+    elif _is_of_it(view, CANCEL_IT) or CANCEL.fullmatch(text):
         _cancel(view, found)
+    elif _is_of_it(view, MOVE_IT):
+        found.summary = "Nothing was changed: what is scheduled cannot be moved. Cancel it, and ask for it anew."
+        found.follow_ups = ["Cancel it", "What is scheduled?"]
     elif wish := _wish(text):
         _schedule(view, found, wish)
     elif to_ask := TO_ASK.match(text):
@@ -168,11 +176,11 @@ def _list(view: View, found: Findings) -> None:
         _tell(found, lines)
 
 
-def _is_of_it(view: View) -> bool:
-    """Whether "it" is to be cancelled, of a schedule just made or told of."""
+def _is_of_it(view: View, order: re.Pattern[str]) -> bool:
+    """Whether this is an order about "it", a schedule just made or told of."""
     last = view.earlier[0].tool if view.earlier else ""
     is_of_schedules = last in ("schedule_prompt", "list_schedules")
-    return is_of_schedules and bool(CANCEL_IT.fullmatch(view.text))
+    return is_of_schedules and bool(order.fullmatch(view.text))
 
 
 def _cancel(view: View, found: Findings) -> None:

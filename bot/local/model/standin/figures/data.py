@@ -15,9 +15,11 @@ from ..words import listed as listed_words
 from . import comparing, overviews
 from .analyses import fitting
 from .charting import draw
-from .columns import empty_among
+from .columns import date_column, default_measure, empty_among
+from .covering import told_in_part
 from .exporting import form_of, name_of, share, share_whole
 from .following import Meaning, meaning_of, was_declined
+from .query import Query
 from .reading import read_for, read_on
 from .shaping import describe, follow_ups, tell_sheets, whole_questions
 from .sql import Statement, quoted, write
@@ -114,6 +116,9 @@ def _names_the_sheet_only(view: View, table: Table) -> bool:
 
 def refused(found: Findings, table: Table, meaning: Meaning) -> bool:
     """Whether it cannot be worked out as it is asked, which is said."""
+    if table.handle and not table.total:
+        found.summary = f"{table.source} has no rows, only the names of its columns."
+        return True
     found.summary = meaning.wrong
     query = meaning.query
     if not found.summary and (
@@ -139,7 +144,22 @@ def _ask(view: View, found: Findings, table: Table, meaning: Meaning) -> None:
         return
     result = read_on(view, found, result) if statement.labels else result
     tell(found, result, statement, query, table.source)
+    found.gaps += _left_out(query, table)
+    dates = table.ranges.get(date_column(table) or "", ("", "", ""))[1:]
+    found.gaps += told_in_part(result, query, dates)
     present(view, found, result, statement, meaning)
+
+
+def _left_out(query: Query, table: Table) -> list[str]:
+    """That rows without a figure count for nothing."""
+    measure = query.measure or default_measure(table)
+    missing = table.nulls.get(measure or "", 0)
+    if not missing or query.listing or query.aggregate == "count":
+        return []
+    verbs = ("has", "counts") if missing == 1 else ("have", "count")
+    return [
+        f"{missing:,} of {table.total:,} rows {verbs[0]} no `{measure}` and {verbs[1]} for nothing."
+    ]
 
 
 def present(

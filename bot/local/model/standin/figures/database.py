@@ -8,14 +8,15 @@ from dataclasses import dataclass, replace
 from ..findings import Findings
 from ..outputs import Table, failed, parse_tables, reason
 from ..talk import overheard
-from ..view import View
+from ..view import Missing, OutOfTurns, View
 from ..words import has
-from ..words import listed as listed_words
+from .columns import date_column
+from .covering import LACKING, told_in_part
 from .data import present, refused
 from .following import Meaning, answered_from, meaning_of, sources_of
 from .lookup import lookup
 from .reading import read_on
-from .schemas import Listed, Section, joined, sections_of
+from .schemas import Listed, joined, sections_of, tell_sections
 from .shaping import follow_ups, rows_shown
 from .sql import WORDS, quoted, write
 from .telling import tell
@@ -53,8 +54,8 @@ class Candidate:
         return f"{self.database} · {self.listed.table.source}"
 
     @property
-    def misfit(self) -> tuple[int, bool, int, bool, int, int]:
-        """How badly the question fits: not whole, rows that are not named, unknown words, another table than
+    def misfit(self) -> tuple[int, int, bool, bool, int, int]:
+        """How badly the question fits: not whole, unknown words, rows that are not named, another table than
         before, lost words, columns of other tables; else the one that refers to the others fits best."""
         sentence, query = self.meaning.sentence, self.meaning.query
         named = (*query.groups, query.measure, *(each.of for each in query.filters))
@@ -66,8 +67,8 @@ class Candidate:
         whole = 2 if sentence.lost else int(bool(self.meaning.wrong))
         return (
             whole,
-            not sentence.noun,
             unknown,
+            not sentence.noun,
             elsewhere,
             lost,
             others - money - links,
@@ -141,7 +142,7 @@ def answer(view: View, found: Findings) -> None:
         found.summary = "No database could be asked."
         found.lower(reason(listing), "low")
     elif OVERVIEW.fullmatch(view.text):
-        _overview(found, sections)
+        tell_sections(found, sections)
     elif sql := WRITTEN.search(view.text):
         _run(view, found, best.database, sql[0].rstrip("` ;\n"))
     elif _is_change(view, best):
@@ -237,8 +238,24 @@ def _ask(view: View, found: Findings, best: Candidate) -> None:
         return
     result = read_on(view, found, results[0]) if statement.labels else results[0]
     tell(found, result, statement, query, f"{listed.table.source} in {best.database}")
+    found.gaps += told_in_part(result, query, _dates(view, best)) if query.period in LACKING else ()
     present(view, found, result, statement, replace(best.meaning, query=query))
     follow_ups(found, best.table, query)
+
+
+def _dates(view: View, best: Candidate) -> tuple[str, str]:
+    """The first and the last date of the table; nothing where there is no turn left to ask."""
+    column = quoted(date_column(best.table) or "")
+    sql = f"SELECT min({column}) AS first, max({column}) AS last FROM {best.of}"  # noqa: S608 - every name is quoted
+    thought = "I look whether the first and last are whole."
+    try:
+        output = view.do(
+            "query_database", thought, database=best.database, sql=sql, purpose="first and last day"
+        )
+    except (Missing, OutOfTurns):
+        return "", ""
+    rows = [row for result in parse_tables(output) for row in result.rows]
+    return (rows[0][0], rows[0][1]) if rows else ("", "")
 
 
 def _is_of_one(best: Candidate) -> bool:
@@ -268,25 +285,3 @@ def _run(view: View, found: Findings, name: str, sql: str) -> None:
         rows_shown(results[0].header, rows[:20]),
     )
     found.source(f"Database {name}", None, "The rows.")
-
-
-def _overview(found: Findings, sections: list[Section]) -> None:
-    names = listed_words([f"**{name}**" for name, _, _ in sections])
-    number = "One database is" if len(sections) == 1 else f"{len(sections)} databases are"
-    found.summary = (
-        f"{number} set up: {names}. These are its tables:"
-        if len(sections) == 1
-        else f"{number} set up: {names}."
-    )
-    for name, _, tables in sections:
-        place = f"{name}, " if len(sections) > 1 else ""
-        found.points += [
-            f"{place}**{each.table.source}**: {', '.join(each.table.columns)}" for each in tables
-        ]
-        found.source(f"Database {name}", None, "Its tables and columns.")
-    first = max(sections[0][2], key=lambda each: len(each.links), default=None)
-    if first:
-        found.follow_ups = [
-            f"How many {first.table.source} are in the database?",
-            "In the database, what is the revenue by region?",
-        ]

@@ -33,7 +33,7 @@ COUNTS = {
         ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"], start=2
     )
 }
-TOKEN = re.compile(r"<\w+>|\d[\d,]*(?:\.\d+)?|[^\W\d]+(?:'[^\W\d]+)?|\d+|[,<>=≥≤%]")
+TOKEN = re.compile(r"<\w+>|[qQhH]\d\b|\d[\d,]*(?:\.\d+)?|[^\W\d]+(?:'[^\W\d]+)?|\d+|[,<>=≥≤%]")
 SIGNS = frozenset(",<>=≥≤")
 """What no name begins or ends with."""
 OF_SOURCE = r"(?<!\w)(?:in|from|of|using|according to|on) "

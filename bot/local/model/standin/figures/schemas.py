@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from ..findings import Findings
 from ..outputs import Table
+from ..words import listed as listed_words
 from ..words import stem
 from .sql import quoted
 
@@ -74,3 +76,26 @@ def joined(listed: Listed, tables: list[Listed]) -> tuple[Table, str]:
     of = f"(SELECT {', '.join(selected)} FROM {quoted(own)}{''.join(joins)}) AS {quoted(own)}"  # noqa: S608 (see above)
     others = frozenset(columns) - frozenset(listed.table.columns)
     return replace(listed.table, columns=columns, joined=others), of
+
+
+def tell_sections(found: Findings, sections: list[Section]) -> None:
+    """Which databases there are, with their tables and columns."""
+    names = listed_words([f"**{name}**" for name, _, _ in sections])
+    number = "One database is" if len(sections) == 1 else f"{len(sections)} databases are"
+    found.summary = (
+        f"{number} set up: {names}. These are its tables:"
+        if len(sections) == 1
+        else f"{number} set up: {names}."
+    )
+    for name, _, tables in sections:
+        place = f"{name}, " if len(sections) > 1 else ""
+        found.points += [
+            f"{place}**{each.table.source}**: {', '.join(each.table.columns)}" for each in tables
+        ]
+        found.source(f"Database {name}", None, "Its tables and columns.")
+    first = max(sections[0][2], key=lambda each: len(each.links), default=None)
+    if first:
+        found.follow_ups = [
+            f"How many {first.table.source} are in the database?",
+            "In the database, what is the revenue by region?",
+        ]

@@ -32,7 +32,8 @@ def tell(found: Findings, result: Table, statement: Statement, query: Query, sou
     """Fill in summary, points and table from the rows that came back."""
     own = len(result.header) - len(statement.more)
     rows = [row[:own] for row in result.rows if statement.value is None or row[own - 1]]
-    first = replace(result, header=result.header[:own], rows=rows)
+    total = result.total - len(result.rows) + len(rows)
+    first = replace(result, header=result.header[:own], rows=rows, total=total)
     _tell(found, first, statement, query, source)
     if 1 < (query.limit or len(rows)) < len(rows):
         found.points.append(f"The last of them are equal, so these are {len(rows)}.")

@@ -21,6 +21,11 @@ YES_OR_NO = re.compile(
     r"\W*(?:yes|yep|yeah|no|nope|sure|ok|okay|fine|agreed|done|will do|of course|sounds good|works for me|\+1|👍|✅)\b",
     re.IGNORECASE,
 )
+UNSURE = re.compile(
+    r"\b(?:no idea|(?:don['’]?t|do not|doesn['’]?t) know|not sure|unsure|unclear|no clue|ask(?:ing)? (?:again|around))\b",
+    re.IGNORECASE,
+)
+"""What answers nothing, though it speaks of the thing that was asked."""
 TAKES_ON = re.compile(r"\W*(?:I|me|[Ll]et me|[Mm]y)\b")
 OPEN_ASKED = r"who|what|when|where|which|why|how|whose"
 OF_TIME = re.compile(rf"\d|\b(?:today|tonight|tomorrow|now|soon|{'|'.join(DAYS)})\b", re.IGNORECASE)
@@ -42,12 +47,19 @@ def unanswered(messages: Sequence[Said]) -> list[Sentence]:
     found = []
     for place, message in enumerate(messages):
         others = [m for m in messages[place + 1 :] if m.author != message.author]
-        later = [m.text for m in messages[place + 1 :] if m in others or has(m.text, DECIDED)]
-        for sentence in () if message.is_of_bot else sentences(message.text):
+        later = [
+            sentence
+            for m in messages[place + 1 :]
+            for sentence in sentences(m.text)
+            if (m in others or has(sentence, DECIDED)) and not UNSURE.search(sentence)
+        ]
+        own = sentences(message.text)
+        for at, sentence in enumerate(() if message.is_of_bot else own):
             if not sentence.endswith("?") or (others and _answers(others[0], sentence)):
                 continue
             asked = content(sentence)
-            if not any(overlap(asked, content(text)) >= 1 for text in later):
+            settled = [each for each in own[at + 1 :] if has(each, DECIDED)]
+            if not any(overlap(asked, content(text)) >= 1 for text in (*later, *settled)):
                 found.append((message, sentence))
     return found
 
@@ -58,6 +70,8 @@ def _answers(said: Said, question: str) -> bool:
     reply = said.text
     if said.is_of_bot:
         return True
+    if UNSURE.search(next(iter(sentences(reply)), "")):
+        return False
     if has(question, r"when|how (?:much|many|long)|(?:what|which) (?:day|date|time)"):
         return bool(OF_TIME.search(reply))
     if has(question, "who"):

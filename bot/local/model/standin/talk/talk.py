@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from ..conversation import COMPLETE
 from ..findings import Findings
+from ..outputs import parse_document
 from ..phrasing import ANYWHERE, Sentence, sentence
 from ..texts.passages import cut, key_sentences
 from ..view import View
@@ -29,10 +30,10 @@ _TOPIC = r"(?: about (?P<topic>.+))?"
 FORMS = tuple(
     (kind, re.compile(form, re.IGNORECASE))
     for kind, form in (
-        ("summary", r"(?:summari[sz]e|recap|sum up)(?: (?:it|this|that|everything))?(?: and list what is (?:still )?open)?|tl;?dr|catch me up"),
+        ("summary", r"(?:summari[sz]e|recap|sum up)(?: (?:it|this|that|everything))?(?P<open> and list what is (?:still )?open)?|tl;?dr|catch me up"),
         ("summary", r"(?:give me |make )?(?:a )?(?:short |quick )?(?:summary|recap)(?: of (?:this|it))?"),
         ("summary", r"what(?:'s| is) (?:new|going on|about|this about)|what did I miss"),
-        ("summary", r"what (?:happened|was said|was discussed|did (?:people|everybody|everyone|we) (?:say|write|discuss))"),
+        ("summary", r"what (?:happened|was said|was discussed|did (?:people|everybody|everyone|we) (?:say|write|discuss|talk about))"),
         ("decision", rf"what (?:was|is|has been|did we|have we) (?:decided?|agreed?){_TOPIC}"),
         ("decision", rf"{_WHICH}decisions(?: (?:are|were|there|made))*{_TOPIC}"),
         ("action item", rf"{_WHICH}(?:action items|to-?dos|next steps)(?: (?:are|there))*|who (?:does|has to do) what"),
@@ -48,7 +49,7 @@ FORMS = tuple(
 """Whole sentences, without the place and the days they are about."""
 SIGNS = {
     "decision": "a decision by “agreed”, “decided” or the like",
-    "action item": "what is to be done by “I will”, “we need to”, or a name with “please” or “will”",
+    "action item": "what is to be done by “I will”, “we need to”, or a name with “please”, “will” or “should”",
     "open question": "a question by its question mark, and an answer by its words",
 }
 DATA = ("read_file", "query_table", "compare_tables", "search_artifact", "query_database")
@@ -65,6 +66,8 @@ class Asked:
     days: str = ""
     topic: str = ""
     who: str = ""
+    open: bool = False
+    """Whether a summary is to list what is open as well."""
 
 
 def is_asked(view: View) -> bool:
@@ -77,9 +80,17 @@ def is_asked(view: View) -> bool:
         return False
     if asked.place.channel or asked.place.here:
         return True
-    of_talk = asked.kind != "summary" and not view.turn.files
+    of_talk = asked.kind != "summary" and not (view.turn.files or _is_of_a_text(view))
     # "Summarise it" is said of a file as well.
     return of_talk or not (view.files or any(step.tool in DATA for step in view.earlier))
+
+
+def _is_of_a_text(view: View) -> bool:
+    """Whether the question before was one to a document, which may say what was decided, too."""
+    last = next(iter(view.earlier), None)
+    if last is None or last.tool not in ("read_file", "search_artifact"):
+        return False
+    return last.tool == "search_artifact" or parse_document(last.output or "") is not None
 
 
 def _asked(view: View) -> Asked | None:
@@ -101,6 +112,7 @@ def _asked(view: View) -> Asked | None:
                 days[1] if days else "",
                 topic.strip("“”\"' ").removeprefix("the "),
                 who,
+                open=bool(parts.get("open")),
             )
     return None
 
@@ -151,7 +163,7 @@ def _tell_nothing(found: Findings, asked: Asked, places: str) -> None:
 def _tell(found: Findings, asked: Asked, talk: Talk, chosen: list[Said]) -> None:
     _gather(found, talk.messages)
     if asked.kind == "summary":
-        _summarise(found, talk)
+        _summarise(found, talk, asked)
     elif asked.kind == "said":
         _quote(found, asked, talk, chosen)
     else:
@@ -182,7 +194,7 @@ def _gather(found: Findings, messages: list[Said]) -> None:
     found.questions = [f"{each.author}: “{cut(said)}”" for each, said in unanswered(messages)]
 
 
-def _summarise(found: Findings, talk: Talk) -> None:
+def _summarise(found: Findings, talk: Talk, asked: Asked) -> None:
     """The sentences that say most, the last decision, and what is open."""
     picked = key_sentences("\n".join(each.text for each in talk.messages), most=4)
     by = {each: m for m in reversed(talk.messages) for each in picked if each in m.text}
@@ -196,11 +208,22 @@ def _summarise(found: Findings, talk: Talk) -> None:
     found.points = [
         f"{by[each].author}: “{cut(each)}”" if each in by else cut(each) for each in told
     ]
-    found.points += [f"Still open: {question}" for question in found.questions[-2:]]
+    found.points += _open(found, asked)
     found.lower("The summary picks sentences by their words; it does not rephrase them.")
     _cite(found, [*(m for m, _ in decided(talk.messages)[-1:]), *(by[s] for s in told if s in by)])
     where = f"in {talk.place}" if talk.place.startswith("#") else "here"
     found.follow_ups = [f"What was decided {where}?", f"Which action items are there {where}?"]
+
+
+def _open(found: Findings, asked: Asked) -> list[str]:
+    """The last questions that nobody answered; where it is asked for all that is open also what is to
+    be done, or that there is nothing."""
+    if not asked.open:
+        return [f"Still open: {question}" for question in found.questions[-2:]]
+    found.gaps.append(f"I know {SIGNS['open question']}, and {SIGNS['action item']}.")
+    to_do = [f"**{each['owner'] or 'Nobody yet'}**: {each['text']}" for each in found.actions]
+    still = [*found.questions, *to_do][:MOST_QUOTED]
+    return [f"Still open: {each}" for each in still] or ["Still open: nothing that I can tell."]
 
 
 def _list(found: Findings, asked: Asked, talk: Talk, lines: list[tuple[Said, str]]) -> None:

@@ -41,7 +41,8 @@ def answer(view: View, found: Findings) -> None:
     kind = wanted(view)
     output = view.do("read_thread", "I read the whole thread first.", fresh=True, limit=200)
     written = [each for each in messages_of(output) if not each.repeats(view.text)]
-    messages = [each for each in written if not each.is_of_bot]
+    people = [each for each in written if not each.is_of_bot]
+    messages = [each for each in people if not each.is_to_bot] or people
     if not messages:
         found.summary = "There is nothing to read in this thread."
         found.lower("No messages came back." if was_read(output) else reason(output), "low")

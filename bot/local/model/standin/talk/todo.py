@@ -21,7 +21,7 @@ DUE = re.compile(
 MINE = re.compile(r"\bI(?:['’]ll| will) (?P<task>\w.+)")
 THEIRS = re.compile(
     r"@?\b(?P<who>[A-Z]\w+)(?: [A-Z]\w+)?(?:(?:,? please|,? can you|,? could you| will| should| must| has to| needs to) (?:please )?|"
-    r"\s*(?::|->)\s*(?:please )?)(?P<task>\w.+)"
+    r"\s*(?P<list>:|->)\s*(?:please )?)(?P<task>\w.+)"
 )
 NOBODYS = re.compile(
     r"\b(?:we|somebody|someone) (?:need to|needs to|have to|has to|must) (?P<task>\w.+)|"
@@ -68,7 +68,10 @@ def _read(sentence: str, message: Said, before: str, names: Mapping[str, str]) -
     if mine := MINE.search(sentence):
         return _item(mine["task"], message.author, message, before)
     theirs = THEIRS.search(sentence)
-    if theirs and not NO_NAME.fullmatch(theirs["who"]):
+    is_name = theirs and (
+        theirs["who"] in names if theirs["list"] else not NO_NAME.fullmatch(theirs["who"])
+    )
+    if theirs and is_name:  # "Contractors: no idea"
         return _item(theirs["task"], names.get(theirs["who"], theirs["who"]), message, before)
     nobodys = NOBODYS.search(sentence)
     if nobodys and not sentence.endswith("?"):

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from difflib import SequenceMatcher
 
 from ..figures.exporting import FORM
+from ..figures.names import COUNTS
 from ..findings import Findings
 from ..outputs import Document
 from ..phrasing import GIST, IT, phrase
 from ..view import View
-from .passages import asked_words, cut, pages_of, quote_from, summarise
+from .passages import asked_words, cut, pages_of, quote_from, summarise, unwrapped
 
 COUNT = phrase(
     rf"how many (?P<level>error|warning)s?(?: lines)?(?: (?:are|were)(?: there)?(?: in {IT})?)?|"
@@ -21,6 +23,12 @@ MATCHING = re.compile(r"· ([\d,]+) of ([\d,]+) lines match")
 HIT = re.compile(r"^\d+: (?P<line>.*)$", re.M)
 NUMBERED = re.compile(r"^\d+[:-] (.*)$", re.M)
 PAGE = re.compile(r"\s*\[page \d+ of \d+\]")
+POINTS = re.compile(
+    r"\b(?P<most>two|three|four|five|[1-9]) \w* ?\w*(?:sentences?|bullets?|points|lines)\b", re.I
+)
+"""How long a summary is to be."""
+TASKS = phrase(r"(?:summari[sz]e|simplify|shorten|condense|outline)\b.*")
+"""What no quotation does."""
 HALVES = re.compile(r",? and (?=(?:how|who|what|when|where|which|why)\b)", re.IGNORECASE)
 """Between two questions."""
 SIMILAR = 0.5  # of two lines, from which on one is the other changed
@@ -34,12 +42,18 @@ def answer(view: View, found: Findings, document: Document) -> None:
     asked = next((turn.text for turn in reversed(view.turns) if turn.text), "")
     asked = FORM.sub("", asked)
     counted = COUNT.fullmatch(asked)
+    document = replace(document, text=unwrapped(document.text))
     if GIST.fullmatch(asked):
-        summarise(found, document.text, document.source)
+        summarise(found, document.text, document.source, _points_of(asked))
+    elif TASKS.fullmatch(asked):
+        found.summary = f"My rules do not understand “{asked}” as it is put: they sum up all of a text, or quote what is asked for."
+        found.confidence = "low"
+        found.follow_ups = ["Summarise it in three bullets"]
+        return
     elif counted and view.knows("search_artifact"):
         _count(view, found, document, counted)
     else:
-        for half in HALVES.split(asked, maxsplit=1):
+        for half in _halves(asked):
             quote_from(part := Findings(), half, _text(view, document, half), document.source)
             found.add(part)
     pages = pages_of(document.text, "\n".join([found.summary, *found.points]))
@@ -47,6 +61,17 @@ def answer(view: View, found: Findings, document: Document) -> None:
     if found.confidence == "low":
         supports = "What I looked through."
     found.source(document.source, document.url, supports)
+
+
+def _halves(asked: str) -> list[str]:
+    """Two questions, where each names something."""
+    halves = HALVES.split(asked, maxsplit=1)
+    return halves if all(map(asked_words, halves)) else [asked]
+
+
+def _points_of(asked: str) -> int | None:
+    found = POINTS.search(asked)
+    return int(COUNTS.get(found["most"].lower(), found["most"])) if found else None
 
 
 def _count(view: View, found: Findings, document: Document, asked: re.Match[str]) -> None:
@@ -71,7 +96,7 @@ def _text(view: View, document: Document, asked: str) -> str:
     pattern = "|".join(rf"\b{re.escape(word)}" for word in words)
     places = re.split(r"^--$", _found_in(view, document, pattern), flags=re.M)
     lines = ([each for each in NUMBERED.findall(place) if not PAGE.match(each)] for place in places)
-    return "\n".join(map(" ".join, lines)).strip() or document.text
+    return unwrapped("\n".join(map("\n".join, lines)).strip()) or document.text
 
 
 def _found_in(view: View, document: Document, pattern: str) -> str:

@@ -11,13 +11,32 @@ from ..words import STOP, content, overlap, sentences, stem, stems, tokens
 
 WORKED_OUT = re.compile(r"\b(?:count|compare|differ\w*|versus|vs|should (?:we|i)|better)\b", re.I)
 """What no quotation answers."""
-_ASKING = "people everyone everybody anyone anybody someone somebody many much often long say says mention mentions anything something get got go goes need still now one ones again exactly actually already yet"
+_ASKING = "people everyone everybody anyone anybody someone somebody many much often long say says mention mentions anything something get got go goes need still now one ones again exactly actually already yet happen happens happened"
 ASKING = frozenset(_ASKING.split())
 MOST_QUOTES = 4
+MOST_PICKED = 6
 LONGEST = 280
 ENDS = (".", "!", "?", ":", "…")
+WRAPPED = 60  # characters, from which on a line may be one that was wrapped
 SHORTEST = 20
 PAGE = re.compile(r"^\[page (\d+) of \d+\]\n(.*?)(?=^\[page |\Z)", re.M | re.S)
+
+
+def unwrapped(text: str) -> str:
+    """The text with the lines of a paragraph as one: a line goes on in small letters, or after one as
+    long as the page is wide."""
+    lines = text.splitlines()
+    width = max(map(len, lines), default=0)
+    found: list[str] = []
+    for line in lines:
+        before = found[-1] if found else ""
+        opened = before and line and not before.endswith(ENDS) and not before.startswith(("|", "["))
+        wide = WRAPPED < width * 0.75 < len(before) <= width and line[:1].isalnum()
+        if opened and (line[:1].islower() or wide):
+            found[-1] = f"{before} {line}"
+        else:
+            found.append(line)
+    return "\n".join(found)
 
 
 def asked_words(question: str) -> list[str]:
@@ -39,8 +58,8 @@ def quote_from(found: Findings, question: str, text: str, source: str) -> None:
     best, *more = [each for each in speaking if scores[each] == most][:MOST_QUOTES] or [""]
     lacking = _lacking(question, f"{text} {source}")
     if not best:
-        about = f"about “{lacking}”" if lacking else "that speaks of this"
-        found.summary = f"I found nothing in {_inside(source)} {about}."
+        about = f"with “{lacking}” in it" if lacking else "that speaks of this"
+        found.summary = f"I found no sentence in {_inside(source)} {about}."
         found.lower("Only words that the question shares with the text were looked for.", "low")
         return
     found.points = [f"“{cut(sentence)}”" for sentence in more]
@@ -73,15 +92,16 @@ def _lacking(question: str, text: str) -> str:
     return typed[0] if typed and lacking else lacking
 
 
-def summarise(found: Findings, text: str, source: str) -> None:
-    """The sentences whose words are the most frequent, in their own order."""
-    picked = key_sentences(text)
+def summarise(found: Findings, text: str, source: str, most: int | None = None) -> None:
+    """The sentences whose words are the most frequent, in their own order; as many points as are wanted."""
+    picked = key_sentences(text, most or MOST_PICKED)
     if not picked:
         found.summary = f"{source} holds no sentences to summarise."
         found.lower("The text is empty or holds no sentences.", "low")
         return
-    found.summary = f"{source}, in its own words: {_in_one(picked[:2])}"
-    found.points = [cut(sentence) for sentence in picked[2:]]
+    first = 0 if most else 2
+    found.summary = f"{source}, in its own words: {_in_one(picked[:first])}".rstrip()
+    found.points = [cut(sentence) for sentence in picked[first:]]
     found.lower("The summary picks sentences of the text; it does not rephrase them.")
     if " | " in text:
         found.gaps.append("There is a table in it, which the summary leaves out.")
@@ -89,11 +109,11 @@ def summarise(found: Findings, text: str, source: str) -> None:
 
 def _in_one(picked: list[str]) -> str:
     """Sentences in a row; a heading before one ends in a colon."""
-    first, *more = (cut(sentence) for sentence in picked)
+    first, *more = [cut(sentence) for sentence in picked] or [""]
     return f"{first}{'' if first.endswith(ENDS) or not more else ':'} {' '.join(more)}".strip()
 
 
-def key_sentences(text: str, most: int = 6) -> list[str]:
+def key_sentences(text: str, most: int = MOST_PICKED) -> list[str]:
     """The weightiest sentences of a text, in order."""
     listed = [s for s in dict.fromkeys(sentences(text)) if len(s) >= SHORTEST]
     frequency = Counter(word for sentence in listed for word in set(content(sentence)))

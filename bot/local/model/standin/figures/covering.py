@@ -1,0 +1,51 @@
+"""Which periods have figures of a part of them only: the first and the last that dates reach into."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date, timedelta
+
+from ..outputs import Table
+from .query import Query
+from .shaping import month_in_words
+
+LACKING = {"month": 7, "quarter": 14, "year": 31}
+"""Days at the edge of a period on which nothing needs to have happened for it to count as whole."""
+MONTHS_IN = {"month": 1, "quarter": 3, "year": 12}
+
+
+def told_in_part(result: Table, query: Query, dates: tuple[str, str]) -> list[str]:
+    """What to say of the first and last period of a result; `dates` are the first and last of the whole
+    table, in ISO form."""
+    if query.period not in LACKING:
+        return []
+    labels = {row[0] for row in result.rows}
+    return [said for label, said in _edges(query.period, dates) if label in labels]
+
+
+def _edges(period: str, dates: tuple[str, str]) -> Iterator[tuple[str, str]]:
+    """The periods that are not whole, by their labels, and the sentence that says so."""
+    try:
+        first, last = (date.fromisoformat(each[:10]) for each in dates)
+    except ValueError:
+        return
+    label, start, _ = _around(first, period)
+    if (first - start).days > LACKING[period]:
+        yield label, f"{month_in_words(label)} has figures from {_day(first)} on only."
+    label, _, end = _around(last, period)
+    if (end - last).days > LACKING[period]:
+        yield label, f"{month_in_words(label)} has figures up to {_day(last)} only."
+
+
+def _around(day: date, period: str) -> tuple[str, date, date]:
+    """The label of the period a day is in, its first and its last day."""
+    months = MONTHS_IN[period]
+    at = (day.month - 1) // months
+    start = date(day.year, at * months + 1, 1)
+    after = date(day.year + (start.month + months > 12), (start.month + months - 1) % 12 + 1, 1)
+    labels = {"month": f"{start:%Y-%m}", "quarter": f"{day.year}-Q{at + 1}", "year": str(day.year)}
+    return labels[period], start, after - timedelta(1)
+
+
+def _day(day: date) -> str:
+    return f"{day.day} {day:%B}"

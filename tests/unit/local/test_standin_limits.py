@@ -1,0 +1,108 @@
+"""What an answer of the stand-in says of its own limits: rows and days that lack, and what stays open."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.toolkit import tables
+from tests.support.conversation import asked
+from tests.unit.local.standin_kit import Thread
+
+POLICY = (
+    "Travel policy\n"
+    "Flights are booked by the assistant at least two weeks before the journey begins, and\n"
+    "never in business class.\n"
+    "Meals cost 40 euros a day at most.\n"
+    "Receipts are handed in within 30 days of the journey."
+)
+
+
+async def sheet(rows: list[list[object]]) -> Thread:
+    """A thread in which a file of names, amounts and days is read."""
+    thread = Thread()
+    columns = ["name", "amount", "day"]
+    with asked("what was spent?"):
+        saved = await tables.save_rows(thread.artifacts, columns, rows, name="spent.csv")
+        thread.outputs["read_file"] = [await tables.describe(thread.artifacts, saved)] * 9
+    return thread
+
+
+async def test_rows_without_a_figure_are_told_of() -> None:
+    thread = await sheet([["Ada", 5, "2026-01-02"], ["Ben", None, "2026-01-03"]])
+    told = await thread.ask("total amount", "spent.csv")
+    assert "1 of 2 rows has no `amount` and counts for nothing." in told.answer["gaps"]
+
+
+async def test_a_file_without_rows_has_none() -> None:
+    told = await (await sheet([])).ask("what is the total amount?", "spent.csv")
+    assert told.answer["summary"] == "spent.csv has no rows, only the names of its columns."
+
+
+@pytest.mark.parametrize(
+    ("question", "part"),
+    [
+        ("amount by quarter", "2026-Q2 has figures up to 3 April only."),
+        ("amount by year", "2026 has figures up to 3 April only."),
+        ("amount by month", "April 2026 has figures up to 3 April only."),
+    ],
+)
+async def test_a_period_that_is_not_over_is_not_taken_for_whole(question: str, part: str) -> None:
+    thread = await sheet([["Ada", 9, "2026-01-02"], ["Ada", 5, "2026-04-03"]])
+    told = await thread.ask(question, "spent.csv")
+    assert part in told.answer["gaps"]
+    assert not any("from" in gap for gap in told.answer["gaps"])
+
+
+async def test_the_first_few_come_with_those_equal_to_the_last() -> None:
+    rows: list[list[object]] = [["Ada", 9], ["Ben", 5], ["Cy", 5], ["Dee", 1]]
+    thread = await sheet([[*row, "2026-01-02"] for row in rows])
+    for question in ("top 2 names by amount", "the 2 largest rows"):
+        told = await thread.ask(question, "spent.csv")
+        assert [row[0] for row in told.answer["table"]["rows"]] == ["Ada", "Ben", "Cy"]
+        assert "The last of them are equal, so these are 3." in told.answer["key_points"]
+
+
+@pytest.mark.parametrize(
+    ("question", "points"),
+    [
+        ("Summarise the policy in 2 bullet points", 2),
+        ("summarise it in three bullets", 3),
+    ],
+)
+async def test_a_summary_has_as_many_points_as_are_wanted(question: str, points: int) -> None:
+    """Of whole sentences, wherever the lines of the page end."""
+    thread = Thread()
+    head = "handle: doc_1 · 5 lines · source: policy.txt"
+    thread.outputs["read_file"] = [f"{head}\n\n{POLICY}"]
+    told = await thread.ask(question, "policy.txt")
+    assert len(told.answer["key_points"]) == points
+    assert all(point.endswith(".") for point in told.answer["key_points"])
+
+
+async def test_a_task_is_not_taken_for_a_word_to_look_for() -> None:
+    thread = Thread()
+    thread.outputs["read_file"] = [f"handle: doc_1 · 5 lines · source: policy.txt\n\n{POLICY}"]
+    told = await thread.ask("summarise the risks", "policy.txt")
+    assert told.answer["summary"].startswith("My rules do not understand")
+
+
+async def test_all_that_is_open_is_listed_where_it_is_asked_for() -> None:
+    """A reply that knows no answer is none; what is settled in the same breath is."""
+    thread = Thread()
+    thread.said("Ben Okafor", "Who checks the dietary needs? And do we invite the contractors?")
+    thread.said("Chloe Martin", "Contractors: no idea. I'll get two quotes by Friday.")
+    thread.said("Chloe Martin", "Who pays? We agreed that marketing pays.")
+    told = await thread.ask("Summarise this thread and list what is still open")
+    still = [each for each in told.answer["key_points"] if each.startswith("Still open: ")]
+    assert still == [
+        "Still open: Ben Okafor: “Who checks the dietary needs?”",
+        "Still open: Ben Okafor: “And do we invite the contractors?”",
+        "Still open: **Chloe Martin**: Get two quotes",
+    ]
+
+
+async def test_that_nothing_is_open_is_said_where_it_is_asked_for() -> None:
+    thread = Thread()
+    thread.said("Ben Okafor", "The hotel is booked.")
+    told = await thread.ask("Summarise this thread and list what is still open")
+    assert "Still open: nothing that I can tell." in told.answer["key_points"]
