@@ -11,7 +11,7 @@ from bot.core.errors import ToolError
 from bot.core.failpoints import failpoint
 from bot.slack.composed import document
 from bot.slack.files import CANVAS, places_of
-from bot.slack.reachable import ReachableChannels
+from bot.slack.reachable import ReachableChannels, as_named
 from bot.slack.refusals import for_the_model, only_once
 from bot.slack.render.markdown import blocks_of, plain_text
 from bot.slack.text import clean, one_line
@@ -94,7 +94,8 @@ class SlackCanvases:
         info = (await self._clients.reads.conversations_info(channel=place))["channel"]
         canvas = ((info.get("properties") or {}).get("canvas") or {}).get("file_id")
         if not canvas:
-            raise ToolError(f"{channel or 'This channel'} has no canvas of its own.")
+            shown = as_named(channel, otherwise="That channel") if channel else "This channel"
+            raise ToolError(f"{shown} has no canvas of its own.")
         return str(canvas)
 
     def _named(self, wanted: str) -> str | None:

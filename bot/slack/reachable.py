@@ -21,8 +21,9 @@ _NOBODY = (
     "A step of a workflow is asked by nobody in particular, and so it can neither read nor write in "
     "any channel. A step of Slack's own in the workflow can post the answer."
 )
-_NO_SUCH_CHANNEL = "There is no channel {name} that the bot and the person who asked are both in."
+_NO_SUCH_CHANNEL = "There is no {name} that the bot and the person who asked are both in."
 _NOT_IN = "The bot is not in {name}. Somebody there can invite it with /invite."
+_ID = re.compile(r"[CGD][A-Z0-9]{6,}")
 _NEAR = " Similar names: {near}."
 _MOST_PAGES = 5  # of a thousand public channels, looked through for a name
 
@@ -69,7 +70,8 @@ class ReachableChannels:
         """A channel that the person who asked may see; bots post where they are in."""
         channel = await self._named(wanted)
         if channel.archived:
-            raise ToolError(f"{wanted} is archived: nobody can post there.")
+            shown = as_named(wanted, otherwise="That channel")
+            raise ToolError(f"{shown} is archived: nobody can post there.")
         return channel
 
     async def check_read_by_ours(self) -> None:
@@ -106,7 +108,7 @@ class ReachableChannels:
         """The channel, if the person who asked sees it and the bot is in it: of others nobody learns
         whether they are there."""
         _check_asked_by_somebody()
-        name = wanted.strip().removeprefix("<#").removesuffix(">").partition("|")[0].lstrip("#")
+        name = _bare(wanted)
         channel = await self._find(name)
         try:
             if channel is not None:
@@ -121,7 +123,8 @@ class ReachableChannels:
         if name in public:
             return _NOT_IN.format(name=f"#{name}")
         near = get_close_matches(name, [each for each, joined in public.items() if joined])
-        said = _NO_SUCH_CHANNEL.format(name=wanted)
+        named = as_named(wanted, otherwise="")
+        said = _NO_SUCH_CHANNEL.format(name=f"channel {named}" if named else "such channel")
         return said + (_NEAR.format(near=", ".join(f"#{each}" for each in near)) if near else "")
 
     async def _public(self) -> dict[str, bool]:
@@ -145,7 +148,7 @@ class ReachableChannels:
         return found
 
     async def _find(self, name: str) -> Channel | None:
-        if re.fullmatch(r"[CGD][A-Z0-9]{6,}", name):
+        if _ID.fullmatch(name):
             return await self.slack.access.channel(name)
         async with aclosing(self._joined()) as joined:
             async for channel in joined:
@@ -168,6 +171,15 @@ class ReachableChannels:
             cursor = (page.get("response_metadata") or {}).get("next_cursor")
             if not cursor:
                 return
+
+
+def as_named(wanted: str, otherwise: str) -> str:
+    """A channel as it was named, for people to read: an id tells them nothing."""
+    return otherwise if _ID.fullmatch(_bare(wanted)) else wanted
+
+
+def _bare(wanted: str) -> str:
+    return wanted.strip().removeprefix("<#").removesuffix(">").partition("|")[0].lstrip("#")
 
 
 def _check_asked_by_somebody() -> None:

@@ -132,6 +132,7 @@ async def test_nobody_is_asked_about_what_cannot_be_done(redis_url: str) -> None
         calls(
             ("post_message", wanted("Hi", "#genral")),
             ("post_message", wanted("Hi", "finance")),
+            ("post_message", wanted("Hi", "#C0FINANCE1")),
             ("schedule_message", wanted("Hi") | late),
             ("schedule_prompt", {"text": "Hi?", "at": "2020-01-01T09:00Z", "cron": None}),
             ("edit_canvas", EDIT),
@@ -148,6 +149,7 @@ async def test_nobody_is_asked_about_what_cannot_be_done(redis_url: str) -> None
         assert "Not done: There is no channel #genral that" in said
         assert said.count("Similar names: #general.") == 1
         assert "Not done: There is no channel finance that" in said
+        assert "Not done: There is no such channel that" in said
         for why in ("is past", "has passed", "has no canvas", "no link to a message"):
             assert why in said
 

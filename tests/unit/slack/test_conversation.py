@@ -132,10 +132,10 @@ async def test_a_channel_by_name_or_id_newest_last(asked):
     ("who", "channel", "says"),
     [
         (ADA, RANDOM, "not in #random"),  # public, without the bot
-        (ADA, FINANCE, "no channel"),  # private, without the bot
-        (GUS, SALES, "no channel"),  # a guest who is not in it
+        (ADA, FINANCE, "no such channel"),  # private, without the bot
+        (GUS, SALES, "no such channel"),  # a guest who is not in it
         (ADA, "nowhere", "no channel"),
-        (ADA, "C0NOWHERE99", "no channel"),
+        (ADA, "C0NOWHERE99", "no such channel"),
     ],
 )
 async def test_nobody_reads_what_they_or_the_bot_cannot_see(asked, who, channel, says):
@@ -148,7 +148,7 @@ async def test_a_private_channel_is_read_for_its_members_only_and_told_to_them_a
     asked.ws.channels[FINANCE].members.append(asked.ws.bot_user_id)
     await asked.ws.say(BEN, FINANCE, "the secret")
     _, chloes = await asked.by(CHLOE, asked.rig.direct(CHLOE))
-    with chloes, pytest.raises(ToolError, match="no channel"):
+    with chloes, pytest.raises(ToolError, match="no such channel"):
         await asked.conversation.history(FINANCE, limit=5)
     _, aloud = await asked.by(ADA)
     with aloud, pytest.raises(ToolError, match="others read this thread"):

@@ -104,7 +104,6 @@ def failed(output: str) -> bool:
 
 def reason(output: str) -> str:
     """Why a tool did not do it: the first line, without what is for the model alone."""
-    output = re.sub(r"\bno channel #?[CG][A-Z0-9]{8,}", "no such channel", output)
     output = output.replace("the bot and the person who asked are both", "you and I are both")
     output = re.sub(r"\bThe bot is not in (\S+) (.*) it\b", r"I am not in \1 \2 me", output)
     output = ELSEWHERE.sub(" Ask me in a direct message.", output)
