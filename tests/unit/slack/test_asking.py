@@ -347,9 +347,9 @@ async def test_the_command_between_two_people_is_answered_directly(rig):
     assert request.channel == rig.direct(ADA)
 
 
-async def posted_answer(rig: Rig, **changes: Any) -> tuple[Request, str]:
+async def posted_answer(rig: Rig, asked: str = "first", **changes: Any) -> tuple[Request, str]:
     """An answer with its buttons, in a thread of a request that was taken in."""
-    said = await rig.ws.say(ADA, GENERAL, rig.mention("first"))
+    said = await rig.ws.say(ADA, GENERAL, rig.mention(asked))
     await rig.ws.until(lambda: rig.mailbox.requests)
     request = rig.mailbox.requests[0]
     part = render(outcome(answer(**changes)), request).parts[0]
@@ -385,6 +385,16 @@ async def test_an_answer_is_made_again_or_deeper_once(rig, action, how):
         lambda: [m for m in rig.ws.messages(GENERAL, request.thread, ADA) if m.get("is_ephemeral")]
     )
     assert told["text"] == words.ALREADY_ASKED
+
+
+@pytest.mark.parametrize("person", [ADA, BEN])
+async def test_who_asks_again_for_somebody_else_mentions_nobody(rig, person):
+    """(reliability 11) They did not write it."""
+    _, ts = await posted_answer(rig, f"post hi <@{BEN}>")
+    await rig.ws.click(person, GENERAL, ts, buttons.REGENERATE)
+    first, again = rig.mailbox.requests
+    assert again.mentioned == (first.mentioned if person == ADA else ())
+    assert first.mentioned
 
 
 async def test_who_may_not_ask_may_not_have_an_answer_made_again(rig):

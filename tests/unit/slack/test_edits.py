@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.core.request import Again
-from bot.local.workspace import ADA, BEN
+from bot.local.workspace import ADA, BEN, CHLOE
 from tests.unit.slack.rig import Rig
 from tests.unit.slack.scene import GENERAL
 
@@ -41,6 +41,15 @@ async def test_an_edit_asks_again_in_its_new_words(rig: Rig, begun: tuple[str, .
     assert (new.text, new.again, new.replaces) == ("how many *now*?", Again.EDITED, begun)
     assert (new.thread, new.user, new.message) == (ts, ADA, ts)
     assert new.ts != ts
+
+
+async def test_an_edit_mentions_whom_its_new_words_do(rig: Rig) -> None:
+    """(reliability 11) Whom it mentioned before, a post of it calls no more."""
+    ts = await asked(rig, f"post hi <@{BEN}>")
+    await rig.ws.edit(ADA, GENERAL, ts, rig.mention(f"post hi <@{CHLOE}> <#{GENERAL}>"))
+    await rig.ws.until(lambda: rig.mailbox.superseded)
+    ids = [[mention.id for mention in each.mentioned] for each in rig.mailbox.requests]
+    assert ids == [[BEN], [CHLOE, GENERAL]]
 
 
 async def test_what_is_no_edit_of_the_question_changes_nothing(rig: Rig) -> None:
