@@ -122,9 +122,9 @@ def _pieces_of(scan: Scan) -> str | None:
 
 
 def money(scan: Scan) -> Query | None:
-    """How much was made, or spent by whom is named."""
-    column = scan.default
-    if column is None or not {*stems(column)} & {*MONEY}:
+    """How much was made, or spent by whom is named; of another figure that is named as well."""
+    column = _measure(scan) or scan.default
+    if column is None or not (scan["m"] or {*stems(column)} & {*MONEY}):
         return None
     query = Query(measure=column, aggregate="sum")
     return of_values(query, scan.all("v")) if scan["v"] else query
@@ -133,6 +133,11 @@ def money(scan: Scan) -> Query | None:
 def of_whom(scan: Scan) -> Query | None:
     """How many rows are of whom is named."""
     return of_values(Query(aggregate="count", noun=scan.one("n").said), scan.all("v"))
+
+
+def average_per_row(scan: Scan) -> Query | None:
+    """The average of a figure over the rows, as "average revenue per sale"."""
+    return Query(measure=scan.one("m").measure, aggregate="avg")
 
 
 def bought(scan: Scan) -> Query | None:

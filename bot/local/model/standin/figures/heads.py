@@ -27,6 +27,7 @@ WORDS = {
 _LINES: tuple[tuple[str, Build], ...] = (
     (r"{ASK}{THE}(?:average|mean|avg) (?:{M}|(?:number of )?{N})(?:per|by|in a|a) {P}", builders.average_per_period),
     (r"{ASK}{THE}(?:average|mean|avg) {P}(?:{M}|(?:number of )?{N})", builders.average_per_period),
+    (r"{ASK}{THE}(?:average|mean|avg) {M}(?:per|of an?|of each|for each) {N}", builders.average_per_row),
     (r"{ASK}{THE}{M}{SHARE}s? (?=(?:by|per|for each|of each) )", builders.shares),
     (r"(?:what|which|how much) {SHARE} of (?:the |our |all |total )*(?:{M}|{N})(?:(?:is|are|was|were|comes?|came|does|do|did|has|have|goes|went) )?(?:made |generated |still )?(?:from |by |in |for |of |on |to )?(?:the )?{V+}(?:have |make |make up |has |account for )?", builders.part),
     (r"(?:what is )?(?:the )?{SHARE} of (?:the |our |all |total )*(?:{M}|{N})(?:from |by |in |for |of |on )(?:the )?{V+}", builders.part),
@@ -41,6 +42,7 @@ _LINES: tuple[tuple[str, Build], ...] = (
     (r"how many (?:of )?(?:the )?{V+}", builders.pieces),
     (r"(?:how many|{ASK}{THE}(?:number|count) of) (?:the )?{G}(?:(?:are|is|were|was|do|did) (?:there|we have) |(?:bought|ordered|purchased) (?:a |an |the )?)?", builders.different),
     (r"how many {N}(?:did|do|does|has|have) (?:the )?{V+}(?:make|made|place|placed|have|had|open|opened|buy|bought|get|got) ", builders.of_whom),
+    (r"how much {M}(?:did|do|does|has|have) (?:the )?{V+}(?:make|made|bring in|brought in|generate|generated|have|had|get|got) ", builders.money),
     (r"how much (?:money )?(?:did|do|have|has) (?:we|the company|the shop) (?:make|made|sell|sold|earn|earned|take|taken|get) ", builders.money),
     (r"how much (?:money )?(?:did|do|does|have|has) (?:the )?{V+}(?:(?:spend|spent|pay|paid|ordered|buy|bought|make|made|earn|earned|sell|sold|bring in|order) |{N:_})", builders.money),
     (r"what (?:did|do|does|has|have) (?:the )?{V+}(?:(?:order|ordered|buy|bought|purchase|purchased) |{N:_})", builders.bought),
@@ -53,6 +55,7 @@ _LINES: tuple[tuple[str, Build], ...] = (
     (r"(?:which|what) {GN}(?:is|are|was|were) (?:the )?{PRICE} ", builders.priced),
     (r"(?:(?:when|what) (?:was|is|were) |{ASK})(?:the |our )*(?:{X})?{END} (?:{X:y})?{N}", builders.latest),
     (r"{ASK}(?:the |our )*(?:{X})?(?P<super>{SUPER}) (?:{X:y})?(?:single |individual )?(?P<v>{V+:_})?{N}(?:(?:by|in) {M})?", builders.largest_rows),
+    (r"(?:which|what) (?:{X})?{N}(?:is|are|was|were) (?:the )?(?P<super>{SUPER}) ", builders.largest_rows),
     (r"how (?:did|has|have|do|does) (?:the |our )*(?:number of )?(?:{M}|{N})(?:develop|change|evolve|go|grow|trend)(?:ed|d)? (?:over time )?", builders.course),
     (r"how (?:is|are|was|were) (?:the |our )*(?:number of )?(?:{M}|{N})(?:developing|changing|evolving|going|growing|trending) (?:over time )?", builders.course),
     (r"{ASK}(?:the )?(?:trend|development|course) (?:(?:of|in) (?:the |our )*(?:{M}|{N})|\Z)", builders.course),
