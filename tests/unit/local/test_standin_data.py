@@ -489,6 +489,18 @@ async def test_what_was_told_is_changed_as_it_is_said(thread: Thread) -> None:
         assert answer in told.answer["summary"], question
 
 
+async def test_a_follow_up_that_is_answered_again_goes_on_with_the_same(thread: Thread) -> None:
+    """Regenerate: its own earlier answer is not the question before."""
+    again = "(You have answered this before, and another answer is wanted. Work it out afresh.)"
+    await thread.ask("revenue by region", "sales.csv")
+    first = await thread.ask("and by product?")
+    for _ in range(2):
+        told = await thread.ask(f"{again}\n\nand by product?")
+        assert told.answer["summary"] == first.answer["summary"]
+    chart = await thread.ask("only the South")
+    assert chart.answer["table"]["caption"] == "Total revenue by product for South"
+
+
 @pytest.mark.parametrize(
     ("more", "summary"),
     [

@@ -240,7 +240,7 @@ def latest(scan: Scan) -> Query | None:
     limit = scan.number or (10 if several else 1)
     newest = scan["end"] not in ("first", "oldest", "earliest")
     query = Query(listing=True, sort=scan.date, descending=newest, limit=limit, noun=name.said)
-    return query if scan.date else None
+    return _told(scan, query) if scan.date else None
 
 
 def largest_rows(scan: Scan) -> Query | None:

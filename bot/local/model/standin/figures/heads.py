@@ -53,7 +53,7 @@ _LINES: tuple[tuple[str, Build], ...] = (
     (r"(?:what|which (?:things|articles)) (?:sells?|sold|is selling|was sold) (?:the )?(?P<super>{SUPER}) ", builders.sold),
     (r"{ASK}{THE}(?:{X})?{PRICE} (?:{X:y})?{GN}", builders.priced),
     (r"(?:which|what) {GN}(?:is|are|was|were) (?:the )?{PRICE} ", builders.priced),
-    (r"(?:(?:when|what) (?:was|is|were) |{ASK})(?:the |our )*(?:{X})?{END} (?:{X:y})?{N}", builders.latest),
+    (r"(?:(?:when|what) (?:was|is|were) |{ASK})(?:the |our )*(?:{X})?{END} (?:{X:y})?(?P<v>{V+:_})?{N}", builders.latest),
     (r"{ASK}(?:the |our )*(?:{X})?(?P<super>{SUPER}) (?:{X:y})?(?:single |individual )?(?P<v>{V+:_})?{N}(?:(?:by|in) {M})?", builders.largest_rows),
     (r"(?:which|what) (?:{X})?{N}(?:is|are|was|were) (?:the )?(?P<super>{SUPER}) ", builders.largest_rows),
     (r"how (?:did|has|have|do|does) (?:the |our )*(?:number of )?(?:{M}|{N})(?:develop|change|evolve|go|grow|trend)(?:ed|d)? (?:over time )?", builders.course),

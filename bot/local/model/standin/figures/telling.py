@@ -165,7 +165,8 @@ def _tell_rows(
         which = "the" if statement.ordered_by else which
         of = f", of {result.total:,} in all" if number_shown < result.total else ""
         what = statement.what.replace("rows", query.noun, 1)
-        found.summary = f"Here are {which} {number_shown} {what}{scope}{of}."
+        by = f", by “{measure.replace('_', ' ')}”" if result.dated(measure) else ""
+        found.summary = f"Here are {which} {number_shown} {what}{scope}{of}{by}."
 
 
 def _most(query: Query) -> int:

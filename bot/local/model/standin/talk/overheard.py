@@ -36,6 +36,7 @@ def answer(view: View, found: Findings) -> None:
     """What somebody wrote; where nobody did, that no rule fits."""
     if not told(view, found):
         found.puzzled(database=view.knows("list_databases"))
+        found.gaps.append(f"Nobody wrote of it in this thread or {view.turn.place} either.")
 
 
 def told(view: View, found: Findings) -> bool:
