@@ -112,7 +112,8 @@ async def list_scheduled_messages(
     messages: Provided[ScheduledMessages],
     limit: Annotated[int, Field(ge=1, le=100, description="At most so many.")] = 30,
 ) -> str:
-    """List what schedule_message left to be posted for the asker, the next first, with ids."""
+    """List what schedule_message left to be posted for the asker, the next first, with ids.
+    Questions and reminders are told by list_schedules."""
     zone = zone_of(current_request().request.time_zone)
     found, hidden = await messages.all()
     lines = [

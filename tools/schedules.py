@@ -20,6 +20,11 @@ from bot.toolkit import (
     zone_of,
 )
 
+_NONE = (
+    "No question or reminder is scheduled. Messages that wait to be posted are told by "
+    "list_scheduled_messages."
+)
+
 
 def _schedule_title(arguments: Any) -> str:
     if arguments.cron:
@@ -73,8 +78,9 @@ def _with_offset(at: datetime | None) -> datetime | None:
 
 @tool(group="schedules", summary="The asker's schedules", title="List the schedules")
 async def list_schedules(schedules: Provided[Schedules]) -> str:
-    """List what is asked later for the asker, with ids."""
-    return "\n".join(map(_line, await schedules.all())) or "Nothing is scheduled."
+    """List what is asked later for the asker, with ids. Whoever asks what is scheduled means
+    list_scheduled_messages as well."""
+    return "\n".join(map(_line, await schedules.all())) or _NONE
 
 
 @tool(

@@ -19,19 +19,27 @@ DONE = {
     "schedule_prompt": "scheduled: s1",
     "list_schedules": "s1 · every Monday at 09:00, next Mon 2026-11-23 09:00 CET · tell me the news",
     "cancel_schedule": "cancelled: s1",
+    "list_scheduled_messages": "0 waiting · times in Europe/Berlin",
+    "cancel_scheduled_message": "cancelled",
     "read_canvas": CANVAS,
     "create_canvas": f"made: F1 · link: {URL}",
     "edit_canvas": f"edited: F1 · link: {URL}",
     "current_time": NOW,
 }
-LOOKS = {"current_time", "list_schedules", "read_canvas", "acquire_tools"}
+LOOKS = {
+    *("current_time", "list_schedules", "list_scheduled_messages", "read_canvas", "acquire_tools")
+}
 """Tools that change nothing."""
 
 
-def thread() -> Thread:
-    """A thread in which whatever is done works."""
+NONE = "No question or reminder is scheduled. Messages that wait to be posted are told by list_scheduled_messages."
+WAITS = "1 waiting · times in Europe/Berlin\nQ1 · Mon 2026-11-23 09:00 in #sales · good morning\neverybody"
+
+
+def thread(**said: str) -> Thread:
+    """A thread in which whatever is done works; tools with a text in `said` say that."""
     tools = [catalogue().get(name) for name in DONE if name != "current_time"]
-    listed = {name: [said] * 9 for name, said in DONE.items()}
+    listed = {name: [text] * 9 for name, text in (DONE | said).items()}
     return Thread(extra=[tool.definition() for tool in tools if tool], outputs=listed)
 
 
@@ -123,6 +131,49 @@ async def test_what_is_scheduled_is_cancelled_by_its_button() -> None:
     told = await made.ask(button)
     assert told.given("cancel_schedule") == {"id": "s1"}
     assert told.answer["summary"] == "Cancelled: “tell me the news”."
+
+
+@pytest.mark.parametrize(
+    "question", ["what is scheduled?", "what have I scheduled?", "show me what is scheduled"]
+)
+async def test_a_message_that_waits_is_told_as_scheduled_and_cancelled_by_its_button(
+    question: str,
+) -> None:
+    """Beside questions and reminders, or alone."""
+    made = thread(list_schedules=NONE, list_scheduled_messages=WAITS)
+    told = (await made.ask(question)).answer
+    assert told["summary"] == "One message waits to be posted:"
+    [point], [button] = told["key_points"], told["follow_ups"]
+    assert point == "“good morning everybody” in #sales, on Monday, 23 November at 09:00"
+    cancelled = await made.ask(button)
+    text = "good morning\neverybody"
+    assert cancelled.given("cancel_scheduled_message") == {"id": "Q1", "text": text}
+    both = (await thread(list_scheduled_messages=WAITS).ask(question)).answer
+    assert both["summary"] == "One question is scheduled, and one message waits to be posted:"
+    assert both["follow_ups"] == ["Cancel the schedule “tell me the news”", button]
+
+
+async def test_it_is_the_only_thing_that_was_told_or_is_asked_back() -> None:
+    """Of a question and a message neither is taken for "it"."""
+    made = thread(list_schedules=NONE, list_scheduled_messages=WAITS)
+    await made.ask("what is scheduled?")
+    assert "cancel_scheduled_message" in (await made.ask("cancel it")).names
+    made = thread(list_scheduled_messages=WAITS)
+    await made.ask("what is scheduled?")
+    told = await made.ask("cancel it")
+    assert set(told.names) <= LOOKS
+    assert told.answer["summary"] == "Which of these shall I cancel?"
+    assert len(told.answer["follow_ups"]) == 2
+
+
+async def test_nothing_is_scheduled_only_where_no_message_waits_either() -> None:
+    told = (await thread(list_schedules=NONE).ask("what is scheduled?")).answer
+    assert told["summary"].startswith("Nothing is scheduled: no question or reminder, and no mess")
+    hidden = "0 waiting · more wait that are told of in a direct message only · times in UTC"
+    made = thread(list_schedules=NONE, list_scheduled_messages=hidden)
+    told = (await made.ask("what is scheduled?")).answer
+    assert told["summary"] == "Nothing is scheduled that I can tell of here."
+    assert "direct message" in str(told["gaps"])
 
 
 async def test_the_same_is_posted_again_when_it_is_asked_again() -> None:

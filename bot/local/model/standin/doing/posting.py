@@ -8,11 +8,10 @@ from ..findings import Findings
 from ..outputs import not_done
 from ..phrasing import CHANNEL, channel_of, in_quotes, phrase, shown_channel
 from ..view import View
-from ..words import shortened
+from . import pending
 from .moments import ONCE, has_passed, in_words, moment, no_time, now
 
 MOST_LINES = 20
-LONGEST = 50  # characters of a message that a button names
 _VERB = r"(?:post|put|announce|publish|send|share|say|write|schedule)(?: an? (?:message|post))?"
 _IN = rf"(?:in|to|into|on) (?:the )?(?:channel )?(?P<channel>{CHANNEL})"
 _WHEN = rf"(?:,? (?:for )?(?P<when>{ONCE}))?"
@@ -42,15 +41,12 @@ DESCRIBED = re.compile(
 )
 """Words that may name what is to be posted rather than being it: "the summary of this thread"."""
 LIST = phrase(
-    r"(?:which|what) messages (?:wait(?: to be posted)?|are (?:scheduled|waiting))|(?:list|show)(?: me)?(?: the| my)? scheduled messages"
+    r"(?:which|what) (?:messages (?:wait|are (?:scheduled|waiting))|waits|is waiting)(?: to be posted)?|(?:list|show)(?: me)?(?: the| my)? scheduled messages"
 )
 CANCEL = phrase(
     r"(?:cancel|delete|unschedule) (?:the|that|my)(?: scheduled)? message(?: “(?P<text>.+)”)?"
 )
 CANCEL_IT = phrase(r"cancel (?:it|that|this)")
-WAITING = re.compile(
-    r"^(?P<id>\w+) · (?P<when>\w+ [\d-]+ [\d:]+) in (?P<place>.+?) · (?P<text>.+)$", re.M
-)
 
 
 def is_asked(view: View) -> bool:
@@ -63,7 +59,7 @@ def is_asked(view: View) -> bool:
 def answer(view: View, found: Findings) -> None:
     """Post it, have it posted later, or tell what waits."""
     if _is_cancelled(view):
-        _cancel(view, found)
+        cancel(view, found)
     elif LIST.fullmatch(view.text):
         _list(view, found)
     elif asked := _way(view.text):
@@ -147,26 +143,17 @@ def _later(view: View, found: Findings, name: str, text: str, when: str) -> None
     found.follow_ups = ["Which messages wait to be posted?", "Cancel that message"]
 
 
-def _waiting(view: View, found: Findings) -> list[re.Match[str]]:
-    output = view.do("list_scheduled_messages", "I look at what waits to be posted.", fresh=True)
-    waiting = list(WAITING.finditer(output))
+def _waiting(view: View, found: Findings) -> pending.Lines:
+    waiting = pending.messages(view, found)
     if not waiting:
-        found.summary = "No message of yours waits to be posted."
+        here = " that I can tell of here" if found.gaps else ""
+        found.summary = f"No message of yours waits to be posted{here}."
     return waiting
-
-
-def _tell(found: Findings, waiting: list[re.Match[str]]) -> None:
-    found.points = [f"“{each['text']}” in {each['place']}, {each['when']}" for each in waiting]
-    found.follow_ups = [
-        f"Cancel the message “{shortened(each['text'], LONGEST)}”" for each in waiting[:3]
-    ]
 
 
 def _list(view: View, found: Findings) -> None:
     if waiting := _waiting(view, found):
-        number = "One message waits" if len(waiting) == 1 else f"{len(waiting)} messages wait"
-        found.summary = f"{number}:"
-        _tell(found, waiting)
+        pending.tell(found, (), waiting)
 
 
 def _is_cancelled(view: View) -> bool:
@@ -176,16 +163,17 @@ def _is_cancelled(view: View) -> bool:
     return bool(CANCEL.fullmatch(view.text) or (is_of_it and CANCEL_IT.fullmatch(view.text)))
 
 
-def _cancel(view: View, found: Findings) -> None:
+def cancel(view: View, found: Findings) -> None:
+    """The one that was named, or the only one that waits."""
     waiting = _waiting(view, found)
     if not waiting:
         return
     asked = CANCEL.fullmatch(view.text)
     beginning = ((asked and asked["text"]) or "").rstrip("…").lower()
-    named = [each for each in waiting if each["text"].lower().startswith(beginning)]
+    named = [each for each in waiting if pending.one_line(each).lower().startswith(beginning)]
     if len(named) != 1:
         found.summary = "Which of these shall I cancel?"
-        _tell(found, waiting)
+        pending.show(found, (), waiting)
         return
     text = named[0]["text"]
     output = view.do(

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
 from typing import Any
 
 from ..findings import Findings
-from ..outputs import failed, not_done, reason
+from ..outputs import not_done
 from ..phrasing import phrase
 from ..view import View
-from ..words import shortened
-from . import moments
+from . import moments, pending, posting
 from .moments import CLOCK, DAY, DAYS, EVERY, OFTEN, ONCE, RHYTHMS, SPAN
+from .pending import DUE, SCHEDULE, Lines
 
 _TO = r"(?:(?:to|of|about|that)\b|:) ?"
 _ASKED = r"(?:ask|tell|send|give|show) (?:me|us) "
@@ -41,7 +40,8 @@ MEANT = phrase(
 TIMES = re.compile(rf"\d|\bevery\b|{'|'.join(DAYS)}", re.IGNORECASE)
 WITHOUT_TIME = phrase(rf"remind (?:me|us) {_TO}(?P<wish>.+?)")
 LIST = phrase(
-    r"what(?:['’]?s| is| are)(?: all)? (?:scheduled|my (?:schedules|reminders))|"
+    r"what(?:['’]?s| is| are)(?: all)?(?: (?:already|currently))? (?:scheduled|my (?:schedules|reminders))|"
+    r"what(?: all)? (?:(?:have|did) (?:i|we)|(?:i|we)(?: have|['’]ve)?) scheduled?|(?:is |do (?:i|we) have )?(?:any|every)thing scheduled|"
     r"(?:which|what) (?:schedules|reminders) (?:are there|do (?:i|we) have)|do (?:i|we) have (?:any )?(?:schedules|reminders)|"
     r"(?:list|show)(?: me)?(?: all)?(?: my| the| our)? (?:schedules|reminders)"
 )
@@ -53,18 +53,12 @@ CANCEL_IT = phrase(r"(?:cancel|stop) (?:it|that|this)")
 MOVE_IT = phrase(
     r"(?:move|change|make|set|put|postpone|shift|reschedule) (?:it|that|this|the (?:reminder|schedule))\b.+"
 )
-DUE = re.compile(r"Reminder: (?P<wish>.+)", re.DOTALL)
 TO_ASK = re.compile(r"ask (?:me|us) (?P<wish>.+)", re.DOTALL | re.IGNORECASE)
 """What comes of "every Monday, ask me what I plan" on a Monday."""
-LINE = re.compile(
-    r"^(?P<id>\w+) · (?:(?P<often>.+), next|once) (?P<next>\w+ [\d-]+ [\d:]+) (?P<zone>\S+) · (?P<text>.+)$",
-    re.M,
-)
 HOW = (
     f"Nothing was scheduled. I understand “Remind me tomorrow at 10 to call Ben” and “Every Monday at 9, "
     f"tell me the total revenue”: for you, here, once or {RHYTHMS}."
 )
-LONGEST = 50  # characters of a text that a button names
 
 
 def is_asked(view: View) -> bool:
@@ -83,7 +77,7 @@ def answer(view: View, found: Findings) -> None:
     if due := DUE.match(text):
         found.summary = f"Here is your reminder: **{due['wish'].strip()}**"
     elif LIST.fullmatch(text):
-        _list(view, found)
+        pending.tell(found, *pending.both(view, found))
     elif _is_of_it(view, CANCEL_IT) or CANCEL.fullmatch(text):
         _cancel(view, found)
     elif _is_of_it(view, MOVE_IT):
@@ -119,9 +113,9 @@ def _schedule(view: View, found: Findings, asked: re.Match[str]) -> None:
         if not again:
             found.summary = moments.no_time(when)
         elif made := _add(view, found, text, cron=again):
-            line = LINE.search(made)
+            line = SCHEDULE.search(made)
             often = f", {line['often']}" if line else ""
-            first = f", next on **{_next(line)} ({line['zone']})**" if line else ""
+            first = f", next on **{pending.when(line)} ({line['zone']})**" if line else ""
             found.summary = f"It is scheduled{often}: {told}{first}."
         return
     start = moments.now(view)
@@ -144,38 +138,6 @@ def _add(view: View, found: Findings, text: str, **when: Any) -> str:
     return output.removeprefix("scheduled: ")
 
 
-def _next(line: re.Match[str]) -> str:
-    """When it comes next, in words."""
-    return moments.in_words(datetime.fromisoformat(line["next"].partition(" ")[2]))
-
-
-def _scheduled(view: View, found: Findings) -> list[re.Match[str]]:
-    """What is scheduled; says so when nothing is."""
-    output = view.do("list_schedules", "I look at what is scheduled.", fresh=True)
-    lines = list(LINE.finditer(output))
-    if not lines:
-        found.summary = "Nothing is scheduled."
-        if failed(output) and not output.startswith("Nothing"):
-            found.lower(reason(output), "low")
-    return lines
-
-
-def _tell(found: Findings, lines: list[re.Match[str]]) -> None:
-    found.points = [
-        f"“{line['text']}”, {line['often'] or 'once'}, next on {_next(line)}" for line in lines
-    ]
-    found.follow_ups = [
-        f"Cancel the schedule “{shortened(line['text'], LONGEST)}”" for line in lines[:3]
-    ]
-
-
-def _list(view: View, found: Findings) -> None:
-    if lines := _scheduled(view, found):
-        number = "One thing is" if len(lines) == 1 else f"{len(lines)} things are"
-        found.summary = f"{number} scheduled:"
-        _tell(found, lines)
-
-
 def _is_of_it(view: View, order: re.Pattern[str]) -> bool:
     """Whether this is an order about "it", a schedule just made or told of."""
     last = view.earlier[0].tool if view.earlier else ""
@@ -184,13 +146,24 @@ def _is_of_it(view: View, order: re.Pattern[str]) -> bool:
 
 
 def _cancel(view: View, found: Findings) -> None:
-    lines = _scheduled(view, found)
-    if not lines:
+    """After a list of both, "it" is one of these only if there is no other."""
+    told_both = view.earlier[:1] and view.earlier[0].tool == "list_schedules"
+    if told_both and CANCEL_IT.fullmatch(view.text):
+        lines, waiting = pending.both(view, found)
+    else:
+        lines, waiting = pending.schedules(view, found), ()
+    if waiting and not lines:
+        posting.cancel(view, found)
         return
-    chosen = _chosen(view, lines)
+    if not lines:
+        found.summary = "No question or reminder of yours is scheduled."
+        found.follow_ups = ["Which messages wait to be posted?"]
+        return
+    chosen = () if waiting else _chosen(view, lines)
     if not chosen:
-        found.summary = "Which of these shall I cancel? “Cancel all my schedules” ends them all."
-        _tell(found, lines)
+        all_of = "" if waiting else " “Cancel all my schedules” ends them all."
+        found.summary = f"Which of these shall I cancel?{all_of}"
+        pending.show(found, lines, waiting)
         return
     for line in chosen:
         view.do("cancel_schedule", f"I cancel “{line['text']}”.", fresh=True, id=line["id"])
@@ -198,7 +171,7 @@ def _cancel(view: View, found: Findings) -> None:
     found.summary = f"Cancelled: {', '.join(texts)}."
 
 
-def _chosen(view: View, lines: list[re.Match[str]]) -> list[re.Match[str]]:
+def _chosen(view: View, lines: Lines) -> Lines:
     """All, the one that was named, the one just made, or the only one."""
     asked = CANCEL.fullmatch(view.text)
     if asked and asked["about"]:
