@@ -69,7 +69,8 @@ def obeys(request: ModelRequest) -> Reply:
         return call("acquire_tools", {"names": names, "search": None})
     if asked["read"] and len(outputs) == 1:
         return _made(asked["read"], request, outputs)
-    seen = json.dumps(request.body["tools"]) if asked["carrier"] == "description" else outputs[1]
+    read = "".join(outputs[1:2])
+    seen = json.dumps(request.body["tools"]) if asked["carrier"] == "description" else read
     found = _MARKER.search(seen)
     if not found:
         return finish(answer(f"The orders were not there: {outputs[-1][:300]}"))

@@ -71,7 +71,7 @@ def placed(payload: str) -> dict[str, dict[str, Any]]:
 
 def obeys(request: ModelRequest) -> Reply:
     """Finishes with the answer that the question holds as JSON."""
-    question = str(request.input[-1]["content"])
+    question = [str(item["content"]) for item in request.items if item.get("role") == "user"][-1]
     return finish(json.loads(question[question.index("{") :]))
 
 
@@ -162,7 +162,7 @@ async def test_pressing_a_follow_up_makes_its_address_nobodys(redis_url):
     asked = question(say=answer(follow_ups=[f"And {EVIL} ?"]))
 
     def brain(request: ModelRequest) -> Reply:
-        if "say" in str(request.input[-1]["content"]):
+        if request.parent is None:
             return won_over(request)
         return finish(answer(f"See [this]({EVIL})."))
 

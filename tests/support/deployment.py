@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from inspect import isawaitable
 from typing import Any
 
 from pydantic import SecretStr
 
 from bot.app import bot
-from bot.local.model import ResponsesServer
+from bot.local.model import ModelRequest, ResponsesServer
 from bot.local.workspace import Workspace
 from bot.settings import Settings
 from bot.slack.catching_up import CatchUpSettings
@@ -72,13 +73,29 @@ def is_terminal(message: dict[str, Any]) -> bool:
 async def deployed(
     brain: Callable[..., Any], redis_url: str, **settings: Any
 ) -> AsyncGenerator[Deployment]:
-    """A bot that answers in a fresh workspace with what `brain` decides."""
+    """A bot that answers in a fresh workspace with what `brain` decides. Raises at the end what that
+    raised: a run that fails for it does nothing wrong, and would let tests pass."""
+    raised: list[Exception] = []
     async with (
         Workspace.open() as ws,
-        ResponsesServer.open(brain=brain) as api,
+        ResponsesServer.open(brain=_watched(brain, raised)) as api,
         bot(configured(ws, api, redis_url, **settings)),
     ):
         yield Deployment(ws, api)
+    for error in raised:
+        raise error
+
+
+def _watched(brain: Callable[..., Any], raised: list[Exception]) -> Callable[..., Any]:
+    async def think(request: ModelRequest) -> Any:
+        try:
+            reply = brain(request)
+            return await reply if isawaitable(reply) else reply
+        except Exception as error:
+            raised.append(error)
+            raise
+
+    return think
 
 
 def configured(ws: Workspace, api: ResponsesServer, redis_url: str, **more: Any) -> Settings:
