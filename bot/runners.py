@@ -196,6 +196,7 @@ class _RunnerMaker:
             policy=settings.access,
             may_decide=may_decide,
             may_administer=may_administer,
+            mentioned_in=conversation.mentioned_in,
             temperature=settings.model.temperature,
             stateless=settings.model.stateless,
             conversation=conversation if settings.model.images else None,

@@ -50,12 +50,6 @@ def split(text: str, mentions: Iterable[Mention]) -> Iterator[str | Mention]:
     yield text[last:]
 
 
-def mentioned_in(text: str, mentions: Iterable[Mention]) -> tuple[Mention, ...]:
-    """Those of `mentions` that stand in `text`, each once."""
-    found = (each for each in split(text, mentions) if isinstance(each, Mention))
-    return tuple(dict.fromkeys(found))
-
-
 def has_other_names(text: str, mentions: Sequence[Mention]) -> bool:
     """Whether something in `text` looks like a mention of somebody, and is none of `mentions`."""
     rest = (each for each in split(text, mentions) if isinstance(each, str))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from pydantic import BaseModel
 from typing_extensions import override
@@ -16,7 +16,7 @@ from bot.agent.hooks import Approved, Hooks, Permission, Undecided
 from bot.core.approvals import NOTIFIES, Approval, Decision, Verdict, canonical, digest
 from bot.core.context import current_request
 from bot.core.errors import CorruptValue
-from bot.core.mentions import has_other_names, mentioned_in
+from bot.core.mentions import Mention, has_other_names
 from bot.core.request import Request
 from bot.runs.channels import ChannelSettings
 from bot.runs.outgoing import Outgoing
@@ -29,6 +29,9 @@ MayDecide = Callable[[str], Awaitable[bool]]
 
 MayAdminister = Callable[[str], Awaitable[bool]]
 """Whether a user is an admin of the bot."""
+
+MentionedIn = Callable[[str], Sequence[Mention]]
+"""Whom a message with that text would mention."""
 
 _LONGEST = 50_000
 """Characters of arguments that somebody can be asked to look at."""
@@ -55,6 +58,7 @@ class Confirming(Hooks):
         approvals: Approvals,
         may_decide: MayDecide,
         may_administer: MayAdminister,
+        mentioned_in: MentionedIn,
         outgoing: Outgoing,
     ) -> None:
         self._request = request
@@ -63,6 +67,7 @@ class Confirming(Hooks):
         self._approvals = approvals
         self._may_decide = may_decide
         self._may_administer = may_administer
+        self._mentioned_in = mentioned_in
         self._outgoing = outgoing
 
     @override
@@ -119,7 +124,7 @@ class Confirming(Hooks):
             fixed = None  # each address is another question
         values = {name: json.loads(given)[name] for name in fixed or ()}
         text = str(getattr(arguments, tool.mentions)) if tool.mentions else ""
-        mentions = mentioned_in(text, current_request().mentioned)
+        mentions = self._mentioned_in(text)
         people = [each for each in mentions if each.is_of_a_person]
         if tool.mentions and fixed is not None:
             fixed, values = (*fixed, NOTIFIES), values | {NOTIFIES: [each.id for each in people]}

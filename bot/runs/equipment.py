@@ -21,7 +21,7 @@ from bot.model import Model, PriceList
 from bot.runs.beginnings import Beginnings, MemoriesOf
 from bot.runs.budgets import BudgetPolicy
 from bot.runs.channels import Channels, ChannelSettings
-from bot.runs.confirming import Confirming, MayAdminister, MayDecide
+from bot.runs.confirming import Confirming, MayAdminister, MayDecide, MentionedIn
 from bot.runs.offers import Offers
 from bot.runs.outgoing import Outgoing
 from bot.runs.policy import Policy
@@ -57,6 +57,7 @@ class Equipment:
     policy: Policy
     may_decide: MayDecide
     may_administer: MayAdminister
+    mentioned_in: MentionedIn
     memories_of: MemoriesOf
     draining: asyncio.Event
     conversation: Conversation | None = None
@@ -107,7 +108,7 @@ class Equipment:
         outgoing = Outgoing(steering.requests, self.policy)
         confirming = Confirming(
             *(request, self.policy, here, self.stores.approvals),
-            *(self.may_decide, self.may_administer, outgoing),
+            *(self.may_decide, self.may_administer, self.mentioned_in, outgoing),
         )
         limits = here.limited(self.limits)
         more, own = await self.more_tools(), self.toolbox.catalogue

@@ -1,7 +1,6 @@
 """What a model wrote for others to read, safe to keep and to post: no image is loaded, and only
 addresses that the person who asked wrote are links, only whom they mentioned is mentioned in a
-message. What may stand in it is decided now, whenever
-it is shown. Under a message stands who wanted it.
+message. What may stand in it is decided now, whenever it is shown. Under a message stands who wanted it.
 """
 
 from __future__ import annotations
@@ -10,12 +9,13 @@ from typing import Any
 
 from bot.core.context import current_request
 from bot.core.errors import ToolError
-from bot.core.mentions import mentioned_in
+from bot.core.mentions import Mention
 from bot.runs.outcomes import written_links
 from bot.slack.render import words
 from bot.slack.render.links import LinkGate
 from bot.slack.render.markdown import safe_markdown
-from bot.slack.render.parts import Part, context, markdown_pieces
+from bot.slack.render.parts import Part, context
+from bot.slack.render.parts import written as block
 from bot.slack.text import clean
 
 _EMPTY = "The text is empty; there is nothing to write."
@@ -23,17 +23,20 @@ _EMPTY = "The text is empty; there is nothing to write."
 
 def message(text: str) -> dict[str, Any]:
     """The arguments of a message. Raises ToolError for an empty one."""
-    call, said = current_request(), clean(text)
-    gate = LinkGate(_links(), mentioned_in(said, call.mentioned))
-    part = Part([piece.block for piece in markdown_pieces(said, gate)], said)
-    if not part.blocks:
+    written, _ = _mentioning(text)
+    if not written:
         raise ToolError(_EMPTY)
     return {
-        "text": part.text,
-        "blocks": [*part.blocks, context(_wanted_by()).block],
+        "text": Part([], clean(text)).text,
+        "blocks": [piece.block for piece in (block(written), context(_wanted_by()))],
         "unfurl_links": False,
         "unfurl_media": False,
     }
+
+
+def mentioned_in(text: str) -> tuple[Mention, ...]:
+    """Whom, and which channels, the message with that text mentions: a name in code does not."""
+    return _mentioning(text)[1]
 
 
 def document(text: str) -> dict[str, str]:
@@ -42,6 +45,12 @@ def document(text: str) -> dict[str, str]:
     if not written:
         raise ToolError(_EMPTY)
     return {"type": "markdown", "markdown": written}
+
+
+def _mentioning(text: str) -> tuple[str, tuple[Mention, ...]]:
+    gate = LinkGate(_links(), current_request().mentioned)
+    written = safe_markdown(clean(text), gate)
+    return written, tuple(gate.mentioned)
 
 
 def _wanted_by() -> str:

@@ -14,6 +14,7 @@ from slack_sdk.errors import SlackApiError
 from bot.core.context import RequestContext, current_request
 from bot.core.errors import NotPermitted, ToolError
 from bot.core.failpoints import failpoint
+from bot.core.mentions import Mention
 from bot.core.request import FileRef
 from bot.slack import composed, files
 from bot.slack.client import error_code
@@ -119,6 +120,10 @@ class SlackConversation:
                 await self._clients.reads.conversations_replies(
                     channel=place.id, ts=thread, limit=1
                 )
+
+    def mentioned_in(self, text: str) -> tuple[Mention, ...]:
+        """Whom, and which channels, a message with that text mentions."""
+        return composed.mentioned_in(text)
 
     async def post(self, text: str, *, channel: str, thread: str | None = None) -> str:
         """Post in a channel where the person who asked could, too."""

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import ClassVar, Protocol
 
 from bot.core.errors import ToolError
+from bot.core.mentions import Mention
 from bot.core.request import FileRef
 
 
@@ -62,6 +63,9 @@ class Conversation(Protocol):
     async def check_place(self, channel: str, *, thread: str | None = None) -> None:
         """Whether the person and the bot may write in a channel (name or id), or in a thread there."""
 
+    def mentioned_in(self, text: str) -> tuple[Mention, ...]:
+        """Whom, and which channels, `post` would mention with that text."""
+
     async def post(self, text: str, *, channel: str, thread: str | None = None) -> str:
         """Post Markdown in a channel (name or id), or in a thread there; returns a link to it."""
 
@@ -89,6 +93,10 @@ class OutsideSlack:
     async def check_place(self, channel: str, *, thread: str | None = None) -> None:  # noqa: ARG002 - the protocol's
         """There is nowhere to write."""
         raise ToolError(self.refusal)
+
+    def mentioned_in(self, text: str) -> tuple[Mention, ...]:  # noqa: ARG002 - the protocol's
+        """There is nobody to mention."""
+        return ()
 
     async def post(self, text: str, *, channel: str, thread: str | None = None) -> str:  # noqa: ARG002 - the protocol's
         """There is nowhere to post."""

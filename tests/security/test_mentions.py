@@ -60,7 +60,7 @@ async def test_only_whom_the_asker_mentioned_is_called(redis_url: str) -> None:
     async with deployed(says(f"{NAMES} {MARKUP} @channel"), redis_url) as bot:
         said, message = await approved(bot, f"Post to <@{BEN}> about <#{RANDOM}>!")
         assert live(message) == {f"<@{BEN}>", f"<#{RANDOM}>"}
-        assert "Notifies @Ben Okafor. Other names in this text are plain words." in said
+        assert "Mentions @Ben Okafor. Other names in this text are plain words." in said
         assert f"<@{BEN}>" not in said
 
 
@@ -81,6 +81,31 @@ async def test_what_a_tool_read_calls_nobody(redis_url: str) -> None:
         assert live(message) == set()
 
 
+CODE = "```\n@Ben Okafor\n```"
+LINKED = "[@Ben Okafor](https://docs.example/a) ![@Ben Okafor](https://docs.example/a)"
+LONG = "word " * 700 + "@Ben Okafor"
+
+
+@pytest.mark.parametrize(
+    ("text", "calls"),
+    [
+        (CODE, False),
+        (f"` @Ben Okafor` {LINKED}", False),
+        ('[a]: https://docs.example/a "@Ben Okafor"\n\nHello', False),
+        (LONG, True),
+        ("> " * 60 + "@Ben Okafor", True),
+        ("@Ben\u200b Okafor", True),
+        ("&#64;Ben Okafor", True),
+        ("\\@Ben Okafor", True),
+        (f"{CODE}\n@Ben Okafor", True),
+    ],
+)
+async def test_the_card_says_what_the_post_does(redis_url: str, text: str, calls: bool) -> None:
+    async with deployed(says(text), redis_url) as bot:
+        said, message = await approved(bot, f"Post https://docs.example/a to <@{BEN}>")
+        assert ("Mentions @Ben Okafor" in said, f"<@{BEN}>" in live(message)) == (calls, calls)
+
+
 async def test_an_approval_for_the_thread_widens_to_nobody(redis_url: str) -> None:
     """It counts where the same people are called; for somebody else, there is a card."""
     async with deployed(
@@ -88,7 +113,7 @@ async def test_an_approval_for_the_thread_widens_to_nobody(redis_url: str) -> No
     ) as bot:
         thread = await bot.ask(ADA, SALES, f"Post hi to <@{BEN}>")
         [card] = await bot.ws.until(lambda: cards(bot, thread))
-        assert "same channel and people notified" in str(card["blocks"])
+        assert "same channel and people mentioned" in str(card["blocks"])
         await bot.ws.click(ADA, SALES, card["ts"], APPROVE_THREAD)
         await bot.answered(SALES, thread)
         await bot.ws.say(ADA, SALES, f"and bye to <@{BEN}>", thread_ts=thread)

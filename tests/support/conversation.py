@@ -9,6 +9,7 @@ from datetime import datetime
 
 from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
+from bot.core.mentions import Mention
 from bot.core.request import Entry, FileRef, Request
 from bot.toolkit.conversation import Download, ThreadMessage
 
@@ -72,6 +73,9 @@ class MemoryConversation:
 
     async def check_place(self, channel: str, *, thread: str | None = None) -> None:
         """Everywhere."""
+
+    def mentioned_in(self, text: str) -> tuple[Mention, ...]:
+        return ()
 
     async def post(self, text: str, *, channel: str, thread: str | None = None) -> str:
         self.posted.append((channel, thread, text, None))

@@ -25,9 +25,9 @@ ARGUMENTS = {
     "at": "When",
     "cron": "When",
     "section": "Part",
-    "notifies": "People notified",
+    "notifies": "People mentioned",
 }
-NOTIFIES = ":bell: Notifies {people}."
+NOTIFIES = ":bell: Mentions {people}."
 OTHER_NAMES = "Other names in this text are plain words."
 NOTIFIES_NOBODY = "Names in this text are plain words: nobody is notified. Who is to be notified has to be mentioned in your question."
 NO_ARGUMENTS = "It takes no details."

@@ -65,7 +65,7 @@ class LinkGate:
 
     Compared without fragment and without regard to the case of scheme and host. A place within an
     allowed document that nobody has named is left out of the link: the page reads it when it opens,
-    and could have it carry something away.
+    and could have it carry something away. `mentioned` are those who were, in order.
     """
 
     def __init__(
@@ -74,6 +74,7 @@ class LinkGate:
         self._allowed = {_same(url) for url in allowed}
         self._places = {url.partition("#")[2] for url in allowed}
         self._mentions = mentions
+        self.mentioned: dict[Mention, None] = {}
 
     def permits(self, url: str) -> bool:
         """True when `url` may be posted as a link."""
@@ -84,6 +85,7 @@ class LinkGate:
         be shown."""
         for part in split(without_broadcasts(text), self._mentions):
             if isinstance(part, Mention):
+                self.mentioned[part] = None
                 yield part
             else:
                 yield from self._addressed(part)
