@@ -29,7 +29,7 @@ _MARKS = regex.compile(r"(?<=\p{M}{30})\p{M}+")
 _LINE_ENDS = re.compile("\r\n?|[\u2028\u2029\x85]")
 
 _ENTITY = re.compile(r"<([^<>\n]{1,4000})>")
-_MENTION = re.compile(r"<(?:@([UW][A-Z0-9]+)|#([CG][A-Z0-9]+))(?:\|[^<>\n]*)?>")
+_MENTION = re.compile(r"<(?:@([UW][A-Z0-9]+)|#([CG][A-Z0-9]+)(?:\|[^<>\n]*)?)>")
 
 
 def clean(text: str) -> str:
@@ -110,7 +110,8 @@ def _unescape(text: str) -> str:
 
 async def mentions_from(text: str, *, bot: str, name_of: NameOf) -> tuple[Mention, ...]:
     """Whom, and which channels, a message mentions, the bot left out: each as `question_from` shows
-    it. Somebody's own angle brackets come from Slack as &lt; and mention nobody."""
+    it. Somebody's own angle brackets come from Slack as &lt; and mention nobody; nor does a person's id
+    under a name that the message itself gives them."""
     written = _MENTION.finditer(without_mention(clean(text), bot))
     ids = {each[0]: each[1] or each[2] for each in written}
     return tuple(

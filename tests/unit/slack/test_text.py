@@ -64,12 +64,13 @@ async def test_slacks_markup_reads_as_people_see_it():
 
 
 async def test_who_is_mentioned_is_known_as_the_question_shows_it():
-    """Neither the bot, nor everybody, nor what somebody typed in angle brackets of their own."""
-    text = "<@B1> ask <@U1>, <@U2|ben>, <@U1> in <#C1|general> &lt;@U3&gt; <!here> <!subteam^S1|@sales>"
+    """Neither the bot, nor everybody, nor what somebody typed in angle brackets of their own, nor who
+    is given a name there."""
+    text = "<@B1> ask <@U1>, <@U4>, <@U2|Ada>, <@U1> in <#C1|general> &lt;@U3&gt; <!here> <!subteam^S1|@sales>"
     found = await mentions_from(text, bot="B1", name_of=name_of)
     assert [(each.id, each.shown) for each in found] == [
         ("U1", "@Ada"),
-        ("U2", "@ben"),
+        ("U4", "@U4"),
         ("C1", "#general"),
     ]
 
