@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from bot.core.mentions import Mention, has_other_names, split
@@ -27,6 +29,14 @@ ALL = (BEN, BENNY, ROOM)
 )
 def test_names_become_mentions_as_the_asker_wrote_them(text: str, written: str) -> None:
     assert safe_markdown(text, LinkGate(frozenset(), ALL)) == written
+
+
+@pytest.mark.parametrize("shown", ["@channel", "@Here Now", "@Ben <!channel>"])
+def test_a_name_that_would_call_everybody_calls_nobody(shown: str) -> None:
+    """Not even whose it is, and nobody is told that it does."""
+    gate = LinkGate(frozenset(), [Mention(id="U1", shown=shown)])
+    assert not re.search("@here|@channel|<", safe_markdown(f"Hi {shown}", gate), re.IGNORECASE)
+    assert not gate.mentioned
 
 
 def test_a_name_of_several_is_nobodys() -> None:

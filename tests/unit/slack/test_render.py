@@ -126,12 +126,16 @@ def test_a_stopped_run_says_whether_it_had_found_something(found):
 def test_a_stopped_run_says_what_is_not_done():
     """What waited for a yes is named, and that nothing was found is no news beside it."""
     stopped = outcome(status=RunStatus.CANCELLED, stop_reason=StopReason.CANCELLED_TOOLS)
-    off = ("Post in #general", "Post in C0SALES001")
+    off = ("Post in C0SALES001", "Look at https://a.example/C0SALES001")
     stopped = stopped.model_copy(update={"result": None, "note": "Stopped.", "called_off": off})
+    stopped = stopped.model_copy(update={"links": frozenset({"https://a.example/C0SALES001"})})
     rendered = render(stopped, REQUEST)
     accept_all(rendered)
     said = rendered.parts[0].blocks[0]["elements"][0]["text"]
-    assert said.endswith("Stopped. Not done: Post in #general; Post in <#C0SALES001>.")
+    assert said.endswith(
+        "Stopped. Not done: Post in <#C0SALES001>; "
+        "Look at <https://a.example/C0SALES001|https://a.example/C0SALES001>."
+    )
 
 
 def test_a_stopped_run_lists_what_it_had_found_and_written():
