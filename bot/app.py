@@ -42,6 +42,7 @@ from bot.slack.scheduled_messages import SlackScheduledMessages
 from bot.slack.schedules import WorkspaceSchedules, with_schedules
 from bot.slack.streams import Streams
 from bot.slack.surfaces import SlackSurfaces
+from bot.slack.waiting_messages import WaitingMessages
 from bot.slack.workflow import with_steps
 from bot.slack.workspaces import OneWorkspace, PerWorkspace, Slack, Workspaces
 from bot.store import Stores
@@ -185,10 +186,9 @@ def _runner_in(
 
 def _services_of(slack: Slack, channels: ReachableChannels, stores: Stores) -> Services:
     """What a workspace has for tools, beside its conversations."""
+    waiting = WaitingMessages(slack.identity.team, slack.clients, stores.scheduled_messages)
     return {
         Canvases: SlackCanvases(slack, channels),
         Directory: SlackDirectory(slack, channels),
-        ScheduledMessages: SlackScheduledMessages(
-            slack.clients, channels, Reading(slack), stores.scheduled_messages
-        ),
+        ScheduledMessages: SlackScheduledMessages(waiting, channels, Reading(slack)),
     }

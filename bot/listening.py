@@ -36,6 +36,7 @@ from bot.slack.scheduling import Scheduling
 from bot.slack.sharing import Sharing
 from bot.slack.socket_mode import socket_mode
 from bot.slack.stopping import Stopping
+from bot.slack.waiting_messages import WaitingMessages
 from bot.slack.workspaces import PerWorkspace, Slack, Workspaces, in_each
 from bot.store import Stores
 from bot.toolkit.mcp import McpServers
@@ -213,5 +214,6 @@ def _home_tab(
         admin=admin,
         memories=stores.memories,
         schedules=schedules,
+        messages=WaitingMessages(gate.team, slack.clients, stores.scheduled_messages),
         preferences=PreferenceBook(stores.preferences),
     )

@@ -9,14 +9,15 @@ from dataclasses import dataclass
 from bot.core.budgets import Budget, Pause
 from bot.core.memory import Memory
 from bot.core.schedule import Schedule
+from bot.core.scheduled_message import ScheduledMessage
 from bot.runs.budget_words import capped, paused, used_of
 from bot.runs.budgets import Budgets, Standing
 from bot.runs.preferences import Preferences
 from bot.slack.render import home_words, words
-from bot.slack.render.buttons import MAX_LABEL
+from bot.slack.render.buttons import asking_first, named
 from bot.slack.render.links import escape_mrkdwn
 from bot.slack.render.parts import Block, context, shortened
-from bot.slack.render.schedules import all_schedules, own_schedules
+from bot.slack.render.schedules import all_schedules, own_scheduled
 from bot.slack.workflow import WORKFLOW
 from bot.toolkit.mcp import Standing as Server
 
@@ -48,6 +49,7 @@ def home_view(
     preferences: Preferences,
     memories: Sequence[Memory],
     schedules: Sequence[Schedule],
+    messages: Sequence[ScheduledMessage],
     board: Board | None,
     locale: str,
     choice: str = CHOICE,
@@ -63,7 +65,7 @@ def home_view(
         _header(home_words.HOME_HELLO.format(name=name)),
         *(_refused(refusal) if refusal else asks),
         *_memories(memories, may_ask=not refusal),
-        *own_schedules(schedules),
+        *own_scheduled(schedules, messages),
         *(_board(board, locale, choice) if board else ()),
     ]
     return {"type": "home", "blocks": blocks}
@@ -123,14 +125,16 @@ def _memory(memory: Memory) -> Block:
         "type": "button",
         "action_id": FORGET,
         "text": _plain(home_words.FORGET),
-        "accessibility_label": shortened(f"{home_words.FORGET}: {memory.text}", MAX_LABEL),
         "value": memory.id,
     }
+    sure = {"yes": home_words.FORGET_IT, "no": home_words.KEEP_IT}
     return {
         "type": "section",
         "block_id": memory.id,
         "text": _plain(memory.text),
-        "accessory": forget,
+        "accessory": asking_first(
+            named(forget, memory.text), home_words.FORGET_TITLE, memory.text, **sure
+        ),
     }
 
 
@@ -229,17 +233,11 @@ def _server(server: Server) -> str:
 def _switch(pause: Pause | None) -> Block:
     text, action = (home_words.RESUME, RESUME) if pause else (home_words.PAUSE, PAUSE)
     button: Block = {"type": "button", "action_id": action, "text": _plain(text)}
-    return button if pause else button | {"style": "danger", "confirm": _sure()}
-
-
-def _sure() -> Block:
-    return {
-        "title": _plain(home_words.PAUSE_TITLE),
-        "text": _plain(home_words.PAUSE_SURE),
-        "confirm": _plain(home_words.PAUSE),
-        "deny": _plain(words.CLOSE),
-        "style": "danger",
-    }
+    if pause:
+        return button
+    sure = {"yes": home_words.PAUSE, "no": words.CLOSE}
+    title, said = home_words.PAUSE_TITLE, home_words.PAUSE_SURE
+    return asking_first(button | {"style": "danger"}, title, said, **sure)
 
 
 def _channel_choice() -> Block:

@@ -17,6 +17,7 @@ from bot.slack.gate import Gate
 from bot.slack.home import CHOICE, home_view
 from bot.slack.schedules import WorkspaceSchedules
 from bot.slack.turns import Turns
+from bot.slack.waiting_messages import WaitingMessages
 
 
 class Memories(Protocol):
@@ -45,6 +46,7 @@ class HomeTab:
     admin: Admin
     memories: Memories
     schedules: WorkspaceSchedules
+    messages: WaitingMessages
     preferences: PreferenceBook
     turns: Turns = field(default_factory=Turns)
 
@@ -69,6 +71,7 @@ class HomeTab:
             await self.preferences.of(team, user),
             await self.memories.all(MemoryScope.USER, self._holder(user)),
             await self.schedules.of(user),
+            await self.messages.of(user),
             await self.admin.board(user),
             await self.gate.people.locale(user),
             choice,

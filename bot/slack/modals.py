@@ -75,10 +75,15 @@ def task_modal(task: Task, about: About, shown: str, *, only_me: bool = False) -
 
 def cannot_modal(task: Task | None, sentence: str) -> Block:
     """Says why a task cannot be done with that message, or nothing asked about it."""
+    return said_modal(task.title if task else words.ASK_TITLE, sentence)
+
+
+def said_modal(title: str, sentence: str) -> Block:
+    """Says something, and takes nothing back."""
     said = {"type": "section", "text": _plain(sentence)}
     return {
         "type": "modal",
-        "title": _plain(task.title if task else words.ASK_TITLE),
+        "title": _plain(title),
         "close": _plain(words.CLOSE_ONLY),
         "blocks": [said],
     }

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 from slack_sdk.errors import SlackApiError
 
@@ -16,34 +13,28 @@ from bot.core.errors import NotPermitted, StoreError, ToolError
 from bot.core.failpoints import failpoint
 from bot.core.scheduled_message import ScheduledMessage
 from bot.slack import composed
-from bot.slack.client import Clients, error_code
+from bot.slack.client import is_ambiguous
 from bot.slack.reachable import ReachableChannels
 from bot.slack.reading import Reading
 from bot.slack.refusals import for_the_model, only_once
-from bot.store import ScheduledMessageStore
+from bot.slack.waiting_messages import Waiting, WaitingMessages
 from bot.toolkit.scheduled_messages import WaitingMessage
 
-_PAGE = 100
-_MOST_PAGES = 20
 _ENOUGH = 40
 _GONE = "It waits no more: it was posted or cancelled, or is posted within this minute."
-
-Waiting = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class SlackScheduledMessages:
-    """See `bot.toolkit.scheduled_messages.ScheduledMessages`. Whose they are is kept by us, as Slack
-    only knows that they are the app's; whether they still wait, Slack says."""
+    """See `bot.toolkit.scheduled_messages.ScheduledMessages`."""
 
-    clients: Clients
+    waiting: WaitingMessages
     channels: ReachableChannels
     reading: Reading
-    store: ScheduledMessageStore
 
     async def add(self, text: str, *, channel: str, at: datetime, thread: str | None = None) -> str:
         """It is kept before Slack is asked: were the reply lost, its owner could not cancel it."""
-        request, message = current_request(), composed.message(text)
+        request, message, store = current_request(), composed.message(text), self.waiting.store
         async with for_the_model(), only_once():
             place = await self.channels.writable(channel)
             ours = ScheduledMessage(
@@ -53,15 +44,21 @@ class SlackScheduledMessages:
                 text=message["text"],
                 post_at=int(at.timestamp()),
             )
-            await self.store.save(ours)
+            await store.save(ours)
             failpoint("elsewhere-posting")
-            kept = await self.clients.writes.chat_scheduleMessage(
-                channel=place.id, thread_ts=thread, post_at=ours.post_at, **message
-            )
+            try:
+                kept = await self.waiting.clients.writes.chat_scheduleMessage(
+                    channel=place.id, thread_ts=thread, post_at=ours.post_at, **message
+                )
+            except SlackApiError as error:
+                if not is_ambiguous(error):
+                    with suppress(StoreError):
+                        await store.remove(ours)
+                raise
         failpoint("elsewhere-posted")
         known = ours.model_copy(update={"slack_id": str(kept["scheduled_message_id"])})
         with suppress(StoreError):  # what was kept before finds it as well
-            await self.store.save(known)
+            await store.save(known)
         return known.slack_id
 
     async def all(self) -> tuple[list[WaitingMessage], int]:
@@ -77,18 +74,9 @@ class SlackScheduledMessages:
 
     async def cancel(self, message_id: str, *, text: str) -> None:
         async with for_the_model(), only_once():
-            ours, waiting = await self._told(message_id, text)
-            failpoint("elsewhere-posting")
-            try:
-                await self.clients.writes.chat_deleteScheduledMessage(
-                    channel=str(waiting["channel_id"]), scheduled_message_id=str(waiting["id"])
-                )
-            except SlackApiError as error:
-                if error_code(error) == "invalid_scheduled_message_id":
-                    raise ToolError(_GONE) from None
-                raise
-        failpoint("elsewhere-posted")
-        await self.store.remove(ours)
+            ours, _ = await self._told(message_id, text)
+            if not await self.waiting.cancel(ours):
+                raise ToolError(_GONE)
 
     async def _told(self, message_id: str, text: str) -> tuple[ScheduledMessage, Waiting]:
         """The one that begins so."""
@@ -103,31 +91,7 @@ class SlackScheduledMessages:
         raise ToolError(f"The person has no message {message_id} waiting. {_GONE}")
 
     async def _own(self) -> list[tuple[ScheduledMessage, Waiting]]:
-        """The person's that wait, as we know them and as Slack does; what waits no more is
-        forgotten."""
-        request = current_request()
-        ours = await self.store.of(request.team, request.user)
-        waiting = await self._waiting() if ours else []
-        found = []
-        for each in ours:
-            match = next((one for one in waiting if _is_same(each, one)), None)
-            if match is not None:
-                found.append((each, match))
-            elif each.post_at < time.time():
-                await self.store.remove(each)
-        return found
-
-    async def _waiting(self) -> list[Waiting]:
-        """All of the app's."""
-        found: list[Waiting] = []
-        cursor: str | None = None
-        for _ in range(_MOST_PAGES):
-            page = await self.clients.reads.chat_scheduledMessages_list(limit=_PAGE, cursor=cursor)
-            found += page["scheduled_messages"]
-            cursor = (page.get("response_metadata") or {}).get("next_cursor")
-            if not cursor:
-                break
-        return found
+        return await self.waiting.matched(current_request().user)
 
     async def _shown(self, waiting: Waiting) -> WaitingMessage | None:
         request, channel = current_request(), str(waiting["channel_id"])
@@ -155,10 +119,3 @@ def _check_is(whole: str, told: str) -> None:
             f"text is not how it begins. Copy at least {_ENOUGH} characters, or all of it, from "
             "list_scheduled_messages."
         )
-
-
-def _is_same(ours: ScheduledMessage, waiting: Waiting) -> bool:
-    if ours.slack_id:
-        return ours.slack_id == str(waiting["id"])
-    what = (waiting["channel_id"], int(waiting["post_at"]), waiting.get("text"))
-    return what == (ours.channel, ours.post_at, ours.text)

@@ -108,7 +108,7 @@ def _of_who_left(schedule: Schedule) -> str:
 def _stopped(schedule: Schedule, why: str, *, again: bool) -> str:
     said = words.SCHEDULE_STOPPED.format(
         text=words_of(schedule),
-        place=place_of(schedule),
+        place=place_of(schedule.channel),
         why=why,
     )
     if not (schedule.cron and again):

@@ -79,21 +79,21 @@ async def decode(text: str, name_of: NameOf) -> str:
     names = {each: await name_of(each) for each in list(ids)[:_MOST_NAMES]}
     decoded, last = [], 0
     for entity in found:
-        decoded += [_unescape(text[last : entity.start()]), _entity(entity[1], names)]
+        decoded += [unescape(text[last : entity.start()]), _entity(entity[1], names)]
         last = entity.end()
-    return "".join([*decoded, _unescape(text[last:])])
+    return "".join([*decoded, unescape(text[last:])])
 
 
 def _entity(inside: str, names: Mapping[str, str]) -> str:
     target, _, label = inside.partition("|")
-    label = _unescape(label)
+    label = unescape(label)
     if target.startswith(("@", "#")):
         return f"{target[0]}{label or names.get(target[1:], target[1:])}"
     if target.startswith("!"):
         return _special(target[1:], label)
     if not re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*:", target):
-        return f"<{_unescape(inside)}>"  # nothing of Slack's: somebody's own angle brackets
-    url = _unescape(target)
+        return f"<{unescape(inside)}>"  # nothing of Slack's: somebody's own angle brackets
+    url = unescape(target)
     if not label or label in (url, url.partition(":")[2], url.partition("://")[2]):
         return url.removeprefix("mailto:")
     return f"{label} ({url})"
@@ -104,7 +104,8 @@ def _special(command: str, label: str) -> str:
     return name if command.startswith("date^") else f"@{name.removeprefix('@')}"
 
 
-def _unescape(text: str) -> str:
+def unescape(text: str) -> str:
+    """What mrkdwn escapes, as people read it."""
     return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 

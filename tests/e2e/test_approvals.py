@@ -71,6 +71,31 @@ def test_stop_calls_off_what_waits(page: Page) -> None:
     expect(panel.get_by_role("button", name="Deny")).to_have_count(0)
 
 
+def test_a_message_for_later_is_told_of_as_scheduled_and_cancelled(page: Page) -> None:
+    """By the button under the answer, or in Home, which asks first."""
+    panel = page.get_by_test_id("thread-panel")
+    for text in ("good morning everybody", "good night"):
+        say(page, f"schedule a message to #sales for tomorrow 9am: {text}")
+        panel.get_by_role("button", name=re.compile("^Approve:")).click()
+        expect(panel).to_contain_text("will be posted in #sales")
+    reply(page, "what is scheduled?")
+    expect(panel).to_contain_text("2 messages wait to be posted")
+    panel.get_by_role("button", name="Cancel the message “good night”").click()
+    panel.get_by_role("button", name=re.compile("^Approve:")).click()
+    expect(panel).to_contain_text("Cancelled: “good night” will not be posted.")
+    tab = home(page)
+    expect(tab).to_contain_text("to be posted")
+    expect(tab).not_to_contain_text("good night")
+    cancel = tab.get_by_role("button", name="Cancel: good morning everybody")
+    for answer, left in (("Keep it", 1), ("Cancel it", 0)):
+        cancel.click()
+        asked = page.get_by_role("dialog")
+        expect(asked).to_contain_text("“good morning everybody” will not be posted.")
+        asked.get_by_role("button", name=answer).click()
+        expect(asked).to_be_hidden()
+        expect(cancel).to_have_count(left)
+
+
 def test_a_question_is_scheduled_told_of_and_cancelled(page: Page) -> None:
     """After a yes it stands in Home; by asking it is ended."""
     say(page, "every Monday at 9:30 what is 6 * 7?")

@@ -18,7 +18,8 @@ def home(page: Page) -> Locator:
 
 
 def test_people_take_back_what_is_remembered_and_say_how_to_be_answered(page: Page) -> None:
-    """Their memories with Forget, and settings that hold from then on; nothing of admins."""
+    """Their memories with Forget, which asks first, and settings that hold from then on; nothing of
+    admins."""
     act_as(page, CHLOE)
     page.get_by_test_id("dm-bot").click()
     page.get_by_test_id("prompts").get_by_role("button", name="short answers").click()
@@ -28,6 +29,11 @@ def test_people_take_back_what_is_remembered_and_say_how_to_be_answered(page: Pa
     expect(tab).to_contain_text("I like short answers")
     expect(tab).not_to_contain_text("For admins")
     tab.get_by_role("button", name="Forget").click()
+    expect(page.get_by_role("dialog")).to_contain_text("I like short answers")
+    page.get_by_role("button", name="Keep it").click()
+    expect(tab).to_contain_text("I like short answers")
+    tab.get_by_role("button", name="Forget").click()
+    page.get_by_role("button", name="Forget it").click()
     expect(tab).to_contain_text("Nothing yet")
     expect(tab).not_to_contain_text("I like short answers")
 

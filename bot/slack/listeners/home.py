@@ -8,13 +8,19 @@ from typing import Any
 
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.context.ack.async_ack import AsyncAck
+from slack_sdk.errors import SlackApiError
 
-from bot.core.errors import NotPermitted
+from bot.core.errors import NotPermitted, SlackUnavailable
 from bot.slack.access import Access
 from bot.slack.beside import channel_beside
+from bot.slack.client import TRANSPORT_ERRORS
 from bot.slack.home import FORGET, PAUSE, RESUME, suggested_prompts
 from bot.slack.home_tab import HomeTab
+from bot.slack.modals import said_modal
+from bot.slack.opening import open_modal
+from bot.slack.render import home_words
 from bot.slack.render.schedules import CANCEL as CANCEL_SCHEDULE
+from bot.slack.render.schedules import CANCEL_MESSAGE
 
 log = logging.getLogger(__name__)
 
@@ -70,6 +76,20 @@ def _listen_to_buttons(app: AsyncApp, home: HomeTab) -> None:
                 await home.admin.cancel_schedule(user, which)
         except NotPermitted:
             log.warning("%s pressed Cancel on a schedule that is not theirs", user)
+        home.renew(user)
+        await ack()
+
+    @app.action(CANCEL_MESSAGE)
+    async def message_cancelled(body: Body, action: Body, ack: AsyncAck) -> None:
+        user, why = body["user"]["id"], ""
+        try:
+            if not await home.messages.cancel_named(user, str(action["value"])):
+                why = home_words.MESSAGE_GONE
+        except (SlackApiError, SlackUnavailable, *TRANSPORT_ERRORS):
+            log.warning("A message that waits to be posted was not cancelled", exc_info=True)
+            why = home_words.MESSAGE_PERHAPS
+        if why:
+            await open_modal(home.clients, body, said_modal(home_words.NOT_CANCELLED, why))
         home.renew(user)
         await ack()
 

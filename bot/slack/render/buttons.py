@@ -30,6 +30,7 @@ RAISE_TIMES = {"half": 1.5, "double": 2.0}
 MAX_LABEL = 75
 _MAX_VALUE = 2_000
 _MAX_QUESTION = 1_000  # so that its JSON, escapes included, stays within a button's value
+_MAX_TITLE, _MAX_SURE = 100, 300  # of what is asked before a button acts
 MAX_FOLLOW_UPS = 3
 
 
@@ -47,6 +48,18 @@ def named(button: Block, what: str) -> Block:
     """`button` as a screen reader says it, who hears it without what stands around it."""
     label = f"{button['text']['text']}: {' '.join(what.split())}"
     return button | {"accessibility_label": shortened(label, MAX_LABEL)}
+
+
+def asking_first(button: Block, title: str, text: str, *, yes: str, no: str) -> Block:
+    """`button`, which Slack lets act only once who pressed it has said yes."""
+    sure = {
+        "title": _plain(shortened(title, _MAX_TITLE)),
+        "text": _plain(shortened(text, _MAX_SURE)),
+        "confirm": _plain(yes),
+        "deny": _plain(no),
+        "style": "danger",
+    }
+    return button | {"confirm": sure}
 
 
 def stop_button(thread_key: str) -> Block:

@@ -18,7 +18,25 @@ DRAFTS_HINT = "A draft of a reply comes only to you, unless you choose otherwise
 HOME_MEMORIES = "What I remember of you"
 HOME_NO_MEMORIES = "Nothing yet."
 HOME_REMEMBER = "Write to me directly: “Remember that …”."
-FORGET = "Forget"
+FORGET, FORGET_TITLE, FORGET_IT = "Forget", "Forget this?", "Forget it"
+HOME_SCHEDULES = "What you scheduled"
+HOME_ALL_SCHEDULES = "*Scheduled by people here,* the next first:"
+HOME_NEXT_SCHEDULES = "*Scheduled by people here,* the next {shown} of {count}:"
+TO_BE_POSTED = "to be posted {when}"
+MORE_TO_BE_POSTED = "{count} more wait to be posted, after these."
+CANCEL, CANCEL_TITLE, CANCEL_IT, KEEP_IT = "Cancel", "Cancel this?", "Cancel it", "Keep it"
+CANCEL_QUESTION = "“{text}” will not be asked any more."
+CANCEL_QUESTION_OF = (
+    "What was scheduled {often} will not be asked any more. If it is somebody else's, they are told "
+    "that you cancelled it."
+)
+CANCEL_MESSAGE = "“{text}” will not be posted."
+NOT_CANCELLED = "Not cancelled"
+MESSAGE_GONE = "This message waits no more: it was posted or cancelled already, or is posted within this minute."
+MESSAGE_PERHAPS = (
+    "I don't know whether this message is cancelled, as Slack did not say. Press Cancel once more: if "
+    "it waits no more, I say so."
+)
 HOME_ADMIN = "For admins"
 HOME_BUDGETS = "*Budgets:*"
 HOME_NO_BUDGETS = "*Budgets:* none are set. Whoever runs me can, under `[budgets]` in `bot.toml`."

@@ -11,13 +11,19 @@ _FORMAT = "{date_short_pretty}, {time}"
 
 def local_time(epoch: int) -> str:
     """A day and a time in mrkdwn, with what clients show that cannot work it out."""
-    return f"<!date^{epoch}^{_FORMAT}|{_plain(epoch)}>"
+    return f"<!date^{epoch}^{_FORMAT}|{universal_time(epoch)}>"
 
 
 def local_time_element(epoch: int) -> Block:
     """The same as an element of rich text."""
-    return {"type": "date", "timestamp": epoch, "format": _FORMAT, "fallback": _plain(epoch)}
+    return {
+        "type": "date",
+        "timestamp": epoch,
+        "format": _FORMAT,
+        "fallback": universal_time(epoch),
+    }
 
 
-def _plain(epoch: int) -> str:
+def universal_time(epoch: int) -> str:
+    """For where text is shown as it stands."""
     return datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%d %H:%M UTC")

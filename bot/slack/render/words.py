@@ -211,10 +211,6 @@ SCHEDULE_OWNER_LEFT = (
 SCHEDULE_CAME = "It came {often} ({time_zone})."
 NEXT_TIME = "next {when}"
 IN_DIRECT = "in direct messages"
-CANCEL_SCHEDULE = "Cancel"
-HOME_SCHEDULES = "What you scheduled"
-HOME_ALL_SCHEDULES = "*Scheduled by people here,* the next first:"
-HOME_NEXT_SCHEDULES = "*Scheduled by people here,* the next {shown} of {count}:"
 THREAD_GONE = "The thread it was asked in is gone."
 MENTION_ME_AMONG = (
     "Several people write in this thread, so I answer here when I am mentioned. If that was for me, "

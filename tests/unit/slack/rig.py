@@ -19,6 +19,7 @@ from bot.core.memory import Memory, MemoryScope
 from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.core.schedule import Schedule
+from bot.core.scheduled_message import ScheduledMessage
 from bot.local.workspace import Workspace
 from bot.runs.attempts import AskedBefore, Words
 from bot.runs.budgets import BudgetPolicy, Budgets, Standing
@@ -40,8 +41,9 @@ from bot.slack.schedules import WorkspaceSchedules
 from bot.slack.sharing import Sharing
 from bot.slack.socket_mode import socket_mode
 from bot.slack.stopping import Stopping
+from bot.slack.waiting_messages import WaitingMessages
 from bot.slack.workspaces import Slack
-from bot.store import Position, Refusal, ScheduleStore, open_stores
+from bot.store import Position, Refusal, ScheduledMessageStore, ScheduleStore, open_stores
 from bot.toolkit.mcp import McpServers
 
 
@@ -166,6 +168,16 @@ class NoSchedules(ScheduleStore):
         pass
 
     async def of_all(self, team: str) -> list[Schedule]:
+        return []
+
+
+class NoMessages(ScheduledMessageStore):
+    """No message waits to be posted."""
+
+    def __init__(self) -> None:
+        pass
+
+    async def of(self, team: str, user: str) -> list[ScheduledMessage]:
         return []
 
 
@@ -338,6 +350,7 @@ async def wired(
                 admin=admin,
                 memories=NoMemories(),
                 schedules=schedules,
+                messages=WaitingMessages(identity.team, clients, NoMessages()),
                 preferences=PreferenceBook(Decisions()),
             ),
             background=background,

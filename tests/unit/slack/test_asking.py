@@ -12,6 +12,7 @@ from bot.core.memory import Memory, MemoryScope
 from bot.core.outcome import RunStatus
 from bot.core.request import Again, Entry, FileRef, Request
 from bot.core.schedule import Schedule
+from bot.core.scheduled_message import ScheduledMessage
 from bot.local.workspace import ADA, BEN, GUS, NotAnswered
 from bot.local.workspace.state import Channel
 from bot.runs.budgets import Budgets
@@ -470,7 +471,7 @@ def test_every_modal_is_one_that_slack_takes(quoted):
 
 async def test_the_home_tab_is_one_that_slack_takes():
     used = await nothing_used("T1", "U1")
-    accept_view(home_view("Answer Bot", used, Preferences(), [], [], None, "en-US"), "home")
+    accept_view(home_view("Answer Bot", used, Preferences(), [], [], [], None, "en-US"), "home")
     pause = Pause(by="U1", name="Ada", at=datetime.now(UTC))
     known = [Memory(scope=MemoryScope.USER, text="x" * 500, by="U1") for _ in range(60)]
     where = {"team": "T1", "channel": "C1", "thread": "1.2", "user": "U1", "next_at": 1}
@@ -479,9 +480,10 @@ async def test_the_home_tab_is_one_that_slack_takes():
     caps = Budgets(**{str(each): Cap(cost=2, tokens=100_000) for each in Budget})
     board = Board(pause, caps, used * 50, {"data": 9, "web": 3}, servers, everybodys)
     own = Preferences(style="&" * 1_000, only_me=True)
-    accept_view(
-        home_view("Answer Bot", used, own, known, everybodys[:MOST], board, "de-DE"), "home"
-    )
+    waits = {"team": "T1", "user": "U1", "channel": "C1", "text": "&lt;" * 999, "post_at": 1}
+    later = [ScheduledMessage.model_validate(waits) for _ in range(90)]
+    shown = home_view("Answer Bot", used, own, known, everybodys[:MOST], later, board, "de-DE")
+    accept_view(shown, "home")
     accept_view(personal_form(own), "modal")
     accept_view(
         channel_form("C1", "#" + "x" * 80, ChannelSettings(), Everywhere(Limits(), caps, "never")),

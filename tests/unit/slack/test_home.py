@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from bot.core.audit import AuditKind
 from bot.core.budgets import Account, Budget, Pause, Spent
 from bot.core.memory import Memory, MemoryScope
 from bot.core.schedule import Schedule
+from bot.core.scheduled_message import ScheduledMessage
 from bot.local.model import Script, call, finish
 from bot.local.workspace import ADA, BEN, GUS
 from bot.local.workspace.blocks import check_view
@@ -20,11 +20,9 @@ from bot.runs.schedules import MOST
 from bot.slack.channel_form import RESET
 from bot.slack.home import CHANNEL, FORGET, PAUSE, RESUME, SETTINGS, Board, home_view
 from bot.slack.modals import ASK_ABOUT
-from bot.slack.render.schedules import CANCEL
 from bot.store import Position, open_stores
 from bot.toolkit.mcp import McpServer
 from bot.toolkit.mcp import Standing as Server
-from tests.security.judge import links
 from tests.support.deployment import Deployment, deployed
 from tests.support.redis import redis_server, redis_url
 from tests.support.runs import answer
@@ -201,44 +199,6 @@ async def test_people_have_forgotten_what_was_remembered_of_them(redis_url: str)
         await bot.ws.until(lambda: "short answers" not in str(bot.ws.home(BEN)))
 
 
-def planned(bot: Deployment, text: str) -> Schedule:
-    where = {"team": bot.ws.team_id, "channel": GENERAL, "thread": "1.2", "user": BEN}
-    late = {"next_at": 4_000_000_000, "cron": "0 9 * * MON"}
-    return Schedule.model_validate({**where, **late, "text": text})
-
-
-async def test_people_cancel_what_they_scheduled_and_admins_what_anybody_did(
-    redis_url: str,
-) -> None:
-    """Admins see whose it is, where and when, not its words; only they cancel what is not theirs, its
-    owner is told, and it is on record."""
-    async with deployed(answers(0), redis_url) as bot, open_stores(redis_url) as stores:
-        mine, other = planned(bot, "Profits of [us](https://evil.example)?"), planned(bot, "Sales?")
-        for each in (mine, other):
-            await stores.schedules.add(each, most=99)
-        view = await home(bot, BEN, "Profits")
-        assert links([{"view": view}]) == set()
-        assert "every Monday at 09:00 (UTC), next <!date^4000000000^" in str(view)
-        await bot.ws.click_in_view(BEN, view["id"], CANCEL, block_id=f"own-{mine.id}")
-        await bot.ws.until(lambda: "Profits" not in str(bot.ws.home(BEN)))
-        board = await home(bot, ADA, f"all-{other.id}")
-        assert "Sales?" not in str(board)
-        for is_admin in (False, True):
-            bot.ws.people[ADA].is_admin = is_admin
-            await bot.ws.click_in_view(ADA, board["id"], CANCEL, block_id=f"all-{other.id}")
-            left = await stores.schedules.of(bot.ws.team_id, BEN)
-            assert bool(left) is not is_admin
-        direct = bot.ws.state.direct(BEN)
-        assert direct is not None
-        [told] = bot.ws.messages(direct.id)
-        assert "cancelled it, as an admin" in told["text"]
-        tried, kept = [each async for each in stores.audit.read(bot.ws.team_id)]
-        assert tried.entry is not None
-        assert (tried.entry.kind, tried.entry.who) == (AuditKind.REFUSED, ADA)
-        assert kept.entry is not None
-        assert (kept.entry.who, kept.entry.what) == (ADA, "cancelled a schedule")
-
-
 async def test_what_people_set_for_themselves_holds_for_their_questions_alone(
     redis_url: str,
 ) -> None:
@@ -268,6 +228,9 @@ def test_a_tab_with_all_there_can_be_is_one_that_slack_takes() -> None:
     kept = Memory(scope=MemoryScope.USER, text="<&>" * 166, by=BEN)
     many = [each.model_copy(update={"id": f"m{n}"}) for n, each in enumerate([kept] * 90)]
     later = [each.model_copy(update={"id": f"s{n}"}) for n, each in enumerate([planned] * MOST)]
+    waits = {"team": "T1", "channel": "C0GENERAL1", "user": BEN, "post_at": 4_000_000_000}
+    waiting = [ScheduledMessage.model_validate({**waits, "text": "&lt;`" * 999})] * 90
+    waiting = [each.model_copy(update={"id": f"w{n}"}) for n, each in enumerate(waiting)]
     board = Board(
         pause=Pause(by="U1", name="<Ada>", at=datetime.now(UTC)),
         budgets=Budgets(),
@@ -280,7 +243,7 @@ def test_a_tab_with_all_there_can_be_is_one_that_slack_takes() -> None:
     style = Preferences(style="<&>" * 160)
     account = Account(budget=Budget.USER_DAY, holder=f"T1:{BEN}", period="2026-11-21")
     usage = [Standing(Position(account, Spent(), None), None)]
-    check_view(home_view("Bot", usage, style, many, later, board, "en-US"), "home")
+    check_view(home_view("Bot", usage, style, many, later, waiting, board, "en-US"), "home")
 
 
 def test_what_people_spent_is_not_hidden_by_many_channels() -> None:
@@ -298,7 +261,7 @@ def test_what_people_spent_is_not_hidden_by_many_channels() -> None:
         for holder in holders
     ]
     board = Board(None, Budgets(), spent, {}, [], [])
-    shown = str(home_view("Bot", [], Preferences(), [], [], board, "en-US"))
+    shown = str(home_view("Bot", [], Preferences(), [], [], [], board, "en-US"))
     assert f"<@{BEN}>: $0.00, 0 tokens today" in shown
     assert "Steps of workflows: $0.00, 0 tokens today" in shown
     assert "<@workflow>" not in shown

@@ -14,6 +14,7 @@ from bot.local.workspace import ADA, BEN, Workspace
 from bot.slack.reachable import ReachableChannels
 from bot.slack.reading import Reading
 from bot.slack.scheduled_messages import SlackScheduledMessages
+from bot.slack.waiting_messages import WaitingMessages
 from bot.store import Stores
 from tests.support.redis import redis_server, redis_url, stores
 from tests.unit.slack.rig import Rig, wired
@@ -31,7 +32,8 @@ class Diary:
     def __init__(self, ws: Workspace, rig: Rig, kept: Stores) -> None:
         self.ws, self.kept = ws, kept.scheduled_messages
         channels = ReachableChannels(rig.slack)
-        self.messages = SlackScheduledMessages(rig.clients, channels, Reading(rig.slack), self.kept)
+        self.mine = WaitingMessages(ws.team_id, rig.clients, self.kept)
+        self.messages = SlackScheduledMessages(self.mine, channels, Reading(rig.slack))
 
     def by(self, user: str, channel: str = GENERAL):
         request = Request(
@@ -120,6 +122,24 @@ async def test_a_lost_reply_leaves_nothing_that_nobody_can_cancel(diary: Diary) 
             await cancel_scheduled_message(waits, "Lunch", diary.messages)
         assert await diary.listed() == []
     assert len([e for e in diary.ws.effects if e.method == "chat.scheduleMessage"]) == 1
+
+
+async def test_home_lists_what_waits_also_where_the_reply_was_lost_and_nothing_refused(
+    diary: Diary,
+) -> None:
+    """Slack is asked only then; whose it is not cannot cancel it."""
+    refused, lost = {"error": "restricted_too_many"}, {"after_effect": True}
+    for text, fault in (("Never", refused), ("Lunch", lost)):
+        diary.ws.faults.fail("chat.scheduleMessage", **fault)
+        with diary.by(ADA), pytest.raises(ToolError):
+            await diary.schedule(text)
+    [waits] = await diary.mine.of(ADA)
+    assert waits.text == "Lunch"
+    assert not await diary.mine.cancel_named(BEN, waits.id)
+    assert diary.waiting == ["Lunch"]
+    assert await diary.mine.cancel_named(ADA, waits.id)
+    assert diary.waiting == []
+    assert await diary.kept.of(diary.ws.team_id, ADA) == []
 
 
 async def test_too_late_to_cancel_and_forgotten_once_posted(diary: Diary) -> None:
