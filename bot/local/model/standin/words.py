@@ -103,6 +103,8 @@ def shown(cell: str, decimals: int = 0) -> str:
 
 def plural(noun: str) -> str:
     """More than one of it."""
+    if noun in ("people", "staff"):
+        return noun
     if re.search(r"(?:s|x|ch|sh)$", noun):
         return f"{noun}es"
     return f"{noun[:-1]}ies" if re.search(r"[^aeiou]y$", noun) else f"{noun}s"

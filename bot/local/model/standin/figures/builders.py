@@ -7,17 +7,12 @@ import re
 from dataclasses import replace
 
 from ..words import stems, tokens
-from .columns import MONEY, is_level
-from .modifiers import bound, of_values, told_by
-from .names import column_of
-from .patterns import AGGREGATES, HIGH, Scan
+from .columns import MONEY
+from .modifiers import of_values, told_by
+from .patterns import AGGREGATES, Scan
 from .query import Query
 from .times import among
 
-PEOPLE = frozenset(
-    ("name", "person", "employee", "seller", "salesperson", "rep", "agent", "owner", "customer")
-)
-THINGS = frozenset(("product", "item", "article", "sku"))
 PIECES = frozenset(("quantity", "qty", "unit", "piece"))
 RECORD = re.compile(r"(<[a-z]*n[a-z]*\d+>) (?=<[a-z]*m)")
 """What a figure is of, as "order" in "order amount"."""
@@ -80,11 +75,7 @@ def average_per_period(scan: Scan) -> Query | None:
 
 def extreme(scan: Scan) -> Query | None:
     """The highest or lowest figure."""
-    return Query(measure=scan.one("m").measure, aggregate="max" if _is_high(scan) else "min")
-
-
-def _is_high(scan: Scan) -> bool:
-    return re.match(HIGH, scan["super"]) is not None
+    return Query(measure=scan.one("m").measure, aggregate="max" if scan.is_high else "min")
 
 
 def counted(scan: Scan) -> Query | None:
@@ -112,18 +103,19 @@ def different(scan: Scan) -> Query | None:
 
 def pieces(scan: Scan) -> Query | None:
     """How many of what is called so: of the column that counts pieces."""
-    column = _pieces_of(scan)
+    column = pieces_of(scan)
     return of_values(Query(measure=column, aggregate="sum"), scan.all("v")) if column else None
 
 
-def _pieces_of(scan: Scan) -> str | None:
+def pieces_of(scan: Scan) -> str | None:
+    """The column that counts pieces."""
     numeric = (column for column in scan.table.columns if scan.table.numeric(column))
     return next((each for each in numeric if {*stems(each)} & PIECES), None)
 
 
 def money(scan: Scan) -> Query | None:
     """How much was made, or spent by whom is named; of another figure that is named as well."""
-    column = _measure(scan) or scan.default
+    column = scan.measure or scan.default
     if column is None or not (scan["m"] or {*stems(column)} & {*MONEY}):
         return None
     query = Query(measure=column, aggregate="sum")
@@ -143,78 +135,6 @@ def average_per_row(scan: Scan) -> Query | None:
 def bought(scan: Scan) -> Query | None:
     """The rows of whom is named, where rows are of what was sold."""
     return of_values(Query(listing=True), scan.all("v")) if money(scan) else None
-
-
-def ranked(scan: Scan) -> Query | None:
-    """Things by their figure, the highest or lowest first."""
-    names = scan.all("gp")
-    query = told_by(Query(), names) if names or not scan["who"] else _by_people(scan)
-    query = query and _with_figure(scan, query)
-    aggregate = AGGREGATES[scan["agg"].strip()] if scan["agg"] else None
-    return query and replace(
-        query,
-        aggregate=aggregate or query.aggregate,
-        descending=_is_high(scan),
-        limit=scan.number,
-    )
-
-
-def by_figure(scan: Scan) -> Query | None:
-    """Things in the order of their figure, as "regions by revenue"."""
-    query = told_by(Query(), scan.all("g"))
-    query = query and _with_figure(scan, query)
-    aggregate = AGGREGATES[scan["agg"].strip()] if scan["agg"] else None
-    return query and replace(query, aggregate=aggregate or query.aggregate, descending=True)
-
-
-def _by_people(scan: Scan) -> Query | None:
-    kinds = PEOPLE if scan.table.handle else PEOPLE - {"name"}  # which all tables have
-    people = [column for column in scan.table.texts if {*stems(column)} & kinds]
-    return Query(groups=tuple(people[:1])) if people else None
-
-
-def _with_figure(scan: Scan, query: Query) -> Query | None:
-    """With what is ranked by: a column, how many rows there are, how many pieces of what is named."""
-    if scan["m"]:
-        return replace(query, measure=scan.one("m").measure)
-    if scan["n"]:
-        return replace(query, aggregate="count", noun=scan.one("n").said)
-    if scan["v"]:
-        pieces = _pieces_of(scan)
-        return of_values(replace(query, measure=pieces), scan.all("v")) if pieces else None
-    return query if scan.has_one_figure else None
-
-
-def sold(scan: Scan) -> Query | None:
-    """What is sold, by money."""
-    things = (column for column in scan.table.texts if {*stems(column)} & THINGS)
-    query, column = money(scan), next(things, None)
-    if query is None or column is None:
-        return None
-    return replace(query, groups=(column,), aggregate=None, descending=_is_high(scan))
-
-
-def when(scan: Scan) -> Query | None:
-    """The best or worst month."""
-    if not scan.date or not (scan["m"] or scan.has_one_figure):
-        return None
-    return Query(period="month", descending=_is_high(scan), measure=_measure(scan))
-
-
-def _measure(scan: Scan) -> str | None:
-    return scan.one("m").measure if scan["m"] else None
-
-
-def priced(scan: Scan) -> Query | None:
-    """The cheapest or most expensive, where there is a price."""
-    price, name = column_of("price", scan.table), scan.one("gn")
-    if not scan.table.numeric(price):
-        return None
-    down = re.match("cheap|least", scan["price"]) is None
-    if name.noun or not name.group:
-        limit = scan.number or (10 if name.said.endswith("s") else 1)
-        return Query(listing=True, sort=price, descending=down, limit=limit, noun=name.said)
-    return Query(groups=(name.group,), measure=price, descending=down)
 
 
 def rows(scan: Scan) -> Query | None:
@@ -245,14 +165,12 @@ def latest(scan: Scan) -> Query | None:
 
 def largest_rows(scan: Scan) -> Query | None:
     """The rows with the highest or lowest figure: one that is named, or money."""
-    measure = _measure(scan) or scan.default
+    measure = scan.measure or scan.default
     if measure is None or not (scan["m"] or {*stems(measure)} & {*MONEY}):
         return None
     name = scan.one("n")
     limit = scan.number or (10 if name.said.endswith("s") else 1)
-    query = Query(
-        listing=True, sort=measure, descending=_is_high(scan), limit=limit, noun=name.said
-    )
+    query = Query(listing=True, sort=measure, descending=scan.is_high, limit=limit, noun=name.said)
     return of_values(query, scan.all("v")) if scan["v"] else query
 
 
@@ -263,7 +181,7 @@ def course(scan: Scan) -> Query | None:
     if scan["n"] and not scan["m"]:
         return Query(aggregate="count", noun=scan.one("n").said, period="month")
     known = scan["m"] or scan.has_one_figure
-    return Query(measure=_measure(scan) or scan.default, period="month") if known else None
+    return Query(measure=scan.measure or scan.default, period="month") if known else None
 
 
 def shares(scan: Scan) -> Query | None:
@@ -281,16 +199,3 @@ def part(scan: Scan) -> Query | None:
     if scan["m"]:
         return replace(query, measure=scan.one("m").measure)
     return replace(query, aggregate="count", noun=scan.one("n").said)
-
-
-def bounded(scan: Scan) -> Query | None:
-    """Which things have a figure within a bound."""
-    counted, groups = scan.all("n"), (scan.one("g").group,)
-    if counted and not scan["m"]:
-        noun = counted[0].said
-        return Query(groups=groups, aggregate="count", noun=noun, having=(bound(scan, "count"),))
-    measure = _measure(scan) or scan.default
-    if measure is None or not (scan["m"] or money(scan)):
-        return None
-    whole = "avg" if is_level(measure) else "sum"
-    return Query(groups=groups, measure=measure, aggregate=whole, having=(bound(scan, measure),))

@@ -19,6 +19,7 @@ from .columns import date_column, default_measure, empty_among
 from .covering import told_in_part
 from .exporting import form_of, name_of, share, share_whole
 from .following import Meaning, meaning_of, was_declined
+from .lookup import lookup
 from .query import Query
 from .reading import read_for, read_on
 from .shaping import describe, follow_ups, tell_sheets, whole_questions
@@ -80,6 +81,7 @@ def _from_tables(view: View, found: Findings, tables: list[Table]) -> None:
     meaning, table = min(
         meanings, key=lambda each: (len(each[0].sentence.lost), not _is_named(view, each[1]))
     )
+    meaning = _looked_up(view, table, meaning)
     found.source(table.source, table.url, "The figures of this answer.")
     if len(tables) > 1 and not _is_named(view, table):
         others = listed_words([sheet_of(each) for each in tables if each is not table])
@@ -95,6 +97,19 @@ def _from_tables(view: View, found: Findings, tables: list[Table]) -> None:
         _ask(view, found, table, meaning)
     if found.sources:
         follow_ups(found, table, meaning.query)
+
+
+def _looked_up(view: View, table: Table, meaning: Meaning) -> Meaning:
+    """What is asked, once the words that nothing took were looked up among the names in the table."""
+    words = meaning.sentence.unknown or meaning.sentence.lost
+    sql = words and lookup(view.text, words, table, quoted(table.handle))
+    if not sql or GIST.fullmatch(view.text) or not view.knows("query_table"):
+        return meaning
+    view.do(
+        "query_table", "I look which of the words are names in it.", sql=sql,
+        handles=[table.handle], purpose="names it holds",
+    )  # fmt: skip
+    return meaning_of(view, table, table.source.__eq__)
 
 
 def _is_of_all(view: View, meaning: Meaning) -> bool:

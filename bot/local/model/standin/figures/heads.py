@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import builders
+from . import builders, ranking
 from .modifiers import CMP
 from .patterns import Scan, pattern
 from .query import Query
@@ -34,8 +34,8 @@ _LINES: tuple[tuple[str, Build], ...] = (
     (r"(?:what is )?(?:the )?{V+}{SHARE} of (?:the |our |all |total )*(?:{M}|{N})", builders.part),
     (r"what {SHARE} of {M}(?:does|do|did) {V+}(?:have|make|make up) ", builders.part),
     (r"{ASK}{THE}(?P<super>{SUPER}) {M}", builders.extreme),
-    (r"(?:which|what|who|how many|{ASK}(?:all |the |our )*)? ?{G}(?:that |who |which )?(?:{DOES}|with |having )?(?:a |an )?(?:{CMP}) {X}(?:(?:in |of )?(?:{N}|{M})|(?!<[a-z]*v))", builders.bounded),
-    (r"(?:which|what|list|show|how many)? ?{G}(?:that |who |which )?(?:{DOES}|with |having )?(?:a |an )?(?:total )?{M}(?:of )?(?:{CMP}) {X}", builders.bounded),
+    (r"(?:which|what|who|how many|{ASK}(?:all |the |our )*)? ?{G}(?:that |who |which )?(?:{DOES}|with |having )?(?:a |an )?(?:{CMP}) {X}(?:(?:in |of )?(?:{N}|{M})|(?!<[a-z]*v))", ranking.bounded),
+    (r"(?:which|what|list|show|how many)? ?{G}(?:that |who |which )?(?:{DOES}|with |having )?(?:a |an )?(?:total )?{M}(?:of )?(?:{CMP}) {X}", ranking.bounded),
     (r"how many (?:different |distinct |unique ){G}(?:are there |do we have |is there )?", builders.different),
     (r"(?:how many|{ASK}{THE}(?:total )?(?:number|count) of|count(?: the| all)?) (?:of )?(?:the |our )?(?P<v>{V+:_})?{N}(?:did {V:_})?(?:(?:are|is|were|was|do|did) (?:there|we have|we get) )?", builders.counted),
     (r"(?:how many|how much|{ASK}{THE}(?:total )?(?:number|count) of) (?:of )?(?:the )?(?P<v>{V+:_})?{M}", builders.summed),
@@ -46,13 +46,15 @@ _LINES: tuple[tuple[str, Build], ...] = (
     (r"how much (?:money )?(?:did|do|have|has) (?:we|the company|the shop) (?:make|made|sell|sold|earn|earned|take|taken|get) ", builders.money),
     (r"how much (?:money )?(?:did|do|does|have|has) (?:the )?{V+}(?:(?:spend|spent|pay|paid|ordered|buy|bought|make|made|earn|earned|sell|sold|bring in|order) |{N:_})", builders.money),
     (r"what (?:did|do|does|has|have) (?:the )?{V+}(?:(?:order|ordered|buy|bought|purchase|purchased) |{N:_})", builders.bought),
-    (r"(?:which|what) {GP}(?:{DOES})(?:by far )?(?:the |our )*(?P<super>{SUPER}) (?:(?P<agg>{AGG} ))?(?:number of )?(?:{M}|{N}|{V+})?", builders.ranked),
-    (r"(?P<who>who) (?:{DOES})(?:the |our )*(?P<super>{SUPER}) (?:(?P<agg>{AGG} ))?(?:number of )?(?:{M}|{N}|{V+})?", builders.ranked),
-    (r"{ASK}{THE}(?:{X})?(?P<super>{SUPER}) (?:{X:y})?{SELLING}{GP}(?:(?:by|in terms of|in|for|with the (?:most|highest)) (?:the )?(?P<agg>{AGG} )?(?:number of )?(?:{M}|{N}))?", builders.ranked),
-    (r"when (?:did we (?:sell|make|earn|have)|(?:was|were)(?: our| the)?(?: sales)?) (?:the )?(?P<super>{SUPER}) (?:{M})?", builders.when),
-    (r"(?:what|which (?:things|articles)) (?:sells?|sold|is selling|was sold) (?:the )?(?P<super>{SUPER}) ", builders.sold),
-    (r"{ASK}{THE}(?:{X})?{PRICE} (?:{X:y})?{GN}", builders.priced),
-    (r"(?:which|what) {GN}(?:is|are|was|were) (?:the )?{PRICE} ", builders.priced),
+    (r"(?:which|what) {GP}(?:{DOES})(?:by far )?(?:the |our )*(?P<super>{SUPER}) (?:(?P<agg>{AGG} ))?(?:number of )?(?:{M}|{N}|{V+})?", ranking.ranked),
+    (r"(?P<who>who) (?:{DOES})(?:the |our )*(?P<super>{SUPER}) (?:(?P<agg>{AGG} ))?(?:number of )?(?:{M}|{N}|{V+})?", ranking.ranked),
+    (r"who (?:{DOES})(?:a |an )?(?:{CMP}) {X}(?:{M})?", ranking.people_bounded),
+    (r"who (?:is|are|was|were|works?) (?=in |at |from )", ranking.who),
+    (r"{ASK}{THE}(?:{X})?(?P<super>{SUPER}) (?:{X:y})?{SELLING}{GP}(?:(?:by|in terms of|in|for|with the (?:most|highest)) (?:the )?(?P<agg>{AGG} )?(?:number of )?(?:{M}|{N}))?", ranking.ranked),
+    (r"when (?:did we (?:sell|make|earn|have)|(?:was|were)(?: our| the)?(?: sales)?) (?:the )?(?P<super>{SUPER}) (?:{M})?", ranking.when),
+    (r"(?:what|which (?:things|articles)) (?:sells?|sold|is selling|was sold) (?:the )?(?P<super>{SUPER}) ", ranking.sold),
+    (r"{ASK}{THE}(?:{X})?{PRICE} (?:{X:y})?{GN}", ranking.priced),
+    (r"(?:which|what) {GN}(?:is|are|was|were) (?:the )?{PRICE} ", ranking.priced),
     (r"(?:(?:when|what) (?:was|is|were) |{ASK})(?:the |our )*(?:{X})?{END} (?:{X:y})?(?P<v>{V+:_})?{N}", builders.latest),
     (r"{ASK}(?:the |our )*(?:{X})?(?P<super>{SUPER}) (?:{X:y})?(?:single |individual )?(?P<v>{V+:_})?{N}(?:(?:by|in) {M})?", builders.largest_rows),
     (r"(?:which|what) (?:{X})?{N}(?:is|are|was|were) (?:the )?(?P<super>{SUPER}) ", builders.largest_rows),
@@ -60,7 +62,7 @@ _LINES: tuple[tuple[str, Build], ...] = (
     (r"how (?:is|are|was|were) (?:the |our )*(?:number of )?(?:{M}|{N})(?:developing|changing|evolving|going|growing|trending) (?:over time )?", builders.course),
     (r"{ASK}(?:the )?(?:trend|development|course) (?:(?:of|in) (?:the |our )*(?:{M}|{N})|\Z)", builders.course),
     (r"(?:{CHART})?(?:the |our )*(?:{M}|{N})(?:over time|trend) ", builders.course),
-    (r"(?:rank |{ASK})?(?:all |the |our )*{G}by (?:the |their )?(?P<agg>{AGG} )?(?:number of )?(?:{M}|{N})", builders.by_figure),
+    (r"(?:rank |{ASK})?(?:all |the |our )*{G}by (?:the |their )?(?P<agg>{AGG} )?(?:number of )?(?:{M}|{N})", ranking.by_figure),
     (r"compare (?P<figures>{FIGURE})(?:of|for|in|between|from) (?:the )?{V+}", builders.compared),
     (r"{ASK}{THE}(?:(?:in |of |for )?{T})?(?P<p>{P:_})?(?P<v>{V+:_})?(?P<figures>{FIGURE}(?:(?:, and|,|and|plus) {FIGURE})*)", builders.figures),
     (r"{ASK}(?:me )?(?:(?:the )?(?:whole|entire|full|complete) (?:table|file|list|sheet|data)|all (?:of )?(?:the |its )?rows) ", builders.all_rows),

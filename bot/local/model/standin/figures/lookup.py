@@ -1,4 +1,4 @@
-"""Words of a question that a database may hold as names: looked up before they are given up."""
+"""Words of a question that a table may hold as names: looked up before they are given up."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ MOST_WORDS, LONGEST = 8, 3
 
 
 def lookup(text: str, unknown: Sequence[str], table: Table, of: str) -> str:
-    """The statement that finds which of the unknown words stand in a column of texts, alone or with
-    their neighbours; "" where there is nothing to look up."""
+    """The statement that finds which of the unknown words stand in a column of texts the values of which
+    are not known, alone or with their neighbours; "" where there is nothing to look up."""
     names = _names(tokens(text), tokens(" ".join(unknown)))
-    if not names or not table.texts or len(unknown) > MOST_WORDS:
+    columns = [column for column in table.texts if not any(table.listed.get(column, ()))]
+    if not names or not columns or len(unknown) > MOST_WORDS:
         return ""
-    listed = ", ".join(map(literal, sorted(names)))
-    found = " UNION ".join(_of_column(column, table.texts, listed) for column in table.texts)
+    tried = ", ".join(map(literal, sorted(names)))
+    found = " UNION ".join(_of_column(column, columns, tried) for column in columns)
     return f'WITH "every" AS (SELECT * FROM {of}) {found}'  # noqa: S608 - every name is quoted
 
 

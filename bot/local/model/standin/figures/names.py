@@ -22,6 +22,8 @@ GENERIC = (
     "row", "record", "entry", "order", "sale", "transaction", "deal", "purchase", "item",
 )  # fmt: skip
 """What the rows of a file are called."""
+PEOPLE = ("people", "person", "employee", "staff")
+"""What those of a file with names are called as well."""
 PERIODS = {
     "days of the week": "weekday", "day of the week": "weekday", "weekday": "weekday",
     "daily": "day", "day": "day", "weekly": "week", "week": "week", "monthly": "month", "month": "month",
@@ -181,7 +183,8 @@ def _nouns(table: Table) -> list[str]:
     """What one row is called: by the table of a database, by the name of a file."""
     source = sheet_of(table) or table.source.rpartition(".")[0] or table.source
     own = stems(source)[-1:]
-    return [*own, *(() if table.handle == "" else GENERIC), "row", "record"]
+    people = PEOPLE if {*map(stem, tokens(" ".join(table.texts)))} & {"name", "employee"} else ()
+    return [*own, *(() if table.handle == "" else (*GENERIC, *people)), "row", "record"]
 
 
 def _dated_by(word: str, table: Table) -> str:
@@ -208,8 +211,8 @@ def _fits(word: str, column: str, table: Table) -> bool:
         return False
     pieces = stems(column)
     is_first = stem(word) in pieces[:-1] and word not in tokens(column)
-    is_verb = stem(word) in pieces and word not in tokens(column) and table.dated(column)
-    return not (is_verb or (is_first and table.numeric(column)))
+    is_verb = stem(word) in pieces and not word.endswith("ed") and word not in tokens(column)
+    return not ((is_verb and table.dated(column)) or (is_first and table.numeric(column)))
 
 
 def _of_column(column: str, table: Table, said: str) -> Name:

@@ -52,6 +52,16 @@ class Scan:
         return self.all(group)[0]
 
     @property
+    def measure(self) -> str | None:
+        """The figure that is named."""
+        return self.one("m").measure if self["m"] else None
+
+    @property
+    def is_high(self) -> bool:
+        """Whether the highest are wanted, and not the lowest."""
+        return re.match(HIGH, self["super"]) is not None
+
+    @property
     def number(self) -> int | None:
         """How many are wanted; None where it is not said."""
         found = self.all("x") or self.all("y")
