@@ -115,13 +115,13 @@ async def test_what_may_be_meant_otherwise_is_not_guessed(question: str, told: s
 
 
 async def test_what_goes_on_with_rows_or_with_nothing(thread: Thread) -> None:
-    """Rows stay rows when they are sorted; "them" after a question that was declined is no whole file."""
+    """Rows stay rows when they are sorted; "them" after a question that was declined is what was told."""
     await thread.ask("what is in this file?", "sales.csv")
     for question, answer in [
         ("Show me the orders with revenue over 90", "orders with revenue over 90"),
         ("sorted by units", "orders with the highest units"),
         ("What about the moon?", "do not know “moon”"),
-        ("Export them as CSV", "cannot tell what"),
+        ("Export them as CSV", "orders with the highest units"),
         ("regions with revenue over 50", "2** regions have total revenue"),
         ("and units over 5", "do not know what is bounded"),
     ]:

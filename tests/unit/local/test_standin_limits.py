@@ -106,3 +106,57 @@ async def test_that_nothing_is_open_is_said_where_it_is_asked_for() -> None:
     thread.said("Ben Okafor", "The hotel is booked.")
     told = await thread.ask("Summarise this thread and list what is still open")
     assert "Still open: nothing that I can tell." in told.answer["key_points"]
+
+
+async def test_the_row_of_a_table_answers_as_well_as_a_sentence() -> None:
+    """ "Ask" is said in the question for what is asked about."""
+    thread = Thread()
+    text = "Above that ask your manager first.\nTopic | Contact\nPayroll | Greta Lindqvist"
+    thread.outputs["read_file"] = [f"handle: doc_1 · 3 lines · source: guide.docx\n\n{text}"]
+    told = await thread.ask("who do I ask about payroll?", "guide.docx")
+    assert "Greta Lindqvist" in told.answer["summary"]
+
+
+@pytest.mark.parametrize(
+    ("question", "gaps"),
+    [
+        ("total amount", 1),
+        ("total amount for EUR", 0),
+        ("total amount by currency", 1),
+        ("how many rows are there?", 0),
+    ],
+)
+async def test_amounts_of_several_currencies_are_not_passed_off_as_one(
+    question: str, gaps: int
+) -> None:
+    thread = Thread()
+    with asked(question):
+        rows: list[list[object]] = [["Ada", 5, "EUR"], ["Ben", 7, "USD"]]
+        saved = await tables.save_rows(
+            thread.artifacts, ["name", "amount", "currency"], rows, name="a.csv"
+        )
+        thread.outputs["read_file"] = [await tables.describe(thread.artifacts, saved)]
+    told = await thread.ask(question, "a.csv")
+    assert sum("currency" in gap for gap in told.answer["gaps"]) == gaps
+
+
+async def test_which_has_the_most_is_asked_of_what_was_told() -> None:
+    thread = await sheet([["Ada", 9, "2026-01-02"], ["Ben", 7, "2026-02-02"]])
+    await thread.ask("amount by month", "spent.csv")
+    await thread.ask("only January")
+    told = await thread.ask("which name has the most?")
+    assert told.answer["summary"].startswith("The total amount for Ada in January is **9**")
+
+
+async def test_another_form_is_of_the_last_answer_also_after_a_question_that_was_declined() -> None:
+    """More than a form is asked for with all that it is about."""
+    thread = await sheet([["Ada", 9, "2026-01-02"], ["Ben", 7, "2026-02-02"]])
+    await thread.ask("amount by name", "spent.csv")
+    await thread.ask("why is that?!")
+    told = await thread.ask("what did they buy?")
+    assert told.answer["summary"].startswith("My rules")
+    declined = await thread.ask("only January")
+    assert declined.answer["summary"].startswith("My rules cannot tell")
+    shared = await thread.ask("export it as csv")
+    assert "share_file" in shared.names
+    assert shared.answer["table"]["caption"] == "Total amount by name"

@@ -10,6 +10,7 @@ from ..outputs import not_done
 from ..phrasing import phrase
 from ..view import View
 from . import moments, pending, posting
+from .amending import TIME
 from .moments import CLOCK, DAY, DAYS, EVERY, OFTEN, ONCE, RHYTHMS, SPAN
 from .pending import DUE, SCHEDULE, Lines
 
@@ -66,7 +67,7 @@ def is_asked(view: View) -> bool:
     text = view.text
     if _wish(text) or DUE.match(text) or TO_ASK.match(text):
         return True
-    if any(_is_of_it(view, each) for each in (CANCEL_IT, MOVE_IT)):
+    if any(_is_of_it(view, each) for each in (CANCEL_IT, MOVE_IT, TIME)):
         return True
     return any(each.fullmatch(text) for each in (MEANT, LIST, CANCEL))
 
@@ -80,7 +81,7 @@ def answer(view: View, found: Findings) -> None:
         pending.tell(found, *pending.both(view, found))
     elif _is_of_it(view, CANCEL_IT) or CANCEL.fullmatch(text):
         _cancel(view, found)
-    elif _is_of_it(view, MOVE_IT):
+    elif _is_of_it(view, MOVE_IT) or _is_of_it(view, TIME):
         found.summary = "Nothing was changed: what is scheduled cannot be moved. Cancel it, and ask for it anew."
         found.follow_ups = ["Cancel it", "What is scheduled?"]
     elif wish := _wish(text):

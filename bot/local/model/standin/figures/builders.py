@@ -144,8 +144,11 @@ def rows(scan: Scan) -> Query | None:
 
 
 def listed(scan: Scan) -> Query | None:
-    """What a column holds, and how often."""
-    return Query(groups=(scan.one("g").group,), aggregate="count")
+    """What a column holds, and how often; the rows where it names each one."""
+    column = scan.one("g").group
+    if scan.table.total > 1 and scan.table.ranges.get(column, ("",))[0] == str(scan.table.total):
+        return Query(listing=True, noun=scan.one("g").said)
+    return Query(groups=(column,), aggregate="count")
 
 
 def all_rows(_: Scan) -> Query | None:

@@ -14,13 +14,12 @@ from ..words import has
 from ..words import listed as listed_words
 from . import comparing, overviews
 from .analyses import fitting
+from .caveats import caveats, told_in_part
 from .charting import draw
-from .columns import date_column, default_measure, empty_among
-from .covering import told_in_part
+from .columns import date_column, empty_among
 from .exporting import form_of, name_of, share, share_whole
 from .following import Meaning, meaning_of, was_declined
 from .lookup import lookup
-from .query import Query
 from .reading import read_for, read_on
 from .shaping import describe, follow_ups, tell_sheets, whole_questions
 from .sql import Statement, quoted, write
@@ -159,22 +158,9 @@ def _ask(view: View, found: Findings, table: Table, meaning: Meaning) -> None:
         return
     result = read_on(view, found, result) if statement.labels else result
     tell(found, result, statement, query, table.source)
-    found.gaps += _left_out(query, table)
     dates = table.ranges.get(date_column(table) or "", ("", "", ""))[1:]
-    found.gaps += told_in_part(result, query, dates)
+    found.gaps += [*caveats(query, table), *told_in_part(result, query, dates)]
     present(view, found, result, statement, meaning)
-
-
-def _left_out(query: Query, table: Table) -> list[str]:
-    """That rows without a figure count for nothing."""
-    measure = query.measure or default_measure(table)
-    missing = table.nulls.get(measure or "", 0)
-    if not missing or query.listing or query.aggregate == "count":
-        return []
-    verbs = ("has", "counts") if missing == 1 else ("have", "count")
-    return [
-        f"{missing:,} of {table.total:,} rows {verbs[0]} no `{measure}` and {verbs[1]} for nothing."
-    ]
 
 
 def present(

@@ -10,8 +10,8 @@ from ..outputs import Table, failed, parse_tables, reason
 from ..talk import overheard
 from ..view import Missing, OutOfTurns, View
 from ..words import has
+from .caveats import LACKING, told_in_part
 from .columns import date_column
-from .covering import LACKING, told_in_part
 from .data import present, refused
 from .following import Meaning, answered_from, meaning_of, sources_of
 from .lookup import lookup

@@ -30,9 +30,9 @@ def meaning_of(view: View, table: Table, is_source: Callable[[str], bool]) -> Me
     """What this turn asks, where `is_source` tells the answers that were from this table by the titles of
     their sources."""
     known = with_seen_values(view, table)
-    before = _before(view, known, is_source)
     sentence = understand(view.text, known, view.turn.day)
     own = sentence.query
+    before = _before(view, known, is_source, is_form=own.silent and not sentence.lost)
     leans = before is not None and (sentence.leans or own.silent) and not view.turn.files
     query = with_an_axis(before.then(own) if leans and before else own, known)
     after_declined = bool(view.turns[1:]) and was_declined(view.turns[-2])
@@ -41,19 +41,24 @@ def meaning_of(view: View, table: Table, is_source: Callable[[str], bool]) -> Me
     return Meaning(sentence, query, before, wrong)
 
 
-def _before(view: View, table: Table, is_source: Callable[[str], bool]) -> Query | None:
-    """What the questions before came to; None where the last of them was not answered."""
+def _before(
+    view: View, table: Table, is_source: Callable[[str], bool], *, is_form: bool
+) -> Query | None:
+    """What the questions before came to; None where the last of them was not answered, and more is
+    asked for than another form of what was."""
     query: Query | None = None
+    told: Query | None = None  # before what was declined
     for turn in view.turns[:-1]:
         if was_declined(turn):
-            query = None
+            query, told = None, query or told
         elif answered_from(turn, is_source):
             sentence = understand(turn.text, table, turn.day)
-            leans = query and (sentence.leans or sentence.query.silent) and not turn.files
             own = sentence.query
+            base = query or (told if own.silent else None)
+            leans = base and (sentence.leans or own.silent) and not turn.files
             if not sentence.lost:  # "shorter" is answered from there too, and asks for no figure
-                query = query.then(own) if query and leans else own
-    return query
+                query = base.then(own) if base and leans else own
+    return query or (told if is_form else None)
 
 
 def with_an_axis(query: Query, table: Table) -> Query:

@@ -15,7 +15,7 @@ from .columns import columns_named
 from .heads import HEADS
 from .modifiers import FILES, KINDS, MODIFIERS
 from .names import Named, name_all
-from .patterns import Scan
+from .patterns import HIGH, LOW, Scan
 from .query import Query
 
 LEAD = re.compile(
@@ -36,6 +36,10 @@ SAVES = re.compile(
 """What stands before a question the answer to which is to be a file."""
 LEANS = re.compile(r"(?:and|what about|how about|but|same|instead|actually|no|i meant?|only)\b")
 """What says that a question changes the one before."""
+WHICH = re.compile(
+    rf"(?:and )?(?:which|what) <[a-z]*g[a-z]*\d+> (?:has|have|had|is|are|was|were) (?:the )?(?:{HIGH}|{LOW}) \Z"
+)
+"""What asks for the first of what was told: "which team has the most?"."""
 VOCABULARY = (
     frozenset(
         word for known, _ in (*HEADS, *MODIFIERS) for word in re.findall(r"[a-z,]+", known.pattern)
@@ -73,7 +77,7 @@ def understand(text: str, table: Table, day: str) -> Sentence:
         rest = rest[saves.end() :]
     if draws := DRAWS.match(rest):
         rest = rest[draws.end() :]
-    found = _best(rest, named, table, leans=leads)
+    found = _best(rest, named, table, leans=leads or WHICH.match(rest) is not None)
     if saves and saves["file"]:
         kind = saves["file"]
         found = replace(found, query=replace(found.query, file=FILES.get(kind, kind)))

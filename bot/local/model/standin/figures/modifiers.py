@@ -239,7 +239,7 @@ _LINES: tuple[tuple[str, Modify], ...] = (
     (r"(?:(?:were |was |are |is |who |that )*{D})?(?P<side>{SIDE}) {T}(?:on |onwards )?", _beside_time),
     (r"(?P<compare>(?:compared? )(?:it |that |this )?(?:to |with )?)?(?:(?:were |was |are |is |who |that )*{D})?(?:{ONLY})?(?:{PLACE} |during |back in )?(?:the )?{T+}", _in_times),
     (r"(?:but )?(?:without|except(?: for)?|excluding|not|other than|ignor(?:e|ing)|leave out|remove|are not|is not|that are not) (?:in |for |from |of )?(?:the )?{V+}", _without),
-    (r"(?P<compare>compare (?:it |that |this )?(?:to |with )?)?(?:{ONLY})?(?:{THAT}{PLACE} |{THAT})?(?:the |our |a |an )?{V+}(?:{N:_})?", _values),
+    (r"(?P<compare>compare (?:it |that |this )?(?:to |with )?)?(?:{ONLY})?(?:{THAT}{PLACE} |{THAT})?(?:the |our |a |an )?{V+}(?:{N:_}|ones )?", _values),
     (r"{THAT}(?P<no>not )?(?:been )?{F}", _flag),
     (r"(?:with |having |that have |who have |which have |have )?(?:{CMP}) {X}{N}", _counted),
     (r"{THAT}(?:with |having |whose )?(?:a |an |the )?(?:{AGG} )?{M}(?:is |are |was |of |that is )?(?:{CMP}) {X}", _bounded),

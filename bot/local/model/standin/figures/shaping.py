@@ -66,7 +66,8 @@ def follow_ups(found: Findings, table: Table, query: Query) -> None:
 
 def whole_questions(table: Table) -> list[str]:
     """Questions that this table answers, for somebody who asked another."""
-    measure = default_measure(table)
+    sums = (c for c in table.columns if table.numeric(c) and not (identifies(c) or is_level(c)))
+    measure = default_measure(table) or next(sums, None)
     texts = [column for column in table.texts if column != "name" and not identifies(column)]
     rows = "rows" if table.handle else table.source
     what = f"Number of {rows}"

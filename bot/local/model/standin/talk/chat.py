@@ -65,6 +65,7 @@ def answer(view: View, found: Findings) -> None:
     found.summary = _answer(view.text) or ""
     found.follow_ups = list(EXAMPLES)
     if found.summary == HELP:
+        found.follow_ups = found.follow_ups[1:]  # the first asks for this
         has_database = view.knows("list_databases")
         found.points = [each for each in ABILITIES if has_database or not has(each, "database")]
 

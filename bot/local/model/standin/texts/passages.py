@@ -11,7 +11,7 @@ from ..words import STOP, content, overlap, sentences, stem, stems, tokens
 
 WORKED_OUT = re.compile(r"\b(?:count|compare|differ\w*|versus|vs|should (?:we|i)|better)\b", re.I)
 """What no quotation answers."""
-_ASKING = "people everyone everybody anyone anybody someone somebody many much often long say says mention mentions anything something get got go goes need still now one ones again exactly actually already yet happen happens happened"
+_ASKING = "people everyone everybody anyone anybody someone somebody many much often long say says mention mentions anything something get got go goes need still now one ones again exactly actually already yet ask happen happens happened"
 ASKING = frozenset(_ASKING.split())
 MOST_QUOTES = 4
 MOST_PICKED = 6
@@ -52,8 +52,9 @@ def quote_from(found: Findings, question: str, text: str, source: str) -> None:
         found.lower(f"I can only quote {_inside(source)}.")
         return
     scores = {sentence: overlap(asked, content(sentence)) for sentence in every}
-    whole = [each for each in every if scores[each] >= 1 and each.endswith((".", "!", "?"))]
-    speaking = whole or [each for each in every if scores[each] >= 1]  # headings tell less
+    speaking = [each for each in every if scores[each] >= 1]
+    whole = [each for each in speaking if each.endswith((".", "!", "?")) or " | " in each]
+    speaking = whole or speaking  # headings tell less
     most = max((scores[each] for each in speaking), default=0)
     best, *more = [each for each in speaking if scores[each] == most][:MOST_QUOTES] or [""]
     lacking = _lacking(question, f"{text} {source}")

@@ -1,4 +1,5 @@
-"""Which periods have figures of a part of them only: the first and the last that dates reach into."""
+"""What a figure leaves out or throws together: rows without one, other currencies, periods that are not
+whole."""
 
 from __future__ import annotations
 
@@ -6,12 +7,44 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 
 from ..outputs import Table
+from ..words import listed, stems
+from .columns import default_measure
 from .query import Query
 from .shaping import month_in_words
+
+UNITS = frozenset(("currency", "ccy", "unit", "uom"))
+"""Stems of columns that say what a figure is in."""
 
 LACKING = {"month": 7, "quarter": 14, "year": 31}
 """Days at the edge of a period on which nothing needs to have happened for it to count as whole."""
 MONTHS_IN = {"month": 1, "quarter": 3, "year": 12}
+
+
+def caveats(query: Query, table: Table) -> list[str]:
+    """What to say of a figure of this table, as its profile tells."""
+    measure = query.measure or default_measure(table) or ""
+    if query.listing or query.aggregate in ("count", "distinct") or not measure:
+        return []
+    return [*_missing(measure, table), *_mixed(measure, query, table)]
+
+
+def _missing(measure: str, table: Table) -> Iterator[str]:
+    missing = table.nulls.get(measure, 0)
+    verbs = ("has", "counts") if missing == 1 else ("have", "count")
+    if missing:
+        yield f"{missing:,} of {table.total:,} rows {verbs[0]} no `{measure}` and {verbs[1]} for nothing."
+
+
+def _mixed(measure: str, query: Query, table: Table) -> Iterator[str]:
+    told = {each.column for each in query.filters}
+    for column in table.texts:
+        kinds = [each for each in table.listed.get(column, ()) if each]
+        if not ({*stems(column)} <= UNITS and len(kinds) > 1) or column in told:
+            continue
+        if column in query.groups:
+            yield f"These figures differ in `{column}`: together they make no sum."
+        else:
+            yield f"`{measure}` is in more than one `{column}` ({listed(kinds)}), taken together as it stands."
 
 
 def told_in_part(result: Table, query: Query, dates: tuple[str, str]) -> list[str]:
