@@ -10,9 +10,8 @@ from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, Field
 
-NOTIFIES = "notifies"
-"""Stands beside the arguments that are the same wherever an approval for the thread counts: who is
-notified."""
+MENTIONED = "people mentioned"
+"""Stands beside the arguments that are the same wherever an approval for the thread counts."""
 
 
 class Verdict(StrEnum):
@@ -43,7 +42,7 @@ class Approval(BaseModel):
     nothing else. `requester` asked for it; only `approvers` may decide; `asked_at` and `expires`
     are in seconds since the epoch. `standing` names what an approval for the thread would cover:
     this tool with the same values of the arguments `fixed`, for `standing_hours`; "" when none is
-    offered. `mutates`: the call changes something, and does not only read. `notifies` are the names of
+    offered. `mutates`: the call changes something, and does not only read. `mentions` are the names of
     those whom its text mentions; with `other_names` more in it looks like a mention, and is none.
     """
 
@@ -64,7 +63,7 @@ class Approval(BaseModel):
     fixed: tuple[str, ...] = ()
     standing_hours: float = 24.0
     mutates: bool = True
-    notifies: tuple[str, ...] = ()
+    mentions: tuple[str, ...] = ()
     other_names: bool = False
 
     @property

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pydantic import BaseModel, ConfigDict
 
 _BEFORE = r"(?<![^\s(\[{\"'“‘«*_~])"  # nothing of an address
+_AFTER = r"(?!-?_*[^\W_])"  # nor the beginning of another name
 _NAME = re.compile(rf"{_BEFORE}@\w|<[@!]\w")
 
 
@@ -37,13 +38,15 @@ class Mention(BaseModel):
 def split(text: str, mentions: Iterable[Mention]) -> Iterator[str | Mention]:
     """`text` cut into those of `mentions` that stand in it as they are shown, and the rest. What is
     shown alike for several is nobody's."""
-    known = {each.shown: each for each in _told_apart(mentions)}
+    different = set(mentions)
+    count = Counter(each.shown for each in different)
+    known = {each.shown: each for each in different if count[each.shown] == 1}
     longest_first = "|".join(re.escape(each) for each in sorted(known, key=len, reverse=True))
     if not longest_first:
         yield text
         return
     last = 0
-    for found in re.finditer(rf"{_BEFORE}(?:{longest_first})(?!-?_*[^\W_])", text):
+    for found in re.finditer(rf"{_BEFORE}(?:{longest_first}){_AFTER}", text):
         yield text[last : found.start()]
         yield known[found[0]]
         last = found.end()
@@ -54,9 +57,3 @@ def has_other_names(text: str, mentions: Sequence[Mention]) -> bool:
     """Whether something in `text` looks like a mention of somebody, and is none of `mentions`."""
     rest = (each for each in split(text, mentions) if isinstance(each, str))
     return any(map(_NAME.search, rest))
-
-
-def _told_apart(mentions: Iterable[Mention]) -> list[Mention]:
-    different = list(dict.fromkeys(mentions))
-    count = Counter(each.shown for each in different)
-    return [each for each in different if count[each.shown] == 1]

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from typing_extensions import override
 
 from bot.agent.hooks import Approved, Hooks, Permission, Undecided
-from bot.core.approvals import NOTIFIES, Approval, Decision, Verdict, canonical, digest
+from bot.core.approvals import MENTIONED, Approval, Decision, Verdict, canonical, digest
 from bot.core.context import current_request
 from bot.core.errors import CorruptValue
 from bot.core.mentions import Mention, has_other_names
@@ -127,7 +127,7 @@ class Confirming(Hooks):
         mentions = self._mentioned_in(text)
         people = [each for each in mentions if each.is_of_a_person]
         if tool.mentions and fixed is not None:
-            fixed, values = (*fixed, NOTIFIES), values | {NOTIFIES: [each.id for each in people]}
+            fixed, values = (*fixed, MENTIONED), values | {MENTIONED: [each.id for each in people]}
         return Approval(
             id=current_request().idempotency_key,
             thread_key=self._request.thread_key,
@@ -141,7 +141,7 @@ class Confirming(Hooks):
             expires=int(time.time() + self._policy.approval_hours * 3_600),
             standing="" if fixed is None else digest(tool.name, json.dumps(values)),
             fixed=fixed or (),
-            notifies=tuple(each.shown for each in people),
+            mentions=tuple(each.shown for each in people),
             other_names=has_other_names(text, mentions),
         )
 

@@ -49,8 +49,8 @@ def approval_part(asked: Asked, canvas_link: CanvasLink) -> Part:
     values = unsaid(values_of(approval, canvas_link), redacted(approval.title))
     blocks = [_section(_headline(approval, decision))]
     blocks += [_argument(each) for each in values[:_MOST_FIELDS]]
-    if notifies := _notifies(approval):
-        blocks.append(context(notifies).block)
+    if mentions := _mentions(approval):
+        blocks.append(context(mentions).block)
     if decision is None:
         blocks.append(_buttons(approval, cut=_is_cut(values)))
         blocks.append(context(_terms(approval)).block)
@@ -111,13 +111,13 @@ def parked_part(progress: Progress, approvals: Sequence[Approval], *, thread_key
     return Part(blocks, approval_words.PARKED)
 
 
-def _notifies(approval: Approval) -> str:
+def _mentions(approval: Approval) -> str:
     """Whom the text calls, by name: a mention on the card would call them already."""
-    if not approval.notifies:
-        return approval_words.NOTIFIES_NOBODY if approval.other_names else ""
-    people = format_list([_plain(each) for each in approval.notifies], locale="en_GB")
+    if not approval.mentions:
+        return approval_words.MENTIONS_NOBODY if approval.other_names else ""
+    people = format_list([_plain(each) for each in approval.mentions], locale="en_GB")
     others = [approval_words.OTHER_NAMES] if approval.other_names else []
-    return " ".join([approval_words.NOTIFIES.format(people=people), *others])
+    return " ".join([approval_words.MENTIONS.format(people=people), *others])
 
 
 def _is_cut(values: Sequence[Value]) -> bool:

@@ -25,11 +25,10 @@ ARGUMENTS = {
     "at": "When",
     "cron": "When",
     "section": "Part",
-    "notifies": "People mentioned",
 }
-NOTIFIES = ":bell: Mentions {people}."
+MENTIONS = ":bell: Mentions {people}."
 OTHER_NAMES = "Other names in this text are plain words."
-NOTIFIES_NOBODY = "Names in this text are plain words: nobody is notified. Who is to be notified has to be mentioned in your question."
+MENTIONS_NOBODY = "Names in this text are plain words: nobody is notified. Who is to be notified has to be mentioned in your question."
 NO_ARGUMENTS = "It takes no details."
 EMPTY_VALUE = "(empty)"
 CUT_AT = " (beginning; {count:,} characters in all)"
