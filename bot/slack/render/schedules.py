@@ -63,7 +63,7 @@ def _anybodys(schedule: Schedule) -> Block:
 
 
 def _message(message: ScheduledMessage) -> Block:
-    """Its text is mrkdwn with addresses shown as code; all of it is plain to us."""
+    """Its text is kept as mrkdwn, in which addresses stand as code: here they are found anew."""
     text = unescape(message.text).replace("`", "")
     when = home_words.TO_BE_POSTED.format(when=local_time(message.post_at))
     said = f"{_safe(text)}\n{when} {place_of(message.channel)}"
