@@ -16,6 +16,7 @@ from slack_sdk.errors import SlackApiError
 from bot.core.errors import NotPermitted
 from bot.core.failpoints import failpoint
 from bot.core.ids import new_id
+from bot.core.mentions import Mention
 from bot.core.redaction import redacted
 from bot.core.request import Again, Entry, FileRef, Request
 from bot.runs.policy import Person
@@ -54,8 +55,8 @@ class Question:
     """What was asked, by whom, and where it is to be answered.
 
     `thread` None begins a thread. `quoted` is in Slack's markup. `key` tells this act of asking
-    apart from others, so that a modal sent twice asks once. A `suggested` one is in the model's
-    words.
+    apart from others, so that a modal sent twice asks once. `mentioned` are those whom `user`
+    mentioned in it. A `suggested` one is in the model's words.
     """
 
     entry: Entry
@@ -64,6 +65,7 @@ class Question:
     thread: str | None
     text: str
     key: str
+    mentioned: tuple[Mention, ...] = ()
     quoted: str = ""
     files: tuple[FileRef, ...] = ()
     private: bool = False
@@ -114,6 +116,7 @@ class Asking:
                 author=person.name,
                 place=await self._access.place(question.channel),
                 text=text,
+                mentioned=question.mentioned,
                 quoted=cap(quoted),
                 files=question.files,
                 private=question.private,

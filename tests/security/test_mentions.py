@@ -64,6 +64,18 @@ async def test_only_whom_the_asker_mentioned_is_called(redis_url: str) -> None:
         assert f"<@{BEN}>" not in said
 
 
+async def test_a_command_mentions_as_a_message_does(redis_url: str) -> None:
+    """Slack writes a name beside the id there; the card has that of the directory."""
+    async with deployed(says(NAMES), redis_url) as bot:
+        await bot.ws.command(ADA, SALES, "/ask", f"Post to <@{BEN}>!")
+        [thread] = await bot.ws.until(lambda: [m["ts"] for m in bot.ws.messages(SALES)][-1:])
+        [card] = await bot.ws.until(lambda: cards(bot, thread))
+        await bot.ws.click(ADA, SALES, card["ts"], APPROVE)
+        await bot.answered(SALES, thread)
+        assert "Mentions @Ben Okafor." in str(card["blocks"])
+        assert live(posted(bot)[-1]) == {f"<@{BEN}>"}
+
+
 @pytest.mark.parametrize("asked", ["Post it!", "Post hi to @Ben Okafor", f"Post &lt;@{BEN}&gt;"])
 async def test_what_was_typed_as_words_calls_nobody(redis_url: str, asked: str) -> None:
     async with deployed(says(f"{NAMES} {MARKUP}"), redis_url) as bot:

@@ -1,12 +1,15 @@
 """Interaction payloads: buttons, shortcuts, modals, slash commands."""
 
+import re
+from collections.abc import Mapping
 from typing import Any
 
 from bot.local.workspace import elements
 from bot.local.workspace.core import Core
 from bot.local.workspace.messages import without_metadata
-from bot.local.workspace.state import Channel, Json
+from bot.local.workspace.state import Channel, Json, Person
 
+_MENTION = re.compile(r"<([@#])([A-Z0-9]+)>")
 NAMES = {"im": "directmessage", "mpim": "mpdm", "private": "privategroup"}
 
 
@@ -88,8 +91,9 @@ def closing(core: Core, user: str, view: Json, *, cleared: bool) -> Json:
 
 
 def slash_command(core: Core, user: str, channel: Channel, command: str, text: str) -> Json:
-    """The fields of a slash command."""
+    """The fields of a slash command; whom it mentions stands there with their names."""
     state = core.state
+    known: dict[str, Person | Channel] = {**core.people, **core.channels}
     return {
         "token": state.verification_token,
         "team_id": state.team_id,
@@ -99,12 +103,17 @@ def slash_command(core: Core, user: str, channel: Channel, command: str, text: s
         "user_id": user,
         "user_name": core.people[user].name,
         "command": command,
-        "text": text,
+        "text": _MENTION.sub(lambda said: _labelled(said, known), text),
         "api_app_id": state.app_id,
         "is_enterprise_install": "false",
         "response_url": core.new_response_url(user, channel.id),
         "trigger_id": core.new_trigger(user),
     }
+
+
+def _labelled(said: re.Match[str], known: Mapping[str, Person | Channel]) -> str:
+    found = known.get(said[2])
+    return f"<{said[1]}{said[2]}|{found.name}>" if found else said[0]
 
 
 def _base(core: Core, kind: str, user: str) -> Json:

@@ -9,6 +9,7 @@ from slack_bolt.async_app import AsyncApp
 from slack_bolt.context.ack.async_ack import AsyncAck
 
 from bot.core.errors import NotPermitted
+from bot.core.mentions import Mention
 from bot.core.request import Entry
 from bot.slack.admin import Admin
 from bot.slack.asking import NOT_IN_CHANNEL, Asking, Question
@@ -17,10 +18,12 @@ from bot.slack.listeners.shortcuts import anywhere_modal
 from bot.slack.opening import open_modal
 from bot.slack.render import words
 from bot.slack.render.links import escape_mrkdwn
-from bot.slack.text import one_line, question_from
+from bot.slack.text import mentions_from, one_line, question_from
 
 ASK = "/ask"
 HELP = "help"  # which Slack asks of every command
+_LABEL = re.compile(r"<([@#][A-Z0-9]+)\|[^<>\n]*>")
+"""A mention as Slack writes it into the text of a command (`should_escape`): with a name beside the id."""
 _ORDER = re.compile(r"admin(\s+[a-z]+)?", re.IGNORECASE)  # no question: most likely a slip
 
 
@@ -33,23 +36,23 @@ def register(
 
     @app.command(ASK)
     async def asked(command: dict[str, Any], ack: AsyncAck) -> None:
-        text = await question_from(
-            str(command.get("text") or ""), bot=identity.user, name_of=asking.name
-        )
+        typed = _LABEL.sub(r"<\1>", str(command.get("text") or ""))
+        text = await question_from(typed, bot=identity.user, name_of=asking.name)
         if not text:
             view = await anywhere_modal(asking, command["user_id"])
             await open_modal(clients, command, view)
             await ack()
             return
         try:
-            said = await told(text, command)
+            mentioned = await mentions_from(typed, bot=identity.user, name_of=asking.name)
+            said = await told(text, mentioned, command)
         except NotPermitted as refusal:
             said = str(refusal)
             if refusal.reason == NOT_IN_CHANNEL:
                 said = words.INVITE_HERE.format(name=identity.name, question=_typed(text))
         await ack(said)
 
-    async def told(text: str, command: dict[str, Any]) -> str:
+    async def told(text: str, mentioned: tuple[Mention, ...], command: dict[str, Any]) -> str:
         """Do as somebody says; what they alone are told of it."""
         user, channel = command["user_id"], command["channel_id"]
         if text.lower().strip(" ?!") == HELP:
@@ -66,6 +69,7 @@ def register(
             channel=await asking.direct_channel(user) if elsewhere else channel,
             thread=None,
             text=text,
+            mentioned=mentioned,
             key=f"command:{command['trigger_id']}",
         )
         await asking.ask(question)
