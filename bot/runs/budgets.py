@@ -139,10 +139,12 @@ class BudgetPolicy:
         ]
         found = await self._standings(accounts)
         order = list(Budget)
-        return sorted(
-            found,
-            key=lambda each: (order.index(each.budget), -each.position.spent.nanodollars),
-        )
+
+        def height(each: Standing) -> tuple[int, int, int]:
+            spent = each.position.spent  # tokens tell apart what is free
+            return order.index(each.budget), -spent.nanodollars, -spent.tokens
+
+        return sorted(found, key=height)
 
     async def raise_budget(self, over: OverBudget, by: str, times: float) -> Standing:
         """Raise a used-up budget to `times` what it was, for the rest of its period.

@@ -35,6 +35,7 @@ ANSWERED = [
     ("Which customer has the most tickets?", "8** each"),
     ("Top 3 products by quantity in the West region in Q3", "Planner** has the highest total"),
     ("customers by number of orders", "Alder Studio** has the highest number of orders: **28**"),
+    ("Which product sold best?", "Standing desk** has the highest total amount: **108,780"),
     ("Which 3 orders were the largest?", "Here are the 10 orders with the highest amount."),
     ("How much revenue did Cedar Clinic make?", "The total amount for Cedar Clinic is **21,969**"),
     ("What is the average amount per order by plan?", "Team** has the highest average amount"),
@@ -280,3 +281,16 @@ async def test_days_are_spans(thread: Thread) -> None:
         ("average orders per day", "per day with rows is **2.90**"),
     ]:
         assert answer in (await thread.ask(question)).answer["summary"], question
+
+
+async def test_the_month_before_is_that_before_what_was_told(thread: Thread) -> None:
+    for question, told in [
+        ("How much revenue did we make in January 2026?", "in January 2026 is **23,819**"),
+        ("and the month before?", "no rows in December 2025"),
+        ("How much revenue did we make in May?", "The total amount in May is"),
+        ("and the month before?", "The total amount in April is"),
+        ("revenue by region", "**West** has the highest"),
+        ("and the month before?", "My rules cannot tell before which month"),
+    ]:
+        answer = (await thread.ask(question)).answer
+        assert told in answer["summary"], question

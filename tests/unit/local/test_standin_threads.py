@@ -145,7 +145,9 @@ def offsite() -> Thread:
         ("what did Chloe say about the budget?", "I found no message by Chloe in this thread"),
         ("what did Chloe say?", "Chloe Martin: “Yes. But legal has to check it"),
         ("what was said about Lisbon?", "3 messages about “Lisbon” in this thread:"),
+        ("what do we know about Lisbon?", "3 messages about “Lisbon” in this thread:"),
         ("who mentioned Lisbon?", "Chloe Martin: “Lisbon is fine, but May clashes."),
+        ("who has to do what until when?", "**Dana**: Update the roadmap page (Ben Okafor)"),
         ("what are the action items?", "**Dana**: Update the roadmap page (Ben Okafor)"),
         ("which questions are still open?", "Chloe Martin: “But legal has to check it, who knows"),
         ("what was decided today?", "nobody wrote anything in this thread today"),
@@ -168,7 +170,7 @@ async def test_what_came_of_a_talk_is_told_as_far_as_words_tell(
     ("said", "owner", "task", "due"),
     [
         ("- Ben: draft the contract by Monday", "Ben Okafor", "Draft the contract", "2026-11-23"),
-        ("Ben, please send the invoice by 5 Dec.", "Ben Okafor", "Send the invoice", "5 Dec"),
+        ("Ben, please send the invoice by 5 Dec.", "Ben Okafor", "Send the invoice", "2026-12-05"),
         ("I'll order 20 tomorrow.", "Ada Lovelace", "Order 20", "2026-11-21"),
         ("We need to book a room.", None, "Book a room", None),
     ],

@@ -229,6 +229,19 @@ async def test_the_foot_of_an_answer_warns(
     assert [each.partition("(")[0] + "(" for each in outcome.warnings] == warnings
 
 
+async def test_who_spent_the_most_stands_first_where_nothing_costs_as_well(stores: Stores) -> None:
+    for number, (user, tokens) in enumerate({"U1": 5, "U2": 90, "U3": 40}.items()):
+        of_user = asked().model_copy(update={"user": user})
+        charge = Charge(
+            accounts=accounts_of(of_user, datetime.now(UTC)), spent=Spent(tokens=tokens)
+        )
+        lease = await stores.leases.take(f"T1:C1:{number}")
+        await stores.runs.save_point(f"run_{number}", "{}", lease, charge=charge)
+    policy = BudgetPolicy(Budgets(), Channels({}, stores.channels), stores.budgets, stores.pause)
+    people = [each for each in await policy.of_all() if each.budget is Budget.USER_DAY]
+    assert [each.position.spent.tokens for each in people] == [90, 40, 5]
+
+
 async def test_who_paused_the_bot_is_named_and_no_model_is_asked(stores: Stores) -> None:
     """The kill switch: every request gets its one clear message; afterwards all is as before."""
     await stores.pause.set(Pause(by="U1", name="Ada", at=datetime(2026, 11, 21, 10, 5, tzinfo=UTC)))

@@ -67,6 +67,11 @@ def _goes_on_with_nothing(case: Case) -> str:
     return ""
 
 
+def _before_nothing(case: Case) -> str:
+    back = case.query.back
+    return back and f"cannot tell before which {back} this is to be: name the one you mean."
+
+
 def _changes_nothing(case: Case) -> str:
     query, before = case.query, case.before
     same = before and query.plain == before.plain and query.plain == query
@@ -137,6 +142,7 @@ CHECKS = (
     _unknown_words,
     _lost_words,
     _goes_on_with_nothing,
+    _before_nothing,
     _changes_nothing,
     _ranks_one_figure,
     _no_figure,

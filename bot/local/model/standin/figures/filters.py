@@ -26,6 +26,11 @@ class Filter:
         return self.column.rpartition(":")[2]
 
     @property
+    def part(self) -> str:
+        """The part of a date that it is on, as "month"; "" for a condition on anything else."""
+        return self.column.rpartition(":")[0]
+
+    @property
     def dated(self) -> bool:
         """Whether it is a condition on a time."""
         return ":" in self.column
@@ -35,10 +40,9 @@ class Filter:
         both_out = self.operator == other.operator == "not in"
         if self.column == other.column:
             return not both_out
-        kind, other_kind = self.column.partition(":")[0], other.column.partition(":")[0]
-        return self.of == other.of and other_kind in REPLACING.get(kind, ())
+        return self.of == other.of and other.part in REPLACING.get(self.part, ())
 
     def is_pinned(self, groups: tuple[str, ...], period: str | None) -> bool:
         """Whether figures by these would have one row, because of it."""
-        told_by = self.column.partition(":")[0] == period if self.dated else self.column in groups
+        told_by = self.part == period if self.dated else self.column in groups
         return told_by and self.operator == "in" and len(self.values) == 1

@@ -122,6 +122,13 @@ def _beside_time(scan: Scan, query: Query) -> Query | None:
     return _dated(scan, query, beside(operator, time, column))
 
 
+def _before(scan: Scan, query: Query) -> Query | None:
+    """The month, quarter or year before the one that was told of."""
+    period = (scan.all("earlier") or scan.all("previous"))[0].period
+    told = query.back or query.period or any(each.dated for each in query.filters)
+    return None if told else replace(query, back=period)
+
+
 def _measure(scan: Scan, query: Query) -> str | None:
     """The column that is named, or the figure; None where it is that of the question before."""
     if scan["m"]:
@@ -237,6 +244,7 @@ _LINES: tuple[tuple[str, Modify], ...] = (
     (r"(?:(?:were |was |are |is |who |that )*{D})?(?:from|between) {T:a}(?:to|and|until|till|through) {T:b}", _between_times),
     (r"(?:(?:were |was |are |is |who |that )*{D})?(?:in |for )?{T:a}(?:to|until|till|through) {T:b}", _between_times),
     (r"(?:(?:were |was |are |is |who |that )*{D})?(?P<side>{SIDE}) {T}(?:on |onwards )?", _beside_time),
+    (r"(?:{PLACE} )?(?:the )?(?:{P:earlier}before (?:that |this )?|previous {P:previous})", _before),
     (r"(?P<compare>(?:compared? )(?:it |that |this )?(?:to |with )?)?(?:(?:were |was |are |is |who |that )*{D})?(?:{ONLY})?(?:{PLACE} |during |back in )?(?:the )?{T+}", _in_times),
     (r"(?:but )?(?:without|except(?: for)?|excluding|not|other than|ignor(?:e|ing)|leave out|remove|are not|is not|that are not) (?:in |for |from |of )?(?:the )?{V+}", _without),
     (r"(?P<compare>compare (?:it |that |this )?(?:to |with )?)?(?:{ONLY})?(?:{THAT}{PLACE} |{THAT})?(?:the |our |a |an )?{V+}(?:{N:_}|ones )?", _values),
@@ -250,7 +258,7 @@ _LINES: tuple[tuple[str, Modify], ...] = (
     (r"(?:show )?(?:only |just )?(?:the )?(?P<super>{SUPER}) {X}(?:only |ones |of them )?", _first),
     (r"(?:the )?(?P<super>{SUPER}) (?:first|ones|one) ", _first),
     (r"(?:which|what) (?:one |of them |of those )?(?:was|is|are|were|has|had) (?:the )?(?P<super>{SUPER}) (?:one )?", _first),
-    (r"(?:the )?(?P<super>{SUPER}) \Z", _first),
+    (r"(?:the )?(?P<super>{SUPER}) \Z", lambda scan, query: _first(scan, query) if query == Query() else None),
     (r"(?:and )?(?:sort|rank|arrange|order)(?:ed|d)? (?:{IT} |(?:the )?{N})?by (?:the )?(?:{AGG} )?{MGDP:by}(?:in )?(?P<desc>descending )?(?P<asc>ascending )?(?:order |{N:_})?", _sorted),
     (r"(?:sort|rank|arrange|order)(?:ed|d)? (?:it |them |this |that )?(?P<desc>descending )?(?P<asc>ascending )?", _sorted),
     (r"(?:(?:and |now |also )*(?:show|draw|make|create|plot|give|display|put|turn|add|visuali[sz]e)(?: me)? )?(?:{IT} )?(?:also )?(?:as |in |into |with )?(?:a |an |the )?{KIND}?(?:chart|graph|plot|diagram) ", _charted),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from .filters import Filter
+from .times import one_before
 
 Figure = tuple[str, str | None]
 """An aggregate and the column it is of; None for the rows themselves."""
@@ -42,6 +43,9 @@ class Query:
     file: str = ""
     """The kind of file that the result is to be shared as, as "csv"."""
 
+    back: str = ""
+    """The period, as "month", the one before which is asked for."""
+
     @property
     def silent(self) -> bool:
         """Whether nothing is asked but a form, for which there must be something."""
@@ -64,6 +68,8 @@ class Query:
 
     def then(self, new: Query) -> Query:
         """This query, changed by what the next question names."""
+        if new.back and (earlier := one_before(self.filters, new.back)):
+            return replace(self, filters=earlier).then(replace(new, back=""))
         if self.listing and new.measure and new.descending is not None and not new.told_by:
             new = replace(new, measure=None, sort=new.measure)  # "sorted by revenue"
         filters = (*self._kept(new), *new.filters)

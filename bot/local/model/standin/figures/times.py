@@ -28,6 +28,8 @@ ATOM = re.compile(
     re.IGNORECASE,
 )
 """One time; "first half of 2025" and the like with their year."""
+LAST = {"month": 12, "quarter": 4}
+"""The number of the last one of a year."""
 DAYS = re.compile(
     rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s*(to|until|till|and|-|–)\s*(?:the\s+)?(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({MONTH})",
     re.IGNORECASE,
@@ -135,6 +137,29 @@ def beside(operator: str, time: Time, column: str) -> tuple[Filter, ...] | None:
     last = {"<=": month, "<": month - 1}.get(operator, 12)
     months = tuple(map(str, range(first, last + 1)))
     return (Filter(f"month:{column}", "in", months),) if months else None
+
+
+def one_before(filters: tuple[Filter, ...], kind: str) -> tuple[Filter, ...] | None:
+    """The conditions with the month, quarter or year that they name moved to the one before; None
+    where they name none, or more than one."""
+    single = {
+        each.part: each for each in filters if len(each.values) == 1 and each.operator == "in"
+    }
+    dated, year = single.get(kind), single.get("year")
+    if dated is None or sum(each.dated for each in filters) > 1 + (
+        year is not None and kind != "year"
+    ):
+        return None
+    value = int(dated.values[0]) - 1
+    moved = {dated: value or LAST.get(kind, 0)}
+    if not value:
+        if year is None:
+            return None
+        moved[year] = int(year.values[0]) - 1
+    return tuple(
+        replace(each, values=(str(moved.get(each, each.values[0])),)) if each in moved else each
+        for each in filters
+    )
 
 
 def since_of(time: Time) -> str:

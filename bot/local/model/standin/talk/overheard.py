@@ -36,7 +36,9 @@ def answer(view: View, found: Findings) -> None:
     """What somebody wrote; where nobody did, that no rule fits."""
     if not told(view, found):
         found.puzzled(database=view.knows("list_databases"))
-        found.gaps.append(f"Nobody wrote of it in this thread or {view.turn.place} either.")
+        found.gaps.append(
+            f"I found no sentence in this thread or {view.turn.place} that has all words of it."
+        )
 
 
 def told(view: View, found: Findings) -> bool:

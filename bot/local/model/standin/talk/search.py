@@ -47,6 +47,10 @@ def _messages(view: View, found: Findings, query: str) -> None:
     messages = [each for each in FOUND.finditer(output) if not TO_BOT.match(each["text"])]
     if not messages:
         found.summary = f"I found no message about “{query}” in public channels."
+        found.gaps.append(
+            "Private channels and direct messages are not searched, this one neither."
+        )
+        found.follow_ups = [f"What was said about {query} here?"]
         if failed(output):
             found.summary = f"I did not search for “{query}”: {reason(output)}"
         return

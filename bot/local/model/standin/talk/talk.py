@@ -36,13 +36,14 @@ FORMS = tuple(
         ("summary", r"what (?:happened|was said|was discussed|did (?:people|everybody|everyone|we) (?:say|write|discuss|talk about))"),
         ("decision", rf"what (?:was|is|has been|did we|have we) (?:decided?|agreed?){_TOPIC}"),
         ("decision", rf"{_WHICH}decisions(?: (?:are|were|there|made))*{_TOPIC}"),
-        ("action item", rf"{_WHICH}(?:action items|to-?dos|next steps)(?: (?:are|there))*|who (?:does|has to do) what"),
+        ("action item", rf"{_WHICH}(?:action items|to-?dos|next steps)(?: (?:are|there))*|who (?:does|has to do|should do|will do) what(?:,? (?:by|until) when)?"),
         ("action item", rf"what (?:do|does) {_WHO} (?:have|need) to do|what is (?:left )?to (?:do|be done)"),
         ("open question", rf"{_WHICH}(?:open|unanswered) questions(?: (?:are|there))*"),
         ("open question", r"(?:what|which questions) (?:is|are)(?: still)? (?:open|unanswered)"),
         ("said", rf"what did {_WHO} (?:say|write|ask){_TOPIC}|what did (?:people|we|anyone) say about (?P<of>.+)"),
         ("said", rf"did {_WHO} (?:say|write) (?:something|anything){_TOPIC}"),
         ("said", r"what (?:was|is|has been) (?:said|written|discussed) about (?P<topic>.+)"),
+        ("said", r"what do (?:we|you|they) know about (?P<topic>(?!me$|us$|you$).+)"),
         ("said", r"(?:who|did (?:anyone|anybody|somebody|someone)) (?:mention(?:ed)?|(?:said|say|wrote|write) (?:something|anything) about) (?P<topic>.+)"),
     )
 )  # fmt: skip

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from ..doing.moments import DAYS, to_next
-from ..figures.times import MONTHS
+from ..figures.times import MONTHS, month_of
 from ..texts.passages import cut
 from ..words import STOP, has, sentences
 from .said import Said
@@ -18,6 +18,7 @@ DUE = re.compile(
     r"\d{4}-\d\d-\d\d|\d{1,2}(?:st|nd|rd|th)? (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)\W*$",
     re.IGNORECASE,
 )
+NAMED = re.compile(r"(?P<day>\d{1,2})(?:st|nd|rd|th)? (?P<month>[a-z]{3})[a-z]*")
 MINE = re.compile(r"\bI(?:['’]ll| will) (?P<task>\w.+)")
 THEIRS = re.compile(
     r"@?\b(?P<who>[A-Z]\w+)(?: [A-Z]\w+)?(?:(?:,? please|,? can you|,? could you| will| should| must| has to| needs to) (?:please )?|"
@@ -97,8 +98,19 @@ def _day(when: str, said_on: date) -> str:
     name = when.lower().removeprefix("next ")
     if name in DAYS:
         return (said_on + to_next(name, said_on)).isoformat()
+    if named := NAMED.fullmatch(name):
+        return _next(int(named["day"]), month_of(named["month"]), said_on) or when
     ahead = {"today": 0, "tomorrow": 1}.get(name)
     return when if ahead is None else (said_on + timedelta(ahead)).isoformat()
+
+
+def _next(day: int, month: int, said_on: date) -> str:
+    """A day of this year, or of the next one where it has passed; "" where it has none."""
+    year = said_on.year + ((month, day) < (said_on.month, said_on.day))
+    try:
+        return date(year, month, day).isoformat()
+    except ValueError:
+        return ""
 
 
 def told(item: Item) -> str:
