@@ -92,12 +92,14 @@ async def test_all_that_is_open_is_listed_where_it_is_asked_for() -> None:
     thread.said("Ben Okafor", "Who checks the dietary needs? And do we invite the contractors?")
     thread.said("Chloe Martin", "Contractors: no idea. I'll get two quotes by Friday.")
     thread.said("Chloe Martin", "Who pays? We agreed that marketing pays.")
+    thread.said("Ben Okafor", "Chloe, could you please check the redirects until 1 December?")
     told = await thread.ask("Summarise this thread and list what is still open")
     still = [each for each in told.answer["key_points"] if each.startswith("Still open: ")]
     assert still == [
         "Still open: Ben Okafor: “Who checks the dietary needs?”",
         "Still open: Ben Okafor: “And do we invite the contractors?”",
         "Still open: **Chloe Martin**: Get two quotes",
+        "Still open: **Chloe Martin**: Check the redirects",
     ]
 
 

@@ -33,7 +33,10 @@ REPLACE = (
 READ = phrase(
     rf"(?:(?:read|show|open)(?: me)?|what(?:['’]?s| is| stands) in|what does) {_THE}{_NAME}{_OF}(?: say)?"
 )
-NOT_MEANT = re.compile(r"\s*(?:which|what is a|is there|are there|list|how many)\b", re.IGNORECASE)
+NOT_MEANT = re.compile(
+    r"\s*(?:which|what (?:is a|did|do|was|were)|who|when|why|is there|are there|list|how many)\b",
+    re.IGNORECASE,
+)
 HEAD = re.compile(r"canvas: (?P<id>\w+) · title: (?P<title>.*?)(?: · empty)?$", re.M)
 MADE = re.compile(r"^(?:made|edited): (?P<id>\w+) · link: (?P<url>\S+)")
 OUTLINE = ("Purpose", "Decisions", "Next steps", "Open questions")
@@ -111,7 +114,7 @@ def _last(view: View) -> tuple[str, str]:
         "\n".join(f"| {' | '.join(row)} |" for row in (*head, *table["rows"])),
         "\n".join(f"Source: {each['title']}" for each in last.get("sources") or ()),
     )
-    return "\n\n".join(filter(None, parts)), "It holds my last answer, with its table and sources."
+    return "\n\n".join(filter(None, parts)), "It holds the answer with its table and sources."
 
 
 def _body(said: str | None) -> tuple[str, str]:

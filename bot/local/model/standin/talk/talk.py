@@ -223,7 +223,9 @@ def _open(found: Findings, asked: Asked) -> list[str]:
         return [f"Still open: {question}" for question in found.questions[-2:]]
     found.gaps.append(f"I know {SIGNS['open question']}, and {SIGNS['action item']}.")
     to_do = [f"**{each['owner'] or 'Nobody yet'}**: {each['text']}" for each in found.actions]
-    still = [*found.questions, *to_do][:MOST_QUOTED]
+    tasks = [str(each["text"]).lower() for each in found.actions]  # some are put as a question
+    rest = [each for each in found.questions if not any(task in each.lower() for task in tasks)]
+    still = [*rest, *to_do][:MOST_QUOTED]
     return [f"Still open: {each}" for each in still] or ["Still open: nothing that I can tell."]
 
 
