@@ -60,7 +60,10 @@ async def test_only_whom_the_asker_mentioned_is_called(redis_url: str) -> None:
     async with deployed(says(f"{NAMES} {MARKUP} @channel"), redis_url) as bot:
         said, message = await approved(bot, f"Post to <@{BEN}> about <#{RANDOM}>!")
         assert live(message) == {f"<@{BEN}>", f"<#{RANDOM}>"}
-        assert "Mentions @Ben Okafor. Other names in this text are plain words." in said
+        assert (
+            "Mentions @Ben Okafor. What else begins with @ is plain words and notifies nobody."
+            in said
+        )
         assert f"<@{BEN}>" not in said
 
 

@@ -27,8 +27,8 @@ ARGUMENTS = {
     "section": "Part",
 }
 MENTIONS = ":bell: Mentions {people}."
-OTHER_NAMES = "Other names in this text are plain words."
-MENTIONS_NOBODY = "Names in this text are plain words: nobody is notified. Who is to be notified has to be mentioned in your question."
+OTHER_NAMES = "What else begins with @ is plain words and notifies nobody."
+MENTIONS_NOBODY = "What begins with @ is plain words here: nobody is notified. Who is to be notified has to be mentioned in your question."
 NO_ARGUMENTS = "It takes no details."
 EMPTY_VALUE = "(empty)"
 CUT_AT = " (beginning; {count:,} characters in all)"

@@ -16,7 +16,7 @@ from ..request import ModelRequest
 from .conversation import COMPLETE, LONGEST, Turn, in_common, with_more
 from .doing import schedules
 from .doing.amending import amended
-from .findings import Findings, NoFigure
+from .findings import SUM, Findings, NoFigure
 from .intents import INTENTS, Intent
 from .view import Missing, Need, OutOfTurns, View
 from .wishes import follow, wished
@@ -65,7 +65,10 @@ def _found(view: View, turn: Turn) -> Findings:
             found.lower("I stopped after many steps.", "low")
     except Missing as missing:
         found.summary = found.summary or "I have no tool for this here."
-        found.lower(f"It takes the tool `{missing}`, which I do not have here.", "low")
+        found.lower(
+            f"It takes the tool `{missing}`. Admins choose which tools there are in a channel.",
+            "low",
+        )
     except OutOfTurns:
         found.lower("The limit of this task was reached before all was done.", "low")
     if turn.is_cut:
@@ -90,7 +93,7 @@ def _answer(view: View, question: str, found: Findings) -> None:
         if meant := _meant(view):
             meant.answer(view, found)
         else:
-            found.puzzled(database=view.knows("list_databases"))
+            found.puzzled(view.knows)
 
 
 def _questions(view: View) -> list[str]:
@@ -125,9 +128,11 @@ def _asking(view: View, question: str) -> Generator[None]:
 
 
 def _is_useful(view: View, follow_up: str) -> bool:
-    """Not what was asked just now, and nothing of the database where it cannot be asked."""
+    """Not what was asked just now, and nothing for which there is no tool here."""
     if follow_up.lower() == view.text.lower().strip():
         return False
+    if follow_up == SUM:
+        return view.knows("calculate")
     return view.knows("list_databases") or not has(follow_up, "database")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +14,8 @@ NOTHING: dict[str, Any] = {"string": "", "integer": 0, "number": 0, "boolean": F
 NUMBERS = ("number", "integer")
 CONFIDENCE = ("high", "medium", "low")
 STAND_IN = "the stand-in model of `bot dev`, which follows fixed rules"
-EXAMPLES = ("What can you do?", "What is 18% of 24,350?", "Which tables are in the database?")
+SUM = "What is 18% of 24,350?"
+EXAMPLES = ("What can you do?", SUM, "Which tables are in the database?")
 """Questions for somebody who has not asked one yet."""
 
 
@@ -66,11 +68,13 @@ class Findings:
         found = self.points or self.rows or self.charts or self.sources
         return self.confidence if found else "high"
 
-    def puzzled(self, *, database: bool) -> None:
-        """No rule fits: say what this is, and what it does know; the `database` where it may ask one."""
+    def puzzled(self, knows: Callable[[str], bool]) -> None:
+        """No rule fits: say what this is, and what there are tools for."""
+        more = {"list_databases": "the database", "calculate": "sums and times"}
+        known = ", ".join(told for tool, told in more.items() if knows(tool))
         self.summary = (
             f"I cannot answer this. I am {STAND_IN}: all I know is what its tools read, as files and "
-            f"tables, this conversation, {'the database, ' * database}sums and times."
+            f"tables, this conversation{f', {known}' if known else ''}."
         )
         self.follow_ups = list(EXAMPLES)
 

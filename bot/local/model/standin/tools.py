@@ -38,7 +38,7 @@ def answer(view: View, found: Findings) -> None:
     schema = view.offered.get(name, {}).get("parameters") or {}
     known = _guessed(schema, view.text)
     if name in view.offered and not _is_enough(known, schema):
-        found.puzzled(database=view.knows("list_databases"))
+        found.puzzled(view.knows)
         return
     readable = name.rpartition("__")[2].replace("_", " ")
     output = view.do(name, f"The tool “{readable}” fits the words of the question.", **known)

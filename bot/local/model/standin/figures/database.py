@@ -24,7 +24,8 @@ from .telling import tell
 DATABASE = r"database|databases|db|sql"
 OVERVIEW = re.compile(
     r"\W*(?:please )?(?:(?:which|what|list|show)(?: me)?(?: all)?(?: the| your| our)? (?:tables|databases|data)(?: (?:are|is)(?: there)?| do (?:you|we) have| can you see)?(?: (?:in|of) (?:the|our|your) (?:database|db))?|"
-    r"(?:what|describe)(?:'s| is| are)?(?: there)?(?: in| inside)? (?:the|your|this|our) (?:database|db)(?: schema)?|(?:the )?(?:database )?schema)\W*",
+    r"(?:what|describe)(?:'s| is| are)?(?: there)?(?: in| inside)? (?:the|your|this|our) (?:database|db)(?: schema)?|(?:the )?(?:database )?schema|"
+    r"(?:(?:give|show)(?: me)? )?(?:an )?overview of (?:the|your|this|our) (?:database|db|data))\W*",
     re.IGNORECASE,
 )
 WRITTEN = re.compile(r"\bSELECT\b.+\bFROM\b.+|^\W*(?i:select\b.+\bfrom\b.+)", re.DOTALL)

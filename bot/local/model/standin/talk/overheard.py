@@ -35,7 +35,7 @@ def is_asked(view: View) -> bool:
 def answer(view: View, found: Findings) -> None:
     """What somebody wrote; where nobody did, that no rule fits."""
     if not told(view, found):
-        found.puzzled(database=view.knows("list_databases"))
+        found.puzzled(view.knows)
         found.gaps.append(
             f"I found no sentence in this thread or {view.turn.place} that has all words of it."
         )

@@ -11,7 +11,7 @@ from ..words import STOP, content, overlap, sentences, stem, stems, tokens
 
 WORKED_OUT = re.compile(r"\b(?:count|compare|differ\w*|versus|vs|should (?:we|i)|better)\b", re.I)
 """What no quotation answers."""
-_ASKING = "people everyone everybody anyone anybody someone somebody many much often long say says mention mentions anything something get got go goes need still now one ones again exactly actually already yet ask happen happens happened"
+_ASKING = "people everyone everybody anyone anybody someone somebody many much often long say says mention mentions anything something get got go goes need still now one ones again exactly actually already yet ask new happen happens happened"
 ASKING = frozenset(_ASKING.split())
 MOST_QUOTES = 4
 MOST_PICKED = 6
@@ -63,7 +63,7 @@ def quote_from(found: Findings, question: str, text: str, source: str) -> None:
         found.summary = f"I found no sentence in {_inside(source)} {about}."
         found.lower("Only words that the question shares with the text were looked for.", "low")
         return
-    found.points = [f"“{cut(sentence)}”" for sentence in more]
+    found.points = [f"“{cut(sentence)}”" for sentence in more or _under(best, text)]
     if lacking or most * 2 < len(set(asked)) or WORKED_OUT.search(question):
         why = (
             f"{source} does not mention “{lacking}”"
@@ -75,6 +75,13 @@ def quote_from(found: Findings, question: str, text: str, source: str) -> None:
         return
     found.summary = f"{source} says: “{cut(best)}”"
     found.lower("The sentences were chosen by the words they share with the question.")
+
+
+def _under(heading: str, text: str) -> list[str]:
+    """The first lines below a heading of a Markdown text; none where it is no heading."""
+    below = re.split(rf"^#+ +{re.escape(heading)}$", text, maxsplit=1, flags=re.M)[1:]
+    section = re.split(r"^#", below[0], maxsplit=1, flags=re.M)[0] if below else ""
+    return sentences(section)[:MOST_QUOTES]
 
 
 def _inside(source: str) -> str:
