@@ -34,7 +34,7 @@ from bot.slack.render.buttons import (
 from bot.slack.render.data import data_pieces
 from bot.slack.render.draft_reply import draft_pieces
 from bot.slack.render.footer import footer
-from bot.slack.render.links import LinkGate
+from bot.slack.render.links import LinkGate, escape_mrkdwn
 from bot.slack.render.markdown import safe_text
 from bot.slack.render.parts import (
     PART_SIZE,
@@ -157,7 +157,7 @@ def _frame(outcome: Outcome, request: Request, gate: LinkGate) -> Frame:
     match outcome.status:
         case RunStatus.SUCCESS:
             remark = [context(note)] if note else []
-            return Frame([*_revised(request), *remark], below)
+            return Frame([*_occasion(request), *remark], below)
         case RunStatus.PARTIAL:
             return Frame([context(f":warning: {note or words.PARTIAL}")], below)
         case RunStatus.CANCELLED:
@@ -173,8 +173,15 @@ def _frame(outcome: Outcome, request: Request, gate: LinkGate) -> Frame:
             return Frame(sentence, [_bare(retry_button(request.id)), *raising, foot])
 
 
-def _revised(request: Request) -> list[Piece]:
-    return [context(words.REVISED)] if request.replaces else []
+def _occasion(request: Request) -> list[Piece]:
+    """Why there is another answer; where several people read along, for whom."""
+    if request.replaces:
+        return [context(words.REVISED)]
+    alone = request.private or request.channel.startswith("D")
+    if request.again is None or alone or request.again not in words.ANSWERED_AGAIN:
+        return []
+    person = escape_mrkdwn(request.author)
+    return [context(words.ANSWERED_AGAIN[request.again].format(person=person))]
 
 
 def _lead(outcome: Outcome, gate: LinkGate) -> str:

@@ -61,6 +61,10 @@ YES_WORDS = frozenset(
 FAILED = "Something went wrong on my side and I could not answer. Please try again."
 PARTIAL = "This is not the whole answer."
 REVISED = ":pencil2: Revised: the question was edited."
+ANSWERED_AGAIN = {
+    "regenerate": ":arrows_counterclockwise: Another answer, for {person}.",
+    "deeper": ":mag: With more work put into it, for {person}.",
+}
 DELETED = ":wastebasket: The question was deleted."
 DELETED_AMONG = ":wastebasket: One of the questions that this answers was deleted."
 NO_TEXT = "I have no text to show for this answer."

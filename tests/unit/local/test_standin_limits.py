@@ -171,3 +171,10 @@ async def test_a_heading_is_quoted_with_what_stands_under_it() -> None:
     told = await thread.ask("what is new in 2.4?", "notes.md")
     assert told.answer["summary"] == "notes.md says: “2.4”"
     assert told.answer["key_points"] == ["“Dark mode”", "“Login on Safari”"]
+
+
+async def test_a_name_is_no_order_to_search_the_web() -> None:
+    thread = await sheet([["Google Ads", 9, "2026-01-02"], ["LinkedIn", 7, "2026-02-02"]])
+    await thread.ask("amount by name", "spent.csv")
+    told = await thread.ask("and Google Ads?")
+    assert told.answer["summary"] == "The total amount for Google Ads is **9**."

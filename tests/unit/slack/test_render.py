@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from bot.core.answers import Answer, Chart, Series, Source, Table
 from bot.core.outcome import RunStatus, StopReason, Totals
+from bot.core.request import Again
 from bot.runs.endings import explain
 from bot.slack.render import words
 from bot.slack.render.charts import native_chart
@@ -397,3 +398,24 @@ def test_no_word_is_lost_however_long_the_answer(words_in_summary, points, gaps)
 def test_what_was_refused_before_any_work_has_no_row_of_noughts():
     rendered = render(outcome(None, status=RunStatus.FAILED, totals=Totals(cost=0.0)), REQUEST)
     assert rendered.parts[0].blocks[-1]["elements"][0]["text"] == "$0.00"
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"again": Again.REGENERATE}, "Another answer, for Ben &lt;3."),
+        ({"again": Again.DEEPER}, "With more work put into it, for Ben &lt;3."),
+        ({"again": Again.REGENERATE, "channel": "D1"}, ""),
+        ({"again": Again.REGENERATE, "private": True}, ""),
+        ({"again": Again.RETRY}, ""),
+        ({}, ""),
+    ],
+)
+def test_who_had_it_answered_again_is_told_where_others_read_along(
+    changes: dict[str, Any], told: str
+) -> None:
+    """By their name: nobody is called."""
+    request = REQUEST.model_copy(update={"author": "Ben <3", **changes})
+    said = shown_text(render(outcome(), request))
+    assert ("for Ben" in said) == bool(told)
+    assert told in said

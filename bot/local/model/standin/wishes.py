@@ -7,9 +7,10 @@ import re
 from ..request import ModelRequest, item_text
 from .conversation import WISHED
 from .findings import Findings
-from .words import content, has
+from .words import content, has, shortened
 
 OF_CHANNEL = "\nIn this channel\n"
+LONGEST = 80  # characters of them that are quoted
 BRIEF = r"brief(?:ly)?|short(?:er|ly)?|concise(?:ly)?|(?:one|a single) sentence|no (?:bullets?|bullet points|details)"
 NO_TABLES = r"(?:no|without|avoid) tables?"
 NO_CHARTS = r"(?:no|without|avoid) charts?"
@@ -35,7 +36,10 @@ def follow(wish: str, found: Findings) -> None:
         rf"\b(?:{BRIEF}|{NO_TABLES}|{NO_CHARTS}|answers?|please)\b", " ", wish, flags=re.I
     )
     if found.sources and content(rest):
+        left = shortened(
+            re.sub(r"\s*,(?:\s*,)*\s*", ", ", " ".join(rest.split())).strip(" ,.;"), LONGEST
+        )
         found.gaps.append(
-            "Your wishes and this channel's instructions take a real model: my rules only follow “brief”, "
+            f"How answers are wanted here (“{left}”) takes a real model: my rules only follow “brief”, "
             "“no tables” and “no charts”."
         )

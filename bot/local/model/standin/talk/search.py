@@ -16,7 +16,7 @@ MESSAGES = phrase(
     r"has (?:anyone|anybody|somebody|someone) (?:mentioned|talked about|said (?:something|anything) about) (?P<said>.+?)"
 )
 WEB = phrase(
-    r"(?:search|look on) (?:the )?(?:web|internet) for (?P<query>.+?)|google (?P<words>.+?)|(?P<question>.+?)[.?!] search the web"
+    r"(?:search|look on) (?:the )?(?:web|internet) for (?P<query>.+?)|(?<!and )google (?P<words>(?-i:[^A-Z\n]).+?)|(?P<question>.+?)[.?!] search the web"
 )
 FOUND = re.compile(
     r"^\[(?P<at>[^\]]+)\] #(?P<channel>\S+) (?P<author>[^:]+): (?P<text>.+) \((?P<url>http\S+)\)$",
