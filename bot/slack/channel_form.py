@@ -25,6 +25,7 @@ _OTHERS, _TURNS, _COST = "others", "turns", "cost"
 _DAY, _MONTH = "day", "month"
 _GUESTS, _EXTERNAL = "allow_guests", "allow_external"
 _MAX_TITLE = 24
+_SLACKBOT = "USLACKBOT"
 
 
 class Target(BaseModel):
@@ -118,9 +119,10 @@ def settings_of(
     is_tool: Callable[[str], bool],
     *,
     is_priced: bool,
+    bot: str,
 ) -> ChannelSettings:
     """What the channel is to be like: `before`, with what the form says. Dollars are no bound while
-    it is not known what the model costs (`is_priced`). Raises WrongField."""
+    it is not known what the model costs (`is_priced`), and the `bot` asks nothing. Raises WrongField."""
     values = view["state"]["values"]
     tools = [each.strip() for each in _value(values, _TOOLS).split(",") if each.strip()]
     if unknown := [each for each in tools if not is_tool(each)]:
@@ -129,6 +131,8 @@ def settings_of(
     if money and not is_priced:
         raise WrongField(dict.fromkeys(money, home_words.NO_PRICE))
     people = values[_PEOPLE][_PEOPLE].get("selected_users") or None
+    if {bot, _SLACKBOT} & {*(people or ())}:
+        raise WrongField({_PEOPLE: home_words.ONLY_PEOPLE})
     others = {each["value"] for each in values[_OTHERS][_OTHERS].get("selected_options") or ()}
     return before.model_copy(
         update={

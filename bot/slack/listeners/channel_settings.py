@@ -60,7 +60,11 @@ def register(app: AsyncApp, clients: Clients, access: Access, home: HomeTab) -> 
         user, channel = body["user"]["id"], target(view)
         try:
             before = await admin.channel(user, channel)
-            wanted = settings_of(view, before, admin.is_tool, is_priced=admin.is_priced)
+            wanted = settings_of(
+                *(view, before, admin.is_tool),
+                is_priced=admin.is_priced,
+                bot=home.identity.user,
+            )
             await admin.change_channel(user, channel, wanted)
             home.renew(user, choice=new_id("choice"))
         except WrongField as wrong:

@@ -111,6 +111,7 @@ NO_PRICE = (
     "in bot.toml."
 )
 NO_SUCH_TOOL = "There is no tool or group of tools called {names}."
+ONLY_PEOPLE = "Only people can ask: please leave bots out."
 HOME_USAGE = "What your questions have cost"
 HOME_USAGE_NOTE = (
     "Tokens that the model still had from before are not counted here; the line under an answer "

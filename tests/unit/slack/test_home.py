@@ -120,6 +120,18 @@ async def test_a_tool_that_does_not_exist_is_said_beside_its_field(redis_url: st
         assert "teleport" in answered["errors"]["tools"]
 
 
+async def test_a_channel_is_not_given_to_the_bot_alone(redis_url: str) -> None:
+    """Then nobody could ask there."""
+    async with deployed(answers(0), redis_url) as bot:
+        for other in (bot.ws.bot_user_id, "USLACKBOT"):
+            view = await form(bot)
+            people = {
+                "people": {"people": {"type": "multi_users_select", "selected_users": [other]}}
+            }
+            answered = await bot.ws.submit(ADA, view["id"], filled(tools="") | people)
+            assert "Only people" in answered["errors"]["people"]
+
+
 async def test_tools_of_servers_can_be_named_and_dollars_bound_only_what_has_a_price(
     redis_url: str,
 ) -> None:
