@@ -16,6 +16,7 @@ from bot.core.errors import NotPermitted
 from bot.runs.attempts import AskedBefore
 from bot.runs.auditing import Record, refused
 from bot.slack.gate import Gate
+from bot.slack.render import words
 from bot.slack.render.buttons import STOP
 from bot.slack.workspaces import Slack
 
@@ -59,9 +60,9 @@ class Stopping:
         team = self._identity.team
         try:
             await self._gate.asker(user, channel)
-        except NotPermitted:
+        except NotPermitted as refusal:
             await self._record([refused(team, user, "stop", channel=channel)])
-            raise
+            raise NotPermitted(words.CANNOT_STOP.format(why=refusal)) from None
         if thread is None:
             return await self._running.cancel_in_channel(team, channel, user)
         return await self._running.cancel(f"{team}:{channel}:{thread}", user)

@@ -129,12 +129,11 @@ def hint_at_absence(core: Core, channel: Channel, message: Json) -> None:
     bot = core.bot_user_id
     if bot in channel.members or not mentions(message["text"], bot):
         return
-    hint: Json = {
-        "type": "message",
-        "user": SLACKBOT,
-        "text": f"<@{bot}> is not in this channel and did not see this. To bring it in, write "
-        f"`/invite @{core.state.everyone()[bot].real_name}`.",
-    }
+    name = core.state.everyone()[bot].real_name
+    text = f"<@{bot}> is not in this channel and did not see this. To bring it in, write `/invite @{name}`."
+    if channel.kind in ("im", "mpim"):  # into which nobody is invited
+        text = f"<@{bot}> is not in this conversation and did not see this. Write to it directly, or in a channel."
+    hint: Json = {"type": "message", "user": SLACKBOT, "text": text}
     if thread_ts := message.get("thread_ts"):
         hint["thread_ts"] = thread_ts
     post_ephemeral(core, channel, message["user"], hint)

@@ -21,6 +21,7 @@ STATUS_WAITING = "cannot save anything at the moment, and goes on as soon as it 
 WAITING = ":hourglass: I cannot save my work at the moment, so I wait. I go on by myself as soon as I can."
 LOADING = ("Reading the question…", "Finding out…", "Checking the sources…")
 STOP = "Stop this answer"
+CANNOT_STOP = "This answer goes on: who may not ask here cannot stop it. {why}"
 RETRY = "Retry"
 REGENERATE = "Regenerate"
 GO_DEEPER = "Go deeper"

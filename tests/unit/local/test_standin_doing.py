@@ -96,7 +96,7 @@ async def test_what_is_said_plainly_is_done(
         ("remind Ben to pay tomorrow", "Nothing was scheduled"),
         ("stop reminding me about Ben", "Which of these shall I cancel?"),
         ("put a summary of orders per region into a canvas", "Nothing was done"),
-        ("put that into a canvas", "no answer to put into a canvas yet"),
+        ("put that into a canvas", "no answer with a source to put into a canvas"),
         ("delete the canvas", "Nothing was done"),
         ("rename the canvas to Plan B", "Nothing was done"),
         ("replace April by June in the canvas", "I changed nothing"),

@@ -178,3 +178,34 @@ async def test_a_name_is_no_order_to_search_the_web() -> None:
     await thread.ask("amount by name", "spent.csv")
     told = await thread.ask("and Google Ads?")
     assert told.answer["summary"] == "The total amount for Google Ads is **9**."
+
+
+AGREEMENT = (
+    "3. Availability\nFor every full hour below that, 5% of the fee is credited.\n4. Support\n"
+    "Support is reachable on weekdays from 8:00 to 18:00.\n5. Fees\nThe fee is payable in 14 days.\n"
+    "6. Term\nThe agreement ends unless it is extended; it may be terminated in writing."
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "quoted"),
+    [
+        ("when can we terminate?", "it may be terminated in writing"),
+        ("when do we have to pay?", "The fee is payable"),
+        ("What does the agreement say about support hours?", "Support is reachable"),
+    ],
+)
+async def test_other_forms_of_a_word_are_found(question: str, quoted: str) -> None:
+    """What stands under a heading of the thing comes first; the name of the text is no thing in it."""
+    thread = Thread()
+    head = "handle: doc_1 · 8 lines · source: agreement.pdf"
+    thread.outputs["read_file"] = [f"{head}\n\n{AGREEMENT}"]
+    told = await thread.ask(question, "agreement.pdf")
+    assert told.answer["summary"].startswith("agreement.pdf says: “")
+    assert quoted in told.answer["summary"]
+
+
+async def test_a_schedule_of_this_is_not_made() -> None:
+    """By then nobody knows what "this" was."""
+    told = await Thread().ask("send me this every Friday at 16:00")
+    assert told.answer["summary"].startswith("Nothing was scheduled")

@@ -100,7 +100,7 @@ async def test_everything_listened_to_is_in_the_manifest(app):
             *("follow_up_0", "feedback", "raise_budget_half"),
             *("approve_call", "approve_calls_in_thread", "deny_call", "show_call"),
             *("admin_channel", "admin_pause", "channel_reset", "forget_memory"),
-            *("cancel_schedule", "change_settings", "share_answer"),
+            *("cancel_schedule", "cancel_message", "change_settings", "share_answer"),
         )
     ]
     for listener in listened_to(app):

@@ -16,9 +16,11 @@ NO_TABLES = r"(?:no|without|avoid) tables?"
 NO_CHARTS = r"(?:no|without|avoid) charts?"
 
 
-def wished(request: ModelRequest) -> str:
-    """What the person who asks wants, in their words, and what an admin wrote for the channel."""
-    said = [item_text(item) for item in request.items if WISHED.match(item_text(item))]
+def wished(request: ModelRequest, author: str) -> str:
+    """What the person who asks wants, in their words, and what an admin wrote for the channel: what
+    others want stands in the conversation too."""
+    wishes = (WISHED.match(item_text(item)) for item in request.items)
+    said = [each.string for each in wishes if each and author in ("", each["who"])]
     own = said[-1].partition("\n")[2] if said else ""
     return "\n".join(filter(None, (own, request.instructions.partition(OF_CHANNEL)[2]))).strip()
 

@@ -81,9 +81,7 @@ def _make(view: View, found: Findings, asked: re.Match[str]) -> None:
     given = asked.groupdict()
     text, told = _last(view) if asked.re is KEEP else _body(given["text"])
     if not text:
-        found.summary = (
-            "Nothing was made, as there is no answer to put into a canvas yet. Ask for it first."
-        )
+        found.summary = "Nothing was made: right above there is no answer with a source to put into a canvas. Ask for it first."
         return
     caption = (view.last_answer.get("table") or {}).get("caption") if asked.re is KEEP else ""
     title = given.get("quoted") or given.get("title") or caption or _beginning(text)
@@ -106,6 +104,8 @@ def _make(view: View, found: Findings, asked: re.Match[str]) -> None:
 def _last(view: View) -> tuple[str, str]:
     """The last answer as the text of a canvas, and what is said of it."""
     last = view.last_answer
+    if not (last.get("sources") or last.get("table")):
+        return "", ""  # it was none
     table = last.get("table") or {"columns": [], "rows": []}
     head = [table["columns"], ["---"] * len(table["columns"])] if table["columns"] else []
     parts = (

@@ -54,6 +54,10 @@ CANCEL_IT = phrase(r"(?:cancel|stop) (?:it|that|this)")
 MOVE_IT = phrase(
     r"(?:move|change|make|set|put|postpone|shift|reschedule) (?:it|that|this|the (?:reminder|schedule))\b.+"
 )
+POINTS = re.compile(
+    r"\W*(?:\w+ (?:me|us) )?(?:this|that|it|these|those|them|the same)\W*", re.IGNORECASE
+)
+"""What says nothing any more by then."""
 TO_ASK = re.compile(r"ask (?:me|us) (?P<wish>.+)", re.DOTALL | re.IGNORECASE)
 """What comes of "every Monday, ask me what I plan" on a Monday."""
 HOW = (
@@ -85,7 +89,10 @@ def answer(view: View, found: Findings) -> None:
         found.summary = "Nothing was changed: what is scheduled cannot be moved. Cancel it, and ask for it anew."
         found.follow_ups = ["Cancel it", "What is scheduled?"]
     elif wish := _wish(text):
-        _schedule(view, found, wish)
+        if POINTS.fullmatch(wish["wish"]):
+            found.summary = "Nothing was scheduled: say what I am to answer then, as “Every Monday at 9, tell me the total revenue”."
+        else:
+            _schedule(view, found, wish)
     elif to_ask := TO_ASK.match(text):
         found.summary = f"You wanted to be asked this: **{to_ask['wish'].strip()}**"
     else:

@@ -62,6 +62,8 @@ def _edges(period: str, dates: tuple[str, str]) -> Iterator[tuple[str, str]]:
         first, last = (date.fromisoformat(each[:10]) for each in dates)
     except ValueError:
         return
+    if first.day == last.day == 1:  # the figures are those of months
+        last = _around(last, "month")[2]
     label, start, _ = _around(first, period)
     if (first - start).days > LACKING[period]:
         yield label, f"{month_in_words(label)} has figures from {_day(first)} on only."

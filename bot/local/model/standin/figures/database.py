@@ -30,7 +30,7 @@ OVERVIEW = re.compile(
 )
 WRITTEN = re.compile(r"\bSELECT\b.+\bFROM\b.+|^\W*(?i:select\b.+\bfrom\b.+)", re.DOTALL)
 CHANGES = re.compile(
-    r"\W*(?:(?:please|can you|could you|now|and)\W+)*(?:delete|erase|wipe|truncate|insert|update|drop|remove|add|set|alter|rename|change|create)\b",
+    r"\W*(?:(?:please|can you|could you|now|and)\W+)*(?:delete|erase|wipe|truncate|insert|update|drop|remove|add (?:an?|another|one|new|some)|set|alter|rename|change|create)\b",
     re.IGNORECASE,
 )
 """An order to change something; in a question that names a table it is one to change its data."""

@@ -14,6 +14,7 @@ from .scoping import COMPARED
 DECLINED = "My rules"
 """How each answer begins that declines a question."""
 MOST_LABELS = 2
+ORDERS = frozenset(("post", "send", "email", "mail", "schedule", "remind", "forward"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,10 @@ def why_not(case: Case) -> str:
 
 def _unknown_words(case: Case) -> str:
     words = listed([f"“{word}”" for word in dict.fromkeys(case.sentence.unknown)])
-    return words and f"do not know {words}, so I cannot tell. {case.columns}."
+    undone = (
+        " Nothing was posted or sent." if ORDERS & {*map(str.lower, case.sentence.unknown)} else ""
+    )
+    return words and f"do not know {words}, so I cannot tell.{undone} {case.columns}."
 
 
 def _lost_words(case: Case) -> str:

@@ -16,6 +16,11 @@ FORM = re.compile(
     r"\b(?:as|to|into|in)\s+(?:an?\s+)?(?P<kind>csv|excel|xlsx|pdf|word|docx)\b(?:\s+(?:file|document|report))?",
     re.IGNORECASE,
 )
+REPORT = re.compile(
+    r"\b(?:make|create|write|give|generate)(?: me| us)? (?:an? )?(?P<kind>pdf|word|docx)(?: document| file| report)? (?:with|of|from) (?:an? )?(?=summary|it\b)",
+    re.IGNORECASE,
+)
+"""A summary as a file, the file named first."""
 WHOLE = phrase(
     rf"(?:(?:convert|export|save|share|send|make|turn|put|give)(?: me| us)? )?(?:{IT} )?{FORM.pattern}"
 )
@@ -24,7 +29,7 @@ KINDS = {"excel": "xlsx", "word": "docx"}
 
 def form_of(text: str) -> str:
     """The kind of file that an answer is to become, as "pdf"; "" where none is said."""
-    found = FORM.search(text)
+    found = FORM.search(text) or REPORT.search(text)
     kind = found["kind"].lower() if found else ""
     return KINDS.get(kind, kind)
 

@@ -78,7 +78,8 @@ def _with_figure(scan: Scan, query: Query) -> Query | None:
     if scan["v"]:
         pieces = pieces_of(scan)
         return of_values(replace(query, measure=pieces), scan.all("v")) if pieces else None
-    return query if scan.has_one_figure else None
+    counts = scan.default is None and scan["super"] in ("most", "fewest", "least")
+    return query if scan.has_one_figure or counts else None
 
 
 def sold(scan: Scan) -> Query | None:

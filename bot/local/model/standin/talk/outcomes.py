@@ -10,9 +10,7 @@ from ..words import content, has, overlap, sentences
 from .said import Said
 
 Sentence = tuple[Said, str]
-DECIDED = (
-    r"decided|decisions?|agreed|let's (?:go|do|ship|wait)|approved|settled|we(?:'ll| will) go with"
-)
+DECIDED = r"decided|decisions?|agreed|let's (?:go|do|ship|wait|take|use|keep|have|make it)|approved|settled|we(?:'ll| will) go with"
 UNDECIDED = (
     r"(?:should|must|need to|have to|to|yet|still|not|\w+n['’]t|never|nothing|nobody|if|when|once|until|who|what)\b[^.!]*\b"
     r"(?:decided?|decisions?|agreed?|approved|settled)|(?:no|any|open) decisions?"

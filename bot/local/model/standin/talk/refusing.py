@@ -24,7 +24,7 @@ REASONS = tuple(
          "I have no calendar and cannot book anything. I can remind you: “Remind me tomorrow at 10 to …”"),
         (r"(?:make|create|start|hold) .*\bpoll\b.*",
          "I cannot hold polls; in Slack people vote with reactions, say 👍 and 👎"),
-        (r"(?:send|write|read) .*\be-?mails?\b.*",
+        (r"(?:send|write|read) .*\be-?mails?\b.*|e-?mail (?:it|this|that|them|me|us|the)\b.*",
          "I neither see nor send e-mail"),
         (r"(?:delete|remove|edit) .*\b(?:messages?|posts?)\b.*",
          "I cannot delete or change what people wrote. A message of yours you can delete yourself, from its menu"),

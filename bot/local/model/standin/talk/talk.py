@@ -17,7 +17,7 @@ from ..words import listed
 from .hearing import Talk, talks
 from .outcomes import decided, of_topic, unanswered
 from .said import Said, of_days
-from .todo import items_of, told
+from .todo import KNOWN_BY, items_of, told
 
 PLACE = re.compile(r"(?:\s+(?:in|of|from|on))?\s*(?:#|\bhere\b)")
 LATELY = re.compile(r"\s+(?:lately|recently)$", re.IGNORECASE)
@@ -50,7 +50,7 @@ FORMS = tuple(
 """Whole sentences, without the place and the days they are about."""
 SIGNS = {
     "decision": "a decision by “agreed”, “decided” or the like",
-    "action item": "what is to be done by “I will”, “we need to”, or a name with “please”, “will” or “should”",
+    "action item": KNOWN_BY,
     "open question": "a question by its question mark, and an answer by its words",
 }
 DATA = ("read_file", "query_table", "compare_tables", "search_artifact", "query_database")

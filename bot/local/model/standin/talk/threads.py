@@ -12,7 +12,7 @@ from ..view import View
 from ..words import sentences
 from .outcomes import Sentence, decided, unanswered
 from .said import Said, messages_of, was_read
-from .todo import in_words, items_of
+from .todo import KNOWN_BY, in_words, items_of
 
 MOST_MOMENTS = 5
 LONG = 6  # messages; of a shorter thread the rest of the summary says all
@@ -57,7 +57,7 @@ def answer(view: View, found: Findings) -> None:
 
 
 def _summarise(found: Findings, written: list[Said], messages: list[Said]) -> None:
-    first, last = messages[0], written[-1]
+    first, last = messages[0], messages[-1]
     found.summary = f"{first.author} began with {_quote(first)}"
     found.summary += f"{'.' * (found.summary[-2] not in '.!?…')} {_end(decided(messages), last)}"
     found.fields = {
@@ -94,6 +94,7 @@ def _timeline(messages: list[Said]) -> list[dict[str, str]]:
 
 
 def _list(found: Findings, messages: list[Said]) -> None:
+    found.gaps.append(f"My rules know {KNOWN_BY}: not what is said in other words.")
     items = sorted(items_of(messages), key=lambda item: item.due or "9999")
     found.fields = {
         "items": [
@@ -102,13 +103,9 @@ def _list(found: Findings, messages: list[Said]) -> None:
         ]
     }
     if not items:
-        found.summary = (
-            "I found no action items. My rules know them by “I will”, “we need to”, or a name with “please” or "
-            "“will”: whether there are some in other words they cannot tell."
-        )
+        found.summary = "I found no action items."
         return
-    are = "is 1 action item" if len(items) == 1 else f"are {len(items)} action items"
-    found.summary = f"There {are}."
+    found.summary = f"I found {len(items)} action item{'s' * (len(items) > 1)}."
     if items[0].due:
         found.summary += f" The first is due on **{in_words(items[0].due)}**: {items[0].task}."
     if orphans := sum(item.owner is None for item in items):

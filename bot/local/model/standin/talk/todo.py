@@ -18,8 +18,13 @@ DUE = re.compile(
     r"\d{4}-\d\d-\d\d|\d{1,2}(?:st|nd|rd|th)? (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)\W*$",
     re.IGNORECASE,
 )
+KNOWN_BY = (
+    "what is to be done by “I will”, “we need to”, or a name with “please”, “will” or “should”"
+)
 NAMED = re.compile(r"(?P<day>\d{1,2})(?:st|nd|rd|th)? (?P<month>[a-z]{3})[a-z]*")
-MINE = re.compile(r"\bI(?:['’]ll| will) (?P<task>\w.+)")
+MINE = re.compile(
+    r"\bI(?:['’]ll| will| can(?= (?!do (?:that|this|it)\b)[^?]*\b(?:by|until|before|on|today|tomorrow)\b)) (?P<task>\w.+)"
+)
 THEIRS = re.compile(
     r"@?\b(?P<who>[A-Z]\w+)(?: [A-Z]\w+)?(?:(?:,? please|,? can you|,? could you| will| should| must| has to| needs to) (?:please )?|"
     r"\s*(?P<list>:|->)\s*(?:please )?)(?P<task>\w.+)"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 
-from ..figures.exporting import FORM
+from ..figures.exporting import FORM, REPORT
 from ..figures.names import COUNTS
 from ..findings import Findings
 from ..outputs import Document
@@ -27,7 +27,9 @@ POINTS = re.compile(
     r"\b(?P<most>two|three|four|five|[1-9]) \w* ?\w*(?:sentences?|bullets?|points|lines)\b", re.I
 )
 """How long a summary is to be."""
-TASKS = phrase(r"(?:summari[sz]e|simplify|shorten|condense|outline)\b.*")
+TASKS = phrase(
+    r"(?:summari[sz]e|simplify|shorten|condense|outline|draft|write|compose|prepare)\b.*"
+)
 """What no quotation does."""
 HALVES = re.compile(r",? and (?=(?:how|who|what|when|where|which|why)\b)", re.IGNORECASE)
 """Between two questions."""
@@ -40,7 +42,7 @@ MOST_CHANGES = 12
 def answer(view: View, found: Findings, document: Document) -> None:
     """Its gist, its count, or the passages that speak of what was asked."""
     asked = next((turn.text for turn in reversed(view.turns) if turn.text), "")
-    asked = FORM.sub("", asked)
+    asked = REPORT.sub("", FORM.sub("", asked))
     counted = COUNT.fullmatch(asked)
     document = replace(document, text=unwrapped(document.text))
     if GIST.fullmatch(asked):

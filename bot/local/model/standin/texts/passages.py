@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from ..findings import Findings
 from ..talk.languages import language
@@ -19,6 +20,9 @@ LONGEST = 280
 ENDS = (".", "!", "?", ":", "…")
 WRAPPED = 60  # characters, from which on a line may be one that was wrapped
 SHORTEST = 20
+FORMS = re.compile(r"(?:ably|able|ments?|ions?|ing|ed|ers?|ly|at|e)+$")
+SHORTEST_ROOT = 3
+IRREGULAR = {"paid": "pay", "sent": "send", "bought": "buy", "chosen": "choose", "left": "leave"}
 PAGE = re.compile(r"^\[page (\d+) of \d+\]\n(.*?)(?=^\[page |\Z)", re.M | re.S)
 
 
@@ -44,19 +48,28 @@ def asked_words(question: str) -> list[str]:
     return [stem(word) for word in tokens(question) if word not in STOP | ASKING]
 
 
+def root(word: str) -> str:
+    """A word without what forms of it differ in: "terminate", "terminated" and "termination"."""
+    bare = FORMS.sub("", IRREGULAR.get(word, word))
+    return bare if len(bare) >= SHORTEST_ROOT else word
+
+
+def _roots(words: Iterable[str]) -> list[str]:
+    return [root(word) for word in words]
+
+
 def quote_from(found: Findings, question: str, text: str, source: str) -> None:
     """Quote what speaks of the question's words; admit it when nothing does."""
     asked, every = asked_words(question), list(dict.fromkeys(sentences(text)))
+    own = {*_roots(stems(source))}
+    asked = [
+        each for each in asked if root(each) not in own
+    ] or asked  # "the agreement" is all of it
     if not asked and len(every) <= MOST_QUOTES:  # "when and where is this?"
         found.summary = f"{source} says: “{' '.join(map(cut, every))}”"
         found.lower(f"I can only quote {_inside(source)}.")
         return
-    scores = {sentence: overlap(asked, content(sentence)) for sentence in every}
-    speaking = [each for each in every if scores[each] >= 1]
-    whole = [each for each in speaking if each.endswith((".", "!", "?")) or " | " in each]
-    speaking = whole or speaking  # headings tell less
-    most = max((scores[each] for each in speaking), default=0)
-    best, *more = [each for each in speaking if scores[each] == most][:MOST_QUOTES] or [""]
+    (best, *more), most = _closest(_roots(asked), every)
     lacking = _lacking(question, f"{text} {source}")
     if not best:
         about = f"with “{lacking}” in it" if lacking else "that speaks of this"
@@ -77,6 +90,34 @@ def quote_from(found: Findings, question: str, text: str, source: str) -> None:
     found.lower("The sentences were chosen by the words they share with the question.")
 
 
+def _closest(asked: Sequence[str], every: Sequence[str]) -> tuple[list[str], float]:
+    """The sentences with the most of the words, first those under a heading with one of them and those of
+    rare words; "" alone where there is none. And how much of the words they have."""
+    said = {sentence: {*_roots(content(sentence))} for sentence in every}
+    scores = {each: overlap(asked, words) for each, words in said.items()}
+    speaking = [each for each in every if scores[each] >= 1]
+    whole = [each for each in speaking if each.endswith((".", "!", "?")) or " | " in each]
+    speaking = whole or speaking  # headings tell less
+    most = max((scores[each] for each in speaking), default=0.0)
+    often, headings = Counter(word for words in said.values() for word in words), _headings(every)
+
+    def nearness(each: str) -> tuple[bool, float]:
+        above = said.get(headings[each], set())
+        return not {*asked} & above, -sum(1 / often[word] for word in {*asked} & said[each])
+
+    closest = sorted((each for each in speaking if scores[each] == most), key=nearness)
+    return closest[:MOST_QUOTES] or [""], most
+
+
+def _headings(every: Sequence[str]) -> dict[str, str]:
+    """Above each sentence the last line that is none; "" where there is no such line."""
+    heading, found = "", {}
+    for each in every:
+        heading = heading if each.endswith(ENDS) or " | " in each else each
+        found[each] = heading
+    return found
+
+
 def _under(heading: str, text: str) -> list[str]:
     """The first lines below a heading of a Markdown text; none where it is no heading."""
     below = re.split(rf"^#+ +{re.escape(heading)}$", text, maxsplit=1, flags=re.M)[1:]
@@ -93,9 +134,9 @@ def _lacking(question: str, text: str) -> str:
     """The first word of a question that a text nowhere speaks of, as it was written; "" if it has all."""
     if language(question):  # of which small words are not known
         return ""
-    said = set(stems(text))
+    said = {*_roots(stems(text))}
     words = (word for word in tokens(question) if word not in STOP | ASKING and word[1:].isalpha())
-    lacking = next((word for word in words if not overlap(said, [stem(word)])), "")
+    lacking = next((word for word in words if not overlap(said, [root(stem(word))])), "")
     typed = re.search(rf"\b{re.escape(lacking)}\b", question, re.IGNORECASE)
     return typed[0] if typed and lacking else lacking
 
