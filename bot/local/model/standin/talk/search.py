@@ -22,6 +22,7 @@ FOUND = re.compile(
     r"^\[(?P<at>[^\]]+)\] #(?P<channel>\S+) (?P<author>[^:]+): (?P<text>.+) \((?P<url>http\S+)\)$",
     re.M,
 )
+SEARCHED = re.compile(r"· searched: (?P<where>.+?) · times in ")
 RESULT = re.compile(r"^\d+\. (?P<title>.+) — (?P<url>\S+)\n\s+(?P<said>.+)$", re.M)
 MOST = 8
 

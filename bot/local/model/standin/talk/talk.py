@@ -154,7 +154,7 @@ def _tell_nothing(found: Findings, asked: Asked, places: str) -> None:
     where = f"in {places}{f' {asked.days}' if asked.days else ''}"
     if asked.topic:
         by = f" by {asked.who}" if asked.who else ""
-        found.summary = f"I found no message{by} {where} that has “{asked.topic}” in it."
+        found.summary = f"Besides questions to me, I found no message{by} {where} that has “{asked.topic}” in it."
     elif asked.who and asked.kind == "said":
         found.summary = f"Besides questions to me, {asked.who} wrote nothing {where}."
     else:
