@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
+
 import pytest
 
 from bot.toolkit import tables
@@ -47,10 +49,18 @@ async def test_a_file_without_rows_has_none() -> None:
     ],
 )
 async def test_a_period_that_is_not_over_is_not_taken_for_whole(question: str, part: str) -> None:
-    thread = await sheet([["Ada", 9, "2026-01-02"], ["Ada", 5, "2026-04-03"]])
+    first = date(2026, 1, 2)
+    thread = await sheet([["Ada", 9, str(first + timedelta(7 * week))] for week in range(14)])
     told = await thread.ask(question, "spent.csv")
     assert part in told.answer["gaps"]
     assert not any("from" in gap for gap in told.answer["gaps"])
+
+
+@pytest.mark.parametrize("days", [("2026-01-01", "2026-02-01"), ("2026-01-02", "2026-02-03")])
+async def test_days_that_are_rare_or_firsts_of_months_tell_no_end(days: tuple[str, str]) -> None:
+    thread = await sheet([["Ada", 9, day] for day in days])
+    told = await thread.ask("amount by month", "spent.csv")
+    assert not any("only" in gap for gap in told.answer["gaps"])
 
 
 async def test_the_first_few_come_with_those_equal_to_the_last() -> None:

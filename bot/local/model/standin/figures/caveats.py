@@ -4,6 +4,7 @@ whole."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import date, timedelta
 
 from ..outputs import Table
@@ -47,28 +48,38 @@ def _mixed(measure: str, query: Query, table: Table) -> Iterator[str]:
             yield f"`{measure}` is in more than one `{column}` ({listed(kinds)}), taken together as it stands."
 
 
-def told_in_part(result: Table, query: Query, dates: tuple[str, str]) -> list[str]:
-    """What to say of the first and last period of a result; `dates` are the first and last of the whole
-    table, in ISO form."""
+@dataclass(frozen=True)
+class Days:
+    """The first and last date of a table, in ISO form, and how many different ones it has."""
+
+    first: str = ""
+    last: str = ""
+    number: str = ""
+
+
+def told_in_part(result: Table, query: Query, days: Days) -> list[str]:
+    """What to say of the first and last period of a result, where the table has days enough to tell."""
     if query.period not in LACKING:
         return []
     labels = {row[0] for row in result.rows}
-    return [said for label, said in _edges(query.period, dates) if label in labels]
+    return [said for label, said in _edges(query.period, days) if label in labels]
 
 
-def _edges(period: str, dates: tuple[str, str]) -> Iterator[tuple[str, str]]:
+def _edges(period: str, days: Days) -> Iterator[tuple[str, str]]:
     """The periods that are not whole, by their labels, and the sentence that says so."""
     try:
-        first, last = (date.fromisoformat(each[:10]) for each in dates)
+        first, last = (date.fromisoformat(each[:10]) for each in (days.first, days.last))
+        usual = (last - first).days / max(int(days.number) - 1, 1)  # between two dates
     except ValueError:
         return
     if first.day == last.day == 1:  # the figures are those of months
         last = _around(last, "month")[2]
+    lacking = max(LACKING[period], 2 * usual)
     label, start, _ = _around(first, period)
-    if (first - start).days > LACKING[period]:
+    if (first - start).days > lacking:
         yield label, f"{month_in_words(label)} has figures from {_day(first)} on only."
     label, _, end = _around(last, period)
-    if (end - last).days > LACKING[period]:
+    if (end - last).days > lacking:
         yield label, f"{month_in_words(label)} has figures up to {_day(last)} only."
 
 

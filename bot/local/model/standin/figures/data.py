@@ -14,7 +14,7 @@ from ..words import has
 from ..words import listed as listed_words
 from . import comparing, overviews
 from .analyses import fitting
-from .caveats import caveats, told_in_part
+from .caveats import Days, caveats, told_in_part
 from .charting import draw
 from .columns import date_column, empty_among
 from .exporting import form_of, name_of, share, share_whole
@@ -158,8 +158,9 @@ def _ask(view: View, found: Findings, table: Table, meaning: Meaning) -> None:
         return
     result = read_on(view, found, result) if statement.labels else result
     tell(found, result, statement, query, table.source)
-    dates = table.ranges.get(date_column(table) or "", ("", "", ""))[1:]
-    found.gaps += [*caveats(query, table), *told_in_part(result, query, dates)]
+    number, first, last = table.ranges.get(date_column(table) or "", ("", "", ""))
+    days = Days(first, last, number)
+    found.gaps += [*caveats(query, table), *told_in_part(result, query, days)]
     present(view, found, result, statement, meaning)
 
 

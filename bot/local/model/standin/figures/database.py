@@ -10,7 +10,7 @@ from ..outputs import Table, failed, parse_tables, reason
 from ..talk import overheard
 from ..view import Missing, OutOfTurns, View
 from ..words import has
-from .caveats import LACKING, told_in_part
+from .caveats import LACKING, Days, told_in_part
 from .columns import date_column
 from .data import present, refused
 from .following import Meaning, answered_from, meaning_of, sources_of
@@ -239,24 +239,24 @@ def _ask(view: View, found: Findings, best: Candidate) -> None:
         return
     result = read_on(view, found, results[0]) if statement.labels else results[0]
     tell(found, result, statement, query, f"{listed.table.source} in {best.database}")
-    found.gaps += told_in_part(result, query, _dates(view, best)) if query.period in LACKING else ()
+    found.gaps += told_in_part(result, query, _days(view, best)) if query.period in LACKING else ()
     present(view, found, result, statement, replace(best.meaning, query=query))
     follow_ups(found, best.table, query)
 
 
-def _dates(view: View, best: Candidate) -> tuple[str, str]:
-    """The first and the last date of the table; nothing where there is no turn left to ask."""
+def _days(view: View, best: Candidate) -> Days:
+    """Those of the table; none where there is no turn left to ask."""
     column = quoted(date_column(best.table) or "")
-    sql = f"SELECT min({column}) AS first, max({column}) AS last FROM {best.of}"  # noqa: S608 - every name is quoted
+    sql = f"SELECT min({column}) AS first, max({column}) AS last, count(DISTINCT {column}) AS days FROM {best.of}"  # noqa: S608 - every name is quoted
     thought = "I look whether the first and last are whole."
     try:
         output = view.do(
             "query_database", thought, database=best.database, sql=sql, purpose="first and last day"
         )
     except (Missing, OutOfTurns):
-        return "", ""
+        return Days()
     rows = [row for result in parse_tables(output) for row in result.rows]
-    return (rows[0][0], rows[0][1]) if rows else ("", "")
+    return Days(*rows[0]) if rows else Days()
 
 
 def _is_of_one(best: Candidate) -> bool:

@@ -185,6 +185,12 @@ def _sorted(scan: Scan, query: Query) -> Query | None:
     return replace(query, sort=sort, descending=bool(down), listing=listing)
 
 
+def _by_date(scan: Scan, query: Query) -> Query | None:
+    if not scan.date:
+        return None
+    return replace(query, sort=scan.date, descending=bool(scan["desc"]))
+
+
 def _charted(scan: Scan, query: Query) -> Query | None:
     kind = scan["kind"].strip()
     return None if query.chart else replace(query, chart=KINDS.get(kind, kind) or "auto")
@@ -260,6 +266,7 @@ _LINES: tuple[tuple[str, Modify], ...] = (
     (r"(?:which|what) (?:one |of them |of those )?(?:was|is|are|were|has|had) (?:the )?(?P<super>{SUPER}) (?:one )?", _first),
     (r"(?:the )?(?P<super>{SUPER}) \Z", lambda scan, query: _first(scan, query) if query == Query() else None),
     (r"(?:and )?(?:sort|rank|arrange|order)(?:ed|d)? (?:{IT} |(?:the )?{N})?by (?:the )?(?:{AGG} )?{MGDP:by}(?:in )?(?P<desc>descending )?(?P<asc>ascending )?(?:order |{N:_})?", _sorted),
+    (r"(?:and )?(?:sort|rank|arrange|order)(?:ed|d)? (?:{IT} |(?:the )?{N})?by (?:the )?(?:date|time) (?P<desc>descending )?(?:ascending )?", _by_date),
     (r"(?:sort|rank|arrange|order)(?:ed|d)? (?:it |them |this |that )?(?P<desc>descending )?(?P<asc>ascending )?", _sorted),
     (r"(?:(?:and |now |also )*(?:show|draw|make|create|plot|give|display|put|turn|add|visuali[sz]e)(?: me)? )?(?:{IT} )?(?:also )?(?:as |in |into |with )?(?:a |an |the )?{KIND}?(?:chart|graph|plot|diagram) ", _charted),
     (r"(?:(?:show|draw|make|plot|put|turn)(?: me)? )?(?:{IT} )?(?:as |into )(?:a |an )?{KIND}", _charted),
