@@ -15,6 +15,8 @@ _WRITTEN = re.compile(
     r"(?P<sign>[-+]?)(?P<before>[^\w\s.,+-]?)\s?"
     r"(?P<digits>\d[\d.,’'\u00a0\u202f]*?)\s?(?P<after>[^\w\s.,+-]?)"
 )
+_BELOW_ZERO = re.compile(r"([^\w\s.,()+-]?)\s?\(([^()+-]+)\)")
+"""As accountants write it: €(300.00)."""
 _MOST_TOLD = 8
 
 
@@ -99,7 +101,7 @@ def stands_out(cells: Sequence[Cell]) -> bool:
 def _readings(cells: Sequence[Cell]) -> list[list[float]]:
     """The cells as numbers in each style that fits all, a blank one as 0; none where something else
     is among them."""
-    found = [_WRITTEN.fullmatch(str(cell or 0).strip() or "0") for cell in cells]
+    found = [_WRITTEN.fullmatch(_signed(str(cell or 0).strip() or "0")) for cell in cells]
     written = [each for each in found if each]
     if len(written) < len(cells):
         return []
@@ -119,7 +121,7 @@ def _numerals(cells: Sequence[Cell]) -> _Numerals | None:
     units: set[str] = set()
     styles = list(_Style)
     for text in texts:
-        written = _WRITTEN.fullmatch(text)
+        written = _WRITTEN.fullmatch(_signed(text))
         found.append(written)
         if written is not None:
             styles = [style for style in styles if style.value.fullmatch(written["digits"])]
@@ -127,6 +129,11 @@ def _numerals(cells: Sequence[Cell]) -> _Numerals | None:
         if (text and not written) or not styles or len(units) > 1:
             return None
     return _Numerals(found, styles) if units and all(map(_is_unit, units)) else None
+
+
+def _signed(text: str) -> str:
+    """With a sign where brackets stand for it."""
+    return _BELOW_ZERO.sub(r"-\1\2", text) if "(" in text else text
 
 
 def _is_unit(sign: str) -> bool:

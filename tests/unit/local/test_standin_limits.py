@@ -172,6 +172,7 @@ async def test_another_form_is_of_the_last_answer_also_after_a_question_that_was
     shared = await thread.ask("export it as csv")
     assert "share_file" in shared.names
     assert shared.answer["table"]["caption"] == "Total amount by name"
+    assert any("the last question that I understood" in gap for gap in shared.answer["gaps"])
 
 
 async def test_a_heading_is_quoted_with_what_stands_under_it() -> None:
@@ -219,3 +220,17 @@ async def test_a_schedule_of_this_is_not_made() -> None:
     """By then nobody knows what "this" was."""
     told = await Thread().ask("send me this every Friday at 16:00")
     assert told.answer["summary"].startswith("Nothing was scheduled")
+
+
+async def test_per_cent_is_not_added_up() -> None:
+    """The note of who read the file says that it was written so."""
+    thread = Thread()
+    with asked("which margin?"):
+        rows: list[list[object]] = [["Li", 12], ["Li", 15], ["Kim", 9]]
+        saved = await tables.save_rows(thread.artifacts, ["rep", "margin"], rows, name="m.csv")
+        note = "Read as numbers: price (€5 as 5), margin (12% as 12)."
+        said = await tables.describe(thread.artifacts, saved, notes=[note])
+        thread.outputs["read_file"] = [said]
+    told = await thread.ask("who has the highest margin?", "m.csv")
+    assert told.answer["summary"].startswith("**Li** has the highest margin: **15**")
+    assert "`margin` is in per cent." in told.answer["gaps"]

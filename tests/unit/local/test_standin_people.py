@@ -30,6 +30,10 @@ async def thread() -> Thread:
     ("question", "told"),
     [
         ("How many people are in Sales?", "There are **4** people for Sales."),
+        (
+            "How many people are in each department?",
+            "**IT** has the highest number of people: **12**",
+        ),
         ("Who is in Sales?", "Here are all 4 people for Sales."),
         ("How many people started in 2024?", "There are **8** people in 2024."),
         ("salary of Gus King", "My rules do not know “Gus” and “King”"),
@@ -42,3 +46,9 @@ async def test_people_are_asked_about(thread: Thread, question: str, told: str) 
     """By names that the profile does not list, too; what is best of rates is not guessed."""
     answer = (await thread.ask(question, "staff.csv")).answer
     assert answer["summary"].startswith(told)
+
+
+async def test_averages_are_no_parts_of_a_pie(thread: Thread) -> None:
+    told = await thread.ask("average salary by department as a pie chart", "staff.csv")
+    assert told.given("make_chart")["kind"] == "bar"
+    assert any("parts of a whole" in gap for gap in told.answer["gaps"])

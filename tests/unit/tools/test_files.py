@@ -215,6 +215,8 @@ async def test_ragged_rows_are_kept_and_named(read: Read) -> None:
         (b"who,n\nA,4\nB,5\nTotal,9\n", "and was left out: Total 9"),
         (b"who,n\nA,4\nB,5\nTotal,12\n", "The last row may be a total of those above: Total 12"),
         (b"a,b\n\xed\xa0\x80z,1\n", "z,1"),
+        ('a;p\nx;"1.200,50 €"\ny;"(300,00) €"\nz;"(4,50 €)"\n'.encode(), "\ny,-300.0"),
+        ('a,p\nx,"€1,200.50"\ny,€(300.00)\n'.encode(), "\ny,-300.0"),
     ],
 )
 def test_a_csv_is_read_whatever_its_make(tmp_path: Path, data: bytes, expected: str) -> None:

@@ -25,6 +25,7 @@ FAILED = re.compile(
 )
 ELSEWHERE = re.compile(r" Say that you can\b[^.]* in a direct message\.")
 NUMERIC = re.compile(r"INT|DOUBLE|FLOAT|DECIMAL|REAL|NUMERIC|HUGEINT", re.IGNORECASE)
+PERCENT = re.compile(r"(?:^Read as numbers: |, )([^(]+) \([^)]*% as ")
 DATED = re.compile(r"^(DATE|TIMESTAMP)", re.IGNORECASE)
 
 
@@ -47,6 +48,8 @@ class Table:
     """All values of the columns that have few, as the profile gives them."""
     notes: list[str] = field(default_factory=list)
     """What was said of how it was read."""
+    percents: frozenset[str] = frozenset()
+    """Columns that were written with a per cent sign."""
     joined: frozenset[str] = frozenset()
     """Columns that it has from tables it refers to."""
 
@@ -174,7 +177,8 @@ def _table(match: re.Match[str], columns: re.Match[str], body: str) -> Table:
         },
         nulls={row["column"]: int(row.get("nulls") or 0) for row in profile},
         listed={row["column"]: (row.get("values") or "").split(" | ") for row in profile},
-        notes=re.findall(r"^note: (.+)$", body, re.M),
+        notes=(notes := re.findall(r"^note: (.+)$", body, re.M)),
+        percents=frozenset(name for note in notes for name in PERCENT.findall(note)),
     )
 
 

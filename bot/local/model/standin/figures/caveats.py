@@ -26,7 +26,8 @@ def caveats(query: Query, table: Table) -> list[str]:
     measure = query.measure or default_measure(table) or ""
     if query.listing or query.aggregate in ("count", "distinct") or not measure:
         return []
-    return [*_missing(measure, table), *_mixed(measure, query, table)]
+    percent = [f"`{measure}` is in per cent."] if measure in table.percents else []
+    return [*percent, *_missing(measure, table), *_mixed(measure, query, table)]
 
 
 def _missing(measure: str, table: Table) -> Iterator[str]:

@@ -71,13 +71,15 @@ def _is_word(value: str) -> bool:
 def default_measure(table: Table) -> str | None:
     """The column one means when one names none: money, or the only figure there is."""
     numeric = [c for c in table.columns if table.numeric(c) and not identifies(c)]
-    sums = [column for column in numeric if not is_level(column)]
+    sums = [column for column in numeric if not is_level(column, table)]
     money = (column for name in MONEY for column in sums if name in stems(column))
     return next(money, numeric[0] if len(numeric) == 1 else None)
 
 
-def is_level(column: str) -> bool:
+def is_level(column: str, table: Table) -> bool:
     """Whether a column says how high something is, which adds up to nothing."""
+    if column in table.percents:
+        return True
     return "%" in column or is_of_one(column) or bool({*stems(column)} & LEVELS)
 
 

@@ -10,6 +10,7 @@ from ..phrasing import IT, phrase
 from ..texts.documents import tell_differences
 from ..view import View
 from ..words import listed, shown
+from .columns import identifies
 from .reading import read_on
 from .sql import quoted
 
@@ -57,7 +58,8 @@ def _key(tables: list[Table]) -> str | None:
     apart = [
         column
         for column in common
-        if all(t.ranges.get(column, ("",))[0].replace(",", "") == str(t.total) for t in tables)
+        if (column in one.texts or identifies(column))  # an amount names no row
+        and all(t.ranges.get(column, ("",))[0].replace(",", "") == str(t.total) for t in tables)
     ]
     named = [
         column
@@ -104,9 +106,12 @@ def _differences(
         found.summary = f"{before.source} and {after.source} could not be compared."
         found.lower(reason(output), "low")
         return None
+    for one, other in ((before, after), (after, before)):
+        if own := [f"`{column}`" for column in one.columns if column not in other.columns]:
+            found.points.append(f"Only {one.source} has {listed(own)}.")
     first = next(iter(parse_tables(output)), None)
     if first is None or not first.rows:
-        found.summary = f"Nothing: {before.source} and {after.source} hold the same rows."
+        found.summary = f"Nothing: {before.source} and {after.source} hold the same rows{' in the columns that both have' * bool(found.points)}."
         return None
     result = read_on(view, found, first)
     found.columns = [name.replace("_", " ") for name in result.header]

@@ -171,6 +171,10 @@ def present(
     query, before = meaning.query, meaning.before
     if statement.assumed:
         found.lower(statement.assumed)
+    if meaning.passes_over:
+        found.gaps.append(
+            "This is of the last question that I understood: the one right before I did not."
+        )
     if before and before.filters and not query.filters:
         found.points.append("This is of all rows: the question before was of some of them only.")
     if query.chart and statement.labels and result.rows:

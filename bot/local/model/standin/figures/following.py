@@ -24,6 +24,8 @@ class Meaning:
     before: Query | None
     """What the question before asked of the same table."""
     wrong: str = ""
+    passes_over: bool = False
+    """Whether it goes on with the question before one that was declined."""
 
 
 def meaning_of(view: View, table: Table, is_source: Callable[[str], bool]) -> Meaning:
@@ -38,7 +40,7 @@ def meaning_of(view: View, table: Table, is_source: Callable[[str], bool]) -> Me
     after_declined = bool(view.turns[1:]) and was_declined(view.turns[-2])
     said = view.text.strip(" ?.!")
     wrong = why_not(Case(said, table, sentence, query, before, after_declined))
-    return Meaning(sentence, query, before, wrong)
+    return Meaning(sentence, query, before, wrong, passes_over=bool(after_declined and before))
 
 
 def _before(

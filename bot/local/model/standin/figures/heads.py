@@ -37,7 +37,7 @@ _LINES: tuple[tuple[str, Build], ...] = (
     (r"(?:which|what|who|how many|{ASK}(?:all |the |our )*)? ?{G}(?:that |who |which )?(?:{DOES}|with |having )?(?:a |an )?(?:{CMP}) {X}(?:(?:in |of )?(?:{N}|{M})|(?!<[a-z]*v))", ranking.bounded),
     (r"(?:which|what|list|show|how many)? ?{G}(?:that |who |which )?(?:{DOES}|with |having )?(?:a |an )?(?:total )?{M}(?:of )?(?:{CMP}) {X}", ranking.bounded),
     (r"how many (?:different |distinct |unique ){G}(?:are there |do we have |is there )?", builders.different),
-    (r"(?:how many|{ASK}{THE}(?:total )?(?:number|count) of|count(?: the| all)?) (?:of )?(?:the |our )?(?P<v>{V+:_})?{N}(?:did {V:_})?(?:(?:are|is|were|was|do|did) (?:there|we have|we get) )?", builders.counted),
+    (r"(?:how many|{ASK}{THE}(?:total )?(?:number|count) of|count(?: the| all)?) (?:of )?(?:the |our )?(?P<v>{V+:_})?{N}(?:did {V:_})?(?:(?:are|is|were|was|do|did) (?:there|we have|we get) |(?:are|is|were|was|works?) (?=in |at |on ))?", builders.counted),
     (r"(?:how many|how much|{ASK}{THE}(?:total )?(?:number|count) of) (?:of )?(?:the )?(?P<v>{V+:_})?{M}", builders.summed),
     (r"how many (?:of )?(?:the )?{V+}", builders.pieces),
     (r"(?:how many|{ASK}{THE}(?:number|count) of) (?:the )?{G}(?:(?:are|is|were|was|do|did) (?:there|we have) |(?:bought|ordered|purchased) (?:a |an |the )?)?", builders.different),

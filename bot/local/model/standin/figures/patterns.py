@@ -75,7 +75,7 @@ class Scan:
     @property
     def has_one_figure(self) -> bool:
         """Whether it is clear which sum is meant where no figure is named."""
-        return self.default is not None and not is_level(self.default)
+        return self.default is not None and not is_level(self.default, self.table)
 
     @property
     def default(self) -> str | None:

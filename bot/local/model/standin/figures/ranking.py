@@ -54,7 +54,7 @@ def people_bounded(scan: Scan) -> Query | None:
     query, measure = _by_people(scan), scan.measure or scan.default or next(wages, None)
     if query is None or measure is None:
         return None
-    whole = "avg" if is_level(measure) else "sum"
+    whole = "avg" if is_level(measure, scan.table) else "sum"
     return replace(query, measure=measure, aggregate=whole, having=(bound(scan, measure),))
 
 
@@ -119,5 +119,5 @@ def bounded(scan: Scan) -> Query | None:
     measure = scan.measure or scan.default
     if measure is None or not (scan["m"] or money(scan)):
         return None
-    whole = "avg" if is_level(measure) else "sum"
+    whole = "avg" if is_level(measure, scan.table) else "sum"
     return Query(groups=groups, measure=measure, aggregate=whole, having=(bound(scan, measure),))

@@ -66,13 +66,15 @@ def follow_ups(found: Findings, table: Table, query: Query) -> None:
 
 def whole_questions(table: Table) -> list[str]:
     """Questions that this table answers, for somebody who asked another."""
-    sums = (c for c in table.columns if table.numeric(c) and not (identifies(c) or is_level(c)))
+    sums = (
+        c for c in table.columns if table.numeric(c) and not (identifies(c) or is_level(c, table))
+    )
     measure = default_measure(table) or next(sums, None)
     texts = [column for column in table.texts if column != "name" and not identifies(column)]
     rows = "rows" if table.handle else table.source
     what = f"Number of {rows}"
     if measure:
-        what = f"{'Average' if is_level(measure) else 'Total'} {measure}"
+        what = f"{'Average' if is_level(measure, table) else 'Total'} {measure}"
     asked = [f"{what} by {column}".replace("_", " ") for column in texts[:2]]
     return [*asked, *([f"{what} by month".replace("_", " ")] if date_column(table) else [])]
 

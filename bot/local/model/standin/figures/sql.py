@@ -57,7 +57,7 @@ def write(query: Query, table: Table, *, of: str, lite: bool = False) -> Stateme
     where = _where(query.filters, table, lite)
     labels = _labels(query, table, lite)
     measure, assumed = _measure(query, table, bool(labels))
-    aggregate = _aggregate(query, bool(labels), measure)
+    aggregate = _aggregate(query, bool(labels), measure, table)
     source = f"FROM {of}{where}"
     if aggregate is None:
         measure = query.sort or measure
@@ -235,7 +235,7 @@ def _measure(query: Query, table: Table, grouped: bool) -> tuple[str | None, str
     return found, f"No column was named, so I used `{found}`." if found else None
 
 
-def _aggregate(query: Query, grouped: bool, measure: str | None) -> str | None:
+def _aggregate(query: Query, grouped: bool, measure: str | None, table: Table) -> str | None:
     if query.listing:
         return None
     if query.aggregate == "count" and query.measure:
@@ -243,13 +243,13 @@ def _aggregate(query: Query, grouped: bool, measure: str | None) -> str | None:
     if query.aggregate:
         return query.aggregate if measure or query.aggregate == "count" else "count"
     if grouped:
-        return _of_groups(query, measure)
-    whole = "avg" if is_level(query.measure or "") else "sum"
+        return _of_groups(query, measure, table)
+    whole = "avg" if is_level(query.measure or "", table) else "sum"
     return whole if query.measure and query.limit is None else None
 
 
-def _of_groups(query: Query, measure: str | None) -> str:
-    if measure and is_level(measure):  # adding them up says nothing
+def _of_groups(query: Query, measure: str | None, table: Table) -> str:
+    if measure and is_level(measure, table):  # adding them up says nothing
         return "avg" if query.descending is None else EXTREMES[query.descending]
     return "sum" if measure else "count"
 
