@@ -35,6 +35,11 @@ ANSWERED = [
     ("Which customer has the most tickets?", "8** each"),
     ("Top 3 products by quantity in the West region in Q3", "Planner** has the highest total"),
     ("customers by number of orders", "Alder Studio** has the highest number of orders: **28**"),
+    ("orders on 2026-05-07", "orders on 2026-05-07"),
+    (
+        "Which customer has the most open tickets?",
+        "highest number of tickets with status open: **2**",
+    ),
     ("Which product sold best?", "Standing desk** has the highest total amount: **108,780"),
     ("Which 3 orders were the largest?", "Here are the 10 orders with the highest amount."),
     ("How much revenue did Cedar Clinic make?", "The total amount for Cedar Clinic is **21,969**"),

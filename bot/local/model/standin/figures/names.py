@@ -142,6 +142,8 @@ def _longest(
     for length in range(min(LONGEST, len(words) - at), 0, -1):
         said = words[at : at + length]
         found = None if {said[0], said[-1]} & SIGNS else known.get(_key(" ".join(said)))
+        if found and found.date and length > 1 and said[0].lower() not in tokens(found.date):
+            continue  # "orders on" a day are not what was "ordered on" it
         if found and not (found.letters == "n" and said[-1].lower().endswith(("ed", "ing"))):
             verb = length == 1 and (found.value or found.flag)  # "closed" is both
             date = found.date or (_dated_by(said[0].lower(), table) if verb else "")

@@ -74,7 +74,8 @@ def _with_figure(scan: Scan, query: Query) -> Query | None:
     if scan["m"]:
         return replace(query, measure=scan.one("m").measure)
     if scan["n"]:
-        return replace(query, aggregate="count", noun=scan.one("n").said)
+        query = replace(query, aggregate="count", noun=scan.one("n").said)
+        return of_values(query, scan.all("w")) if scan["w"] else query
     if scan["v"]:
         pieces = pieces_of(scan)
         return of_values(replace(query, measure=pieces), scan.all("v")) if pieces else None
