@@ -1,4 +1,5 @@
-"""What is typed instead of a yes: the stand-in asks for the same once more, changed where that was said."""
+"""What is typed instead of a yes, while it works, or asked again: the same once more, changed where that
+was said."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from tests.unit.local.standin_kit import Thread, message
 
 NOW = "now: 2026-11-21 14:51:00 Saturday (Europe/Berlin, UTC+01:00)"
 OVERTAKEN = "Not done: a new message came before anybody decided.\nAsk again."
+CHART = "handle: chart_1 · bar chart · 3 labels × 1 series · source: sales.csv\nimage: img_1"
 POST = "post 'We ship on Friday' in #sales"
 REMIND = "remind me tomorrow at 10 to call Ben"
 
@@ -114,3 +116,37 @@ async def test_messages_that_are_asked_anew_together_are_answered_each() -> None
     """As Regenerate and an edit ask what one answer covered; the second follows from the first."""
     told = await Thread().ask("what is 6 * 7?\n\n---\n\nand 8 * 9?")
     assert {"42", "72"} <= set(re.findall(r"\d+", str(told.answer)))
+
+
+async def test_a_follow_up_that_is_answered_again_goes_on_with_the_same() -> None:
+    """Regenerate: its own earlier answer is not the question before."""
+    thread, again = (
+        Thread(),
+        "(You have answered this before, and another answer is wanted. Work it out afresh.)",
+    )
+    await thread.ask("revenue by region", "sales.csv")
+    first = await thread.ask("and by product?")
+    for _ in range(2):
+        told = await thread.ask(f"{again}\n\nand by product?")
+        assert told.answer["summary"] == first.answer["summary"]
+    chart = await thread.ask("only the South")
+    assert chart.answer["table"]["caption"] == "Total revenue by product for South"
+
+
+@pytest.mark.parametrize(
+    ("more", "summary"),
+    [
+        ("and make it a pie chart", "**North** has the highest total revenue"),
+        ("sorry, by product please", "**Widget** has the highest total revenue"),
+        ("only the South please", "The total revenue for South"),
+    ],
+)
+async def test_what_is_said_more_while_it_works_is_a_part_of_the_question(
+    more: str, summary: str
+) -> None:
+    """The answer that is on its way is that of both."""
+    thread = Thread(outputs={"make_chart": [CHART]})
+    thread.items.append(message("What is the revenue by region?", ("sales.csv",), ""))
+    told = await thread.ask(more)
+    assert told.answer["summary"].startswith(summary)
+    assert ("make_chart" in told.names) == ("pie" in more)

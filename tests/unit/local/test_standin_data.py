@@ -487,34 +487,3 @@ async def test_what_was_told_is_changed_as_it_is_said(thread: Thread) -> None:
     ]:
         told = await thread.ask(question, *(["sales.csv"] * question.startswith("revenue")))
         assert answer in told.answer["summary"], question
-
-
-async def test_a_follow_up_that_is_answered_again_goes_on_with_the_same(thread: Thread) -> None:
-    """Regenerate: its own earlier answer is not the question before."""
-    again = "(You have answered this before, and another answer is wanted. Work it out afresh.)"
-    await thread.ask("revenue by region", "sales.csv")
-    first = await thread.ask("and by product?")
-    for _ in range(2):
-        told = await thread.ask(f"{again}\n\nand by product?")
-        assert told.answer["summary"] == first.answer["summary"]
-    chart = await thread.ask("only the South")
-    assert chart.answer["table"]["caption"] == "Total revenue by product for South"
-
-
-@pytest.mark.parametrize(
-    ("more", "summary"),
-    [
-        ("and make it a pie chart", "**North** has the highest total revenue"),
-        ("sorry, by product please", "**Widget** has the highest total revenue"),
-        ("only the South please", "The total revenue for South"),
-    ],
-)
-async def test_what_is_said_more_while_it_works_is_a_part_of_the_question(
-    thread: Thread, more: str, summary: str
-) -> None:
-    """The answer that is on its way is that of both."""
-    thread.outputs["make_chart"] = [CHART]
-    thread.items.append(message("What is the revenue by region?", ("sales.csv",), ""))
-    told = await thread.ask(more)
-    assert told.answer["summary"].startswith(summary)
-    assert ("make_chart" in told.names) == ("pie" in more)

@@ -143,6 +143,15 @@ async def test_people_and_places_are_told_in_words(
     assert said in words(await thread(**{tool: output}, **extra).ask(question))
 
 
+async def test_where_a_search_looked_is_told() -> None:
+    """As the tool says it: nothing found in a part is not nothing."""
+    where = "only the last 200 messages (no thread replies) of 3 public channels"
+    output = f"1 message · searched: {where} · times in UTC\n[2026-11-20 09:00] #ops Bob: search for cake (https://slack.example/1)"
+    told = await thread(search_messages=output).ask("search for cake")
+    assert "no message about “cake” where I looked" in words(told)
+    assert any(where in gap for gap in told.answer["gaps"])
+
+
 @pytest.mark.parametrize(
     ("question", "said"),
     [

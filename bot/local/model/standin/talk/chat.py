@@ -48,6 +48,7 @@ TALK = (
      "exactly what would be done, and nothing happens before. You may approve, deny, or write what to change."),
     (r"(?:many )?(?:thanks|thank you)(?: (?:so|very) much| a lot)?(?:[,!.]? (?:that|this|it) (?:was (?:very |really )?helpful|helps|helped|works|worked))?",
      "You are welcome."),
+    (r"(?:great|good|nice|perfect|cool|wow|awesome) (?:numbers|job|work|answer|chart|summary|stuff|one)?[,!.]? ?(?:many )?(?:thanks|thank you)", "You are welcome."),
     (r"ok(?:ay)?|good|great|nice|cool|perfect|yes|no|got it|never ?mind|good (?:job|work)|well done|(?:good)?bye|👍|🙏|🎉|:\+1:",
      "I am here when you need me. Ask me anything else here, or start with a file."),
 )  # fmt: skip

@@ -45,11 +45,18 @@ def answer(view: View, found: Findings) -> None:
 
 def _messages(view: View, found: Findings, query: str) -> None:
     output = view.do("search_messages", f"I search Slack for “{query}”.", query=query)
-    messages = [each for each in FOUND.finditer(output) if not TO_BOT.match(each["text"])]
-    if not messages:
-        found.summary = f"I found no message about “{query}” in public channels."
+    messages = [
+        each
+        for each in FOUND.finditer(output)
+        if not (TO_BOT.match(each["text"]) or each["text"] == view.text)
+    ]
+    if where := SEARCHED.search(output):
         found.gaps.append(
-            "Private channels and direct messages are not searched, this one neither."
+            f"I looked in this: {where['where']}. Private channels are never searched."
+        )
+    if not messages:
+        found.summary = (
+            f"Besides questions to me, I found no message about “{query}” where I looked."
         )
         found.follow_ups = [f"What was said about {query} here?"]
         if failed(output):
