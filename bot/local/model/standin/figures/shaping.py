@@ -20,7 +20,7 @@ def describe(found: Findings, table: Table) -> None:
     rows = f"{table.total:,} row{'s' * (table.total != 1)}"
     if (more := len(table.columns) - MOST_COLUMNS) > 0:
         names += f" and {more} more"
-    found.summary = f"{table.source} has **{rows}** and **{len(table.columns)} columns**: {names}."
+    found.summary = f"{table.source} has **{rows}** and **{len(table.columns)} column{'s' * (len(table.columns) != 1)}**: {names}."
     for column, (distinct, low, high) in list(table.ranges.items())[:8]:
         found.points.append(
             f"`{column}`: {f'always {shown(low)}' if low else 'empty'}"
