@@ -31,6 +31,8 @@ def read_delimited(data: bytes, name: str) -> Sheet:
         sheet = to_sheet(name, _rows(text, delimiter), typed=False)
     except csv.Error as error:
         raise Unreadable(f"{name} is not readable as CSV: {error}.") from error
+    if name.lower().endswith((".xlsx", ".xlsm")):
+        sheet.notes.append("It is called a workbook, and is none: read as CSV.")
     if encoding not in {"utf-8", "ascii"}:
         sheet.notes.append(f"Encoding: {encoding}.")
     if delimiter != ",":

@@ -233,6 +233,13 @@ def test_a_csv_is_read_whatever_its_make(tmp_path: Path, data: bytes, expected: 
     assert expected in "\n".join([types, *sheet.notes, csv_text(sheet.columns, rows)])
 
 
+async def test_a_csv_that_is_called_a_workbook_is_read_and_told(read: Read) -> None:
+    """As some programs name their exports."""
+    result = await read("export.xlsx", b"region,n\nNorth,3\n")
+    assert "columns: region VARCHAR, n BIGINT" in result.content
+    assert "note: It is called a workbook, and is none: read as CSV." in result.content
+
+
 async def test_every_sheet_of_a_workbook_is_a_table(read: Read, artifacts: MemoryArtifacts) -> None:
     """Text that looks like a number stays text in a workbook, where cells have types."""
     data = workbook(

@@ -39,6 +39,7 @@ GIST = phrase(
     rf"(?:(?:summari[sz]e|sum up|describe|explain|read|open|fetch|look at|about)\b ?)?{IT}?{_BRIEFLY}|"
     rf"(?:summari[sz]e|sum up|(?:give me )?a (?:short |brief )?summary of) (?:(?:the|this|that|my|our) )?{_WRITTEN}{_BRIEFLY}|"
     rf"(?:(?:give me|what(?:['’]s| is| are)) )?(?:(?:a|an|the) )?(?:short |brief |quick )?(?:summary|overview|gist|key points|main points|tl;?dr)(?: of {IT})?|"
+    r"what(?:['’]s| is) (?:this|the) \w+ (?:all )?about|"
     rf"what(?:['’]s| is| are)(?: in| inside| on)?(?: {IT})?(?: about)?|what does(?: {IT})? (?:say|contain|mean)|\(no (?:words|text)\b.*"
 )
 """What asks for nothing but what something says or holds; "" too, of what is shared without a word."""

@@ -85,6 +85,7 @@ def _from_tables(view: View, found: Findings, tables: list[Table]) -> None:
     if len(tables) > 1 and not _is_named(view, table):
         others = listed_words([sheet_of(each) for each in tables if each is not table])
         found.gaps.append(f"I looked at the sheet {sheet_of(table)} only, and not at {others}.")
+    found.gaps += [note for note in table.notes if note.startswith("It is called")]
     if is_gist or _names_the_sheet_only(view, table):
         describe(found, table)
     elif analysis := fitting(view.text):
@@ -94,7 +95,7 @@ def _from_tables(view: View, found: Findings, tables: list[Table]) -> None:
         share(view, found, table, meaning.query.file, called=name_of(table))
     else:
         _ask(view, found, table, meaning)
-    if found.sources:
+    if found.sources and table.total:
         follow_ups(found, table, meaning.query)
 
 

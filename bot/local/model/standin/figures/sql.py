@@ -86,8 +86,10 @@ def write(query: Query, table: Table, *, of: str, lite: bool = False) -> Stateme
         return Statement(f"SELECT {expressions} {source}", (), value, what, assumed, more)
     selected = ", ".join(f"{code} AS {quoted(label)}" for label, code in labels.items())
     numbers = ", ".join(str(place + 1) for place in range(len(labels)))
-    order = _order(query, len(labels), table, lite)
     figure = figures[0][2]
+    whole = next(iter(labels.values())) if len(labels) > 1 and not query.limit else ""
+    sums = f"sum({figure}) OVER (PARTITION BY {whole}) DESC, " if whole else ""
+    order = _order(query, len(labels), sums, table, lite)
     bounds = [f"{figure} {each.operator} {each.values[0]}" for each in query.having]
     if query.limit:
         by = ", ".join(labels.values())
@@ -269,7 +271,9 @@ def _expression(aggregate: str, measure: str, table: Table) -> str:
     return code if whole else f"round({code}, 2)"
 
 
-def _order(query: Query, labels: int, table: Table, lite: bool) -> str:
+def _order(query: Query, labels: int, sums: str, table: Table, lite: bool) -> str:
+    """In time, as it is sorted, or the highest first: of two labels by the `sums` of the first, as they
+    stand in a table."""
     in_order = {*stems(" ".join(query.groups))} & {"quarter", "year"}  # "Q1", 2026
     if in_order and query.chart and labels == 1 and query.descending is None:
         return " ORDER BY 1"
@@ -284,7 +288,7 @@ def _order(query: Query, labels: int, table: Table, lite: bool) -> str:
     if query.period and is_course:  # it is told in its order
         way = " DESC" if in_time and query.descending else ""
         return f" ORDER BY {', '.join(f'{place + 1}{way}' for place in range(labels))}"
-    return f" ORDER BY {labels + 1} {_way(query)}"
+    return f" ORDER BY {sums}{labels + 1} {_way(query)}"
 
 
 def _row_order(query: Query, measure: str | None) -> str:
