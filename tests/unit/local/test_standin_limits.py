@@ -234,3 +234,13 @@ async def test_per_cent_is_not_added_up() -> None:
     told = await thread.ask("who has the highest margin?", "m.csv")
     assert told.answer["summary"].startswith("**Li** has the highest margin: **15**")
     assert "`margin` is in per cent." in told.answer["gaps"]
+
+
+async def test_a_summary_begins_with_the_title_and_leaves_tables_out_as_it_says() -> None:
+    thread = Thread()
+    text = "# Handover: warehouse move\nThe lease of the old hall ends in May.\nTask | Owner\nPacking of the hall | Paula Reis"
+    thread.outputs["read_file"] = [f"handle: doc_1 · 4 lines · source: a.md\n\n{text}"]
+    told = (await thread.ask("What is this project about?", "a.md")).answer
+    assert told["summary"].startswith("a.md, in its own words: Handover: warehouse move: The lease")
+    assert "Packing" not in str(told["key_points"]) + told["summary"]
+    assert "There is a table in it, which the summary leaves out." in told["gaps"]

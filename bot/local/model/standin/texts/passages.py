@@ -23,6 +23,7 @@ SHORTEST = 20
 FORMS = re.compile(r"(?:ably|able|ments?|ions?|ing|ed|ers?|ly|at|e)+$")
 SHORTEST_ROOT = 3
 IRREGULAR = {"paid": "pay", "sent": "send", "bought": "buy", "chosen": "choose", "left": "leave"}
+TITLE = re.compile(r"\s*# +(.+)")
 PAGE = re.compile(r"^\[page (\d+) of \d+\]\n(.*?)(?=^\[page |\Z)", re.M | re.S)
 
 
@@ -143,7 +144,11 @@ def _lacking(question: str, text: str) -> str:
 
 def summarise(found: Findings, text: str, source: str, most: int | None = None) -> None:
     """The sentences whose words are the most frequent, in their own order; as many points as are wanted."""
-    picked = key_sentences(text, most or MOST_PICKED)
+    words = "\n".join(line for line in text.splitlines() if " | " not in line)
+    title = TITLE.match(words)
+    picked = key_sentences(words, most or MOST_PICKED)
+    if title and not most:  # which says what it is about
+        picked = [title[1], *(each for each in picked if each != title[1])]
     if not picked:
         found.summary = f"{source} holds no sentences to summarise."
         found.lower("The text is empty or holds no sentences.", "low")
