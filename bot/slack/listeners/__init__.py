@@ -66,4 +66,4 @@ def register(
     administration.register(app, clients, admin, background)
     channel_settings.register(app, clients, slack.access, home_tab)
     reactions.register(app, stopping)
-    sessions.register(app, stopping, slack.status, background)
+    sessions.register(app, clients, stopping, slack.status, background)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any
 
 from slack_bolt.async_app import AsyncApp
 
 from bot.core.errors import NotPermitted
 from bot.slack.background import Background
+from bot.slack.client import Clients
 from bot.slack.status import ThreadStatus
 from bot.slack.stopping import Stopping
 
 
 def register(
     app: AsyncApp,
+    clients: Clients,
     stopping: Stopping,
     status: ThreadStatus,
     background: Background,
@@ -26,7 +27,12 @@ def register(
         channel, thread = event["channel"], event.get("thread_ts")
         if not (thread or channel.startswith("D")):  # elsewhere that would be everybody's
             return
-        with suppress(NotPermitted):  # then only Slack's own stream has stopped
+        try:
             await stopping.stop(channel, thread, event["user"])
+        except NotPermitted as refusal:  # then only Slack's own stream has stopped
+            told = clients.writes.chat_postEphemeral(
+                channel=channel, user=event["user"], thread_ts=thread, text=str(refusal)
+            )
+            background.start(told, "telling somebody that they cannot stop it")
         if thread:
             background.start(status.end(channel, thread), "status of a stopped session")

@@ -52,3 +52,9 @@ async def test_averages_are_no_parts_of_a_pie(thread: Thread) -> None:
     told = await thread.ask("average salary by department as a pie chart", "staff.csv")
     assert told.given("make_chart")["kind"] == "bar"
     assert any("parts of a whole" in gap for gap in told.answer["gaps"])
+
+
+async def test_the_first_few_are_no_whole_pie(thread: Thread) -> None:
+    """Their slices would be read as shares of everything."""
+    told = await thread.ask("top 3 names by total salary as a pie chart", "staff.csv")
+    assert told.given("make_chart")["kind"] == "bar"

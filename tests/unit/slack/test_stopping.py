@@ -153,6 +153,17 @@ async def test_the_button_refuses_who_may_not_ask(rig: Rig) -> None:
     assert rig.mailbox.cancelled == []
 
 
+async def test_who_may_not_stop_is_told_so_after_slacks_stop_as_well(rig: Rig) -> None:
+    """It has stopped Slack's own stream only: the answer goes on."""
+    thread = await asked(rig)
+    await rig.clients.writes.chat_postMessage(channel=GENERAL, thread_ts=thread, text="…")
+    rig.ws.emit(
+        {"type": "agent_session_stopped", "channel": GENERAL, "user": GUS, "thread_ts": thread}
+    )
+    assert "This answer goes on" in await told(rig, GUS, thread)
+    assert rig.mailbox.cancelled == []
+
+
 async def test_whoever_runs_the_bot_learns_why_slack_shows_no_stop_button(
     rig: Rig, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -16,10 +16,11 @@ def draw(view: View, found: Findings, result: Table, statement: Statement, query
     """Add the chart that was asked for, or say why there is none. Raises Need."""
     kind = query.chart if query.chart != "auto" else "line" if query.course else "bar"
     kind = "bar" if kind == "area" and not query.course else kind
-    if kind == "pie" and not statement.what.startswith(("total", "number")):
+    is_whole = statement.what.startswith(("total", "number")) and not (query.limit or query.having)
+    if kind == "pie" and not is_whole:
         kind = "bar"
         found.gaps.append(
-            "A pie shows the parts of a whole, which these are not: so these are bars."
+            "A pie shows all parts of a whole, which these are not: so these are bars."
         )
     most = MOST_SLICES if kind == "pie" else MOST_LABELS
     series = result.header[1] if len(statement.labels) > 1 else None
