@@ -35,6 +35,7 @@ COURTESIES = {
     "slack/home_tab.py:HomeTab._publish": "made anew whenever it is opened",
     "slack/listeners/home.py:register.suggest": "made anew whenever it is opened",
     "slack/listeners/administration.py:register.tell": "who raised a budget is kept with it",
+    "slack/listeners/sessions.py:register.stopped": "seen by one person, and lost without harm",
     "slack/listeners/actions.py:tell": "seen by one person, and lost without harm",
     "slack/retried.py:Retried.take_away": "a button that does nothing any more; it stays, and says so",
     "slack/edits.py:Edits._say_deleted": "said again when Slack delivers the deletion again",

@@ -28,7 +28,7 @@ ARGUMENTS = {
 }
 MENTIONS = ":bell: Mentions {people}."
 OTHER_NAMES = "What else begins with @ is plain words and notifies nobody."
-MENTIONS_NOBODY = "What begins with @ is plain words here: nobody is notified. People are, where you mention them in your question; @here and @channel never."
+MENTIONS_NOBODY = "What begins with @ is plain words here: nobody is notified. People are, where you mention them in your question; whole channels never."
 NO_ARGUMENTS = "It takes no details."
 EMPTY_VALUE = "(empty)"
 CUT_AT = " (beginning; {count:,} characters in all)"
