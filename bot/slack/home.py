@@ -95,7 +95,10 @@ def _memories(memories: Sequence[Memory], *, may_ask: bool) -> list[Block]:
     if not memories:
         how = f" {home_words.HOME_REMEMBER}" if may_ask else ""
         return [*heading, context(home_words.HOME_NO_MEMORIES + how).block]
-    return [*heading, *(_memory(each) for each in memories[-_MOST_MEMORIES:])]
+    shown = memories[-_MOST_MEMORIES:]
+    newest = home_words.NEWEST_MEMORIES.format(shown=len(shown), count=len(memories))
+    more = [context(newest).block] if len(memories) > len(shown) else []
+    return [*heading, *map(_memory, shown), *more]
 
 
 def _usage(usage: Sequence[Standing], locale: str) -> list[Block]:

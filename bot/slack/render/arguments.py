@@ -60,9 +60,11 @@ def values_of(approval: Approval, canvas_link: CanvasLink) -> list[Value]:
 
 
 def unsaid(values: Sequence[Value], title: str) -> list[Value]:
-    """Those that the call's `title` does not say already, letter by letter and in its own place."""
-    last = [each for each in values if title.endswith(f": {each.text}")]
-    return [each for each in values if not _is_said(each, title, ends=last == [each])]
+    """Those that the call's `title` does not say already, letter by letter and in its own place.
+    An empty one of our own tools is the same as none."""
+    given = [each for each in values if each.text or not each.kind]
+    last = [each for each in given if title.endswith(f": {each.text}")]
+    return [each for each in given if not _is_said(each, title, ends=last == [each])]
 
 
 def _is_said(value: Value, title: str, *, ends: bool) -> bool:

@@ -18,6 +18,9 @@ DRAFTS_HINT = "A draft of a reply comes only to you, unless you choose otherwise
 HOME_MEMORIES = "What I remember of you"
 HOME_NO_MEMORIES = "Nothing yet."
 HOME_REMEMBER = "Write to me directly: “Remember that …”."
+NEWEST_MEMORIES = (
+    "These are the newest {shown} of {count}; what you forget makes room for older ones."
+)
 FORGET, FORGET_TITLE, FORGET_IT = "Forget", "Forget this?", "Forget it"
 HOME_SCHEDULES = "What you scheduled"
 HOME_ALL_SCHEDULES = "*Scheduled by people here,* the next first:"

@@ -88,6 +88,7 @@ async def test_a_card_says_times_and_channels_as_people_do(
         ),
         ("Make a canvas here: Plan", {"title": "Plan", "text": "Plan"}, ["title", "text"]),
         ("Add to the canvas “Plan”", {"canvas": "F1", "text": "canvas"}, ["canvas", "text"]),
+        ("Change a canvas", {"canvas": "F1", "section": "", "text": " "}, ["canvas", "text"]),
         ("Remember for the channel: a\u200bb", {"text": "a\u200bb", "where": "channel"}, ["text"]),
         ("Remember for the channel: *a*", {"text": "*a*", "where": "channel"}, ["text"]),
         (

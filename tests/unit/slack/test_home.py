@@ -255,7 +255,9 @@ def test_a_tab_with_all_there_can_be_is_one_that_slack_takes() -> None:
     style = Preferences(style="<&>" * 160)
     account = Account(budget=Budget.USER_DAY, holder=f"T1:{BEN}", period="2026-11-21")
     usage = [Standing(Position(account, Spent(), None), None)]
-    check_view(home_view("Bot", usage, style, many, later, waiting, board, "en-US"), "home")
+    view = home_view("Bot", usage, style, many, later, waiting, board, "en-US")
+    check_view(view, "home")
+    assert "the newest 40 of 90;" in str(view)
 
 
 def test_what_people_spent_is_not_hidden_by_many_channels() -> None:
