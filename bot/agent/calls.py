@@ -118,7 +118,7 @@ class Calls:
         try:
             await tool.checked(arguments, self.toolbox.services)
         except ToolError as error:
-            return redacted(without_unseen(f"Not done: {error}"))
+            return _plain(f"Not done: {error}")
         except Exception:  # ours to mend; what the call itself meets is told then
             log.exception("a call was not checked", extra={"tool": tool.name})
         return ""
@@ -150,7 +150,7 @@ class Calls:
         try:
             result = await self._attempted(tool, arguments, parent)
         except ToolError as error:
-            said = redacted(without_unseen(str(error)))
+            said = _plain(str(error))
             return CallOutput(call_id, tool.name, said, ok=False, mark=mark_for(tool))
         except TimeoutError:
             advice = MAYBE if tool.mutates else "Ask it for less, or go on without."
@@ -173,7 +173,8 @@ class Calls:
         result = await tool.run(arguments, {**self.toolbox.services, Parent: parent})
         failpoint("tool-ran")
         result = await self.hooks.after_tool(tool, arguments, result)
-        result = replace(result, content=redacted(without_unseen(result.content)))
+        content = await asyncio.to_thread(_plain, result.content)
+        result = replace(result, content=content)
         return await limited(result, tool, self.context.max_response_size, self.toolbox.artifacts)
 
     def _is_rehearsed(self, tool: Tool) -> bool:
@@ -198,6 +199,11 @@ class Calls:
                 "Correct them and call it again."
             ) from None
         return tool, given
+
+
+def _plain(text: str) -> str:
+    """As the model may read it; of very much text that takes a while."""
+    return redacted(without_unseen(text))
 
 
 def _in_short(output: str) -> str:

@@ -9,26 +9,68 @@ that is the better mistake.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
 
 _ASSIGNED = r"(?:passwo?r?d|passwd|pwd|secret|(?:auth|access|api|bearer|refresh)[_-]?token|api[_-]?key|access[_-]?key|private[_-]?key|account[_-]?key)"
 _SIGNED = r"(?:ticket|access_token|refresh_token|auth_token|client_secret|api_?key|password|sig|x-amz-signature|x-amz-security-token)"
 
-_KINDS: dict[str, str] = {
-    "private key": (
-        r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
-        r"(?:[^-]|-(?!----END)){0,20000}(?:-----END [A-Z0-9 ]{0,40}-----)?"
+_PIECE = 50_000  # characters, at least, that are looked through before others get a turn
+_PRIVATE_KEY = re.compile(  # the only one that has several lines
+    r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
+    r"(?:[^-]|-(?!----END)){0,20000}(?:-----END [A-Z0-9 ]{0,40}-----)?"
+)
+
+
+class _Kind(NamedTuple):
+    """A kind of secret. What matches `pattern` holds one of `hints`, which are found far faster:
+    most texts hold none."""
+
+    hints: tuple[str, ...]  # in lower case, whatever the case
+    pattern: re.Pattern[str]
+
+
+def _kind(hints: str, pattern: str) -> _Kind:
+    return _Kind(tuple(hints.split()), re.compile(pattern))
+
+
+KINDS: dict[str, _Kind] = {
+    "signature": _kind("? &", rf"(?i:(?<=[?&])(?P<name>{_SIGNED})=)[^&\s\"'<>`)\]]{{8,}}"),
+    "secret": _kind(
+        "passw pwd secret token key",
+        rf"(?i:(?P<word>{_ASSIGNED}[\"']?[ \t]{{0,3}}(?:=>|:=|=|:)[ \t]{{0,3}}[\"'`]?))"
+        r"(?=[^\s\"'`<>,;&]{0,60}\d)(?=[^\s\"'`<>,;&]{0,60}[A-Za-z])(?![$<{\[*])"
+        r"[^\s\"'`<>,;&]{8,}",
     ),
+    "credentials": _kind(
+        "bearer basic",
+        r"(?i:(?<=bearer )|(?<=basic ))(?=[A-Za-z+/._~-]{0,80}\d)[A-Za-z0-9+/._~-]{20,}=*",
+    ),
+    "password": _kind("://", r"(?<=://)[^\s:/@<>\"'`]{0,100}:[^\s/@<>\"'`]{1,200}(?=@[\w\[])"),
+    # RFC 7519: a header, claims and a signature, of which the header begins with {"
+    "token": _kind(".eyj", r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*"),
     # docs.slack.dev/authentication/tokens; incoming and workflow webhooks are secrets as well
-    "Slack token": r"\b(?:xox[a-z]|xapp|xwfp)(?:\.xox[a-z])?-[A-Za-z0-9-]{10,}",
-    "Slack webhook": r"https://hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9_/-]{10,}",
+    "Slack token": _kind(
+        "xox xapp- xwfp-", r"\b(?:xox[a-z]|xapp|xwfp)(?:\.xox[a-z])?-[A-Za-z0-9-]{10,}"
+    ),
+    "Slack webhook": _kind(
+        "//hooks.slack.com/",
+        r"https://hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9_/-]{10,}",
+    ),
     # github.blog, "Behind GitHub's new authentication token formats", and fine-grained tokens
-    "GitHub token": r"\bgh[pousr]_[A-Za-z0-9_]{36,}|\bgithub_pat_[A-Za-z0-9_]{40,}",
-    "GitLab token": r"\bgl(?:pat|dt|ft|soat|rt|cbt|ptt|agent|oas)-[A-Za-z0-9_-]{20,}",
+    "GitHub token": _kind(
+        "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_",
+        r"\bgh[pousr]_[A-Za-z0-9_]{36,}|\bgithub_pat_[A-Za-z0-9_]{40,}",
+    ),
+    "GitLab token": _kind(
+        "glpat- gldt- glft- glsoat- glrt- glcbt- glptt- glagent- gloas-",
+        r"\bgl(?:pat|dt|ft|soat|rt|cbt|ptt|agent|oas)-[A-Za-z0-9_-]{20,}",
+    ),
     # docs.aws.amazon.com, IAM identifiers: prefixes of unique ids that are keys
-    "AWS key": r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b",
-    "API key": (
+    "AWS key": _kind("akia asia abia acca", r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b"),
+    "API key": _kind(
+        "sk- aiza k_live_ k_test_ whsec_ sg. -us hf_ dop_v1_ sq0atp- sq0csp- shpat_ shpca_ shppa_ shpss_ xkeysib- npm_ pypi- hvs. :aa",
         r"\bsk-(?=[A-Za-z_-]{0,60}\d)[A-Za-z0-9_-]{20,}"  # OpenAI, Anthropic and their likes
         r"|\bAIza[A-Za-z0-9_-]{35}"  # Google
         r"|\b[rs]k_(?:live|test)_[A-Za-z0-9]{20,}|\bwhsec_[A-Za-z0-9]{24,}"  # Stripe
@@ -37,28 +79,29 @@ _KINDS: dict[str, str] = {
         r"|\bhf_[A-Za-z0-9]{30,}|\bdop_v1_[a-f0-9]{64}|\bsq0(?:atp|csp)-[A-Za-z0-9_-]{22,}"
         r"|\bshp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}|\bxkeysib-[a-f0-9]{64}"
         r"|\bnpm_[A-Za-z0-9]{36}|\bpypi-[A-Za-z0-9_-]{50,}|\bhvs\.[A-Za-z0-9_-]{20,}"
-        r"|\b\d{8,10}:AA[A-Za-z0-9_-]{33}"  # Telegram
-    ),
-    # RFC 7519: a header, claims and a signature, of which the header begins with {"
-    "token": r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*",
-    "password": r"(?<=://)[^\s:/@<>\"'`]{0,100}:[^\s/@<>\"'`]{1,200}(?=@[\w\[])",
-    "credentials": r"(?i:(?<=bearer )|(?<=basic ))(?=[A-Za-z+/._~-]{0,80}\d)[A-Za-z0-9+/._~-]{20,}=*",
-    "signature": rf"(?i:(?<=[?&])(?P<name>{_SIGNED})=)[^&\s\"'<>`)\]]{{8,}}",
-    "secret": (
-        rf"(?i:(?P<word>{_ASSIGNED}[\"']?[ \t]{{0,3}}(?:=>|:=|=|:)[ \t]{{0,3}}[\"'`]?))"
-        r"(?=[^\s\"'`<>,;&]{0,60}\d)(?=[^\s\"'`<>,;&]{0,60}[A-Za-z])(?![$<{\[*])"
-        r"[^\s\"'`<>,;&]{8,400}"
+        r"|\b\d{8,10}:AA[A-Za-z0-9_-]{33}",  # Telegram
     ),
 }
-_SECRET = re.compile(
-    "|".join(f"(?P<k{number}>{pattern})" for number, pattern in enumerate(_KINDS.values()))
-)
-_NAMES = {f"k{number}": name for number, name in enumerate(_KINDS)}
 
 
 def redacted(text: str) -> str:
     """`text` with `[redacted …]` in the place of each secret; says of what kind it was."""
-    return _SECRET.sub(_replaced, text)
+    text = _PRIVATE_KEY.sub("[redacted private key]", text)
+    folded = text.casefold()
+    for name, kind in KINDS.items():
+        if any(hint in folded for hint in kind.hints):
+            change = partial(kind.pattern.sub, partial(_replaced, name))
+            text = "".join(map(change, _pieces(text)))
+    return text
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Whole lines of `text`: no kind that is looked for in them goes on in the next."""
+    begin = 0
+    while end := text.find("\n", begin + _PIECE) + 1:
+        yield text[begin:end]
+        begin = end
+    yield text[begin:]
 
 
 def redacted_all(value: Any) -> Any:
@@ -79,7 +122,7 @@ def each_text(value: Any, change: Callable[[str], str]) -> Any:
             return value
 
 
-def _replaced(found: re.Match[str]) -> str:
-    kind = next(name for key, name in _NAMES.items() if found[key] is not None)
-    kept = found["word"] or (f"{found['name']}=" if found["name"] else "")
+def _replaced(kind: str, found: re.Match[str]) -> str:
+    named = found.groupdict(default="")
+    kept = named.get("word") or (f"{named['name']}=" if "name" in named else "")
     return f"{kept}[redacted {kind}]"

@@ -6,8 +6,10 @@ import json
 import logging
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from bot.core.redaction import redacted
+from bot.core.redaction import KINDS, redacted
 from bot.local.model import ModelRequest, Reply, call, finish, text
 from bot.local.workspace import ADA
 from bot.logs import Handler
@@ -65,6 +67,23 @@ def test_a_secret_is_replaced_and_said_to_be(kind):
 @pytest.mark.parametrize("text", HARMLESS)
 def test_what_is_no_secret_stays(text):
     assert redacted(text) == text
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(st.data())
+def test_what_is_looked_for_first_is_in_every_secret_of_a_kind(kind, data):
+    """A hint that a pattern can do without would let secrets through."""
+    hints, pattern = KINDS[kind]
+    found = data.draw(st.from_regex(pattern, alphabet=st.characters(codec="ascii")))
+    assert any(hint in found.casefold() for hint in hints)
+
+
+def test_in_a_long_text_too():
+    """It is looked through in pieces, of which none ends within a secret, however long that is."""
+    setting, key = "".join(SECRETS["setting"]), "".join(SECRETS["key"])
+    text = "\n".join([setting, "x" * 10_000, key, f"password={A1 * 50}"] * 30)
+    assert A1 not in redacted(text)
+    assert redacted(text).count("[redacted ") == 90
 
 
 def leaks(request: ModelRequest) -> Reply:
