@@ -1,4 +1,5 @@
-"""Days as people write them: 31.12.2026, 31/12/2026 or 12/31/2026, with a time or without."""
+"""Days as people write them: 31.12.2026, 31/12/2026 or 12/31/2026, with a time or without; months:
+12.2026 or 12/2026."""
 
 from __future__ import annotations
 
@@ -14,12 +15,14 @@ _WRITTEN = re.compile(
     r"(?P<first>\d{1,2})(?P<mark>[./-])(?P<second>\d{1,2})(?P=mark)(?P<year>\d{4})"
     r"(?P<time>[ T]\d{1,2}:\d\d(?::\d\d)?)?"
 )
+_MONTH = re.compile(r"(?P<month>0?[1-9]|1[0-2])(?P<mark>[./])(?P<year>(?:19|20)\d\d)")
 _ORDERS = (("second", "first"), ("first", "second"))
 """Which part is the month and which the day: the day first, and the month first."""
 
 
 def with_dates(sheet: Sheet) -> Sheet:
-    """`sheet` with ISO dates in the columns that hold nothing but days, however mixed the forms.
+    """`sheet` with ISO dates in the columns that hold nothing but days, however mixed the forms, or
+    nothing but months.
 
     Where all of a column may mean two days, as 01/02/2026 does, it stays as it is; between points
     the day is always first. Its notes tell how they were read.
@@ -27,7 +30,7 @@ def with_dates(sheet: Sheet) -> Sheet:
     columns: list[Sequence[Cell]] = list(zip(*sheet.rows, strict=True))
     told = []
     for at, cells in enumerate(columns):
-        if days := _days(cells):
+        if days := _days(cells) or _months(cells):
             written, day = next((c, d) for c, d in zip(cells, days, strict=True) if c != d)
             told.append(f"{sheet.columns[at]} ({written} as {day})")
             columns[at] = days
@@ -50,6 +53,18 @@ def _days(cells: Sequence[Cell]) -> list[str] | None:
     readings = [_read(texts, written, *order) for order in _ORDERS]
     fitting = [days for days in readings if days is not None]
     return fitting[0] if len(fitting) == 1 else None
+
+
+def _months(cells: Sequence[Cell]) -> list[str] | None:
+    """The cells as ISO months; None when something else is among them, or they may be numbers: of
+    12.2026 beside 10.2026 nothing tells, of 01.2026 the zero does."""
+    texts = [str(cell or "").strip() for cell in cells]
+    written = [_MONTH.fullmatch(text) for text in texts]
+    if not all(found or not text for text, found in zip(texts, written, strict=True)):
+        return None
+    if not any(found and (found[0][0] == "0" or found["mark"] == "/") for found in written):
+        return None
+    return [f"{found['year']}-{found['month']:0>2}" if found else "" for found in written]
 
 
 def _read(

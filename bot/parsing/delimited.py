@@ -37,7 +37,7 @@ def read_delimited(data: bytes, name: str) -> Sheet:
         sheet.notes.append(f"Encoding: {encoding}.")
     if delimiter != ",":
         sheet.notes.append(f"Delimiter: {_NAMES.get(delimiter, delimiter)}.")
-    return with_dates(with_numbers(sheet, commas_delimit=delimiter == ","))
+    return with_numbers(with_dates(sheet), commas_delimit=delimiter == ",")
 
 
 def _rows(text: str, delimiter: str) -> Iterator[NumberedRow]:

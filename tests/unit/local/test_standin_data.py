@@ -128,6 +128,20 @@ async def test_what_goes_on_with_rows_or_with_nothing(thread: Thread) -> None:
         assert answer in (await thread.ask(question)).answer["summary"]
 
 
+async def test_labels_stay_as_they_are_written_and_months_in_their_order(thread: Thread) -> None:
+    """Text that looks like a number is none; a line over months goes as time does, in any language."""
+    rows = [["2025-12", "01.10", 3], ["2026-01", "01.10", 2], ["2026-02", "01.2", 4]]
+    saved = await tables.save_rows(
+        thread.artifacts, ["Monat", "Stand", "Menge"], rows, name="m.csv"
+    )
+    with asked(""):
+        thread.outputs["read_file"] = [await tables.describe(thread.artifacts, saved)]
+    told = await thread.ask("Menge per Stand", "m.csv")
+    assert told.answer["table"]["rows"] == [["01.10", "5"], ["01.2", "4"]]
+    drawn = await thread.ask("Menge per Monat as a line chart")
+    assert [row[0] for row in drawn.answer["table"]["rows"]] == ["2025-12", "2026-01", "2026-02"]
+
+
 async def test_who_is_answered_with_a_name(thread: Thread) -> None:
     """ "Who sold most" is not answered with a figure alone."""
     thread.outputs["read_file"] = [

@@ -201,6 +201,9 @@ async def test_ragged_rows_are_kept_and_named(read: Read) -> None:
         (b"at,n\n13/02/2026 9:05,1\n01/02/2026 10:00,2\n", "at TIMESTAMP, n BIGINT"),
         (b"day\n12/31/2026\n01/02/2026\n", "Read as dates: day (12/31/2026 as 2026-12-31)."),
         (b"day\n12/31/2026\n31/12/2026\n", "day VARCHAR"),
+        (b"monat;n\n12.2025;1.234\n01.2026;2,5\n", "2025-12,1234.0\n2026-01,2.5"),
+        (b"month,n\n12/2025,1\n", "\n2025-12,1"),
+        (b"rate\n10.2034\n11.1987\n", "rate DOUBLE"),
         (b"id,who,n\n1,A,4\n2,B,5\nTotal,,9\n", "id BIGINT, who VARCHAR, n BIGINT"),
         (b"id,who,n\n1,A,4\n2,B,5\nTotal Energies,,7000\n", "Total Energies,,7000"),
         (b"id,flag,n\n1,1,4\n2,0,5\nSum Lee,1,\nTotal X,1,9999\n", "Total X,1,9999"),
@@ -222,7 +225,8 @@ async def test_ragged_rows_are_kept_and_named(read: Read) -> None:
 def test_a_csv_is_read_whatever_its_make(tmp_path: Path, data: bytes, expected: str) -> None:
     """Delimiters, encodings, titles, missing headers, totals below, codes with zeros, null bytes,
     surrogates, numbers with a decimal comma, a currency or a per cent sign: "1,234" only where it can
-    but be one; and days in whatever form, unless they may mean two."""
+    but be one; and days and months in whatever form, unless they may mean
+    two, or be numbers."""
     sheet = read_delimited(data, "data.csv")
     write_parquet(sheet, tmp_path / "0.parquet")
     with connect() as connection:

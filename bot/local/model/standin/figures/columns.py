@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from ..outputs import Table
 from ..words import related, stem, stems, tokens
 
+MONTH = re.compile(r"\d{4}-\d\d")
 LEVELS = {
     "price", "rate", "rating", "score", "age", "percent", "percentage", "temperature", "satisfaction", "progress",
 }  # fmt: skip
@@ -61,6 +62,12 @@ def date_column(table: Table) -> str | None:
         and not (column in table.texts and _is_word(table.ranges.get(column, ("", "", ""))[1]))
     ]
     return next(iter(dated + named), None)
+
+
+def in_order(column: str, table: Table) -> bool:
+    """Whether the values of a column follow each other in time: "Q1", 2026, "2026-01"."""
+    ends = table.ranges.get(column, ("", "", ""))[1:]
+    return bool({*stems(column)} & {"quarter", "year"}) or all(map(MONTH.fullmatch, ends))
 
 
 def _is_word(value: str) -> bool:

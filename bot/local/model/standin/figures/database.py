@@ -283,6 +283,6 @@ def _run(view: View, found: Findings, name: str, sql: str) -> None:
     found.caption, found.columns, found.rows = (
         "Result",
         results[0].header,
-        rows_shown(results[0].header, rows[:20]),
+        rows_shown(results[0].header, rows[:20], texts=results[0].texts),
     )
     found.source(f"Database {name}", None, "The rows.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from ..findings import Findings
 from ..outputs import Table, sheet_of
@@ -29,7 +30,9 @@ def describe(found: Findings, table: Table) -> None:
         )
     found.caption = "The first rows"
     found.columns = table.header[:MOST_COLUMNS]
-    found.rows = [row[:MOST_COLUMNS] for row in rows_shown(table.header, table.rows[:5])]
+    found.rows = [
+        row[:MOST_COLUMNS] for row in rows_shown(table.header, table.rows[:5], texts=table.texts)
+    ]
 
 
 def tell_sheets(found: Findings, tables: list[Table]) -> None:
@@ -79,10 +82,13 @@ def whole_questions(table: Table) -> list[str]:
     return [*asked, *([f"{what} by month".replace("_", " ")] if date_column(table) else [])]
 
 
-def rows_shown(header: list[str], rows: list[list[str]], *, alike: bool = False) -> list[list[str]]:
+def rows_shown(
+    header: list[str], rows: list[list[str]], *, texts: Sequence[str] = (), alike: bool = False
+) -> list[list[str]]:
     """The cells as people read them, with the same decimals all down a column; with `alike`, in
-    all columns but the first. What only names a row, as an order's number, stays as it is."""
-    names = [identifies(column) for column in header]
+    all columns but the first. Texts, as "1.10.2", and what only names a row, as an order's number,
+    stay as they are."""
+    names = [column in texts or identifies(column) for column in header]
     columns = [list(cells) for cells in zip(*rows, strict=True)]
     fractions = [
         any("." in shown(cell) and number(cell) is not None for cell in column)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..outputs import Table
 from ..words import listed, stems
-from .columns import date_column, default_measure, is_level
+from .columns import date_column, default_measure, in_order, is_level
 from .filters import Filter
 from .query import Figure, Query
 from .times import WEEKDAYS
@@ -274,8 +274,8 @@ def _expression(aggregate: str, measure: str, table: Table) -> str:
 def _order(query: Query, labels: int, sums: str, table: Table, lite: bool) -> str:
     """In time, as it is sorted, or the highest first: of two labels by the `sums` of the first, as they
     stand in a table."""
-    in_order = {*stems(" ".join(query.groups))} & {"quarter", "year"}  # "Q1", 2026
-    if in_order and query.chart and labels == 1 and query.descending is None:
+    charted = query.chart and labels == 1 and query.descending is None
+    if charted and any(in_order(each, table) for each in query.groups):
         return " ORDER BY 1"
     if query.sort in query.groups and not query.limit:
         place = labels - len(query.groups) + query.groups.index(query.sort) + 1

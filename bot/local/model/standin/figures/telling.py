@@ -53,7 +53,7 @@ def _tell_more(found: Findings, result: Table, statement: Statement) -> None:
         found.summary += f" The {what} {verb(what)}{where} **{shown(row[place])}**."
     if statement.labels:
         found.columns = [*statement.labels, statement.what, *statement.more]
-        found.rows = rows_shown(result.header, result.rows[:MOST_ROWS])
+        found.rows = rows_shown(result.header, result.rows[:MOST_ROWS], texts=result.texts)
         if result.total > len(found.rows) and CUT.format(len(found.rows)) not in found.gaps:
             found.gaps.append(CUT.format(len(found.rows)))
 
@@ -118,7 +118,7 @@ def _table(
         if not query.period:
             rows.sort(key=lambda row: -sum(number(cell) or 0.0 for cell in row[1:]))
     found.columns = [heading.replace("_", " ") for heading in header]
-    found.rows = rows_shown(header, rows[: _most(query)], alike=wide)
+    found.rows = rows_shown(header, rows[: _most(query)], texts=result.texts, alike=wide)
     if len(rows) > len(found.rows) or result.total > len(result.rows):
         found.gaps.append(CUT.format(len(found.rows)))
 
