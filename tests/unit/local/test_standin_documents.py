@@ -129,3 +129,21 @@ async def test_of_one_rule_its_neighbours_are_not_quoted() -> None:
     one = await thread.ask("what does rule 17 say?", "guide.md")
     assert one.answer["summary"] == "guide.md says: “The rule number 17 says no 17th cake.”"
     assert one.answer["key_points"] == []
+
+
+async def test_a_heading_is_answered_with_what_stands_under_it() -> None:
+    """In a text without Markdown too; and the pages of what is quoted are told."""
+    text = (
+        "title: Agreement\n\n[page 1 of 2]\nTermination\nEither party may end it in 90 days.\n"
+        "Law\nGerman law applies.\n[page 2 of 2]\nRisks\n- no budget yet\nFees may rise by ten per cent."
+    )
+    thread = Thread()
+    thread.outputs["read_file"] = [await document(thread, "a.pdf", text)]
+    ended = (await thread.ask("when can it be terminated?", "a.pdf")).answer
+    assert ended["summary"] == "a.pdf says under “Termination”:"
+    assert ended["key_points"] == ["“Either party may end it in 90 days.”"]
+    assert ended["sources"][0]["supports"] == "The passages quoted, on page 1."
+    risks = (await thread.ask("list the risks")).answer
+    assert risks["key_points"] == ["“no budget yet”", "“Fees may rise by ten per cent.”"]
+    whole = (await thread.ask("summarise it")).answer
+    assert whole["sources"][0]["supports"] == "The passages quoted, on pages 1 and 2."

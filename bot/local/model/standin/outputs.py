@@ -145,7 +145,7 @@ def parse_document(output: str) -> Document | None:
     if match is None or COLUMNS.search(output):
         return None
     body = output[match.end() :].strip()
-    body = re.sub(r"\A(?:(?:title|date|note): .*\n?)+", "", body)
+    body = re.sub(r"\A(?:(?:title|date|note): .*\n?)+", "", body).strip()
     text = re.sub(r"^\[(?:lines|rows|The first).*\]$", "", body, flags=re.M).strip()
     return Document(match["handle"], _source(match), match["url"], text, is_beginning=text != body)
 

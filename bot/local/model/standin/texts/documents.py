@@ -59,7 +59,7 @@ def answer(view: View, found: Findings, document: Document) -> None:
             quote_from(part := Findings(), half, _text(view, document, half), document.source)
             found.add(part)
     pages = pages_of(document.text, "\n".join([found.summary, *found.points]))
-    supports = f"The passages quoted{f', on page {pages}' if pages else ''}."
+    supports = f"The passages quoted{f', on {pages}' if pages else ''}."
     if found.confidence == "low":
         supports = "What I looked through."
     found.source(document.source, document.url, supports)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from ..findings import Findings
 from ..talk.languages import language
-from ..words import STOP, content, overlap, sentences, stem, stems, tokens
+from ..words import STOP, content, listed, overlap, sentences, stem, stems, tokens
 
 WORKED_OUT = re.compile(r"\b(?:count|compare|differ\w*|versus|vs|should (?:we|i)|better)\b", re.I)
 """What no quotation answers."""
@@ -24,6 +24,8 @@ FORMS = re.compile(r"(?:ably|able|ments?|ions?|ing|ed|ers?|ly|at|e)+$")
 SHORTEST_ROOT = 3
 IRREGULAR = {"paid": "pay", "sent": "send", "bought": "buy", "chosen": "choose", "left": "leave"}
 TITLE = re.compile(r"\s*# +(.+)")
+PAGE_MARK = re.compile(r"\[page \d+ of \d+\]")
+ITEM = re.compile(r"\s*(?:[-*•▪◦·]|\d+[.)])\s")
 PAGE = re.compile(r"^\[page (\d+) of \d+\]\n(.*?)(?=^\[page |\Z)", re.M | re.S)
 
 
@@ -77,17 +79,19 @@ def quote_from(found: Findings, question: str, text: str, source: str) -> None:
         found.summary = f"I found no sentence in {_inside(source)} {about}."
         found.lower("Only words that the question shares with the text were looked for.", "low")
         return
-    found.points = [f"“{cut(sentence)}”" for sentence in more or _under(best, text)]
+    below = [] if more else _under(best, text)
+    said = f" under “{cut(best)}”:" if below else f": “{cut(best)}”"
+    found.points = [f"“{cut(sentence)}”" for sentence in more or below]
     if lacking or most * 2 < len(set(asked)) or WORKED_OUT.search(question):
         why = (
             f"{source} does not mention “{lacking}”"
             if lacking
             else f"I can only quote {_inside(source)}"
         )
-        found.summary = f"{why}. What comes closest: “{cut(best)}”"
+        found.summary = f"{why}. What comes closest{' stands' if below else ''}{said}"
         found.lower("The sentences share words with the question; I worked nothing out.", "low")
         return
-    found.summary = f"{source} says: “{cut(best)}”"
+    found.summary = f"{source} says{said}"
     found.lower("The sentences were chosen by the words they share with the question.")
 
 
@@ -120,10 +124,20 @@ def _headings(every: Sequence[str]) -> dict[str, str]:
 
 
 def _under(heading: str, text: str) -> list[str]:
-    """The first lines below a heading of a Markdown text; none where it is no heading."""
-    below = re.split(rf"^#+ +{re.escape(heading)}$", text, maxsplit=1, flags=re.M)[1:]
-    section = re.split(r"^#", below[0], maxsplit=1, flags=re.M)[0] if below else ""
-    return sentences(section)[:MOST_QUOTES]
+    """The first sentences below a heading: up to the next one of a Markdown text, else as long as lines
+    end as sentences do, or are items of a list; none where it is no heading."""
+    lines = [line for line in text.splitlines() if line.strip() and not PAGE_MARK.match(line)]
+    at = next((n for n, line in enumerate(lines) if sentences(line) == [heading]), None)
+    if at is None or heading.endswith(ENDS):
+        return []
+    is_marked = lines[at].startswith("#")
+    below: list[str] = []
+    for line in lines[at + 1 :]:
+        is_text = is_marked or line.endswith(ENDS) or ITEM.match(line)
+        if line.startswith("#") or not is_text:
+            break
+        below.append(line)
+    return sentences("\n".join(below))[:MOST_QUOTES]
 
 
 def _inside(source: str) -> str:
@@ -181,12 +195,14 @@ def key_sentences(text: str, most: int = MOST_PICKED) -> list[str]:
 
 
 def pages_of(text: str, said: str) -> str:
-    """The pages that sentences of `said` stand on, as "2, 5"; "" for a text without page marks."""
-    return ", ".join(
+    """The pages that sentences of `said` stand on, as "page 2" or "pages 2 and 5"; "" for a text
+    without page marks."""
+    pages = [
         page
         for page, words in PAGE.findall(text)
         if any(" " in each and cut(each) in said for each in sentences(words))
-    )
+    ]
+    return f"page{'s' * (len(pages) > 1)} {listed(pages)}" if pages else ""
 
 
 def cut(text: str) -> str:
