@@ -43,7 +43,10 @@ _TITLES = {
     "rename": "Rename the canvas “{}”",
 }
 
-_Text = Field(max_length=20_000, description="Markdown; headings to level 3, no images.")
+_Text = Field(
+    max_length=20_000,
+    description="Markdown (**bold** for the asker's *bold*); headings to level 3, no images.",
+)
 
 
 @tool(

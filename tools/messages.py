@@ -27,8 +27,8 @@ _Channel = Field(min_length=1, max_length=80, description="Name or id of a chann
 _Text = Field(
     min_length=1,
     max_length=4_000,
-    description="The whole message, as Markdown. @Name and #channel, written as the asker did, mention "
-    "whom the asker mentioned; nobody else can be mentioned.",
+    description="The whole message, as Markdown: what the asker wrote as *bold* is **bold**. @Name and "
+    "#channel, written as the asker did, mention whom the asker mentioned; nobody else can be mentioned.",
 )
 _Thread = Field(description="To answer in a thread there: ts of its first message.")
 

@@ -50,6 +50,7 @@ def thread(**said: str) -> Thread:
         ("tell #sales that Lunch at noon", "post_message", {"text": "Lunch at noon"}, "posted"),
         ("post “hi and #bye” in #general", "post_message", {"channel": "#general", "text": "hi and #bye"}, "posted"),
         ("post in #general: see #help and #dev!", "post_message", {"text": "see #help and #dev!"}, "posted"),
+        ("post '*bold* ~old~ 2*3*4 `*a*`' in #general", "post_message", {"text": "**bold** ~~old~~ 2*3*4 `*a*`"}, "posted"),
         ("send a message to #general saying hello there", "post_message", {"channel": "#general", "text": "hello there"}, "posted"),
         ("announce in <#C0123ABCD|x> that we ship", "post_message", {"channel": "C0123ABCD", "text": "we ship"}, "posted in **that channel**"),
         ("set a reminder for tomorrow at 9 to call Ben", "schedule_prompt", {"text": "Reminder: call Ben"}, "at 09:00"),
@@ -63,6 +64,8 @@ def thread(**said: str) -> Thread:
         ("remind me every weekday at 9 to stretch", "schedule_prompt", {"cron": "0 9 * * MON-FRI"}, "It is scheduled"),
         ("make a canvas “Launch plan” in #sales: Ship in May. Tell everybody.", "create_canvas",
          {"title": "Launch plan", "text": "Ship in May.\n\nTell everybody.", "channel": "sales"}, f"[Launch plan]({URL}) is made"),
+        ("add to the canvas: *buy* cake", "edit_canvas", {"text": "**buy** cake"}, "I added"),
+        ("make a canvas “L”: *Ship* it.", "create_canvas", {"text": "**Ship** it."}, "is made"),
         ("add to the canvas: buy cake", "edit_canvas", {"change": "append", "text": "buy cake"}, "I added “buy cake”"),
         ("replace May by June in the canvas", "edit_canvas",
          {"section": "- Ship in May", "text": "- Ship in June"}, "“Ship in June” stands now where “Ship in May” was"),
@@ -71,7 +74,7 @@ def thread(**said: str) -> Thread:
 async def test_what_is_said_plainly_is_done(
     text: str, tool: str, given: dict[str, str], said: str
 ) -> None:
-    """Exactly as it was said, at the asker's own time, and told in words."""
+    """Exactly as it was said, bold as bold, at the asker's own time, and told in words."""
     told = await thread().ask(text)
     assert {name: told.given(tool)[name] for name in given} == given
     assert said in told.answer["summary"]

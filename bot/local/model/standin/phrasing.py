@@ -15,6 +15,8 @@ PLACE = re.compile(
     rf"(?P<channel>{CHANNEL})|\b(?:this|the) (?P<here>channel|thread|conversation|discussion)\b",
     re.IGNORECASE,
 )
+_BOLD = re.compile(r"(?<![\w*`])\*(?=[^\s*])([^*\n]*[^\s*])\*(?![\w*`])")
+_STRUCK = re.compile(r"(?<![\w~`])~(?=[^\s~])([^~\n]*[^\s~])~(?![\w~`])")
 _ID = re.compile(r"<#([A-Z0-9]+)")
 _LEAD = re.compile(LEAD, re.IGNORECASE)
 _TAIL = re.compile(rf"{TAIL}$", re.IGNORECASE)
@@ -91,6 +93,11 @@ def in_quotes(name: str) -> str:
     ends none."""
     inside = r"(?<=[\"“])[^\"“”]+|(?<=['‘])(?:[^'’]|['’](?=\w))+"
     return rf"[\"“'‘](?P<{name}>{inside})[\"”'’]"
+
+
+def as_markdown(text: str) -> str:
+    """What a person wrote with Slack's marks, as what tools take: *bold* as **bold**."""
+    return _STRUCK.sub(r"~~\1~~", _BOLD.sub(r"**\1**", text))
 
 
 def unquoted(text: str) -> str:

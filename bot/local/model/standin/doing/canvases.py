@@ -6,11 +6,11 @@ import re
 
 from ..findings import Findings
 from ..outputs import Document, failed, not_done, parse_document, reason
-from ..phrasing import CHANNEL, channel_of, in_quotes, phrase, unquoted
+from ..phrasing import CHANNEL, as_markdown, channel_of, in_quotes, phrase, unquoted
 from ..talk.directory import FILE
 from ..texts.passages import cut
 from ..view import View
-from ..words import sentences, shortened
+from ..words import SENTENCE_END, sentences, shortened
 
 _OF = rf"(?:,? (?:in|of|for) (?P<channel>{CHANNEL}))?"
 _THE = r"(?:the|this|that|our) canvas"
@@ -120,7 +120,7 @@ def _last(view: View) -> tuple[str, str]:
 def _body(said: str | None) -> tuple[str, str]:
     """The text that was given, or an outline, and what is said of it."""
     if said:
-        lines = sentences(said)
+        lines = [line.strip() for line in SENTENCE_END.split(as_markdown(said)) if line.strip()]
         number = "one line" if len(lines) == 1 else f"{len(lines)} lines"
         return "\n\n".join(lines), f"It holds your text, in {number}."
     text = "\n\n".join(f"## {heading}\n\nTo be filled in." for heading in OUTLINE)
@@ -140,7 +140,7 @@ def _edit(view: View, found: Findings, asked: re.Match[str]) -> None:
     if opened is None:
         return
     head, document = opened
-    change, section, text = "append", "", unquoted(given["text"] or "")
+    change, section, text = "append", "", as_markdown(unquoted(given["text"] or ""))
     told = f"I added “{cut(text)}” at the end of it."
     if asked.re in REPLACE:
         old = unquoted(given["old"] or "")

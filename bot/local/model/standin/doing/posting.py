@@ -6,7 +6,7 @@ import re
 
 from ..findings import Findings
 from ..outputs import not_done
-from ..phrasing import CHANNEL, channel_of, in_quotes, phrase, shown_channel
+from ..phrasing import CHANNEL, as_markdown, channel_of, in_quotes, phrase, shown_channel
 from ..view import View
 from . import pending
 from .moments import ONCE, has_passed, in_words, moment, no_time, now
@@ -84,9 +84,8 @@ def _send(view: View, found: Findings, asked: re.Match[str]) -> None:
     """Now or at the time that was said."""
     given = asked.groupdict()
     name = channel_of(given["channel"])
-    text = (
-        _last(view) if given.get("last") else given.get("text") or given.get("said") or ""
-    ).strip()
+    words = as_markdown(given.get("text") or given.get("said") or "")
+    text = (_last(view) if given.get("last") else words).strip()
     if not text:
         found.summary = f"Nothing was posted, as there is no answer to post yet. Say what: `post 'We ship today' in {name}`."
     elif asked.re is WAYS[-1] and DESCRIBED.match(text):
