@@ -145,6 +145,7 @@ def _answered(
     answered = state.go(
         Transition.BLOCKED if blocked else transition,
         turn=state.turn - blocked,  # a hook's objection costs the model no turn
+        sent_back=state.sent_back + blocked,
         parent=response.id,
         pending=items,
         links=tuple(links),

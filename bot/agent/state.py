@@ -51,6 +51,7 @@ class LoopState(BaseModel):
 
     `parent` and `pending` are the chain: the last response whose calls are all answered by
     `pending`, and what the next request sends. They are valid together at every instant (B2).
+    `sent_back` counts the results that hooks did not take, which cost no turn (H4).
     `closing` is set once a guard has tripped: the next call is the last. `malformed` and
     `failed_turns` count consecutive trouble (G3). `links` are addresses that tools brought in.
     `fallback` counts the models given up. `overflowed` and `parent_missed` are set once the remedy
@@ -65,6 +66,7 @@ class LoopState(BaseModel):
     version: int = 1
     transition: Transition = Transition.STARTED
     turn: int = 0
+    sent_back: int = 0
     parent: str | None = None
     pending: tuple[Item, ...] = ()
     acquired: tuple[str, ...] = ()

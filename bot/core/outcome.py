@@ -55,7 +55,8 @@ class Silence(StrEnum):
 
 class Totals(BaseModel):
     """What a run took. Tokens as the model service bills them; `cost` in US dollars, None when
-    the model's price is unknown; `seconds` from the request's arrival to its end, without
+    the model's price is unknown; `turns` are all that were taken, those that cost none (H4) too;
+    `seconds` from the request's arrival to its end, without
     those in which people had to decide."""
 
     model_config = ConfigDict(frozen=True)

@@ -41,7 +41,7 @@ async def outcome_of(
         note=explain(ended.stop_reason, ended.error, done, result=ended.result is not None),
         totals=Totals(
             model=context.model,
-            turns=state.turn,
+            turns=state.turn + state.sent_back,
             tool_calls=state.tool_calls,
             input_tokens=state.usage.input_tokens,
             cached_tokens=state.usage.cached_tokens,

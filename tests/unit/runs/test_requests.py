@@ -87,3 +87,4 @@ async def test_going_deeper_sends_the_first_result_back(stores: Stores) -> None:
     assert deep.result is not None
     assert deep.result["summary"] not in ("Answer 0.", "Answer 1.")
     assert "more depth is wanted" in bot.said(1)[-1]
+    assert deep.totals.turns == len(bot.api.requests) - plain.totals.turns

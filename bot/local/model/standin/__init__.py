@@ -16,7 +16,7 @@ from ..request import ModelRequest
 from .conversation import COMPLETE, LONGEST, Turn, in_common, with_more
 from .doing import schedules
 from .doing.amending import amended
-from .findings import SUM, Findings, NoFigure
+from .findings import SUM, Findings, NoValue
 from .intents import INTENTS, Intent
 from .view import Missing, Need, OutOfTurns, View
 from .wishes import follow, wished
@@ -147,8 +147,8 @@ def _finish(view: View, found: Findings) -> Reply:
     follow(wished(view.request, view.turn.author), found)
     try:
         arguments = found.arguments(tool.get("parameters") or {})
-    except NoFigure as missing:
-        return text(f"{found.summary}\n\nMy rules found no number for “{missing}”.")
+    except NoValue as missing:
+        return text(f"{found.summary}\n\nMy rules found no value for “{missing}”.")
     thought = "I have what I need and write the answer." if found.confidence != "low" else (
         "I cannot do more, so I say what I have and what is missing."
     )  # fmt: skip

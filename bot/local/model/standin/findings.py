@@ -19,8 +19,8 @@ EXAMPLES = ("What can you do?", SUM, "Which tables are in the database?")
 """Questions for somebody who has not asked one yet."""
 
 
-class NoFigure(Exception):
-    """A form wants nothing but numbers, and none was found: better no answer than an invented one."""
+class NoValue(Exception):
+    """Nothing was found for this part of a form: better no answer than an invented one."""
 
 
 @dataclass
@@ -93,11 +93,8 @@ class Findings:
 
     def arguments(self, schema: Schema) -> dict[str, Any]:
         """Everything the schema asks for: by the names of its properties, else by their types. Raises
-        NoFigure."""
+        NoValue."""
         definitions, properties = schema.get("$defs", {}), schema.get("properties", {})
-        numbers = [name for name, part in properties.items() if part.get("type") in NUMBERS]
-        if numbers and len(numbers) == len(properties) and self.figure is None:
-            raise NoFigure(numbers[0])
         return {name: self._property(name, part, definitions) for name, part in properties.items()}
 
     def _property(self, name: str, schema: Schema, definitions: dict[str, Any]) -> Any:
@@ -109,6 +106,8 @@ class Findings:
             value = self.figure
         if value is None and nullable(schema):
             return None
+        if value is None and shapes[0].get("type") not in ("object", "array"):
+            raise NoValue(name)
         return _shaped(value, shapes[0], definitions)
 
     def _named(self, name: str) -> Any:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
 from ..findings import Findings
 from ..outputs import failed, reason
 from ..phrasing import phrase
 from ..view import View
-from ..words import listed, shown
+from ..words import listed
 
 _N = r"(\d++(?:\.\d++)?)"
 _RATE = rf"{_N} ?(?:%|per ?cent)(?: (?:vat|tax))?"
@@ -41,6 +42,9 @@ GOES_ON = phrase(
     r"(?P<share>\d[\d.]*) ?%|(?P<sign>plus|minus|times|divided by|[-+*/×÷]) ?(?P<by>\d[\d,.]*)"
 )
 """Another share of the same, or what is to be done with the result before."""
+
+
+MOST_DECIMALS = 6  # that are told; more are rounded
 
 
 def is_asked(view: View) -> bool:
@@ -94,7 +98,7 @@ def answer(view: View, found: Findings) -> None:
             found.lower(f"{_readable(code)}: {reason(output).partition('. ')[0]}", "low")
             return
         result = output.strip().splitlines()[0].removeprefix("result: ")
-        found.summary = _told(code, shown(result))
+        found.summary = _told(code, result)
         found.figure = _figure(result)
         found.source("Calculator", None, f"The result of {_readable(code)}.")
 
@@ -107,13 +111,25 @@ def _figure(result: str) -> float | None:
     return int(number) if number.is_integer() else number
 
 
-def _told(code: str, result: str) -> str:
+def _told(code: str, output: str) -> str:
     """The result as an equation, or as a sentence about a list of numbers."""
+    result, is_exact = _in_full(output)
     named = re.fullmatch(r"(mean|median|max|min)\((.+)\)", code)
     if named is None:
-        return f"{_readable(code)} = **{result}**"
+        return f"{_readable(code)} {'=' if is_exact else '≈'} **{result}**"
     what = {"mean": "average", "max": "maximum", "min": "minimum"}.get(named[1], named[1])
-    return f"The {what} of {listed(named[2].split(', '))} is **{result}**"
+    about = "" if is_exact else "about "
+    return f"The {what} of {listed(named[2].split(', '))} is {about}**{result}**"
+
+
+def _in_full(output: str) -> tuple[str, bool]:
+    """The calculator's number as people read it, and whether that is all of it."""
+    value = Decimal(output)
+    figure = f"{value:,f}"
+    decimals = len(figure.partition(".")[2])
+    if decimals <= MOST_DECIMALS:
+        return figure + "0" * (decimals == 1), True
+    return (f"{value:,.2f}" if abs(value) >= 1 else f"{float(value):.4g}"), False
 
 
 def _readable(code: str) -> str:
