@@ -140,7 +140,7 @@ async def test_a_heading_is_answered_with_what_stands_under_it() -> None:
     thread = Thread()
     thread.outputs["read_file"] = [await document(thread, "a.pdf", text)]
     ended = (await thread.ask("when can it be terminated?", "a.pdf")).answer
-    assert ended["summary"] == "a.pdf says under “Termination”:"
+    assert ended["summary"] == "a.pdf says: “Termination”, and under it:"
     assert ended["key_points"] == ["“Either party may end it in 90 days.”"]
     assert ended["sources"][0]["supports"] == "The passages quoted, on page 1."
     risks = (await thread.ask("list the risks")).answer

@@ -180,7 +180,7 @@ async def test_a_heading_is_quoted_with_what_stands_under_it() -> None:
     text = "# Release notes\n## 2.4\n- Dark mode\n- Login on Safari\n## 2.3\n- Faster search"
     thread.outputs["read_file"] = [f"handle: doc_1 · 6 lines · source: notes.md\n\n{text}"]
     told = await thread.ask("what is new in 2.4?", "notes.md")
-    assert told.answer["summary"] == "notes.md says under “2.4”:"
+    assert told.answer["summary"] == "notes.md says: “2.4”, and under it:"
     assert told.answer["key_points"] == ["“Dark mode”", "“Login on Safari”"]
 
 

@@ -397,7 +397,7 @@ def test_it_knows_tools_that_are_only_named() -> None:
             "I will remember “our fiscal year starts in July” in direct messages",
         ),
         (
-            "what do you remember about me?",
+            "what do you remember of me?",
             "recall",
             {},
             "Nothing is remembered here.",

@@ -100,12 +100,21 @@ async def test_a_draft_follows_the_instruction(thread: Thread) -> None:
     assert "[say no, kindly]" in ended.answer["draft"]
 
 
+async def test_one_action_item_is_no_first_of_several() -> None:
+    thread = Thread()
+    thread.said("Ada Lovelace", "I'll book the room by Friday.")
+    ended = await told(thread, "ActionItems", "List the action items of this thread.")
+    due = "It is due on **Friday, 27 November**"
+    assert ended.answer["summary"] == f"I found 1 action item. {due}: Book the room."
+
+
 async def test_what_a_message_does_not_say_its_thread_may(thread: Thread) -> None:
     """ "Ask about this" is often asked of the first message of a discussion."""
     quoted = "Shall we launch the shop on Monday?"
     ended = await thread.ask("Who fixes the login page?", quoted=quoted)
     assert ended.names == ["read_thread"]
-    assert "Ben Okafor: The login page fails on Safari." in ended.answer["summary"]
+    assert ended.answer["summary"] == "Ben Okafor: “The login page fails on Safari.”"
+    assert ended.answer["sources"][0]["url"] == "https://slack.example/1.0"
     ended = await thread.ask("What about the zebra?", quoted="Nothing of it here.")
     assert "The thread" not in str(ended.answer["sources"])
 

@@ -70,7 +70,11 @@ class Findings:
 
     def puzzled(self, knows: Callable[[str], bool]) -> None:
         """No rule fits: say what this is, and what there are tools for."""
-        more = {"list_databases": "the database", "calculate": "sums and times"}
+        more = {
+            "list_databases": "the database",
+            "recall": "what I am to remember",
+            "calculate": "sums and times",
+        }
         known = ", ".join(told for tool, told in more.items() if knows(tool))
         self.summary = (
             f"I cannot answer this. I am {STAND_IN}: all I know is what its tools read, as files and "

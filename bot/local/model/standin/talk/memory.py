@@ -17,7 +17,7 @@ REMEMBER = phrase(
     rf"(?P<text>.+?)(?: {_WHOM.format('also')})?"
 )
 RECALL = phrase(
-    r"what(?:['’]s| is| do you| have you) (?:remember(?:ed)?|known?)(?: about (?:me|us|this channel)| here)?"
+    r"what(?:['’]s| is| do you| have you) (?:remember(?:ed)?|known?)(?: (?:about|of) (?:me|us|this channel)| here)?"
 )
 FORGET_ALL = phrase(r"forget (?:everything|all)(?: (?:that )?you (?:know|remember)(?: about me)?)?")
 FORGET = phrase(r"forget (?:that |about )?(?P<what>[^.;!?\n]+?)")

@@ -107,9 +107,9 @@ def _list(found: Findings, messages: list[Said]) -> None:
         return
     found.summary = f"I found {len(items)} action item{'s' * (len(items) > 1)}."
     if items[0].due:
-        found.summary += f" The first is due on **{in_words(items[0].due)}**: {items[0].task}."
+        found.summary += f" {'The first' if items[1:] else 'It'} is due on **{in_words(items[0].due)}**: {items[0].task}."
     if orphans := sum(item.owner is None for item in items):
-        found.gaps.append(f"Nobody has taken on {orphans} of them.")
+        found.gaps.append(f"Nobody has taken on {f'{orphans} of them' if items[1:] else 'it'}.")
 
 
 def _draft(found: Findings, messages: list[Said], view: View) -> None:

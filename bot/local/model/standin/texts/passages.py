@@ -80,7 +80,7 @@ def quote_from(found: Findings, question: str, text: str, source: str) -> None:
         found.lower("Only words that the question shares with the text were looked for.", "low")
         return
     below = [] if more else _under(best, text)
-    said = f" under “{cut(best)}”:" if below else f": “{cut(best)}”"
+    said = f"“{cut(best)}”{', and under it:' * bool(below)}"
     found.points = [f"“{cut(sentence)}”" for sentence in more or below]
     if lacking or most * 2 < len(set(asked)) or WORKED_OUT.search(question):
         why = (
@@ -88,10 +88,10 @@ def quote_from(found: Findings, question: str, text: str, source: str) -> None:
             if lacking
             else f"I can only quote {_inside(source)}"
         )
-        found.summary = f"{why}. What comes closest{' stands' if below else ''}{said}"
+        found.summary = f"{why}. What comes closest: {said}"
         found.lower("The sentences share words with the question; I worked nothing out.", "low")
         return
-    found.summary = f"{source} says{said}"
+    found.summary = f"{source} says: {said}"
     found.lower("The sentences were chosen by the words they share with the question.")
 
 
@@ -128,7 +128,7 @@ def _under(heading: str, text: str) -> list[str]:
     end as sentences do, or are items of a list; none where it is no heading."""
     lines = [line for line in text.splitlines() if line.strip() and not PAGE_MARK.match(line)]
     at = next((n for n, line in enumerate(lines) if sentences(line) == [heading]), None)
-    if at is None or heading.endswith(ENDS):
+    if at is None or heading.endswith(ENDS) or ITEM.match(lines[at]):
         return []
     is_marked = lines[at].startswith("#")
     below: list[str] = []
