@@ -1,4 +1,7 @@
-"""The promise under kill -9: a real process, its own Redis, killed at one moment after another."""
+"""The promise under kill -9: a real process, its own Redis, killed at one moment after another.
+
+`test_windows.py` dies at failpoints; nothing in the process helps to die here.
+"""
 
 from __future__ import annotations
 
@@ -32,12 +35,9 @@ def after(methods: str, count: int, **containing: str) -> Callable[[Deployment, 
 
 
 MOMENTS: dict[str, Callable[[Deployment, int], bool]] = {
-    "delivered, not yet looked at": lambda bot, before: True,
     "taken in": after("users.info", 1),
-    "status shown": after("assistant.threads.setStatus", 1),
     "message posted": after("chat.postMessage chat.startStream", 1),
     "model asked": lambda bot, before: bool(bot.api.requests),
-    "model asked again": lambda bot, before: len(bot.api.requests) > 1,
     "answer posted": after("chat.update", 1, text="Two."),
 }
 
