@@ -10,14 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
-from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
+from bot.core.markdown import MAX_NESTING, parser
 from bot.core.mentions import Mention
 from bot.slack.render.links import Code, Link, LinkGate, Piece, Text
 
-_MAX_NESTING = 40
 _SPECIAL = re.compile(
     r"[\\`*\[\]~|]"  # always
     r"|(?<!\w)_|_(?!\w)"  # not inside a word
@@ -28,20 +27,14 @@ _BACKTICKS = re.compile(r"^(?:%60)+|(?:%60)+$")
 _LINE_START = re.compile(r"^(\s*)(#{1,6}(?=\s|$)|[-+=>](?=\s|$)|-{3,}|={2,}|\d{1,9}[.)](?=\s|$))")
 
 
-def _parser() -> MarkdownIt:
-    options = {"html": False, "maxNesting": 2 * _MAX_NESTING}
-    # Autolinks stay text: the gate knows them in Markdown's and in Slack's notation alike.
-    parser = MarkdownIt("commonmark", options).enable(["table", "strikethrough"])
-    return parser.disable("autolink")
-
-
-_PARSER = _parser()
+# Autolinks stay text: the gate knows them in Markdown's and in Slack's notation alike.
+_PARSER = parser().disable("autolink")
 
 
 def safe_blocks(text: str, gate: LinkGate) -> list[str]:
     """The top-level pieces of a Markdown text, each written anew and safe to post."""
     tokens = _PARSER.parse(text)
-    if any(token.level >= _MAX_NESTING for token in tokens):
+    if any(token.level >= MAX_NESTING for token in tokens):
         return [_text(line, gate) for line in text.split("\n") if line.strip()]
     writer = _Writer(gate)
     written = [writer.write(node) for node in SyntaxTreeNode(tokens).children]

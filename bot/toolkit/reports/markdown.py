@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
+from bot.core.markdown import MAX_NESTING, parser
 from bot.toolkit.reports.blocks import (
     Alignment,
     Block,
@@ -25,20 +25,17 @@ from bot.toolkit.reports.blocks import (
     Text,
 )
 
-_MAX_NESTING = 40
 _DEEPEST = 6
 """Lists and quotes within each other that a page has room for."""
 _ALIGNMENTS: dict[str, Alignment] = {"text-align:right": "end", "text-align:center": "center"}
 
-_PARSER = MarkdownIt("commonmark", {"html": False, "maxNesting": 2 * _MAX_NESTING}).enable(
-    ["table", "strikethrough"]
-)
+_PARSER = parser()
 
 
 def blocks_of(markdown: str) -> tuple[Block, ...]:
     """The blocks of a text in CommonMark with tables and ~~struck out~~ words."""
     tokens = _PARSER.parse(markdown)
-    if any(token.level >= _MAX_NESTING for token in tokens):  # the parser leaves out what is deeper
+    if any(token.level >= MAX_NESTING for token in tokens):  # the parser leaves out what is deeper
         lines = (line.strip() for line in markdown.split("\n"))
         return tuple(Paragraph(runs=(Run(text=line),)) for line in lines if line)
     return tuple(_blocks(SyntaxTreeNode(tokens), 0))

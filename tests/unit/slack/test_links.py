@@ -129,6 +129,25 @@ def test_markup_is_written_anew_without_changing_what_it_says():
     assert READER.render(safe_markdown(text, GATE)) == READER.render(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("Sizes 2*3*4 and 10*20, a*b + c*d", "Sizes 2*3*4 and 10*20, a*b + c*d"),
+        ("x**2 + y**2, *API*s", "x**2 + y**2, *API*s"),
+        ("5*[a](https://evil.example)*2", "5*a (evil.example)*2"),
+    ],
+)
+def test_signs_inside_words_stay_signs(text, read):
+    """A product is no emphasis: what people approve or read must not lose its asterisks."""
+    assert re.sub(r"<.*?>", "", READER.render(safe_markdown(text, GATE))).strip() == read
+
+
+def test_a_part_of_a_word_may_be_bold():
+    assert safe_markdown("straw**berr**y, 这是**重点**内容", GATE) == (
+        "straw**berr**y, 这是**重点**内容"
+    )
+
+
 MARKUP = st.lists(
     st.sampled_from(
         ["[", "]", "(", ")", "<", ">", "|", "`", "```", "*", "**", "_", "!", "\\", "&#58;", "\n",

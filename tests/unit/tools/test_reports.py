@@ -168,13 +168,13 @@ async def test_odd_texts_make_a_file(artifacts: MemoryArtifacts, name: str) -> N
         wide,
         "* \n* \n\n#\n\n|a|\n|-|\n",
         "# " + "long heading " * 60,
-        "99. ninety-nine\n\n0. zero",
+        "99. ninety-nine\n\n0. zero\n\n2*3*4",
         "```\n" + "y" * 3_000 + "\n```",
         "[](https://x.example) ![]() <b>bold</b> &amp; ***~~all~~***  \nnext",
     ]
     data = await shared(name, "\n\n".join(odd), artifacts)
     said = letters(data) if name.endswith("pdf") else opened(data)[1]
-    for part in ("ok", "deep", "ninety-nine", "next", "17"):
+    for part in ("ok", "deep", "ninety-nine", "2*3*4", "next", "17"):
         assert part in said
     too_deep = await shared(name, "> " * 90 + "deepest", artifacts)
     assert "deepest" in (letters(too_deep) if name.endswith("pdf") else opened(too_deep)[1])
