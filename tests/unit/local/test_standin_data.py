@@ -142,6 +142,12 @@ async def test_labels_stay_as_they_are_written_and_months_in_their_order(thread:
     assert [row[0] for row in drawn.answer["table"]["rows"]] == ["2025-12", "2026-01", "2026-02"]
 
 
+async def test_what_some_have_in_common_is_not_added_up(thread: Thread) -> None:
+    told = await thread.ask("How many different products are there by region?", "sales.csv")
+    assert "different values in product" in told.answer["summary"]
+    assert not any("together" in point for point in told.answer["key_points"])
+
+
 async def test_who_is_answered_with_a_name(thread: Thread) -> None:
     """ "Who sold most" is not answered with a figure alone."""
     thread.outputs["read_file"] = [

@@ -80,6 +80,8 @@ ANSWERED = [
     ("How much did we make in Q3?", "in Q3 is **91,152**"),
     ("Which tickets are urgent?", "My rules do not know “urgent”"),
     ("How many orders came in on weekends?", "**230** orders on Saturdays and Sundays"),
+    ("How many orders per month are in the database, as a line chart?", "from **72** in January"),
+    ("How many orders are in the database per region?", "**312**"),
     ("revenue in week 23 in the database", "in week 23 is **8,502.50**"),
 ]
 

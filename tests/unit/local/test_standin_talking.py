@@ -327,8 +327,8 @@ CHANNEL = (
     "[2026-11-21 09:00] Ben Okafor: I still need the date from the warehouse. (1 replies) (link: https://slack.example/1)"
 )
 REPLIES = (
-    "2 messages\n[2026-11-21 08:00 UTC] Ben Okafor: I still need the date from the warehouse.\n"
-    "[2026-11-21 08:05 UTC] Chloe Martin: I'll call the warehouse tomorrow."
+    "2 messages · times in Europe/Berlin\n[2026-11-21 09:00] Ben Okafor: I still need the date from the warehouse.\n"
+    "[2026-11-21 09:05] Chloe Martin: I'll call the warehouse tomorrow."
 )
 
 

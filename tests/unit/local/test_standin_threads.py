@@ -199,7 +199,8 @@ async def test_tasks_are_known_as_people_write_them(
 async def test_a_channel_that_could_not_be_read_is_not_told_to_be_empty() -> None:
     thread = Thread()
     refused = "That conversation is private, and others read this thread. Say that you can look."
-    thread.outputs["read_channel"] = [refused]
-    answer = (await thread.ask("what was decided in #finance?")).answer
-    assert answer["summary"].startswith("I could not read #finance: That conversation is private")
-    assert "nobody" not in answer["summary"]
+    for question in ("what was decided", "what is discussed", "when is the launch"):
+        thread.outputs["read_channel"] = [refused]
+        answer = (await thread.ask(f"{question} in #finance?")).answer
+        assert answer["summary"].startswith("I could not read #finance: That conversation is")
+        assert "nobody" not in answer["summary"]

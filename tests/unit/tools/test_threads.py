@@ -10,6 +10,7 @@ from bot.core.errors import ToolError
 from bot.core.request import FileRef
 from bot.toolkit import ThreadMessage
 from tests.support.conversation import MemoryConversation, asked
+from tools.directory import read_linked_thread
 from tools.threads import read_channel, read_thread
 
 DAY = datetime(2026, 11, 20, 13, 3, tzinfo=UTC)
@@ -34,7 +35,12 @@ async def test_a_thread_is_read_in_the_askers_time(talk: MemoryConversation) -> 
         "[2026-11-20 14:03] Ada: Look\n  at this (files: x.csv F123) (link: https://slack.example/p1)\n"
         "[2026-11-20 15:03] Bo: Budget is 5k (3 replies)"
     )
+    with asked(time_zone="Europe/Berlin"):
+        linked = await read_linked_thread("https://slack.example/p1", talk)
     assert [source.url for source in result.sources] == ["https://slack.example/p1"]
+    assert linked.content.startswith(
+        "2 messages · times in Europe/Berlin\n[2026-11-20 14:03] Ada: "
+    )
 
 
 async def test_a_full_page_says_how_to_get_older_ones(talk: MemoryConversation) -> None:

@@ -17,6 +17,7 @@ PLACE = re.compile(
 )
 _BOLD = re.compile(r"(?<![\w*`])\*(?=[^\s*])([^*\n]*[^\s*])\*(?![\w*`])")
 _STRUCK = re.compile(r"(?<![\w~`])~(?=[^\s~])([^~\n]*[^\s~])~(?![\w~`])")
+_IN_PLACE = re.compile(r"(?:\s+(?:in|of|from|on))?\s*(?:#|\bhere\b)")
 _ID = re.compile(r"<#([A-Z0-9]+)")
 _LEAD = re.compile(LEAD, re.IGNORECASE)
 _TAIL = re.compile(rf"{TAIL}$", re.IGNORECASE)
@@ -60,6 +61,11 @@ class Sentence:
     words: str
     channel: str | None = None
     here: str = ""
+
+    @property
+    def rest(self) -> str:
+        """The words without the place, or one that is told by "here"."""
+        return _IN_PLACE.sub("", self.words).strip(" ,")
 
 
 ANYWHERE = Sentence("")

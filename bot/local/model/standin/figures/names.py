@@ -105,12 +105,9 @@ def name_all(text: str, table: Table, day: str) -> Named:
     source = "|".join(
         re.escape(each) for each in (table.source, sheet_of(table)) if each and table.handle
     )
-    text = re.sub(
-        rf"{OF_SOURCE}(?:{WHOLE}|(?:the )?(?:sheet |file )?(?:{source or WHOLE})(?: sheet)?)(?![\w.])",
-        " ",
-        text,
-        flags=re.IGNORECASE,
-    )
+    place = rf"{OF_SOURCE}(?:{WHOLE}|(?:the )?(?:sheet |file )?(?:{source or WHOLE})(?: sheet)?)(?![\w.])"
+    text = re.sub(rf"(\b(?:are|is|were|was) ){place}", r"\1there ", text, flags=re.IGNORECASE)
+    text = re.sub(place, " ", text, flags=re.IGNORECASE)
     text = apart(absolute(plain(text), day))
     text = re.sub(r"\bwhat['’]?s\b", "what is", text, flags=re.IGNORECASE)
     text = re.sub(r"['’]s\b", "", text.replace("&gt;", ">").replace("&lt;", "<"))

@@ -26,7 +26,7 @@ WORDS = {
     "SUPER": rf"(?:{HIGH}|{LOW})",
     "SOLD": (
         r"(?:(?:did|do|have|has|does) (?:we|you|the company) (?:have|had|make|made|sell|sold|earn(?:ed)?|get|got|take|taken)|"
-        r"(?:is|are|was|were|have been) (?:there|sold|made|placed|ordered)|(?:there|sold|made|earned|placed|in total|overall|altogether|came in|come in|(?:are|is|were|was)(?= \Z))) "
+        r"(?:is|are|was|were|have been) (?:there|sold|made|placed|ordered)|(?:there|sold|made|earned|placed|in total|overall|altogether|came in|come in)) "
     ),
 }
 SIGN = re.compile(r"\{(?P<letters>[A-Z]+)(?P<several>\+)?(?::(?P<name>\w+))?\}")

@@ -203,7 +203,8 @@ def _has_parts(result: Table, statement: Statement, query: Query) -> bool:
     """Whether the figures make up a whole, and all of them are there."""
     total = sum(group.value for group in groups_of(result, query))
     whole = len(result.rows) >= result.total and not (query.limit or query.having) and total > 0
-    return whole and statement.what.startswith(("total", "number"))
+    counts = not statement.what.startswith("number of different")  # which has some more than once
+    return whole and counts and statement.what.startswith(("total", "number"))
 
 
 def _tell_ranked(

@@ -6,7 +6,7 @@ import re
 
 from ..doing.moments import DAYS
 from ..findings import Findings
-from ..phrasing import ANYWHERE, phrase
+from ..phrasing import phrase, sentence, shown_channel
 from ..texts.passages import cut
 from ..view import View
 from ..words import content, has, sentences, stem, tokens
@@ -25,30 +25,39 @@ MOST_WORDS = 5
 
 def is_asked(view: View) -> bool:
     """Whether this thread or its channel may hold the answer."""
-    asked = QUESTION.fullmatch(view.text)
-    in_channel = view.turn.place.startswith("#") and view.knows("read_channel")
+    place = sentence(view.text)
+    asked = QUESTION.fullmatch(place.rest)
+    in_channel = view.turn.place.startswith("#") or place.words.count("#") == 1
     if asked is None or view.turn.files or view.turn.quoted or not in_channel:
         return False
-    return 0 < len(content(asked["rest"])) <= MOST_WORDS
+    return view.knows("read_channel") and 0 < len(content(asked["rest"])) <= MOST_WORDS
 
 
 def answer(view: View, found: Findings) -> None:
     """What somebody wrote; where nobody did, that no rule fits."""
-    if not told(view, found):
-        found.puzzled(view.knows)
-        found.gaps.append(
-            f"I found no sentence in this thread or {view.turn.place} that has all words of it."
-        )
+    if told(view, found):
+        return
+    if found.gaps:
+        found.summary = found.gaps.pop()
+        return
+    found.puzzled(view.knows)
+    channel = sentence(view.text).channel
+    where = shown_channel(channel) if channel else f"this thread or {view.turn.place}"
+    found.gaps.append(f"I found no sentence in {where} that has all words of it.")
 
 
 def told(view: View, found: Findings) -> bool:
-    """Whether a sentence has every word of the question; the latest is quoted as its author wrote it."""
-    asked = QUESTION.fullmatch(view.text)
-    for talk in talks(view, ANYWHERE):
+    """Whether a sentence has every word of the question; the latest is quoted as its author wrote it. A
+    channel that was named and cannot be read is a gap."""
+    place = sentence(view.text)
+    asked = QUESTION.fullmatch(place.rest)
+    for talk in talks(view, place):
+        if talk.refused and place.channel:
+            found.gaps.append(f"I could not read {talk.place}: {talk.refused}")
         for message in reversed(talk.messages):
-            for sentence in reversed(sentences(message.text)):
-                if asked and _tells(asked, sentence):
-                    _quote(found, talk.place, message, sentence)
+            for said in reversed(sentences(message.text)):
+                if asked and _tells(asked, said):
+                    _quote(found, talk.place, message, said)
                     return True
     return False
 

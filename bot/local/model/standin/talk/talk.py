@@ -19,7 +19,6 @@ from .outcomes import decided, of_topic, unanswered
 from .said import Said, of_days
 from .todo import KNOWN_BY, items_of, told
 
-PLACE = re.compile(r"(?:\s+(?:in|of|from|on))?\s*(?:#|\bhere\b)")
 LATELY = re.compile(r"\s+(?:lately|recently)$", re.IGNORECASE)
 DAYS = re.compile(r"\s+(today|yesterday|this week|last week)$", re.IGNORECASE)
 _WHICH = r"(?:(?:what|which|list|extract)(?: are)?(?: the)?|are there) (?:any )?"
@@ -33,7 +32,7 @@ FORMS = tuple(
         ("summary", r"(?:summari[sz]e|recap|sum up)(?: (?:it|this|that|everything))?(?P<open> and list what is (?:still )?open)?|tl;?dr|catch me up"),
         ("summary", r"(?:give me |make )?(?:a )?(?:short |quick )?(?:summary|recap)(?: of (?:this|it))?"),
         ("summary", r"what(?:'s| is) (?:new|going on|about|this about)|what did I miss"),
-        ("summary", r"what (?:happened|was said|was discussed|did (?:people|everybody|everyone|we) (?:say|write|discuss|talk about))"),
+        ("summary", r"what (?:happened|(?:was|is|is being|has been) (?:said|discussed)|did (?:people|everybody|everyone|we) (?:say|write|discuss|talk about))"),
         ("decision", rf"what (?:was|is|has been|did we|have we) (?:decided?|agreed?){_TOPIC}"),
         ("decision", rf"{_WHICH}decisions(?: (?:are|were|there|made))*{_TOPIC}"),
         ("action item", rf"{_WHICH}(?:action items|to-?dos|next steps)(?: (?:are|there))*|who (?:does|has to do|should do|will do) what(?:,? (?:by|until) when)?"),
@@ -98,7 +97,7 @@ def _asked(view: View) -> Asked | None:
     place = sentence(view.text)
     if place.words.count("#") > 1:
         return None
-    words = LATELY.sub("", PLACE.sub("", place.words).strip(" ,"))
+    words = LATELY.sub("", place.rest)
     days = DAYS.search(words)
     words = DAYS.sub("", words) if view.turn.day else words
     for kind, form in FORMS:
