@@ -10,6 +10,7 @@ import asyncio
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -48,8 +49,20 @@ class Rows:
 
     @property
     def csv(self) -> str:
-        """The rows as CSV under a header."""
-        return csv_text(self.names, self.rows)
+        """The rows as CSV under a header; the times of a column in one form."""
+        columns = list(zip(*self.rows, strict=True))
+        evened = zip(*map(_in_one_form, columns), strict=True)
+        return csv_text(self.names, evened)
+
+
+def _in_one_form(cells: Sequence[Any]) -> Sequence[Any]:
+    """With the time also of midnight, where others of the column have one."""
+    texts = [cell_text(each) if isinstance(each, datetime) else "" for each in cells]
+    if all(" " not in text for text in texts):
+        return cells
+    return [
+        each.isoformat(sep=" ") if text else each for each, text in zip(cells, texts, strict=True)
+    ]
 
 
 def head_line(table: Artifact) -> str:

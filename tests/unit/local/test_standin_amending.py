@@ -139,6 +139,7 @@ async def test_a_follow_up_that_is_answered_again_goes_on_with_the_same() -> Non
         ("and make it a pie chart", "**North** has the highest total revenue"),
         ("sorry, by product please", "**Widget** has the highest total revenue"),
         ("only the South please", "The total revenue for South"),
+        ("only for 2025-01 please, as a pie chart", "**North** has the highest total revenue in"),
     ],
 )
 async def test_what_is_said_more_while_it_works_is_a_part_of_the_question(
@@ -150,3 +151,27 @@ async def test_what_is_said_more_while_it_works_is_a_part_of_the_question(
     told = await thread.ask(more)
     assert told.answer["summary"].startswith(summary)
     assert ("make_chart" in told.names) == ("pie" in more)
+
+
+@pytest.mark.parametrize(
+    ("first", "more", "declined"),
+    [
+        (message("revenue by region?", ("sales.csv",), ""), "only with a pony", "My rules do not know “pony”"),
+        (message("what is 6 * 7?", (), ""), "you are funny", "I cannot answer “you are funny”."),
+    ],
+)  # fmt: skip
+async def test_what_no_rule_takes_leaves_the_question_answered(
+    first: dict[str, Any], more: str, declined: str
+) -> None:
+    """And it is named: of the two, the question is not what cannot be answered."""
+    answered, other = (await Thread(items=[first]).ask(more)).answer["summary"].split("\n\n")
+    assert "North" in answered or "42" in answered
+    assert other.startswith(declined)
+
+
+async def test_what_was_said_more_is_a_part_of_what_the_next_question_goes_on_with() -> None:
+    thread = Thread()
+    thread.items.append(message("What is the revenue by region?", ("sales.csv",), ""))
+    await thread.ask("only in January")
+    told = await thread.ask("and by product?")
+    assert told.answer["table"]["caption"] == "Total revenue by product in January"

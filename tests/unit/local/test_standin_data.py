@@ -148,6 +148,29 @@ async def test_what_some_have_in_common_is_not_added_up(thread: Thread) -> None:
     assert not any("together" in point for point in told.answer["key_points"])
 
 
+async def test_times_with_a_zone_are_a_column_like_any_other(thread: Thread) -> None:
+    """Its type is three words more; the first rows are the first of the file, the latest are not."""
+    rows = [[1, "2026-05-04T15:00:00Z"], [2, "2026-01-02T00:00:00Z"], [3, "2026-11-03T01:00:00Z"]]
+    saved = await tables.save_rows(thread.artifacts, ["order_id", "created_at"], rows, name="o.csv")
+    with asked(""):
+        thread.outputs["read_file"] = [await tables.describe(thread.artifacts, saved)]
+    first = await thread.ask("list the first 2 rows", "o.csv")
+    assert first.answer["table"]["columns"] == ["order id", "created at"]
+    assert [row[0] for row in first.answer["table"]["rows"]] == ["1", "2"]
+    latest = await thread.ask("the latest order")
+    assert "2026-11-03 01:00" in latest.answer["summary"]
+
+
+async def test_a_chart_of_a_part_says_so(thread: Thread) -> None:
+    rows = [[f"a{n}", n] for n in range(60)]
+    saved = await tables.save_rows(thread.artifacts, ["place", "units"], rows, name="p.csv")
+    with asked(""):
+        thread.outputs["read_file"] = [await tables.describe(thread.artifacts, saved)]
+    thread.outputs["make_chart"] = [CHART]
+    told = await thread.ask("units by place as a bar chart", "p.csv")
+    assert "The chart shows the first 50 of 60." in told.answer["gaps"]
+
+
 async def test_who_is_answered_with_a_name(thread: Thread) -> None:
     """ "Who sold most" is not answered with a figure alone."""
     thread.outputs["read_file"] = [

@@ -96,6 +96,11 @@ async def test_what_cannot_be_run_says_why(
             "SELECT TIMESTAMPTZ '2026-01-02 03:04:05+01' AS t FROM {t} LIMIT 1",
             "2026-01-02 02:04:05+00",
         ),
+        (
+            "SELECT TIMESTAMP '2026-01-02' + (n - 1) * INTERVAL 1 HOUR AS t FROM {t}",
+            "\n2026-01-02 00:00:00\n2026-01-02 01:00:00",
+        ),
+        ("SELECT TIMESTAMP '2026-01-02' AS t FROM {t} LIMIT 1", "t\n2026-01-02"),
         ("SELECT * FROM {t} WHERE n > 5", "0 rows × 1 columns"),
         ("FROM {t} SELECT max(n) AS m", "m\n3"),
     ],
@@ -103,7 +108,8 @@ async def test_what_cannot_be_run_says_why(
 async def test_results_of_all_kinds_are_shown(
     artifacts: MemoryArtifacts, sql: str, shown: str
 ) -> None:
-    """Sums of integers are integers; nested values and time zones are text."""
+    """Sums of integers are integers; nested values and time zones are text; the times of a column
+    are in one form."""
     saved = await tables.save_rows(artifacts, ["n"], [[1], [2], [3]], name="n.csv")
     result = await query_table(sql.format(t=saved.handle), [saved.handle], artifacts)
     assert shown.replace("{{", "{").replace("}}", "}") in result.content

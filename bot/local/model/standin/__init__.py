@@ -16,13 +16,16 @@ from ..request import ModelRequest
 from .conversation import COMPLETE, LONGEST, Turn, in_common, with_more
 from .doing import schedules
 from .doing.amending import amended
-from .findings import SUM, Findings, NoValue
+from .figures.declining import DECLINED
+from .findings import PUZZLED, SUM, Findings, NoValue
 from .intents import INTENTS, Intent
 from .view import Missing, Need, OutOfTurns, View
 from .wishes import follow, wished
-from .words import has
+from .words import has, shortened
 
 MOST_STEPS = 15
+MOST_NAMED = 60
+"""Characters of a question that is named."""
 AND = re.compile(
     r",?\s+and (?:also |then )?(?=(?:what|which|who|when|where|how|remind)\b)", re.IGNORECASE
 )
@@ -44,15 +47,31 @@ class StandIn:
 
 def decide(view: View) -> Reply:
     """Go on with the skill that fits the question until it needs a call or is done."""
-    view.open = with_more(in_common(amended(view.turns, view.open)))
-    first, *more = view.open
+    apart = in_common(amended(view.turns, view.open))
+    texts = [turn.text for turn in apart]
+    view.open = with_more(apart)
     try:
-        found = _found(view, first)
-        for turn in more:
-            found.add(_found(view, turn))
+        found = _of_all(view)
+        if len(view.open) < len(apart) and found.summary.startswith(DECLINED):
+            for turn, said in zip(apart, texts, strict=True):
+                turn.text = said
+            view.open = apart
+            found = _of_all(view)
     except Need as need:
         return reasoning(need.thought, call(need.tool, need.arguments))
     return _finish(view, found)
+
+
+def _of_all(view: View) -> Findings:
+    """What there is to say of the turns that wait; of several it names the one that no rule fits."""
+    whole, *more = parts = [_found(view, turn) for turn in view.open]
+    for turn, part in zip(view.open, parts, strict=True):
+        if more and part.summary.startswith(PUZZLED):
+            named = f"I cannot answer “{shortened(turn.text, MOST_NAMED)}”."
+            part.summary = part.summary.replace(PUZZLED, named, 1)
+    for part in more:
+        whole.add(part)
+    return whole
 
 
 def _found(view: View, turn: Turn) -> Findings:

@@ -14,7 +14,7 @@ NEXT_MESSAGE = "\n\n---\n\n"
 MORE = re.compile(
     r"\W*(?:(?:and|but|also|please|(?P<instead>sorry|actually|no|rather))\W+)*(?P<more>"
     r"(?:(?:make|show|draw) (?:it|this|that) )?(?:(?:as|with|into) )?(?:an? )?(?:(?:bar|line|pie) )?(?:chart|graph)|"
-    r"(?:by|per|only|just|without|excluding) [\w ]{1,40})\W*",
+    r"(?:by|per|only|just|without|excluding) [\w ,-]{1,60})\W*",
     re.IGNORECASE,
 )
 """What is no question of its own, but more of the one before, or a part of it `instead`."""
@@ -150,6 +150,20 @@ def before_edit(earlier: list[Turn], turn: Turn) -> list[Turn]:
     first = (not each.again and " ".join(each.text.split()) for each in earlier)
     places = [at for at, text in enumerate(first) if said and text and text.startswith(said)]
     return earlier[: places[-1]] if places else earlier
+
+
+def answered_together(turns: list[Turn]) -> list[Turn]:
+    """The turns with the answer that several had in common, and what was said more of a question as a
+    part of it; those that wait, and those of which something was left undone, as they are."""
+    open_, gathered, group = open_turns(turns), list[Turn](), list[Turn]()
+    over = turns[: len(turns) - len(open_)]
+    for at, turn in enumerate(over):
+        group.append(turn)
+        if turn.is_over or over[at + 1 : at + 2] == [] or over[at + 1].edited:
+            is_undone = any(step.is_undone for each in group for step in each.steps)
+            gathered += group if is_undone else with_more(in_common(group))
+            group = []
+    return gathered + open_
 
 
 def in_common(waiting: list[Turn]) -> list[Turn]:

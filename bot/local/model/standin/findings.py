@@ -15,6 +15,7 @@ NUMBERS = ("number", "integer")
 CONFIDENCE = ("high", "medium", "low")
 STAND_IN = "the stand-in model of `bot dev`, which follows fixed rules"
 SUM = "What is 18% of 24,350?"
+PUZZLED = "I cannot answer this."
 EXAMPLES = ("What can you do?", SUM, "Which tables are in the database?")
 """Questions for somebody who has not asked one yet."""
 
@@ -77,7 +78,7 @@ class Findings:
         }
         known = ", ".join(told for tool, told in more.items() if knows(tool))
         self.summary = (
-            f"I cannot answer this. I am {STAND_IN}: all I know is what its tools read, as files and "
+            f"{PUZZLED} I am {STAND_IN}: all I know is what its tools read, as files and "
             f"tables, this conversation{f', {known}' if known else ''}."
         )
         self.follow_ups = list(EXAMPLES)

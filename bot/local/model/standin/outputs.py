@@ -15,6 +15,7 @@ HEAD = re.compile(
     re.M,
 )
 COLUMNS = re.compile(r"^columns: (.+)$", re.M)
+COLUMN = re.compile(r"(?P<name>.+?) (?P<kind>\S+ WITH TIME ZONE|\w+\(.*\)\S*|\S+)", re.DOTALL)
 ROWS = re.compile(r"([\d,]+) rows?")
 CHART = re.compile(r"\b(?:cht|chart)_\w+")
 FAILED = re.compile(
@@ -189,9 +190,9 @@ def _source(match: re.Match[str]) -> str:
 def _columns(line: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for part in re.split(r", (?![^(]*\))", line):
-        name, _, kind = part.rpartition(" ")
-        if name and not part.startswith("…"):
-            found[name] = kind
+        column = COLUMN.fullmatch(part)
+        if column and not part.startswith("…"):
+            found[column["name"]] = column["kind"]
     return found
 
 

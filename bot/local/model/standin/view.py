@@ -10,7 +10,17 @@ import re
 from typing import Any, Never
 
 from ..request import ModelRequest
-from .conversation import COMPLETE, File, Step, Turn, before_edit, open_turns, remembered, turns_of
+from .conversation import (
+    COMPLETE,
+    File,
+    Step,
+    Turn,
+    answered_together,
+    before_edit,
+    open_turns,
+    remembered,
+    turns_of,
+)
 from .fill import fill
 
 ACQUIRE = "acquire_tools"
@@ -41,7 +51,7 @@ class View:
 
     def __init__(self, request: ModelRequest) -> None:
         self.request = request
-        self._turns = turns_of(request)
+        self._turns = answered_together(turns_of(request))
         self.open = open_turns(self._turns)
         self.turn = self.open[-1]
         self.remembered = remembered(request)

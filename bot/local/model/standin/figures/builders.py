@@ -161,6 +161,8 @@ def latest(scan: Scan) -> Query | None:
     name = scan.one("n")
     several = name.said.endswith("s")
     limit = scan.number or (10 if several else 1)
+    if scan["end"] == "first" and name.said.startswith("row"):
+        return _told(scan, Query(listing=True, limit=limit, noun=name.said))
     newest = scan["end"] not in ("first", "oldest", "earliest")
     query = Query(listing=True, sort=scan.date, descending=newest, limit=limit, noun=name.said)
     return _told(scan, query) if scan.date else None

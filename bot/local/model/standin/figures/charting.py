@@ -47,5 +47,7 @@ def draw(view: View, found: Findings, result: Table, statement: Statement, query
     handle = chart_handle(output)
     if handle:
         found.charts.append(handle)
+        if not series and result.total > most:
+            found.gaps.append(f"The chart shows the first {most} of {result.total:,}.")
     else:
         found.lower(f"The chart could not be made: {reason(output)}")
