@@ -347,6 +347,21 @@ async def test_through_the_server() -> None:
     assert "2 + 2 = **4**" in second.output_text
 
 
+async def test_a_value_that_was_not_found_is_told_where_a_call_is_forced_too() -> None:
+    """As a service that is forced to call may do all the same."""
+    schema = {"type": "object", "properties": {"score": {"type": "integer"}}}
+    tools: Any = [{"type": "function", "name": "complete_task", "parameters": schema}]
+    forced: Any = {"type": "function", "name": "complete_task"}
+    async with (
+        ResponsesServer.open(StandIn()) as api,
+        AsyncOpenAI(base_url=api.url, api_key=api.api_key, max_retries=0) as client,
+    ):
+        said = await client.responses.create(
+            model="stand-in", input="Hello", tools=tools, tool_choice=forced
+        )
+    assert "My rules found no value for “score”." in said.output_text
+
+
 async def test_several_messages_have_one_answer(thread: Thread) -> None:
     """What is asked while it works is answered with the rest."""
     thread.items.append({"role": "user", "content": "[Ada asks in #sales, now]\n\nwhat is 6 * 7?"})

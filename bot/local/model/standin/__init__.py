@@ -167,7 +167,8 @@ def _finish(view: View, found: Findings) -> Reply:
     try:
         arguments = found.arguments(tool.get("parameters") or {})
     except NoValue as missing:
-        return text(f"{found.summary}\n\nMy rules found no value for “{missing}”.")
+        words = f"{found.summary}\n\nMy rules found no value for “{missing}”."
+        return text(words, disobey=True)  # in words also where the call is forced
     thought = "I have what I need and write the answer." if found.confidence != "low" else (
         "I cannot do more, so I say what I have and what is missing."
     )  # fmt: skip

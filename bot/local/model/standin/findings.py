@@ -111,7 +111,7 @@ class Findings:
             value = self.figure
         if value is None and nullable(schema):
             return None
-        if value is None and shapes[0].get("type") not in ("object", "array"):
+        if value in (None, []) and shapes[0].get("type") not in ("object", "array"):
             raise NoValue(name)
         return _shaped(value, shapes[0], definitions)
 
