@@ -28,6 +28,11 @@ def test_prompts_fit_what_is_open_and_one_click_asks(page: Page) -> None:
     expect(panel.get_by_test_id("status")).to_be_empty()
     page.get_by_test_id("beside").select_option(label="Next to no channel")
     expect(prompts).to_contain_text("Remember that")
+    page.get_by_test_id("beside").select_option(label="Next to #sales")
+    expect(prompts).to_contain_text("What was said in #sales today?")
+    page.get_by_test_id("dm-bot").click()  # opened anew it is by itself
+    expect(prompts).to_contain_text("Remember that")
+    expect(page.get_by_test_id("beside")).to_have_value("")
 
 
 def test_a_step_of_a_workflow_returns_outputs_or_says_why_not(page: Page) -> None:

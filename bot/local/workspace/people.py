@@ -208,10 +208,11 @@ class People(Core):
         await modals.close(self, user, views.top_view(self, user, view_id))
 
     async def open_home(self, user: str, tab: str = "home") -> None:
-        """Open the app's Home or Messages tab."""
+        """Open the app's Home or Messages tab, by itself: no channel is open beside it then."""
         direct = self.state.direct(user)
         if direct is None:
             raise CannotDo(f"{user} has no conversation with the app")
+        self.state.beside.pop(user, None)
         event: Json = {"type": "app_home_opened", "user": user, "channel": direct.id, "tab": tab}
         home = self.home(user)
         self.emit(event | ({"view": home} if home and tab == "home" else {}))

@@ -20,14 +20,14 @@ const where = (message) => ({ channel: message.dataset.channel, ts: message.data
 const composerOf = (element) => element.closest(".foot, .pane")?.querySelector("form.composer")?.composer;
 
 export const clicks = {
-  open(link) {
+  async open(link) {
     showSidebar(false); // also when it is the channel one is in
+    if ("agent" in link.dataset) await act("home", { tab: "messages" });
     go({ channel: link.dataset.channelLink, thread: "", tab: "messages" });
-    if ("agent" in link.dataset) act("home", { tab: "messages" });
   },
-  tab(button) {
+  async tab(button) {
+    await act("home", { tab: button.dataset.tab });
     go({ tab: button.dataset.tab, thread: "" }).then(() => document.activeElement === document.body && pane.querySelector("[role=tab][aria-selected=true]").focus());
-    act("home", { tab: button.dataset.tab });
   },
   threads() {
     showSidebar(false);
