@@ -24,6 +24,7 @@ export const clicks = {
     showSidebar(false); // also when it is the channel one is in
     if ("agent" in link.dataset) await act("home", { tab: "messages" });
     go({ channel: link.dataset.channelLink, thread: "", tab: "messages" });
+    for (const beside of pane.querySelectorAll("[data-change=beside]")) beside.value = ""; // opened by itself
   },
   async tab(button) {
     await act("home", { tab: button.dataset.tab });
