@@ -131,6 +131,14 @@ async def test_of_one_rule_its_neighbours_are_not_quoted() -> None:
     assert one.answer["key_points"] == []
 
 
+async def test_what_was_decided_stands_behind_decision() -> None:
+    thread = Thread()
+    minutes = "Minutes\nDecision: we hire two engineers in January.\nBen books the room."
+    thread.outputs["read_file"] = [await document(thread, "minutes.docx", minutes)]
+    told = await thread.ask("what was decided?", "minutes.docx")
+    assert "“Decision: we hire two engineers in January.”" in told.answer["summary"]
+
+
 async def test_a_heading_is_answered_with_what_stands_under_it() -> None:
     """In a text without Markdown too; and the pages of what is quoted are told."""
     text = (

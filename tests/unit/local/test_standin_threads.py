@@ -100,6 +100,24 @@ async def test_a_draft_follows_the_instruction(thread: Thread) -> None:
     assert "[say no, kindly]" in ended.answer["draft"]
 
 
+@pytest.mark.parametrize(
+    ("first", "asked"),
+    [
+        ("Chloe Martin", "@Ben can you send the new date to all customers by Friday?"),
+        ("Ben Okafor", "Who tells the press?"),
+    ],
+)
+async def test_the_bot_answers_nothing_that_people_ask_each_other(first: str, asked: str) -> None:
+    """What it says of their questions leaves them open."""
+    thread = Thread()
+    thread.said(first, "We launch in May.")
+    thread.said("Chloe Martin", asked)
+    thread.said("Answer Bot", "Chloe Martin: “Agreed.”")
+    thread.said("Answer Bot", f"I found 1 action item. Send the new date to all customers: {asked}")
+    ended = await told(thread, "ThreadSummary", "Summarise this thread.")
+    assert [each["text"] for each in ended.answer["open_questions"]] == [f"Chloe Martin: “{asked}”"]
+
+
 async def test_one_action_item_is_no_first_of_several() -> None:
     thread = Thread()
     thread.said("Ada Lovelace", "I'll book the room by Friday.")

@@ -42,24 +42,46 @@ def decided(messages: Sequence[Said]) -> list[Sentence]:
 def unanswered(messages: Sequence[Said]) -> list[Sentence]:
     """Questions that nobody answered right below, and of whose words nobody else, and no decision,
     speaks later on."""
+    is_alone = len({each.author for each in messages if not each.is_of_bot}) == 1
     found = []
     for place, message in enumerate(messages):
-        others = [m for m in messages[place + 1 :] if m.author != message.author]
-        later = [
-            sentence
-            for m in messages[place + 1 :]
-            for sentence in sentences(m.text)
-            if (m in others or has(sentence, DECIDED)) and not UNSURE.search(sentence)
-        ]
-        own = sentences(message.text)
-        for at, sentence in enumerate(() if message.is_of_bot else own):
-            if not sentence.endswith("?") or (others and _answers(others[0], sentence)):
+        own = [] if message.is_of_bot else sentences(message.text)
+        for at, sentence in enumerate(own):
+            if not sentence.endswith("?"):
                 continue
-            asked = content(sentence)
-            settled = [each for each in own[at + 1 :] if has(each, DECIDED)]
-            if not any(overlap(asked, content(text)) >= 1 for text in (*later, *settled)):
+            below = [
+                each
+                for each in messages[place + 1 :]
+                if not each.is_of_bot or _is_to_bot(message, sentence, each, is_alone=is_alone)
+            ]
+            if not _is_settled(message, sentence, own[at + 1 :], below):
                 found.append((message, sentence))
     return found
+
+
+def _is_to_bot(message: Said, question: str, reply: Said, *, is_alone: bool) -> bool:
+    """Whether what the bot wrote may answer a question: it does where it was asked, and tells no more
+    than what was asked where it quotes it."""
+    if message.is_to_bot or (is_alone and "@" not in message.text):
+        return True
+    speaks = overlap(content(question), content(reply.text)) >= 1
+    return speaks and "@" not in message.text and question not in reply.text
+
+
+def _is_settled(message: Said, question: str, rest: Sequence[str], below: Sequence[Said]) -> bool:
+    """By somebody else right below, or by words of it that are said later on, or with a decision."""
+    others = [each for each in below if each.author != message.author]
+    if others and _answers(others[0], question):
+        return True
+    later = [
+        sentence
+        for each in below
+        for sentence in sentences(each.text)
+        if (each in others or has(sentence, DECIDED)) and not UNSURE.search(sentence)
+    ]
+    settled = [each for each in rest if has(each, DECIDED)]
+    asked = content(question)
+    return any(overlap(asked, content(text)) >= 1 for text in (*later, *settled))
 
 
 def _answers(said: Said, question: str) -> bool:

@@ -22,7 +22,10 @@ WRAPPED = 60  # characters, from which on a line may be one that was wrapped
 SHORTEST = 20
 FORMS = re.compile(r"(?:ably|able|ments?|ions?|ing|ed|ers?|ly|at|e)+$")
 SHORTEST_ROOT = 3
-IRREGULAR = {"paid": "pay", "sent": "send", "bought": "buy", "chosen": "choose", "left": "leave"}
+IRREGULAR = {
+    "paid": "pay", "sent": "send", "bought": "buy", "chosen": "choose", "left": "leave",
+    "decision": "decide", "conclusion": "conclude", "extension": "extend",
+}  # fmt: skip
 TITLE = re.compile(r"\s*# +(.+)")
 PAGE_MARK = re.compile(r"\[page \d+ of \d+\]")
 ITEM = re.compile(r"\s*(?:[-*•▪◦·]|\d+[.)])\s")
