@@ -33,6 +33,7 @@ from bot.toolkit.tool import Services, Tool, ToolResult
 log = logging.getLogger(__name__)
 
 _FOR_THE_MODEL = ("handle: ", "source: ", "id: ")
+_LONG = 100_000  # characters of an output
 
 MAYBE = "It may have happened or not. Look before you do it again, and say so in the result."
 
@@ -173,8 +174,7 @@ class Calls:
         result = await tool.run(arguments, {**self.toolbox.services, Parent: parent})
         failpoint("tool-ran")
         result = await self.hooks.after_tool(tool, arguments, result)
-        content = await asyncio.to_thread(_plain, result.content)
-        result = replace(result, content=content)
+        result = replace(result, content=await _plain_however_long(result.content))
         return await limited(result, tool, self.context.max_response_size, self.toolbox.artifacts)
 
     def _is_rehearsed(self, tool: Tool) -> bool:
@@ -202,8 +202,13 @@ class Calls:
 
 
 def _plain(text: str) -> str:
-    """As the model may read it; of very much text that takes a while."""
+    """As the model may read it."""
     return redacted(without_unseen(text))
+
+
+async def _plain_however_long(text: str) -> str:
+    """Of 10 MB that takes seconds, which are not the event loop's."""
+    return await asyncio.to_thread(_plain, text) if len(text) > _LONG else _plain(text)
 
 
 def _in_short(output: str) -> str:
