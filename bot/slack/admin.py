@@ -92,6 +92,10 @@ class Admin:
         log.warning("Resumed by %s", person.id)
         return words.RESUMED
 
+    async def paused(self) -> Pause | None:
+        """Who paused the bot, if somebody did."""
+        return await self._budgets.paused()
+
     async def board(self, user: str) -> Board | None:
         """What admins see in their Home tab; None for everybody else."""
         try:
@@ -101,7 +105,6 @@ class Admin:
         spent = await self._budgets.of_all(self._team)
         servers, schedules = await self._servers.pinned(), await self._schedules.all()
         return Board(
-            pause=await self._budgets.paused(),
             budgets=self._budgets.budgets,
             spent=spent,
             tools=self._tools,

@@ -31,10 +31,9 @@ _MOST_CHANNELS = 30
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """What only admins see: who paused the bot if somebody did, who may spend and who spent what, how
-    many tools each group has, what servers have, which channels were made different."""
+    """What only admins see: who may spend and who spent what, how many tools each group has, what
+    servers have, which channels were made different."""
 
-    pause: Pause | None
     budgets: Budgets
     spent: Sequence[Standing]
     tools: Mapping[str, int]
@@ -55,20 +54,26 @@ def home_view(
     choice: str = CHOICE,
     *,
     refusal: str = "",
+    pause: Pause | None = None,
 ) -> Block:
-    """What I can do, how to ask, examples, what the person has used, set, had me remember and
+    """That I am paused, if I am; what I can do, how to ask, examples, what the person has used, set, had me remember and
     scheduled, and the board of admins. A new id for the `choice` of a channel empties it: Slack
     would go on showing the last one, and not say when the same is chosen again. Whoever may not ask
     is told so instead of how to: `refusal` is the sentence for them."""
     asks = [*_how_to_ask(), *_usage(usage, locale), *_settings(preferences)]
     blocks = [
         _header(home_words.HOME_HELLO.format(name=name)),
+        *([_section(_paused(pause, locale))] if pause else []),
         *(_refused(refusal) if refusal else asks),
         *_memories(memories, may_ask=not refusal),
         *own_scheduled(schedules, messages),
-        *(_board(board, locale, choice) if board else ()),
+        *(_board(board, pause, locale, choice) if board else ()),
     ]
     return {"type": "home", "blocks": blocks}
+
+
+def _paused(pause: Pause, locale: str) -> str:
+    return escape_mrkdwn(f"{paused(pause, locale)[0]}. {home_words.HOME_PAUSED}")
 
 
 def _how_to_ask() -> list[Block]:
@@ -141,11 +146,10 @@ def _memory(memory: Memory) -> Block:
     }
 
 
-def _board(board: Board, locale: str, choice: str) -> list[Block]:
+def _board(board: Board, pause: Pause | None, locale: str, choice: str) -> list[Block]:
     return [
         {"type": "divider"},
         _header(home_words.HOME_ADMIN),
-        *([_section(escape_mrkdwn(paused(board.pause, locale)[0]))] if board.pause else []),
         _section(_bounds(board.budgets, locale)),
         _section(_spent(board.spent, locale)),
         _section(_tools(board.tools)),
@@ -156,7 +160,7 @@ def _board(board: Board, locale: str, choice: str) -> list[Block]:
             "accessory": _channel_choice(),
         },
         *all_schedules(board.schedules),
-        {"type": "actions", "elements": [_switch(board.pause)]},
+        {"type": "actions", "elements": [_switch(pause)]},
     ]
 
 

@@ -76,6 +76,7 @@ class HomeTab:
             await self.gate.people.locale(user),
             choice,
             refusal=await self.refusal(user),
+            pause=await self.admin.paused(),
         )
         await self.clients.writes.views_publish(user_id=user, view=view)
 

@@ -478,11 +478,13 @@ async def test_the_home_tab_is_one_that_slack_takes():
     everybodys = [Schedule.model_validate({**where, "text": "x" * 2_000}) for _ in range(90)]
     servers = [Server("clock", ("now",)), Server("gone", error="cannot be reached")]
     caps = Budgets(**{str(each): Cap(cost=2, tokens=100_000) for each in Budget})
-    board = Board(pause, caps, used * 50, {"data": 9, "web": 3}, servers, everybodys)
+    board = Board(caps, used * 50, {"data": 9, "web": 3}, servers, everybodys)
     own = Preferences(style="&" * 1_000, only_me=True)
     waits = {"team": "T1", "user": "U1", "channel": "C1", "text": "&lt;" * 999, "post_at": 1}
     later = [ScheduledMessage.model_validate(waits) for _ in range(90)]
-    shown = home_view("Answer Bot", used, own, known, everybodys[:MOST], later, board, "de-DE")
+    shown = home_view(
+        "Answer Bot", used, own, known, everybodys[:MOST], later, board, "de-DE", pause=pause
+    )
     accept_view(shown, "home")
     accept_view(personal_form(own), "modal")
     accept_view(

@@ -86,6 +86,8 @@ async def test_an_admin_pauses_the_bot_and_lets_it_go_on(redis_url: str) -> None
         thread = await bot.ask(BEN, GENERAL, "hello?")
         [refusal] = await bot.answered(GENERAL, thread)
         assert "paused by Ada" in str(refusal)
+        told = str(await home(bot, BEN, "I was paused by Ada"))  # before they ask in vain
+        assert "Until an admin lets me work again I answer nothing." in told
         await bot.ws.click_in_view(ADA, view["id"], RESUME)
         await home(bot, ADA, PAUSE)
         thread = await bot.ask(BEN, GENERAL, "hello again?")
@@ -243,8 +245,8 @@ def test_a_tab_with_all_there_can_be_is_one_that_slack_takes() -> None:
     waits = {"team": "T1", "channel": "C0GENERAL1", "user": BEN, "post_at": 4_000_000_000}
     waiting = [ScheduledMessage.model_validate({**waits, "text": "&lt;`" * 999})] * 90
     waiting = [each.model_copy(update={"id": f"w{n}"}) for n, each in enumerate(waiting)]
+    pause = Pause(by="U1", name="<Ada>", at=datetime.now(UTC))
     board = Board(
-        pause=Pause(by="U1", name="<Ada>", at=datetime.now(UTC)),
         budgets=Budgets(),
         spent=[],
         tools={f"group_{n}": n for n in range(400)},
@@ -255,7 +257,7 @@ def test_a_tab_with_all_there_can_be_is_one_that_slack_takes() -> None:
     style = Preferences(style="<&>" * 160)
     account = Account(budget=Budget.USER_DAY, holder=f"T1:{BEN}", period="2026-11-21")
     usage = [Standing(Position(account, Spent(), None), None)]
-    view = home_view("Bot", usage, style, many, later, waiting, board, "en-US")
+    view = home_view("Bot", usage, style, many, later, waiting, board, "en-US", pause=pause)
     check_view(view, "home")
     assert "the newest 40 of 90;" in str(view)
 
@@ -274,7 +276,7 @@ def test_what_people_spent_is_not_hidden_by_many_channels() -> None:
         )
         for holder in holders
     ]
-    board = Board(None, Budgets(), spent, {}, [], [])
+    board = Board(Budgets(), spent, {}, [], [])
     shown = str(home_view("Bot", [], Preferences(), [], [], [], board, "en-US"))
     assert f"<@{BEN}>: $0.00, 0 tokens today" in shown
     assert "Steps of workflows: $0.00, 0 tokens today" in shown

@@ -130,7 +130,7 @@ def test_whatever_ends_something_in_home_asks_first() -> None:
     schedule = Schedule.model_validate({**where, "thread": "1.2", "next_at": 4_000_000_000})
     message = ScheduledMessage.model_validate({**where, "post_at": 4_000_000_000})
     memory = Memory(scope=MemoryScope.USER, text="Likes tea", by=BEN)
-    board = Board(None, Budgets(), [], {}, [], [schedule])
+    board = Board(Budgets(), [], {}, [], [schedule])
     view = home_view("Bot", [], Preferences(), [memory], [schedule], [message], board, "en-US")
     buttons = [block["accessory"] for block in view["blocks"] if "accessory" in block]
     asks = [
