@@ -14,6 +14,10 @@ MENTIONED = "people mentioned"
 """Stands beside the arguments that are the same wherever an approval for the thread counts."""
 
 
+QUESTION_EDITED = "the question was edited before anybody decided"
+QUESTION_DELETED = "the question was deleted"
+
+
 class Verdict(StrEnum):
     """What became of a question."""
 
@@ -91,6 +95,11 @@ class Decision(BaseModel):
     @property
     def allows(self) -> bool:
         return self.verdict in (Verdict.APPROVED, Verdict.STANDING)
+
+    @property
+    def of_words_taken_back(self) -> bool:
+        """Whether nobody decided, as the words that it is about were edited or deleted."""
+        return not self.by and self.comment in (QUESTION_EDITED, QUESTION_DELETED)
 
 
 @dataclass(frozen=True, slots=True)

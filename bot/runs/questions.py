@@ -21,9 +21,10 @@ from bot.agent.interrupt import Interrupt, Interrupted
 from bot.agent.loop import run
 from bot.agent.parts import Parts
 from bot.agent.state import LoopState
-from bot.core.approvals import Approval, Asked, Decision, Made, Verdict
+from bot.core.approvals import QUESTION_DELETED, Approval, Asked, Decision, Made, Verdict
 from bot.core.errors import CorruptValue, StoreError
 from bot.core.failpoints import failpoint
+from bot.core.outcome import Silence
 from bot.core.request import Request
 from bot.runs.auditing import Record, decided
 from bot.runs.handing_back import HandBack
@@ -140,10 +141,11 @@ class Questions:
         unasked = Decision(verdict=Verdict.DENIED, comment=_UNASKED)
         return [(approval, unasked) for approval in waiting]
 
-    async def close(self) -> None:
+    async def close(self, silent: Silence | None) -> None:
         """The run is over: what nobody has decided needs no decision any more, and what was approved
         is not done any more."""
-        gone, asked = Decision(verdict=Verdict.WITHDRAWN), await self._all()
+        why = QUESTION_DELETED if silent is Silence.WITHDRAWN else ""
+        gone, asked = Decision(verdict=Verdict.WITHDRAWN, comment=why), await self._all()
         if not asked:
             return
         for each in asked:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bot.core.approvals import Approval, Asked, Decision, Verdict
+from bot.core.approvals import QUESTION_EDITED, Approval, Asked, Decision, Verdict
 from bot.core.audit import AuditKind
 from bot.core.errors import CorruptValue
 from bot.core.failpoints import failpoint
@@ -16,7 +16,6 @@ from bot.runs.engine import Engine
 from bot.store import Phase, Refusal, Stores
 
 WROTE_INSTEAD = "a new message came before anybody decided"
-EDITED_INSTEAD = "the question was edited before anybody decided"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,7 @@ class Requests:
         on_record = await self.stores.audit.beside(
             audited(request, AuditKind.DECIDED, "denied by writing instead", ok=False)
         )
-        comment = EDITED_INSTEAD if request.again is Again.EDITED else WROTE_INSTEAD
+        comment = QUESTION_EDITED if request.again is Again.EDITED else WROTE_INSTEAD
         instead = Decision(verdict=Verdict.DENIED, comment=comment)
         if await self.stores.approvals.supersede(request, instead, on_record):
             await self.stores.audit.settle(request.team)

@@ -85,7 +85,7 @@ class Runner:
             )
             outcome = record.outcome or await self._decide(request, record, lease, asking, attempt)
             await _deliver(surface, outcome)
-            await asking.close()
+            await asking.close(outcome.silent)
         failpoint("run-delivered")
         await runs.mark_delivered(record)
         failpoint("run-closed")

@@ -48,9 +48,10 @@ def approval_part(asked: Asked, canvas_link: CanvasLink) -> Part:
     approval, decision, made = asked.approval, asked.decision, asked.made
     values = unsaid(values_of(approval, canvas_link), redacted(approval.title))
     blocks = [_section(_headline(approval, decision))]
-    blocks += [_argument(each) for each in values[:_MOST_FIELDS]]
-    if mentions := _mentions(approval):
-        blocks.append(context(mentions).block)
+    if decision is None or not decision.of_words_taken_back:
+        blocks += [_argument(each) for each in values[:_MOST_FIELDS]]
+        if mentions := _mentions(approval):
+            blocks.append(context(mentions).block)
     if decision is None:
         blocks.append(_buttons(approval, cut=_is_cut(values)))
         blocks.append(context(_terms(approval)).block)
@@ -201,7 +202,7 @@ def _verdict(decision: Decision, made: Made | None) -> str:
     if decision.allows:
         mark, came_of_it = approval_words.MADE[made or Made.BEGUN]
         sentence = f"{mark} {sentence}{came_of_it}"
-    if decision.verdict is Verdict.DENIED and not decision.by:
+    if decision.of_words_taken_back or (decision.verdict is Verdict.DENIED and not decision.by):
         sentence = approval_words.DENIED_BY_ITSELF
     by = _people([decision.by]) if decision.by else ""
     said = sentence.format(by=by, why=_plain(decision.comment))

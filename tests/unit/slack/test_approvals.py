@@ -314,10 +314,22 @@ async def test_an_edit_takes_the_question_to_people_back(redis_url: str) -> None
         await bot.ws.edit(ADA, SALES, thread, f"<@{bot.ws.bot_user_id}> Post two!")
         await shows(bot, thread, "the question was edited before anybody decided")
         asked = await card(bot, thread, 2)
+        assert "One" not in str(cards(bot, thread))
         await bot.ws.click(ADA, SALES, asked["ts"], APPROVE)
         await bot.answered(SALES, thread)
         [posted] = elsewhere(bot)
         assert "Two" in posted
+
+
+async def test_a_deleted_question_takes_its_words_off_the_card(redis_url: str) -> None:
+    """They are nobody's any more; the card says why nothing came of it."""
+    async with deployed(posts("One"), redis_url) as bot:
+        thread = await bot.ask(ADA, SALES, "Post it!")
+        assert "One" in str(await card(bot, thread))
+        await bot.ws.until(lambda: sessions(bot, thread)[-1:] == ["suspended"])
+        await bot.ws.delete(ADA, SALES, thread)
+        await shows(bot, thread, "the question was deleted")
+        assert "One" not in str(cards(bot, thread))
 
 
 async def test_a_typed_yes_is_sent_to_the_button(redis_url: str) -> None:
