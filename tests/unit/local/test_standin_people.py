@@ -40,6 +40,8 @@ async def thread() -> Thread:
         ("salary of Gus Ito", "The total Salary for Gus Ito is **70,000**."),
         ("Who earns more than 70000?", "**2** Names have total Salary over 70,000: **Ben King**"),
         ("Which department has the worst bounce rate?", "My rules do not understand"),
+        ("Who earns the most?", "**Ben King** has the highest total Salary: **80,000**"),
+        ("Which department sold the most?", "My rules do not understand"),
     ],
 )
 async def test_people_are_asked_about(thread: Thread, question: str, told: str) -> None:

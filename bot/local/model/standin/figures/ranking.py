@@ -17,6 +17,8 @@ PEOPLE = frozenset(
     ("name", "person", "employee", "seller", "salesperson", "rep", "agent", "owner", "customer")
 )
 WAGES = frozenset(("salary", "wage", "pay"))
+EARNING = re.compile(r"\b(?:made|make|earn|spen[dt]|sold|sell|paid|pay|generate|br(?:ings|ought))")
+"""What is said of money, or of what is sold: never of how many rows there are."""
 THINGS = frozenset(("product", "item", "article", "sku"))
 COSTLY = frozenset((
     "cost", "price", "expense", "bounce", "error", "churn", "delay", "complaint", "return", "loss", "debt", "defect",
@@ -50,12 +52,16 @@ def by_figure(scan: Scan) -> Query | None:
 
 def people_bounded(scan: Scan) -> Query | None:
     """Who has a figure within a bound."""
-    wages = (c for c in scan.table.columns if scan.table.numeric(c) and {*stems(c)} & WAGES)
-    query, measure = _by_people(scan), scan.measure or scan.default or next(wages, None)
+    query, measure = _by_people(scan), scan.measure or scan.default or _wages(scan)
     if query is None or measure is None:
         return None
     whole = "avg" if is_level(measure, scan.table) else "sum"
     return replace(query, measure=measure, aggregate=whole, having=(bound(scan, measure),))
+
+
+def _wages(scan: Scan) -> str | None:
+    wages = (c for c in scan.table.columns if scan.table.numeric(c) and {*stems(c)} & WAGES)
+    return next(wages, None)
 
 
 def who(scan: Scan) -> Query | None:
@@ -79,6 +85,9 @@ def _with_figure(scan: Scan, query: Query) -> Query | None:
     if scan["v"]:
         pieces = pieces_of(scan)
         return of_values(replace(query, measure=pieces), scan.all("v")) if pieces else None
+    if scan.default is None and EARNING.search(scan.match[0]):
+        wages = _wages(scan) if "earn" in scan.match[0] else None
+        return replace(query, measure=wages) if wages else None
     counts = scan.default is None and scan["super"] in ("most", "fewest", "least")
     return query if scan.has_one_figure or counts else None
 
