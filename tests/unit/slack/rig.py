@@ -43,7 +43,14 @@ from bot.slack.socket_mode import socket_mode
 from bot.slack.stopping import Stopping
 from bot.slack.waiting_messages import WaitingMessages
 from bot.slack.workspaces import Slack
-from bot.store import Position, Refusal, ScheduledMessageStore, ScheduleStore, open_stores
+from bot.store import (
+    PauseSwitch,
+    Position,
+    Refusal,
+    ScheduledMessageStore,
+    ScheduleStore,
+    open_stores,
+)
 from bot.toolkit.mcp import McpServers
 
 
@@ -159,6 +166,16 @@ async def nothing_used(team: str, user: str) -> list[Standing]:
 
 async def not_noted(run_id: str, file: str) -> None:
     """Nobody asks for the files of a run."""
+
+
+class NeverPaused(PauseSwitch):
+    """A switch that needs no store."""
+
+    def __init__(self) -> None:
+        pass
+
+    async def get(self) -> None:
+        """Nobody paused the bot."""
 
 
 class NoSchedules(ScheduleStore):
@@ -298,7 +315,7 @@ async def wired(
         Background() as background,
         open_stores("unix:///nowhere") as stores,
     ):
-        budgets = BudgetPolicy(Budgets(), channels, stores.budgets, stores.pause)
+        budgets = BudgetPolicy(Budgets(), channels, stores.budgets, NeverPaused())
         identity = await identify(clients.reads)
         slack = Slack.reached_by(clients, identity)
         people = slack.people
