@@ -19,12 +19,15 @@ POLICY = (
 )
 
 
-async def sheet(rows: list[list[object]]) -> Thread:
-    """A thread in which a file of names, amounts and days is read."""
+async def sheet(
+    rows: list[list[object]],
+    columns: tuple[str, ...] = ("name", "amount", "day"),
+    name: str = "spent.csv",
+) -> Thread:
+    """A thread in which a file is read, of names, amounts and days unless it is said."""
     thread = Thread()
-    columns = ["name", "amount", "day"]
     with asked("what was spent?"):
-        saved = await tables.save_rows(thread.artifacts, columns, rows, name="spent.csv")
+        saved = await tables.save_rows(thread.artifacts, columns, rows, name=name)
         thread.outputs["read_file"] = [await tables.describe(thread.artifacts, saved)] * 9
     return thread
 
@@ -244,3 +247,31 @@ async def test_a_summary_begins_with_the_title_and_leaves_tables_out_as_it_says(
     assert told["summary"].startswith("a.md, in its own words: Handover: warehouse move: The lease")
     assert "Packing" not in str(told["key_points"]) + told["summary"]
     assert "There is a table in it, which the summary leaves out." in told["gaps"]
+
+
+@pytest.mark.parametrize(
+    "columns", [("opened", "closed", "status"), ("opened_at", "closed_at", "status")]
+)
+@pytest.mark.parametrize(
+    ("question", "summary"),
+    [
+        ("how many tickets are open?", "There is **1** ticket with status open."),
+        ("how many tickets are closed?", "There are **2** tickets with status closed."),
+        ("how many tickets were closed in October?", "There is **1** ticket closed in October."),
+        ("tickets opened per month", "The number of tickets per month went from **2**"),
+        ("closed tickets per month", "My rules"),
+        ("closed tickets in October", "My rules"),
+    ],
+)
+async def test_what_is_open_or_closed_is_not_when_it_was(
+    columns: tuple[str, ...], question: str, summary: str
+) -> None:
+    """A value and the name of a date may be one word; where both could be meant none is guessed."""
+    rows: list[list[object]] = [
+        ["2026-09-01", "2026-10-03", "closed"],
+        ["2026-09-05", None, "open"],
+        ["2026-10-09", "2026-11-02", "closed"],
+    ]
+    thread = await sheet(rows, columns, "tickets.csv")
+    told = await thread.ask(question, "tickets.csv")
+    assert told.answer["summary"].startswith(summary)

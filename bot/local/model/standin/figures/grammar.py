@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from ..outputs import Table
 from ..words import STOP
-from .columns import columns_named
+from .columns import columns_named, date_column
 from .heads import HEADS
 from .modifiers import FILES, KINDS, MODIFIERS
 from .names import Named, name_all
@@ -120,6 +120,10 @@ def _modified(query: Query, rest: str, named: Named, table: Table, *, leans: boo
             lost.append(named.spelled(word))
             is_known = word in VOCABULARY or word[0] == "<" or any(columns_named(word, table))
             unknown += [] if is_known else [named.spelled(word)]
+    if query.period or any(each.dated and not each.named for each in query.filters):
+        # The month may be another than that in which it was "closed".
+        both = (each for each in named.names if each.value and each.date)
+        lost += [each.said for each in both if each.date != date_column(table)]
     noun = any(name.noun for name in named.names)
     known = any(name.letters.strip("tpx") for name in named.names)
     return Sentence(_settled(query), leans, tuple(lost), tuple(unknown), noun, known)

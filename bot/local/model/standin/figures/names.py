@@ -141,15 +141,25 @@ def _longest(
         found = None if {said[0], said[-1]} & SIGNS else known.get(_key(" ".join(said)))
         if found and found.date and length > 1 and said[0].lower() not in tokens(found.date):
             continue  # "orders on" a day are not what was "ordered on" it
+        if found and found.date:
+            found = _value_of(" ".join(said), table) or found  # "open" is not "opened"
         if found and not (found.letters == "n" and said[-1].lower().endswith(("ed", "ing"))):
             verb = length == 1 and (found.value or found.flag)  # "closed" is both
             date = found.date or (_dated_by(said[0].lower(), table) if verb else "")
+            if date and found.value and found.value[1].lower() != said[0].lower():
+                return length, Name(said[0], date=date)  # "opened" is not "open"
             return length, replace(found, said=" ".join(said), date=date)
     word = words[at].lower()
     if word[0].isdigit() or word in COUNTS:
         return 1, Name(word, number=str(COUNTS.get(word, word)).replace(",", ""))
     column = column_of(word, table)
     return 1, _of_column(column, table, word) if column else None
+
+
+def _value_of(said: str, table: Table) -> Name | None:
+    """The value that is written just so."""
+    found = (each for each in table.values.items() if each[0].lower() == said.lower())
+    return next((Name(value, value=(column, value)) for value, column in found), None)
 
 
 def _key(text: str) -> tuple[str, ...]:
