@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from bot.parsing.dates import with_dates
-from bot.parsing.numerals import with_numbers
+from bot.parsing.numerals import with_blanks, with_numbers
 from bot.parsing.results import Sheet, Unreadable
 from bot.parsing.tabular import NumberedRow, to_sheet
 from bot.parsing.text import decode
@@ -37,7 +37,7 @@ def read_delimited(data: bytes, name: str) -> Sheet:
         sheet.notes.append(f"Encoding: {encoding}.")
     if delimiter != ",":
         sheet.notes.append(f"Delimiter: {_NAMES.get(delimiter, delimiter)}.")
-    return with_numbers(with_dates(sheet), commas_delimit=delimiter == ",")
+    return with_numbers(with_blanks(with_dates(sheet)), commas_delimit=delimiter == ",")
 
 
 def _rows(text: str, delimiter: str) -> Iterator[NumberedRow]:

@@ -17,6 +17,7 @@ _WRITTEN = re.compile(
 )
 _BELOW_ZERO = re.compile(r"([^\w\s.,()+-]?)\s?\(([^()+-]+)\)")
 """As accountants write it: €(300.00)."""
+_NO_VALUE = frozenset(("n/a", "#n/a", "na", "nan", "null"))
 _MOST_TOLD = 8
 
 
@@ -54,6 +55,32 @@ class _Numerals:
         return next((at, cell[0]) for at, cell in enumerate(self.cells) if cell)
 
 
+def with_blanks(sheet: Sheet) -> Sheet:
+    """`sheet` with empty cells where a column of numbers, or of what is no text in a workbook, says
+    n/a or the like. Its notes tell where."""
+    columns: list[Sequence[Cell]] = list(zip(*sheet.rows, strict=True))
+    told = []
+    for at, cells in enumerate(columns):
+        said = [str(cell).strip() for cell in cells if _is_none(cell)]
+        rest = ["" if _is_none(cell) else cell for cell in cells]
+        if said and (_is_typed(rest) if sheet.typed else _is_whole(rest) or _numerals(rest)):
+            columns[at] = rest
+            told.append(f"{sheet.columns[at]} ({', '.join(dict.fromkeys(said))})")
+    if not told:
+        return sheet
+    note = f"Read as empty: {_some(told)}."
+    return replace(sheet, rows=list(zip(*columns, strict=True)), notes=[*sheet.notes, note])
+
+
+def _is_none(cell: Cell) -> bool:
+    return str(cell).strip().casefold() in _NO_VALUE
+
+
+def _is_typed(cells: Sequence[Cell]) -> bool:
+    filled = [cell for cell in cells if cell not in (None, "")]
+    return bool(filled) and not any(isinstance(cell, str) for cell in filled)
+
+
 def with_numbers(sheet: Sheet, *, commas_delimit: bool) -> Sheet:
     """`sheet` with plain numbers in the columns that hold nothing else, in one style and with one
     currency or per cent sign, or none. Its notes tell how they were read.
@@ -79,7 +106,8 @@ def with_numbers(sheet: Sheet, *, commas_delimit: bool) -> Sheet:
             told.append(f"{sheet.columns[at]} ({written} as {numbers[row]})")
     if not told:
         return sheet
-    return replace(sheet, rows=list(zip(*columns, strict=True)), notes=[*sheet.notes, _note(told)])
+    note = f"Read as numbers: {_some(told)}."
+    return replace(sheet, rows=list(zip(*columns, strict=True)), notes=[*sheet.notes, note])
 
 
 def adds_up(cells: Sequence[Cell]) -> bool:
@@ -115,7 +143,7 @@ def _readings(cells: Sequence[Cell]) -> list[list[float]]:
 def _numerals(cells: Sequence[Cell]) -> _Numerals | None:
     """The cells as numbers, None when something else is among them, or nothing but digits."""
     texts = [str(cell or "").strip() for cell in cells]
-    if "".join(texts).isdecimal():
+    if _is_whole(cells):
         return None
     found: list[re.Match[str] | None] = []
     units: set[str] = set()
@@ -131,6 +159,10 @@ def _numerals(cells: Sequence[Cell]) -> _Numerals | None:
     return _Numerals(found, styles) if units and all(map(_is_unit, units)) else None
 
 
+def _is_whole(cells: Sequence[Cell]) -> bool:
+    return "".join(str(cell or "").strip() for cell in cells).isdecimal()
+
+
 def _signed(text: str) -> str:
     """With a sign where brackets stand for it."""
     return _BELOW_ZERO.sub(r"-\1\2", text) if "(" in text else text
@@ -140,6 +172,6 @@ def _is_unit(sign: str) -> bool:
     return sign in {"", "%"} or (len(sign) == 1 and unicodedata.category(sign) == "Sc")
 
 
-def _note(told: Sequence[str]) -> str:
+def _some(told: Sequence[str]) -> str:
     more = f" and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else ""
-    return f"Read as numbers: {', '.join(told[:_MOST_TOLD])}{more}."
+    return f"{', '.join(told[:_MOST_TOLD])}{more}"

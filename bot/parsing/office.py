@@ -7,6 +7,7 @@ import zipfile
 from collections.abc import Iterator
 from typing import Any
 
+from bot.parsing.numerals import with_blanks
 from bot.parsing.results import Cell, Document, Sheet, Unreadable
 from bot.parsing.tabular import NumberedRow, cell_text, to_sheet
 from bot.parsing.text import clean
@@ -91,7 +92,7 @@ def _worksheet(worksheet: Any, name: str) -> Sheet:
     if not hasattr(worksheet, "reset_dimensions"):
         raise Unreadable(f"{name} is a chart sheet.")
     worksheet.reset_dimensions()  # what the file declares may be a billion empty cells
-    return to_sheet(name, _rows(worksheet), typed=True)
+    return with_blanks(to_sheet(name, _rows(worksheet), typed=True))
 
 
 def _rows(worksheet: Any) -> Iterator[NumberedRow]:

@@ -352,6 +352,8 @@ BOUNDED = [
     ("biggest single sale in the South", "The highest revenue for South is **40**"),
     ("when was the first sale?", "The earliest date is **2024-12-24**"),
     ("when did we sell the most?", "**February 2025** has the highest"),
+    ("average product by region", "no figures of `product`: it holds text"),
+    ("which region has the highest product?", "no figures of `product`: it holds text"),
     ("second best region", "do not know “second”"),
     ("how many days had no sales?", "do not understand"),
     ("top 2 products in each region", "of one thing only"),

@@ -232,7 +232,7 @@ async def test_what_follows_is_of_what_was_told_last(thread: Thread) -> None:
         ("which customers ordered more than 10k?", "**8** customers have total amount over 10,000"),
         ("and less than 5k?", "**9** customers have total amount under 5,000"),
         ("average order value by plan", "**Team** has the highest average amount"),
-        ("total plan", "My rules do not understand"),
+        ("total plan", "`plan`: it holds text, not only numbers"),
     ]:
         assert answer in (await thread.ask(question)).answer["summary"], question
 

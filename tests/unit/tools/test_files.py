@@ -220,12 +220,15 @@ async def test_ragged_rows_are_kept_and_named(read: Read) -> None:
         (b"a,b\n\xed\xa0\x80z,1\n", "z,1"),
         ('a;p\nx;"1.200,50 €"\ny;"(300,00) €"\nz;"(4,50 €)"\n'.encode(), "\ny,-300.0"),
         ('a,p\nx,"€1,200.50"\ny,€(300.00)\n'.encode(), "\ny,-300.0"),
+        (b'a,p,s\nx,"$82,000",n/a\ny,n/a,b\n', "p BIGINT, s VARCHAR\nRead as empty: p (n/a)."),
+        (b"a,n\nx,7\ny,NULL\nz,12\n", "n BIGINT\nRead as empty: n (NULL).\n"),
+        (b"a,n\nx,7\ny,n/a\nz,none yet\n", "n VARCHAR\na,n\n"),
     ],
 )
 def test_a_csv_is_read_whatever_its_make(tmp_path: Path, data: bytes, expected: str) -> None:
     """Delimiters, encodings, titles, missing headers, totals below, codes with zeros, null bytes,
-    surrogates, numbers with a decimal comma, a currency or a per cent sign: "1,234" only where it can
-    but be one; and days and months in whatever form, unless they may mean
+    surrogates, numbers with a decimal comma, a currency or a per cent sign, n/a among them: "1,234"
+    only where it can but be one; and days and months in whatever form, unless they may mean
     two, or be numbers."""
     sheet = read_delimited(data, "data.csv")
     write_parquet(sheet, tmp_path / "0.parquet")
@@ -245,7 +248,8 @@ async def test_a_csv_that_is_called_a_workbook_is_read_and_told(read: Read) -> N
 
 
 async def test_every_sheet_of_a_workbook_is_a_table(read: Read, artifacts: MemoryArtifacts) -> None:
-    """Text that looks like a number stays text in a workbook, where cells have types."""
+    """Text that looks like a number stays text in a workbook, where cells have types; n/a among
+    numbers is none."""
     data = workbook(
         Sales=[
             ["Sales 2026"],
@@ -253,6 +257,7 @@ async def test_every_sheet_of_a_workbook_is_a_table(read: Read, artifacts: Memor
             ["region", "code", "n"],
             ["North", "0700", 3],
             ["South", "12", 4.5],
+            ["West", "n/a", "n/a"],
         ],
         Empty=[],
         People=[["name"], ["Ada"]],

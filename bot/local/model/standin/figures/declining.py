@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from ..outputs import Table
-from ..words import listed
-from .columns import date_column, default_measure, is_of_one
+from ..words import listed, stems
+from .columns import date_column, default_measure, is_of_one, words_of
 from .grammar import Sentence
+from .patterns import HIGH, LOW
 from .query import Query
 from .scoping import COMPARED
 
@@ -49,6 +51,17 @@ def _unknown_words(case: Case) -> str:
         " Nothing was posted or sent." if ORDERS & {*map(str.lower, case.sentence.unknown)} else ""
     )
     return words and f"do not know {words}, so I cannot tell.{undone} {case.columns}."
+
+
+def _figure_of_text(case: Case) -> str:
+    lost = case.sentence.lost
+    ranks = any(re.fullmatch(f"{HIGH}|{LOW}", word.lower()) for word in lost)
+    if case.query.aggregate in (None, "count") and not ranks:
+        return ""
+    said = [stems(word) for word in lost]
+    found = (each for each in case.table.texts if words_of(each) in said or stems(each) in said)
+    column = next(found, "")
+    return column and f"work out no figures of `{column}`: it holds text, not only numbers."
 
 
 def _lost_words(case: Case) -> str:
@@ -144,6 +157,7 @@ def _unsortable(case: Case) -> str:
 
 CHECKS = (
     _unknown_words,
+    _figure_of_text,
     _lost_words,
     _goes_on_with_nothing,
     _before_nothing,

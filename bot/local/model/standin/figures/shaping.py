@@ -58,7 +58,7 @@ def follow_ups(found: Findings, table: Table, query: Query) -> None:
         for column in table.texts
         if column not in (*query.groups, *told, "name") and not identifies(column)
     ]
-    asked = [f"And by {column.replace('_', ' ')}?" for column in texts[:2]]
+    asked = [f"And by {column.replace('_', ' ').rstrip('?')}?" for column in texts[:2]]
     elsewhere = any(each.dated and each.of != date_column(table) for each in query.filters)
     if date_column(table) and not (query.period or query.listing or elsewhere):
         asked.append("How did it develop over time, as a line chart?")
