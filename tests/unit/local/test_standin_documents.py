@@ -71,6 +71,32 @@ async def test_a_text_that_does_not_have_the_word_says_which() -> None:
     assert told.answer["summary"].startswith("policy.txt does not mention “vacation”.")
 
 
+DIEMS = "# Travel\n\nCountry | Per diem\nGermany | 28 EUR\nFrance | 40 EUR\nJapan | 52 EUR\n\nKeep receipts."
+
+
+@pytest.mark.parametrize(
+    ("question", "told", "points"),
+    [
+        ("What is the per diem in Japan?", "“Japan | 52 EUR”, in the table that begins with", []),
+        ("per diem for France and Germany?", "“Germany | 28 EUR”", ["“France | 40 EUR”"]),
+        (
+            "What are the per diems?",
+            "“Country | Per diem”, and under it:",
+            ["“Germany | 28 EUR”", "“France | 40 EUR”", "“Japan | 52 EUR”"],
+        ),
+    ],
+)
+async def test_a_row_of_a_table_is_told_and_not_its_head(
+    question: str, told: str, points: list[str]
+) -> None:
+    """What is asked by a name and the word above its cell; without a name all rows are told."""
+    thread = Thread()
+    thread.outputs["read_file"] = [await document(thread, "policy.docx", DIEMS)]
+    answer = (await thread.ask(question, "policy.docx")).answer
+    assert answer["summary"].startswith(f"policy.docx says: {told}")
+    assert answer["key_points"] == points
+
+
 async def workbook() -> Thread:
     thread = Thread()
     sales = [["2026-01", "North", 10], ["2026-02", "North", 20], ["2026-02", "South", 5]]

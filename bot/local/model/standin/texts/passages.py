@@ -14,6 +14,8 @@ WORKED_OUT = re.compile(r"\b(?:count|compare|differ\w*|versus|vs|should (?:we|i)
 """What no quotation answers."""
 _ASKING = "people everyone everybody anyone anybody someone somebody many much often long say says mention mentions anything something get got go goes need still now one ones again exactly actually already yet ask new happen happens happened"
 ASKING = frozenset(_ASKING.split())
+ROW = " | "
+"""Between the cells of a row of a table."""
 MOST_QUOTES = 4
 MOST_PICKED = 6
 LONGEST = 280
@@ -83,8 +85,12 @@ def quote_from(found: Findings, question: str, text: str, source: str) -> None:
         found.lower("Only words that the question shares with the text were looked for.", "low")
         return
     below = [] if more else _under(best, text)
-    said = f"“{cut(best)}”{', and under it:' * bool(below)}"
-    found.points = [f"“{cut(sentence)}”" for sentence in more or below]
+    first = _firsts(every).get(best, best)
+    inside = f", in the table that begins with “{cut(first)}”" if first != best else ""
+    said = f"“{cut(best)}”{inside}{', and under it:' * bool(below)}"
+    found.points = [f"“{cut(sentence)}”" for sentence in (more or below)[:MOST_QUOTES]]
+    if len(below) > MOST_QUOTES:
+        found.gaps.append(f"This is the first of it: {len(below) - MOST_QUOTES} more follow there.")
     if lacking or most * 2 < len(set(asked)) or WORKED_OUT.search(question):
         why = (
             f"{source} does not mention “{lacking}”"
@@ -101,10 +107,10 @@ def quote_from(found: Findings, question: str, text: str, source: str) -> None:
 def _closest(asked: Sequence[str], every: Sequence[str]) -> tuple[list[str], float]:
     """The sentences with the most of the words, first those under a heading with one of them and those of
     rare words; "" alone where there is none. And how much of the words they have."""
-    said = {sentence: {*_roots(content(sentence))} for sentence in every}
+    said = _said(asked, every)
     scores = {each: overlap(asked, words) for each, words in said.items()}
     speaking = [each for each in every if scores[each] >= 1]
-    whole = [each for each in speaking if each.endswith((".", "!", "?")) or " | " in each]
+    whole = [each for each in speaking if each.endswith((".", "!", "?")) or ROW in each]
     speaking = whole or speaking  # headings tell less
     most = max((scores[each] for each in speaking), default=0.0)
     often, headings = Counter(word for words in said.values() for word in words), _headings(every)
@@ -117,30 +123,50 @@ def _closest(asked: Sequence[str], every: Sequence[str]) -> tuple[list[str], flo
     return closest[:MOST_QUOTES] or [""], most
 
 
+def _said(asked: Sequence[str], every: Sequence[str]) -> dict[str, set[str]]:
+    """The roots of the words of each sentence; of a row of a table that has one of the words, also
+    those of its first row, which says what its cells are."""
+    said = {sentence: {*_roots(content(sentence))} for sentence in every}
+    named = {row: first for row, first in _firsts(every).items() if {*asked} & said[row]}
+    return said | {row: said[row] | said[first] for row, first in named.items()}
+
+
+def _firsts(every: Sequence[str]) -> dict[str, str]:
+    """The first row of the table that each row is of."""
+    first, found = "", {}
+    for each in every:
+        first = (first or each) if ROW in each else ""
+        if first:
+            found[each] = first
+    return found
+
+
 def _headings(every: Sequence[str]) -> dict[str, str]:
     """Above each sentence the last line that is none; "" where there is no such line."""
     heading, found = "", {}
     for each in every:
-        heading = heading if each.endswith(ENDS) or " | " in each else each
+        heading = heading if each.endswith(ENDS) or ROW in each else each
         found[each] = heading
     return found
 
 
 def _under(heading: str, text: str) -> list[str]:
-    """The first sentences below a heading: up to the next one of a Markdown text, else as long as lines
-    end as sentences do, or are items of a list; none where it is no heading."""
+    """The sentences below a heading: up to the next one of a Markdown text, else as long as lines end as
+    sentences do, or are items of a list; or the rows below the first of a table; none where it is neither."""
     lines = [line for line in text.splitlines() if line.strip() and not PAGE_MARK.match(line)]
     at = next((n for n, line in enumerate(lines) if sentences(line) == [heading]), None)
     if at is None or heading.endswith(ENDS) or ITEM.match(lines[at]):
         return []
-    is_marked = lines[at].startswith("#")
+    is_marked, is_table = lines[at].startswith("#"), ROW in heading
+    if is_table and at and ROW in lines[at - 1]:
+        return []
     below: list[str] = []
     for line in lines[at + 1 :]:
-        is_text = is_marked or line.endswith(ENDS) or ITEM.match(line)
+        is_text = ROW in line if is_table else is_marked or line.endswith(ENDS) or ITEM.match(line)
         if line.startswith("#") or not is_text:
             break
         below.append(line)
-    return sentences("\n".join(below))[:MOST_QUOTES]
+    return sentences("\n".join(below))
 
 
 def _inside(source: str) -> str:
@@ -161,7 +187,7 @@ def _lacking(question: str, text: str) -> str:
 
 def summarise(found: Findings, text: str, source: str, most: int | None = None) -> None:
     """The sentences whose words are the most frequent, in their own order; as many points as are wanted."""
-    words = "\n".join(line for line in text.splitlines() if " | " not in line)
+    words = "\n".join(line for line in text.splitlines() if ROW not in line)
     title = TITLE.match(words)
     picked = key_sentences(words, most or MOST_PICKED)
     if title and not most:  # which says what it is about
@@ -174,7 +200,7 @@ def summarise(found: Findings, text: str, source: str, most: int | None = None) 
     found.summary = f"{source}, in its own words: {_in_one(picked[:first])}".rstrip()
     found.points = [cut(sentence) for sentence in picked[first:]]
     found.lower("The summary picks sentences of the text; it does not rephrase them.")
-    if " | " in text:
+    if ROW in text:
         found.gaps.append("There is a table in it, which the summary leaves out.")
 
 
