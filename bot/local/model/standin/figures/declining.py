@@ -56,12 +56,16 @@ def _unknown_words(case: Case) -> str:
 def _figure_of_text(case: Case) -> str:
     lost = case.sentence.lost
     ranks = any(re.fullmatch(f"{HIGH}|{LOW}", word.lower()) for word in lost)
+    ranks = ranks or case.query.descending is not None
     if case.query.aggregate in (None, "count") and not ranks:
         return ""
     said = [stems(word) for word in lost]
     found = (each for each in case.table.texts if words_of(each) in said or stems(each) in said)
     column = next(found, "")
-    return column and f"work out no figures of `{column}`: it holds text, not only numbers."
+    return (
+        column
+        and f"work out no sum, average or highest of `{column}`: it holds text, not only numbers."
+    )
 
 
 def _lost_words(case: Case) -> str:
