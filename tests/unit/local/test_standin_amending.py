@@ -163,10 +163,13 @@ async def test_what_is_said_more_while_it_works_is_a_part_of_the_question(
 async def test_what_no_rule_takes_leaves_the_question_answered(
     first: dict[str, Any], more: str, declined: str
 ) -> None:
-    """And it is named: of the two, the question is not what cannot be answered."""
-    answered, other = (await Thread(items=[first]).ask(more)).answer["summary"].split("\n\n")
+    """And it is named: of the two, the question is not what cannot be answered. What is offered next is
+    what the answer leads to, and none of what stands in it."""
+    told = (await Thread(items=[first]).ask(more)).answer
+    answered, other = told["summary"].split("\n\n")
     assert "North" in answered or "42" in answered
     assert other.startswith(declined)
+    assert not {"Total revenue by region", "What can you do?"} & {*told["follow_ups"]}
 
 
 async def test_what_was_said_more_is_a_part_of_what_the_next_question_goes_on_with() -> None:

@@ -65,6 +65,10 @@ def decide(view: View) -> Reply:
 def _of_all(view: View) -> Findings:
     """What there is to say of the turns that wait; of several it names the one that no rule fits."""
     whole, *more = parts = [_found(view, turn) for turn in view.open]
+    declined = [part for part in parts if part.summary.startswith((DECLINED, PUZZLED))]
+    if len(declined) < len(parts):  # what is answered has offers of its own
+        for part in declined:
+            part.follow_ups = []
     for turn, part in zip(view.open, parts, strict=True):
         if more and part.summary.startswith(PUZZLED):
             named = f"I cannot answer “{shortened(turn.text, MOST_NAMED)}”."
