@@ -137,6 +137,21 @@ async def test_what_a_message_does_not_say_its_thread_may(thread: Thread) -> Non
     assert "The thread" not in str(ended.answer["sources"])
 
 
+async def test_a_message_that_only_asks_is_no_answer() -> None:
+    """What was asked of it may be said in its thread."""
+    asked = "The Globex renewal: who signs?"
+    alone, thread = Thread(), Thread()
+    told = await alone.ask("Who signs?", quoted=asked)
+    assert told.answer["summary"].startswith("I found nothing in the message that answers this")
+    thread.said("Chloe Martin", asked)
+    thread.said("Ben Okafor", "I sign it on Monday.")
+    told = await thread.ask("Who signs?", quoted=asked)
+    assert told.answer["summary"] == "Ben Okafor: “I sign it on Monday.”"
+    told = await thread.ask("Who signs the Globex renewal?", quoted=asked)
+    assert "only a question" in told.answer["summary"]
+    assert told.answer["key_points"] == ["It goes on: Ben Okafor: “I sign it on Monday.”"]
+
+
 async def test_one_sentence_may_give_several_people_something_to_do() -> None:
     thread = Thread()
     thread.said(

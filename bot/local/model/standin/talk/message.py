@@ -31,7 +31,9 @@ def answer(view: View, found: Findings) -> None:
 
 
 def _speaks_of(text: str, view: View) -> bool:
-    return overlap(content(view.text), content(text)) >= 1
+    """Whether it says something of it: what only asks does not."""
+    said = " ".join(each for each in sentences(text) if not each.endswith("?"))
+    return overlap(content(view.text), content(said)) >= 1
 
 
 def _thread(view: View) -> list[Said]:

@@ -84,6 +84,9 @@ def quote_from(found: Findings, question: str, text: str, source: str) -> None:
         found.summary = f"I found no sentence in {_inside(source)} {about}."
         found.lower("Only words that the question shares with the text were looked for.", "low")
         return
+    if best.endswith("?"):
+        _tell_question(found, best, every, source)
+        return
     below = [] if more else _under(best, text)
     first = _firsts(every).get(best, best)
     inside = f", in the table that begins with “{cut(first)}”" if first != best else ""
@@ -104,6 +107,14 @@ def quote_from(found: Findings, question: str, text: str, source: str) -> None:
     found.lower("The sentences were chosen by the words they share with the question.")
 
 
+def _tell_question(found: Findings, question: str, every: Sequence[str], source: str) -> None:
+    """That a text asks it as well, and how it goes on: that may answer it."""
+    found.summary = f"I found nothing in {_inside(source)} that answers this, only a question: “{cut(question)}”"
+    after = every[every.index(question) + 1 :][:1]
+    found.points = [f"It goes on: “{cut(each)}”" for each in after]
+    found.lower("Only words that the question shares with the text were looked for.", "low")
+
+
 def _closest(asked: Sequence[str], every: Sequence[str]) -> tuple[list[str], float]:
     """The sentences with the most of the words, first those under a heading with one of them and those of
     rare words; "" alone where there is none. And how much of the words they have."""
@@ -115,9 +126,10 @@ def _closest(asked: Sequence[str], every: Sequence[str]) -> tuple[list[str], flo
     most = max((scores[each] for each in speaking), default=0.0)
     often, headings = Counter(word for words in said.values() for word in words), _headings(every)
 
-    def nearness(each: str) -> tuple[bool, float]:
+    def nearness(each: str) -> tuple[bool, bool, float]:
         above = said.get(headings[each], set())
-        return not {*asked} & above, -sum(1 / often[word] for word in {*asked} & said[each])
+        asks = each.endswith("?")
+        return asks, not {*asked} & above, -sum(1 / often[word] for word in {*asked} & said[each])
 
     closest = sorted((each for each in speaking if scores[each] == most), key=nearness)
     return closest[:MOST_QUOTES] or [""], most
