@@ -80,6 +80,15 @@ async def test_what_is_said_plainly_is_done(
     assert said in told.answer["summary"]
 
 
+async def test_what_is_bold_in_a_canvas_stays_bold() -> None:
+    """Also what is written in its place."""
+    bold = CANVAS.replace("- Ship in May", "**Ship** in May")
+    told = await thread(read_canvas=bold).ask("replace May by *June* in the canvas")
+    assert told.given("edit_canvas")["text"] == "**Ship** in **June**"
+    was_and_is = "“**Ship** in **June**” stands now where “**Ship** in May” was"
+    assert was_and_is in told.answer["summary"]
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -40,8 +40,8 @@ NOT_MEANT = re.compile(
 HEAD = re.compile(r"canvas: (?P<id>\w+) · title: (?P<title>.*?)(?: · empty)?$", re.M)
 MADE = re.compile(r"^(?:made|edited): (?P<id>\w+) · link: (?P<url>\S+)")
 OUTLINE = ("Purpose", "Decisions", "Next steps", "Open questions")
-MARKS = "#-*[] "
-"""What stands before the words of a line."""
+MARKS = re.compile(r"\s*(?:#+ |[-*] )?(?:\[[ x]?\] )?")
+"""What stands before the words of a line; "**Launch**" begins with its words."""
 MOST_LINES = 12
 LONGEST_TITLE = 40
 HOW = (
@@ -143,16 +143,16 @@ def _edit(view: View, found: Findings, asked: re.Match[str]) -> None:
     change, section, text = "append", "", as_markdown(unquoted(given["text"] or ""))
     told = f"I added “{cut(text)}” at the end of it."
     if asked.re in REPLACE:
-        old = unquoted(given["old"] or "")
+        old = as_markdown(unquoted(given["old"] or ""))
         section = next((line for line in _lines(document) if old.lower() in line.lower()), "")
         if not section:
             found.summary = (
                 f"I found no “{old}” in the canvas **{head['title']}**, so I changed nothing."
             )
             return
-        new = re.sub(re.escape(old), lambda _: unquoted(given["text"] or ""), section, flags=re.I)
-        change, text = "replace", new
-        told = f"“{cut(new.lstrip(MARKS))}” stands now where “{cut(section.lstrip(MARKS))}” was."
+        new = re.sub(re.escape(old), lambda _: text, section, flags=re.IGNORECASE)
+        now, was = (cut(MARKS.sub("", line, count=1)) for line in (new, section))
+        change, text, told = "replace", new, f"“{now}” stands now where “{was}” was."
     done = view.do(
         "edit_canvas", "I change the canvas, if I may.", fresh=True, canvas=head["id"], title=head["title"],
         change=change, section=section, text=text,
