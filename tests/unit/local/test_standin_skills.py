@@ -303,14 +303,41 @@ async def test_other_response_types_are_filled_by_their_names(thread: Thread) ->
     assert told.answer["due"] is None
 
 
-@pytest.mark.parametrize(
-    "wanted", [{"type": "integer"}, {"type": "string", "enum": ["good", "bad"]}]
-)
-def test_a_value_that_was_not_found_is_not_made_up(wanted: dict[str, Any]) -> None:
+YES_OR_NO = {"type": "string", "enum": ["yes", "no"]}
+NUMBER = {"type": "integer"}
+NO_VALUES: list[tuple[str, dict[str, Any]]] = [
+    ("score", {"answer": {"type": "string"}, "score": NUMBER, "year": NUMBER}),
+    ("score", {"answer": {"type": "string"}, "score": {"type": "string", "enum": ["good", "bad"]}}),
+    ("answer", {"answer": YES_OR_NO}),
+    ("regions", {"regions": {"type": "array", "items": {"type": "string"}}}),
+    ("score", {"found": {"type": "object", "properties": {"score": NUMBER, "year": NUMBER}}}),
+]
+
+
+@pytest.mark.parametrize(("lacking", "properties"), NO_VALUES)
+def test_a_value_that_was_not_found_is_not_made_up(
+    lacking: str, properties: dict[str, Any]
+) -> None:
     """Others would go on with it: words instead, that say which it is."""
-    schema = {"type": "object", "properties": {"answer": {"type": "string"}, "score": wanted}}
-    with pytest.raises(NoValue, match="score"):
-        Findings(summary="Two.").arguments(schema)
+    found = Findings(summary="Two.", figure=2)
+    with pytest.raises(NoValue, match=lacking):
+        found.arguments({"type": "object", "properties": properties})
+
+
+def test_of_several_figures_each_is_taken_by_its_name() -> None:
+    """A workflow goes on with them: the total is no figure of one row."""
+    rows = [["High", "6"], ["low", "1,010"]]
+    caption, columns = "Number of tickets by priority", ["priority", "number of tickets"]
+    found = Findings(summary="…", caption=caption, columns=columns, rows=rows, figure=1016)
+
+    def filled(*names: str) -> dict[str, Any]:
+        return found.arguments({"properties": dict.fromkeys(names, NUMBER)})
+
+    assert filled("high", "low", "total") == {"high": 6, "low": 1010, "total": 1016}
+    assert filled("tickets") == {"tickets": 1016}
+    for name in ("normal", "priority"):
+        with pytest.raises(NoValue, match=name):
+            filled(name)
 
 
 async def test_through_the_server() -> None:

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from .fill import fit, nullable, options
-from .words import stems
+from .fill import nullable, options
+from .words import number, stems
 
 Schema = dict[str, Any]
-NOTHING: dict[str, Any] = {"string": "", "integer": 0, "number": 0, "boolean": False}
 NUMBERS = ("number", "integer")
+WHOLE = {"total", "sum", "overall", "count", "number", "all"}
+"""Stems of what the figure of a whole table is called."""
 CONFIDENCE = ("high", "medium", "low")
 STAND_IN = "the stand-in model of `bot dev`, which follows fixed rules"
 SUM = "What is 18% of 24,350?"
@@ -100,20 +101,39 @@ class Findings:
         """Everything the schema asks for: by the names of its properties, else by their types. Raises
         NoValue."""
         definitions, properties = schema.get("$defs", {}), schema.get("properties", {})
-        return {name: self._property(name, part, definitions) for name, part in properties.items()}
+        shapes = {name: options(part, definitions) for name, part in properties.items()}
+        numbers = [name for name, found in shapes.items() if found and _is_number(found[0])]
+        filled: dict[str, Any] = {}
+        for name, part in properties.items():
+            shape = next(iter(shapes[name]), None)
+            value = self._value(name, shape or {}, alone=numbers == [name])
+            if shape is None or (value is None and nullable(part)):
+                filled[name] = None
+            elif value is None and shape.get("type") == "object":
+                filled[name] = self.arguments({**shape, "$defs": definitions})
+            else:
+                filled[name] = _shaped(name, value, shape, definitions)
+        return filled
 
-    def _property(self, name: str, schema: Schema, definitions: dict[str, Any]) -> Any:
-        shapes = options(schema, definitions)
-        if not shapes:
-            return None
+    def _value(self, name: str, shape: Schema, *, alone: bool) -> Any:
+        """What was found for this part; of numbers what stands beside the name in the table, or the one
+        that was asked for, if it is clear that it is meant."""
         value = self._named(name)
-        if shapes[0].get("type") in NUMBERS and not isinstance(value, int | float):
-            value = self.figure
-        if value is None and nullable(schema):
-            return None
-        if value in (None, []) and shapes[0].get("type") not in ("object", "array"):
-            raise NoValue(name)
-        return _shaped(value, shapes[0], definitions)
+        if not _is_number(shape) or isinstance(value, int | float):
+            return value
+        beside = [
+            number(row[1])
+            for row in self.rows
+            if len(self.columns) == 2 and stems(row[0]) == stems(name)
+        ]
+        if len(beside) == 1:
+            return beside[0]
+        is_whole = (
+            {*stems(name)} <= WHOLE | {*stems(self.caption)} - {*stems(self.columns[0])}
+            if self.rows
+            else alone
+        )
+        return self.figure if is_whole else None
 
     def _named(self, name: str) -> Any:
         """What was found under this name, or one like it."""
@@ -142,23 +162,30 @@ class Findings:
         return None
 
 
-def _shaped(value: Any, schema: Schema, definitions: dict[str, Any]) -> Any:
-    """A value in the shape of a schema; what does not fit becomes the emptiest that does."""
+def _is_number(shape: Schema) -> bool:
+    return shape.get("type") in NUMBERS
+
+
+def _shaped(name: str, value: Any, schema: Schema, definitions: dict[str, Any]) -> Any:
+    """A value in the shape of a schema. Raises NoValue where it does not fit."""
     kind = schema.get("type")
     if kind == "object":
         given = value if isinstance(value, dict) else {"text": value}
         properties = schema.get("properties", {})
-        return {name: _part(name, part, given, definitions) for name, part in properties.items()}
+        return {key: _part(key, part, given, definitions) for key, part in properties.items()}
+    if value is None or (value == [] and kind != "array"):
+        raise NoValue(name)
     if kind == "array":
         each = options(schema.get("items", {}), definitions)[0]
-        listed = value if isinstance(value, list) else [value] if value else []
-        return [_shaped(part, each, definitions) for part in listed]
-    if value is None:
-        return schema["enum"][-1] if schema.get("enum") else NOTHING.get(str(kind), "")
+        listed = value if isinstance(value, list) else [value]
+        return [_shaped(name, part, each, definitions) for part in listed]
     if kind == "string":
-        return fit(_words(value), schema)
+        words = _words(value)
+        if words not in schema.get("enum", [words]):
+            raise NoValue(name)
+        return words
     if not isinstance(value, int | float):
-        return NOTHING.get(str(kind), "")
+        raise NoValue(name)
     return round(value) if kind == "integer" else value
 
 
@@ -169,7 +196,7 @@ def _part(name: str, schema: Schema, given: dict[str, Any], definitions: dict[st
         return None
     if value is None and shape.get("type") == "string" and not shape.get("enum"):
         value = given.get("text", "")
-    return _shaped(value, shape, definitions)
+    return _shaped(name, value, shape, definitions)
 
 
 def _words(value: Any) -> str:

@@ -39,6 +39,7 @@ def wanted(view: View) -> str | None:
 def answer(view: View, found: Findings) -> None:
     """Read the thread and fill in the fields of the result."""
     kind = wanted(view)
+    found.fields = {"timeline": [], "items": [], "assumptions": [], "tone": "plain"}
     output = view.do("read_thread", "I read the whole thread first.", fresh=True, limit=200)
     written = [each for each in messages_of(output) if not each.repeats(view.text)]
     people = [each for each in written if not each.is_of_bot]
@@ -60,7 +61,7 @@ def _summarise(found: Findings, written: list[Said], messages: list[Said]) -> No
     first, last = messages[0], messages[-1]
     found.summary = f"{first.author} began with {_quote(first)}"
     found.summary += f"{'.' * (found.summary[-2] not in '.!?…')} {_end(decided(messages), last)}"
-    found.fields = {
+    found.fields |= {
         "decisions": [_statement(each) for each in decided(messages)],
         "open_questions": [_statement(each) for each in unanswered(written)],
         "participants": list(dict.fromkeys(message.author for message in messages)),
@@ -96,7 +97,7 @@ def _timeline(messages: list[Said]) -> list[dict[str, str]]:
 def _list(found: Findings, messages: list[Said]) -> None:
     found.gaps.append(f"My rules know {KNOWN_BY}: not what is said in other words.")
     items = sorted(items_of(messages), key=lambda item: item.due or "9999")
-    found.fields = {
+    found.fields |= {
         "items": [
             {"task": item.task, "owner": item.owner, "due": item.due, "url": item.message.url}
             for item in items
@@ -122,5 +123,5 @@ def _draft(found: Findings, messages: list[Said], view: View) -> None:
     greeting = f"Hi {about.author.split()[0].capitalize()},\n\n"
     is_own = about.author == view.turn.author
     found.summary = f"{'' if is_own else greeting}[{own}]\n\nThanks!"
-    found.fields = {"draft": found.summary, "tone": "friendly and brief"}
+    found.fields |= {"draft": found.summary, "tone": "friendly and brief"}
     found.gaps.append("What you want to say is yours: replace what stands in [brackets].")
