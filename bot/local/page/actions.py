@@ -94,7 +94,7 @@ class Actions:
             await self._ws.command(said.user, said.channel, command, rest.strip())
             return {}
         if self._channel_commands.has(command) and not said.thread_ts and not said.files:
-            text = self._as_slack_text(rest)
+            text = self._as_slack_text(said.user, rest)
             await self._channel_commands.do(said.user, said.channel, command, text)
             return {}
         if command[:1] == "/" and command[1:].isalpha() and said.text.startswith("/"):
@@ -103,14 +103,14 @@ class Actions:
             )
         if not said.text.strip() and not said.files:
             raise CannotDo("There is nothing to send yet.")
-        text = self._as_slack_text(said.text.strip())
+        text = self._as_slack_text(said.user, said.text.strip())
         posted = await self._ws.say(
             said.user, said.channel, text, said.thread_ts, said.files, broadcast=said.broadcast
         )
         return {"ts": posted["ts"]}
 
     async def _edit(self, body: Json) -> None:
-        text = self._as_slack_text(str(body["text"]))
+        text = self._as_slack_text(body["user"], str(body["text"]))
         await self._ws.edit(body["user"], body["channel"], body["ts"], text)
 
     async def _delete(self, body: Json) -> None:
@@ -133,7 +133,7 @@ class Actions:
         """To another conversation of the person, with a note or without."""
         user, to = body["user"], body["to"]
         attachments = [forwarded(self._ws, body["channel"], self._seen(body))]
-        note = self._as_slack_text(str(body.get("note") or "").strip())
+        note = self._as_slack_text(user, str(body.get("note") or "").strip())
         self._require_member(user, to)
         posted = await self._ws.say(user, to, note, attachments=attachments)
         return {"ts": posted["ts"]}
@@ -203,10 +203,13 @@ class Actions:
         if place is None or user not in place.members:
             raise CannotDo("You are not in this conversation.")
 
-    def _as_slack_text(self, typed: str) -> str:
+    def _as_slack_text(self, user: str, typed: str) -> str:
+        """With links to the channels that the person is in: the name of another stays a word, so that
+        nobody learns by guessing which private ones there are."""
         people = {person.real_name: person.id for person in self._ws.state.everyone().values()}
         people |= {person.name: person.id for person in self._ws.state.everyone().values()}
-        rooms = {c.name: c.id for c in self._ws.channels.values() if not c.is_direct}
+        everywhere = self._ws.channels.values()
+        rooms = {c.name: c.id for c in everywhere if user in c.members and not c.is_direct}
         return as_slack_text(clean_line_ends(typed), people, rooms)
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from bot.local.page.compose import as_slack_text, as_typed
 from bot.local.page.sending import FILE_MAX
-from bot.local.workspace import ADA, BEN, GUS
+from bot.local.workspace import ADA, BEN, CHLOE, GUS
 from bot.local.workspace.text import escape
 from tests.unit.local.page_kit import FINANCE, GENERAL, SALES
 
@@ -47,6 +47,17 @@ async def test_who_comes_and_goes_is_told_in_the_channel(browser):
     assert "#general</option>" not in home
     assert (await browser.do(do="unarchive", channel=GENERAL))[0] == 200
     assert (await browser.say("it goes on"))[0] == 200
+
+
+async def test_the_name_of_a_channel_one_is_not_in_stays_a_word(browser):
+    """Nobody learns by guessing which private channels there are; who is in one links it."""
+    _, said = await browser.say("see #finance and #finanzen", user=CHLOE)
+    assert browser.ws.store.get(GENERAL, said["ts"])["text"] == "see #finance and #finanzen"
+    _, said = await browser.say("see #finance and #sales")
+    linked = browser.ws.store.get(GENERAL, said["ts"])
+    assert linked["text"] == f"see <#{FINANCE}> and <#{SALES}>"
+    await browser.do(do="edit", channel=GENERAL, ts=said["ts"], text="see #sales", user=ADA)
+    assert linked["text"] == f"see <#{SALES}>"
 
 
 async def test_a_reply_goes_into_its_thread(browser):
