@@ -27,6 +27,7 @@ TEXT_SIZE = 3_000
 """Characters of the plain text beside the blocks, before they are escaped."""
 _MAX_TEXT = 4_000  # what chat.update takes
 _MARKS = re.compile(
+    r"!?\[(?P<label>(?:\\.|[^\[\]\\\n])+)\]\((?P<url>(?:[^()\s]|\([^()\s]*\))+)\)|"
     r"\*\*(?=\S)(?P<bold>.+?)(?<=\S)\*\*|\\(?P<bare>[\\`*_{}\[\]()#+.!|~>-])|^#{1,6} +",
     re.MULTILINE,
 )
@@ -112,8 +113,15 @@ class _Open:
 
 def unmarked(markdown: str) -> str:
     """Markdown where nothing is formatted, as in a notification: without stars, signs of headings
-    and backslashes."""
-    return _MARKS.sub(lambda found: found["bold"] or found["bare"] or "", markdown)
+    and backslashes; a link as its name, with the address behind it."""
+    return _MARKS.sub(_unmarked, markdown)
+
+
+def _unmarked(found: re.Match[str]) -> str:
+    if not found["label"]:
+        return unmarked(found["bold"] or "") or found["bare"] or ""
+    label = unmarked(found["label"])
+    return label if label == found["url"] else f"{label} ({found['url']})"
 
 
 def packed(pieces: Iterable[Piece], size: int = PART_SIZE) -> list[Part]:

@@ -44,6 +44,14 @@ def test_code_that_calls_a_channel_calls_nobody_from_the_notification():
     assert "<" not in rendered.parts[0].text
 
 
+def test_a_notification_names_links_without_the_signs_of_markdown():
+    told = "The canvas [Launch *plan*](https://x.example/a) and **[one](https://x.example)**: a\\[0](1)"
+    links = ["https://x.example/a", "https://x.example"]
+    text = render(outcome(answer(summary=told), links=links), REQUEST).parts[0].text
+    said = "The canvas Launch plan (x.example/a) and one (x.example): a[0](1)"
+    assert said in text.replace("`", "")
+
+
 def test_a_source_without_a_permitted_address_is_named_and_not_linked():
     source = Source(title="a page", url="https://made.up/x", supports="it")
     rendered = render(outcome(answer(sources=[source])), REQUEST)
