@@ -349,3 +349,21 @@ async def test_what_was_replied_below_a_channels_messages_is_read(question: str,
     assert "The replies in 1 of its threads were not read." in words(
         await alone.ask("what was discussed in this channel?")
     )
+
+
+OWN = "mem_1 (user, by Ada, 2026-11-20): tea, no coffee"
+OF_CHANNEL = "mem_2 (channel, by Ada, 2026-11-20): the budget is in dollars"
+
+
+@pytest.mark.parametrize(
+    ("memory", "offered"),
+    [
+        (OF_CHANNEL, "Forget that the budget is in dollars"),
+        (f"{OF_CHANNEL}\n{OWN}", "Forget everything you know about me"),
+    ],
+)
+async def test_what_is_offered_to_be_forgotten_is_what_was_told(memory: str, offered: str) -> None:
+    asked = thread(recall=[memory, memory], forget="Forgotten: it")
+    told = await asked.ask("What do you remember here?")
+    assert told.answer["follow_ups"] == [offered]
+    assert (await asked.ask(offered)).answer["summary"].startswith("Forgotten: ")

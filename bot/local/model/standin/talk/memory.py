@@ -21,6 +21,7 @@ RECALL = phrase(
 )
 FORGET_ALL = phrase(r"forget (?:everything|all)(?: (?:that )?you (?:know|remember)(?: about me)?)?")
 FORGET = phrase(r"forget (?:that |about )?(?P<what>[^.;!?\n]+?)")
+FORGET_OWN = "Forget everything you know about me"
 ASKS = re.compile(r"(?:what|when|where|who|which|how|is|are|do|does)\b", re.IGNORECASE)
 LINE = re.compile(
     r"^(?P<id>\w+) \((?P<scope>\w+), by [^,]+, (?P<day>[\d-]+)\): (?P<text>.+)$", re.M
@@ -73,7 +74,10 @@ def _recall(view: View, found: Findings) -> None:
         found.points = [
             f"“{each['text']}”, {WHOSE.get(each['scope'], '')} since {each['day']}" for each in kept
         ]
-        found.follow_ups.append("Forget everything you know about me")
+        own = any(each["scope"] == "user" for each in kept)
+        forget = f"Forget that {kept[0]['text']}"
+        if own or FORGET.fullmatch(forget):
+            found.follow_ups.append(FORGET_OWN if own else forget)
 
 
 def _kept(view: View, found: Findings) -> list[re.Match[str]]:
