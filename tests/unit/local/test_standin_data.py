@@ -532,3 +532,13 @@ async def test_what_was_told_is_changed_as_it_is_said(thread: Thread) -> None:
     ]:
         told = await thread.ask(question, *(["sales.csv"] * question.startswith("revenue")))
         assert answer in told.answer["summary"], question
+
+
+async def test_the_file_of_a_forwarded_message_is_read(thread: Thread) -> None:
+    """It is named in what is forwarded, beside its words; the question is the one of the note."""
+    shared = (
+        "[Forwarded: Ada, https://slack.example/p1]\nTotal by region?\n[file F0123ABC, sales.csv]"
+    )
+    told = await thread.ask("What is the total revenue by product?", quoted=shared)
+    assert told.given("read_file")["file_id"] == "F0123ABC"
+    assert told.answer["table"]["caption"] == "Total revenue by product"

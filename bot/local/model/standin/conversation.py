@@ -31,6 +31,8 @@ FILE = re.compile(
 )
 QUOTED = re.compile(r"^About this message:\n\[data (\w+)\]\n((?:>.*\n)+)\[end of data \1\]", re.M)
 FORWARDED = re.compile(r"^\[Forwarded: [^\]\n]+\]\n?", re.M)
+SHARED = re.compile(r"^\[file (?P<id>\w+), (?P<name>[^\]\n]+)\]\n?", re.M)
+"""A file that a forwarded message brings along."""
 CUT = re.compile(r"\[The message was [\d,]+ characters long; [^\]]*\]\s*$")
 _MARKS = re.compile(r"\[data (\w+)\]\n(.*)\n\[end of data \1\]", re.DOTALL)
 REMEMBERED = "[Remembered from other conversations"
@@ -236,10 +238,11 @@ def _read(text: str) -> Turn:
     text = EDITED.sub("", text)
     quoted = QUOTED.search(text)
     said = "\n".join(line.lstrip("> ") for line in quoted[2].splitlines()) if quoted else ""
+    files = files or [File(found["id"], found["name"]) for found in SHARED.finditer(said)]
     text = QUOTED.sub("", text).strip()
     return Turn(
         text[:LONGEST],
-        FORWARDED.sub("", said),
+        SHARED.sub("", FORWARDED.sub("", said)).strip(),
         files,
         edited=edit is not None,
         again=again is not None,
