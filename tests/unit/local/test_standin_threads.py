@@ -237,3 +237,12 @@ async def test_a_channel_that_could_not_be_read_is_not_told_to_be_empty() -> Non
         answer = (await thread.ask(f"{question} in #finance?")).answer
         assert answer["summary"].startswith("I could not read #finance: That conversation is")
         assert "nobody" not in answer["summary"]
+
+
+async def test_a_bot_that_found_nothing_has_answered_nothing() -> None:
+    """The one who asked is still waiting for somebody."""
+    thread = Thread()
+    thread.said("Ada Lovelace", "Who signs the Initech contract?")
+    thread.said("Answer Bot", "I found nothing in the message that answers this, only a question.")
+    ended = await told(thread, "ThreadSummary", "Summarise this thread.")
+    assert "Who signs the Initech contract?" in str(ended.answer["open_questions"])
