@@ -243,6 +243,7 @@ async def test_a_bot_that_found_nothing_has_answered_nothing() -> None:
     """The one who asked is still waiting for somebody."""
     thread = Thread()
     thread.said("Ada Lovelace", "Who signs the Initech contract?")
+    thread.said("Answer Bot", "Ada Lovelace asked:\n> Who signs?")
     thread.said("Answer Bot", "I found nothing in the message that answers this, only a question.")
     ended = await told(thread, "ThreadSummary", "Summarise this thread.")
     assert "Who signs the Initech contract?" in str(ended.answer["open_questions"])

@@ -24,8 +24,10 @@ UNSURE = re.compile(
     re.IGNORECASE,
 )
 """What answers nothing, though it speaks of the thing that was asked."""
-DECLINES = re.compile(r"\W*(?:I found no|I can(?:no|['’])t|I could not|My rules)")
-"""How the bot says that it has no answer."""
+NO_ANSWER = re.compile(
+    r"\W*(?:I found no|I can(?:no|['’])t|I could not|My rules|[^\n:]{1,80} asked:)"
+)
+"""How the bot says that it has none, or what it was asked."""
 TAKES_ON = re.compile(r"\W*(?:I|me|[Ll]et me|[Mm]y)\b")
 OPEN_ASKED = r"who|what|when|where|which|why|how|whose"
 OF_TIME = re.compile(rf"\d|\b(?:today|tonight|tomorrow|now|soon|{'|'.join(DAYS)})\b", re.IGNORECASE)
@@ -64,7 +66,7 @@ def unanswered(messages: Sequence[Said]) -> list[Sentence]:
 def _is_to_bot(message: Said, question: str, reply: Said, *, is_alone: bool) -> bool:
     """Whether what the bot wrote may answer a question: it does where it was asked, and tells no more
     than what was asked where it quotes it."""
-    if DECLINES.match(reply.text):
+    if NO_ANSWER.match(reply.text):
         return False
     if message.is_to_bot or (is_alone and "@" not in message.text):
         return True
