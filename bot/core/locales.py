@@ -22,6 +22,7 @@ _ENGLISH = re.compile(r"\d,\d{3}\.\d|\d{4}\.\d|(?<!\d)0\.\d|\.(?:\d{1,2}|\d{4,})
 _OTHER = re.compile(r"\d,(?:\d{1,2}|\d{4,})(?!\d)|\d\.\d{3}[.,]\d|\d[\s']\d{3}(?!\d)")
 _EITHER = re.compile(r"(?<![\d.])[1-9]\d{0,2}\.\d{3}(?!\d)")
 _GROUPED = re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w.,]*\d)")
+_POINTED = re.compile(r"(?<![\w.,])\d+\.\d{1,2}(?![\w.,]*\d)")
 _SIGN = "[$€£₹]"
 _MONEY = re.compile(
     rf"(?P<whole>[-+−(]{{0,2}}(?:{_SIGN}\s?-?\d[\d,]*|\d[\d,]*(?=[\d.]*\s?{_SIGN})))"
@@ -81,11 +82,14 @@ def day_and_time(iso: str, locale: str) -> str:
 
 
 def written_as(text: str, locale: str) -> str:
-    """The locale in whose form a text has its numbers: English where it groups them as English does,
-    else the given one, so that a table and the words around it have one form."""
-    return (
-        "en-US" if _GROUPED.search(text) and get_group_symbol(locale_of(locale)) != "," else locale
+    """The locale in whose form a text has its numbers: English where they are grouped or have a
+    point as English has it, else the given one, so that a table and the words around it have one
+    form."""
+    found = locale_of(locale)
+    is_english = (_GROUPED.search(text) and get_group_symbol(found) != ",") or (
+        _POINTED.search(text) and get_decimal_symbol(found) != "."
     )
+    return "en-US" if is_english else locale
 
 
 def rewritten(english: str, locale: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.core.locales import day, day_and_time, figures, in_cents, money, number
+from bot.core.locales import day, day_and_time, figures, in_cents, money, number, written_as
 
 THIN, WIDE = "\u202f", "\u00a0"
 
@@ -91,3 +91,20 @@ def test_money_of_a_column_has_cents_throughout() -> None:
         ["$1", "$1,234.50", "7.00 €", "4.5"],
         ["b", "-$100.00", "(1,000.25 €)", "4.15"],
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("33.80 in January", "en-US"),
+        ("1,234 in all", "en-US"),
+        ("33,80 in January", "de-DE"),
+        ("1.234 in all", "de-DE"),
+        ("12 on 3.12.2026", "de-DE"),
+        ("1234 in all", "de-DE"),
+    ],
+)
+def test_a_table_has_the_form_of_the_words_around_it(text: str, form: str) -> None:
+    """English figures in words are known by their commas and points; what may be either is not."""
+    assert written_as(text, "de-DE") == form
+    assert written_as(text, "en-GB") == "en-GB"
