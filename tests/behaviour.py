@@ -97,7 +97,7 @@ CASES = (
     Case("over budget, and the last call fails", (_ADD,), ("cut", 9), 1, {"tokens": 100}),
     Case("finishes on the last turn", (*(_ADD,) * 3, finish(ANSWER)), limits={"turns": 4}),
     Case("slow trickle", (finish(ANSWER),), ("trickle", 1), limits={"turn_seconds": 8}),
-    Case("model hangs", (), ("hang", 9), limits={"turn_seconds": 5}),
+    Case("model hangs", (), ("hang", 9), limits={"turn_seconds": 8}),
     Case("refusal", (refusal("I can't."),)),
     Case("content filter", (), ("content_filter", 1)),
     Case("content filter in mid-answer", (incomplete("content_filter", "Tw"),)),

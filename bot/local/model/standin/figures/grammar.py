@@ -45,6 +45,7 @@ VOCABULARY = (
         word for known, _ in (*HEADS, *MODIFIERS) for word in re.findall(r"[a-z,]+", known.pattern)
     )
     | STOP
+    | {"database"}
 )
 """The words that some sentence has."""
 
