@@ -61,14 +61,23 @@ class Following:
         if not askers:
             return False
         follow = (await self._gate.settings(event["channel"])).follow
-        if follow == "alone" and self._key(event) not in self._crowds:
-            return await self._alone(event, askers)
-        return follow == "always"
+        if follow == "never" or (follow == "alone" and self._key(event) in self._crowds):
+            return False
+        replies = await self._replies(event)
+        if not self._was_there(event, replies):
+            return False
+        return follow == "always" or self._alone(event, askers, replies)
 
-    async def _alone(self, event: Event, askers: frozenset[str]) -> bool:
+    def _was_there(self, event: Event, replies: Sequence[Event]) -> bool:
+        """Whether the bot had written in the thread, or was mentioned there, when the post was written:
+        one that is found later, in the history, was not for a bot that came in between."""
+        me = self._identity.user
+        above = (m for m in replies if float(m["ts"]) < float(event["ts"]))
+        return any(m.get("user") == me or mentions(str(m.get("text")), me) for m in above)
+
+    def _alone(self, event: Event, askers: frozenset[str], replies: Sequence[Event]) -> bool:
         """True when nobody but the author has written or asked in the thread. Once several people
         have, they may be talking with each other: the bot waits to be mentioned."""
-        replies = await self._replies(event)
         speakers = {m.get("user") for m in replies if not m.get("bot_id")}
         if speakers | askers <= {event["user"], self._identity.user, None}:
             return True

@@ -110,6 +110,24 @@ async def test_a_followed_thread_goes_on(away, redis_url) -> None:
         await away.answered(SALES, root, 2)
 
 
+async def test_what_was_said_in_a_thread_before_it_came_in_was_not_for_it(
+    away, redis_url, redis
+) -> None:
+    """It came in later, as by a shortcut on the first message: what stands above that it lets stand."""
+    async with back(away, redis_url):
+        await looked_through(away, redis)
+        root = str((await away.ws.say(ADA, SALES, "who calls them?"))["ts"])
+        await away.ws.say(ADA, SALES, "Ben does, tomorrow", root)
+        await away.ws.until(lambda: not away.ws.delivery.under_way)
+        await away.ws.say(ADA, SALES, mention(away, "how many?"), root)
+        await away.answered(SALES, root)
+        await away.ws.until(lambda: not away.ws.status(SALES, root).text)
+    seconds, micros = await redis.time()
+    async with back(away, redis_url):
+        await looked_through(away, redis, seconds + micros / 1e6)
+    assert len(away.api.requests) == 1
+
+
 async def test_what_was_answered_is_not_answered_again(away, redis_url, redis) -> None:
     """Neither after a restart, nor when Redis has lost everything it knew."""
     async with back(away, redis_url):

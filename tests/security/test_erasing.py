@@ -174,7 +174,7 @@ async def test_a_run_that_waits_for_a_person_is_stopped(redis_url):
         await bot.ws.until(lambda: len(bot.own(SALES, ts)) == 2)
         await erase_lines(configured(bot.ws, bot.api, redis_url), user=ADA)
         [card] = bot.own(SALES, ts)
-        assert "not done" in str(card["blocks"])
+        assert "Not done: the question was deleted" in str(card["blocks"])
         assert HERS not in str(bot.ws.messages("C0GENERAL1"))
 
 
