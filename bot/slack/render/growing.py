@@ -23,8 +23,10 @@ _SPAN = r"(?<!`)(?P<ticks>`{1,2})(?!`)(?P<code>[^\n]{1,300}?)(?<!`)(?P=ticks)(?!
 _LINK = r"!?\[(?P<label>[^\[\]\n]{0,300})\]\(\s*<?(?P<url>[^\s()<>]{1,2000})>?[^()\n]{0,300}\)"
 _CLOSED = re.compile(f"{_SPAN}|{_LINK}")
 _OPEN = (re.compile(r"`[^\n]{0,310}\Z"), re.compile(r"!?\[[^\[\]\n]{0,300}\Z"))
+# 2*3*4 and x**2 emphasise nothing (`bot.core.markdown`).
+_SIGNS = r"(?<=[0-9A-Za-z])\*(?=[0-9A-Za-z]|\*[0-9])|(?<=[0-9A-Za-z]\*)\*(?=[0-9])"
 # Emphasis, lists and headings are harmless; these open code, links, images, tags and entities.
-_SPECIAL = re.compile(r"[\\`\[\]]|<(?=[A-Za-z/!?@#])|&(?=#?\w+;)")
+_SPECIAL = re.compile(r"[\\`\[\]]|<(?=[A-Za-z/!?@#])|&(?=#?\w+;)|" + _SIGNS)
 
 
 def streamable(text: str) -> str:

