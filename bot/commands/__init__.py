@@ -3,13 +3,33 @@ there at once."""
 
 from __future__ import annotations
 
+from importlib import metadata
+from typing import Annotated
+
 import typer
 
 from bot.commands import asking, evaluating, operations, processes, setup
 
-cli = typer.Typer(
-    no_args_is_help=True, add_completion=False, help="A Slack agent you run yourself."
-)
+cli = typer.Typer(no_args_is_help=True, add_completion=False)
+
+
+def _say_version(asked: bool) -> None:
+    if asked:
+        print(f"bot {metadata.version('slack-answer-bot')}")
+        raise typer.Exit
+
+
+@cli.callback()
+def root(
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_say_version, is_eager=True, help="Print the version and end."
+        ),
+    ] = False,
+) -> None:
+    """A Slack agent you run yourself."""
+
 
 for each in (
     processes.dev,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -308,3 +309,8 @@ def test_help_is_there_at_once() -> None:
     code = f"import sys, bot.__main__; print([each for each in {heavy} if each in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
+
+
+def test_the_version_is_said() -> None:
+    """Whoever reports a fault is asked for it first."""
+    assert re.fullmatch(r"bot \d+\.\d+\.\d+\n", CliRunner().invoke(cli, ["--version"]).output)
