@@ -367,3 +367,14 @@ async def test_what_is_offered_to_be_forgotten_is_what_was_told(memory: str, off
     told = await asked.ask("What do you remember here?")
     assert told.answer["follow_ups"] == [offered]
     assert (await asked.ask(offered)).answer["summary"].startswith("Forgotten: ")
+
+
+async def test_it_is_forgotten_again_right_after_it_was_remembered() -> None:
+    """In a channel, too, where what is remembered about somebody is not told."""
+    nothing = "Nothing is remembered here."
+    made = thread(remember="Remembered as mem_1.", forget="Forgotten: tea", recall=nothing)
+    await made.ask("remember that I like tea")
+    told = await made.ask("forget it")
+    assert told.calls == [("forget", {"id": "mem_1"})]
+    assert told.answer["summary"] == "Forgotten: “I like tea”."
+    assert "I forgot nothing." in words(await made.ask("forget it"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ..conversation import Step
 from ..findings import Findings
 from ..outputs import failed, not_done, reason
 from ..phrasing import bare, phrase
@@ -21,6 +22,7 @@ RECALL = phrase(
 )
 FORGET_ALL = phrase(r"forget (?:everything|all)(?: (?:that )?you (?:know|remember)(?: about me)?)?")
 FORGET = phrase(r"forget (?:that |about )?(?P<what>[^.;!?\n]+?)")
+FORGET_LAST = phrase(r"forget (?:about )?(?:it|that|this)(?: again)?")
 FORGET_OWN = "Forget everything you know about me"
 ASKS = re.compile(r"(?:what|when|where|who|which|how|is|are|do|does)\b", re.IGNORECASE)
 LINE = re.compile(
@@ -42,6 +44,8 @@ def answer(view: View, found: Findings) -> None:
         _recall(view, found)
     elif asked := REMEMBER.fullmatch(said):
         _remember(view, found, asked["text"].strip(), asked["whom"] or asked["also"])
+    elif FORGET_LAST.fullmatch(said) and (last := _just_kept(view)):
+        _forget_one(view, found, *last)
     elif asked := FORGET.fullmatch(said):
         _forget(view, found, None if FORGET_ALL.fullmatch(said) else asked["what"])
 
@@ -96,7 +100,7 @@ def _kept(view: View, found: Findings) -> list[re.Match[str]]:
 def _forget(view: View, found: Findings, what: str | None) -> None:
     """What has all of these words; without words all that is the asker's own."""
     if not (kept := _kept(view, found)):
-        found.summary = f"There is nothing to forget. {found.summary}"
+        found.summary = f"I forgot nothing. {found.summary}"
         return
     said = set(content(what or ""))
     chosen = [
@@ -113,6 +117,24 @@ def _forget(view: View, found: Findings, what: str | None) -> None:
         view.do("forget", f"I forget “{each['text']}”.", fresh=True, id=each["id"])
     told = ", ".join(f"“{each['text']}”" for each in chosen)
     found.summary = f"Forgotten: {told}."
+
+
+def _kept_by(step: Step) -> tuple[str, str] | None:
+    """The id and the words of what a step had remembered."""
+    made = KEPT.match(step.output or "") if step.tool == "remember" else None
+    return (made["id"], step.arguments["text"]) if made else None
+
+
+def _just_kept(view: View) -> tuple[str, str] | None:
+    """What the message before this one had remembered."""
+    before = view.turns[-2].steps if view.turns[1:] else []
+    return next(filter(None, map(_kept_by, before)), None)
+
+
+def _forget_one(view: View, found: Findings, id_: str, text: str) -> None:
+    output = view.do("forget", f"I forget “{text}”.", fresh=True, id=id_)
+    gone = output.startswith("Forgotten")
+    found.summary = f"Forgotten: “{text}”." if gone else not_done("It is not forgotten", output)
 
 
 def is_known(view: View) -> bool:
@@ -132,7 +154,7 @@ def _known(view: View) -> list[str]:
     """What was remembered, elsewhere or here, that has every word of the question."""
     asked = set(content(view.text))
     forgotten = {step.arguments.get("id") for step in view.steps if step.tool == "forget"}
-    kept = ((KEPT.match(step.output or ""), step) for step in view.steps if step.tool == "remember")
-    here = [step.arguments["text"] for made, step in kept if made and made["id"] not in forgotten]
+    kept = (each for step in view.steps if (each := _kept_by(step)))
+    here = [text for id_, text in kept if id_ not in forgotten]
     every = dict.fromkeys([*view.remembered, *here])
     return [each for each in every if asked and asked <= set(content(each))]
