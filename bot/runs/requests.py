@@ -123,7 +123,7 @@ class Requests:
             request = await mailbox.get(request_id)
             if request is not None:  # it ends as a run does, and takes back what it showed
                 await mailbox.rewrite(request.model_copy(update={"withdrawn": True}))
-                return await self._stop(thread_key, request_id, by) is not None
+                return await self._stop(thread_key, request_id, by)
         return await self.stores.signals.withdraw(thread_key, request_id, by)
 
     async def is_under_way(self, request_id: str) -> bool:
@@ -195,19 +195,25 @@ class Requests:
             else:
                 await self.stores.signals.withdraw(request.thread_key, request.id, by)
 
-    async def cancel(self, thread_key: str, by: str) -> bool:
-        """Stop the thread's current run, and what `by` asked there and waits; False when nothing
-        runs. Each of these requests still ends with a message of its own."""
-        stopped = await self._stop(thread_key, None, by)
-        for request in await self.stores.mailbox.all_of(thread_key):
-            if request.user == by and request.id != stopped:
-                await self._stop(thread_key, request.id, by)
-        return stopped is not None
+    async def cancel(self, thread_key: str, by: str, *, before: str | None = None) -> bool:
+        """Stop the thread's current run, and what `by` asked there and waits, but nothing that was
+        asked after `before`; False when there is nothing to stop. Each of these requests still ends
+        with a message of its own."""
+        every = await self.stores.mailbox.all_of(thread_key)
+        concerned = [
+            each.id
+            for each in every
+            if (each is every[0] or each.user == by)
+            and (before is None or float(each.ts) < float(before))
+        ]
+        return any([await self._stop(thread_key, each, by) for each in concerned])
 
-    async def cancel_in_channel(self, team: str, channel: str, by: str) -> bool:
+    async def cancel_in_channel(
+        self, team: str, channel: str, by: str, *, before: str | None = None
+    ) -> bool:
         """`cancel` in every thread of a conversation."""
         found = await self._threads_of(f"{team}:{channel}:")
-        return any([await self.cancel(thread_key, by) for thread_key in found])
+        return any([await self.cancel(thread_key, by, before=before) for thread_key in found])
 
     async def cancel_own(self, thread_key: str, by: str) -> bool:
         """Stop the thread's current run if `by` asked for it."""
@@ -222,18 +228,18 @@ class Requests:
             return False
         own = [each for each in every if each.request.user == by]
         keys = [(each.request.thread_key, each.begun_by) for each in own]
-        return any([await self._stop(*key, by) is not None for key in keys])
+        return any([await self._stop(*key, by) for key in keys])
 
     async def _threads_of(self, here: str) -> list[str]:
         """The keys of threads that have requests and begin with that."""
         return [key for key in await self.stores.mailbox.threads() if key.startswith(here)]
 
-    async def _stop(self, thread_key: str, request_id: str | None, by: str) -> str | None:
-        """Ask to stop a request, by default the thread's current one, also one that is parked."""
-        stopped = await self.stores.signals.request_cancel(thread_key, request_id, by)
-        if stopped is not None:
-            await self.engine.wake(thread_key)
-        return stopped
+    async def _stop(self, thread_key: str, request_id: str, by: str) -> bool:
+        """Ask to stop a request, also one that is parked."""
+        if await self.stores.signals.request_cancel(thread_key, request_id, by) is None:
+            return False
+        await self.engine.wake(thread_key)
+        return True
 
     async def _is_head(self, thread_key: str, request_id: str) -> bool:
         head = await self.stores.mailbox.head(thread_key)

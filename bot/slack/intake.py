@@ -143,7 +143,9 @@ class Intake:
         stopped, refused = False, ""
         try:
             if thread or direct:
-                stopped = await self._stopping.stop(channel, thread, event["user"])
+                stopped = await self._stopping.stop(
+                    channel, thread, event["user"], before=event["ts"]
+                )
         except NotPermitted as refusal:
             refused = str(refusal)
         if of_else and not (stopped or refused):

@@ -31,10 +31,12 @@ class Running(Protocol):
     async def asked_with(self, team: str, channel: str, ts: str) -> AskedBefore | None:
         """The request that the message `ts` is; None when it is none."""
 
-    async def cancel(self, thread_key: str, by: str) -> bool:
-        """The thread's run, and what `by` asked there and waits."""
+    async def cancel(self, thread_key: str, by: str, *, before: str | None = None) -> bool:
+        """The thread's run, and what `by` asked there and waits; nothing asked after `before`."""
 
-    async def cancel_in_channel(self, team: str, channel: str, by: str) -> bool:
+    async def cancel_in_channel(
+        self, team: str, channel: str, by: str, *, before: str | None = None
+    ) -> bool:
         """The same, in every thread of a conversation."""
 
     async def cancel_own(self, thread_key: str, by: str) -> bool:
@@ -54,9 +56,12 @@ class Stopping:
         self._running = running
         self._record = record
 
-    async def stop(self, channel: str, thread: str | None, user: str) -> bool:
+    async def stop(
+        self, channel: str, thread: str | None, user: str, *, before: str | None = None
+    ) -> bool:
         """Stop what runs in the thread, or, without one, anywhere in the channel; False when
-        nothing does. Raises NotPermitted with a sentence for the person."""
+        nothing does. Nothing that was asked after the ts `before` is concerned: a message that says
+        stop may come late, or again. Raises NotPermitted with a sentence for the person."""
         team = self._identity.team
         try:
             await self._gate.asker(user, channel)
@@ -64,8 +69,8 @@ class Stopping:
             await self._record([refused(team, user, "stop", channel=channel)])
             raise NotPermitted(words.CANNOT_STOP.format(why=refusal)) from None
         if thread is None:
-            return await self._running.cancel_in_channel(team, channel, user)
-        return await self._running.cancel(f"{team}:{channel}:{thread}", user)
+            return await self._running.cancel_in_channel(team, channel, user, before=before)
+        return await self._running.cancel(f"{team}:{channel}:{thread}", user, before=before)
 
     async def is_request(self, channel: str, ts: str) -> bool:
         """Whether a message was taken in: then it is answered, however often Slack tells of it."""

@@ -128,6 +128,31 @@ async def test_what_was_said_in_a_thread_before_it_came_in_was_not_for_it(
     assert len(away.api.requests) == 1
 
 
+async def test_a_stop_is_not_for_what_was_asked_after_it(away, redis_url, redis) -> None:
+    """Whoever looks through the history finds it again, while the next question is worked on."""
+    go_on = asyncio.Event()
+
+    async def slow(request: ModelRequest) -> Reply:
+        await go_on.wait()
+        return brain(request)
+
+    away.api.brain = slow
+    async with back(away, redis_url):
+        await looked_through(away, redis)
+        first = str((await away.ws.say(ADA, DIRECT, "how many?"))["ts"])
+        await away.ws.until(lambda: away.api.requests)
+        await away.ws.say(ADA, DIRECT, "stop")
+        await away.answered(DIRECT, first)
+        second = str((await away.ws.say(ADA, DIRECT, "how few?"))["ts"])
+        await away.ws.until(lambda: len(away.api.requests) == 2)
+        seconds, micros = await redis.time()
+        async with back(away, redis_url):
+            await looked_through(away, redis, seconds + micros / 1e6)
+            go_on.set()
+            [answer] = await away.answered(DIRECT, second)
+    assert "Two." in str(answer["blocks"])
+
+
 async def test_what_was_answered_is_not_answered_again(away, redis_url, redis) -> None:
     """Neither after a restart, nor when Redis has lost everything it knew."""
     async with back(away, redis_url):

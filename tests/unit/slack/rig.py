@@ -120,11 +120,13 @@ class Mailbox:
         self.withdrawn.append((thread_key, ts, user))
         return True
 
-    async def cancel(self, thread_key: str, user: str) -> bool:
+    async def cancel(self, thread_key: str, user: str, *, before: str | None = None) -> bool:
         self.cancelled.append((thread_key, user))
         return self.running
 
-    async def cancel_in_channel(self, team: str, channel: str, by: str) -> bool:
+    async def cancel_in_channel(
+        self, team: str, channel: str, by: str, *, before: str | None = None
+    ) -> bool:
         return await self.cancel(f"{team}:{channel}:*", by)
 
     async def cancel_own(self, thread_key: str, by: str) -> bool:
