@@ -68,7 +68,7 @@ def with_blanks(sheet: Sheet) -> Sheet:
             told.append(f"{sheet.columns[at]} ({', '.join(dict.fromkeys(said))})")
     if not told:
         return sheet
-    note = f"Read as empty: {_some(told)}."
+    note = f"Read as empty: {some_of(told)}."
     return replace(sheet, rows=list(zip(*columns, strict=True)), notes=[*sheet.notes, note])
 
 
@@ -106,7 +106,7 @@ def with_numbers(sheet: Sheet, *, commas_delimit: bool) -> Sheet:
             told.append(f"{sheet.columns[at]} ({written} as {numbers[row]})")
     if not told:
         return sheet
-    note = f"Read as numbers: {_some(told)}."
+    note = f"Read as numbers: {some_of(told)}."
     return replace(sheet, rows=list(zip(*columns, strict=True)), notes=[*sheet.notes, note])
 
 
@@ -172,6 +172,7 @@ def _is_unit(sign: str) -> bool:
     return sign in {"", "%"} or (len(sign) == 1 and unicodedata.category(sign) == "Sc")
 
 
-def _some(told: Sequence[str]) -> str:
+def some_of(told: Sequence[str]) -> str:
+    """The first of what a note tells of, and how many more there are."""
     more = f" and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else ""
     return f"{', '.join(told[:_MOST_TOLD])}{more}"

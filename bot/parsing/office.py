@@ -7,6 +7,7 @@ import zipfile
 from collections.abc import Iterator
 from typing import Any
 
+from bot.parsing.formats import Signs
 from bot.parsing.numerals import with_blanks
 from bot.parsing.results import Cell, Document, Sheet, Unreadable
 from bot.parsing.tabular import NumberedRow, cell_text, to_sheet
@@ -75,7 +76,7 @@ def _empty_columns(sheet: Sheet) -> list[str]:
 
 def _has_formulas(worksheet: Any) -> bool:
     worksheet.reset_dimensions()
-    rows = (row for _, row in _rows(worksheet))
+    rows = (row for _, row in _rows(worksheet, Signs()))
     return any(isinstance(cell, str) and cell.startswith("=") for row in rows for cell in row)
 
 
@@ -92,19 +93,21 @@ def _worksheet(worksheet: Any, name: str) -> Sheet:
     if not hasattr(worksheet, "reset_dimensions"):
         raise Unreadable(f"{name} is a chart sheet.")
     worksheet.reset_dimensions()  # what the file declares may be a billion empty cells
-    return with_blanks(to_sheet(name, _rows(worksheet), typed=True))
+    signs = Signs()
+    return signs.tell(with_blanks(to_sheet(name, _rows(worksheet, signs), typed=True)))
 
 
-def _rows(worksheet: Any) -> Iterator[NumberedRow]:
+def _rows(worksheet: Any, signs: Signs) -> Iterator[NumberedRow]:
     cells = 0
-    for number, row in enumerate(worksheet.iter_rows(values_only=True), start=1):
+    for number, row in enumerate(worksheet.iter_rows(), start=1):
         cells += len(row)
         if cells > _MAX_CELLS:
             raise Unreadable(
                 f"Sheet {worksheet.title!r} has more than {_MAX_CELLS:,} cells. Ask for a CSV or "
                 "Parquet file of it, or for a part."
             )
-        yield number, [_value(cell) for cell in row]
+        signs.see(row)
+        yield number, [_value(cell.value) for cell in row]
 
 
 def _value(cell: Cell) -> Cell:

@@ -229,14 +229,17 @@ async def test_per_cent_is_not_added_up() -> None:
     """The note of who read the file says that it was written so."""
     thread = Thread()
     with asked("which margin?"):
-        rows: list[list[object]] = [["Li", 12], ["Li", 15], ["Kim", 9]]
-        saved = await tables.save_rows(thread.artifacts, ["rep", "margin"], rows, name="m.csv")
-        note = "Read as numbers: price (€5 as 5), margin (12% as 12)."
+        rows: list[list[object]] = [["Li", 12, -5], ["Li", 15, 3], ["Kim", 9, 1]]
+        columns = ["rep", "margin", "price (EUR)"]
+        saved = await tables.save_rows(thread.artifacts, columns, rows, name="m.csv")
+        note = "Read as numbers: price (EUR) (€(5.00) as -5.00), margin (12% as 12)."
         said = await tables.describe(thread.artifacts, saved, notes=[note])
         thread.outputs["read_file"] = [said]
     told = await thread.ask("who has the highest margin?", "m.csv")
     assert told.answer["summary"].startswith("**Li** has the highest margin: **15**")
     assert "`margin` is in per cent." in told.answer["gaps"]
+    told = await thread.ask("list all rows", "m.csv")
+    assert told.answer["gaps"] == ["`margin` is in per cent.", "`price (EUR)` is in €."]
 
 
 async def test_a_summary_begins_with_the_title_and_leaves_tables_out_as_it_says() -> None:

@@ -274,6 +274,26 @@ async def test_every_sheet_of_a_workbook_is_a_table(read: Read, artifacts: Memor
         await read("book.xlsx", data, sheet="Costs")
 
 
+async def test_numbers_of_a_workbook_are_told_with_the_signs_they_are_shown_with(
+    read: Read,
+) -> None:
+    """10 where Excel shows 0.1 as 10%; a format that is each reader's own says no currency."""
+    book = openpyxl.Workbook()
+    sheet = book.worksheets[0]
+    sheet.append(["Risk", "Probability", "Cost", "Price", "Mixed"])
+    for risk, share in (("Fire", 0.07), ("Flood", 0.25)):
+        sheet.append([risk, share, 1200, 3, share])
+    for row in range(2, 4):
+        for column, form in (("B", "0%"), ("C", "#,##0 [$€-407]"), ("D", '"$"#,##0_);("$"#,##0)')):
+            sheet[f"{column}{row}"].number_format = form
+    sheet["E2"].number_format = "0.0%"
+    out = io.BytesIO()
+    book.save(out)
+    said = (await read("risks.xlsx", out.getvalue())).content
+    assert "note: Read as numbers: Probability (7% as 7), Cost (€1200 as 1200).\n" in said
+    assert "Fire,7,1200,3,0.07\nFlood,25,1200,3,0.25" in said
+
+
 async def test_json_records_are_a_table_and_the_rest_text(read: Read) -> None:
     """Lone surrogates in cells do no harm."""
     records = await read(

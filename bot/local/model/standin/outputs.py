@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import re
+import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from .conversation import OVERTAKEN
@@ -26,7 +28,9 @@ FAILED = re.compile(
 )
 ELSEWHERE = re.compile(r" Say that you can\b[^.]* in a direct message\.")
 NUMERIC = re.compile(r"INT|DOUBLE|FLOAT|DECIMAL|REAL|NUMERIC|HUGEINT", re.IGNORECASE)
-PERCENT = re.compile(r"(?:^Read as numbers: |, )([^(]+) \([^)]*% as ")
+IN_UNITS = re.compile(
+    r"(?:^Read as numbers: |\), )(?P<name>(?:(?!\), ).)+?) \((?P<written>[^a-zA-Z]*?) as -?[\d.]+(?=\))"
+)
 DATED = re.compile(r"^(DATE|TIMESTAMP)", re.IGNORECASE)
 
 
@@ -49,8 +53,8 @@ class Table:
     """All values of the columns that have few, as the profile gives them."""
     notes: list[str] = field(default_factory=list)
     """What was said of how it was read."""
-    percents: frozenset[str] = frozenset()
-    """Columns that were written with a per cent sign."""
+    units: dict[str, str] = field(default_factory=dict)
+    """The per cent or currency sign that columns were written with."""
     joined: frozenset[str] = frozenset()
     """Columns that it has from tables it refers to."""
 
@@ -179,8 +183,16 @@ def _table(match: re.Match[str], columns: re.Match[str], body: str) -> Table:
         nulls={row["column"]: int(row.get("nulls") or 0) for row in profile},
         listed={row["column"]: (row.get("values") or "").split(" | ") for row in profile},
         notes=(notes := re.findall(r"^note: (.+)$", body, re.M)),
-        percents=frozenset(name for note in notes for name in PERCENT.findall(note)),
+        units={column: sign for note in notes for column, sign in _units(note)},
     )
+
+
+def _units(note: str) -> Iterator[tuple[str, str]]:
+    """The columns that a note tells to have been written with a sign, each with it."""
+    for told in IN_UNITS.finditer(note):
+        for sign in told["written"]:
+            if sign == "%" or unicodedata.category(sign) == "Sc":
+                yield told["name"], sign
 
 
 def _source(match: re.Match[str]) -> str:

@@ -3,7 +3,7 @@ whole."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
@@ -21,13 +21,24 @@ LACKING = {"month": 7, "quarter": 14, "year": 31}
 MONTHS_IN = {"month": 1, "quarter": 3, "year": 12}
 
 
-def caveats(query: Query, table: Table) -> list[str]:
-    """What to say of a figure of this table, as its profile tells."""
+def caveats(query: Query, table: Table, shown: Sequence[str]) -> list[str]:
+    """What to say of a figure of this table, as its profile tells, and of the columns `shown`."""
     measure = query.measure or default_measure(table) or ""
-    if query.listing or query.aggregate in ("count", "distinct") or not measure:
+    if query.listing:
+        return [*_in_units(shown, table)]
+    if query.aggregate in ("count", "distinct") or not measure:
         return []
-    percent = [f"`{measure}` is in per cent."] if measure in table.percents else []
-    return [*percent, *_missing(measure, table), *_mixed(measure, query, table)]
+    return [
+        *_in_units([measure], table),
+        *_missing(measure, table),
+        *_mixed(measure, query, table),
+    ]
+
+
+def _in_units(columns: Sequence[str], table: Table) -> Iterator[str]:
+    for column in columns:
+        if sign := table.units.get(column):
+            yield f"`{column}` is in {'per cent' if sign == '%' else sign}."
 
 
 def _missing(measure: str, table: Table) -> Iterator[str]:

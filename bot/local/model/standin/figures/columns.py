@@ -11,6 +11,7 @@ from ..words import related, stem, stems, tokens
 MONTH = re.compile(r"\d{4}-\d\d")
 LEVELS = {
     "price", "rate", "rating", "score", "age", "percent", "percentage", "temperature", "satisfaction", "progress",
+    "probability", "likelihood", "ratio",
 }  # fmt: skip
 MONEY = ("revenue", "sale", "amount", "turnover", "income", "total", "value")
 
@@ -85,7 +86,7 @@ def default_measure(table: Table) -> str | None:
 
 def is_level(column: str, table: Table) -> bool:
     """Whether a column says how high something is, which adds up to nothing."""
-    if column in table.percents:
+    if table.units.get(column) == "%":
         return True
     return "%" in column or is_of_one(column) or bool({*stems(column)} & LEVELS)
 

@@ -161,7 +161,7 @@ def _ask(view: View, found: Findings, table: Table, meaning: Meaning) -> None:
     tell(found, result, statement, query, table.source)
     number, first, last = table.ranges.get(date_column(table) or "", ("", "", ""))
     days = Days(first, last, number)
-    found.gaps += [*caveats(query, table), *told_in_part(result, query, days)]
+    found.gaps += [*caveats(query, table, result.header), *told_in_part(result, query, days)]
     present(view, found, result, statement, meaning)
 
 
