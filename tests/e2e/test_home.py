@@ -74,6 +74,13 @@ def test_an_admin_says_who_may_ask_in_a_channel_and_takes_it_back(page: Page) ->
     page.get_by_test_id("modal-submit").click()
     expect(form.locator("[data-error-for=turns]")).to_contain_text("at least 1")
     form.get_by_role("spinbutton", name="Most steps").fill("9")
+    day = form.get_by_role("spinbutton", name="Most dollars for all questions here in a day")
+    day.fill("0.001")
+    day.evaluate("field => field.scrollIntoView(false)")  # at the lower edge
+    page.get_by_test_id("modal-submit").click()
+    too_little = form.get_by_text("Must be at least 0.01")
+    expect(too_little).to_be_in_viewport(ratio=1)  # not below the foot of the form
+    day.fill("")
     page.get_by_test_id("modal-submit").click()
     expect(form.locator("[data-error-for=tools]")).to_contain_text("teleport")
     form.get_by_role("textbox", name="The only tools").fill("time")

@@ -132,7 +132,9 @@ function showErrors(dialog, errors) {
   const rest = dialog.querySelector(".form-error");
   rest.textContent = Object.values(left).join(" ");
   rest.hidden = !rest.textContent;
-  dialog.querySelector(".invalid")?.focus();
+  const first = dialog.querySelector(".invalid");
+  first?.focus();
+  first?.closest(".input").scrollIntoView({ block: "nearest" });  // what is wrong stands below it
 }
 
 // → whether the person said yes.
