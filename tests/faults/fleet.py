@@ -18,6 +18,7 @@ from bot.local.model import ResponsesServer
 from bot.local.workspace import Workspace
 from bot.store.embedded import embedded_redis
 from tests.faults.processes import environment, started
+from tests.support.commands import Command
 from tests.support.deployment import Deployment
 from tests.support.proxy import Proxy
 
@@ -37,7 +38,7 @@ class Fleet:
     orders: Path
     logs: Path
     deaths: int = 0
-    processes: dict[str, asyncio.subprocess.Process] = field(default_factory=dict)
+    processes: dict[str, Command] = field(default_factory=dict)
 
     @property
     def ws(self) -> Workspace:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import sys
 import tempfile
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
@@ -15,6 +14,7 @@ import aiohttp
 
 from bot.local.model import ResponsesServer
 from bot.local.workspace import Workspace
+from tests.support.commands import Command, start
 from tests.support.deployment import MODEL
 
 _LOOK_AGAIN = 0.05
@@ -41,21 +41,17 @@ def environment(ws: Workspace, api: ResponsesServer, folder: Path, **more: str) 
 
 
 @asynccontextmanager
-async def started(
-    command: str, settings: Mapping[str, str], log: Path
-) -> AsyncGenerator[asyncio.subprocess.Process]:
+async def started(command: str, settings: Mapping[str, str], log: Path) -> AsyncGenerator[Command]:
     """`bot <command>`, once it is ready; killed at the end. What it says goes to `log`, and what it
     could not put away goes with it."""
-    with (
-        log.open("ab") as out,
-        tempfile.TemporaryDirectory(prefix="bot-killed-", ignore_cleanup_errors=True) as temporary,
-    ):
-        begin = out.tell()
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "bot", command),
-            env={"PATH": os.environ["PATH"], "TMPDIR": temporary, **settings},
-            stdout=out,
-            stderr=out,
+    begin = _opened(log)
+    with tempfile.TemporaryDirectory(prefix="bot-killed-", ignore_cleanup_errors=True) as temporary:
+        process = start(
+            command,
+            environment={"PATH": os.environ["PATH"], "TMPDIR": temporary, **settings},
+            folder=Path.cwd(),
+            out=log,
+            err=log,
         )
         async with _until_killed(process, command, log, begin):
             yield process
@@ -63,7 +59,7 @@ async def started(
 
 @asynccontextmanager
 async def _until_killed(
-    process: asyncio.subprocess.Process, command: str, log: Path, begin: int
+    process: Command, command: str, log: Path, begin: int
 ) -> AsyncGenerator[None]:
     try:
         async with asyncio.timeout(_STARTING):
@@ -78,6 +74,12 @@ async def _until_killed(
         if process.returncode is None:
             process.kill()
         await process.wait()
+
+
+def _opened(log: Path) -> int:
+    """Where it goes on."""
+    log.touch()
+    return log.stat().st_size
 
 
 def _said(log: Path, begin: int) -> str:

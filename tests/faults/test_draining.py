@@ -12,6 +12,7 @@ from bot.app import bot
 from bot.local.model import ModelRequest, Reply, ResponsesServer, call, finish, held
 from bot.local.workspace import ADA, Workspace
 from tests.faults.processes import environment, started
+from tests.support.commands import Command
 from tests.support.deployment import Deployment, configured
 from tests.support.runs import answer
 
@@ -41,7 +42,7 @@ async def test_another_worker_goes_on_at_once(redis_url, tmp_path):
         asking = Deployment(ws, api)
         settings = environment(ws, api, tmp_path, redis_url=redis_url)
 
-        async def worker(name: str) -> asyncio.subprocess.Process:
+        async def worker(name: str) -> Command:
             return await stack.enter_async_context(started("worker", settings, tmp_path / name))
 
         async def held_question(gate: asyncio.Event) -> str:

@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from bot.commands import cli
 from bot.core.answers import Answer
 from bot.local.model import ResponsesServer, Script, call, finish, held, respond, text
 from bot.local.model.request import ModelRequest
+from tests.support.commands import Command, start
 from tests.support.redis import redis_server, redis_url
 from tests.support.runs import answer
 
@@ -38,36 +40,34 @@ class Done:
     err: str
 
 
+@dataclass(frozen=True, slots=True)
+class Started:
+    process: Command
+    said: Path
+
+    async def ended(self) -> Done:
+        code = await self.process.wait()
+        return Done(code, (self.said / "out").read_text(), (self.said / "err").read_text())
+
+
 @asynccontextmanager
-async def started(
-    folder: Path, *arguments: str, **environment: str
-) -> AsyncGenerator[asyncio.subprocess.Process]:
-    """`bot …` in `folder`, with nothing set but what is given."""
+async def started(folder: Path, *arguments: str, **environment: str) -> AsyncGenerator[Started]:
+    """`bot …` in `folder`, with nothing set but what is given; killed at the end."""
     keep = {key: os.environ[key] for key in ("PATH", "HOME", "LANG") if key in os.environ}
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "bot", *arguments),
-        cwd=folder,
-        env=keep | {"PYTHONPATH": str(ROOT), "COLUMNS": "200"} | environment,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    try:
-        yield process
-    finally:
-        if process.returncode is None:
+    environment = keep | {"PYTHONPATH": str(ROOT), "COLUMNS": "200"} | environment
+    with tempfile.TemporaryDirectory() as said:
+        out, err = (Path(said) / name for name in ("out", "err"))
+        process = start(*arguments, environment=environment, folder=folder, out=out, err=err)
+        try:
+            yield Started(process, Path(said))
+        finally:
             process.kill()
             await process.wait()
 
 
-async def ended(process: asyncio.subprocess.Process) -> Done:
-    out, err = await process.communicate()
-    assert process.returncode is not None
-    return Done(process.returncode, out.decode(), err.decode())
-
-
 async def bot(folder: Path, *arguments: str, **environment: str) -> Done:
-    async with started(folder, *arguments, **environment) as process:
-        return await ended(process)
+    async with started(folder, *arguments, **environment) as command:
+        return await command.ended()
 
 
 def names_in(folder: Path) -> list[str]:
@@ -188,12 +188,12 @@ async def test_ctrl_c_stops_a_question(tmp_path: Path, temporary: Path, by: sign
     script = Script([held(text("never"), asyncio.Event())])
     async with (
         ResponsesServer.open(script) as api,
-        started(tmp_path, "ask", "x", TMPDIR=str(temporary), **reaching(api)) as process,
+        started(tmp_path, "ask", "x", TMPDIR=str(temporary), **reaching(api)) as command,
     ):
         await api.until(lambda: api.requests and api.requests[0].response_id, timeout=60)
         assert names_in(temporary)
-        process.send_signal(by)
-        done = await ended(process)
+        command.process.send_signal(by)
+        done = await command.ended()
     assert done.code == 130
     assert done.out.startswith("Stopped.")
     assert "Traceback" not in done.err
@@ -207,12 +207,12 @@ async def test_ended_before_it_began_it_leaves_nothing(
 ) -> None:
     """Its Redis is starting."""
     set_up = {"OPENAI_API_KEY": "sk-x", "TMPDIR": str(temporary)}
-    async with started(tmp_path, "ask", "x", **set_up) as process:
+    async with started(tmp_path, "ask", "x", **set_up) as command:
         async with asyncio.timeout(60):
             while not names_in(temporary):  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
-        process.send_signal(by)
-        done = await ended(process)
+        command.process.send_signal(by)
+        done = await command.ended()
     assert done.code == 130
     assert names_in(temporary) == []
 
