@@ -378,3 +378,16 @@ async def test_it_is_forgotten_again_right_after_it_was_remembered() -> None:
     assert told.calls == [("forget", {"id": "mem_1"})]
     assert told.answer["summary"] == "Forgotten: “I like tea”."
     assert "I forgot nothing." in words(await made.ask("forget it"))
+
+
+async def test_the_question_above_is_offered_to_whoever_only_points_to_it() -> None:
+    """As one does who has just invited the bot to a thread; pressed, it is asked in its own words."""
+    made = Thread()
+    made.said("Chloe", "@Answer Bot what is 12 * 12?")
+    made.said("Ben", "Good question.")
+    made.said("Chloe", "@Answer Bot can you answer this?")
+    told = (await made.ask("can you answer this?")).answer
+    assert told["summary"].endswith("Is it this one? “what is 12 * 12?”")
+    assert told["follow_ups"] == ["what is 12 * 12?"]
+    assert "**144**" in words(await made.ask("what is 12 * 12?"))
+    assert "no question above" in words(await made.ask("any ideas?"))

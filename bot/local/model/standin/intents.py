@@ -11,6 +11,7 @@ from .doing import amending, canvases, posting, schedules
 from .figures import choosing, data, database
 from .findings import Findings
 from .talk import (
+    above,
     again,
     chat,
     directory,
@@ -45,6 +46,7 @@ INTENTS = (
     Intent(amending.is_asked, amending.answer),
     Intent(again.is_asked, again.answer),
     Intent(chat.is_asked, chat.answer),
+    Intent(above.is_asked, above.answer),
     # What is to be done, before what is only to be told.
     Intent(memory.is_asked, memory.answer),
     Intent(schedules.is_asked, schedules.answer, beside_others=True),

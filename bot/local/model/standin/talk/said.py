@@ -39,6 +39,11 @@ class Said:
         """Whether it begins with a mention of the bot."""
         return bool(TO_BOT.match(self.text))
 
+    @property
+    def to_bot(self) -> str:
+        """The text without the mention of the bot that it begins with."""
+        return TO_BOT.sub("", self.text, count=1).strip(" ,:") if self.is_to_bot else self.text
+
     def repeats(self, text: str) -> bool:
         """Whether it is that text, or holds it, wherever its lines end."""
         return " ".join(text.split()) in " ".join(self.text.split())
