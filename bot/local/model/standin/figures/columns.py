@@ -106,6 +106,11 @@ def identifies(column: str) -> bool:
     )
 
 
+def tells_apart(column: str, table: Table) -> bool:
+    """Whether no two rows have the same in a column, so that there is nothing to count by it."""
+    return table.total > 1 and table.ranges.get(column, ("",))[0] == str(table.total)
+
+
 def empty_among(columns: Iterable[str | None], table: Table) -> str:
     """The first of some columns that holds nothing; "" when all hold something."""
     found = (each for each in columns if each and table.ranges.get(each, ("1",))[0] == "0")
