@@ -199,7 +199,8 @@ class _RunnerMaker:
             mentioned_in=conversation.mentioned_in,
             temperature=settings.model.temperature,
             stateless=settings.model.stateless,
-            conversation=conversation if settings.model.images else None,
+            conversation=conversation,
+            images=settings.model.images,
             dry_run=self.dry_run,
         )
         return Runner(equipment, open_surface)

@@ -198,7 +198,8 @@ def request_message(
     request: Request, in_thread: tuple[FileRef, ...] = (), *, images: bool = False
 ) -> Item:
     """The request as the model reads it: who asks where and when, the words, the files. `in_thread`
-    are images that others attached before; with `images` all of these are shown, by reference."""
+    are files that stand above it; with `images` those of both that are images are shown, by
+    reference."""
     verb = "replies" if request.entry is Entry.THREAD_REPLY else "asks"
     beside = f", with {request.beside} open" if request.beside else ""
     where = f"{verb} in {request.place}{beside}"
@@ -215,7 +216,7 @@ def request_message(
         parts.append(f"Attached files:\n{listed}")
     if in_thread:
         listed = "\n".join(_file_line(file) for file in in_thread)
-        parts.append(f"Images in this thread:\n{listed}")
+        parts.append(f"Files above in this thread:\n{marked(listed, new_mark())}")
     said = "\n\n".join(parts)
     shown = [file for file in (*in_thread, *request.files) if images and is_image(file)]
     if not shown:

@@ -14,8 +14,8 @@ from bot.core.context import RequestContext, bound_request
 from bot.core.errors import CorruptValue
 from bot.core.memory import Memory
 from bot.core.request import Request
-from bot.runs.images import images_of_thread
 from bot.runs.preferences import PreferenceBook
+from bot.runs.thread_files import files_of_thread
 from bot.store import Lease, RunRecord, Stores
 from bot.toolkit import Conversation
 from bot.toolkit.catalogue import Catalogue
@@ -36,8 +36,9 @@ class Beginnings:
     """Reads what a thread's next run goes on from."""
 
     stores: Stores
-    conversation: Conversation | None
+    conversation: Conversation
     memories_of: MemoriesOf
+    images: bool
 
     async def first_state(
         self,
@@ -62,13 +63,13 @@ class Beginnings:
         return state
 
     async def _asked(self, request: Request, run_id: str) -> Item:
-        """The request as the model reads it, with the images that are to be seen with it."""
-        if self.conversation is None:
-            return prompts.request_message(request)
+        """The request as the model reads it, with the files that stand above it in the thread."""
         entries = await self.history(request)
         with bound_request(RequestContext(request=request, run_id=run_id)):
-            in_thread = await images_of_thread(request, self.conversation, entries)
-        return prompts.request_message(request, in_thread, images=True)
+            in_thread = await files_of_thread(
+                request, self.conversation, entries, images=self.images
+            )
+        return prompts.request_message(request, in_thread, images=self.images)
 
     async def _remembered(self, request: Request, caller: CallerState) -> tuple[Item, ...]:
         """What is remembered where the request was made, at the beginning of a conversation."""

@@ -40,8 +40,8 @@ HooksFor = Callable[[Request, Callable[[], str]], HookChain]
 
 @dataclass(frozen=True, slots=True)
 class Equipment:
-    """The same for all runs of a place. With a `conversation` the images in it are shown to the
-    model. Once `draining` is set, runs stop at their next save point."""
+    """The same for all runs of a place. With `images` the model is shown those that people attach.
+    Once `draining` is set, runs stop at their next save point."""
 
     stores: Stores
     toolbox: Toolbox
@@ -60,7 +60,8 @@ class Equipment:
     mentioned_in: MentionedIn
     memories_of: MemoriesOf
     draining: asyncio.Event
-    conversation: Conversation | None = None
+    conversation: Conversation
+    images: bool
     temperature: float | None = None
     stateless: bool = False
     dry_run: bool = False
@@ -68,7 +69,7 @@ class Equipment:
     @property
     def beginnings(self) -> Beginnings:
         """Where runs go on from."""
-        return Beginnings(self.stores, self.conversation, self.memories_of)
+        return Beginnings(self.stores, self.conversation, self.memories_of, self.images)
 
     def context(self, request: Request, run_id: str) -> RequestContext:
         """What tools may know of the run."""
@@ -91,7 +92,7 @@ class Equipment:
             mailbox,
             interrupt,
             steers=here.during_run == "steer",
-            images=self.conversation is not None,
+            images=self.images,
         )
 
     async def parts(

@@ -8,55 +8,25 @@ has its images again as long as Slack has them.
 from __future__ import annotations
 
 import base64
-import logging
-from collections.abc import Iterable
 from dataclasses import replace
 
 from typing_extensions import override
 
 from bot.agent.hooks import Hooks
-from bot.agent.prompts import IMAGE_REFERENCE, is_image
-from bot.core.chain import Item, LedgerEntry
+from bot.agent.prompts import IMAGE_REFERENCE
+from bot.core.chain import Item
 from bot.core.errors import ToolError
-from bot.core.request import FileRef, Request
 from bot.model.types import ModelRequest
 from bot.toolkit import Conversation
 
-log = logging.getLogger(__name__)
-
 MAX_BYTES = 5 * 1024 * 1024
 _MOST = 6  # images in one request; of more the latest are shown
-_LOOK_BACK = 50  # messages of the thread
 _MAGIC = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
     (b"GIF87a", "image/gif"),
     (b"GIF89a", "image/gif"),
 )
-
-
-async def images_of_thread(
-    request: Request, conversation: Conversation, entries: Iterable[LedgerEntry]
-) -> tuple[FileRef, ...]:
-    """Images that people attached in the thread and the model has not seen: the latest few. Charts
-    of its own are none: it knows their figures. None when the thread cannot be read, as for a
-    request that began it."""
-    if request.thread == request.ts or not request.thread:
-        return ()
-    try:
-        messages = await conversation.thread(limit=_LOOK_BACK)
-    except ToolError as error:
-        log.info("The thread's images are not shown: %s", error)
-        return ()
-    seen = {file.id for file in request.files} | set(_shown(entries))
-    files = (file for message in messages if not message.own for file in message.files)
-    found = {file.id: file for file in files if is_image(file) and file.id not in seen}
-    return tuple(found.values())[-_MOST:]
-
-
-def _shown(entries: Iterable[LedgerEntry]) -> Iterable[str]:
-    items = (item for entry in entries for item in entry.items)
-    return (url.removeprefix(IMAGE_REFERENCE) for item in items for url in _references(item))
 
 
 def _references(item: Item) -> list[str]:

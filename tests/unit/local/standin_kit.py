@@ -108,9 +108,12 @@ class Thread:
         link = f"https://slack.example/{ts}"
         self.conversation.messages.append(ThreadMessage(ts, at, author, text, url=link))
 
-    async def ask(self, text: str, *files: str, quoted: str = "", note: str = "") -> Told:
-        """Ask, and let the stand-in work until it completes the task."""
-        self.items.append(message(text, files, quoted, place=self.place))
+    async def ask(
+        self, text: str, *files: str, above: str = "", quoted: str = "", note: str = ""
+    ) -> Told:
+        """Ask, and let the stand-in work until it completes the task; the file `above` was attached by
+        somebody else before."""
+        self.items.append(message(text, files, quoted, above=above, place=self.place))
         calls: list[tuple[str, dict[str, Any]]] = []
         for _ in range(MOST_TURNS):
             if note and calls:
@@ -193,7 +196,7 @@ def shop(path: Path) -> Databases:
 
 
 def message(
-    text: str, files: tuple[str, ...], quoted: str, *, place: str = "#sales"
+    text: str, files: tuple[str, ...], quoted: str, *, above: str = "", place: str = "#sales"
 ) -> dict[str, Any]:
     parts = [f"[Ada asks in {place}, 2026-11-21 09:00 UTC]"]
     if quoted:
@@ -203,4 +206,7 @@ def message(
     if files:
         listed = (f"- {name} (file_id F{n}, text/csv, 4 kB)" for n, name in enumerate(files, 1))
         parts.append("Attached files:\n" + "\n".join(listed))
+    if above:
+        marked = f"[data 1a2b3c4d]\n- {above} (file_id F9, text/csv, 4 kB)\n[end of data 1a2b3c4d]"
+        parts.append(f"Files above in this thread:\n{marked}")
     return {"role": "user", "content": "\n\n".join(parts)}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from bot.agent.outputs import cancelled
@@ -9,7 +11,7 @@ from bot.agent.prompts import request_message
 from bot.core.request import Again
 from bot.toolkit import tables
 from tests.support.conversation import asked
-from tests.unit.local.standin_kit import Thread, message
+from tests.unit.local.standin_kit import Thread, message, shop
 from tests.unit.slack.samples import REQUEST
 
 CHART = "handle: chart_1 · bar chart · 3 labels × 1 series · source: sales.csv\nimage: img_1"
@@ -205,6 +207,39 @@ async def test_a_file_without_a_question_is_described(thread: Thread) -> None:
     assert told.names == ["read_file"]
     assert "**6 rows**" in told.answer["summary"]
     assert told.answer["follow_ups"]
+
+
+async def test_rows_are_not_offered_to_be_counted_one_by_one(thread: Thread) -> None:
+    """By what is different in each row nothing can be counted; a figure of each can be told."""
+    rows = [["CRM", "Ben", "late", 40], ["App", "Ada", "late", 25], ["Intranet", "Ben", "done", 9]]
+    columns = ["Project", "Owner", "Status", "Budget"]
+    saved = await tables.save_rows(thread.artifacts, columns, rows, name="p.csv")
+    with asked(""):
+        thread.outputs["read_file"] = [await tables.describe(thread.artifacts, saved)]
+    listed = await thread.ask("which projects are late?", "p.csv")
+    assert listed.answer["follow_ups"][0] == "And by Owner?"
+    told = await thread.ask("total budget by owner")
+    assert "And by Project?" in told.answer["follow_ups"]
+
+
+async def test_a_file_above_in_the_thread_is_what_a_question_is_about(tmp_path: Path) -> None:
+    """Rather than a database; not of what asks for a database, or for no figures, or below an image."""
+    thread = Thread(databases=shop(tmp_path / "shop.db"))
+    told = await thread.ask("What is the total revenue by region?", above="sales.csv")
+    assert told.given("read_file")["file_id"] == "F9"
+    assert told.answer["table"]["rows"][0] == ["North", "280.00"]
+    for question in ("what is in this file?", "total revenue by region in the file above"):
+        told = await thread.ask(question)
+        assert [each["title"] for each in told.answer["sources"]] == ["sales.csv"]
+    for question, tool in (
+        ("how many customers are in the database?", "query_database"),
+        ("what is 18% of 24,350?", "calculate"),
+    ):
+        other = Thread(databases=thread.databases)
+        assert tool in (await other.ask(question, above="sales.csv")).names
+    picture = Thread(databases=thread.databases)
+    told = await picture.ask("how many customers are there?", above="shot.png")
+    assert "query_database" in told.names
 
 
 async def test_a_thread_of_follow_ups(thread: Thread) -> None:

@@ -82,7 +82,7 @@ async def test_images_of_others_in_the_thread_are_seen_once(stores: Stores) -> N
         )
         await bot.ask(asked("And here?", thread="1.0", ts="1.8"))
     assert [len(images(bot, number)) for number in range(3)] == [1, 0, 1]
-    assert "Images in this thread:\n- shot.png" in seen(bot, 0)[0]["text"]
+    assert "- shot.png" in seen(bot, 0)[0]["text"].partition("Files above in this thread:")[2]
     assert bot.conversation.fetched == [picture.id, later.id]
 
 

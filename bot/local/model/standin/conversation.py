@@ -31,6 +31,9 @@ FILE = re.compile(
 )
 QUOTED = re.compile(r"^About this message:\n\[data (\w+)\]\n((?:>.*\n)+)\[end of data \1\]", re.M)
 FORWARDED = re.compile(r"^\[Forwarded: [^\]\n]+\]\n?", re.M)
+ABOVE = re.compile(
+    r"^Files above in this thread:\n\[data (\w+)\]\n(.*?)\n\[end of data \1\]", re.M | re.DOTALL
+)
 SHARED = re.compile(r"^\[file (?P<id>\w+), (?P<name>[^\]\n]+)\]\n?", re.M)
 """A file that a forwarded message brings along."""
 CUT = re.compile(r"\[The message was [\d,]+ characters long; [^\]]*\]\s*$")
@@ -84,6 +87,8 @@ class Turn:
     text: str
     quoted: str = ""
     files: list[File] = field(default_factory=list)
+    above: list[File] = field(default_factory=list)
+    """Files that others attached in the thread before."""
     steps: list[Step] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     edited: bool = False
@@ -214,6 +219,7 @@ def _each(turn: Turn) -> list[Turn]:
                 text=text,
                 quoted="",
                 files=[],
+                above=[],
                 steps=[],
                 notes=[],
                 edited=False,
@@ -229,7 +235,10 @@ def _read(text: str) -> Turn:
     header = HEADER.match(text)
     about = header.groupdict("") if header else {}
     text = HEADER.sub("", text, count=1)
-    files = [File(found["id"], found["name"]) for found in FILE.finditer(text)]
+    listed = ABOVE.search(text)
+    above = _files(FILE, listed[2] if listed else "")
+    text = ABOVE.sub("", text)
+    files = _files(FILE, text)
     text = FILE.sub("", text).replace("Attached files:", "")
     text = CUT.sub("", text)
     again = AGAIN.search(text)
@@ -238,12 +247,13 @@ def _read(text: str) -> Turn:
     text = EDITED.sub("", text)
     quoted = QUOTED.search(text)
     said = "\n".join(line.lstrip("> ") for line in quoted[2].splitlines()) if quoted else ""
-    files = files or [File(found["id"], found["name"]) for found in SHARED.finditer(said)]
+    files = files or _files(SHARED, said)
     text = QUOTED.sub("", text).strip()
     return Turn(
         text[:LONGEST],
         SHARED.sub("", FORWARDED.sub("", said)).strip(),
         files,
+        above,
         edited=edit is not None,
         again=again is not None,
         deeper=again is not None and "more depth is wanted" in again[0],
@@ -254,3 +264,7 @@ def _read(text: str) -> Turn:
         beside=about.get("beside") or "",
         day=about.get("day", ""),
     )
+
+
+def _files(named: re.Pattern[str], text: str) -> list[File]:
+    return [File(found["id"], found["name"]) for found in named.finditer(text)]

@@ -107,7 +107,7 @@ class View:
     @property
     def files(self) -> list[File]:
         """Every file of the conversation, those of the newest message first."""
-        return [file for turn in reversed(self.turns) for file in turn.files]
+        return [file for turn in reversed(self.turns) for file in (*turn.files, *turn.above[::-1])]
 
     @property
     def closing(self) -> bool:

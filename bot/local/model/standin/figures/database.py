@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from ..findings import Findings
 from ..outputs import Table, failed, parse_tables, reason
 from ..talk import overheard
+from ..texts.images import IMAGE
 from ..view import Missing, OutOfTurns, View
 from ..words import has
 from .caveats import LACKING, Days, told_in_part
@@ -83,7 +84,7 @@ def is_asked(view: View) -> bool:
     of_files = (
         view.turn.files
         or view.turn.quoted
-        or (view.files and not was_asked(view))
+        or (_is_with_data(view) and not was_asked(view))
         or _is_of_a_file(view)
     )
     speaks = has(view.text, f"{ASKS}|{OFTEN}") or CHANGES.match(view.text) or was_asked(view)
@@ -116,6 +117,11 @@ NAMING = r"how much|what did .+ (?:order|buy|purchase)"
 def is_meant(view: View) -> bool:
     """Whether a question that nothing else answers goes on with one to a database."""
     return not view.turn.files and was_asked(view) and not _is_of_a_file(view)
+
+
+def _is_with_data(view: View) -> bool:
+    """Whether the conversation holds a file that is no image."""
+    return not all(IMAGE.search(file.name) for file in view.files)
 
 
 def _is_of_a_file(view: View) -> bool:

@@ -39,7 +39,7 @@ TOKEN = re.compile(r"<\w+>|[qQhH]\d\b|\d[\d,]*(?:\.\d+)?|[^\W\d]+(?:'[^\W\d]+)?|
 SIGNS = frozenset(",<>=≥≤")
 """What no name begins or ends with."""
 OF_SOURCE = r"(?<!\w)(?:in|from|of|using|according to|on) "
-WHOLE = r"(?:the|this|that|my|our|your) (?:attached )?(?:database|db|file|sheet|table|data|spreadsheet|csv|attachment|workbook)"
+WHOLE = r"(?:the|this|that|my|our|your) (?:attached )?(?:database|db|file|sheet|table|data|spreadsheet|csv|attachment|workbook)(?: above| in this thread)?"
 BARE = frozenset(("id", "on", "at", "no", "of", "is", "by", "to", "in", "date", "day", "time"))
 """Words of columns' names by which none is meant."""
 OF_GRAMMAR = frozenset((

@@ -43,7 +43,9 @@ def answer(view: View, found: Findings) -> None:
     found.puzzled(view.knows)
     channel = sentence(view.text).channel
     where = shown_channel(channel) if channel else f"this thread or {view.turn.place}"
-    found.gaps.append(f"I found no sentence in {where} that has all words of it.")
+    found.gaps.append(
+        f"I found no sentence in {where}, but for questions, that has all words of it."
+    )
 
 
 def told(view: View, found: Findings) -> bool:
