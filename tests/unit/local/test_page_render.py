@@ -297,10 +297,10 @@ def test_a_chart_draws_each_series_and_lists_its_numbers():
             "West",
             "North",
             "Jan",
-            "10",
+            "10.00",
             "7.50",
             "Feb",
-            "-5",
+            "-5.00",
             "–",
         ]
 

@@ -238,8 +238,12 @@ async def test_per_cent_is_not_added_up() -> None:
     told = await thread.ask("who has the highest margin?", "m.csv")
     assert told.answer["summary"].startswith("**Li** has the highest margin: **15**")
     assert "`margin` is in per cent." in told.answer["gaps"]
-    told = await thread.ask("list all rows", "m.csv")
-    assert told.answer["gaps"] == ["`margin` is in per cent.", "`price (EUR)` is in €."]
+    units = ["`margin` is in per cent.", "`price (EUR)` is in €."]
+    assert (await thread.ask("list all rows", "m.csv")).answer["gaps"] == units
+    told = await thread.ask("average margin and total price (EUR)")
+    assert told.answer["gaps"] == units
+    about = (await thread.ask("what is in this file?")).answer
+    assert "`margin` (in %): 9 to 15, 3 different values" in about["key_points"]
 
 
 async def test_a_summary_begins_with_the_title_and_leaves_tables_out_as_it_says() -> None:

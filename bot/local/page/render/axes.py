@@ -34,12 +34,13 @@ def short(value: float) -> str:
     return _trim(value)
 
 
-def full(value: float | None) -> str:
-    """A number for a tooltip or a table, with thousands separators."""
+def full(value: float | None, *, fractions: bool = False) -> str:
+    """A number for a tooltip or a table, with thousands separators; `fractions` says that others
+    beside it have decimals."""
     if value is None:
         return "–"
     return (
-        f"{value:,.0f}"
+        f"{value:,.{2 if fractions else 0}f}"
         if value == round(value)
         else f"{value:,.4g}"
         if abs(value) < 1

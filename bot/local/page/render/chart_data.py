@@ -34,6 +34,11 @@ class Chart:
         """True when there is no number to draw."""
         return all(value is None for series in self.series for value in series.values)
 
+    @property
+    def fractions(self) -> bool:
+        """True when a number is not whole."""
+        return any(value and value % 1 for series in self.series for value in series.values)
+
     def share(self, segment: int) -> str:
         """A pie segment's part of the whole, as "27%"."""
         values = [value or 0.0 for value in self.series[0].values]

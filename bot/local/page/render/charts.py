@@ -133,7 +133,7 @@ class _Plot:
         return "M" + "L".join(f"{_n(self.x(i))} {_n(self.y(value))}" for i, value in run)
 
     def _tip(self, index: int, series: Series, value: float) -> Markup:
-        text = f"{self.chart.categories[index]} · {series.name}: {full(value)}"
+        text = f"{self.chart.categories[index]} · {series.name}: {full(value, fractions=self.chart.fractions)}"
         return Markup("<title>{}</title>").format(text)
 
 
@@ -156,7 +156,9 @@ def _pie(chart: Chart) -> Markup:
     slices, angle = [], -math.pi / 2
     for i, value in enumerate(values):
         turn = 2 * math.pi * value / total
-        tip = f"{chart.categories[i]}: {full(value)} ({value / total:.1%})"
+        tip = (
+            f"{chart.categories[i]}: {full(value, fractions=chart.fractions)} ({value / total:.1%})"
+        )
         slices.append(_slice(i, angle, turn, tip))
         angle += turn
     return _join(slices)

@@ -26,17 +26,18 @@ def caveats(query: Query, table: Table, shown: Sequence[str]) -> list[str]:
     measure = query.measure or default_measure(table) or ""
     if query.listing:
         return [*_in_units(shown, table)]
+    more = [column for _, column in query.more if column]
     if query.aggregate in ("count", "distinct") or not measure:
-        return []
+        return [*_in_units(more, table)]
     return [
-        *_in_units([measure], table),
+        *_in_units([measure, *more], table),
         *_missing(measure, table),
         *_mixed(measure, query, table),
     ]
 
 
 def _in_units(columns: Sequence[str], table: Table) -> Iterator[str]:
-    for column in columns:
+    for column in dict.fromkeys(columns):
         if sign := table.units.get(column):
             yield f"`{column}` is in {'per cent' if sign == '%' else sign}."
 

@@ -23,10 +23,12 @@ def describe(found: Findings, table: Table) -> None:
         names += f" and {more} more"
     found.summary = f"{table.source} has **{rows}** and **{len(table.columns)} column{'s' * (len(table.columns) != 1)}**: {names}."
     for column, (distinct, low, high) in list(table.ranges.items())[:8]:
+        sign = table.units.get(column, "")
+        name = f"`{column}`{f' (in {sign})' if sign else ''}"
         found.points.append(
-            f"`{column}`: {f'always {shown(low)}' if low else 'empty'}"
+            f"{name}: {f'always {shown(low)}' if low else 'empty'}"
             if low == high
-            else f"`{column}`: {shown(low)} to {shown(high)}, {shown(distinct)} different values"
+            else f"{name}: {shown(low)} to {shown(high)}, {shown(distinct)} different values"
         )
     found.caption = "The first rows"
     found.columns = table.header[:MOST_COLUMNS]
