@@ -180,6 +180,14 @@ async def test_a_table_is_not_made_to_say_more_than_it_does(question: str, said:
     assert said in words(await Thread().ask(question, "sales.csv"))
 
 
+async def test_it_offers_what_there_are_tools_for() -> None:
+    """Admins choose them for each channel; an example of what is missing would be refused."""
+    told = words(await thread().ask("what can you do?"))
+    assert ["18%" in told, "fiscal year" in told, "Remind me" in told] == [True, False, False]
+    told = words(await thread(remember="Noted.", schedule_prompt="Done.").ask("what can you do?"))
+    assert ["fiscal year" in told, "Remind me" in told] == [True, True]
+
+
 async def test_follow_ups_on_an_answer() -> None:
     """Shorter, its reasons, its language; and talk between does not break what leans on it."""
     made = Thread()

@@ -72,15 +72,17 @@ class Findings:
 
     def puzzled(self, knows: Callable[[str], bool]) -> None:
         """No rule fits: say what this is, and what there are tools for."""
-        more = {
+        what = {
+            "read_file": "files and tables",
+            "read_thread": "this conversation",
             "list_databases": "the database",
             "recall": "what I am to remember",
             "calculate": "sums and times",
         }
-        known = ", ".join(told for tool, told in more.items() if knows(tool))
+        known = ", ".join(told for tool, told in what.items() if knows(tool))
         self.summary = (
-            f"{PUZZLED} I am {STAND_IN}: all I know is what its tools read, as files and "
-            f"tables, this conversation{f', {known}' if known else ''}."
+            f"{PUZZLED} I am {STAND_IN}: all I know is what its tools read"
+            f"{f', as {known}' if known else ''}."
         )
         self.follow_ups = list(EXAMPLES)
 

@@ -7,22 +7,24 @@ import re
 from ..findings import EXAMPLES, STAND_IN, Findings
 from ..phrasing import phrase
 from ..view import View
-from ..words import has
 
 ABILITIES = (
-    "**Tables and files**: totals, averages, rankings, trends and charts of a CSV or Excel file; "
-    "passages of a PDF, a Word document or a web page",
-    "**Slack**: summaries and action items of a thread or a channel, search, people, channels, "
-    "canvases, messages now or later (somebody approves each)",
-    "**The database**: “How many orders per region are in the database?”",
-    "**Sums, units, dates and times**: “What is 18% of 24,350?”, “10 miles in km”, “9:30 Berlin in Tokyo”",
-    "**Later**: “Every Monday at 9, tell me the total revenue”, “Remind me tomorrow at 10 to call Ben”",
-    "**Memory**: “Remember that our fiscal year starts in July”",
-)
+    ("read_file query_table", "**Tables and files**: totals, averages, rankings, trends and charts of a CSV or Excel file; "
+     "passages of a PDF or a Word document"),
+    ("fetch_page", "**Web pages**: what one says, by its address"),
+    ("read_channel", "**Slack**: summaries and action items of a thread or a channel, search, people, channels, canvases"),
+    ("post_message", "**Messages**, now or later: somebody approves each"),
+    ("list_databases", "**The database**: “How many orders per region are in the database?”"),
+    ("calculate", "**Sums**: “What is 18% of 24,350?”, “10 miles in km”"),
+    ("convert_time", "**Dates and times**: “9:30 Berlin in Tokyo”"),
+    ("schedule_prompt", "**Later**: “Every Monday at 9, tell me the total revenue”, “Remind me tomorrow at 10 to call Ben”"),
+    ("remember", "**Memory**: “Remember that our fiscal year starts in July”"),
+)  # fmt: skip
+"""What can be done, each with the tools that it takes, which may be missing in a channel."""
 HELP = f"I am {STAND_IN}. This is what I do well:"
 TALK = (
     (r"(?:h(?:ello|i|ey)|good (?:morning|afternoon|evening))(?: (?:there|bot|all|everybody))?(?:,? how are you)?|how are you",
-     f"Hello! I am {STAND_IN}. Attach a file and ask about it, or ask about this conversation."),
+     f"Hello! I am {STAND_IN}. Ask me anything, or what I can do."),
     (r"help(?: me)?|what (?:can|do) you do(?: for (?:me|us))?(?:,? and which data can you ask)?|what can (?:I|we) (?:do|ask)(?: you)?|how does this work|examples",
      HELP),
     (r"(?:who|what) are you|(?:which|what) (?:model|ai) (?:are you|is this|do you use)|are you (?:chatgpt|claude|an? (?:ai|robot|bot|human)|human|real)|"
@@ -50,7 +52,7 @@ TALK = (
      "You are welcome."),
     (r"(?:great|good|nice|perfect|cool|wow|awesome) (?:numbers|job|work|answer|chart|summary|stuff|one)?[,!.]? ?(?:many )?(?:thanks|thank you)", "You are welcome."),
     (r"ok(?:ay)?|good|great|nice|cool|perfect|yes|no|got it|never ?mind|good (?:job|work)|well done|(?:good)?bye|👍|🙏|🎉|:\+1:",
-     "I am here when you need me. Ask me anything else here, or start with a file."),
+     "I am here when you need me. Ask me anything else here."),
 )  # fmt: skip
 TABLE = tuple((phrase(form), told) for form, told in TALK)
 EMOJI = re.compile(r"(?:\s*(?:[^\w\s?!.,'\")]|:[a-z0-9_+'-]+:))+\s*$")
@@ -67,8 +69,7 @@ def answer(view: View, found: Findings) -> None:
     found.follow_ups = list(EXAMPLES)
     if found.summary == HELP:
         found.follow_ups = found.follow_ups[1:]  # the first asks for this
-        has_database = view.knows("list_databases")
-        found.points = [each for each in ABILITIES if has_database or not has(each, "database")]
+        found.points = [told for tools, told in ABILITIES if all(map(view.knows, tools.split()))]
 
 
 def _answer(text: str) -> str | None:
