@@ -59,6 +59,13 @@ async def test_a_period_that_is_not_over_is_not_taken_for_whole(question: str, p
     assert not any("from" in gap for gap in told.answer["gaps"])
 
 
+async def test_where_nothing_is_of_the_time_asked_for_the_days_there_are_are_told() -> None:
+    thread = await sheet([["Ada", 9, "2026-01-02"], ["Ben", 5, "2026-03-04"]])
+    told = await thread.ask("total amount in May 2031", "spent.csv")
+    assert told.answer["summary"] == "spent.csv has no rows in May 2031."
+    assert "Its dates go from 2 January 2026 to 4 March 2026." in told.answer["gaps"]
+
+
 @pytest.mark.parametrize("days", [("2026-01-01", "2026-02-01"), ("2026-01-02", "2026-02-03")])
 async def test_days_that_are_rare_or_firsts_of_months_tell_no_end(days: tuple[str, str]) -> None:
     thread = await sheet([["Ada", 9, day] for day in days])

@@ -4,6 +4,7 @@ whole."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, timedelta
 
@@ -11,7 +12,7 @@ from ..outputs import Table
 from ..words import listed, stems
 from .columns import default_measure
 from .query import Query
-from .shaping import month_in_words
+from .shaping import holds_nothing, month_in_words
 
 UNITS = frozenset(("currency", "ccy", "unit", "uom"))
 """Stems of columns that say what a figure is in."""
@@ -70,12 +71,27 @@ class Days:
     number: str = ""
 
 
-def told_in_part(result: Table, query: Query, days: Days) -> list[str]:
-    """What to say of the first and last period of a result, where the table has days enough to tell."""
-    if query.period not in LACKING:
+def asks_for_days(result: Table, query: Query) -> bool:
+    """Whether something is to be said of the days that the table has."""
+    is_of_a_time = any(each.dated and not each.named for each in query.filters)
+    return query.period in LACKING or (is_of_a_time and holds_nothing(result))
+
+
+def told_of_days(result: Table, query: Query, days: Days) -> list[str]:
+    """Which days there are, where there are none of the time asked for; else what to say of the first
+    and last period of a result, where the table has days enough to tell."""
+    if not asks_for_days(result, query):
         return []
+    if holds_nothing(result) or query.period not in LACKING:
+        return [*_span(days)]
     labels = {row[0] for row in result.rows}
     return [said for label, said in _edges(query.period, days) if label in labels]
+
+
+def _span(days: Days) -> Iterator[str]:
+    with suppress(ValueError):
+        first, last = (date.fromisoformat(each[:10]) for each in (days.first, days.last))
+        yield f"Its dates go from {_day(first)} {first.year} to {_day(last)} {last.year}."
 
 
 def _edges(period: str, days: Days) -> Iterator[tuple[str, str]]:

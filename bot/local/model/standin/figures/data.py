@@ -14,7 +14,7 @@ from ..words import has
 from ..words import listed as listed_words
 from . import comparing, overviews
 from .analyses import fitting
-from .caveats import Days, caveats, told_in_part
+from .caveats import Days, caveats, told_of_days
 from .charting import draw
 from .columns import date_column, empty_among
 from .exporting import form_of, name_of, share, share_whole
@@ -161,7 +161,7 @@ def _ask(view: View, found: Findings, table: Table, meaning: Meaning) -> None:
     tell(found, result, statement, query, table.source)
     number, first, last = table.ranges.get(date_column(table) or "", ("", "", ""))
     days = Days(first, last, number)
-    found.gaps += [*caveats(query, table, result.header), *told_in_part(result, query, days)]
+    found.gaps += [*caveats(query, table, result.header), *told_of_days(result, query, days)]
     present(view, found, result, statement, meaning)
 
 

@@ -11,7 +11,7 @@ from ..talk import overheard
 from ..texts.images import IMAGE
 from ..view import Missing, OutOfTurns, View
 from ..words import has
-from .caveats import LACKING, Days, told_in_part
+from .caveats import Days, asks_for_days, told_of_days
 from .columns import date_column
 from .data import present, refused
 from .following import Meaning, answered_from, meaning_of, sources_of
@@ -245,7 +245,8 @@ def _ask(view: View, found: Findings, best: Candidate) -> None:
         return
     result = read_on(view, found, results[0]) if statement.labels else results[0]
     tell(found, result, statement, query, f"{listed.table.source} in {best.database}")
-    found.gaps += told_in_part(result, query, _days(view, best)) if query.period in LACKING else ()
+    if asks_for_days(result, query):
+        found.gaps += told_of_days(result, query, _days(view, best))
     present(view, found, result, statement, replace(best.meaning, query=query))
     follow_ups(found, best.table, query)
 

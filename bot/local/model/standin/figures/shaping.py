@@ -15,6 +15,11 @@ from .times import MONTHS
 MOST_COLUMNS = 12
 
 
+def holds_nothing(result: Table) -> bool:
+    """No rows, or one without a value."""
+    return not any(cell for row in result.rows for cell in row)
+
+
 def describe(found: Findings, table: Table) -> None:
     """What a table holds, from its profile."""
     names = ", ".join(f"`{column}`" for column in list(table.columns)[:MOST_COLUMNS])

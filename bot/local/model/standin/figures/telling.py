@@ -21,7 +21,7 @@ from .relating import (
     tell_shares,
 )
 from .scoping import COMPARED, in_scope
-from .shaping import month_in_words, rows_shown, side_by_side
+from .shaping import holds_nothing, month_in_words, rows_shown, side_by_side
 from .sql import Statement
 
 MOST_ROWS, MOST_ASKED = 20, 100
@@ -62,9 +62,7 @@ def _tell(found: Findings, result: Table, statement: Statement, query: Query, so
     if statement.value is None and len(result.rows) > 1 and not query.noun.endswith("s"):
         query = replace(query, noun=plural(query.noun))  # several are the largest order
     scope = in_scope(query.filters, f"{statement.what} {query.noun}")
-    if not query.having and (
-        not result.rows or all(not cell for row in result.rows for cell in row)
-    ):
+    if not query.having and holds_nothing(result):
         found.summary = f"{source} has no rows{scope or ' that match'}."
         found.lower(
             "Nothing fits: there may be no figures for it, or a name is written differently."
