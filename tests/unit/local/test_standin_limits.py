@@ -249,6 +249,8 @@ async def test_per_cent_is_not_added_up() -> None:
     assert (await thread.ask("list all rows", "m.csv")).answer["gaps"] == units
     told = await thread.ask("average margin and total price (EUR)")
     assert told.answer["gaps"] == units
+    high = (await thread.ask("rows with margin above 10%")).answer
+    assert [row[1] for row in high["table"]["rows"]] == ["12", "15"]
     about = (await thread.ask("what is in this file?")).answer
     assert "`margin` (in %): 9 to 15, 3 different values" in about["key_points"]
 

@@ -399,3 +399,5 @@ async def test_the_question_above_is_offered_to_whoever_only_points_to_it() -> N
     assert told["follow_ups"] == ["what is 12 * 12?"]
     assert "**144**" in words(await made.ask("what is 12 * 12?"))
     assert "no question above" in words(await made.ask("any ideas?"))
+    await made.ask("Total revenue?", "sales.csv")
+    assert (await made.ask("any ideas?")).answer["follow_ups"] == ["What is in this file?"]

@@ -112,6 +112,8 @@ def name_all(text: str, table: Table, day: str) -> Named:
     text = re.sub(r"\bwhat['’]?s\b", "what is", text, flags=re.IGNORECASE)
     text = re.sub(r"['’]s\b", "", text.replace("&gt;", ">").replace("&lt;", "<"))
     text = re.sub(r"(?<=[a-zA-Z])-(?=[a-zA-Z])", " ", text)
+    if "%" in table.units.values():  # its figures are in per cent themselves
+        text = re.sub(r"(?<=\d) ?(?:%|per ?cent\b)", "", text, flags=re.IGNORECASE)
     if date_column(table):
         text = ATOM.sub(lambda said: _time(named, said), text)
     known = dict(_known(table))

@@ -28,6 +28,7 @@ def answer(view: View, found: Findings) -> None:
         found.summary = (
             "I find no question above that I was not asked already. Put it to me in its own words."
         )
+        found.follow_ups = ["What is in this file?"] if view.files else []
         return
     question = asked[-1].to_bot
     found.summary = f"I answer a question in its own words. Is it this one? “{question}”"
