@@ -12,6 +12,7 @@ from bot.agent.limits import Limits
 from bot.core.budgets import Cap
 from bot.runs.budgets import Budgets
 from bot.runs.channels import ChannelSettings, Confirm, DuringRun, Follow
+from bot.slack.posts import SLACKBOT
 from bot.slack.render import approval_words, home_words, words
 from bot.slack.render.parts import Block, shortened
 
@@ -25,7 +26,6 @@ _OTHERS, _TURNS, _COST = "others", "turns", "cost"
 _DAY, _MONTH = "day", "month"
 _GUESTS, _EXTERNAL = "allow_guests", "allow_external"
 _MAX_TITLE = 24
-_SLACKBOT = "USLACKBOT"
 
 
 class Target(BaseModel):
@@ -131,7 +131,7 @@ def settings_of(
     if money and not is_priced:
         raise WrongField(dict.fromkeys(money, home_words.NO_PRICE))
     people = values[_PEOPLE][_PEOPLE].get("selected_users") or None
-    if {bot, _SLACKBOT} & {*(people or ())}:
+    if {bot, SLACKBOT} & {*(people or ())}:
         raise WrongField({_PEOPLE: home_words.ONLY_PEOPLE})
     others = {each["value"] for each in values[_OTHERS][_OTHERS].get("selected_options") or ()}
     return before.model_copy(

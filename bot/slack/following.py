@@ -12,7 +12,7 @@ from bot.core.errors import SlackUnavailable
 from bot.core.request import Entry
 from bot.slack.client import TRANSPORT_ERRORS, Clients, Identity
 from bot.slack.gate import Gate
-from bot.slack.posts import Event, is_direct
+from bot.slack.posts import SLACKBOT, Event, is_direct
 from bot.slack.text import mentions
 
 _KNOWN_CROWDS = 10_000  # threads remembered to have several people in them
@@ -79,7 +79,7 @@ class Following:
         """True when nobody but the author has written or asked in the thread. Once several people
         have, they may be talking with each other: the bot waits to be mentioned."""
         speakers = {m.get("user") for m in replies if not m.get("bot_id")}
-        if speakers | askers <= {event["user"], self._identity.user, None}:
+        if speakers | askers <= {event["user"], self._identity.user, SLACKBOT, None}:
             return True
         self._crowds[self._key(event)] = None
         if len(self._crowds) > _KNOWN_CROWDS:

@@ -13,6 +13,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.core.errors import SlackUnavailable
 from bot.runs.policy import Person, PersonKind
 from bot.slack.client import TRANSPORT_ERRORS, Identity, error_code
+from bot.slack.posts import SLACKBOT
 from bot.slack.text import one_line
 
 log = logging.getLogger(__name__)
@@ -87,7 +88,7 @@ def person_from(facts: Mapping[str, Any], identity: Identity) -> Person:
 def _kind(facts: Mapping[str, Any], identity: Identity) -> PersonKind:
     if facts.get("deleted"):
         return PersonKind.UNKNOWN
-    if facts.get("is_bot") or facts["id"] == "USLACKBOT":
+    if facts.get("is_bot") or facts["id"] == SLACKBOT:
         return PersonKind.BOT
     if facts.get("is_stranger") or not _is_ours(facts, identity):
         return PersonKind.EXTERNAL

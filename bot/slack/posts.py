@@ -7,6 +7,9 @@ from typing import Any
 
 Event = Mapping[str, Any]
 
+SLACKBOT = "USLACKBOT"
+"""Slack itself, in whose name also a deleted message that has replies stands."""
+
 _ACCEPTED_SUBTYPES = (None, "file_share", "thread_broadcast")
 
 
@@ -16,7 +19,7 @@ def is_of_a_person(event: Event, bot: str) -> bool:
     by_an_app = event.get("bot_id") or event.get("bot_profile") or event.get("hidden")
     known = bool(user and event.get("channel") and event.get("ts"))
     accepted = event.get("subtype") in _ACCEPTED_SUBTYPES and not by_an_app
-    return known and accepted and user not in (bot, "USLACKBOT")
+    return known and accepted and user not in (bot, SLACKBOT)
 
 
 def is_direct(event: Event) -> bool:

@@ -86,6 +86,17 @@ async def test_with_several_people_it_waits_to_be_mentioned(rig):
     assert [r.text for r in await settled(rig)] == ["first", "what do you say?"]
 
 
+async def test_who_deleted_their_question_may_go_on_below_the_answer(rig):
+    """Slack stands where it stood; that makes no second person of it."""
+    said = await rig.ws.say(ADA, GENERAL, rig.mention("first"))
+    await asked(rig)
+    thread = said["ts"]
+    await rig.clients.writes.chat_postMessage(channel=GENERAL, text="Two", thread_ts=thread)
+    await rig.ws.delete(ADA, GENERAL, thread)
+    await rig.ws.say(ADA, GENERAL, "and then?", thread_ts=thread)
+    assert [each.text for each in await asked(rig, 2)] == ["first", "and then?"]
+
+
 async def test_who_was_asked_about_in_a_shortcut_is_not_taken_for_the_asker(rig):
     """Ada asks about Ben's message; what Ben then says in his thread is not for the bot."""
     said = await rig.ws.say(BEN, GENERAL, "Numbers are in")
