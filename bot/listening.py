@@ -129,13 +129,17 @@ def _signing_secret(settings: Settings) -> str:
 
 
 def _catching_up(settings: Settings, stores: Stores, listener: Listener) -> CatchingUp:
+    async def is_known(team: str, channel: str, ts: str) -> bool:
+        taken = await stores.mailbox.find(team, channel, ts)
+        return taken is not None or await stores.threads.was_noticed(team, channel, ts)
+
     return CatchingUp(
         settings.catch_up,
         client=listener.slack.clients.reads,
         identity=listener.slack.identity,
         intake=listener.intake,
         turns=stores.catch_ups,
-        find=stores.mailbox.find,
+        is_known=is_known,
     )
 
 

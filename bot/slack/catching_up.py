@@ -1,8 +1,9 @@
 """Finds what was asked while nothing listened, in the history of the bot's conversations.
 
 Slack delivers an event again for some minutes, and then never. What is found here goes the way of
-every message, through intake; what was taken in before is known by its claim, and where Redis is
-new or has lost everything, by what we wrote in the thread after it.
+every message, through intake. What intake has seen is known by its claim or note, and is not judged
+again: rules may have changed since. Where Redis is new or has lost everything, what was answered
+is known by what we wrote in the thread after it.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ LATE_SECONDS = 60.0
 
 _OVERLAP = 120.0  # seconds read again before the last mark: Slack may show a message a little late
 
-FindRequest = Callable[[str, str, str], Awaitable[str | None]]
-"""The id of the request that a message asked (team, channel, ts); None when it asked none."""
+IsKnown = Callable[[str, str, str], Awaitable[bool]]
+"""Whether intake has seen a message (team, channel, ts), and done what there was to do."""
 
 
 class CatchUpSettings(BaseModel):
@@ -57,7 +58,7 @@ class CatchingUp:
         identity: Identity,
         intake: Intake,
         turns: CatchUps,
-        find: FindRequest,
+        is_known: IsKnown,
         pace: float = PACE,
     ) -> None:
         self._every = settings.every_minutes * 60
@@ -67,7 +68,7 @@ class CatchingUp:
         self._identity = identity
         self._intake = intake
         self._turns = turns
-        self._find = find
+        self._is_known = is_known
         self._pace = pace
 
     async def run(self) -> None:
@@ -125,7 +126,7 @@ class CatchingUp:
     async def _missed(
         self, channel: str, history: History, mark: float
     ) -> tuple[list[Message], float]:
-        """What intake has not taken, oldest first, and until when that is all."""
+        """What intake has not seen, oldest first, and until when that is all."""
 
         def since(now: float) -> float:
             return max(mark - _OVERLAP, now - self._look_back)
@@ -142,17 +143,17 @@ class CatchingUp:
         missed = [
             new[ts]
             for ts in sorted(new, key=float)
-            if ts not in answered and not await self._is_taken(channel, ts)
+            if ts not in answered and not await self._is_seen(channel, ts)
         ]
         return missed, now
 
     async def _is_settled(self, channel: str, root: Message) -> bool:
         """True for a thread of one question, which was taken in, and our answers to it."""
         only_we = set(root.get("reply_users") or ()) == {self._identity.user}
-        return only_we and await self._is_taken(channel, root["ts"])
+        return only_we and await self._is_seen(channel, root["ts"])
 
-    async def _is_taken(self, channel: str, ts: str) -> bool:
-        return await self._find(self._identity.team, channel, ts) is not None
+    async def _is_seen(self, channel: str, ts: str) -> bool:
+        return await self._is_known(self._identity.team, channel, ts)
 
 
 def _joined(messages: Sequence[Message], bot: str) -> float:

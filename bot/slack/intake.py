@@ -107,7 +107,9 @@ class Intake:
             return
         entry = await self._following.entry(event)
         if entry is None:
-            await self._ask_for_a_mention(event)
+            if event.get("thread_ts"):
+                await self._ask_for_a_mention(event)
+                await self._is_first_notice(event)  # it stays so, whoever finds it later
             return
         # For a mention in a channel two events come; only one of them is answered directly.
         speaks = event["type"] == "app_mention" or entry is Entry.DIRECT_MESSAGE
@@ -184,9 +186,7 @@ class Intake:
         """Where something waits for a decision, a reply among others may be a change of it, and right
         below an answer it may be meant for the bot: who asked there is told, once, that the bot waits
         to be mentioned."""
-        channel, thread, user = event["channel"], event.get("thread_ts"), event["user"]
-        if not thread:
-            return
+        channel, thread, user = event["channel"], event["thread_ts"], event["user"]
         team, notice = self._identity.team, f"{thread}:{user}"
         asked = user in await self._threads.participants(self._thread_key(channel, thread))
         if not asked or await self._threads.was_noticed(team, channel, notice):

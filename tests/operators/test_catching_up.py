@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 from redis.asyncio import Redis
@@ -17,6 +18,7 @@ import bot.listening
 import bot.slack.catching_up
 from bot.local.model import ModelRequest, Reply, ResponsesServer, finish
 from bot.local.workspace import ADA, BEN, GUS, Workspace
+from bot.runs.channels import ChannelSettings
 from bot.slack.catching_up import CatchingUp, CatchUpSettings
 from tests.support.deployment import MODEL, Deployment, configured
 from tests.support.runs import answer
@@ -39,8 +41,8 @@ async def away(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Deployment]:
 
 
 @asynccontextmanager
-async def back(away: Deployment, redis_url: str) -> AsyncGenerator[None]:
-    async with bot.app.bot(configured(away.ws, away.api, redis_url, **CATCH_UP)):
+async def back(away: Deployment, redis_url: str, **settings: Any) -> AsyncGenerator[None]:
+    async with bot.app.bot(configured(away.ws, away.api, redis_url, **CATCH_UP, **settings)):
         yield
 
 
@@ -124,6 +126,22 @@ async def test_what_was_said_in_a_thread_before_it_came_in_was_not_for_it(
         await away.ws.until(lambda: not away.ws.status(SALES, root).text)
     seconds, micros = await redis.time()
     async with back(away, redis_url):
+        await looked_through(away, redis, seconds + micros / 1e6)
+    assert len(away.api.requests) == 1
+
+
+async def test_what_was_not_for_it_stays_so(away, redis_url, redis) -> None:
+    """Somebody is let in, or all replies are to be for it: that is no answer to what was said before."""
+    async with back(away, redis_url):
+        await looked_through(away, redis)
+        await away.ask(GUS, GENERAL, "how few?")
+        root = await away.ask(ADA, SALES, "how many?")
+        await away.answered(SALES, root)
+        await away.ws.say(BEN, SALES, "That is not much", root)
+        await away.ws.until(lambda: not away.ws.delivery.under_way)
+    seconds, micros = await redis.time()
+    rules = {SALES: ChannelSettings(follow="always"), GENERAL: ChannelSettings(allow_guests=True)}
+    async with back(away, redis_url, channels=rules):
         await looked_through(away, redis, seconds + micros / 1e6)
     assert len(away.api.requests) == 1
 
