@@ -291,3 +291,6 @@ async def test_what_is_open_or_closed_is_not_when_it_was(
     thread = await sheet(rows, columns, "tickets.csv")
     told = await thread.ask(question, "tickets.csv")
     assert told.answer["summary"].startswith(summary)
+    if "per month" in question:
+        told = await thread.ask("and closed?")
+        assert told.answer["summary"].startswith("My rules")

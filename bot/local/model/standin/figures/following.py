@@ -36,7 +36,10 @@ def meaning_of(view: View, table: Table, is_source: Callable[[str], bool]) -> Me
     own = sentence.query
     before = _before(view, known, is_source, is_form=own.silent and not sentence.lost)
     leans = before is not None and (sentence.leans or own.silent) and not view.turn.files
-    query = with_an_axis(before.then(own) if leans and before else own, known)
+    if leans and before:
+        own = before.then(own)
+        sentence = sentence.within(own)
+    query = with_an_axis(own, known)
     after_declined = bool(view.turns[1:]) and was_declined(view.turns[-2])
     said = view.text.strip(" ?.!")
     wrong = why_not(Case(said, table, sentence, query, before, after_declined))

@@ -66,6 +66,14 @@ class Sentence:
     """Whether it names anything that is in the table."""
     headed: bool = False
     """Whether it says by itself what it asks for."""
+    twofold: tuple[str, ...] = ()
+    """Words that are a value and name another date as well: "closed"."""
+
+    def within(self, query: Query) -> Sentence:
+        """The same as a part of what is asked: of a month, that in which it was "closed" may be meant."""
+        of_a_time = query.period or any(each.dated and not each.named for each in query.filters)
+        lost = dict.fromkeys((*self.lost, *self.twofold))
+        return replace(self, lost=tuple(lost)) if of_a_time else self
 
 
 def understand(text: str, table: Table, day: str) -> Sentence:
@@ -121,13 +129,18 @@ def _modified(query: Query, rest: str, named: Named, table: Table, *, leans: boo
             lost.append(named.spelled(word))
             is_known = word in VOCABULARY or word[0] == "<" or any(columns_named(word, table))
             unknown += [] if is_known else [named.spelled(word)]
-    if query.period or any(each.dated and not each.named for each in query.filters):
-        # The month may be another than that in which it was "closed".
-        both = (each for each in named.names if each.value and each.date)
-        lost += [each.said for each in both if each.date != date_column(table)]
+    both = (each for each in named.names if each.value and each.date)
     noun = any(name.noun for name in named.names)
     known = any(name.letters.strip("tpx") for name in named.names)
-    return Sentence(_settled(query), leans, tuple(lost), tuple(unknown), noun, known)
+    return Sentence(
+        _settled(query),
+        leans,
+        tuple(lost),
+        tuple(unknown),
+        noun,
+        known,
+        twofold=tuple(each.said for each in both if each.date != date_column(table)),
+    ).within(query)
 
 
 def _settled(query: Query) -> Query:
