@@ -130,8 +130,8 @@ def _signing_secret(settings: Settings) -> str:
 
 def _catching_up(settings: Settings, stores: Stores, listener: Listener) -> CatchingUp:
     async def is_known(team: str, channel: str, ts: str) -> bool:
-        taken = await stores.mailbox.find(team, channel, ts)
-        return taken is not None or await stores.threads.was_noticed(team, channel, ts)
+        taken = await stores.mailbox.was_taken(team, channel, ts)
+        return taken or await stores.threads.was_noticed(team, channel, ts)
 
     return CatchingUp(
         settings.catch_up,

@@ -115,8 +115,19 @@ class Erasure:
         async for name in self._names():
             if words.intersection(name.parts) and name.family != "lease":
                 erased.keys += await self._redis.call("DEL", name.key)
+            elif name.family == "claim":
+                erased.keys += await self._emptied(name.key, words)
             elif name.family not in _DECISIONS | _OF_THREADS:
                 erased.keys += await self._without(name.key, words, who)
+
+    async def _emptied(self, key: str, words: set[str]) -> bool:
+        """Take out of a claim which request one of the words is; whether there was any. The claim itself
+        stays: its message stands in Slack still, and would be taken for one that was missed."""
+        holder = await self._redis.call("GET", key) or b""
+        if holder.decode() not in words:
+            return False
+        await self._redis.call("SET", key, "", "KEEPTTL")
+        return True
 
     async def _without(self, key: str, words: set[str], who: re.Pattern[bytes]) -> bool:
         """Take what names one of the words out of a value; whether there was any."""

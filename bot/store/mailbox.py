@@ -130,6 +130,10 @@ class Mailbox:
         raw = await self._redis.call("GET", message_claim(self._redis, team, channel, ts))
         return raw.decode() if raw else None
 
+    async def was_taken(self, team: str, channel: str, ts: str) -> bool:
+        """Whether the message asked something, be it erased since."""
+        return bool(await self._redis.call("EXISTS", message_claim(self._redis, team, channel, ts)))
+
     async def repetitions(self, team: str, request_id: str) -> list[Request]:
         """What was asked with the buttons under the answer to a request."""
         keys = [event_claim(self._redis, team, how.event_id(request_id)) for how in Again]

@@ -18,6 +18,7 @@ import bot.listening
 import bot.slack.catching_up
 from bot.local.model import ModelRequest, Reply, ResponsesServer, finish
 from bot.local.workspace import ADA, BEN, GUS, Workspace
+from bot.operating import erase_lines
 from bot.runs.channels import ChannelSettings
 from bot.slack.catching_up import CatchingUp, CatchUpSettings
 from tests.support.deployment import MODEL, Deployment, configured
@@ -71,6 +72,11 @@ async def looked_through(away: Deployment, redis: Redis, since: float = 0.0) -> 
     async with asyncio.timeout(15):
         while not await ended():  # noqa: ASYNC110 - Redis tells nobody
             await asyncio.sleep(0.02)
+
+
+async def taken_in(redis: Redis) -> int:
+    """How many messages have been taken for questions, answered or not yet."""
+    return len(await redis.keys("*:claim:message:*"))
 
 
 async def test_each_way_of_asking_is_found_and_answered_once(away, redis_url, redis) -> None:
@@ -127,7 +133,7 @@ async def test_what_was_said_in_a_thread_before_it_came_in_was_not_for_it(
     seconds, micros = await redis.time()
     async with back(away, redis_url):
         await looked_through(away, redis, seconds + micros / 1e6)
-    assert len(away.api.requests) == 1
+    assert await taken_in(redis) == 1
 
 
 async def test_what_was_not_for_it_stays_so(away, redis_url, redis) -> None:
@@ -143,7 +149,7 @@ async def test_what_was_not_for_it_stays_so(away, redis_url, redis) -> None:
     rules = {SALES: ChannelSettings(follow="always"), GENERAL: ChannelSettings(allow_guests=True)}
     async with back(away, redis_url, channels=rules):
         await looked_through(away, redis, seconds + micros / 1e6)
-    assert len(away.api.requests) == 1
+    assert await taken_in(redis) == 1
 
 
 async def test_a_stop_is_not_for_what_was_asked_after_it(away, redis_url, redis) -> None:
@@ -185,6 +191,20 @@ async def test_what_was_answered_is_not_answered_again(away, redis_url, redis) -
         async with back(away, redis_url):
             await looked_through(away, redis, before)
         assert len(away.own(SALES, root)) == 1
+
+
+async def test_what_was_erased_is_not_asked_again(away, redis_url, redis) -> None:
+    """It stands in Slack still; that it was answered is no secret, and is all that is kept."""
+    async with back(away, redis_url):
+        await looked_through(away, redis)
+        root = await away.ask(ADA, SALES, "how many?")
+        await away.answered(SALES, root)
+        await away.ws.until(lambda: not away.ws.status(SALES, root).text)
+        await erase_lines(configured(away.ws, away.api, redis_url), user=ADA)
+    seconds, micros = await redis.time()
+    async with back(away, redis_url):
+        await looked_through(away, redis, seconds + micros / 1e6)
+    assert await redis.keys("*:request:*") == []
 
 
 async def test_slack_delivers_it_later_all_the_same(away, redis_url) -> None:
