@@ -73,6 +73,16 @@ async def test_days_that_are_rare_or_firsts_of_months_tell_no_end(days: tuple[st
     assert not any("only" in gap for gap in told.answer["gaps"])
 
 
+@pytest.mark.parametrize("question", ["most common name", "count by name", "who has the most?"])
+async def test_rows_are_counted_where_there_is_no_figure_or_more_than_one(question: str) -> None:
+    columns: tuple[str, ...] = ("name", "hours", "cost")
+    thread = await sheet([["Ada", 3, 50], ["Ben", 5, 40], ["Ada", 2, 10]], columns)
+    told = await thread.ask(question, "spent.csv")
+    assert "**Ada** has the highest number of rows: **2**" in told.answer["summary"]
+    is_assumed = "No column was named, so I counted the rows." in told.answer["gaps"]
+    assert is_assumed == (question == "who has the most?")
+
+
 async def test_the_first_few_come_with_those_equal_to_the_last() -> None:
     rows: list[list[object]] = [["Ada", 9], ["Ben", 5], ["Cy", 5], ["Dee", 1]]
     thread = await sheet([[*row, "2026-01-02"] for row in rows])

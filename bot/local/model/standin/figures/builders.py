@@ -86,6 +86,11 @@ def counted(scan: Scan) -> Query | None:
     return _told(scan, Query(aggregate="count", noun=name.said))
 
 
+def rows_counted(_scan: Scan) -> Query:
+    """How many rows there are of each of what follows."""
+    return Query(aggregate="count")
+
+
 def summed(scan: Scan) -> Query | None:
     """The sum of a column; how many there are of what it counts: a "customer" of 1001 is none of many."""
     measure = scan.one("m").measure

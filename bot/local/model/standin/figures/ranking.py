@@ -42,6 +42,12 @@ def ranked(scan: Scan) -> Query | None:
     )
 
 
+def frequent(scan: Scan) -> Query | None:
+    """Things by how many rows there are of each."""
+    query = told_by(Query(aggregate="count"), scan.all("gp"))
+    return query and replace(query, descending=scan.is_high, limit=scan.number)
+
+
 def by_figure(scan: Scan) -> Query | None:
     """Things in the order of their figure, as "regions by revenue"."""
     query = told_by(Query(), scan.all("g"))

@@ -233,8 +233,10 @@ def _measure(query: Query, table: Table, grouped: bool) -> tuple[str | None, str
     if query.measure or query.aggregate == "count" or (query.listing and query.sort):
         return query.measure, None
     wanted = query.aggregate or grouped or query.descending is not None
-    found = default_measure(table) if wanted else None
-    return found, f"No column was named, so I used `{found}`." if found else None
+    if found := default_measure(table) if wanted else None:
+        return found, f"No column was named, so I used `{found}`."
+    is_ranked = query.descending is not None and query.aggregate is None and query.noun == "rows"
+    return None, "No column was named, so I counted the rows." if grouped and is_ranked else None
 
 
 def _aggregate(query: Query, grouped: bool, measure: str | None, table: Table) -> str | None:
