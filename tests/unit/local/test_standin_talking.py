@@ -45,6 +45,9 @@ def words(told: Told) -> str:
         ("hi there!", "Hello! I am the stand-in model"),
         ("Hi! what can you do?", "**Tables and files**"),
         ("thanks 🙏", "You are welcome."),
+        ("thanks, that's all", "You are welcome."),
+        ("Great numbers, thank you so much! Have a nice day", "You are welcome."),
+        ("ok, perfect. no more questions for today", "I am here when you need me."),
         ("👍", "I am here when you need me."),
         ("it?", "I cannot answer this."),
         ("are you chatgpt?", "`OPENAI_API_KEY`"),
@@ -401,3 +404,15 @@ async def test_the_question_above_is_offered_to_whoever_only_points_to_it() -> N
     assert "no question above" in words(await made.ask("any ideas?"))
     await made.ask("Total revenue?", "sales.csv")
     assert (await made.ask("any ideas?")).answer["follow_ups"] == ["What is in this file?"]
+
+
+async def test_a_conversation_with_the_bot_alone_is_summarised_by_what_was_asked() -> None:
+    made = Thread(place="a direct message")
+    await made.ask("what is 12 * 12?")
+    await made.ask("what is 10% of 450?")
+    told = (await made.ask("summarise our conversation")).answer
+    assert told["summary"].startswith("2 questions were put to me here")
+    assert told["key_points"][0].startswith("“what is 12 * 12?” ")
+    assert "**45**" in told["key_points"][1]
+    alone = await Thread(place="a direct message").ask("summarise this thread")
+    assert "nobody wrote anything in this thread" in words(alone)

@@ -12,7 +12,7 @@ LEAD = (
 TAIL = r"(?:[\s,.!?]++(?:please|thanks|thank you|now)\b)*+[\s,.!?…]*+"
 CHANNEL = r"(?:<#[A-Z0-9]+(?:\|[^>]*)?>|#[\w-]+)"
 PLACE = re.compile(
-    rf"(?P<channel>{CHANNEL})|\b(?:this|the) (?P<here>channel|thread|conversation|discussion)\b",
+    rf"(?P<channel>{CHANNEL})|\b(?:this|the|our) (?P<here>channel|thread|conversation|discussion|chat)\b",
     re.IGNORECASE,
 )
 _BOLD = re.compile(r"(?<![\w*`])\*(?=[^\s*])([^*\n]*[^\s*])\*(?![\w*`])")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 
+from ..conversation import COMPLETE, Turn
 from ..findings import STAND_IN, Findings
 from ..phrasing import phrase
+from ..texts.passages import cut
 from ..view import View
 from ..words import listed
 
+MOST_TOLD = 10
 SHORTER = phrase(
     r"(?:(?:make|say) (?:it|that|this) )?(?:shorter|in (?:short|one sentence))|shorten (?:it|that|this)"
 )
@@ -46,3 +49,22 @@ def answer(view: View, found: Findings) -> None:
         f"My last answer rests on {listed(titles[:3])}, and the steps above it show how I got there. I can "
         "tell what the figures and words there are, not the reasons behind them."
     )
+
+
+def answered(view: View) -> list[Turn]:
+    """What was asked in this conversation before, and answered."""
+    return [turn for turn in view.turns[:-1] if turn.text and _summary(turn)]
+
+
+def recount(found: Findings, turns: list[Turn]) -> None:
+    """The questions, each with the beginning of its answer."""
+    number = "One question was" if len(turns) == 1 else f"{len(turns)} questions were"
+    found.summary = f"{number} put to me here, and nobody said anything else:"
+    found.points = [f"“{cut(turn.text)}” {cut(_summary(turn))}" for turn in turns[-MOST_TOLD:]]
+    if len(turns) > MOST_TOLD:
+        found.gaps.append(f"These are the last {MOST_TOLD}.")
+
+
+def _summary(turn: Turn) -> str:
+    steps = (step for step in reversed(turn.steps) if step.tool == COMPLETE)
+    return str(next((step.arguments.get("summary") or "" for step in steps), ""))

@@ -7,6 +7,7 @@ import re
 from ..findings import EXAMPLES, STAND_IN, Findings
 from ..phrasing import phrase
 from ..view import View
+from ..words import has
 
 ABILITIES = (
     ("read_file query_table", "**Tables and files**: totals, averages, rankings, trends and charts of a CSV or Excel file; "
@@ -22,6 +23,7 @@ ABILITIES = (
 )  # fmt: skip
 """What can be done, each with the tools that it takes, which may be missing in a channel."""
 HELP = f"I am {STAND_IN}. This is what I do well:"
+READY = "I am here when you need me. Ask me anything else here."
 TALK = (
     (r"(?:h(?:ello|i|ey)|good (?:morning|afternoon|evening))(?: (?:there|bot|all|everybody))?(?:,? how are you)?|how are you",
      f"Hello! I am {STAND_IN}. Ask me anything, or what I can do."),
@@ -48,12 +50,22 @@ TALK = (
     (r"(?:why|when) (?:do|must|should) (?:I|we|somebody) (?:have to )?approve(?: (?:it|this|that|things))?|what is an approval",
      "Whatever others see or what lasts, as a message, a canvas or a schedule, waits for a yes: the card shows "
      "exactly what would be done, and nothing happens before. You may approve, deny, or write what to change."),
-    (r"(?:many )?(?:thanks|thank you)(?: (?:so|very) much| a lot)?(?:[,!.]? (?:that|this|it) (?:was (?:very |really )?helpful|helps|helped|works|worked))?",
-     "You are welcome."),
-    (r"(?:great|good|nice|perfect|cool|wow|awesome) (?:numbers|job|work|answer|chart|summary|stuff|one)?[,!.]? ?(?:many )?(?:thanks|thank you)", "You are welcome."),
-    (r"ok(?:ay)?|good|great|nice|cool|perfect|yes|no|got it|never ?mind|good (?:job|work)|well done|(?:good)?bye|👍|🙏|🎉|:\+1:",
-     "I am here when you need me. Ask me anything else here."),
 )  # fmt: skip
+THANKS = r"(?:many )?(?:thanks|thank you|thx|cheers)(?: (?:so much|very much|a lot|again|(?:for|to) (?:this|that|you|your help|the \w+)))?"
+COURTESIES = (
+    THANKS,
+    r"(?:great|good|nice|perfect|cool|wow|awesome|excellent)(?: (?:numbers|job|work|answer|chart|summary|stuff|one))?",
+    r"(?:that|this|it)(?:['’]s| is| was| will be) (?:all|it|everything|enough|great|good|perfect|fine|(?:very |really )?helpful)(?: (?:for (?:now|today)|(?:that )?I need(?:ed)?))?",
+    r"(?:that|this|it) (?:helps|helped|works|worked)",
+    r"no(?:thing)?(?: (?:more|other|further))?(?: (?:questions|else))?(?: for (?:now|today))?|I(?:['’]m| am) (?:done|good|fine)(?: for (?:now|today))?",
+    r"ok(?:ay)?|yes|got it|never ?mind|well done|all (?:good|set|clear)|(?:good)?bye|see you(?: (?:later|soon|tomorrow))?|have a (?:nice|good|great) (?:day|evening|weekend|one)",
+    r"you(?:['’]re| are) (?:great|awesome|the best)",
+    r"👍|🙏|🎉|:\+1:",
+)  # fmt: skip
+"""What is said around work; a message may hold several of them, and nothing else."""
+COURTESY = phrase(
+    rf"(?:{'|'.join(COURTESIES)})(?:(?:\s*[,.!;–-]\s*|\s+)(?:and )?(?:{'|'.join(COURTESIES)}))*"
+)
 TABLE = tuple((phrase(form), told) for form, told in TALK)
 EMOJI = re.compile(r"(?:\s*(?:[^\w\s?!.,'\")]|:[a-z0-9_+'-]+:))+\s*$")
 
@@ -75,4 +87,6 @@ def answer(view: View, found: Findings) -> None:
 def _answer(text: str) -> str | None:
     """To the message, or to what is left of it without greeting and thanks."""
     plain = EMOJI.sub("", text) or text
+    if COURTESY.fullmatch(plain):
+        return "You are welcome." if has(plain, THANKS) else READY
     return next((told for form, told in TABLE if form.fullmatch(plain)), None)

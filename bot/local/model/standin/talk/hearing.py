@@ -11,6 +11,7 @@ from ..view import Missing, OutOfTurns, View
 from .said import Said, messages_of, was_read
 
 REPLIES = "read_linked_thread"
+THREAD = "this thread"
 MOST_THREADS = 5
 """Threads of a channel that are read: each takes a call."""
 
@@ -37,7 +38,7 @@ def talks(view: View, asked: Sentence) -> Iterator[Talk]:
 def this_thread(view: View) -> Talk:
     """What people said here."""
     told = view.do("read_thread", "I read this thread first.", fresh=True, limit=100)
-    talk = _talk(view, "this thread", told)  # whose first message says that it has replies
+    talk = _talk(view, THREAD, told)  # whose first message says that it has replies
     return replace(talk, messages=[replace(each, is_answered=False) for each in talk.messages])
 
 

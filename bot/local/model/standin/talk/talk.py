@@ -14,7 +14,8 @@ from ..phrasing import ANYWHERE, Sentence, sentence
 from ..texts.passages import cut, key_sentences
 from ..view import View
 from ..words import listed
-from .hearing import Talk, talks
+from . import again
+from .hearing import THREAD, Talk, talks
 from .outcomes import decided, of_topic, unanswered
 from .said import Said, of_days
 from .todo import KNOWN_BY, items_of, told
@@ -132,7 +133,10 @@ def answer(view: View, found: Findings) -> None:
         if chosen := _chosen(asked, messages):
             _tell(found, asked, Talk(talk.place, messages), chosen)
             return
-    if looked:
+    of_thread = asked.kind == "summary" and THREAD in looked and not asked.days
+    if of_thread and (turns := again.answered(view)):
+        again.recount(found, turns)
+    elif looked:
         _tell_nothing(found, asked, " or ".join(looked))
     else:
         found.summary = found.gaps.pop()
