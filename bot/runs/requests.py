@@ -236,10 +236,10 @@ class Requests:
 
     async def _stop(self, thread_key: str, request_id: str, by: str) -> bool:
         """Ask to stop a request, also one that is parked."""
-        if await self.stores.signals.request_cancel(thread_key, request_id, by) is None:
-            return False
-        await self.engine.wake(thread_key)
-        return True
+        stops = await self.stores.signals.request_cancel(thread_key, request_id, by)
+        if stops:
+            await self.engine.wake(thread_key)
+        return stops
 
     async def _is_head(self, thread_key: str, request_id: str) -> bool:
         head = await self.stores.mailbox.head(thread_key)

@@ -37,21 +37,21 @@ class Signals:
         self._watched: dict[str, OnCancel] = {}
         self._lost = False
 
-    async def request_cancel(self, thread_key: str, request_id: str | None, by: str) -> str | None:
-        """Ask to stop a request, by default the thread's current one.
+    async def request_cancel(self, thread_key: str, request_id: str, by: str) -> bool:
+        """Ask to stop a request; False when the thread has it no more.
 
-        Returns the request's id, None when the thread has nothing to stop. One that waits still is
-        stopped when it is its turn; one that waits for a person needs a ticket for that.
+        One that waits still is stopped when it is its turn; one that waits for a person needs a
+        ticket for that.
         """
         keys = [
             mailbox_keys(self._redis, thread_key)[0],
-            self._redis.key("cancelled", ""),
+            self._redis.key("cancelled", request_id),
             parked_key(self._redis, thread_key),
         ]
         found = await self._redis.script(
-            "request_cancel", keys, request_id or "", by, self._seconds, self._channel
+            "request_cancel", keys, request_id, by, self._seconds, self._channel
         )
-        return found.decode() if found else None
+        return bool(found)
 
     async def withdraw(self, thread_key: str, request_id: str, by: str) -> bool:
         """Take a request off its mailbox and stop it in case it runs already; False when it neither

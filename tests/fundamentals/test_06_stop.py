@@ -31,7 +31,7 @@ async def test_stop_in_the_middle_of_a_tool(stores: Stores) -> None:
         question = asked("Dig for gold")
         run = asyncio.create_task(bot.ask(question))
         await STARTED.wait()
-        await stores.signals.request_cancel(question.thread_key, None, by="U1")
+        await stores.signals.request_cancel(question.thread_key, question.id, by="U1")
         stopped = await run
         answered = await bot.ask("Never mind. Where are you?")
 

@@ -1,9 +1,7 @@
--- KEYS: mailbox, prefix of signals, parked. ARGV: request id or '', user, seconds, channel.
--- Returns the id of the request to stop, or nil when there is none.
-local id = ARGV[1]
-if id == '' then id = redis.call('LINDEX', KEYS[1], 0) end
-if not id or not redis.call('LPOS', KEYS[1], id) then return false end
-redis.call('SET', KEYS[2] .. id, ARGV[2], 'EX', ARGV[3])
+-- KEYS: mailbox, signal, parked. ARGV: request id, user, seconds, channel.
+-- Returns 0 when the request is not in the mailbox.
+if not redis.call('LPOS', KEYS[1], ARGV[1]) then return 0 end
+redis.call('SET', KEYS[2], ARGV[2], 'EX', ARGV[3])
 redis.call('DEL', KEYS[3])
-redis.call('PUBLISH', ARGV[4], cjson.encode({request_id = id, by = ARGV[2]}))
-return id
+redis.call('PUBLISH', ARGV[4], cjson.encode({request_id = ARGV[1], by = ARGV[2]}))
+return 1

@@ -364,7 +364,7 @@ async def test_one_that_waits_for_its_turn_can_be_stopped(redis_url: str, stores
     async with at_slow_work(redis_url, stores, handler) as engine:
         waiting = await submit(engine, asked("stopped", thread="2.0"))
         await resting(stores, waiting)
-        assert await stores.signals.request_cancel(waiting.thread_key, None, "U1") == waiting.id
+        assert await stores.signals.request_cancel(waiting.thread_key, waiting.id, "U1")
         await engine.wake(waiting.thread_key)
         assert (await handler.next())[0] == "stopped"
         handler.gates["slow"].set()
@@ -386,7 +386,7 @@ async def test_who_stops_very_much_at_once_takes_no_more_than_as_much_again(
         waiting = [await submit(engine, asked(n, thread=f"{n}.0")) for n in "2345"]
         await resting(stores, *waiting)
         for request in waiting:
-            await stores.signals.request_cancel(request.thread_key, None, "U1")
+            await stores.signals.request_cancel(request.thread_key, request.id, "U1")
             await engine.wake(request.thread_key)
         await submit(engine, asked("another's", thread="20.0", user="U2"))
         while (await handler.next())[0] != "another's":

@@ -62,9 +62,10 @@ async def test_a_stopped_run_tells_what_it_had_found(stores: Stores) -> None:
         ]
     )
     async with bot_with(stores, script) as bot:
-        working = asyncio.create_task(bot.ask("1+1?"))
+        question = asked("1+1?")
+        working = asyncio.create_task(bot.ask(question))
         await bot.api.until(lambda: len(bot.api.requests) == 2 and bot.api.requests[1].response_id)
-        await stores.signals.request_cancel(THREAD, None, "U1")
+        await stores.signals.request_cancel(THREAD, question.id, "U1")
         outcome = await working
     assert outcome.status is RunStatus.CANCELLED
     assert (outcome.note, outcome.stopped_by) == ("Stopped.", "U1")

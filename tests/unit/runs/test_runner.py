@@ -255,9 +255,10 @@ async def test_stop_ends_a_run_and_the_thread_goes_on(stores: Stores) -> None:
     """H1: at once, with its own end; the next question works and knows that the first was left."""
     script = Script([held(text("never heard"), asyncio.Event()), finish(answer())])
     async with bot_with(stores, script) as bot:
-        working = asyncio.create_task(bot.ask("First?"))
+        first = asked("First?")
+        working = asyncio.create_task(bot.ask(first))
         await bot.api.until(lambda: bot.api.requests and bot.api.requests[0].response_id)
-        assert await stores.signals.request_cancel(THREAD, None, "U1")
+        assert await stores.signals.request_cancel(THREAD, first.id, "U1")
         outcome = await working
         await bot.ask("Second?")
     assert outcome.status is RunStatus.CANCELLED

@@ -146,7 +146,7 @@ async def test_a_parked_thread_rests_until_somebody_decides(stores: Stores) -> N
 
 async def test_stop_ends_the_rest(stores: Stores) -> None:
     request, kept = await waiting(stores)
-    assert await stores.signals.request_cancel(request.thread_key, None, "U1") == request.id
+    assert await stores.signals.request_cancel(request.thread_key, request.id, "U1")
     assert not await stores.mailbox.is_parked(request.thread_key)
     lease = await stores.leases.take(request.thread_key)
     assert await stores.approvals.park(request, "run_1", [kept], lease) is not Rest.PARKED

@@ -27,8 +27,8 @@ async def test_a_running_request_hears_who_stopped_it(stores: Stores, redis_url:
         stores.signals.watch(request.id, heard.put_nowait),
         asyncio.timeout(5),
     ):
-        stopped = await web.signals.request_cancel(request.thread_key, None, "U7")
-        assert stopped == request.id
+        stopped = await web.signals.request_cancel(request.thread_key, request.id, "U7")
+        assert stopped
         assert await heard.get() == "U7"
 
 
@@ -44,7 +44,7 @@ async def test_a_stop_that_came_before_the_run_is_seen_at_its_start(stores: Stor
 async def test_a_stop_is_for_one_request_only(stores: Stores) -> None:
     """The next question in the thread is not stopped by an old signal."""
     first, second = await waiting(stores), await waiting(stores)
-    await stores.signals.request_cancel(first.thread_key, None, "U7")
+    await stores.signals.request_cancel(first.thread_key, first.id, "U7")
     await stores.mailbox.pop(first.thread_key, first.id)
     heard: list[str] = []
     async with stores.signals.watch(second.id, heard.append):
@@ -54,8 +54,7 @@ async def test_a_stop_is_for_one_request_only(stores: Stores) -> None:
 async def test_a_thread_with_nothing_to_stop_says_so(stores: Stores) -> None:
     """A button on an old message finds nothing."""
     request = asked()
-    assert await stores.signals.request_cancel(request.thread_key, None, "U7") is None
-    assert await stores.signals.request_cancel(request.thread_key, request.id, "U7") is None
+    assert not await stores.signals.request_cancel(request.thread_key, request.id, "U7")
 
 
 async def test_a_broken_line_is_rebuilt_and_nothing_missed(stores: Stores, redis: Redis) -> None:
@@ -65,7 +64,7 @@ async def test_a_broken_line_is_rebuilt_and_nothing_missed(stores: Stores, redis
     async with stores.signals.listening(), stores.signals.watch(request.id, heard.put_nowait):
         await subscribed(redis)
         await redis.client_kill_filter(_type="pubsub")
-        await stores.signals.request_cancel(request.thread_key, None, "U7")
+        await stores.signals.request_cancel(request.thread_key, request.id, "U7")
         async with asyncio.timeout(5):
             assert await heard.get() == "U7"
 
