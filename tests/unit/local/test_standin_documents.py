@@ -181,3 +181,15 @@ async def test_a_heading_is_answered_with_what_stands_under_it() -> None:
     assert risks["key_points"] == ["“no budget yet”", "“Fees may rise by ten per cent.”"]
     whole = (await thread.ask("summarise it")).answer
     assert whole["sources"][0]["supports"] == "The passages quoted, on pages 1 and 2."
+
+
+@pytest.mark.parametrize(
+    "order", ["make a to-do list from it", "draft a short message to the team about it"]
+)
+async def test_an_order_is_no_words_to_look_for_in_a_text(order: str) -> None:
+    thread = Thread()
+    head = "handle: doc_1 · 2 lines · source: plan.md"
+    thread.outputs["read_file"] = [f"{head}\n\nThe team makes a list of risks.\nIt is short."]
+    told = (await thread.ask(order, "plan.md")).answer
+    assert told["summary"].startswith(f"My rules do not understand “{order}”")
+    assert told["follow_ups"]

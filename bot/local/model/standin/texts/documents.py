@@ -28,7 +28,8 @@ POINTS = re.compile(
 )
 """How long a summary is to be."""
 TASKS = phrase(
-    r"(?:summari[sz]e|simplify|shorten|condense|outline|draft|write|compose|prepare)\b.*"
+    r"(?:summari[sz]e|simplify|shorten|condense|outline|draft|write|compose|prepare|make|create|generate|turn|convert|"
+    r"add|calculate|check|highlight|replace|rewrite)\b.*"
 )
 """What no quotation does."""
 HALVES = re.compile(r",? and (?=(?:how|who|what|when|where|which|why)\b)", re.IGNORECASE)
