@@ -236,10 +236,14 @@ async def test_other_forms_of_a_word_are_found(question: str, quoted: str) -> No
     assert quoted in told.answer["summary"]
 
 
-async def test_a_schedule_of_this_is_not_made() -> None:
-    """By then nobody knows what "this" was."""
-    told = await Thread().ask("send me this every Friday at 16:00")
-    assert told.answer["summary"].startswith("Nothing was scheduled")
+@pytest.mark.parametrize(
+    "order", ["send me this every Friday at 16:00", "remind us of this on Thursday at 9"]
+)
+async def test_a_schedule_of_this_is_not_made(order: str) -> None:
+    """By then nobody knows what "this" was; how a question and a reminder are put is said."""
+    told = (await Thread().ask(order)).answer
+    assert told["summary"].startswith("Nothing was scheduled")
+    assert "Remind me" in told["summary"]
 
 
 async def test_per_cent_is_not_added_up() -> None:

@@ -65,6 +65,11 @@ HOW = (
     f"tell me the total revenue”: for you, here, once or {RHYTHMS}."
 )
 
+VAGUE = (
+    "Nothing was scheduled: by then “this” says nothing. Say it in full, as “Remind me tomorrow at 10 to "
+    "call Ben” or “Every Monday at 9, tell me the total revenue”."
+)
+
 
 def is_asked(view: View) -> bool:
     """Whether this is about something that is asked later."""
@@ -90,7 +95,7 @@ def answer(view: View, found: Findings) -> None:
         found.follow_ups = ["Cancel it", "What is scheduled?"]
     elif wish := _wish(text):
         if POINTS.fullmatch(wish["wish"]):
-            found.summary = "Nothing was scheduled: say what I am to answer then, as “Every Monday at 9, tell me the total revenue”."
+            found.summary = VAGUE
         else:
             _schedule(view, found, wish)
     elif to_ask := TO_ASK.match(text):
