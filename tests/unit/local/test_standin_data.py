@@ -222,6 +222,19 @@ async def test_rows_are_not_offered_to_be_counted_one_by_one(thread: Thread) -> 
     assert "And by Project?" in told.answer["follow_ups"]
 
 
+async def test_many_rows_or_levels_are_not_offered_one_by_one(thread: Thread) -> None:
+    """After an average, and for somebody who was not understood; nor what hardly ever comes twice."""
+    rows = [[f"R{n}", "AB"[n % 2], n % 5, f"Comment {n % 30}"] for n in range(40)]
+    columns = ["Respondent", "Team", "Score", "Comment"]
+    saved = await tables.save_rows(thread.artifacts, columns, rows, name="s.csv")
+    with asked(""):
+        thread.outputs["read_file"] = [await tables.describe(thread.artifacts, saved)]
+    told = await thread.ask("average score", "s.csv")
+    assert told.answer["follow_ups"] == ["And by Team?"]
+    declined = await thread.ask("score of the weather")
+    assert declined.answer["follow_ups"][0] == "Average Score by Team"
+
+
 async def test_a_file_above_in_the_thread_is_what_a_question_is_about(tmp_path: Path) -> None:
     """Rather than a database; not of what asks for a database, or for no figures, or below an image."""
     thread = Thread(databases=shop(tmp_path / "shop.db"))

@@ -183,6 +183,17 @@ async def test_a_heading_is_answered_with_what_stands_under_it() -> None:
     assert whole["sources"][0]["supports"] == "The passages quoted, on pages 1 and 2."
 
 
+async def test_what_is_ticked_off_is_not_open() -> None:
+    thread = Thread()
+    text = "# Launch\n## Open\n- [ ] Ben: ask legal\n- [x] Ada: book room\n- [ ] Zoe: print flyers"
+    thread.outputs["read_file"] = [f"handle: doc_1 · 5 lines · source: notes.md\n\n{text}"]
+    told = str((await thread.ask("what is still open?", "notes.md")).answer)
+    assert "ask legal" in told
+    assert "print flyers" in told
+    assert "book room" not in told
+    assert "book room" in str((await thread.ask("who books the room?")).answer)
+
+
 @pytest.mark.parametrize(
     "order", ["make a to-do list from it", "draft a short message to the team about it"]
 )

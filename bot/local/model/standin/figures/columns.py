@@ -32,6 +32,8 @@ def columns_named(word: str, table: Table) -> tuple[list[str], list[str], list[s
     return exact, part, like
 
 
+FEW = 20
+"""Rows of a table that may be ranked one by one."""
 DATES = {
     "date",
     "day",
@@ -106,9 +108,15 @@ def identifies(column: str) -> bool:
     )
 
 
-def tells_apart(column: str, table: Table) -> bool:
-    """Whether no two rows have the same in a column, so that there is nothing to count by it."""
-    return table.total > 1 and table.ranges.get(column, ("",))[0] == str(table.total)
+def invites(column: str, measure: str | None, table: Table) -> bool:
+    """Whether a `measure`, or the number of rows, told by a column says more than the rows do."""
+    if column == "name" or identifies(column):
+        return False
+    different = int(table.ranges.get(column, ("",))[0] or 0)
+    if table.total > FEW:
+        return 2 * different <= table.total
+    is_summed = measure is not None and not is_level(measure, table)
+    return is_summed or different < max(table.total, 2)
 
 
 def empty_among(columns: Iterable[str | None], table: Table) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ..findings import Findings
 from ..outputs import Table, sheet_of
 from ..words import listed, number, shown
-from .columns import date_column, default_measure, identifies, is_level, tells_apart
+from .columns import date_column, default_measure, identifies, invites, is_level
 from .query import Query
 from .times import MONTHS
 
@@ -63,8 +63,7 @@ def follow_ups(found: Findings, table: Table, query: Query) -> None:
     texts = [
         column
         for column in table.texts
-        if column not in (*query.groups, *told, "name")
-        and not (identifies(column) or (not query.measure and tells_apart(column, table)))
+        if column not in (*query.groups, *told) and invites(column, query.measure, table)
     ]
     asked = [f"And by {column.replace('_', ' ').rstrip('?')}?" for column in texts[:2]]
     elsewhere = any(each.dated and each.of != date_column(table) for each in query.filters)
@@ -81,12 +80,7 @@ def whole_questions(table: Table) -> list[str]:
         c for c in table.columns if table.numeric(c) and not (identifies(c) or is_level(c, table))
     )
     measure = default_measure(table) or next(sums, None)
-    texts = [
-        column
-        for column in table.texts
-        if column != "name"
-        and not (identifies(column) or (not measure and tells_apart(column, table)))
-    ]
+    texts = [column for column in table.texts if invites(column, measure, table)]
     rows = "rows" if table.handle else table.source
     what = f"Number of {rows}"
     if measure:

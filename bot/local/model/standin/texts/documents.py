@@ -34,6 +34,9 @@ TASKS = phrase(
 """What no quotation does."""
 HALVES = re.compile(r",? and (?=(?:how|who|what|when|where|which|why)\b)", re.IGNORECASE)
 """Between two questions."""
+OPEN = re.compile(r"\b(?:open|to[ -]?do|left|pending|outstanding|unfinished)\b", re.IGNORECASE)
+TICKED = re.compile(r"^\s*[-*+] \[x\] .*\n?", re.IGNORECASE | re.MULTILINE)
+"""Of a list of tasks what is done."""
 SIMILAR = 0.5  # of two lines, from which on one is the other changed
 MOST_LINES = 5
 MOST_HITS = 200
@@ -57,7 +60,9 @@ def answer(view: View, found: Findings, document: Document) -> None:
         _count(view, found, document, counted)
     else:
         for half in _halves(asked):
-            quote_from(part := Findings(), half, _text(view, document, half), document.source)
+            text = _text(view, document, half)
+            text = TICKED.sub("", text) if OPEN.search(half) else text
+            quote_from(part := Findings(), half, text, document.source)
             found.add(part)
     pages = pages_of(document.text, "\n".join([found.summary, *found.points]))
     supports = f"The passages quoted{f', on {pages}' if pages else ''}."
