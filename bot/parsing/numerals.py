@@ -1,4 +1,4 @@
-"""Numbers as people write them: 1.234,56 or 1,234.56, with a currency or a per cent sign."""
+"""Numbers as people write them: 1.234,56 or 1,234.56 or 1 234,56, with a currency or a per cent sign."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ from bot.parsing.results import Cell, Sheet
 
 _WRITTEN = re.compile(
     r"(?P<sign>[-+]?)(?P<before>[^\w\s.,+-]?)\s?"
-    r"(?P<digits>\d[\d.,’'\u00a0\u202f]*?)\s?(?P<after>[^\w\s.,+-]?)"
+    r"(?P<digits>\d[\d.,’' \u00a0\u202f]*?)\s?(?P<after>[^\w\s.,+-]?)"
 )
+_SPACED = r"[1-9]\d{0,2}(?: \d{3})+"
+_OF_A_PHONE = 9
+"""Digits in groups of three that may be no number: where all cells have so many, none is one."""
 _BELOW_ZERO = re.compile(r"([^\w\s.,()+-]?)\s?\(([^()+-]+)\)")
 """As accountants write it: €(300.00)."""
 _NO_VALUE = frozenset(("n/a", "#n/a", "na", "nan", "null"))
@@ -24,8 +27,8 @@ _MOST_TOLD = 8
 class _Style(Enum):
     """Which sign stands before the decimals; the value is a number written so."""
 
-    POINT = re.compile(r"(?:\d+|\d{1,3}(?:[,’'\u00a0\u202f]\d{3})+)(?:\.\d+)?")
-    COMMA = re.compile(r"(?:\d+|\d{1,3}(?:[.’'\u00a0\u202f]\d{3})+)(?:,\d+)?")
+    POINT = re.compile(rf"(?:\d+|\d{{1,3}}(?:[,’'\u00a0\u202f]\d{{3}})+|{_SPACED})(?:\.\d+)?")
+    COMMA = re.compile(rf"(?:\d+|\d{{1,3}}(?:[.’'\u00a0\u202f]\d{{3}})+|{_SPACED})(?:,\d+)?")
 
     def plain(self, digits: str) -> str:
         """`digits` as every program reads them."""
@@ -43,6 +46,12 @@ class _Numerals:
     @property
     def is_clear(self) -> bool:
         return len(self.styles) == 1
+
+    @property
+    def style(self) -> _Style | None:
+        """The style they are in; any, where no sign is among them that one of both means otherwise."""
+        signs = any({".", ","} & {*cell["digits"]} for cell in self.cells if cell)
+        return self.styles[0] if self.is_clear or not signs else None
 
     def plain(self, style: _Style) -> list[str]:
         return [
@@ -94,7 +103,7 @@ def with_numbers(sheet: Sheet, *, commas_delimit: bool) -> Sheet:
     usual = said.pop() if len(said) == 1 else _Style.POINT if commas_delimit and not said else None
     told = []
     for at, each in found.items():
-        style = each.styles[0] if each.is_clear else usual
+        style = each.style or usual
         if style is None:
             continue
         numbers = each.plain(style)
@@ -156,7 +165,15 @@ def _numerals(cells: Sequence[Cell]) -> _Numerals | None:
             units.add(written["before"] + written["after"])
         if (text and not written) or not styles or len(units) > 1:
             return None
-    return _Numerals(found, styles) if units and all(map(_is_unit, units)) else None
+    if not units or not all(map(_is_unit, units)) or _are_phones(found):
+        return None
+    return _Numerals(found, styles)
+
+
+def _are_phones(found: Sequence[re.Match[str] | None]) -> bool:
+    digits = [cell["digits"] for cell in found if cell]
+    spaced = any(" " in each for each in digits)
+    return spaced and all(sum(map(str.isdigit, each)) == _OF_A_PHONE for each in digits)
 
 
 def _is_whole(cells: Sequence[Cell]) -> bool:

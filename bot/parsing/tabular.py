@@ -51,7 +51,10 @@ def to_sheet(name: str, rows: Iterable[NumberedRow], *, typed: bool) -> Sheet:
         raise Unreadable(f"{name} has {width:,} columns; {_MAX_COLUMNS:,} can be read.")
     body = kept[1:] if header is not None else kept
     body = _without_total(body, width, notes)
-    columns, level = _level(body, column_names(header or (), width), notes, typed=typed)
+    names = column_names(header or (), width)
+    if later := _renamed(header or (), names):
+        notes.append(f"Columns of the same name: the later ones are called {', '.join(later)}.")
+    columns, level = _level(body, names, notes, typed=typed)
     return Sheet(name, columns, level, typed, notes)
 
 
@@ -69,6 +72,12 @@ def column_names(header: Sequence[Cell], width: int) -> list[str]:
         seen.add(name.lower())
         names.append(name)
     return names
+
+
+def _renamed(header: Sequence[Cell], names: Sequence[str]) -> list[str]:
+    """The names of columns that another has in the header as well."""
+    given = [" ".join(cell_text(cell).split()) for cell in header]
+    return [name for said, name in zip(given, names, strict=False) if said and said != name]
 
 
 def _blank(row: Sequence[Cell]) -> bool:

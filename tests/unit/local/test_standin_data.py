@@ -209,6 +209,22 @@ async def test_a_file_without_a_question_is_described(thread: Thread) -> None:
     assert told.answer["follow_ups"]
 
 
+async def test_columns_of_one_name_are_told_apart(thread: Thread) -> None:
+    """Somebody who asks for the amount is told that there are two, and which one it was."""
+    rows = [["A", 10, 20], ["B", 30, 40]]
+    saved = await tables.save_rows(
+        thread.artifacts, ["Name", "Amount", "Amount_2"], rows, name="d.csv"
+    )
+    note = "note: Columns of the same name: the later ones are called Amount_2.\n"
+    with asked(""):
+        thread.outputs["read_file"] = [f"{await tables.describe(thread.artifacts, saved)}\n{note}"]
+    told = (await thread.ask("total amount by name", "d.csv")).answer
+    assert told["gaps"] == [
+        "The file has 2 columns `Amount`: this is the first. I call the other `Amount_2`."
+    ]
+    assert (await thread.ask("total Amount_2 by name")).answer["gaps"] == []
+
+
 async def test_rows_are_not_offered_to_be_counted_one_by_one(thread: Thread) -> None:
     """By what is different in each row nothing can be counted; a figure of each can be told."""
     rows = [["CRM", "Ben", "late", 40], ["App", "Ada", "late", 25], ["Intranet", "Ben", "done", 9]]

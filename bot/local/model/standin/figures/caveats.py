@@ -3,6 +3,7 @@ whole."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ from .shaping import holds_nothing, month_in_words
 UNITS = frozenset(("currency", "ccy", "unit", "uom"))
 """Stems of columns that say what a figure is in."""
 
+ONE_NAME = re.compile(r"Columns of the same name: the later ones are called (.+)\.")
+
 LACKING = {"month": 7, "quarter": 14, "year": 31}
 """Days at the edge of a period on which nothing needs to have happened for it to count as whole."""
 MONTHS_IN = {"month": 1, "quarter": 3, "year": 12}
@@ -28,13 +31,29 @@ def caveats(query: Query, table: Table, shown: Sequence[str]) -> list[str]:
     if query.listing:
         return [*_in_units(shown, table)]
     more = [column for _, column in query.more if column]
+    by = [*query.groups, *(each.column for each in query.filters)]
     if query.aggregate in ("count", "distinct") or not measure:
-        return [*_in_units(more, table)]
+        return [*_of_one_name([*more, *by], table), *_in_units(more, table)]
     return [
+        *_of_one_name([measure, *more, *by], table),
         *_in_units([measure, *more], table),
         *_missing(measure, table),
         *_mixed(measure, query, table),
     ]
+
+
+def _of_one_name(columns: Sequence[str], table: Table) -> Iterator[str]:
+    """Those that other columns of the file are called as well."""
+    told = next((each[1] for each in map(ONE_NAME.match, table.notes) if each), "")
+    for column in dict.fromkeys(columns):
+        others = [
+            each
+            for each in told.split(", ")
+            if re.fullmatch(rf"{re.escape(column)}_\d+", each, re.I)
+        ]
+        if others:
+            names = listed([f"`{each}`" for each in others])
+            yield f"The file has {len(others) + 1} columns `{column}`: this is the first. I call the other{'s' * (len(others) > 1)} {names}."
 
 
 def _in_units(columns: Sequence[str], table: Table) -> Iterator[str]:
