@@ -1,7 +1,8 @@
 """What an operator does from the command line beside a running bot: look at spending, at servers and
 at what people say of answers, pause it, erase what it holds.
 
-On the Redis of REDIS_URL; without one on the bot's own, that of a running `bot serve` too.
+On the Redis of REDIS_URL; without one on the bot's own, that of a running `bot serve` too. Where
+there is neither nothing is made up: whoever is in the wrong folder must not read that all is quiet.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from urllib.parse import urlsplit
 
 from bot.core.audit import AuditEntry, AuditKind
 from bot.core.budgets import Pause
@@ -46,15 +48,15 @@ async def usage_lines(settings: Settings) -> list[str]:
         rows.append((name, holder, f"{used_of(each, _LOCALE)}{share}"))
     lines = [f"{name:<28} {holder:<24} {spent}" for name, holder, spent in rows]
     if len(rows) == 1:
-        lines = ["Nothing was spent this month."]
+        lines = [f"Nothing was spent this month in {where(settings)}."]
     return [f"Paused by {pause.name}, {since(pause, _LOCALE)}.", *lines] if pause else lines
 
 
 async def mcp_lines(settings: Settings, *, accept: str | None = None) -> list[str]:
     """How each MCP server stands, asked now; `accept` names one whose changes are accepted. Raises
-    ConfigurationError when there is no such server."""
+    ConfigurationError when there is no such server. They can be asked before a bot ever ran."""
     async with (
-        _stores(settings) as stores,
+        _stores(settings, needed=False) as stores,
         open_mcp_servers(settings.mcp_servers, stores.mcp) as servers,
     ):
         if accept and accept not in settings.mcp_servers:
@@ -109,11 +111,13 @@ def _written(facts: ToolFacts, name: str) -> str:
     return fact if isinstance(fact, str) else json.dumps(fact, ensure_ascii=False)
 
 
-async def pause(settings: Settings) -> None:
-    """Let no run ask a model any more."""
+async def pause(settings: Settings) -> str:
+    """Let no run ask a model any more. Returns what was paused, in words."""
     await _record(settings, "paused")
     async with _policy(settings) as policy:
         await policy.switch.set(Pause(by="", name=OPERATOR, at=datetime.now(UTC)))
+    idle = beside(settings).redis_url is None
+    return where(settings) + (", where no bot runs at the moment" if idle else "")
 
 
 async def resume(settings: Settings) -> None:
@@ -130,7 +134,7 @@ async def feedback_lines(settings: Settings, limit: int, *, as_json: bool) -> li
     if as_json:
         return [each.model_dump_json() for each in said]
     if not said:
-        return ["Nobody has rated an answer yet."]
+        return [f"Nobody has rated an answer yet in {where(settings)}."]
     good = sum(each.verdict == "good" for each in said)
     lines = [f"{'when (UTC)':<17} {'verdict':<8} {'who':<12} {'channel':<12} {'run':<21} comment"]
     for each in said:
@@ -152,7 +156,7 @@ async def erase_lines(settings: Settings, *, user: str = "", thread: str = "") -
             left = await delete_responses(client, left)
     keys, responses = erased.keys, len(erased.responses) - len(left)
     if not (keys or erased.responses or erased.busy):
-        return [f"Nothing is kept of {user or thread}."]
+        return [f"Nothing is kept of {user or thread} in {where(settings)}."]
     lines = [
         f"Erased {keys:,} keys in Redis, of {len(erased.threads):,} threads and else, and "
         f"{responses:,} responses at the model service."
@@ -184,7 +188,8 @@ async def audit_lines(
                     lines.append(entry.model_dump_json() if as_json else _audit_line(entry))
     if as_json:
         return lines
-    return [_AUDIT_HEAD, *lines] if lines else ["Nothing of this is on record."]
+    nothing = f"Nothing of this is on record in {where(settings)}."
+    return [_AUDIT_HEAD, *lines] if lines else [nothing]
 
 
 def _audit_line(entry: AuditEntry) -> str:
@@ -221,10 +226,27 @@ async def _requests(settings: Settings) -> AsyncGenerator[Requests]:
 
 
 @asynccontextmanager
-async def _stores(settings: Settings) -> AsyncGenerator[Stores]:
-    async with _redis(settings) as (_, stores):
+async def _stores(settings: Settings, *, needed: bool = True) -> AsyncGenerator[Stores]:
+    async with _redis(settings, needed=needed) as (_, stores):
         yield stores
 
 
-def _redis(settings: Settings) -> AbstractAsyncContextManager[tuple[str, Stores]]:
-    return redis_and_stores(beside(settings), data_dir=settings.bot_data_dir / "redis")
+def _redis(
+    settings: Settings, *, needed: bool = True
+) -> AbstractAsyncContextManager[tuple[str, Stores]]:
+    """Raises ConfigurationError where no bot has ever kept anything, if that is `needed`."""
+    data_dir = settings.bot_data_dir / "redis"
+    there = data_dir.is_dir()
+    if needed and settings.redis_url is None and not there:
+        raise ConfigurationError(
+            f"No bot keeps anything in {settings.bot_data_dir.absolute()}: do this in the folder "
+            "of your `bot serve`, or set its REDIS_URL or BOT_DATA_DIR."
+        )
+    return redis_and_stores(beside(settings), data_dir=data_dir if there else None)
+
+
+def where(settings: Settings) -> str:
+    """What these commands speak to, for whoever has more than one; no password."""
+    if settings.redis_url is None:
+        return str(settings.bot_data_dir.absolute())
+    return f"Redis at {urlsplit(settings.redis_url).hostname or 'the socket'}"

@@ -38,16 +38,17 @@ def pause() -> None:
     """Stop all work: whoever asks is told so, and no model is called until `bot resume`."""
     from bot import operating
 
-    asyncio.run(operating.pause(configured()))
-    print("Paused. `bot resume` lets it work again.")
+    what = asyncio.run(operating.pause(configured()))
+    print(f"Paused: {what}. `bot resume` lets it work again.")
 
 
 def resume() -> None:
     """Take a pause back, whoever began it."""
     from bot import operating
 
-    asyncio.run(operating.resume(configured()))
-    print("At work again.")
+    settings = configured()
+    asyncio.run(operating.resume(settings))
+    print(f"At work again: {operating.where(settings)}.")
 
 
 def erase(

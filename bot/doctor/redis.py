@@ -49,7 +49,7 @@ def _embedded(settings: Settings) -> list[Finding]:
     there = next(each for each in (folder, *folder.parents) if each.exists())
     if not os.access(there, os.W_OK):
         return [problem(_SUBJECT, f"{folder} cannot be written", "set BOT_DATA_DIR, or REDIS_URL")]
-    text = f"one of our own, its data under {settings.bot_data_dir}; for `bot serve` only"
+    text = f"one of our own, its data under {folder}; for `bot serve` only"
     return [ok(_SUBJECT, text)]
 
 

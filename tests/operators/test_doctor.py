@@ -237,10 +237,11 @@ async def test_operators_work_beside_a_bot_with_a_redis_of_its_own(tmp_path: Pat
     """`bot pause` reaches a running `bot serve` without REDIS_URL, and what it did outlives that."""
     settings = Settings(bot_data_dir=tmp_path)
     async with embedded_redis(tmp_path / "redis") as url, open_stores(url) as stores:
-        await pause(settings)
+        assert await pause(settings) == str(tmp_path)
         assert await stores.pause.get() is not None
     assert running_redis(tmp_path / "redis") is None
     assert (await usage_lines(settings))[0].startswith("Paused by the operator")
+    assert "where no bot runs" in await pause(settings)
 
 
 async def test_a_data_directory_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:

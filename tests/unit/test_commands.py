@@ -238,7 +238,7 @@ async def test_an_operator_sees_what_was_spent(tmp_path: Path, redis_url: str) -
     async with ResponsesServer.open(Script([finish(answer())])) as api:
         asked = await bot(tmp_path, "ask", "x", **reaching(api), **shared)
     done = await bot(tmp_path, "usage", **shared)
-    assert before.out == "Nothing was spent this month.\n"
+    assert before.out.startswith("Nothing was spent this month in Redis at ")
     assert asked.code == 0, asked.err
     lines = {" ".join(line.split()[:2]): line for line in done.out.splitlines()}
     assert "local:local" in lines["user, day"]
@@ -260,6 +260,25 @@ async def test_an_operator_pauses_the_bot(tmp_path: Path, redis_url: str) -> Non
     assert (refused.code, answered.code) == (1, 0)
     assert refused.out.startswith("I was paused by the operator (")
     assert usage.out.startswith("Paused by the operator, ")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["pause"], ["resume"], ["usage"], ["audit"], ["feedback"], ["erase", "--user", "U0123"]],
+)
+async def test_in_the_wrong_folder_nothing_is_said_to_be_done(
+    tmp_path: Path, command: list[str]
+) -> None:
+    """A bot that runs elsewhere was not paused by this, and is not quiet."""
+    done = await bot(tmp_path, *command)
+    assert (done.code, done.out) == (3, "")
+    assert f"No bot keeps anything in {tmp_path / '.data'}" in done.err
+    assert names_in(tmp_path) == []
+
+
+async def test_mcp_servers_are_asked_before_a_bot_ever_ran(tmp_path: Path) -> None:
+    assert "No MCP server is configured" in (await bot(tmp_path, "mcp")).out
+    assert names_in(tmp_path) == []
 
 
 def test_the_manifest_in_three_forms() -> None:
