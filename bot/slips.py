@@ -12,8 +12,10 @@ from bot.runs.policy import Policy
 
 _LIST = 'must be a list, such as ["…", "…"]'
 _TABLE = "must be a table, such as { … = … }"
+_UNKNOWN = "there is no such key"
 _SAID = {
-    "extra_forbidden": "there is no such key",
+    "extra_forbidden": _UNKNOWN,
+    "unexpected_keyword_argument": _UNKNOWN,
     "missing": "is missing",
     "int_parsing": "must be a whole number",
     "int_type": "must be a whole number",

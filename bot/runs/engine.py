@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from docket import ConcurrencyLimit, Docket, Perpetual, Worker
+from pydantic import ConfigDict, NonNegativeFloat, PositiveFloat, PositiveInt
 from redis import exceptions
 
 from bot.core.background import alongside
@@ -65,11 +66,13 @@ class EngineOptions:
     is how long runs may take to a save point when their process is asked to stop: with it and the
     ten seconds that closing may take, the process ends before a host kills it, mostly after 30."""
 
-    concurrency: int = 200
-    per_person: int = 20
-    lease: float = 20.0
-    sweep: float = 30.0
-    grace: float = 20.0
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    concurrency: PositiveInt = 200
+    per_person: PositiveInt = 20
+    lease: PositiveFloat = 20.0
+    sweep: PositiveFloat = 30.0
+    grace: NonNegativeFloat = 20.0
 
 
 class Engine:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from bot.core.errors import NotPermitted
 from bot.core.request import Entry, Request
@@ -65,6 +65,8 @@ class Policy:
     whoever asked. Pages of `open_hosts` (`*` stands for any letters) are fetched without anybody's
     yes, whatever the run has read before; with `open_searches` the web is searched so too. Admins have
     things remembered for the whole workspace, with `open_memories` every member does."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
 
     allow_guests: bool = False
     allow_external: bool = False

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any, TypeVar
 
+from pydantic import ConfigDict, PositiveInt
 from redis import exceptions
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
@@ -33,13 +34,15 @@ _REFUSALS = ("MISCONF", "NOREPLICAS", "MASTERDOWN", "OOM", "READONLY")
 class Retention:
     """How long things are kept after they were last used."""
 
-    thread_days: int = 30
-    artifact_days: int = 7
-    request_hours: int = 48
-    claims_hours: int = 48
-    settings_days: int = 400
-    feedback_days: int = 180
-    audit_days: int = 365
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    thread_days: PositiveInt = 30
+    artifact_days: PositiveInt = 7
+    request_hours: PositiveInt = 48
+    claims_hours: PositiveInt = 48
+    settings_days: PositiveInt = 400
+    feedback_days: PositiveInt = 180
+    audit_days: PositiveInt = 365
 
     @property
     def thread(self) -> int:
