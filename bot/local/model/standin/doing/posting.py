@@ -6,7 +6,7 @@ import re
 
 from ..findings import Findings
 from ..outputs import not_done
-from ..phrasing import CHANNEL, as_markdown, channel_of, in_quotes, phrase, shown_channel
+from ..phrasing import CHANNEL, LEAD, as_markdown, channel_of, in_quotes, phrase, shown_channel
 from ..view import View
 from . import pending
 from .moments import ONCE, has_passed, in_words, moment, no_time, now
@@ -26,6 +26,12 @@ WAYS = (
     phrase(rf"{_VERB} {_LAST} {_IN}{_WHEN}"),
     phrase(rf"{_VERB} (?P<text>[^#:\"“]+?) {_IN}{_WHEN}"),
 )
+EARLY = re.compile(
+    rf"{LEAD}(?:(?P<first>{ONCE}),? (?:please )?(?P<verb>{_VERB})|"
+    rf"(?P<order>{_VERB}) (?P<then>{ONCE})(?=:? [\"“'‘]|,? (?:in|to|into|on) (?:the )?(?:channel )?[#<]))",
+    re.IGNORECASE,
+)
+"""A time that stands before what is to be posted, and where."""
 MEANT = phrase(
     rf"(?:{ONCE},? )?(?:post|announce|publish|send|share|schedule|tell|message)\b(?! (?:me|us)\b).*"
     rf"(?:\b(?:in|to|into|on) (?:the )?(?:channel )?|\b(?:tell|message) ){CHANNEL}.*"
@@ -71,18 +77,30 @@ def answer(view: View, found: Findings) -> None:
         )
     else:
         found.summary = (
-            "Nothing was posted. I post in one channel at a time: `post 'We ship today' in #general`, or "
-            "`post 'We ship today' in #general tomorrow at 9`."
+            "Nothing was posted: my rules do not understand it as it is put. They post in one channel at a time: "
+            "`post 'We ship today' in #general`, or `post 'We ship today' in #general tomorrow at 9`."
         )
 
 
 def _way(text: str) -> re.Match[str] | None:
-    return next((asked for way in WAYS if (asked := way.fullmatch(text))), None)
+    order, early = _apart(text)
+    asked = next((asked for way in WAYS if (asked := way.fullmatch(order))), None)
+    return None if asked and early and asked.groupdict().get("when") else asked
+
+
+def _apart(text: str) -> tuple[str, str]:
+    """An order without the time that stands first in it, and that time."""
+    early = EARLY.match(text)
+    if early is None:
+        return text, ""
+    verb = early["verb"] or early["order"]
+    return f"{verb}{text[early.end() :]}", early["first"] or early["then"]
 
 
 def _send(view: View, found: Findings, asked: re.Match[str]) -> None:
     """Now or at the time that was said."""
     given = asked.groupdict()
+    when = given.get("when") or _apart(view.text)[1]
     name = channel_of(given["channel"])
     words = as_markdown(given.get("text") or given.get("said") or "")
     text = (_last(view) if given.get("last") else words).strip()
@@ -93,8 +111,8 @@ def _send(view: View, found: Findings, asked: re.Match[str]) -> None:
             f"Nothing was posted: I cannot tell whether “{text}” are the words themselves. Put them in quotation "
             f"marks, or ask me for it first and then say “post that in {name}”."
         )
-    elif given.get("when"):
-        _later(view, found, name, text, given["when"])
+    elif when:
+        _later(view, found, name, text, when)
     else:
         _now(view, found, name, text)
 
