@@ -14,6 +14,7 @@ from bot.slack.client import TRANSPORT_ERRORS, Clients, Identity
 from bot.slack.gate import Gate
 from bot.slack.posts import SLACKBOT, Event, is_direct
 from bot.slack.text import mentions
+from bot.slack.typed import is_to_others
 
 _KNOWN_CROWDS = 10_000  # threads remembered to have several people in them
 
@@ -61,12 +62,15 @@ class Following:
         if not askers:
             return False
         follow = (await self._gate.settings(event["channel"])).follow
-        if follow == "never" or (follow == "alone" and self._key(event) in self._crowds):
+        if follow == "never" or (follow == "alone" and self._is_among_others(event)):
             return False
         replies = await self._replies(event)
         if not self._was_there(event, replies):
             return False
         return follow == "always" or self._alone(event, askers, replies)
+
+    def _is_among_others(self, event: Event) -> bool:
+        return self._key(event) in self._crowds or is_to_others(str(event.get("text")))
 
     def _was_there(self, event: Event, replies: Sequence[Event]) -> bool:
         """Whether the bot had written in the thread, or was mentioned there, when the post was written:

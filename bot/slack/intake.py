@@ -27,7 +27,7 @@ from bot.slack.render.approval import waits_behind, yes_typed
 from bot.slack.stopping import Stopping
 from bot.slack.text import mentions_from, question_from
 from bot.slack.turns import Turns
-from bot.slack.typed import is_stop, is_yes, may_be_of_else
+from bot.slack.typed import is_stop, is_to_others, is_yes, may_be_of_else
 from bot.slack.workspaces import Slack
 
 
@@ -189,7 +189,11 @@ class Intake:
         channel, thread, user = event["channel"], event["thread_ts"], event["user"]
         team, notice = self._identity.team, f"{thread}:{user}"
         asked = user in await self._threads.participants(self._thread_key(channel, thread))
-        if not asked or await self._threads.was_noticed(team, channel, notice):
+        if (
+            not asked
+            or is_to_others(str(event.get("text")))
+            or await self._threads.was_noticed(team, channel, notice)
+        ):
             return
         waits = await self._questions.pending(team, channel, thread)
         asks = len(str(event.get("text") or "").split()) > 1  # unlike "thanks!"

@@ -1,9 +1,17 @@
-"""Words that are no question when they are all of a message, the mention of the bot left out."""
+"""What a message is by its words alone: no question, or one to somebody else."""
 
 from __future__ import annotations
 
-from bot.slack.render.words import CALL_OFF_WORDS, STOP_WORDS, YES_WORDS
+import re
+
+from bot.slack.render.words import CALL_OFF_WORDS, GREETING_WORDS, STOP_WORDS, YES_WORDS
 from bot.slack.text import clean, without_mention
+
+_OTHERS = r"<(?:@[UW]|!(?:subteam|here|channel|everyone))[^<>]*>(?!['’]s\b)"
+_TO_OTHERS = re.compile(
+    rf"\W*(?:(?:{'|'.join(GREETING_WORDS)})\b\W*)*{_OTHERS}|.*,\s*{_OTHERS}[\s.!?…]*\Z",
+    re.IGNORECASE | re.DOTALL,
+)
 
 
 def is_stop(text: str, bot: str) -> bool:
@@ -19,6 +27,12 @@ def may_be_of_else(text: str, bot: str) -> bool:
 def is_yes(text: str, bot: str) -> bool:
     """True when a message says yes and nothing else."""
     return _said(text, bot).replace(",", "") in YES_WORDS
+
+
+def is_to_others(text: str) -> bool:
+    """True when a message that does not mention the bot speaks to somebody: it begins with their mention,
+    or ends with it behind a comma. "What did @Ben say?" only speaks of somebody."""
+    return _TO_OTHERS.match(text) is not None
 
 
 def _said(text: str, bot: str) -> str:

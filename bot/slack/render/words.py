@@ -39,6 +39,11 @@ STOP_WORDS = CALL_OFF_WORDS | {
     *("abort", "halt", "never mind", "nevermind"),
 }
 """What stops a run when somebody types it and nothing else."""
+GREETING_WORDS = (
+    *("hi", "hey", "hello", "dear", "please", "thanks", "thank you", "ok", "okay", "and", "so"),
+    *("cc", "fyi", "ping", "over to", "hallo", "danke", "merci", "bonjour", "hola"),
+)
+"""What may stand before the name of whom a message speaks to."""
 YES_WORDS = frozenset(
     {
         *(

@@ -86,6 +86,27 @@ async def test_with_several_people_it_waits_to_be_mentioned(rig):
     assert [r.text for r in await settled(rig)] == ["first", "what do you say?"]
 
 
+@pytest.mark.parametrize(
+    ("text", "taken"),
+    [
+        ("<@{ben}> please look at this", False),
+        ("hey <@{ben}>, can you check?", False),
+        ("is that so, <@{ben}>?", False),
+        ("<!here> look", False),
+        ("what did <@{ben}> say of it?", True),
+        ("<@{ben}>'s numbers, too", True),
+    ],
+)
+async def test_a_reply_to_somebody_else_is_not_for_the_bot(rig, text, taken):
+    """Handing an answer on, before anybody else has written in the thread."""
+    said = await rig.ws.say(ADA, GENERAL, rig.mention("first"))
+    await asked(rig)
+    await rig.ws.say(ADA, GENERAL, text.format(ben=BEN), thread_ts=said["ts"])
+    assert len(await settled(rig)) == 1 + taken
+    await rig.ws.say(ADA, GENERAL, "and by month?", thread_ts=said["ts"])
+    assert (await settled(rig))[-1].text == "and by month?"
+
+
 async def test_who_deleted_their_question_may_go_on_below_the_answer(rig):
     """Slack stands where it stood; that makes no second person of it."""
     said = await rig.ws.say(ADA, GENERAL, rig.mention("first"))
