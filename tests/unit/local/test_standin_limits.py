@@ -258,11 +258,11 @@ async def test_per_cent_is_not_added_up() -> None:
         thread.outputs["read_file"] = [said]
     told = await thread.ask("who has the highest margin?", "m.csv")
     assert told.answer["summary"].startswith("**Li** has the highest margin: **15**")
-    assert "`margin` is in per cent." in told.answer["gaps"]
+    assert "`margin` is in per cent." in told.answer["key_points"]
     units = ["`margin` is in per cent.", "`price (EUR)` is in €."]
-    assert (await thread.ask("list all rows", "m.csv")).answer["gaps"] == units
+    assert (await thread.ask("list all rows", "m.csv")).answer["key_points"] == units
     told = await thread.ask("average margin and total price (EUR)")
-    assert told.answer["gaps"] == units
+    assert told.answer["key_points"] == units
     high = (await thread.ask("rows with margin above 10%")).answer
     assert [row[1] for row in high["table"]["rows"]] == ["12", "15"]
     about = (await thread.ask("what is in this file?")).answer

@@ -25,18 +25,17 @@ LACKING = {"month": 7, "quarter": 14, "year": 31}
 MONTHS_IN = {"month": 1, "quarter": 3, "year": 12}
 
 
-def caveats(query: Query, table: Table, shown: Sequence[str]) -> list[str]:
-    """What to say of a figure of this table, as its profile tells, and of the columns `shown`."""
+def caveats(query: Query, table: Table) -> list[str]:
+    """What to say of a figure of this table, as its profile tells."""
     measure = query.measure or default_measure(table) or ""
     if query.listing:
-        return [*_in_units(shown, table)]
+        return []
     more = [column for _, column in query.more if column]
     by = [*query.groups, *(each.column for each in query.filters)]
     if query.aggregate in ("count", "distinct") or not measure:
-        return [*_of_one_name([*more, *by], table), *_in_units(more, table)]
+        return [*_of_one_name([*more, *by], table)]
     return [
         *_of_one_name([measure, *more, *by], table),
-        *_in_units([measure, *more], table),
         *_missing(measure, table),
         *_mixed(measure, query, table),
     ]
@@ -56,8 +55,14 @@ def _of_one_name(columns: Sequence[str], table: Table) -> Iterator[str]:
             yield f"The file has {len(others) + 1} columns `{column}`: this is the first. I call the other{'s' * (len(others) > 1)} {names}."
 
 
-def _in_units(columns: Sequence[str], table: Table) -> Iterator[str]:
-    for column in dict.fromkeys(columns):
+def in_units(query: Query, table: Table, shown: Sequence[str]) -> Iterator[str]:
+    """What the figures are in, where it was written with them; of rows the columns are `shown`."""
+    measures = [
+        column or default_measure(table) or ""
+        for aggregate, column in ((query.aggregate, query.measure), *query.more)
+        if aggregate not in ("count", "distinct")
+    ]
+    for column in dict.fromkeys(shown if query.listing else measures):
         if sign := table.units.get(column):
             yield f"`{column}` is in {'per cent' if sign == '%' else sign}."
 

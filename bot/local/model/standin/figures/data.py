@@ -14,7 +14,7 @@ from ..words import has
 from ..words import listed as listed_words
 from . import comparing, overviews
 from .analyses import fitting
-from .caveats import Days, caveats, told_of_days
+from .caveats import Days, caveats, in_units, told_of_days
 from .charting import draw
 from .columns import date_column, empty_among
 from .exporting import form_of, name_of, share, share_whole
@@ -159,9 +159,10 @@ def _ask(view: View, found: Findings, table: Table, meaning: Meaning) -> None:
         return
     result = read_on(view, found, result) if statement.labels else result
     tell(found, result, statement, query, table.source)
+    found.points += in_units(query, table, result.header)
     number, first, last = table.ranges.get(date_column(table) or "", ("", "", ""))
     days = Days(first, last, number)
-    found.gaps += [*caveats(query, table, result.header), *told_of_days(result, query, days)]
+    found.gaps += [*caveats(query, table), *told_of_days(result, query, days)]
     present(view, found, result, statement, meaning)
 
 
