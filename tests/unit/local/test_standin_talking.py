@@ -63,7 +63,7 @@ def words(told: Told) -> str:
         ("search the web for the weather in Berlin", "no web search is set up here"),
         ("DM Chloe that lunch is ready", "nothing was sent to Chloe"),
         ("lorem ipsum " * 600, "I cannot answer this."),
-        ("can you post in #sales?", "Nothing was posted. I post"),
+        ("can you post in #sales?", "They post in one channel at a time"),
         ("what day is 24 December?", "24 December 2026 is a **Thursday**"),
         (
             "post the summary of this thread to #general",
