@@ -6,6 +6,7 @@ import logging
 from dataclasses import dataclass
 
 import aiohttp
+from cryptography.fernet import MultiFernet
 
 from bot.core.errors import ConfigurationError
 from bot.model import delete_responses, sdk_client
@@ -31,8 +32,8 @@ class ManyWorkspaces:
     removals: Removals
 
 
-def kept_installs(settings: Settings, stores: Stores) -> Installs:
-    """Raises ConfigurationError when a setting is missing or wrong."""
+def encryption(settings: Settings) -> MultiFernet:
+    """What opens the kept tokens. Raises ConfigurationError when a setting is missing or wrong."""
     if settings.slack_bot_token is not None:
         raise ConfigurationError(
             "SLACK_BOT_TOKEN and SLACK_CLIENT_ID are both set: the first is for one workspace, the "
@@ -40,7 +41,12 @@ def kept_installs(settings: Settings, stores: Stores) -> Installs:
         )
     why = "`bot encryption-key` prints one; the tokens of all workspaces are kept with it"
     keys = secret(settings.bot_encryption_keys, "BOT_ENCRYPTION_KEYS", why)
-    return Installs(stores.redis, settings.retention, box_of([k.strip() for k in keys.split(",")]))
+    return box_of([key.strip() for key in keys.split(",")])
+
+
+def kept_installs(settings: Settings, stores: Stores) -> Installs:
+    """Raises ConfigurationError when a setting is missing or wrong."""
+    return Installs(stores.redis, settings.retention, encryption(settings))
 
 
 def many_workspaces(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from bot.doctor.channels import examine_channels
 from bot.doctor.collector import examine_collector
 from bot.doctor.databases import examine_databases
 from bot.doctor.env_file import examine_env_file
@@ -33,4 +34,5 @@ async def examine(settings: Settings) -> list[Finding]:
         examine_web_search(settings),
         examine_collector(settings),
     )
-    return [*examine_env_file(), *(finding for part in parts for finding in part)]
+    read = [*examine_env_file(), *examine_channels(settings)]
+    return [*read, *(finding for part in parts for finding in part)]

@@ -8,7 +8,7 @@ from slack_sdk.errors import SlackApiError
 
 from bot.core.errors import ConfigurationError, CorruptValue, StoreUnavailable
 from bot.doctor.findings import SECONDS, Finding, ok, problem, warning
-from bot.many_workspaces import kept_installs
+from bot.many_workspaces import encryption, kept_installs
 from bot.settings import Settings
 from bot.slack.client import TRANSPORT_ERRORS, clients_on, error_code, fixed, slack_session
 from bot.slack.manifest import manifest
@@ -26,10 +26,7 @@ async def examine_installs(settings: Settings) -> list[Finding]:
         return missing
     try:
         async with asyncio.timeout(SECONDS), open_stores(settings.redis_url) as stores:
-            installs = kept_installs(settings, stores)
-            return await _each(settings, installs)
-    except ConfigurationError as error:
-        return [problem(_KEYS, str(error), "correct it in the environment or .env")]
+            return await _each(settings, kept_installs(settings, stores))
     except (StoreUnavailable, TimeoutError):
         return []  # the check of Redis says so
 
@@ -38,8 +35,10 @@ def _missing(settings: Settings) -> list[Finding]:
     found = []
     if settings.slack_client_secret is None:
         found.append(problem(_SECRET, "is not set", "it is on the app's Basic Information page"))
-    if settings.bot_encryption_keys is None:
-        found.append(problem(_KEYS, "is not set", "`bot encryption-key` prints one"))
+    try:
+        encryption(settings)
+    except ConfigurationError as error:
+        found.append(problem(_KEYS, str(error), "correct it in the environment or .env"))
     if settings.redis_url is None:
         mend = "set REDIS_URL, so that installations outlive this machine's disk"
         found.append(warning("installations", "are kept in the bot's own Redis", mend))

@@ -6,8 +6,10 @@ import asyncio
 
 from openai import APIConnectionError, AsyncOpenAI, AuthenticationError, NotFoundError, OpenAIError
 
+from bot.checks import check_prices, unpriced_models
+from bot.core.errors import ConfigurationError
 from bot.doctor.findings import SECONDS, Finding, ok, problem, warning
-from bot.model import PriceList, sdk_client
+from bot.model import sdk_client
 from bot.settings import NO_MODEL, Settings
 
 
@@ -21,15 +23,18 @@ async def examine_model(settings: Settings) -> list[Finding]:
     ) as client:
         names = dict.fromkeys((settings.openai_model, *settings.openai_fallback_models))
         asked = [await _described(client, name) for name in names]
-    prices = PriceList(settings.model.window, settings.model.price)
-    unknown = [name for name in names if not prices.knows(name)]
+    return [*asked, _prices(settings)]
+
+
+def _prices(settings: Settings) -> Finding:
     mend = "set [model] price in bot.toml; until then cost is not shown and money not bounded"
-    priced = (
-        warning("prices", f"nobody knows what {', '.join(unknown)} costs", mend)
-        if unknown
-        else ok("prices", "are known for every model")
-    )
-    return [*asked, priced]
+    try:
+        check_prices(settings)
+    except ConfigurationError as error:
+        return problem("prices", str(error), "set it in bot.toml, or take the bounds out there")
+    if unknown := unpriced_models(settings):
+        return warning("prices", f"nobody knows what {', '.join(unknown)} costs", mend)
+    return ok("prices", "are known for every model")
 
 
 async def _described(client: AsyncOpenAI, name: str) -> Finding:

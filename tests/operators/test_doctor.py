@@ -18,6 +18,8 @@ from bot.doctor import Finding, Level, examine
 from bot.local.model import ResponsesServer, Script
 from bot.local.workspace import Workspace
 from bot.operating import pause, usage_lines
+from bot.runs.budgets import Budgets
+from bot.runs.channels import ChannelSettings
 from bot.settings import Settings
 from bot.store import open_stores
 from bot.store.embedded import embedded_redis, running_redis
@@ -29,6 +31,13 @@ from tests.support.redis_process import RedisProcess, redis_process
 from tests.support.web_search import KEY, provider
 
 ROOT = Path(__file__).parents[2]
+
+KEYS = "BOT_ENCRYPTION_KEYS"
+MANY = {
+    "slack_bot_token": None,
+    "slack_client_id": "1.2",
+    "slack_client_secret": SecretStr("s"),
+}
 
 
 class Practice:
@@ -102,6 +111,19 @@ async def test_all_is_well(practice) -> None:
         ({"redis_url": "nonsense"}, "Redis", "cannot be used"),
         ({"openai_api_key": SecretStr("sk-wrong")}, "model gpt-5.4-mini", "refuses the key"),
         ({"openai_base_url": "http://127.0.0.1:9/v1"}, "model gpt-5.4-mini", "reached"),
+        ({"redis_url": None, "bot_data_dir": Path("/dev/null/x")}, "Redis", "cannot be written"),
+        (
+            MANY | {"bot_encryption_keys": SecretStr("abc"), "redis_url": None},
+            KEYS,
+            "each must be 32 bytes",
+        ),
+        (MANY | {"slack_bot_token": SecretStr("xoxb-1")}, KEYS, "are both set"),
+        (
+            {"openai_model": "mine", "budgets": Budgets.model_validate({"user_day": 2})},
+            "prices",
+            "budgets.user_day: the price of mine is not known",
+        ),
+        ({"channels": {"C0123": ChannelSettings(tools=("nothing",))}}, "channels", "no tool or"),
         ({"openai_api_key": None, "openai_base_url": None}, "OPENAI_API_KEY", "not set"),
         (
             {"databases": {"shop": DatabaseConfig(url=SecretStr("sqlite:////nowhere/x.sqlite"))}},
@@ -111,9 +133,11 @@ async def test_all_is_well(practice) -> None:
     ],
 )
 async def test_what_keeps_the_bot_from_working(practice, changes, subject, says) -> None:
-    found = await practice.complaint(**changes)
-    assert (found.level, found.subject) == (Level.PROBLEM, subject)
+    findings = await practice.findings(**changes)
+    [found] = [each for each in findings if each.level is Level.PROBLEM]
+    assert found.subject == subject
     assert says in found.text
+    assert found.mend
 
 
 @pytest.mark.parametrize(
