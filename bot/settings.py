@@ -142,6 +142,13 @@ class Settings(BaseSettings, Tables):
             return url
         raise PydanticCustomError("redis_url", "must begin with redis://, rediss:// or unix://")
 
+    @field_validator("openai_base_url", "slack_api_url", "otel_exporter_otlp_endpoint")
+    @classmethod
+    def _is_http(cls, url: str | None) -> str | None:
+        if url is None or url.startswith(("http://", "https://")):
+            return url
+        raise PydanticCustomError("http_url", "must begin with http:// or https://")
+
     @field_validator("slack_bot_token", "slack_app_token")
     @classmethod
     def _is_the_other(cls, token: SecretStr | None, info: ValidationInfo) -> SecretStr | None:

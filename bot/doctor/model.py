@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 
 from openai import APIConnectionError, AsyncOpenAI, AuthenticationError, NotFoundError, OpenAIError
 
@@ -49,9 +50,19 @@ async def _described(client: AsyncOpenAI, name: str) -> Finding:
         mend = "check the network, and OPENAI_BASE_URL if you set it"
         return problem(subject, "the service cannot be reached", mend)
     except NotFoundError:
-        mend = "choose one that your key may use: OPENAI_MODEL, OPENAI_FALLBACK_MODELS"
-        return problem(subject, "the service has no such model for this key", mend)
+        return await _missing(client, subject)
     except OpenAIError as error:
         mend = "try `bot ask hello`: some services describe no models"
         return warning(subject, f"the service does not say: {error}", mend)
     return ok(subject, "is there")
+
+
+async def _missing(client: AsyncOpenAI, subject: str) -> Finding:
+    """What has no list of models either has another address."""
+    with suppress(OpenAIError, TimeoutError):
+        async with asyncio.timeout(SECONDS):
+            await client.models.list()
+        mend = "choose one that your key may use: OPENAI_MODEL, OPENAI_FALLBACK_MODELS"
+        return problem(subject, "the service has no such model for this key", mend)
+    mend = "correct OPENAI_BASE_URL: mostly it ends in /v1"
+    return problem(subject, "at this address there is no model service", mend)

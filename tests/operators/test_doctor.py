@@ -188,6 +188,13 @@ async def test_a_model_without_a_price(practice) -> None:
     assert "my-own-model" in found.text
 
 
+async def test_an_address_of_the_model_that_lacks_its_path(practice) -> None:
+    """Not "choose another model": what answers there is no model service."""
+    found = await practice.complaint(openai_base_url=practice.api.url.removesuffix("/v1"))
+    assert found.level is Level.PROBLEM
+    assert "/v1" in found.mend, found
+
+
 async def test_the_embedded_redis_needs_a_place_to_write(practice, tmp_path) -> None:
     findings = await practice.findings(redis_url=None, bot_data_dir=tmp_path / "data")
     assert {f.level for f in findings} == {Level.OK}
