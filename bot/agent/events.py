@@ -51,7 +51,8 @@ class ResultDelta:
 
 @dataclass(frozen=True, slots=True)
 class TextWithdrawn:
-    """What the deltas showed since TurnStarted does not count: the call is made again (H2)."""
+    """What the deltas showed since TurnStarted does not count: the call failed, and may be made again
+    (H2)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from bot.checks import check_prices, unpriced_models
 from bot.core.errors import ConfigurationError
 from bot.doctor.findings import SECONDS, Finding, ok, problem, warning
 from bot.model import sdk_client
+from bot.model.errors import from_exception
 from bot.settings import NO_MODEL, Settings
 
 
@@ -46,9 +47,12 @@ async def _described(client: AsyncOpenAI, name: str) -> Finding:
     except AuthenticationError:
         mend = "create a key on the service's page and set OPENAI_API_KEY"
         return problem(subject, "the service refuses the key", mend)
-    except (APIConnectionError, TimeoutError):
+    except (APIConnectionError, TimeoutError) as error:
         mend = "check the network, and OPENAI_BASE_URL if you set it"
-        return problem(subject, "the service cannot be reached", mend)
+        why = (
+            from_exception(error) if isinstance(error, APIConnectionError) else "no answer in time"
+        )
+        return problem(subject, f"the service cannot be reached: {why}", mend)
     except NotFoundError:
         return await _missing(client, subject)
     except OpenAIError as error:

@@ -37,7 +37,7 @@ _BY_TEXT = (
 def from_exception(error: openai.OpenAIError) -> ModelError:
     """What the SDK raised, sorted."""
     if isinstance(error, openai.APIConnectionError):  # timeouts are among these
-        return ModelError(ModelErrorKind.OVERLOADED, str(error))
+        return ModelError(ModelErrorKind.OVERLOADED, _unreached(error))
     if isinstance(error, openai.AuthenticationError | openai.PermissionDeniedError):
         kind = ModelErrorKind.AUTHENTICATION
         return ModelError(kind, error.message, request_id=error.request_id)
@@ -46,6 +46,12 @@ def from_exception(error: openai.OpenAIError) -> ModelError:
     if isinstance(error, openai.APIError):
         return _sorted(error.code, error.message, None, None)
     return ModelError(ModelErrorKind.BAD_REQUEST, str(error))
+
+
+def _unreached(error: openai.APIConnectionError) -> str:
+    """With the address, which may be the wrong one. The SDK calls all of it a timeout, a connection
+    that was refused at once as well: what happened is told by the cause."""
+    return f"{error.request.url.host}: {str(error.__cause__ or '') or error}"
 
 
 def from_body(body: dict[str, Any]) -> ModelError:

@@ -66,7 +66,7 @@ def _line(event: Event) -> str:  # noqa: PLR0911 - a line for each kind
         case RunStarted(model=model):
             return f"started with {model}"
         case TurnStarted(max_turns=most):
-            return f"asking the model, {most} turns at most"
+            return f"asking the model, {most} turn{'s' if most > 1 else ''} at most"
         case Recorded(entry=LedgerEntry(response_id=str(), usage=usage)):
             return f"the model responded · {_tokens(usage or NO_USAGE)}"
         case Recorded(state=state):
@@ -83,7 +83,7 @@ def _line(event: Event) -> str:  # noqa: PLR0911 - a line for each kind
         case FromSubagent(agent=agent, event=inner):
             return f"↳ {agent} · {line}" if (line := _line(inner)) else ""
         case TextWithdrawn():
-            return "the model's stream broke; calling again"
+            return "the call to the model failed"
         case RunEnded(status=status, stop_reason=reason, state=state):
             return f"{status}: {reason} · {_tokens(state.usage)}"
         case _:  # parts of what comes whole, and save points, which say nothing new

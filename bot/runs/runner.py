@@ -159,7 +159,7 @@ class Runner:
             await asking.look()  # nobody may have decided in time, which the run itself found out
             if ended.error:
                 ids = {"run_id": run_id, "model_request": ended.error.request_id}
-                log.error("the model service ended a run: %s", ended.error, extra=ids)
+                log.error("the model service failed, which ended a run: %s", ended.error, extra=ids)
             outcome = await outcome_of(ended, context, equipment.toolbox.artifacts, steering.joined)
             outcome = await spending.ending(outcome, ended.done)
         is_stopped = outcome.status is RunStatus.CANCELLED

@@ -21,6 +21,7 @@ from bot.model import (
     ReasoningPart,
     ResponsesModel,
     TextPart,
+    sdk_client,
 )
 
 TOOL = {
@@ -272,8 +273,10 @@ async def test_a_stream_without_its_end_is_an_interruption(kind: str) -> None:
 
 
 async def test_a_service_that_is_not_there_is_overloaded() -> None:
-    """H3: worth another try, or another model."""
+    """H3: worth another try, or another model. Nothing timed out, and the log is to say where."""
     async with service() as (api, _):
         gone = api.url
-    async with AsyncOpenAI(base_url=gone, api_key="k", max_retries=0) as client:
-        assert (await failure(ResponsesModel(client))).kind is ModelErrorKind.OVERLOADED
+    async with sdk_client("k", gone, max_retries=0) as client:
+        failed = await failure(ResponsesModel(client))
+    assert failed.kind is ModelErrorKind.OVERLOADED
+    assert str(failed).startswith("127.0.0.1: Cannot connect")

@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from bot.agent.limits import Limits
 from bot.agent.state import Transition
-from bot.local.model import Script, call, calls, finish, text
+from bot.local.model import ResponsesServer, Script, call, calls, finish, text
 from bot.runs.narration import NOTICE
 from bot.store import Stores
-from tests.support.runs import answer, bot_with
+from tests.support.runs import answer, bot_on, bot_with
 
 ROOT = Path(__file__).parents[3]
 
@@ -65,6 +66,21 @@ async def test_what_people_and_tools_said_is_not_in_the_log(
     lines = await narrated(stores, script, caplog)
     assert "turn 1 · goes on: nudged" in lines
     assert "SECRET" not in "".join(lines)
+
+
+async def test_a_call_that_is_not_made_again_is_not_said_to_be(
+    stores: Stores, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with ResponsesServer.open(Script([])) as api:
+        api.api_key = "sk-wrong"
+        async with bot_on(stores, api, limits=Limits(turns=1)) as bot:
+            api.api_key = "sk-right"
+            with caplog.at_level(NOTICE):
+                await bot.ask("1+1?")
+    told = [each.getMessage() for each in caplog.records]
+    assert any("asking the model, 1 turn at most" in line for line in told)
+    assert any("the call to the model failed" in line for line in told)
+    assert not any("again" in line for line in told)
 
 
 async def test_acquired_tools_are_told(stores: Stores, caplog: pytest.LogCaptureFixture) -> None:
