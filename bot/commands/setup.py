@@ -51,6 +51,8 @@ def manifest(
     """Print the Slack app's manifest, or a link that creates the app."""
     from bot.slack import manifest as manifests
 
+    if public_url and request_url:
+        raise typer.BadParameter("give --public-url or --request-url: the first holds the second")
     if public_url:
         content = manifests.installable_manifest(public_url, name=name)
     else:

@@ -98,6 +98,7 @@ async def test_ask_about_a_file_and_get_json(tmp_path: Path) -> None:
     assert "North" in str(api.requests[1].body["input"])
     assert "✓" in done.err
     assert "Read sales.csv" in done.err
+    assert "NOTICE" not in done.err
 
 
 async def test_a_dry_run_changes_nothing(tmp_path: Path) -> None:
@@ -238,6 +239,7 @@ async def test_an_operator_sees_what_was_spent(tmp_path: Path, redis_url: str) -
     async with ResponsesServer.open(Script([finish(answer())])) as api:
         asked = await bot(tmp_path, "ask", "x", **reaching(api), **shared)
     done = await bot(tmp_path, "usage", **shared)
+    assert asked.err == ""
     assert before.out.startswith("Nothing was spent this month in Redis at ")
     assert asked.code == 0, asked.err
     lines = {" ".join(line.split()[:2]): line for line in done.out.splitlines()}
@@ -295,6 +297,8 @@ def test_the_manifest_in_three_forms() -> None:
     assert link.startswith("https://api.slack.com/apps?new_app=1&manifest_")
     over_http = printed("--request-url", "https://bot.example.org/slack/events")
     assert yaml.safe_load(over_http)["settings"]["socket_mode_enabled"] is False
+    two = ("--public-url", "https://b.example.org", "--request-url", "https://c.example.org")
+    assert "give --public-url or --request-url" in printed(*two)
 
 
 @pytest.mark.parametrize(
