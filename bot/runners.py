@@ -4,26 +4,23 @@ settings."""
 from __future__ import annotations
 
 import asyncio
-import importlib
-import pkgutil
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from openai import AsyncOpenAI
 
-import tools
 from bot.agent.calls import Toolbox
 from bot.agent.commands import AfterTool
 from bot.agent.effort import Effort
 from bot.agent.evaluate import Evaluation
 from bot.agent.hooks import HookChain, Hooks
 from bot.agent.pool import Parent
-from bot.agent.subagents import Subagents, dispatch_subagent
+from bot.agent.subagents import Subagents
 from bot.checks import check_prices, check_tools
 from bot.core.request import Again, Request
 from bot.model import Model, PriceList, ResponsesModel, sdk_client
@@ -42,6 +39,7 @@ from bot.runs.watching import Watch
 from bot.settings import NO_MODEL, Settings, secret
 from bot.store import Stores, open_stores
 from bot.store.embedded import embedded_redis, running_redis
+from bot.tool_files import catalogue
 from bot.toolkit import (
     Artifacts,
     Conversation,
@@ -49,23 +47,12 @@ from bot.toolkit import (
     Fetcher,
     Memories,
     Schedules,
-    Tool,
     WebSearch,
 )
 from bot.toolkit.catalogue import Catalogue
 from bot.toolkit.mcp import open_mcp_servers
 from bot.toolkit.tool import Services
 from bot.toolkit.web_search import WebSearchConfig
-
-
-@cache
-def catalogue() -> Catalogue:
-    """All tools: whatever `@tool` made in the modules of `tools/`, and the agent's own."""
-    names = [each.name for each in pkgutil.iter_modules(tools.__path__)]
-    modules = [importlib.import_module(f"tools.{name}") for name in names]
-    made = (getattr(value, "tool", None) for module in modules for value in vars(module).values())
-    named = Catalogue.of(each for each in made if isinstance(each, Tool))
-    return named.with_own(dispatch_subagent.tool)
 
 
 @asynccontextmanager

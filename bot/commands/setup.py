@@ -77,7 +77,7 @@ def encryption_key() -> None:
 
 def tools() -> None:
     """List the tools, and what a first request carries of them."""
-    from bot.runners import catalogue
+    from bot.tool_files import catalogue
 
     for line in _tool_lines(catalogue()):
         print(line)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 
-from bot.doctor.channels import examine_channels
 from bot.doctor.collector import examine_collector
 from bot.doctor.databases import examine_databases
 from bot.doctor.env_file import examine_env_file
@@ -15,6 +14,7 @@ from bot.doctor.pause import examine_pause
 from bot.doctor.redis import examine_redis
 from bot.doctor.report import print_report
 from bot.doctor.slack import examine_slack
+from bot.doctor.tools import examine_tools
 from bot.doctor.web_search import examine_web_search
 from bot.runners import beside
 from bot.settings import Settings
@@ -34,5 +34,5 @@ async def examine(settings: Settings) -> list[Finding]:
         examine_web_search(settings),
         examine_collector(settings),
     )
-    read = [*examine_env_file(), *examine_channels(settings)]
+    read = [*examine_env_file(), *examine_tools(settings)]
     return [*read, *(finding for part in parts for finding in part)]

@@ -52,7 +52,11 @@ class Catalogue:
         ordered = _ordered(tools)
         names = [each.name for each in ordered]
         if doubled := {name for name in names if names.count(name) > 1}:
-            raise ToolDefinitionError(f"More than one tool is named {', '.join(sorted(doubled))}.")
+            places = {each.function.__module__ for each in ordered if each.name in doubled}
+            raise ToolDefinitionError(
+                f"More than one tool is named {', '.join(sorted(doubled))}, in "
+                f"{' and '.join(sorted(places))}."
+            )
         if taken := sorted(RESERVED.intersection(names)):
             raise ToolDefinitionError(f"Tool {', '.join(taken)}: the agent itself uses that name.")
         return cls(ordered)

@@ -10,22 +10,20 @@ from functools import partial
 from string import Formatter
 from typing import Annotated, Any, Generic, Protocol, TypeVar, get_args, get_origin, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, create_model
-from pydantic.errors import PydanticSchemaGenerationError
+from pydantic import BaseModel, TypeAdapter
 
 from bot.core.answers import Source
 from bot.core.errors import ToolDefinitionError
 from bot.toolkit.running import called
 from bot.toolkit.schema import strict_schema
+from bot.toolkit.signature import arguments_model, returned
 from bot.toolkit.titles import titled
 
 T = TypeVar("T")
 R_co = TypeVar("R_co", covariant=True)
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-"""What the Responses API takes as the name of a function."""
-
-_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+"""What the Responses API takes as the name of a function; groups are named in bot.toml like tools."""
 
 
 class _Provided:
@@ -217,6 +215,7 @@ def tool(
         _check_names(
             made, title, (*narrowing, *(standing or ()), *sends, *filter(None, (mentions,)))
         )
+        _check_kind(made)
         return _Decorated(function, made)
 
     return decorate
@@ -227,12 +226,10 @@ def _read(function: Callable[..., Any]) -> partial[Tool]:
     name = function.__name__
     hints = get_type_hints(function, include_extras=True)
     returns = hints.pop("return", None)
-    if not _NAME.fullmatch(name):
-        raise ToolDefinitionError(f"Tool {name}: a name has up to 64 of a-z, A-Z, 0-9, _ and -.")
     if returns is None or not function.__doc__:
         raise ToolDefinitionError(f"Tool {name} needs a return annotation and a docstring.")
     services = {key: get_args(hint)[0] for key, hint in hints.items() if _is_provided(hint)}
-    arguments = _arguments_model(function, hints, services)
+    arguments = arguments_model(function, hints, services)
     return partial(
         Tool,
         name=name,
@@ -241,7 +238,7 @@ def _read(function: Callable[..., Any]) -> partial[Tool]:
         parameters=strict_schema(arguments, owner=f"tool {name}"),
         function=function,
         services=services,
-        returns=_returns_of(name, returns),
+        returns=returned(name, Any if returns is ToolResult else returns),
     )
 
 
@@ -249,32 +246,16 @@ def _is_provided(hint: Any) -> bool:
     return get_origin(hint) is Annotated and _PROVIDED in get_args(hint)[1:]
 
 
-def _arguments_model(
-    function: Callable[..., Any], hints: dict[str, Any], services: Mapping[str, type]
-) -> type[BaseModel]:
-    fields: dict[str, Any] = {}
-    for key, parameter in inspect.signature(function).parameters.items():
-        if key in services:
-            continue
-        if key not in hints:
+def _check_kind(made: Tool) -> None:
+    for name in (made.name, made.group):
+        if not _NAME.fullmatch(name):
             raise ToolDefinitionError(
-                f"Tool {function.__name__}: parameter {key} has no annotation."
+                f"Tool {made.name}: {name!r} is no name: up to 64 of a-z, A-Z, 0-9, _ and -."
             )
-        if parameter.kind not in _NAMED or key.startswith("_"):
-            raise ToolDefinitionError(
-                f"Tool {function.__name__}: the model cannot set {parameter}; "
-                "a parameter has a name of its own, without a leading underscore."
-            )
-        required = parameter.default is inspect.Parameter.empty
-        fields[key] = (hints[key], ... if required else Field(default=parameter.default))
-    try:
-        return create_model(
-            f"{function.__name__}_arguments",
-            __config__=ConfigDict(extra="forbid", frozen=True),
-            **fields,
+    if made.sensitive and not made.mutates:
+        raise ToolDefinitionError(
+            f"Tool {made.name}: only what changes something is sensitive: say mutates=True too."
         )
-    except PydanticSchemaGenerationError as error:
-        raise ToolDefinitionError(_no_type(function.__name__, "a parameter", error)) from None
 
 
 def _check_names(made: Tool, title: str | Callable[[Any], str], further: tuple[str, ...]) -> None:
@@ -287,19 +268,3 @@ def _check_names(made: Tool, title: str | Callable[[Any], str], further: tuple[s
             f"Tool {made.name}: title, narrowing, standing, sends or mentions name {', '.join(sorted(unknown))}, "
             "which is none of its parameters."
         )
-
-
-def _returns_of(tool: str, returns: Any) -> TypeAdapter[Any]:
-    """`ToolResult` is checked by type, everything else by its annotation."""
-    if returns in (bytes, bytearray):
-        raise ToolDefinitionError(
-            f"Tool {tool}: the result is bytes. Keep them with artifacts.save and return the handle."
-        )
-    try:
-        return TypeAdapter(Any if returns is ToolResult else returns)
-    except PydanticSchemaGenerationError as error:
-        raise ToolDefinitionError(_no_type(tool, "the result", error)) from None
-
-
-def _no_type(tool: str, what: str, error: PydanticSchemaGenerationError) -> str:
-    return f"Tool {tool}: {what} has a type that is not data. {error.message.splitlines()[0]}"

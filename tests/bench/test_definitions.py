@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import Field
 
-from bot.runners import catalogue
 from bot.runs.offers import Offers
+from bot.tool_files import catalogue
 from bot.toolkit import Tool, tool
 
 SERVICES = ("crm", "tickets", "calendar", "wiki")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from bot.local.workspace import ADA, BEN
-from bot.runners import catalogue
+from bot.tool_files import catalogue
 from tests.security.model import question, won_over
 from tests.security.test_boundaries import outputs
 from tests.support.deployment import deployed

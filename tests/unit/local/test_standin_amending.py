@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.runners import catalogue
+from bot.tool_files import catalogue
 from tests.unit.local.standin_kit import Thread, message
 
 NOW = "now: 2026-11-21 14:51:00 Saturday (Europe/Berlin, UTC+01:00)"

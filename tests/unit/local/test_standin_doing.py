@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.runners import catalogue
+from bot.tool_files import catalogue
 from tests.unit.local.standin_kit import Thread
 
 CANVAS = "canvas: F1 · title: Launch plan\nhandle: doc_1 · 2 lines · source: Launch plan <https://slack.example/docs/F1>\n\n# Goals\n\n- Ship in May"

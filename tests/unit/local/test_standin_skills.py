@@ -12,7 +12,7 @@ from bot.local.model import ModelRequest, ResponsesServer
 from bot.local.model.standin import StandIn
 from bot.local.model.standin.findings import Findings, NoValue
 from bot.local.model.standin.view import View
-from bot.runners import catalogue
+from bot.tool_files import catalogue
 from tests.unit.local.standin_kit import ANSWER, Thread, message, shop
 
 PAGE = (

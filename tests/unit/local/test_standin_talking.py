@@ -12,8 +12,8 @@ import pytest
 from bot.local.model import ModelRequest
 from bot.local.model.standin import decide
 from bot.local.model.standin.view import View
-from bot.runners import catalogue
 from bot.slack.render import words as slack_words
+from bot.tool_files import catalogue
 from tests.unit.local.standin_kit import ANSWER, Thread, Told, message
 
 INTERNAL = re.compile(
