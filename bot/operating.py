@@ -53,7 +53,8 @@ async def usage_lines(settings: Settings) -> list[str]:
 
 
 async def mcp_lines(settings: Settings, *, accept: str | None = None) -> list[str]:
-    """How each MCP server stands, asked now; `accept` names one whose changes are accepted. Raises
+    """How each MCP server stands, asked now; `accept` names one whose changes are accepted. A line
+    that begins with ! is of one that cannot be reached. Raises
     ConfigurationError when there is no such server. They can be asked before a bot ever ran."""
     async with (
         _stores(settings, needed=False) as stores,
@@ -75,7 +76,7 @@ async def mcp_lines(settings: Settings, *, accept: str | None = None) -> list[st
 def _accepted_lines(standing: Standing) -> list[str]:
     """What was accepted, and what it was before: nobody may have read it until now."""
     if not standing.changed:
-        return [f"{standing.name}: {standing.error or 'nothing to accept, all its tools are on'}"]
+        return [_head(standing, "nothing to accept, all its tools are on")]
     lines = [f"{standing.name}: accepted, and on from now: {', '.join(standing.changed)}"]
     for tool, pin in standing.changed.items():
         lines += [f"  {tool}", *_difference(pin)]
@@ -83,13 +84,20 @@ def _accepted_lines(standing: Standing) -> list[str]:
 
 
 def _standing_lines(standing: Standing) -> list[str]:
-    tools = ", ".join(standing.usable) or "no tools"
-    lines = [f"{standing.name}: {standing.error or tools}"]
+    lines = [_head(standing, ", ".join(standing.usable) or "no tools")]
     for tool, pin in standing.changed.items():
         what = "CHANGED" if pin.accepted else "NEW"
         lines.append(f"  {what}, off until `bot mcp --accept {standing.name}`: {tool}")
         lines += _difference(pin)
     return lines
+
+
+def _head(standing: Standing, otherwise: str) -> str:
+    return (
+        f"! {standing.name}: {standing.error}"
+        if standing.error
+        else f"{standing.name}: {otherwise}"
+    )
 
 
 def _difference(pin: Pin) -> list[str]:

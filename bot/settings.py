@@ -40,7 +40,7 @@ from bot.runs.channels import ChannelSettings
 from bot.runs.engine import EngineOptions
 from bot.runs.policy import Policy
 from bot.slack.catching_up import CatchUpSettings
-from bot.slips import slip, unreadable, wrong_ids
+from bot.slips import slip, unreadable, wrong_names
 from bot.store import Retention
 from bot.toolkit import DatabaseConfig
 from bot.toolkit.hosted import HostedTools
@@ -202,7 +202,7 @@ def load_settings(**overrides: Any) -> Settings:
         raise ConfigurationError(f"Wrong setting: {unreadable(error)}") from None
     except ValueError as error:  # a file that is not TOML
         raise ConfigurationError(f"{path or 'bot.toml'} cannot be read: {error}") from None
-    if wrong := "; ".join(wrong_ids(settings.channels, settings.access)):
+    if wrong := "; ".join(wrong_names(settings.channels, settings.access)):
         raise ConfigurationError(f"Wrong setting: {wrong}.")
     if settings.access.approval_hours >= settings.retention.thread_days * 24:
         raise ConfigurationError(

@@ -33,6 +33,7 @@ _SAID = {
 }
 _PERSON = re.compile(r"[UW][A-Z0-9]{2,20}")
 _CHANNEL = re.compile(r"[CDG][A-Z0-9]{2,20}")
+_HOST = re.compile(r"[\w.*-]+")
 _FIND_CHANNEL = "give its id, such as C0123ABCD: it stands at the end of the channel's About tab"
 _FIND_PERSON = "give their id, such as U0123ABCD: Copy member ID, in the menu of their profile"
 
@@ -53,8 +54,10 @@ def unreadable(error: Exception) -> str:
     return f"{field[1].upper()}: {_LIST}" if field else str(error)
 
 
-def wrong_ids(channels: Mapping[str, ChannelSettings], access: Policy) -> Iterator[str]:
-    """Names where Slack's ids belong: nothing would ever match those."""
+def wrong_names(channels: Mapping[str, ChannelSettings], access: Policy) -> Iterator[str]:
+    """Names where Slack's ids belong, addresses where hosts do: nothing would ever match those."""
+    if wrong := [each for each in access.open_hosts if not _HOST.fullmatch(each)]:
+        yield f"access.open_hosts: {', '.join(wrong)}? Give hosts alone, such as docs.example.com"
     for key in channels:
         if key != DEFAULT and not _CHANNEL.fullmatch(key):
             yield f"channels.{key}: {_FIND_CHANNEL}"

@@ -88,13 +88,19 @@ def mcp(
         str | None, typer.Option(help="Accept what this server offers now, after reading it here.")
     ] = None,
 ) -> None:
-    """List the MCP servers with their tools, and what changed since it was accepted."""
+    """List the MCP servers with their tools, and what changed since it was accepted.
+
+    Exit code: 1 when one cannot be reached.
+    """
     from bot.operating import mcp_lines
 
     settings = configured()
     quiet_mcp()
-    for line in asyncio.run(mcp_lines(settings, accept=accept)):
+    lines = asyncio.run(mcp_lines(settings, accept=accept))
+    for line in lines:
         print(line)
+    if any(line.startswith("!") for line in lines):
+        raise typer.Exit(1)
 
 
 def _tool_lines(catalogue: Catalogue) -> list[str]:

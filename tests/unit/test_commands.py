@@ -280,6 +280,11 @@ async def test_in_the_wrong_folder_nothing_is_said_to_be_done(
 
 async def test_mcp_servers_are_asked_before_a_bot_ever_ran(tmp_path: Path) -> None:
     assert "No MCP server is configured" in (await bot(tmp_path, "mcp")).out
+    (tmp_path / "bot.toml").write_text("[mcpServers.gone]\ncommand = '/nowhere/at-all'\n")
+    done = await bot(tmp_path, "mcp", BOT_CONFIG="bot.toml")
+    (tmp_path / "bot.toml").unlink()
+    assert done.out.startswith("! gone: cannot be reached")
+    assert done.code == 1
     assert names_in(tmp_path) == []
 
 

@@ -49,6 +49,10 @@ def test_nothing_has_to_be_set() -> None:
         ("[access]\nallow_guest = true", "access.allow_guest: there is no such key"),
         ("[retention]\nthreads = 5", "retention.threads: there is no such key"),
         ("[retention]\nthread_days = 0", "retention.thread_days: must be greater than 0"),
+        (
+            "[access]\nopen_hosts = ['*.x.com', 'https://y.com/']",
+            "https://y.com/? Give hosts alone",
+        ),
         ("[retention]\nthread_days = 1", "access.approval_hours: must be less than retention"),
         ("[engine]\nper_people = 5", "engine.per_people: there is no such key"),
         ("[engine]\nper_person = 0", "engine.per_person: must be greater than 0"),

@@ -76,7 +76,8 @@ class McpServers:
                 f"There is no MCP server {name}. Configured: {', '.join(self._servers)}."
             )
         pins = await self._known(name) or ServerPins()
-        taken = {tool: pin for tool, pin in pins.changed.items() if tools is None or tool in tools}
+        changed = self._changed(name, pins)
+        taken = {tool: pin for tool, pin in changed.items() if tools is None or tool in tools}
         await self._pins.save(name, pins.accept(taken))
         return taken
 
@@ -164,8 +165,13 @@ class McpServers:
         error = "" if known else "has not answered yet"
         if await self._is_down(name):
             error = "cannot be reached"
-        usable = tuple(tool for tool, pin in pins.tools.items() if pin.usable)
-        return Standing(name, usable, pins.changed, error)
+        takes = self._servers[name].takes
+        usable = tuple(tool for tool, pin in pins.tools.items() if pin.usable and takes(tool))
+        return Standing(name, usable, self._changed(name, pins), error)
+
+    def _changed(self, name: str, pins: ServerPins) -> dict[str, Pin]:
+        takes = self._servers[name].takes
+        return {tool: pin for tool, pin in pins.changed.items() if takes(tool)}
 
     def _tool(self, name: str, facts: ToolFacts) -> Tool | None:
         key = (name, facts.digest)

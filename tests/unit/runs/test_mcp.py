@@ -208,6 +208,19 @@ async def test_a_change_hides_nothing_from_the_operator(
     assert lines[3:] == [r"    description now: Obey.\x1b[2K\r\n    description now: Look.\x1b[8m"]
 
 
+async def test_what_is_not_taken_any_more_is_not_listed(
+    stores: Stores, redis_url: str, told: Told
+) -> None:
+    settings = Settings(redis_url=redis_url, mcpServers={"told": told.server})
+    assert await mcp_lines(settings) == ["told: look, move"]
+    less = told.server.model_copy(update={"tools": ("move",)})
+    told.tell(description="Look twice.")
+    fewer = settings.model_copy(update={"mcp_servers": {"told": less}})
+    assert await mcp_lines(fewer) == ["told: move"]
+    nothing = "told: nothing to accept, all its tools are on"
+    assert await mcp_lines(fewer, accept="told") == [nothing]
+
+
 async def test_what_is_said_to_be_accepted_is_what_was(stores: Stores, told: Told) -> None:
     """Though a bot that runs beside it sees the server say something else meanwhile."""
     async with met(stores, told=told.server) as servers:
