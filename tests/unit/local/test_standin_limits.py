@@ -128,8 +128,8 @@ async def test_all_that_is_open_is_listed_where_it_is_asked_for() -> None:
     assert still == [
         "Still open: Ben Okafor: “Who checks the dietary needs?”",
         "Still open: Ben Okafor: “And do we invite the contractors?”",
-        "Still open: **Chloe Martin**: Get two quotes",
-        "Still open: **Chloe Martin**: Check the redirects",
+        "Still open: **Chloe Martin**: Get two quotes, by Friday, 27 November",
+        "Still open: **Chloe Martin**: Check the redirects, by Tuesday, 1 December (said by Ben Okafor)",
     ]
 
 

@@ -189,8 +189,11 @@ def offsite() -> Thread:
         ("what was said about Lisbon?", "3 messages about “Lisbon” in this thread:"),
         ("what do we know about Lisbon?", "3 messages about “Lisbon” in this thread:"),
         ("who mentioned Lisbon?", "Chloe Martin: “Lisbon is fine, but May clashes."),
-        ("who has to do what until when?", "**Dana**: Update the roadmap page (Ben Okafor)"),
-        ("what are the action items?", "**Dana**: Update the roadmap page (Ben Okafor)"),
+        (
+            "who has to do what until when?",
+            "**Dana**: Update the roadmap page (said by Ben Okafor)",
+        ),
+        ("what are the action items?", "**Dana**: Update the roadmap page (said by Ben Okafor)"),
         ("which questions are still open?", "Chloe Martin: “But legal has to check it, who knows"),
         ("what was decided today?", "nobody wrote anything in this thread today"),
         ("when is the offsite?", "I cannot answer this"),
@@ -247,3 +250,18 @@ async def test_a_bot_that_found_nothing_has_answered_nothing() -> None:
     thread.said("Answer Bot", "I found nothing in the message that answers this, only a question.")
     ended = await told(thread, "ThreadSummary", "Summarise this thread.")
     assert "Who signs the Initech contract?" in str(ended.answer["open_questions"])
+
+
+async def test_what_was_chosen_is_not_open_and_what_is_open_has_its_day() -> None:
+    """A decision for one of the options answers the question that they were given for."""
+    thread = Thread()
+    thread.said("Ada Lovelace", "Offsite: where do we go? Options are Lisbon and Prague.")
+    thread.said("Ben Okafor", "I prefer Lisbon. Is there a budget?")
+    thread.said("Ada Lovelace", "I will book the hotel by Friday. Ben, can you ask legal?")
+    thread.said("Ben Okafor", "Will do. Decision: Lisbon, 14 to 16 January.")
+    answer = (await thread.ask("summarise this thread and list what is still open")).answer
+    assert [each for each in answer["key_points"] if each.startswith("Still open")] == [
+        "Still open: Ben Okafor: “Is there a budget?”",
+        "Still open: **Ada Lovelace**: Book the hotel, by Friday, 27 November",
+        "Still open: **Ben Okafor**: Ask legal (said by Ada Lovelace)",
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 
 from ..doing.moments import DAYS
 from ..words import content, has, overlap, sentences
@@ -30,6 +31,7 @@ NO_ANSWER = re.compile(
 """How the bot says that it has none, or what it was asked."""
 TAKES_ON = re.compile(r"\W*(?:I|me|[Ll]et me|[Mm]y)\b")
 OPEN_ASKED = r"who|what|when|where|which|why|how|whose"
+CHOICE = r"options?|choices?|candidates?|alternatives?|either|or"
 OF_TIME = re.compile(rf"\d|\b(?:today|tonight|tomorrow|now|soon|{'|'.join(DAYS)})\b", re.IGNORECASE)
 
 
@@ -58,7 +60,9 @@ def unanswered(messages: Sequence[Said]) -> list[Sentence]:
                 for each in messages[place + 1 :]
                 if not each.is_of_bot or _is_to_bot(message, sentence, each, is_alone=is_alone)
             ]
-            if not _is_settled(message, sentence, own[at + 1 :], below):
+            if not (
+                _is_settled(message, sentence, own[at + 1 :], below) or _is_chosen(own, at, below)
+            ):
                 found.append((message, sentence))
     return found
 
@@ -88,6 +92,13 @@ def _is_settled(message: Said, question: str, rest: Sequence[str], below: Sequen
     settled = [each for each in rest if has(each, DECIDED)]
     asked = content(question)
     return any(overlap(asked, content(text)) >= 1 for text in (*later, *settled))
+
+
+def _is_chosen(own: Sequence[str], at: int, below: Sequence[Said]) -> bool:
+    """Whether a decision names what the message gives to choose from, or goes on to say of its question."""
+    goes_on = takewhile(lambda each: not each.endswith("?"), own[at + 1 :])
+    named = content(" ".join((*goes_on, *(each for each in own if has(each, CHOICE)))))
+    return any(overlap(named, content(each)) >= 1 for _, each in decided(below))
 
 
 def _answers(said: Said, question: str) -> bool:

@@ -212,23 +212,23 @@ def _summarise(found: Findings, talk: Talk, asked: Asked) -> None:
     found.points = [
         f"{by[each].author}: “{cut(each)}”" if each in by else cut(each) for each in told
     ]
-    found.points += _open(found, asked)
+    found.points += _open(found, talk, asked)
     found.lower("The summary picks sentences by their words; it does not rephrase them.")
     _cite(found, [*(m for m, _ in decided(talk.messages)[-1:]), *(by[s] for s in told if s in by)])
     where = f"in {talk.place}" if talk.place.startswith("#") else "here"
     found.follow_ups = [f"What was decided {where}?", f"Which action items are there {where}?"]
 
 
-def _open(found: Findings, asked: Asked) -> list[str]:
+def _open(found: Findings, talk: Talk, asked: Asked) -> list[str]:
     """The last questions that nobody answered; where it is asked for all that is open also what is to
     be done, or that there is nothing."""
     if not asked.open:
         return [f"Still open: {question}" for question in found.questions[-2:]]
     found.gaps.append(f"I know {SIGNS['open question']}, and {SIGNS['action item']}.")
-    to_do = [f"**{each['owner'] or 'Nobody yet'}**: {each['text']}" for each in found.actions]
-    tasks = [str(each["text"]).lower() for each in found.actions]  # some are put as a question
+    items = items_of(talk.messages)
+    tasks = [each.task.lower() for each in items]  # some are put as a question
     rest = [each for each in found.questions if not any(task in each.lower() for task in tasks)]
-    still = [*rest, *to_do][:MOST_QUOTED]
+    still = [*rest, *map(told, items)][:MOST_QUOTED]
     return [f"Still open: {each}" for each in still] or ["Still open: nothing that I can tell."]
 
 

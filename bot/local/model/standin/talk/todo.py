@@ -121,7 +121,7 @@ def _next(day: int, month: int, said_on: date) -> str:
 def told(item: Item) -> str:
     """An item in a line: whose it is, what, by when, and who said so."""
     due = f", by {in_words(item.due)}" if item.due else ""
-    by = "" if item.owner == item.message.author else f" ({item.message.author})"
+    by = "" if item.owner == item.message.author else f" (said by {item.message.author})"
     return f"**{item.owner or 'Nobody yet'}**: {item.task}{due}{by}"
 
 
