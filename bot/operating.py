@@ -12,6 +12,7 @@ from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from operator import itemgetter
 from urllib.parse import urlsplit
 
 from bot.core.audit import AuditEntry, AuditKind
@@ -166,7 +167,7 @@ async def erase_lines(settings: Settings, *, user: str = "", thread: str = "") -
     if not (keys or erased.responses or erased.busy):
         return [f"Nothing is kept of {user or thread} in {where(settings)}."]
     lines = [
-        f"Erased {keys:,} keys in Redis, of {len(erased.threads):,} threads and else, and "
+        f"Erased {keys:,} keys in Redis, those of {len(erased.threads):,} threads among them, and "
         f"{responses:,} responses at the model service."
     ]
     if left:
@@ -183,17 +184,20 @@ async def audit_lines(
     """The audit log of all workspaces: a table, or a JSON object a line; a line that begins with !
     stands where a log does not go on from the entry before it."""
     since = datetime.now(UTC) - timedelta(days=days)
-    lines = []
+    told: list[tuple[datetime, str]] = []
     async with _stores(settings) as stores:
         for team in await stores.audit.teams():
+            at = since  # of the entry before, for what stands where one cannot be read
             async for kept in stores.audit.read(team):
-                if not kept.whole:
-                    lines.append(f"! {team}: changed or taken out before the next entry")
                 entry = kept.entry
+                at = entry.at if entry else at
+                if not kept.whole:
+                    told.append((at, f"! {team}: changed or taken out before the next entry"))
                 if entry is None or entry.at < since or kind not in (None, entry.kind):
                     continue
                 if user in ("", entry.who):
-                    lines.append(entry.model_dump_json() if as_json else _audit_line(entry))
+                    told.append((at, entry.model_dump_json() if as_json else _audit_line(entry)))
+    lines = [line for _, line in sorted(told, key=itemgetter(0))]
     if as_json:
         return lines
     nothing = f"Nothing of this is on record in {where(settings)}."

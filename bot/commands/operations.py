@@ -12,6 +12,9 @@ from bot.commands.start import configured
 from bot.core.audit import AuditKind
 
 _USER = re.compile(r"[UW][A-Z0-9]{2,20}")
+_ON_RECORD = re.compile(
+    rf"{_USER.pattern}|operator|local|person_\w+"
+)  # the last: of who was erased
 _THREAD = re.compile(r"[A-Za-z0-9]+:[A-Za-z0-9]+:[0-9.]+")
 
 
@@ -74,6 +77,8 @@ def audit(
     """Print the audit log, oldest first: who asked, what was called, decided, spent and changed."""
     from bot.operating import audit_lines
 
+    if user and not _ON_RECORD.fullmatch(user):
+        raise typer.BadParameter(f"--user {user}? Give their id, such as U0123ABCD")
     given = asyncio.run(audit_lines(configured(), user=user, kind=kind, days=days, as_json=as_json))
     for line in given:
         print(line)

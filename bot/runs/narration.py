@@ -22,6 +22,7 @@ from bot.agent.events import (
     ToolStarted,
     TurnStarted,
 )
+from bot.agent.state import LoopState
 from bot.core.chain import NO_USAGE, LedgerEntry, Usage
 from bot.core.outcome import StopReason
 from bot.core.request import Request
@@ -36,7 +37,8 @@ log = logging.getLogger("bot.run")
 class Narrator:
     """Writes the lines of one run."""
 
-    def __init__(self, request: Request, run_id: str) -> None:
+    def __init__(self, request: Request, run_id: str, left: LoopState | None = None) -> None:
+        """`left` is where the run stood when it was left before, here or by another worker."""
         self._ids = {
             "run_id": run_id,
             "request_id": request.id,
@@ -44,7 +46,8 @@ class Narrator:
             "user": request.user,
         }
         self._run = run_id
-        self._turn = 0
+        self._left = left is not None
+        self._turn = left.turn if left else 0
 
     def tell(self, event: Event) -> None:
         """Log what is worth a line."""
@@ -52,7 +55,8 @@ class Narrator:
             self._turn = event.turn
         if line := _line(event):
             if isinstance(event, RunStarted):
-                line += f" for {self._ids['user']} in {self._ids['thread_key']}"
+                begun = "taken up again" if self._left else "started"
+                line = f"{begun} {line} for {self._ids['user']} in {self._ids['thread_key']}"
             log.log(NOTICE, "%s turn %d · %s", self._run, self._turn, line, extra=self._ids)
 
     def handed_back(self) -> None:
@@ -64,7 +68,7 @@ class Narrator:
 def _line(event: Event) -> str:  # noqa: PLR0911 - a line for each kind
     match event:
         case RunStarted(model=model):
-            return f"started with {model}"
+            return f"with {model}"
         case TurnStarted(max_turns=most):
             return f"asking the model, {most} turn{'s' if most > 1 else ''} at most"
         case Recorded(entry=LedgerEntry(response_id=str(), usage=usage)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 
 from bot.core.approvals import QUESTION_EDITED, Approval, Asked, Decision, Verdict
@@ -14,6 +15,8 @@ from bot.runs.attempts import AskedBefore, Attempt, asked_before, attempts_at
 from bot.runs.auditing import audited, decided
 from bot.runs.engine import Engine
 from bot.store import Phase, Refusal, Stores
+
+log = logging.getLogger(__name__)
 
 WROTE_INSTEAD = "a new message came before anybody decided"
 
@@ -31,6 +34,13 @@ class Requests:
         Raises StoreUnavailable when that is not certain: do not acknowledge it then.
         """
         new = await self.engine.submit(request, event_id)
+        if new:
+            log.info(
+                "taken in for %s in %s",
+                request.user,
+                request.thread_key,
+                extra={"request_id": request.id},
+            )
         if request.is_typed and not request.suggested:
             await self._decide_by_writing(request)
         if not request.private:  # what only one person saw makes nobody's reply meant for us

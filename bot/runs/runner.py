@@ -149,7 +149,7 @@ class Runner:
         spending.begin(state)
         noting = Noting(
             *(request, record, lease, self._stores.runs, asking.surface, audit, spending, steering),
-            narrator=Narrator(request, run_id),
+            narrator=Narrator(request, run_id, state if record.state else None),
             draining=equipment.draining,
         )
         await asking.settle()

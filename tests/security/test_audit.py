@@ -13,9 +13,10 @@ from bot.core.audit import AuditEntry, AuditKind
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.local.model import Script, call, finish
 from bot.local.workspace import ADA, BEN, EVE, GUS
-from bot.operating import audit_lines, erase_lines
+from bot.operating import audit_lines, erase_lines, pause
 from bot.runs.auditing import RunAudit, refused
 from bot.runs.channels import ChannelSettings
+from bot.settings import Settings
 from bot.slack.home import PAUSE
 from bot.slack.render.buttons import APPROVE
 from bot.slack.render.schedules import CANCEL
@@ -218,6 +219,17 @@ async def test_a_run_that_ends_after_its_person_was_erased_makes_nobody_known(st
     assert await redis.keys("*audit-person*") == []
     kept = [each.entry async for each in stores.audit.read("T1")]
     assert [(e.kind, e.who != request.user) for e in kept] == [("asked", True), ("ended", True)]
+
+
+async def test_the_log_is_in_the_order_of_time_whoever_wrote_it(stores, redis_url):
+    """An operator's pause stands before the refusals that it led to, though it has a log of its own."""
+    settings = Settings(redis_url=redis_url)
+    await pause(settings)
+    await stores.audit.append(
+        [AuditEntry(kind=AuditKind.REFUSED, team="T1", who=ADA, what="paused")]
+    )
+    lines = await audit_lines(settings, user="", kind=None, days=1, as_json=True)
+    assert [json.loads(line)["team"] for line in lines] == ["operator", "T1"]
 
 
 async def test_a_change_and_the_yes_to_it_are_on_record_before_it_is_made(stores):

@@ -278,6 +278,13 @@ async def test_in_the_wrong_folder_nothing_is_said_to_be_done(
     assert names_in(tmp_path) == []
 
 
+async def test_a_name_is_no_id(tmp_path: Path) -> None:
+    """Of nobody by that name is anything on record, which is not to be read as "nothing was done"."""
+    done = await bot(tmp_path, "audit", "--user", "ada")
+    assert done.code == 2
+    assert "Give their id" in done.err
+
+
 async def test_mcp_servers_are_asked_before_a_bot_ever_ran(tmp_path: Path) -> None:
     assert "No MCP server is configured" in (await bot(tmp_path, "mcp")).out
     (tmp_path / "bot.toml").write_text("[mcpServers.gone]\ncommand = '/nowhere/at-all'\n")

@@ -11,11 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from bot.agent.events import RunStarted
 from bot.agent.limits import Limits
-from bot.agent.state import Transition
+from bot.agent.state import LoopState, Transition
 from bot.local.model import ResponsesServer, Script, call, calls, finish, text
-from bot.runs.narration import NOTICE
+from bot.runs.narration import NOTICE, Narrator
 from bot.store import Stores
+from tests.support.redis import asked
 from tests.support.runs import answer, bot_on, bot_with
 
 ROOT = Path(__file__).parents[3]
@@ -87,6 +89,13 @@ async def test_acquired_tools_are_told(stores: Stores, caplog: pytest.LogCapture
     """I5 D1."""
     script = Script([call("acquire_tools", {"names": ["convert_time"]}), finish(answer())])
     assert "turn 1 · acquired convert_time" in await narrated(stores, script, caplog)
+
+
+def test_a_run_that_was_left_is_not_said_to_begin(caplog: pytest.LogCaptureFixture) -> None:
+    """Its worker was killed, or its people took their time."""
+    with caplog.at_level(NOTICE):
+        Narrator(asked("?"), "run_1", LoopState(turn=3)).tell(RunStarted("gpt"))
+    assert caplog.messages[0].startswith("run_1 turn 3 · taken up again with gpt for U")
 
 
 def test_json_logs_carry_the_ids() -> None:
