@@ -316,6 +316,8 @@ async def test_two_groups_become_the_lines_of_one_chart(thread: Thread) -> None:
     assert told.answer["table"]["columns"] == ["month", "North", "South", "West"]
     assert told.answer["table"]["rows"][0] == ["2024-12", "60.00", "", ""]
     assert "**North** has the highest total revenue: **280.00**" in told.answer["summary"]
+    points = told.answer["key_points"]
+    assert "North: from 60.00 in December 2024 to **125.00** in February 2025 (+108%)" in points
 
 
 async def test_what_is_compared_stands_side_by_side(thread: Thread) -> None:

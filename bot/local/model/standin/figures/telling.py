@@ -186,7 +186,7 @@ def _tell_groups(found: Findings, result: Table, statement: Statement, query: Qu
         groups = added_up(result, by=1 if query.period else 0)
         _tell_ranked(found, groups, statement, query, scope)
         if query.course:
-            _tell_courses(found, result)
+            _tell_courses(found, result, query)
     elif query.course and query.descending is None and len(statement.labels) == 1:
         _tell_course(found, groups, statement, query, scope)
     else:
@@ -242,7 +242,7 @@ def _tell_course(
     first, last = groups[0], groups[-1]
     top = max(groups, key=lambda group: group.value)
     bottom = min(groups, key=lambda group: group.value)
-    at = {"day": "on", "week": "in the week of"}.get(query.period or "", "in")
+    at = _at(query)
     if first is last:
         scope = scope.removesuffix(f" in {first.name[-4:]}")  # its year
         found.summary = f"The {statement.what}{scope} {at} {first.name} {verb(statement.what)} **{first.text}**."
@@ -250,23 +250,36 @@ def _tell_course(
     if top.value == bottom.value:
         found.summary = f"The {statement.what}{scope} is **{top.text}** in every {query.period}."
         return
-    change = f"{last.value / first.value - 1:+.0%}" if first.value > 0 else ""
     found.summary = (
         f"The {statement.what} per {query.period}{scope} went from **{first.text}** {at} "
-        f"{first.name} to **{last.text}** {at} {last.name}"
-        f"{f' ({change})' if change.strip('+-') not in ('', '0%') else ''}."
+        f"{first.name} to **{last.text}** {at} {last.name}{_change(first, last)}."
     )
     found.points.append(f"Highest {at} {top.name}: **{top.text}**")
     found.points.append(f"Lowest {at} {bottom.name}: **{bottom.text}**")
 
 
-def _tell_courses(found: Findings, result: Table) -> None:
-    """How much each series changed from its first to its last figure."""
-    courses: dict[str, list[str]] = {}
-    for _, label, value in result.rows:
-        courses.setdefault(label or "(none)", []).append(value)
-    several = {name: values for name, values in courses.items() if len(values) > 1}
-    for name, values in sorted(several.items())[:MOST_SHARES]:
-        first, last = (number(value) or 0.0 for value in (values[0], values[-1]))
-        change = f" ({last / first - 1:+.0%})" if first > 0 else ""
-        found.points.append(f"{name}: from {shown(values[0])} to **{shown(values[-1])}**{change}")
+def _tell_courses(found: Findings, result: Table, query: Query) -> None:
+    """From when to when, and how much, each series changed."""
+    at = _at(query)
+    courses: dict[str, list[Group]] = {}
+    figures = replace(result, rows=[[when, value] for when, _, value in result.rows])
+    for row, group in zip(result.rows, groups_of(figures, query), strict=True):
+        courses.setdefault(row[1] or "(none)", []).append(group)
+    several = {name: groups for name, groups in courses.items() if len(groups) > 1}
+    for name, groups in sorted(several.items())[:MOST_SHARES]:
+        first, last = groups[0], groups[-1]
+        found.points.append(
+            f"{name}: from {first.text} {at} {first.name} to **{last.text}** {at} {last.name}"
+            f"{_change(first, last)}"
+        )
+
+
+def _at(query: Query) -> str:
+    """What stands before one of its periods."""
+    return {"day": "on", "week": "in the week of"}.get(query.period or "", "in")
+
+
+def _change(first: Group, last: Group) -> str:
+    """By how much it changed, where that can be told."""
+    change = f"{last.value / first.value - 1:+.0%}" if first.value > 0 else ""
+    return f" ({change})" if change.strip("+-") not in ("", "0%") else ""
