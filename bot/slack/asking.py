@@ -39,6 +39,7 @@ NOT_IN_CHANNEL = "bot not in channel"
 _AS_NEW = {
     "replaces": (),
     "message": "",
+    "before_edit": "",
     "own": "",
     "revision": 0,
     "superseded": False,

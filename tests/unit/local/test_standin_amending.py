@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 
+from bot.agent.prompts import request_message
+from bot.core.request import Again
 from bot.tool_files import catalogue
 from tests.unit.local.standin_kit import Thread, message
+from tests.unit.slack.samples import REQUEST
 
 NOW = "now: 2026-11-21 14:51:00 Saturday (Europe/Berlin, UTC+01:00)"
 OVERTAKEN = "Not done: a new message came before anybody decided.\nAsk again."
@@ -131,6 +134,21 @@ async def test_a_follow_up_that_is_answered_again_goes_on_with_the_same() -> Non
         assert told.answer["summary"] == first.answer["summary"]
     chart = await thread.ask("only the South")
     assert chart.answer["table"]["caption"] == "Total revenue by product for South"
+
+
+async def test_an_edited_question_that_is_answered_again_has_nothing_of_before_the_edit() -> None:
+    """Regenerate below a revised answer: the first words of the question count no more."""
+    thread = Thread()
+    await thread.ask("what is the total revenue by region?", "sales.csv")
+    await thread.ask("only the South")
+    asked = REQUEST.model_copy(update={"text": "and by product?"})
+    for again in (
+        {"again": Again.EDITED, "before_edit": "only the South"},
+        {"again": Again.REGENERATE},
+    ):
+        words = str(request_message(asked.model_copy(update=again))["content"]).split("\n\n", 1)[1]
+        told = await thread.ask(words)
+        assert told.answer["table"]["caption"] == "Total revenue by product"
 
 
 @pytest.mark.parametrize(

@@ -388,6 +388,17 @@ async def test_an_answer_is_made_again_or_deeper_once(rig, action, how):
     assert told["text"] == words.ALREADY_ASKED
 
 
+async def test_an_edited_question_is_answered_again_as_it_stands_now(rig):
+    """What it said before the edit is nothing to the model then."""
+    request, ts = await posted_answer(rig)
+    rig.mailbox.requests[0] = request.model_copy(
+        update={"again": Again.EDITED, "before_edit": "what it was"}
+    )
+    await rig.ws.click(ADA, GENERAL, ts, buttons.REGENERATE)
+    again = rig.mailbox.requests[1]
+    assert (again.text, again.before_edit) == (request.text, "")
+
+
 @pytest.mark.parametrize("person", [ADA, BEN])
 async def test_who_asks_again_for_somebody_else_mentions_nobody(rig, person):
     """(reliability 11) They did not write it."""

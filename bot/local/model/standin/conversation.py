@@ -156,7 +156,10 @@ def before_edit(earlier: list[Turn], turn: Turn) -> list[Turn]:
         said = " ".join(turn.text.split())
     first = (not each.again and " ".join(each.text.split()) for each in earlier)
     places = [at for at, text in enumerate(first) if said and text and text.startswith(said)]
-    return earlier[: places[-1]] if places else earlier
+    if not places:
+        return earlier
+    at = places[-1]
+    return before_edit(earlier[:at], earlier[at])
 
 
 def answered_together(turns: list[Turn]) -> list[Turn]:
