@@ -48,6 +48,7 @@ _AS_NEW = {
 }
 """What edits said of a request says nothing of its repetition."""
 _MAX_ALOUD = 2_500  # characters of the question that are shown
+_MAX_NOTICE = 400  # of it in notifications
 _MAX_ABOUT = 300  # of the message that it is about
 
 
@@ -246,15 +247,15 @@ class Asking:
 
     async def _say(self, question: Question, person: Person, text: str, about: str) -> str:
         said = shortened(without_broadcasts(text), _MAX_ALOUD)
-        name = without_broadcasts(person.name)
-        how = words.SCHEDULED if question.entry is Entry.SCHEDULE else words.ASKED
+        how = words.SCHEDULED if question.schedule else words.ASKED
+        who, name = _called(person) if question.schedule else _named(person)
         failpoint("question-saying")
         try:
             posted = await self._clients.writes.chat_postMessage(
                 channel=question.channel,
                 thread_ts=question.thread,
-                text=escape_mrkdwn(shortened(f"{name}{how} {said}", 500)),
-                blocks=[_aloud(name, how, said, shortened(about, _MAX_ABOUT))],
+                text=name + escape_mrkdwn(shortened(f"{how} {said}", _MAX_NOTICE)),
+                blocks=[_aloud(who, how, said, shortened(about, _MAX_ABOUT))],
                 metadata={"event_type": "asked", "event_payload": {"key": question.key}},
                 unfurl_links=False,
                 unfurl_media=False,
@@ -271,9 +272,19 @@ class Asking:
         return str(posted["ts"])
 
 
-def _aloud(name: str, how: str, question: str, about: str) -> Block:
+def _named(person: Person) -> tuple[Block, str]:
+    """By name, in rich text and in mrkdwn."""
+    name = without_broadcasts(person.name)
+    return {"type": "text", "text": name, "style": {"bold": True}}, escape_mrkdwn(name)
+
+
+def _called(person: Person) -> tuple[Block, str]:
+    """By a mention: whoever scheduled something is not looking when its time has come."""
+    return {"type": "user", "user_id": person.id}, f"<@{person.id}>"
+
+
+def _aloud(who: Block, how: str, question: str, about: str) -> Block:
     """Rich text is shown as it stands: nobody's question calls a channel or formats itself."""
-    who: Block = {"type": "text", "text": name, "style": {"bold": True}}
     elements = [_element("section", who, _text(how)), _element("quote", _text(question))]
     if about:
         elements += [

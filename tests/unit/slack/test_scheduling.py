@@ -53,7 +53,8 @@ async def test_one_that_cannot_be_read_keeps_nobody_from_adding_more(stores: Sto
 
 
 async def test_what_was_missed_is_asked_once_and_answered_in_its_thread(redis_url: str) -> None:
-    """However often it was due while nothing ran; then it waits for its next time."""
+    """However often it was due while nothing ran; then it waits for its next time. Whose it is is
+    called."""
     async with (
         Workspace.open() as ws,
         ResponsesServer.open(brain=lambda _: finish(answer("Seven."))) as api,
@@ -68,7 +69,9 @@ async def test_what_was_missed_is_asked_once_and_answered_in_its_thread(redis_ur
         asked_aloud = [
             m for m in deployed.own(GENERAL, root) if " scheduled this:" in str(m["text"])
         ]
-        assert [m["text"] for m in asked_aloud] == ["Ada Lovelace scheduled this: How many?"]
+        assert [m["text"] for m in asked_aloud] == [f"<@{ADA}> scheduled this: How many?"]
+        [[who, *_], _] = [each["elements"] for each in asked_aloud[0]["blocks"][0]["elements"]]
+        assert who == {"type": "user", "user_id": ADA}
         [kept] = await stores.schedules.of(ws.team_id, ADA)
         assert kept.next_at > datetime.now(UTC).timestamp()
 
