@@ -23,6 +23,7 @@ _NOBODY = (
 )
 _NO_SUCH_CHANNEL = "There is no {name} that the bot and the person who asked are both in."
 _NOT_IN = "The bot is not in {name}. Somebody there can invite it with /invite."
+_INVITE = " If it is a private one, somebody in it can invite the bot with /invite."
 _ID = re.compile(r"[CGD][A-Z0-9]{6,}")
 _NEAR = " Similar names: {near}."
 _MOST_PAGES = 5  # of a thousand public channels, looked through for a name
@@ -125,7 +126,9 @@ class ReachableChannels:
         near = get_close_matches(name, [each for each, joined in public.items() if joined])
         named = as_named(wanted, otherwise="")
         said = _NO_SUCH_CHANNEL.format(name=f"channel {named}" if named else "such channel")
-        return said + (_NEAR.format(near=", ".join(f"#{each}" for each in near)) if near else "")
+        return said + (
+            _NEAR.format(near=", ".join(f"#{each}" for each in near)) if near else _INVITE
+        )
 
     async def _public(self) -> dict[str, bool]:
         """Names of public channels, and whether the bot is in them; none where somebody asks or reads

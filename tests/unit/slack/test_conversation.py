@@ -132,10 +132,10 @@ async def test_a_channel_by_name_or_id_newest_last(asked):
     ("who", "channel", "says"),
     [
         (ADA, RANDOM, "not in #random"),  # public, without the bot
-        (ADA, FINANCE, "no such channel"),  # private, without the bot
+        (ADA, FINANCE, "no such channel.* can invite the bot with /invite"),  # private, without it
         (GUS, SALES, "no such channel"),  # a guest who is not in it
         (ADA, "nowhere", "no channel"),
-        (ADA, "C0NOWHERE99", "no such channel"),
+        (ADA, "C0NOWHERE99", "no such channel.* can invite the bot with /invite"),  # the same words
     ],
 )
 async def test_nobody_reads_what_they_or_the_bot_cannot_see(asked, who, channel, says):

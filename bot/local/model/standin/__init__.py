@@ -167,7 +167,7 @@ def _finish(view: View, found: Findings) -> Reply:
     tool = view.offered.get(COMPLETE)
     if tool is None:
         return text("\n".join([found.summary, *found.points]))
-    follow(wished(view.request, view.turn.author), found)
+    follow(wished(view), found)
     try:
         arguments = found.arguments(tool.get("parameters") or {})
     except NoValue as missing:

@@ -113,6 +113,7 @@ def failed(output: str) -> bool:
 def reason(output: str) -> str:
     """Why a tool did not do it: the first line, without what is for the model alone."""
     output = output.replace("the bot and the person who asked are both", "you and I are both")
+    output = output.replace("invite the bot", "invite me")
     output = re.sub(r"\bThe bot is not in (\S+) (.*) it\b", r"I am not in \1 \2 me", output)
     output = ELSEWHERE.sub(" Ask me in a direct message.", output)
     return re.split(r" (?:Do not|Ask the person|Say so|Say that)\b", output.split("\n", 1)[0])[0]

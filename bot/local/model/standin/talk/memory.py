@@ -153,8 +153,12 @@ def tell(view: View, found: Findings) -> None:
 def _known(view: View) -> list[str]:
     """What was remembered, elsewhere or here, that has every word of the question."""
     asked = set(content(view.text))
+    return [each for each in remembered(view) if asked and asked <= set(content(each))]
+
+
+def remembered(view: View) -> list[str]:
+    """All that is remembered, elsewhere or here."""
     forgotten = {step.arguments.get("id") for step in view.steps if step.tool == "forget"}
     kept = (each for step in view.steps if (each := _kept_by(step)))
     here = [text for id_, text in kept if id_ not in forgotten]
-    every = dict.fromkeys([*view.remembered, *here])
-    return [each for each in every if asked and asked <= set(content(each))]
+    return list(dict.fromkeys([*view.remembered, *here]))
