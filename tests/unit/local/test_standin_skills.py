@@ -439,6 +439,13 @@ def test_it_knows_tools_that_are_only_named() -> None:
             "I will remember “our fiscal year starts in July” in direct messages",
         ),
         (
+            "remember for everybody here that our fiscal year starts in July",
+            "remember_for_others",
+            {"text": "our fiscal year starts in July", "where": "channel"},
+            "Remembered as mem_1.",
+            "I will remember “our fiscal year starts in July” for this channel.",
+        ),
+        (
             "what do you remember of me?",
             "recall",
             {},

@@ -305,6 +305,16 @@ async def test_how_somebody_wants_to_be_answered_is_followed_or_said_not_to_be(
     assert sum("a real model" in gap for gap in answer["gaps"]) == gaps
 
 
+async def test_what_is_everybodys_can_be_remembered_for_the_channel() -> None:
+    """What is one's own is not offered to be."""
+    offers = ["Remember for this channel that our fiscal year starts in July"]
+    for said, offered in (("our fiscal year starts in July", offers), ("I like tea", [])):
+        asked = thread(remember="Remembered as mem_1.", remember_for_others="Remembered as mem_2.")
+        told = await asked.ask(f"Remember that {said}")
+        assert told.answer["follow_ups"] == offered
+    assert (await asked.ask(*offers)).given("remember_for_others")["where"] == "channel"
+
+
 async def test_what_is_remembered_of_answers_is_followed() -> None:
     """From elsewhere or said just before."""
     elsewhere, here = thread(), thread(remember="Remembered as mem_1.")

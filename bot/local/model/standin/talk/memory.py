@@ -9,12 +9,12 @@ from ..findings import Findings
 from ..outputs import failed, not_done, reason
 from ..phrasing import bare, phrase
 from ..view import View
-from ..words import content
+from ..words import content, has
 
-_CHANNEL = r"(?:everybody in |everyone in )?(?:this|the) channel"
-_WHOM = rf"(?:for (?P<{{}}>everybody|everyone|the workspace|{_CHANNEL}|us)\b)"
+_CHANNEL = r"(?:this|the) channel"
+_WHOM = rf"for (?P<{{}}>(?:everybody|everyone|(?:all of )?us)(?: here| in {_CHANNEL})?|the workspace|{_CHANNEL})\b"
 REMEMBER = phrase(
-    rf"(?:remember|note|keep in mind)(?: {_WHOM.format('whom')})?:?(?: that\b:?)?\s+(?!(?:to|for|me|when|what|how|who)\b)"
+    rf"(?:remember|note|keep in mind)(?: {_WHOM.format('whom')}| (?P<here>here|in {_CHANNEL})\b)?:?(?: that\b:?)?\s+(?!(?:to|for|me|when|what|how|who)\b)"
     rf"(?P<text>.+?)(?: {_WHOM.format('also')})?"
 )
 RECALL = phrase(
@@ -43,7 +43,9 @@ def answer(view: View, found: Findings) -> None:
     if RECALL.fullmatch(said):
         _recall(view, found)
     elif asked := REMEMBER.fullmatch(said):
-        _remember(view, found, asked["text"].strip(), asked["whom"] or asked["also"])
+        _remember(
+            view, found, asked["text"].strip(), asked["whom"] or asked["here"] or asked["also"]
+        )
     elif FORGET_LAST.fullmatch(said) and (last := _just_kept(view)):
         _forget_one(view, found, *last)
     elif asked := FORGET.fullmatch(said):
@@ -52,7 +54,7 @@ def answer(view: View, found: Findings) -> None:
 
 def _remember(view: View, found: Findings, text: str, whom: str | None) -> None:
     if whom:
-        scope = "channel" if re.search("channel|us", whom, re.IGNORECASE) else "workspace"
+        scope = "channel" if re.search("channel|us|here", whom, re.IGNORECASE) else "workspace"
         thought = "I keep this in mind, if I may."
         output = view.do("remember_for_others", thought, fresh=True, text=text, where=scope)
     else:
@@ -69,6 +71,8 @@ def _remember(view: View, found: Findings, text: str, whom: str | None) -> None:
         )
         if not view.turn.place.startswith("#"):
             found.follow_ups.append("What do you know about me?")
+        elif not has(text, "I|me|my"):
+            found.follow_ups.append(f"Remember for this channel that {text}")
 
 
 def _recall(view: View, found: Findings) -> None:
