@@ -102,7 +102,11 @@ class SlackSurface:
         if self._request.private:  # nobody else in the thread learns of it
             await self._status.end(channel, thread)
             return ()
-        part = parked_part(self._progress, approvals, thread_key=self._request.thread_key)
+        named = [
+            each.model_copy(update={"title": await with_names(each.title, self._name_of)})
+            for each in approvals
+        ]
+        part = parked_part(self._progress, named, thread_key=self._request.thread_key)
         try:
             if ts := await self._post.message():
                 await self._poster.update(ts, part)

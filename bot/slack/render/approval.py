@@ -60,7 +60,7 @@ def approval_part(asked: Asked, canvas_link: CanvasLink) -> Part:
     spoken = (
         approval_words.SETTLED[decision.verdict] if decision else approval_words.APPROVAL_NEEDED
     )
-    return Part(blocks, spoken.format(title=_plain(redacted(approval.title))))
+    return Part(blocks, spoken.format(title=_plain(_unlinked(approval))))
 
 
 def yes_typed(pending: Sequence[Approval], user: str) -> str:
@@ -126,13 +126,22 @@ def _is_cut(values: Sequence[Value]) -> bool:
 
 
 def _headline(approval: Approval, decision: Decision | None) -> str:
-    named = CHANNEL.sub(r"<#\1>", _plain(redacted(approval.title)))
-    title = f"*{named}*"
+    title = f"*{_linked(approval)}*"
     if decision is not None:
         return title
     if _is_between_two(approval):
         return approval_words.APPROVAL_ASKED_DIRECT.format(title=title)
     return approval_words.APPROVAL_ASKED.format(people=_people(approval.approvers), title=title)
+
+
+def _linked(approval: Approval) -> str:
+    """Its title with channels as links, which tell their names to those who may know them."""
+    return CHANNEL.sub(r"<#\1>", _plain(redacted(approval.title)))
+
+
+def _unlinked(approval: Approval) -> str:
+    """Its title where no link can stand."""
+    return CHANNEL.sub("a channel", redacted(approval.title))
 
 
 def _is_between_two(approval: Approval) -> bool:
@@ -156,7 +165,7 @@ def _buttons(approval: Approval, *, cut: bool) -> Block:
         elements.append(_button(approval_words.APPROVE_THREAD, APPROVE_THREAD, value))
     if cut:
         elements.append(_button(approval_words.SHOW_ALL, SHOW_ALL, value))
-    title = clean(redacted(approval.title))
+    title = clean(_unlinked(approval))
     return {"type": "actions", "elements": [named(button, title) for button in elements]}
 
 

@@ -11,7 +11,7 @@ from bot.local.workspace import ADA, BEN
 from bot.slack.render import approval_words
 from bot.slack.render.arguments import unsaid, values_of
 from bot.slack.render.buttons import APPROVE, SHOW_ALL
-from tests.unit.slack.scene import Thread, button
+from tests.unit.slack.scene import Thread, button, refuse_streams
 
 GENERAL, SALES, PARTNERS = "C0GENERAL1", "C0SALES001", "C0PARTNER1"
 
@@ -74,6 +74,19 @@ async def test_a_card_says_times_and_channels_as_people_do(
     assert said in shown
     assert (f"'text': '{value}', 'style': {{'code': True}}" in shown) == exactly
     assert button(posted, APPROVE)["accessibility_label"] == "Approve: Post in general"
+
+
+async def test_what_tells_of_a_card_holds_no_id_of_a_channel(thread: Thread) -> None:
+    """Neither the step that waits, nor what is read aloud."""
+    approval = asked_of(thread).model_copy(update={"title": "Post in #C0FINANCE1"})
+    refuse_streams(thread.ws)
+    async with thread.open() as surface:
+        await surface.ask([approval])
+    working, card = thread.replies()
+    [step] = working["blocks"][0]["tasks"]
+    assert step["title"] == "Post in a channel"
+    assert button(card, APPROVE)["accessibility_label"] == "Approve: Post in a channel"
+    assert card["text"] == "Approval needed: Post in a channel"
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,12 @@ from ..phrasing import phrase, sentence
 from ..view import View
 from .said import TO_BOT
 
+_POSTS = r"(?:(?:any|all|the|our|some|old|recent) )*(?:messages?|posts?|threads?|conversations?|discussions?)\b"
+_ABOUT = r"(?:about|on|with|for|mentioning|containing|regarding|that (?:mention|contain|talk about|are about))"
 MESSAGES = phrase(
-    r"(?:search|look)(?: in)?(?: slack| (?:the )?messages)? for (?P<query>.+?)|(?:search|find) (?:the )?messages (?:about|with|for) (?P<about>.+?)|"
+    rf"(?:(?:search|look)(?: in)?(?: slack| (?:the )?messages)? for|find)(?: me)? {_POSTS} {_ABOUT} (?P<about>.+?)|"
+    rf"search {_POSTS} {_ABOUT} (?P<words>.+?)|"
+    rf"(?:search|look)(?: in)?(?: slack| (?:the )?messages)? for (?!{_POSTS})(?P<query>.+?)(?: messages| posts)?|"
     r"where did (?:we|anyone|anybody|people) talk about (?P<of>.+?)|"
     r"has (?:anyone|anybody|somebody|someone) (?:mentioned|talked about|said (?:something|anything) about) (?P<said>.+?)"
 )
