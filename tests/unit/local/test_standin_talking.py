@@ -120,6 +120,23 @@ async def test_what_was_scheduled_and_remembered_is_ended_in_words() -> None:
 
 
 @pytest.mark.parametrize(
+    "question",
+    [
+        "search for messages about the offsite",
+        "can you find posts that mention offsite?",
+        "search Slack for old threads on our offsite",
+        "search messages about the offsite please",
+        "search for offsite messages",
+        "where did we talk about the offsite?",
+    ],
+)
+async def test_only_what_messages_are_to_be_about_is_searched_for(question: str) -> None:
+    """The words around it stand in no message: "nothing was found" would be false."""
+    told = await thread(search_messages="0 messages · searched: all").ask(question)
+    assert told.given("search_messages")["query"] == "offsite"
+
+
+@pytest.mark.parametrize(
     ("question", "tool", "output", "said"),
     [
         ("who am I?", "find_people", PEOPLE, "You are **Ada Lovelace**"),

@@ -27,6 +27,7 @@ FOUND = re.compile(
     re.M,
 )
 SEARCHED = re.compile(r"· searched: (?P<where>.+?) · times in ")
+ARTICLE = re.compile(r"\A(?:the|an?|our) (?=\w)", re.IGNORECASE)
 RESULT = re.compile(r"^\d+\. (?P<title>.+) — (?P<url>\S+)\n\s+(?P<said>.+)$", re.M)
 MOST = 8
 
@@ -44,7 +45,7 @@ def answer(view: View, found: Findings) -> None:
     web = WEB.fullmatch(view.text)
     if asked := web or MESSAGES.fullmatch(view.text):
         query = next(each for each in asked.groups() if each)
-        (_web if web else _messages)(view, found, query.strip("\"'“”"))
+        (_web if web else _messages)(view, found, ARTICLE.sub("", query, count=1).strip("\"'“”"))
 
 
 def _messages(view: View, found: Findings, query: str) -> None:
