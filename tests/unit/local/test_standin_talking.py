@@ -136,6 +136,12 @@ async def test_only_what_messages_are_to_be_about_is_searched_for(question: str)
     assert told.given("search_messages")["query"] == "offsite"
 
 
+@pytest.mark.parametrize("question", ["search for messages from Ben", "find posts by Ben please"])
+async def test_who_wrote_a_message_is_not_searched_for_as_a_word_of_it(question: str) -> None:
+    told = await thread(search_messages="0 messages · searched: all").ask(question)
+    assert (told.names, told.answer["summary"][:17]) == ([], "I did not search:")
+
+
 @pytest.mark.parametrize(
     ("question", "tool", "output", "said"),
     [

@@ -19,6 +19,9 @@ MESSAGES = phrase(
     r"where did (?:we|anyone|anybody|people) talk about (?P<of>.+?)|"
     r"has (?:anyone|anybody|somebody|someone) (?:mentioned|talked about|said (?:something|anything) about) (?P<said>.+?)"
 )
+BY_SOMEBODY = phrase(
+    rf"(?:(?:search|look)(?: in)?(?: slack)?(?: for)?|find)(?: me)? {_POSTS}(?: (?:from|by|of|sent|written) .+)?"
+)
 WEB = phrase(
     r"(?:search|look on) (?:the )?(?:web|internet) for (?P<query>.+?)|(?<!and )google (?P<words>(?-i:[^A-Z\n]).+?)|(?P<question>.+?)[.?!] search the web"
 )
@@ -36,14 +39,20 @@ def is_asked(view: View) -> bool:
     """Whether something is to be looked for in Slack or on the web."""
     if view.turn.files or "#" in sentence(view.text).words:
         return False
-    in_slack = MESSAGES.fullmatch(view.text) and view.knows("search_messages")
-    return bool(in_slack or WEB.fullmatch(view.text))
+    in_slack = MESSAGES.fullmatch(view.text) or BY_SOMEBODY.fullmatch(view.text)
+    return bool((in_slack and view.knows("search_messages")) or WEB.fullmatch(view.text))
 
 
 def answer(view: View, found: Findings) -> None:
-    """Search, and quote what was found with its place."""
+    """Search, and quote what was found with its place; of whom messages are by it is no search."""
     web = WEB.fullmatch(view.text)
-    if asked := web or MESSAGES.fullmatch(view.text):
+    asked = web or MESSAGES.fullmatch(view.text)
+    if asked is None:
+        found.summary = (
+            "I did not search: my rules look for the words of a message, not for who wrote it. “Search for "
+            "budget” is understood, and “What did Ben say?” of one thread or channel."
+        )
+    else:
         query = next(each for each in asked.groups() if each)
         (_web if web else _messages)(view, found, ARTICLE.sub("", query, count=1).strip("\"'“”"))
 
