@@ -12,9 +12,9 @@ from ..request import ModelRequest, item_text
 COMPLETE = "complete_task"
 NEXT_MESSAGE = "\n\n---\n\n"
 MORE = re.compile(
-    r"\W*(?:(?:and|but|also|please|(?P<instead>sorry|actually|no|rather))\W+)*(?P<more>"
-    r"(?:(?:make|show|draw) (?:it|this|that) )?(?:(?:as|with|into) )?(?:an? )?(?:(?:bar|line|pie) )?(?:chart|graph)|"
-    r"(?:by|per|only|just|without|excluding) [\w ,-]{1,60})\W*",
+    r"\W*(?:(?:and|but|also|please|(?:can|could|would) you|(?P<instead>sorry|actually|no|rather))\W+)*(?P<more>"
+    r"(?:(?:make|show|draw|give|plot) (?:me )?(?:(?:it|this|that) )?)?(?:(?:as|with|into|in) )?(?:an? )?(?:(?:bar|line|pie) )?"
+    r"(?:chart|graph)|(?:by|per|only|just|without|excluding) [\w ,-]{1,60})(?:\W+(?:please|too|as well|thanks|thank you))*\W*",
     re.IGNORECASE,
 )
 """What is no question of its own, but more of the one before, or a part of it `instead`."""
