@@ -265,3 +265,14 @@ async def test_what_was_chosen_is_not_open_and_what_is_open_has_its_day() -> Non
         "Still open: **Ada Lovelace**: Book the hotel, by Friday, 27 November",
         "Still open: **Ben Okafor**: Ask legal (said by Ada Lovelace)",
     ]
+
+
+async def test_it_is_the_message_that_was_asked_about_before(thread: Thread) -> None:
+    """Not the bot, whose cost is asked for in like words; other questions are not held to it."""
+    costs = "The contract with Globex ends on 2027-03-31 and costs 1,200 EUR a month."
+    await thread.ask("When does it end?", quoted=costs)
+    told = await thread.ask("what does it cost?")
+    assert told.answer["summary"] == f"The message says: “{costs}”"
+    assert "A stand-in costs nothing" in (await thread.ask("what did you cost?")).answer["summary"]
+    await thread.ask("total revenue by region", "sales.csv")
+    assert (await thread.ask("show it as a chart")).answer["charts"]

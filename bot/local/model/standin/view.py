@@ -22,6 +22,7 @@ from .conversation import (
     turns_of,
 )
 from .fill import fill
+from .words import has
 
 ACQUIRE = "acquire_tools"
 CATALOGUE = re.compile(r"^[-*] (?P<name>\w+): (?P<summary>.+)$", re.M)
@@ -103,6 +104,18 @@ class View:
         """What was answered before this turn, as `complete_task` was given it; {} when nothing was."""
         earlier = (step for turn in reversed(self.turns[:-1]) for step in reversed(turn.steps))
         return next((step.arguments for step in earlier if step.tool == COMPLETE), {})
+
+    @property
+    def quoted(self) -> str:
+        """The message that was pointed at: with this turn, or before it, where this speaks of "it" and
+        no figures were told since."""
+        told = self.files or any(step.tool.startswith("query_") for step in self.earlier)
+        before = "" if told or not has(self.text, "it|its|they") else self._quoted_before
+        return self.turn.quoted or before
+
+    @property
+    def _quoted_before(self) -> str:
+        return next((turn.quoted for turn in reversed(self.turns[:-1]) if turn.quoted), "")
 
     @property
     def files(self) -> list[File]:

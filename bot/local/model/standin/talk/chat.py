@@ -72,7 +72,7 @@ EMOJI = re.compile(r"(?:\s*(?:[^\w\s?!.,'\")]|:[a-z0-9_+'-]+:))+\s*$")
 
 def is_asked(view: View) -> bool:
     """Whether the table has an answer to the whole message."""
-    return not (view.turn.files or view.turn.quoted) and _answer(view.text) is not None
+    return not (view.turn.files or view.quoted) and _answer(view.text) is not None
 
 
 def answer(view: View, found: Findings) -> None:

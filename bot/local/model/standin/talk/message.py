@@ -13,12 +13,12 @@ from .said import Said
 
 def is_asked(view: View) -> bool:
     """Whether the question is about one message."""
-    return bool(view.turn.quoted)
+    return bool(view.quoted)
 
 
 def answer(view: View, found: Findings) -> None:
     """Its gist, or what it says of the question's words; else what its thread says."""
-    quoted = view.turn.quoted
+    quoted = view.quoted
     if GIST.fullmatch(view.text):
         found.source("The message", None, "What it says.")
         summarise(found, quoted, "The message")
