@@ -407,6 +407,21 @@ async def test_what_was_replied_below_a_channels_messages_is_read(question: str,
     )
 
 
+async def test_what_one_asks_the_bot_alone_in_a_thread_is_no_talk_of_the_channel() -> None:
+    """It needs no mention, and was answered; once somebody else writes, it is talk again."""
+    replies = (
+        f"{REPLIES.splitlines()[0]}\n[2026-11-21 09:00] Ben Okafor: I *still* need `x~`.\n"
+        "[2026-11-21 09:01] Answer Bot: It is in the sheet.\n"
+        "[2026-11-21 09:02] Ben Okafor: what does it cost?\n[2026-11-21 09:03] Answer Bot: Nothing.\n"
+        "[2026-11-21 09:04] Chloe Martin: *Who* pays for the van?\n"
+        "[2026-11-21 09:05] Ben Okafor: No idea, sorry."
+    )
+    made = thread(read_channel=CHANNEL, read_linked_thread=replies)
+    told = words(await made.ask("summarise this channel"))
+    assert "Still open: Chloe Martin: “Who pays for the van?”" in told
+    assert "what does it cost" not in told
+
+
 OWN = "mem_1 (user, by Ada, 2026-11-20): tea, no coffee"
 OF_CHANNEL = "mem_2 (channel, by Ada, 2026-11-20): the budget is in dollars"
 

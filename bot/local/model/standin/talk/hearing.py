@@ -89,4 +89,16 @@ def _replies(view: View, message: Said) -> list[Said] | None:
     except (Missing, OutOfTurns):
         return None
     _, *replies = messages_of(output) or [message]
-    return [replace(each, url=message.url) for each in replies]
+    return [replace(each, url=message.url) for each in _to_people(message, replies)]
+
+
+def _to_people(first: Said, replies: Sequence[Said]) -> Iterator[Said]:
+    """The replies without what the one who began asked the bot there, alone with it: that needs no mention."""
+    authors, has_bot = {first.author}, False
+    for each in replies:
+        if each.is_of_bot:
+            has_bot = True
+            continue
+        authors.add(each.author)
+        if len(authors) > 1 or not has_bot:
+            yield each

@@ -14,6 +14,8 @@ LINE = re.compile(
 LINK = re.compile(r"\s*\(link: (?P<url>[^)\s]+)\)")
 EXTRAS = re.compile(r"\s*\((?:files: [^)]*|(?P<replies>\d+) replies)\)")
 READ = re.compile(r"\A[\d,]+ messages?\b")
+MARKED = re.compile(r"(?<![\w*_~`])([*_~`])(?=\S)([^*_~`\n]*\S)?\1(?![\w*_~`])")
+QUOTE = re.compile(r"^> ?", re.M)
 BOT = re.compile(r"(?:.*\W)?bot", re.IGNORECASE)
 TO_BOT = re.compile(r"@(?:\w+ )?\w*bot\b", re.IGNORECASE)
 
@@ -46,7 +48,7 @@ class Said:
 
     def repeats(self, text: str) -> bool:
         """Whether it is that text, or holds it, wherever its lines end."""
-        return " ".join(text.split()) in " ".join(self.text.split())
+        return " ".join(_plain(text).split()) in " ".join(self.text.split())
 
 
 def was_read(output: str) -> bool:
@@ -74,6 +76,11 @@ def messages_of(output: str) -> list[Said]:
 
 def _said(line: re.Match[str]) -> Said:
     link = LINK.search(line["text"])
-    text = EXTRAS.sub("", LINK.sub("", line["text"])).strip()
+    text = _plain(EXTRAS.sub("", LINK.sub("", line["text"])).strip())
     replied = any(extra["replies"] for extra in EXTRAS.finditer(line["text"]))
     return Said(line["author"].strip(), line["at"], text, link["url"] if link else None, replied)
+
+
+def _plain(text: str) -> str:
+    """The text without Slack's marks, which a part of it would have by halves."""
+    return QUOTE.sub("", MARKED.sub(r"\2", text))
