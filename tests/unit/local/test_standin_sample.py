@@ -301,3 +301,10 @@ async def test_the_month_before_is_that_before_what_was_told(thread: Thread) -> 
     ]:
         answer = (await thread.ask(question)).answer
         assert told in answer["summary"], question
+
+
+async def test_a_table_that_is_cut_says_how_to_have_all_of_it(thread: Thread) -> None:
+    """And so it is: the file has every row."""
+    [told] = (await thread.ask("list all customers")).answer["gaps"]
+    assert told == "The table shows its first 20 rows only; “as a CSV file” gives you all."
+    assert (await thread.ask("as a CSV file")).names == ["acquire_tools", "share_file"]

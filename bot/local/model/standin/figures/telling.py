@@ -25,7 +25,7 @@ from .shaping import holds_nothing, month_in_words, rows_shown, side_by_side
 from .sql import Statement
 
 MOST_ROWS, MOST_ASKED = 20, 100
-CUT = "The table shows its first {} rows only."
+CUT = "The table shows its first {} rows only; “as a CSV file” gives you all."
 
 
 def tell(found: Findings, result: Table, statement: Statement, query: Query, source: str) -> None:
