@@ -290,6 +290,20 @@ async def test_days_are_spans(thread: Thread) -> None:
         assert answer in (await thread.ask(question)).answer["summary"], question
 
 
+async def test_a_question_with_and_finds_the_table_that_it_names(thread: Thread) -> None:
+    for question, told in [
+        ("what is the total amount by plan?", "**Business** has the highest total amount"),
+        ("and how many tickets are open?", "There are **31** tickets with status open."),
+        ("never mind, how many customers do we have?", "There are **40** customers."),
+    ]:
+        assert told in (await thread.ask(question)).answer["summary"], question
+
+
+async def test_weeks_at_the_ends_may_not_be_whole(thread: Thread) -> None:
+    gaps = (await thread.ask("orders in September by week")).answer["gaps"]
+    assert "The first and the last week may not be whole." in gaps
+
+
 async def test_the_month_before_is_that_before_what_was_told(thread: Thread) -> None:
     for question, told in [
         ("How much revenue did we make in January 2026?", "in January 2026 is **23,819**"),

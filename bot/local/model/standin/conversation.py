@@ -43,6 +43,11 @@ WISHED = re.compile(r"\[How (?P<who>.+) wants to be answered\b")
 AGAIN = re.compile(r"\(You have answered this before.*?\)\s*", re.S)
 CANCELLED = re.compile(r"\ACancelled by the user\b", re.IGNORECASE)
 OVERTAKEN = re.compile(r"\ANot done: a new message came\b")
+CALLING_OFF = re.compile(
+    r"\A(?:never ?mind|(?:forget|scratch|ignore|skip) (?:it|that|this))\s*[,;.:!–—-]+\s*(?=\w)",
+    re.IGNORECASE,
+)
+"""What says of the question before that it is settled, before another one."""
 STOPPED = re.compile(r"The person stopped this\b")
 EDITED = re.compile(
     r"\(This is an edit of what was asked before.*?\)\s*(?:^Before the edit: “(?P<old>.*)”$\s*)?",
@@ -251,7 +256,7 @@ def _read(text: str) -> Turn:
     quoted = QUOTED.search(text)
     said = "\n".join(line.lstrip("> ") for line in quoted[2].splitlines()) if quoted else ""
     files = files or _files(SHARED, said)
-    text = QUOTED.sub("", text).strip()
+    text = CALLING_OFF.sub("", QUOTED.sub("", text).strip())
     return Turn(
         text[:LONGEST],
         SHARED.sub("", FORWARDED.sub("", said)).strip(),

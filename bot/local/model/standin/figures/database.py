@@ -180,8 +180,12 @@ def best_of(view: View) -> Candidate | None:
     ]
     last = next((each for each in candidates if each.is_last), None)
     if last and last.meaning.sentence.leans:
-        lost = last.meaning.sentence.lost
-        if not lost or all(each.meaning.sentence.lost for each in candidates):
+        sentence = last.meaning.sentence
+        fits_else = any(
+            not each.lost or (sentence.unknown and each.noun and not each.unknown)
+            for each in (other.meaning.sentence for other in candidates)
+        )
+        if not (sentence.lost and fits_else):
             return last
     return min(candidates, key=lambda each: each.misfit, default=None)
 

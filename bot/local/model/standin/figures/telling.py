@@ -37,6 +37,8 @@ def tell(found: Findings, result: Table, statement: Statement, query: Query, sou
     _tell(found, first, statement, query, source)
     if 1 < (query.limit or len(rows)) < len(rows):
         found.points.append(f"The last of them are equal, so these are {len(rows)}.")
+    if query.period == "week" and len(rows) > 1:
+        found.gaps.append("The first and the last week may not be whole.")
     if statement.more and result.rows:
         found.points = [each.replace(":", f" ({statement.what}):", 1) for each in found.points]
         _tell_more(found, result, statement)
