@@ -422,6 +422,27 @@ async def test_what_one_asks_the_bot_alone_in_a_thread_is_no_talk_of_the_channel
     assert "what does it cost" not in told
 
 
+@pytest.mark.parametrize(("replies", "read"), [(1, False), (3, True)])
+async def test_what_people_discuss_below_an_answer_is_talk_of_the_channel(
+    replies: int, read: bool
+) -> None:
+    """A thread that holds nothing but the bot's answer is not read."""
+    asked = "@Answer Bot how much did the South make?"
+    channel = (
+        "1 message of this channel · times in Europe/Berlin\n"
+        f"[2026-11-21 09:00] Ben Okafor: {asked} ({replies} replies) (link: https://slack.example/1)"
+    )
+    below = (
+        f"4 messages · times in Europe/Berlin\n[2026-11-21 09:00] Ben Okafor: {asked}\n"
+        "[2026-11-21 09:01] Answer Bot: 51,094.\n[2026-11-21 09:02] Chloe Martin: Who asks them why?\n"
+        "[2026-11-21 09:03] Ben Okafor: I will call them by Tuesday."
+    )
+    made = thread(read_channel=channel, read_linked_thread=below)
+    told = await made.ask("which action items are there in this channel?")
+    assert ("Call them" in words(told)) == read
+    assert ("read_linked_thread" in [name for name, _ in told.calls]) == read
+
+
 OWN = "mem_1 (user, by Ada, 2026-11-20): tea, no coffee"
 OF_CHANNEL = "mem_2 (channel, by Ada, 2026-11-20): the budget is in dollars"
 

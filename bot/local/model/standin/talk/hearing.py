@@ -38,8 +38,10 @@ def talks(view: View, asked: Sentence) -> Iterator[Talk]:
 def this_thread(view: View) -> Talk:
     """What people said here."""
     told = view.do("read_thread", "I read this thread first.", fresh=True, limit=100)
-    talk = _talk(view, THREAD, told)  # whose first message says that it has replies
-    return replace(talk, messages=[replace(each, is_answered=False) for each in talk.messages])
+    if not was_read(told):
+        return Talk(THREAD, refused=reason(told))
+    messages = _people_only(view, messages_of(told))  # the first says that it has replies
+    return Talk(THREAD, [replace(each, is_answered=False) for each in messages])
 
 
 def _channel(view: View, asked: Sentence) -> Talk:
@@ -49,14 +51,9 @@ def _channel(view: View, asked: Sentence) -> Talk:
     place = shown_channel(channel) if channel else own
     thought = f"I read the recent messages of {place}."
     told = view.do("read_channel", thought, fresh=True, channel=channel, limit=100)
-    talk = _talk(view, place, told)
-    return replace(talk, messages=_people_only(view, _with_replies(view, talk.messages)))
-
-
-def _talk(view: View, place: str, told: str) -> Talk:
     if not was_read(told):
         return Talk(place, refused=reason(told))
-    return Talk(place, _people_only(view, messages_of(told)))
+    return Talk(place, _people_only(view, _with_replies(view, messages_of(told))))
 
 
 def _people_only(view: View, messages: Sequence[Said]) -> list[Said]:
@@ -70,8 +67,9 @@ def _people_only(view: View, messages: Sequence[Said]) -> list[Said]:
 
 
 def _with_replies(view: View, messages: Sequence[Said]) -> list[Said]:
-    """The messages of a channel, below each of the last few its replies."""
-    threads = [each for each in messages if each.is_answered and each.url][-MOST_THREADS:]
+    """The messages of a channel, below each of the last few its replies: those of people first."""
+    answered = [each for each in messages if each.is_answered and each.url]
+    threads = sorted(answered, key=lambda each: not each.is_to_bot)[-MOST_THREADS:]
     told: list[Said] = []
     for message in messages:
         replies = _replies(view, message) if message in threads else None

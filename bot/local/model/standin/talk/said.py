@@ -77,7 +77,9 @@ def messages_of(output: str) -> list[Said]:
 def _said(line: re.Match[str]) -> Said:
     link = LINK.search(line["text"])
     text = _plain(EXTRAS.sub("", LINK.sub("", line["text"])).strip())
-    replied = any(extra["replies"] for extra in EXTRAS.finditer(line["text"]))
+    alone = 1 if TO_BOT.match(text) else 0  # the bot's own reply
+    counts = (int(extra["replies"] or 0) for extra in EXTRAS.finditer(line["text"]))
+    replied = max(counts, default=0) > alone
     return Said(line["author"].strip(), line["at"], text, link["url"] if link else None, replied)
 
 
