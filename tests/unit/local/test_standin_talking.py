@@ -443,6 +443,15 @@ async def test_what_people_discuss_below_an_answer_is_talk_of_the_channel(
     assert ("read_linked_thread" in [name for name, _ in told.calls]) == read
 
 
+async def test_a_summary_says_how_much_more_is_open() -> None:
+    asked = [f"Who brings chair {number}?" for number in range(6)]
+    lines = [f"[2026-11-21 09:0{at}] Ben Okafor: {each}" for at, each in enumerate(asked)]
+    made = thread(read_thread="\n".join(["6 messages · times in Europe/Berlin", *lines]))
+    told = words(await made.ask("summarise this thread"))
+    assert [each in told for each in asked] == [False, False, True, True, True, True]
+    assert "There are more open questions, from before: 2." in told
+
+
 OWN = "mem_1 (user, by Ada, 2026-11-20): tea, no coffee"
 OF_CHANNEL = "mem_2 (channel, by Ada, 2026-11-20): the budget is in dollars"
 

@@ -55,7 +55,7 @@ SIGNS = {
 }
 DATA = ("read_file", "query_table", "compare_tables", "search_artifact", "query_database")
 WANTS_TALK = {"participants", "decisions", "action_items", "actions", "open_questions"}
-MOST_QUOTED, MOST_SOURCES = 10, 5
+MOST_QUOTED, MOST_SOURCES, MOST_OPEN = 10, 5, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,13 +223,19 @@ def _open(found: Findings, talk: Talk, asked: Asked) -> list[str]:
     """The last questions that nobody answered; where it is asked for all that is open also what is to
     be done, or that there is nothing."""
     if not asked.open:
-        return [f"Still open: {question}" for question in found.questions[-2:]]
+        if more := found.questions[:-MOST_OPEN]:
+            found.gaps.append(f"There are more open questions, from before: {len(more)}.")
+        return [f"Still open: {question}" for question in found.questions[-MOST_OPEN:]]
     found.gaps.append(f"I know {SIGNS['open question']}, and {SIGNS['action item']}.")
     items = items_of(talk.messages)
     tasks = [each.task.lower() for each in items]  # some are put as a question
     rest = [each for each in found.questions if not any(task in each.lower() for task in tasks)]
-    still = [*rest, *map(told, items)][:MOST_QUOTED]
-    return [f"Still open: {each}" for each in still] or ["Still open: nothing that I can tell."]
+    still = [*rest, *map(told, items)]
+    if len(still) > MOST_QUOTED:
+        found.gaps.append(f"There are {len(still) - MOST_QUOTED} more.")
+    return [f"Still open: {each}" for each in still[:MOST_QUOTED]] or [
+        "Still open: nothing that I can tell."
+    ]
 
 
 def _list(found: Findings, asked: Asked, talk: Talk, lines: list[tuple[Said, str]]) -> None:
