@@ -452,6 +452,28 @@ async def test_a_summary_says_how_much_more_is_open() -> None:
     assert "There are more open questions, from before: 2." in told
 
 
+@pytest.mark.parametrize(
+    ("reply", "still_open"),
+    [
+        ("The contract with Globex ends on 2027-03-31.", True),
+        ("The laptops come on 2027-03-31.", False),
+    ],
+)
+async def test_a_date_is_no_answer_to_what_was_asked_before_something_else(
+    reply: str, still_open: bool
+) -> None:
+    told = "\n".join(
+        [
+            "3 messages of this channel · times in Europe/Berlin",
+            "[2026-11-21 09:00] Ben Okafor: Does anybody know when the new laptops come?",
+            "[2026-11-21 09:01] Ben Okafor: Is the printer broken again?",
+            f"[2026-11-21 09:02] Chloe Martin: {reply}",
+        ]
+    )
+    asked = await thread(read_channel=told).ask("what is still open in this channel?")
+    assert ("laptops" in words(asked)) == still_open
+
+
 OWN = "mem_1 (user, by Ada, 2026-11-20): tea, no coffee"
 OF_CHANNEL = "mem_2 (channel, by Ada, 2026-11-20): the budget is in dollars"
 

@@ -79,9 +79,12 @@ def _is_to_bot(message: Said, question: str, reply: Said, *, is_alone: bool) -> 
 
 
 def _is_settled(message: Said, question: str, rest: Sequence[str], below: Sequence[Said]) -> bool:
-    """By somebody else right below, or by words of it that are said later on, or with a decision."""
+    """By somebody else right below, before anything else is asked, or by words of it that are said later
+    on, or with a decision."""
     others = [each for each in below if each.author != message.author]
-    if others and _answers(others[0], question):
+    between = takewhile(lambda each: each.author == message.author, below)
+    is_last = not any(said.endswith("?") for each in between for said in sentences(each.text))
+    if others and is_last and _answers(others[0], question):
         return True
     later = [
         sentence
