@@ -126,7 +126,7 @@ class Erasure:
         holder = await self._redis.call("GET", key) or b""
         if holder.decode() not in words:
             return False
-        await self._redis.call("SET", key, "", "KEEPTTL")
+        await self._redis.call("SET", key, "", "XX", "KEEPTTL")
         return True
 
     async def _without(self, key: str, words: set[str], who: re.Pattern[bytes]) -> bool:

@@ -112,7 +112,7 @@ STORE: dict[str, tuple[str, ...] | str] = {
     "__init__.py:Stores.takes_writes": "a mark that says nothing",
     **{
         f"erase.py:Erasure.{name}": "an operator's; begun again it erases what is left"
-        for name in ("_names", "_sweep", "_threads", "_without")
+        for name in ("_emptied", "_names", "_sweep", "_threads", "_without")
     },
     "audit.py:AuditLog._add": "written before what it tells of, or beside it by the same script",
     "audit.py:AuditLog._pseudonym": "made once and kept",
