@@ -12,28 +12,18 @@ from contextlib import aclosing
 from http import HTTPStatus
 from typing import Any, cast
 
-from httpx2 import EventSource, HTTPError, Response, ServerSentEvent
+from httpx2 import EventSource, HTTPError, Response, ServerSentEvent, SSEError
 from openai import AsyncOpenAI, AsyncStream, DefaultAioHttpClient, NotFoundError, OpenAIError
-from pydantic_core import from_json
 
-from bot.core.chain import Item, Usage
 from bot.core.errors import ModelError, ModelErrorKind
 from bot.core.failpoints import failpoint
-from bot.model.errors import from_body, from_exception
-from bot.model.types import (
-    HOSTED_CALLS,
-    ArgumentsPart,
-    HostedPart,
-    ModelRequest,
-    ModelResponse,
-    Progress,
-    ReasoningPart,
-    TextPart,
-)
+from bot.model.decoding import StreamReader, error_in, read_object, read_whole
+from bot.model.errors import from_exception
+from bot.model.types import ModelRequest, ModelResponse, Progress
 
 _PATH = "/responses"
 _DELETIONS = 8  # at a time
-_TERMINAL = frozenset({"response.completed", "response.incomplete", "response.failed"})
+_MOST_OF_AN_EVENT = 16 * 1024 * 1024  # bytes; the terminal event repeats the whole response
 
 
 def sdk_client(api_key: str, base_url: str | None, *, max_retries: int = 2) -> AsyncOpenAI:
@@ -52,8 +42,8 @@ async def _spare_retries(response: Response) -> None:
     if response.status_code != HTTPStatus.TOO_MANY_REQUESTS:
         return
     try:
-        kind = from_body(from_json(await response.aread())).kind
-    except (ValueError, AttributeError):  # not the service's own words
+        kind = error_in(read_object(await response.aread())).kind
+    except ModelError:  # not the service's own words
         return
     if kind in (ModelErrorKind.QUOTA, ModelErrorKind.CONTEXT_OVERFLOW):
         response.headers["x-should-retry"] = "false"
@@ -106,14 +96,16 @@ class ResponsesModel:
         failpoint("model-asking")
         try:
             if not self._stream:
-                yield await self._whole(body)
+                yield await self._whole(body, stored=request.store)
                 return
-            async with aclosing(self._events(body, _Watch(request.watched))) as parts:
+            async with aclosing(self._events(body, request)) as parts:
                 async for part in parts:
                     yield part
         except OpenAIError as error:
             raise from_exception(error) from error
-        except (HTTPError, ValueError) as error:
+        except SSEError as error:  # too large an event, or no stream at all: so it would be again
+            raise ModelError(ModelErrorKind.BAD_REQUEST, _unreadable(error)) from error
+        except HTTPError as error:
             raise ModelError(ModelErrorKind.INTERRUPTED, f"The stream broke: {error}") from error
 
     def _body(self, request: ModelRequest) -> dict[str, Any]:
@@ -137,24 +129,34 @@ class ResponsesModel:
             body["store"] = False
         return {key: value for key, value in body.items() if value is not None and value != ""}
 
-    async def _whole(self, body: dict[str, Any]) -> ModelResponse:
-        raw = await self._client.post(_PATH, cast_to=Response, body=body)
-        return _response(from_json(raw.content))
+    async def _whole(self, body: dict[str, Any], *, stored: bool) -> ModelResponse:
+        reply = await self._client.post(_PATH, cast_to=Response, body=body)
+        return read_whole(reply.content, stored=stored)
 
-    async def _events(self, body: dict[str, Any], watch: _Watch) -> AsyncGenerator[Progress]:
+    async def _events(
+        self, body: dict[str, Any], request: ModelRequest
+    ) -> AsyncGenerator[Progress]:
         response: ModelResponse | None = None
-        body = {**body, "stream": True}
+        reader = StreamReader(request.watched, stored=request.store)
         async with await self._client.post(
-            _PATH, cast_to=object, body=body, stream=True, stream_cls=AsyncStream[object]
+            _PATH,
+            cast_to=object,
+            body={**body, "stream": True},
+            stream=True,
+            stream_cls=AsyncStream[object],
         ) as stream:
             failpoint("model-asked")
-            events = cast("AsyncGenerator[ServerSentEvent]", aiter(EventSource(stream.response)))
-            async with aclosing(events):
+            if "json" in stream.response.headers.get("content-type", ""):  # it does not stream
+                yield read_whole(await stream.response.aread(), stored=request.store)
+                return
+            source = EventSource(stream.response, max_event_size=_MOST_OF_AN_EVENT)
+            async with aclosing(cast("AsyncGenerator[ServerSentEvent]", aiter(source))) as events:
                 # Read to the very end, so that the connection can be used again.
                 async for event in events:
-                    if event.event in _TERMINAL:
-                        response = _response(from_json(event.data)["response"])
-                    elif part := _part(event) or _hosted_part(event) or watch.part(event):
+                    part = reader.read(event) if response is None else None
+                    if isinstance(part, ModelResponse):
+                        response = part
+                    elif part is not None:
                         failpoint("model-streaming")
                         yield part
         if response is None:
@@ -163,76 +165,9 @@ class ResponsesModel:
         yield response
 
 
-class _Watch:
-    """Picks out the arguments of one function's calls; no other event is parsed for it."""
-
-    def __init__(self, function: str) -> None:
-        self._function = function
-        self._item = ""
-
-    def part(self, event: ServerSentEvent) -> ArgumentsPart | None:
-        if not self._function:
-            return None
-        if event.event == "response.output_item.added":
-            item = from_json(event.data)["item"]
-            self._item = item["id"] if item.get("name") == self._function else ""
-        elif self._item and event.event == "response.function_call_arguments.delta":
-            delta = from_json(event.data)
-            if delta["item_id"] == self._item:
-                return ArgumentsPart(delta["delta"])
-        return None
-
-
-def _part(event: ServerSentEvent) -> Progress | None:
-    """What can be shown of an event. The terminal event repeats all the others carry, so only
-    these are parsed. Raises ModelError for an error that came in the stream."""
-    if event.event == "response.output_text.delta":
-        return TextPart(from_json(event.data)["delta"])
-    if event.event == "response.reasoning_summary_text.delta":
-        return ReasoningPart(from_json(event.data)["delta"])
-    if event.event == "error":
-        raise from_body(from_json(event.data))
-    return None
-
-
-def _hosted_part(event: ServerSentEvent) -> HostedPart | None:
-    """Other items are not parsed for it."""
-    kind, _, stage = event.event.rpartition(".")
-    if kind != "response.output_item" or not any(each in event.data for each in HOSTED_CALLS):
-        return None
-    item = from_json(event.data)["item"]
-    return HostedPart(item, done=stage == "done") if item["type"] in HOSTED_CALLS else None
-
-
-def _response(body: dict[str, Any]) -> ModelResponse:
-    status = body.get("status")
-    if status not in ("completed", "incomplete"):
-        raise from_body(body.get("error") or {"message": f"The response is {status}."})
-    reason = (body.get("incomplete_details") or {}).get("reason") or "unknown"
-    return ModelResponse(
-        id=body["id"],
-        items=tuple(body["output"]),
-        usage=_usage(body.get("usage") or {}, body["output"]),
-        model=body.get("model", ""),
-        incomplete=reason if status == "incomplete" else None,
+def _unreadable(error: SSEError) -> str:
+    return (
+        f"The model service answered in a way that asking again does not change: {error} One event "
+        f"may have {_MOST_OF_AN_EVENT // 2**20} MiB; any other kind of content means that "
+        "OPENAI_BASE_URL names something else than a Responses API."
     )
-
-
-def _usage(body: dict[str, Any], output: list[Item]) -> Usage:
-    used = [each for each in output if each.get("type") in HOSTED_CALLS]
-    ran = [each["container_id"] for each in used if each.get("container_id")]
-    return Usage(
-        input_tokens=body.get("input_tokens", 0),
-        cached_tokens=(body.get("input_tokens_details") or {}).get("cached_tokens", 0),
-        output_tokens=body.get("output_tokens", 0),
-        reasoning_tokens=(body.get("output_tokens_details") or {}).get("reasoning_tokens", 0),
-        web_searches=sum(map(_is_web_search, used)),
-        file_searches=sum(each["type"] == "file_search_call" for each in used),
-        containers=tuple(dict.fromkeys(ran)),
-    )
-
-
-def _is_web_search(item: Item) -> bool:
-    """Opening a page that was found costs no fee."""
-    action = item.get("action") or {}
-    return item["type"] == "web_search_call" and action.get("type") in (None, "search")

@@ -65,7 +65,7 @@ def _sorted(
     code: str | None, message: str, status: int | None, request_id: str | None
 ) -> ModelError:
     # Text first: a request too large for the rate limit has the code of one that came too soon.
-    kind = _kind_by_text(message) or _BY_CODE.get(code or "") or _kind_by_status(status)
+    kind = _kind_by_text(message) or _BY_CODE.get(str(code or "")) or _kind_by_status(status)
     if status is None and kind is ModelErrorKind.OVERLOADED:
         kind = ModelErrorKind.INTERRUPTED  # the SDK retries nothing once a stream has begun
     return ModelError(kind, message, request_id=request_id)

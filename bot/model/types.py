@@ -84,17 +84,17 @@ class ModelResponse:
     @cached_property
     def hosted(self) -> tuple[Item, ...]:
         """What the service's own tools did."""
-        return tuple(item for item in self.items if item.get("type") in HOSTED_CALLS)
+        return tuple(i for i in self.items if i.get("type") in HOSTED_CALLS and i.get("id"))
 
     @cached_property
     def text(self) -> str:
         """The visible text of all messages."""
-        return "\n\n".join(part["text"] for part in self._content("output_text") if part["text"])
+        return "\n\n".join(filter(None, self._said("output_text", "text")))
 
     @cached_property
     def refusal(self) -> str:
         """What the model said when it refused; empty when it did not."""
-        return "\n\n".join(part["refusal"] for part in self._content("refusal"))
+        return "\n\n".join(filter(None, self._said("refusal", "refusal")))
 
     @cached_property
     def links(self) -> tuple[str, ...]:
@@ -107,6 +107,9 @@ class ModelResponse:
 
     def _of_type(self, kind: str) -> list[Item]:
         return [item for item in self.items if item.get("type") == kind]
+
+    def _said(self, kind: str, field: str) -> list[str]:
+        return [str(part.get(field) or "") for part in self._content(kind)]
 
     def _content(self, kind: str) -> list[dict[str, Any]]:
         messages = self._of_type("message")

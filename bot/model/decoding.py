@@ -1,0 +1,335 @@
+"""Reading of what a Responses API sends back: stream events and whole responses, of any dialect.
+
+Everything is checked here, once. What passes can be relied on by the rest of the bot: items have a
+type, function calls have the three strings that they consist of, usage consists of numbers.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from httpx2 import ServerSentEvent
+from pydantic_core import from_json
+
+from bot.core.chain import Item, Usage
+from bot.core.errors import ModelError, ModelErrorKind
+from bot.core.ids import new_id
+from bot.model.errors import from_body
+from bot.model.types import (
+    HOSTED_CALLS,
+    ArgumentsPart,
+    HostedPart,
+    ModelResponse,
+    Progress,
+    ReasoningPart,
+    TextPart,
+)
+
+log = logging.getLogger(__name__)
+
+_ENDED = ("completed", "incomplete", "failed", "cancelled")
+_TERMINAL = frozenset(f"response.{status}" for status in _ENDED)
+_MOST_TOKENS = 10**9  # more than any response takes: a number beyond it is a fault of the server
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_UNNAMED = "unnamed"
+_WRONG_ADDRESS = (
+    "this is not an answer of a Responses API. OPENAI_BASE_URL is probably wrong: "
+    "most addresses end in /v1"
+)
+
+
+class StreamReader:
+    """Reads the events of one stream.
+
+    Arguments of calls of the function `watched` are shown while they come. `stored` says whether
+    the service was asked to keep the response, which then needs an id.
+    """
+
+    def __init__(self, watched: str, *, stored: bool) -> None:
+        self._watched = watched
+        self._stored = stored
+        self._call: dict[str, Any] | None = None  # how the watched call's events name their item
+        self._done: list[str] = []  # events of whole items, unread: most servers repeat them
+
+    def read(self, event: ServerSentEvent) -> Progress | None:
+        """Return what the event brings; None where nothing is done with it. Raises ModelError."""
+        kind = event.event
+        if event.data.strip() in ("", "[DONE]"):
+            return None
+        if not kind.startswith("response.") and kind != "error":  # only the data tells the type
+            body = read_object(event.data)
+            kind = _text(body.get("type")) or ("error" if body.get("error") else "")
+        part: Progress | None = None
+        match kind:
+            case "response.output_text.delta":
+                part = TextPart(_text(read_object(event.data).get("delta")))
+            case "response.reasoning_summary_text.delta":
+                part = ReasoningPart(_text(read_object(event.data).get("delta")))
+            case "response.function_call_arguments.delta":
+                part = self._arguments(event.data)
+            case "response.output_item.added":
+                part = self._begun(event.data)
+            case "response.output_item.done":
+                self._done.append(event.data)
+                part = _hosted(event.data, done=True)
+            case "error":
+                raise error_in(read_object(event.data))
+            case _ if kind in _TERMINAL:
+                part = self._response(kind, read_object(event.data).get("response"))
+            case _:  # shown by nobody; the terminal event repeats what it carries
+                pass
+        return part
+
+    def _begun(self, data: str) -> Progress | None:
+        if self._watched:
+            event = read_object(data)
+            item = _object(event.get("item"))
+            is_watched = item.get("name") == self._watched
+            names = {"item_id": item.get("id"), "output_index": event.get("output_index")}
+            self._call = names if is_watched else None
+        return _hosted(data, done=False)
+
+    def _arguments(self, data: str) -> ArgumentsPart | None:
+        """Return the delta, unless it names another item than the watched call."""
+        if self._call is None:
+            return None
+        delta = read_object(data)
+        for key, ours in self._call.items():
+            if None not in (ours, delta.get(key)) and delta[key] != ours:
+                return None
+        return ArgumentsPart(_text(delta.get("delta")))
+
+    def _response(self, kind: str, body: object) -> ModelResponse:
+        if isinstance(body, dict) and not body.get("output") and self._done:
+            events = [read_object(each) for each in self._done]
+            body = {**body, "output": [each.get("item") for each in events]}
+        return read_response(body, ended=kind.removeprefix("response."), stored=self._stored)
+
+
+def read_whole(data: bytes, *, stored: bool) -> ModelResponse:
+    """Return the response that is the body of a reply. Raises ModelError."""
+    return read_response(read_object(data), stored=stored)
+
+
+def read_response(body: object, *, ended: str = "", stored: bool = True) -> ModelResponse:
+    """Return the response that `body` describes; `ended` is the status that its event names.
+
+    Raises ModelError: of a kind that is tried again where another try may be better.
+    """
+    if not isinstance(body, dict):
+        raise ModelError(ModelErrorKind.INTERRUPTED, "The model service sent no response object.")
+    output = body.get("output")
+    status = body.get("status")
+    if status not in _ENDED:
+        status = ended or ("completed" if isinstance(output, list) else status)
+    if status not in ("completed", "incomplete"):
+        raise error_in(body) if status else _foreign(body)
+    if not isinstance(output, list):
+        raise _foreign(body) if output is None and not ended else _malformed("no list of items")
+    response_id = _text(body.get("id"))
+    if not response_id and stored:
+        raise _malformed("a response without an id, which nothing can follow on")
+    items = tuple(_items(output))
+    reason = _text(_object(body.get("incomplete_details")).get("reason")) or "unknown"
+    return ModelResponse(
+        id=response_id or new_id("resp"),
+        items=items,
+        usage=_usage(_object(body.get("usage")), items),
+        model=_text(body.get("model")),
+        incomplete=reason if status == "incomplete" else None,
+    )
+
+
+def read_object(data: str | bytes) -> dict[str, Any]:
+    """Parse a JSON object; half of a surrogate pair becomes U+FFFD.
+
+    Raises ModelError when it is something else.
+    """
+    try:
+        value = from_json(data)
+    except ValueError:
+        value = _repaired(data)
+    if not isinstance(value, dict):
+        raise _malformed("JSON that is no object")
+    return value
+
+
+def _repaired(data: str | bytes) -> object:
+    """Parse what Python's parser takes and the fast one does not: lone surrogates."""
+    try:
+        text = json.dumps(json.loads(data), ensure_ascii=False)
+        return from_json(_SURROGATE.sub("\ufffd", text))
+    except (ValueError, RecursionError):
+        raise _malformed("something that is not JSON") from None
+
+
+def _malformed(what: str) -> ModelError:
+    return ModelError(ModelErrorKind.INTERRUPTED, f"The model service sent {what}.")
+
+
+def _foreign(body: Mapping[str, Any]) -> ModelError:
+    """Describe a reply of something that is no Responses API; asking again changes nothing."""
+    if isinstance(body.get("error"), dict):
+        return error_in(body)
+    if "choices" in body:
+        why = "this server answers in the format of Chat Completions; put LiteLLM before it"
+    else:
+        said = _text(body.get("error")) or _text(body.get("detail")) or _text(body.get("message"))
+        why = f"{_WRONG_ADDRESS} ({said[:200]})" if said else _WRONG_ADDRESS
+    return ModelError(ModelErrorKind.BAD_REQUEST, f"The model service did not answer: {why}.")
+
+
+def error_in(body: Mapping[str, Any]) -> ModelError:
+    """Return the error of a reply, flat or nested, whatever the types of its code and message."""
+    error = body.get("error")
+    inner = error if isinstance(error, dict) else body
+    said = error if isinstance(error, str) else inner.get("message")
+    if not isinstance(said, str) or not said:
+        status = _text(body.get("status"))
+        said = f"The response is {status}." if status else "The response failed."
+    code = inner.get("code")
+    return from_body({"code": None if code is None else str(code), "message": said})
+
+
+def _items(output: Iterable[object]) -> Iterable[Item]:
+    for raw in output:
+        if not isinstance(raw, dict):
+            log.warning("The model service sent an output item that is no object: left out")
+            continue
+        kind = raw.get("type")
+        if not isinstance(kind, str):
+            kind = "message" if "content" in raw else ""
+        if not kind:
+            log.warning("The model service sent an output item without a type: left out")
+            continue
+        item = raw if raw.get("type") == kind else {**raw, "type": kind}
+        if kind == "function_call":
+            item = _call(item)
+        elif kind == "message":
+            item = _message(item)
+        yield _without_wrong_types(item, _FIELDS.get(kind, _ANY))
+
+
+def _call(item: Item) -> Item:
+    """Return a call that can be dispatched: its mistakes are told to the model as its output."""
+    if not _text(item.get("call_id")):
+        raise _malformed("a function call without a call_id, which cannot be answered")
+    name, arguments = item.get("name"), item.get("arguments")
+    if isinstance(name, str) and name and isinstance(arguments, str):
+        return item
+    if not isinstance(arguments, str):
+        arguments = "" if arguments is None else json.dumps(arguments)
+    return {**item, "name": _text(name) or _UNNAMED, "arguments": arguments}
+
+
+def _message(item: Item) -> Item:
+    content = item.get("content")
+    if isinstance(content, str):
+        content = [{"type": "output_text", "text": content, "annotations": []}]
+    elif not isinstance(content, list):
+        content = []
+    parts = [_without_wrong_types(part, _PART) for part in content if isinstance(part, dict)]
+    if item.get("role") == "assistant" and parts == item.get("content"):
+        return item
+    return {**item, "role": "assistant", "content": parts}
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, list) and all(map(_is_text, value))
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, list)
+
+
+def _is_objects(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(each, dict) for each in value)
+
+
+Shape = Mapping[str, Callable[[Any], bool]]
+
+_ANY: Shape = {"id": _is_text, "status": _is_text}
+_ACTION: Shape = {
+    **dict.fromkeys(("type", "query", "url", "pattern"), _is_text),
+    "queries": _is_texts,
+    "sources": lambda value: _is_objects(value) and all(_has_address(each) for each in value),
+}
+_PART: Shape = {
+    **dict.fromkeys(("type", "text", "refusal"), _is_text),
+    "annotations": lambda value: _is_objects(value) and all(_has_address(each) for each in value),
+}
+_FIELDS: Mapping[str, Shape] = {
+    "web_search_call": {**_ANY, "action": lambda value: _fits(value, _ACTION)},
+    "file_search_call": {**_ANY, "queries": _is_texts, "results": _is_list},
+    "code_interpreter_call": {**_ANY, "code": _is_text, "container_id": _is_text},
+}
+
+
+def _has_address(value: Mapping[str, Any]) -> bool:
+    return isinstance(value.get("url", ""), str | None)
+
+
+def _fits(value: object, shape: Shape) -> bool:
+    return isinstance(value, dict) and _without_wrong_types(value, shape) is value
+
+
+def _without_wrong_types(value: dict[str, Any], shape: Shape) -> dict[str, Any]:
+    """Return `value` itself if its known fields have their types, else without those that have not."""
+    wrong = {
+        name
+        for name, is_right in shape.items()
+        if value.get(name) is not None and not is_right(value[name])
+    }
+    return {key: each for key, each in value.items() if key not in wrong} if wrong else value
+
+
+def _hosted(data: str, *, done: bool) -> HostedPart | None:
+    """Return the step of the service's own tool that an item's event is about; others are not parsed."""
+    if not any(each in data for each in HOSTED_CALLS):
+        return None
+    item = next(iter(_items([read_object(data).get("item")])), {})
+    is_step = item.get("type") in HOSTED_CALLS and item.get("id")
+    return HostedPart(item, done=done) if is_step else None
+
+
+def _usage(body: Mapping[str, Any], items: Iterable[Item]) -> Usage:
+    used = [each for each in items if each["type"] in HOSTED_CALLS]
+    ran = [each["container_id"] for each in used if each.get("container_id")]
+    return Usage(
+        input_tokens=_count(body.get("input_tokens")),
+        cached_tokens=_count(_object(body.get("input_tokens_details")).get("cached_tokens")),
+        output_tokens=_count(body.get("output_tokens")),
+        reasoning_tokens=_count(_object(body.get("output_tokens_details")).get("reasoning_tokens")),
+        web_searches=sum(map(_is_web_search, used)),
+        file_searches=sum(each["type"] == "file_search_call" for each in used),
+        containers=tuple(dict.fromkeys(ran)),
+    )
+
+
+def _is_web_search(item: Item) -> bool:
+    """Opening a page that was found costs no fee."""
+    action = item.get("action") or {}
+    return item["type"] == "web_search_call" and action.get("type") in (None, "search")
+
+
+def _count(value: object) -> int:
+    """Return a number of tokens; 0 where the server says nothing that could be one."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return 0
+    return int(value) if 0 <= value <= _MOST_TOKENS else 0
+
+
+def _object(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
