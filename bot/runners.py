@@ -64,7 +64,8 @@ async def redis_and_stores(
         url = settings.redis_url
         if url is None:
             url = await stack.enter_async_context(embedded_redis(data_dir))
-        yield url, await stack.enter_async_context(open_stores(url, settings.retention))
+        stores = open_stores(url, settings.retention, concurrency=settings.engine.concurrency)
+        yield url, await stack.enter_async_context(stores)
 
 
 def beside(settings: Settings) -> Settings:

@@ -20,21 +20,22 @@ NAME = "bot:engine"
 
 
 @asynccontextmanager
-async def open_docket(url: str) -> AsyncGenerator[Docket]:
-    """The carrier of tickets on the Redis at `url`."""
+async def open_docket(url: str, *, concurrency: int = 0) -> AsyncGenerator[Docket]:
+    """The carrier of tickets on the Redis at `url`, for so many runs at once."""
+    most = max(1000, 2 * concurrency)
     async with Docket(
-        name=NAME, url=_with_connections(url), execution_ttl=timedelta(minutes=1)
+        name=NAME, url=_with_connections(url, most), execution_ttl=timedelta(minutes=1)
     ) as docket:
         _harden(docket)
         yield docket
 
 
-def _with_connections(url: str) -> str:
+def _with_connections(url: str, most: int) -> str:
     """Docket's pool stops at 100 connections, and refuses more, unless its URL says otherwise."""
     parts = urlsplit(url)
     if "max_connections" in parse_qs(parts.query):
         return url
-    query = "&".join(filter(None, (parts.query, "max_connections=1000")))
+    query = "&".join(filter(None, (parts.query, f"max_connections={most}")))
     return urlunsplit(parts._replace(query=query))
 
 

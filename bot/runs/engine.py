@@ -293,8 +293,9 @@ async def open_engine(
     url: str, mailbox: Mailbox, options: EngineOptions | None = None
 ) -> AsyncGenerator[Engine]:
     """An engine on the Redis at `url`, which must be the mailbox's."""
-    async with open_docket(url) as docket:
-        yield Engine(docket, mailbox, options or EngineOptions())
+    options = options or EngineOptions()
+    async with open_docket(url, concurrency=options.concurrency) as docket:
+        yield Engine(docket, mailbox, options)
 
 
 def _pause(attempt: int) -> float:

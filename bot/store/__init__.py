@@ -148,13 +148,15 @@ class Stores:
 
 
 @asynccontextmanager
-async def open_stores(url: str, retention: Retention | None = None) -> AsyncGenerator[Stores]:
-    """The stores behind one Redis (redis://, rediss:// or unix://).
+async def open_stores(
+    url: str, retention: Retention | None = None, *, concurrency: int = 0
+) -> AsyncGenerator[Stores]:
+    """The stores behind one Redis (redis://, rediss:// or unix://), for so many runs at once.
 
     Enter `signals.listening` as well where runs are to hear stop signals.
     """
     keep = retention or Retention()
-    async with connect(url) as redis:
+    async with connect(url, concurrency=concurrency) as redis:
         yield Stores(
             mailbox=Mailbox(redis, keep),
             leases=Leases(redis, keep),

@@ -12,8 +12,10 @@ from typing import Any, TypeVar
 from pydantic import ConfigDict, PositiveInt
 from redis import exceptions
 from redis.asyncio import BlockingConnectionPool, Redis
+from redis.asyncio.connection import AbstractConnection
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
+from typing_extensions import override
 
 from bot.core.errors import LeaseLost, StoreUnavailable
 
@@ -24,7 +26,8 @@ QUARANTINE = "bot:quarantine:v1"
 
 CONNECT_SECONDS = 5.0
 COMMAND_SECONDS = 10.0
-POOL = 64
+WAIT_SECONDS = 10.0  # for a connection that another task of this process holds
+FEWEST = 64  # connections for commands; they are opened when they are needed
 BACKOFF = (0.05, 0.2, 0.8)  # seconds before the second, third and last try
 
 _REFUSALS = ("MISCONF", "NOREPLICAS", "MASTERDOWN", "OOM", "READONLY")
@@ -87,6 +90,7 @@ class Connection:
     def __init__(self, commands: Redis, listening: Redis) -> None:
         self.listening = listening
         self._commands = commands
+        self._replied_at = float("-inf")  # on the event loop's clock
         lua = resources.files("bot.store") / "lua"
         self._scripts = {
             file.name.removesuffix(".lua"): commands.register_script(file.read_text("utf-8"))
@@ -117,12 +121,51 @@ class Connection:
         return await self._reach(lambda: self._scripts[name](keys=list(keys), args=args))
 
     async def _reach(self, attempt: Callable[[], Awaitable[T]]) -> T:
-        for pause in BACKOFF:
+        for pause in (*BACKOFF, None):
             try:
-                return await _once(attempt)
+                reply = await _once(attempt)
+            except _AllBusy as busy:
+                raise self._explained(busy) from None  # it has waited long enough
             except StoreUnavailable:
+                if pause is None:
+                    raise
                 await asyncio.sleep(pause)
-        return await _once(attempt)
+            else:
+                self._replied_at = asyncio.get_running_loop().time()
+                return reply
+        raise AssertionError("the last attempt returns or raises")
+
+    def _explained(self, busy: _AllBusy) -> StoreUnavailable:
+        """Tell a process that asks for too much at once from a Redis that answers nobody."""
+        if asyncio.get_running_loop().time() - self._replied_at > WAIT_SECONDS:
+            return StoreUnavailable("Redis cannot be reached.")
+        return StoreUnavailable(
+            f"All {busy.connections} Redis connections of this process are busy: lower "
+            "[engine] concurrency, start more workers, or add max_connections=… to REDIS_URL."
+        )
+
+
+class _AllBusy(Exception):
+    """No connection became free in time."""
+
+    def __init__(self, connections: int) -> None:
+        super().__init__(connections)
+        self.connections = connections
+
+
+class _Pool(BlockingConnectionPool):
+    """Says by its type when it has waited in vain; redis calls that a lost connection."""
+
+    @override
+    async def get_connection(
+        self, command_name: str | None = None, *keys: Any, **options: Any
+    ) -> AbstractConnection:
+        try:
+            return await super().get_connection()  # type: ignore[no-untyped-call, no-any-return]  # redis's
+        except exceptions.ConnectionError as error:
+            if isinstance(error.__cause__, TimeoutError) and not self.can_get_connection():
+                raise _AllBusy(self.max_connections) from None
+            raise
 
 
 async def _once(attempt: Callable[[], Awaitable[T]]) -> T:
@@ -152,18 +195,20 @@ async def _cancellable(reply: Awaitable[T]) -> T:
 
 
 @asynccontextmanager
-async def connect(url: str) -> AsyncGenerator[Connection]:
-    """Clients for `url` (redis://, rediss:// or unix://). Connects when first used."""
-    async with _client(url, POOL, COMMAND_SECONDS) as commands, _client(url, 4, None) as listening:
+async def connect(url: str, *, concurrency: int = 0) -> AsyncGenerator[Connection]:
+    """Clients for `url` (redis://, rediss:// or unix://), for so many runs at once. Connects when
+    first used."""
+    most = max(FEWEST, concurrency)  # a run rarely has two commands under way
+    async with _client(url, most, COMMAND_SECONDS) as commands, _client(url, 4, None) as listening:
         yield Connection(commands, listening)
 
 
 @asynccontextmanager
 async def _client(url: str, connections: int, read_seconds: float | None) -> AsyncGenerator[Redis]:
-    pool = BlockingConnectionPool.from_url(
+    pool = _Pool.from_url(
         url,
         max_connections=connections,
-        timeout=CONNECT_SECONDS,
+        timeout=WAIT_SECONDS,
         socket_connect_timeout=CONNECT_SECONDS,
         socket_timeout=read_seconds,
         retry=Retry(NoBackoff(), 0),
