@@ -84,16 +84,18 @@ async def read_canvas(
     return ToolResult(f"{head}\n{kept.content}", kept.sources, kept.handles)
 
 
-async def _can_be_made(call: Any, services: Services) -> None:
-    if call.channel:
-        await cast(Conversation, services[Conversation]).check_place(call.channel)
+async def _can_be_made(call: Any, services: Services) -> Any:
+    if not call.channel:
+        return call
+    place = await cast(Conversation, services[Conversation]).check_place(call.channel)
+    return call.model_copy(update={"channel": place})
 
 
-async def _can_be_changed(call: Any, services: Services) -> None:
+async def _can_be_changed(call: Any, services: Services) -> Any:
     canvases = cast(Canvases, services[Canvases])
-    await canvases.check_edit(
-        call.canvas, _edit(call.change, call.section, call.text), title=call.title
-    )
+    edit = _edit(call.change, call.section, call.text)
+    canvas = await canvases.check_edit(call.canvas, edit, title=call.title)
+    return call.model_copy(update={"canvas": canvas})
 
 
 @tool(

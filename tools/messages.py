@@ -33,14 +33,16 @@ _Text = Field(
 _Thread = Field(description="To answer in a thread there: ts of its first message.")
 
 
-async def _can_be_posted(call: Any, services: Services) -> None:
+async def _can_be_posted(call: Any, services: Services) -> Any:
+    """The call with its channel's id: another channel may have the name by the time of the yes."""
     conversation = cast(Conversation, services[Conversation])
-    await conversation.check_place(call.channel, thread=call.thread)
+    place = await conversation.check_place(call.channel, thread=call.thread)
+    return call.model_copy(update={"channel": place})
 
 
-async def _can_be_scheduled(call: Any, services: Services) -> None:
+async def _can_be_scheduled(call: Any, services: Services) -> Any:
     _moment(call.at)
-    await _can_be_posted(call, services)
+    return await _can_be_posted(call, services)
 
 
 async def _can_be_cancelled(call: Any, services: Services) -> None:
@@ -68,8 +70,9 @@ async def post_message(
     """Post a message in another channel or thread, when the asker wants that. People approve
     exactly this text first; what the asker is to read belongs into the answer instead."""
     url = await conversation.post(text, channel=channel, thread=thread)
-    source = Source(title=f"Message in {channel}", url=url, supports="What was posted.")
-    return ToolResult(f"posted in {channel} · link: {url}", (source,))
+    name = await conversation.channel_name(channel)
+    source = Source(title=f"Message in {name}", url=url, supports="What was posted.")
+    return ToolResult(f"posted in {name} · link: {url}", (source,))
 
 
 @tool(
@@ -97,7 +100,7 @@ async def schedule_message(
     when = _moment(at)
     number = await messages.add(text, channel=channel, thread=thread, at=when)
     when = when.astimezone(zone_of(current_request().request.time_zone))
-    return f"scheduled in {channel} for {when:%Y-%m-%d %H:%M %Z} · id: {number}"
+    return f"scheduled for {when:%Y-%m-%d %H:%M %Z} · id: {number}"
 
 
 @tool(

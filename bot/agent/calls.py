@@ -17,12 +17,12 @@ from bot.agent.events import FromSubagent, ToolEnded, ToolsAcquired, ToolStarted
 from bot.agent.hooks import Approved, HookChain, Undecided
 from bot.agent.outputs import CallOutput, mark_for
 from bot.agent.pool import Parent, Pool
-from bot.core.approvals import canonical, digest
+from bot.core.approvals import canonical, digest, exact_arguments
 from bot.core.chain import Item
 from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
 from bot.core.failpoints import failpoint
-from bot.core.redaction import redacted, redacted_all
+from bot.core.redaction import redacted
 from bot.core.unseen import without_unseen
 from bot.toolkit.artifacts import Artifacts
 from bot.toolkit.catalogue import ACQUIRE, Catalogue
@@ -86,6 +86,11 @@ class Calls:
             output = await acquired(
                 call, self.toolbox.catalogue, self.toolbox.services, self.context
             )
+            for name in output.acquired:
+                if (
+                    acquired_tool := self.toolbox.catalogue.get(name)
+                ) and acquired_tool.is_of_server:
+                    self.hooks.on_exposure(acquired_tool)
             if output.acquired:
                 happenings.put_nowait(ToolsAcquired(output.acquired))
             return output
@@ -93,42 +98,57 @@ class Calls:
             tool, arguments = self._checked(call)
         except _Refused as refused:
             return CallOutput(call["call_id"], call["name"], str(refused), ok=False)
+        self.hooks.on_exposure(tool)
+        title = redacted(tool.title(arguments))
         key = f"{self.context.idempotency_key}:{call['call_id']}"
         with bound_request(replace(self.context, idempotency_key=key)) as context:
-            permission = await self._permission(tool, arguments)
+            permission: str | Approved | Undecided
+            try:
+                arguments = await self._checked_by_tool(tool, arguments)
+                permission = await self._permission(tool, arguments)
+            except _Refused as refused:
+                permission = str(refused)
             if isinstance(permission, Undecided):
                 return None
             veto, by = (permission, "") if isinstance(permission, str) else (None, permission.by)
             with bound_request(replace(context, approved_by=by)):
-                return await self._shown(call, tool, arguments, veto, happenings)
+                return await self._shown(call, tool, arguments, title, veto, happenings)
 
     async def _permission(self, tool: Tool, arguments: BaseModel) -> str | Approved | Undecided:
         """Whether the call may be made, or why not. Whatever is sensitive needs a clear yes."""
         if self._is_rehearsed(tool):
             return Approved()
-        if vain := await self._vain(tool, arguments):
-            return vain
         permission = await self.hooks.before_tool(tool, arguments)
         if permission is None and tool.sensitive:
             return f"Not done: {tool.name} needs a person's approval, which cannot be given here."
         return Approved() if permission is None else permission
 
-    async def _vain(self, tool: Tool, arguments: BaseModel) -> str:
-        """Why the call could not succeed, so that nobody is asked about it; "" where nothing is known
-        against it."""
+    async def _checked_by_tool(self, tool: Tool, arguments: BaseModel) -> BaseModel:
+        """The arguments to make the call with. Raises _Refused where it could not succeed, so that
+        nobody is asked about it."""
+        if self._is_rehearsed(tool):
+            return arguments
         try:
-            await tool.checked(arguments, self.toolbox.services)
+            return await tool.checked(arguments, self.toolbox.services)
         except ToolError as error:
-            return _plain(f"Not done: {error}")
-        except Exception:  # ours to mend; what the call itself meets is told then
+            raise _Refused(_plain(f"Not done: {error}")) from None
+        except Exception:  # ours to fix; what the call itself meets is told then
             log.exception("a call was not checked", extra={"tool": tool.name})
-        return ""
+            if tool.mutates:  # nothing unchecked is approved: names may not be bound to ids
+                raise _Refused(f"Not done: {tool.name} could not be checked now.") from None
+            return arguments
 
     async def _shown(
-        self, call: Item, tool: Tool, arguments: BaseModel, veto: str | None, happenings: Happenings
+        self,
+        call: Item,
+        tool: Tool,
+        arguments: BaseModel,
+        title: str,
+        veto: str | None,
+        happenings: Happenings,
     ) -> CallOutput:
         """The call between its two events."""
-        call_id, title = call["call_id"], redacted(tool.title(arguments))
+        call_id = call["call_id"]
         exactly = digest(tool.name, canonical(arguments))
         happenings.put_nowait(ToolStarted(call_id, tool.name, title, exactly))
         began = time.monotonic()
@@ -189,8 +209,8 @@ class Calls:
         if name not in self.offered:
             raise _Refused(f"{name} was not acquired. Call {ACQUIRE} with its name first.")
         values = _arguments(call, tool.arguments)
-        if tool.mutates:  # what people see of it before they say yes is what is done
-            values = redacted_all(values)
+        if tool.is_outward:  # what people see of it before they say yes is what is sent
+            values = exact_arguments(values)
         try:
             given = tool.arguments.model_validate(values)
         except ValidationError as error:

@@ -96,6 +96,10 @@ class Hooks:
         returns go out with the next request. Cancelled with the run."""
         return ()
 
+    def on_exposure(self, tool: Tool) -> None:
+        """The model is about to read words that depend on the tool: its schema, or what becomes of a
+        call, be it only an error. Runs before anything is asked of the tool; must not raise."""
+
     async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
         """Whether the call may be made. Runs in the call's own task, before anything is kept or
         shown of it; `current_request().idempotency_key` names the call, also when it is asked for
@@ -143,6 +147,10 @@ class HookChain:
     async def after_response(self, state: LoopState, response: ModelResponse) -> tuple[Item, ...]:
         notes = [await hook.after_response(state, response) for hook in self.hooks]
         return tuple(item for each in notes for item in each)
+
+    def on_exposure(self, tool: Tool) -> None:
+        for hook in self.hooks:
+            hook.on_exposure(tool)
 
     async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
         """The first veto; else whether somebody must decide, or has."""

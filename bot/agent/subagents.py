@@ -211,6 +211,10 @@ class _Inherited(Hooks):
         return await self._hook.on_turn_start(state)
 
     @override
+    def on_exposure(self, tool: Tool) -> None:
+        self._hook.on_exposure(tool)
+
+    @override
     async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
         permission = await self._hook.before_tool(tool, arguments)
         return _UNASKED if isinstance(permission, Undecided) else permission

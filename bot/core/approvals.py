@@ -7,8 +7,12 @@ import json
 import time
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from bot.core.redaction import redacted
+from bot.core.unseen import exact
 
 MENTIONED = "people mentioned"
 """Stands beside the arguments that are the same wherever an approval for the thread counts."""
@@ -116,6 +120,28 @@ class Asked:
         if self.decision is None or not self.decision.allows:
             return self.decision is not None
         return self.made not in (None, Made.BEGUN)
+
+
+def exact_arguments(given: Any) -> Any:
+    """Return the JSON value `given` in the one form in which arguments are shown, hashed and sent:
+    texts and keys as `exact` has them, secrets redacted, keys in order. Two calls that look alike
+    are the same call."""
+    match given:
+        case str():
+            return redacted(exact(given))
+        case list():
+            return [exact_arguments(each) for each in given]
+        case dict():
+            exactly = {exact(key): exact_arguments(value) for key, value in given.items()}
+            return dict(sorted(exactly.items()))
+        case _:
+            return given
+
+
+def holds_secret(arguments: str) -> bool:
+    """Whether canonical `arguments` hold what must not be shown to those who approve them: what
+    looks like a secret only beside the name of its argument."""
+    return redacted(arguments) != arguments
 
 
 def canonical(arguments: BaseModel) -> str:

@@ -1,28 +1,82 @@
-"""Text that people do not see and a model reads: taken out wherever somebody else's words come in, and
-made visible on a terminal."""
+"""Invisible text: characters that people do not see and a model, a server or a page reads.
+
+They are one class: everything that Unicode calls default-ignorable, controls of the direction of
+writing, and other characters that draw nothing. They stay only where they change what is drawn:
+inside a well-formed emoji, and between letters of the scripts that need them.
+"""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 
-# Embeddings, overrides and isolates (U+202A–202E, U+2066–2069) reorder what is shown; U+200B,
-# U+2060–2064, U+FEFF and the tag characters (U+E0000–E007F) hide text from people. Joiners, and
-# the left-to-right and right-to-left marks, belong to ordinary Arabic, Hebrew, Indic and emoji.
-_INVISIBLE = re.compile(
-    "[\u202a-\u202e\u2066-\u2069\u200b\u2060-\u2064\ufeff\u00ad\u180e\U000e0000-\U000e007f]"
+import regex
+
+_UNSEEN = regex.compile(
+    r"[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\p{Noncharacter_Code_Point}\ufff9-\ufffb]"
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-# Tag characters spell the flags of England, Scotland and Wales; there they follow U+1F3F4.
-_TAG_FLAG = re.compile("\U0001f3f4[\U000e0020-\U000e007e]{2,6}\U000e007f")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_LINE_ENDS = re.compile("\r\n?|[\u2028\u2029\x85]")
+_ODD_SPACES = regex.compile(r"[\p{Zs}\u2800--\ ]", flags=regex.V1)  # a Braille blank draws nothing
+_TRAILING_SPACES = re.compile(r"[ \t]+$", re.MULTILINE)
+# No script stacks more marks (UAX #15, Stream-Safe Text); normalising them takes quadratic time.
+_MARKS = regex.compile(r"(?<=\p{M}{30})\p{M}+")
+
+# Emoji sequences of Unicode 17 (emoji-sequences.txt, emoji-zwj-sequences.txt). A joiner between two
+# emoji that do not join draws nothing, so the pairs are spelt out.
+_TONE = r"\p{Emoji_Modifier}?+"
+_ADULT = rf"[👨👩🧑]{_TONE}"
+_OBJECT = "[🌾🍳🍼🎄🎓🎤🎨🏫🏭💻💼🔧🔬🚀🚒🦯🦰🦱🦲🦳🦼🦽🩰]"
+_EMOJI = (
+    r"[0-9#*]\ufe0f\u20e3",
+    r"🏴\U000e0067\U000e0062(?:\U000e0065\U000e006e\U000e0067|\U000e0073\U000e0063\U000e0074"
+    r"|\U000e0077\U000e006c\U000e0073)\U000e007f",  # England, Scotland, Wales
+    rf"{_ADULT}\u200d(?:❤\ufe0f\u200d(?:💋\u200d)?{_ADULT}|🤝\u200d{_ADULT}"
+    rf"|(?:{_OBJECT}|[⚕⚖✈]\ufe0f)(?:\u200d➡\ufe0f)?|👯\u200d{_ADULT}|🤼\u200d{_ADULT})",
+    r"[👨👩](?:\u200d[👨👩])?(?:\u200d[👧👦]){1,2}",
+    r"🧑(?:\u200d🧑)?(?:\u200d🧒){1,2}",
+    rf"(?:[\p{{Emoji_Modifier_Base}}👯🤼🧞🧟]{_TONE}|[🕵🏌🏋⛹]\ufe0f)\u200d[♀♂]\ufe0f(?:\u200d➡\ufe0f)?",
+    rf"[🚶🏃🧎]{_TONE}\u200d➡\ufe0f|🫱{_TONE}\u200d🫲{_TONE}",
+    r"🏳\ufe0f\u200d(?:🌈|⚧\ufe0f)|🏴\u200d☠\ufe0f|❤\ufe0f\u200d[🔥🩹]|👁\ufe0f\u200d🗨\ufe0f",
+    r"🐕\u200d🦺|🐈\u200d⬛|🐦\u200d[⬛🔥]|🐻\u200d❄\ufe0f|🍋\u200d🟩|🍄\u200d🟫|⛓\ufe0f\u200d💥",
+    r"😮\u200d💨|😵\u200d💫|😶\u200d🌫\ufe0f|🙂\u200d[↔↕]\ufe0f",
+    r"[\p{Extended_Pictographic}--\p{Emoji_Presentation}]\ufe0f",  # drawn in colour only with it
+)
+# A joiner counts after a virama, and where it changes how letters join (RFC 5892, appendix A).
+_JOINED = (
+    r"(?<=\p{ccc=9})[\u200c\u200d](?=\p{L})",
+    r"(?<=\p{InSC=Consonant})\u200d(?=\p{ccc=9}\p{L})",
+    r"(?<=[\p{jt=D}\p{jt=L}]\p{jt=T}{0,8})\u200c(?=\p{jt=T}{0,8}[\p{jt=D}\p{jt=R}])",
+    r"(?<=\p{jt=D}\p{jt=T}{0,8})\u200d(?!\p{jt=T}{0,8}[\p{jt=D}\p{jt=R}])(?=\P{L})",
+    r"(?<=\p{Mongolian})[\u180b-\u180f](?=\p{Mongolian}|\b)",
+)
+_SEEN_OR_NOT = regex.compile(
+    rf"(?P<seen>{'|'.join((*_EMOJI, *_JOINED))})|{_UNSEEN.pattern}", flags=regex.V1
+)
 
 
 def without_unseen(text: str) -> str:
-    """`text` without characters that hide text, or change the order in which it is shown."""
-    if text.isascii():
+    """Return `text` without characters that draw nothing, or change the order of what is drawn."""
+    if text.isascii() or not _UNSEEN.search(text):
         return text
-    flags = _TAG_FLAG.findall(text)
-    pieces = [_INVISIBLE.sub("", piece) for piece in _TAG_FLAG.split(text)]
-    return pieces[0] + "".join(flag + piece for flag, piece in zip(flags, pieces[1:], strict=True))
+    return _SEEN_OR_NOT.sub(lambda found: found["seen"] or "", text)
+
+
+def readable(text: str) -> str:
+    """Return `text` in NFC, with plain line ends, and without what people cannot see or nothing can
+    encode. Spaces stay as they are."""
+    if text.isascii() and not _CONTROL.search(text):
+        return text
+    text = _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
+    text = _CONTROL.sub("", _LINE_ENDS.sub("\n", text))
+    return unicodedata.normalize("NFC", _MARKS.sub("", without_unseen(text)))
+
+
+def exact(text: str) -> str:
+    """Return the one form of all texts that look like `text`: `readable`, each space a plain one,
+    none at the end of a line."""
+    return _TRAILING_SPACES.sub("", _ODD_SPACES.sub(" ", readable(text)))
 
 
 def for_terminal(text: str) -> str:

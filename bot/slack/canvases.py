@@ -9,6 +9,7 @@ from typing import Any
 from bot.core.context import current_request
 from bot.core.errors import ToolError
 from bot.core.failpoints import failpoint
+from bot.core.unseen import exact
 from bot.slack.composed import document
 from bot.slack.files import CANVAS, places_of
 from bot.slack.reachable import ReachableChannels, as_named
@@ -56,9 +57,10 @@ class SlackCanvases:
         failpoint("elsewhere-posted")
         return self._canvas(str(made["canvas_id"]), name)
 
-    async def check_edit(self, canvas: str, edit: CanvasEdit, *, title: str) -> None:
+    async def check_edit(self, canvas: str, edit: CanvasEdit, *, title: str) -> str:
         async with for_the_model():
-            await self._titled(canvas, edit, title)
+            found, _ = await self._titled(canvas, edit, title)
+        return found.id
 
     async def edit(self, canvas: str, edit: CanvasEdit, *, title: str) -> Canvas:
         async with for_the_model(), only_once():
@@ -73,7 +75,7 @@ class SlackCanvases:
     ) -> tuple[Canvas, dict[str, Any]]:
         """The canvas, if it has that title, and the change of it."""
         found = await self._find(canvas)
-        if found.title != one_line(title):
+        if exact(found.title) != exact(one_line(title)):
             raise ToolError(f"Its title is “{found.title}” by now. Read it before you edit it.")
         return found, await self._change(found, edit)
 
@@ -137,7 +139,7 @@ class SlackCanvases:
         """The id of the one section that is `block`. Slack finds sections by words that they hold
         and does not say what else stands there, so the text has to be a whole block of it."""
         blocks = blocks_of(await self._text(canvas))
-        found = [each for each in blocks if await self._named_people(each) == block]
+        found = [each for each in blocks if exact(await self._named_people(each)) == exact(block)]
         words = _words(found[0]) if len(found) == 1 else ""
         if not words:
             raise ToolError(

@@ -112,14 +112,21 @@ class SlackConversation:
         link = shared["files"][0].get("permalink")
         return str(link) if link else None
 
-    async def check_place(self, channel: str, *, thread: str | None = None) -> None:
-        """A channel where the person who asked could post, too; and a thread that is there."""
+    async def check_place(self, channel: str, *, thread: str | None = None) -> str:
+        """Return the id of a channel where the person who asked could post, too, and of whose
+        threads one is that `thread`."""
         async with for_the_model():
             place = await self._channels.writable(channel)
             if thread:
                 await self._clients.reads.conversations_replies(
                     channel=place.id, ts=thread, limit=1
                 )
+        return place.id
+
+    async def channel_name(self, channel: str) -> str:
+        """Return what the channel is called, in a sentence."""
+        async with for_the_model():
+            return await self._channels.slack.access.place(channel)
 
     def mentioned_in(self, text: str) -> tuple[Mention, ...]:
         """Whom, and which channels, a message with that text mentions."""

@@ -12,6 +12,7 @@ from bot.core.context import current_request
 from bot.core.errors import NotPermitted, StoreError, ToolError
 from bot.core.failpoints import failpoint
 from bot.core.scheduled_message import ScheduledMessage
+from bot.core.unseen import exact
 from bot.slack import composed
 from bot.slack.client import is_ambiguous
 from bot.slack.reachable import ReachableChannels
@@ -81,7 +82,7 @@ class SlackScheduledMessages:
     async def _told(self, message_id: str, text: str) -> tuple[ScheduledMessage, Waiting]:
         """The one that begins so."""
         found = await self._named(message_id)
-        _check_is(await self._text(found[1]), text.strip())
+        _check_is(exact(await self._text(found[1])), exact(text.strip()))
         return found
 
     async def _named(self, message_id: str) -> tuple[ScheduledMessage, Waiting]:

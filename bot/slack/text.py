@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Awaitable, Callable, Mapping
 
-import regex
-
 from bot.core.mentions import Mention
-from bot.core.unseen import without_unseen
+from bot.core.unseen import readable
 
 MAX_QUESTION = 40_000
 """Characters of one question that reach the model: the most Slack keeps of a message."""
@@ -20,14 +17,6 @@ _MOST_NAMES = 30
 NameOf = Callable[[str], Awaitable[str]]
 """What to call a user or a channel, by its id."""
 
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
-# Looked at from its first joiner on and never given back: a long run of them takes no long time.
-_STRAY_JOINER = re.compile(r"(?<![^\s])[\u200c\u200d]++|(?<![\u200c\u200d])[\u200c\u200d]++(?!\S)")
-# No writing stacks more marks (UAX #15, Stream-Safe Text); normalising them takes quadratic time.
-_MARKS = regex.compile(r"(?<=\p{M}{30})\p{M}+")
-_LINE_ENDS = re.compile("\r\n?|[\u2028\u2029\x85]")
-
 _ENTITY = re.compile(r"<([^<>\n]{1,4000})>")
 _MENTION = re.compile(r"<(?:@([UW][A-Z0-9]+)|#([CG][A-Z0-9]+)(?:\|[^<>\n]*)?)>")
 
@@ -35,12 +24,7 @@ _MENTION = re.compile(r"<(?:@([UW][A-Z0-9]+)|#([CG][A-Z0-9]+)(?:\|[^<>\n]*)?)>")
 def clean(text: str) -> str:
     """`text` in NFC without characters that people cannot see, that change the order of what is
     shown, or that cannot be encoded."""
-    text = _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
-    text = _LINE_ENDS.sub("\n", text)
-    text = _CONTROL.sub("", text)
-    text = without_unseen(text)
-    text = _MARKS.sub("", _STRAY_JOINER.sub("", text))
-    return unicodedata.normalize("NFC", text).strip()
+    return readable(text).strip()
 
 
 def one_line(text: str, limit: int = 200) -> str:

@@ -40,8 +40,8 @@ class Canvases(Protocol):
         """A new canvas in a tab of a channel; None: of this channel. A direct message has one, its
         own."""
 
-    async def check_edit(self, canvas: str, edit: CanvasEdit, *, title: str) -> None:
-        """Whether `edit` could be made now."""
+    async def check_edit(self, canvas: str, edit: CanvasEdit, *, title: str) -> str:
+        """Return the id of the canvas, in which `edit` could be made now."""
 
     async def edit(self, canvas: str, edit: CanvasEdit, *, title: str) -> Canvas:
         """Change a canvas once, unless it has another title by now."""

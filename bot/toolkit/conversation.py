@@ -60,8 +60,12 @@ class Conversation(Protocol):
     async def share(self, data: bytes, *, name: str, comment: str = "") -> str | None:
         """Post a file to the current thread; returns a link to it, if it has one."""
 
-    async def check_place(self, channel: str, *, thread: str | None = None) -> None:
-        """Whether the person and the bot may write in a channel (name or id), or in a thread there."""
+    async def check_place(self, channel: str, *, thread: str | None = None) -> str:
+        """Return the id of a channel (name or id) in which the person and the bot may write, and in a
+        thread there."""
+
+    async def channel_name(self, channel: str) -> str:
+        """Return what people call the channel with that id: "#general"."""
 
     def mentioned_in(self, text: str) -> tuple[Mention, ...]:
         """Whom, and which channels, `post` would mention with that text."""
@@ -90,9 +94,13 @@ class OutsideSlack:
         """There is nothing to react to."""
         raise ToolError(self.refusal)
 
-    async def check_place(self, channel: str, *, thread: str | None = None) -> None:  # noqa: ARG002 - the protocol's
+    async def check_place(self, channel: str, *, thread: str | None = None) -> str:  # noqa: ARG002 - the protocol's
         """There is nowhere to write."""
         raise ToolError(self.refusal)
+
+    async def channel_name(self, channel: str) -> str:
+        """There is no other name than the one given."""
+        return channel
 
     def mentioned_in(self, text: str) -> tuple[Mention, ...]:  # noqa: ARG002 - the protocol's
         """There is nobody to mention."""

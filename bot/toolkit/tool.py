@@ -41,8 +41,9 @@ Services = Mapping[type, object]
 class Check(Protocol):
     """Looks at a call, its validated arguments, before it is made. It changes nothing."""
 
-    async def __call__(self, call: Any, services: Services) -> None:
-        """Raises ToolError for one that cannot succeed."""
+    async def __call__(self, call: Any, services: Services) -> Any:
+        """Return None, or the arguments with names resolved to ids: people approve these, and the
+        call is made with them. Raises ToolError for a call that cannot succeed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,14 +138,28 @@ class Tool:
         result = await called(self.function, given, name=self.name, seconds=self.timeout)
         return self._as_result(result)
 
-    async def checked(self, arguments: BaseModel, services: Services) -> None:
-        """Look whether the call could succeed, for up to `timeout` seconds.
+    @property
+    def is_of_server(self) -> bool:
+        """Whether an MCP server has it. The group is then the server's name, which may be that of a
+        group of ours."""
+        return "__" in self.name
+
+    @property
+    def is_outward(self) -> bool:
+        """Whether its arguments leave the bot: for a change, the web, or an MCP server."""
+        return self.mutates or self.group == "web" or self.is_of_server
+
+    async def checked(self, arguments: BaseModel, services: Services) -> BaseModel:
+        """Look whether the call could succeed, for up to `timeout` seconds. Return the arguments to
+        make it with.
 
         Raises ToolError when it could not, TimeoutError, ToolCrashed, and whatever `check` raises.
         """
-        if self.check is not None:
-            given = {"call": arguments, "services": services}
-            await called(self.check, given, name=self.name, seconds=self.timeout)
+        if self.check is None:
+            return arguments
+        given = {"call": arguments, "services": services}
+        bound = await called(self.check, given, name=self.name, seconds=self.timeout)
+        return bound if isinstance(bound, BaseModel) else arguments
 
     def _as_result(self, result: Any) -> ToolResult:
         if isinstance(result, ToolResult):

@@ -71,8 +71,11 @@ class MemoryConversation:
     async def react(self, url: str, emoji: str) -> None:
         self.posted.append((url, None, emoji, None))
 
-    async def check_place(self, channel: str, *, thread: str | None = None) -> None:
-        """Everywhere."""
+    async def check_place(self, channel: str, *, thread: str | None = None) -> str:
+        return channel
+
+    async def channel_name(self, channel: str) -> str:
+        return channel
 
     def mentioned_in(self, text: str) -> tuple[Mention, ...]:
         return ()

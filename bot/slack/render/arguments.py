@@ -18,7 +18,7 @@ from bot.slack.render.times import local_time_element
 from bot.slack.text import clean
 
 _CANVAS = re.compile(r"F[A-Z0-9]{6,}")
-CHANNEL = re.compile(r"(?<![/=])#?\b(C[A-Z0-9]{8,})\b")  # not in an address
+CHANNEL = re.compile(r"(?<![/=])#?\b([CG][A-Z0-9]{8,})\b")  # not in an address
 _NAME = re.compile(r"[\w.$@:/ -]{1,60}")  # of an argument, that says nothing else
 _AS_IT_STANDS = re.compile(r"[\w #.,;!?'’()-]+")  # in a title too; there is nothing hidden in it
 _ONE_LINE = 60  # characters of a value that stands beside its name

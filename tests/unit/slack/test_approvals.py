@@ -85,7 +85,9 @@ async def test_who_asked_approves_and_exactly_that_is_posted(redis_url: str) -> 
         thread = await bot.ask(ADA, SALES, "Post it!")
         asked = await card(bot, thread)
         [(_, text)] = (b["elements"] for b in asked["blocks"] if b["type"] == "rich_text")
-        assert "*Post in general*" in asked["blocks"][0]["text"]["text"]  # and not once more below
+        assert (
+            "*Post in <#C0GENERAL1>*" in asked["blocks"][0]["text"]["text"]
+        )  # and not once more below
         assert text == {
             "type": "rich_text_preformatted",
             "elements": [{"type": "text", "text": HOSTILE}],

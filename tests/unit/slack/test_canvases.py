@@ -222,7 +222,8 @@ async def test_who_asked_approves_and_exactly_that_is_written(redis_url: str) ->
             assert "Replace a part of the canvas “Plan”" in str(asked["blocks"])
             for name, value in change.items():  # the title stands in the headline
                 shown = f"'text': '{value}'" in str(asked["blocks"])
-                assert shown or name in ("title", "change")
+                assert shown or name in ("title", "change", "canvas")
+            assert f"/{canvas}'" in str(asked["blocks"])  # a link, by its id
             await bot.ws.click(ADA, SALES, asked["ts"], action)
             await shows(bot, thread, said)
             await bot.answered(SALES, thread)
