@@ -35,6 +35,7 @@ FAILPOINTS = MappingProxyType(
         "message-updating": (14, 16),
         "message-updated": (15, 16),
         "message-left": (14,),
+        "message-replaced": (14, 16),
         "part-saved": (15, 16),
         "whisper-posting": (14,),
         "whisper-posted": (16,),

@@ -48,6 +48,16 @@ and chat.update)."""
 
 _SLOW_DOWN = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
 
+_MAY_PASS = (
+    _SLOW_DOWN
+    | WRONG_TOKEN
+    | {
+        *("internal_error", "fatal_error", "service_unavailable", "request_timeout"),
+        *("external_channel_migrating", "team_added_to_org", "messaging_processing_failed"),
+    }
+)
+"""Refusals that say nothing about the call itself: made again later, it may succeed."""
+
 
 Token = Callable[[], Awaitable[str]]
 """The bot's token as it is now; where Slack rotates tokens it changes. Raises SlackApiError, as a
@@ -244,6 +254,12 @@ def server_time(response: AsyncSlackResponse) -> float:
         return parsedate_to_datetime(said).timestamp()
     except ValueError:
         return time.time()
+
+
+def is_definitive(error: Exception) -> bool:
+    """Return whether Slack refused a call for good: it did nothing, and would refuse it again."""
+    code = error_code(error) if isinstance(error, SlackApiError) else ""
+    return bool(code) and code not in _MAY_PASS and not is_ambiguous(error)
 
 
 def is_ambiguous(error: Exception) -> bool:

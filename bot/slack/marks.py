@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from bot.slack.render.buttons import STOP
+
 EVENT_TYPE = "run"
 _STREAM = "run_stream:"
 
@@ -39,6 +41,14 @@ def part_number(message: Mapping[str, Any], run_id: str) -> int | None:
 def is_of_run(message: Mapping[str, Any], run_id: str) -> bool:
     """True for any message of the run but its cards."""
     return part_number(message, run_id) is not None
+
+
+def is_under_way(message: Mapping[str, Any]) -> bool:
+    """Return whether the message shows a run that has not ended: only those have a Stop button."""
+    elements = (
+        each for block in message.get("blocks") or () for each in block.get("elements") or ()
+    )
+    return any(each.get("action_id") == STOP for each in elements)
 
 
 def _streams(message: Mapping[str, Any], run_id: str) -> bool:

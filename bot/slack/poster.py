@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from slack_sdk.errors import SlackApiError
@@ -17,7 +17,8 @@ from bot.core.failpoints import failpoint
 from bot.core.request import Request
 from bot.runs.surface import Fenced
 from bot.slack import marks
-from bot.slack.client import Clients, Identity, error_code, is_ambiguous
+from bot.slack.client import TRANSPORT_ERRORS, Clients, Identity, error_code, is_ambiguous
+from bot.slack.files import upload as upload_bytes
 from bot.slack.render.parts import Part, Upload
 from bot.slack.streams import Stream, Streams, end_stream
 
@@ -47,24 +48,34 @@ class Poster:
 
     async def begin(self, part: Part) -> tuple[str, Stream | None]:
         """The run's first message, streamed where Slack streams, else saying `part`; its ts."""
-        if found := await self._find(0):
+        if found := await self.first():
             return found, self.adopted(found)
         try:
             stream = await self._streams.begin(self._request, self._post)
         except Exception as error:
-            found = await self._find(0) if is_ambiguous(error) else None
+            found = await self.first() if is_ambiguous(error) else None
             if found is None:
                 raise
             return found, self.adopted(found)
-        return (stream.ts, stream) if stream else (await self.post(0, part), None)
+        return (stream.ts, stream) if stream else (await self._put(0, part, self.first), None)
 
     def adopted(self, ts: str) -> Stream:
         """The run's message of which nobody knows what it shows, nor whether it still streams."""
         return Stream(self._request, self._post, ts, clients=self._clients)
 
+    async def first(self) -> str | None:
+        """Return the ts of the run's first message, whatever it says; None when there is none."""
+        return await self._find(0)
+
     async def post(self, number: int, part: Part) -> str:
-        """Post message `number` of the run, unless it is there; returns its ts."""
-        found = await self._find(number)
+        """Post message `number` of the run's end, unless it is there; returns its ts.
+
+        A message that still shows the run under way is not that: Slack may refuse to change it.
+        """
+        return await self._put(number, part, lambda: self._find(number, ended=True))
+
+    async def _put(self, number: int, part: Part, find: Callable[[], Awaitable[str | None]]) -> str:
+        found = await find()
         if found:
             return found
         await self._post.may_write()
@@ -80,7 +91,7 @@ class Poster:
         except Exception as error:
             if not is_ambiguous(error):
                 raise
-            found = await self._find(number)
+            found = await find()
             if found is None:
                 raise
             return found
@@ -145,14 +156,22 @@ class Poster:
                 raise
         self._taken_back.add(ts)
 
+    async def retire(self, ts: str) -> None:
+        """Delete a message that another took the place of. Where Slack refuses that it stays."""
+        await self._post.may_write()
+        try:
+            await self.take_back(ts)
+        except (SlackApiError, *TRANSPORT_ERRORS) as error:
+            reason = error_code(error) if isinstance(error, SlackApiError) else type(error).__name__
+            log.warning("Message %s of run %s stays: %s", ts, self._post.run_id, reason)
+
     async def remove_all_of(self, run_ids: Sequence[str], files: frozenset[str]) -> None:
         """Delete what other runs have in the thread, `files` as well: the question that they
         answered was edited."""
         for message in await self._own_messages():
             shared = files.intersection(file["id"] for file in message.get("files") or ())
             if shared or any(marks.is_of_run(message, run_id) for run_id in run_ids):
-                await self._post.may_write()
-                await self.take_back(str(message["ts"]))
+                await self.retire(str(message["ts"]))
                 for file in shared:  # the workspace would keep it where nobody looks
                     await self._delete_file(file)
 
@@ -161,7 +180,7 @@ class Poster:
             await self._clients.updates.files_delete(file=file)
         except SlackApiError as error:
             if error_code(error) not in ("file_deleted", "file_not_found"):
-                raise
+                log.warning("File %s of an old answer stays: %s", file, error_code(error))
 
     async def whisper(self, part: Part) -> None:
         """Show `part` to the person who asked, and to nobody else. Nothing of it can be found
@@ -182,19 +201,17 @@ class Poster:
         private = self._request.private
         if not private and (found := await self._file(upload.name, since)):
             return found
-        await self._post.may_write()
         channel = await self._direct_channel() if private else self._request.channel
+        file = await upload_bytes(self._clients, data, name=upload.name, alt=upload.alt or None)
+        await self._post.may_write()
         failpoint("file-sharing")
-        shared = await self._clients.writes.files_upload_v2(
-            channel=channel,
+        await self._clients.writes.files_completeUploadExternal(
+            files=[{"id": file, "title": upload.name}],
+            channel_id=channel,
             thread_ts=None if private else self._request.thread,
-            content=data,
-            filename=upload.name,
-            title=upload.name,
-            alt_txt=upload.alt or None,
         )
         failpoint("file-shared")
-        return str(shared["file"]["id"])
+        return file
 
     async def tell_directly(self, sentence: str) -> None:
         """Write to the person who asked, because their thread cannot be written to."""
@@ -219,9 +236,10 @@ class Poster:
             return None
         return self._request.thread if len(page["messages"]) > 1 else None
 
-    async def _find(self, number: int) -> str | None:
+    async def _find(self, number: int, *, ended: bool = False) -> str | None:
         for message in await self._own_messages():
-            if marks.part_number(message, self._post.run_id) == number:
+            is_it = marks.part_number(message, self._post.run_id) == number
+            if is_it and not (ended and marks.is_under_way(message)):
                 return str(message["ts"])
         return None
 

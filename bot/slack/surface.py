@@ -8,17 +8,18 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
+import aiohttp
 from slack_sdk.errors import SlackApiError
 
 from bot.agent.events import Event, ToolEnded, ToolStarted
 from bot.core.approvals import Approval, Asked
-from bot.core.errors import BotError
+from bot.core.errors import BotError, LeaseLost, StoreUnavailable
 from bot.core.failpoints import failpoint
 from bot.core.outcome import Outcome, Silence
 from bot.core.request import Request
 from bot.runs.surface import RunPost
 from bot.slack.cards import Cards
-from bot.slack.client import NO_PLACE, TRANSPORT_ERRORS, error_code
+from bot.slack.client import NO_PLACE, TRANSPORT_ERRORS, error_code, is_definitive
 from bot.slack.leaving import leave
 from bot.slack.live import LiveMessage
 from bot.slack.names import with_names
@@ -38,21 +39,10 @@ log = logging.getLogger(__name__)
 ReadArtifact = Callable[[Request, str], Awaitable[bytes]]
 """The content of an artifact of the request's thread, by its handle. Raises BotError if gone."""
 
-_GONE = NO_PLACE | {
-    *("message_not_found", "cant_update_message", "edit_window_closed", "user_not_in_channel")
-}
 _INVALID = frozenset({"invalid_blocks", "invalid_blocks_format", "invalid_arguments"})
 _TOO_LONG = frozenset({"msg_too_long", "msg_blocks_too_long"})
-_NO_FILES = frozenset(
-    {
-        *("file_uploads_disabled", "file_uploads_except_images_disabled", "blocked_file_type"),
-        *("file_type_not_allowed", "file_upload_size_restricted", "storage_limit_reached"),
-        *("posting_to_channel_denied", "user_is_external_guest", "missing_scope"),
-        "slack_connect_file_upload_sharing_blocked",
-    }
-)
-"""What Slack says of files that it will not take (errors of files.getUploadURLExternal and
-files.completeUploadExternal)."""
+_ATTACH_PAUSES = (1.0, 3.0)
+"""Seconds between attempts to attach a file. What fails after the last one is said to be missing."""
 
 
 class SlackSurface:
@@ -130,9 +120,11 @@ class SlackSurface:
         try:
             await self._put_up(rendered)
         except SlackApiError as error:
-            if error_code(error) not in _GONE:
+            if not is_definitive(error) or error_code(error) == "missing_scope":
                 raise
             await self._give_up(error_code(error), rendered)
+        else:
+            await self._add_files(rendered)
         await self._ticks.put(outcome)
         await self._status.end(self._request.channel, self._request.thread)
 
@@ -165,6 +157,10 @@ class SlackSurface:
                 await self._place_or_fall_back(number, part, rendered)
                 await self._post.save_part(number + 1)
                 failpoint("part-saved")
+
+    async def _add_files(self, rendered: Rendered) -> None:
+        """Attach what belongs to the answer, whose words are up: no refusal ends a run from here on."""
+        up = await self._post.posted_parts()
         if self._request.replaces:  # before a file of the same name may be taken for this one's
             await self._remove_replaced()
         for number, upload in enumerate(rendered.uploads, len(rendered.parts)):
@@ -173,9 +169,12 @@ class SlackSurface:
                 await self._post.save_part(number + 1, file)
 
     async def _remove_replaced(self) -> None:
-        """What else is up of the answers that this one replaces."""
+        """Delete what else is up of the answers that this one replaces."""
         replaced = self._request.replaces
-        await self._poster.remove_all_of(replaced, await self._post.files_of(replaced))
+        try:
+            await self._poster.remove_all_of(replaced, await self._post.files_of(replaced))
+        except (SlackApiError, *TRANSPORT_ERRORS) as error:
+            log.warning("Run %s leaves parts of an old answer: %s", self._post.run_id, error)
 
     async def _place_or_fall_back(self, number: int, part: Part, rendered: Rendered) -> None:
         """A message that Slack refuses for its form is posted as plain text, all of it in a file
@@ -184,7 +183,7 @@ class SlackSurface:
             await self._place(number, part)
         except SlackApiError as error:
             code = error_code(error)
-            if code not in _INVALID | _TOO_LONG:
+            if not is_definitive(error) or code in NO_PLACE | {"missing_scope"} or not part.blocks:
                 raise
             log.exception("Slack refuses message %d of run %s", number, self._post.run_id)
             if code in _TOO_LONG or part.text_is_cut:
@@ -196,51 +195,93 @@ class SlackSurface:
     async def _place(self, number: int, part: Part) -> None:
         if self._request.private:
             await self._poster.whisper(part)
-            return
-        ts = await self._post.message() if number == 0 else None
-        if ts and not (self._is_old(ts) and await leave(ts, self._post, self._poster)):
-            await self._poster.update(ts, part)
-            return
-        ts = await self._poster.post(number, part)
-        if number == 0:
+        elif number:
+            await self._poster.post(number, part)
+        else:
+            await self._place_first(part)
+
+    async def _place_first(self, part: Part) -> None:
+        """Make the run's message say its end. One that Slack refuses to change is replaced: only a
+        refused post says that the place is gone.
+
+        The new message is saved last: until then every worker finds that the old one cannot be
+        changed, and then the new one by its metadata.
+        """
+        known = await self._post.message()
+        if known and self._is_old(known) and await leave(known, self._post, self._poster):
+            known = None
+        ts = known or await self._poster.first()  # one may be up that was never saved
+        if ts is None or not await self._updated(ts, part):
+            posted = await self._poster.post(0, part)
+            if ts and ts != posted:
+                await self._poster.retire(ts)
+                failpoint("message-replaced")
+            ts = posted
+        if ts != known:
             await self._post.save_message(ts)
-            # It may have been found rather than posted: an older try's, which says less.
+
+    async def _updated(self, ts: str, part: Part) -> bool:
+        """Update a message; False when Slack refuses to change it, whatever it is to say."""
+        try:
             await self._poster.update(ts, part)
+        except SlackApiError as error:
+            code = error_code(error)
+            if not is_definitive(error) or (part.blocks and code in _INVALID | _TOO_LONG):
+                raise
+            log.warning("Message %s of run %s is posted anew: %s", ts, self._post.run_id, code)
+            return False
+        return True
 
     def _is_old(self, ts: str) -> bool:
         """Whether nobody looks at the run's message any more. A revised answer stays where it is."""
         return not self._request.replaces and time.time() - float(ts) >= self._edit_seconds
 
     async def _attach_or_say(self, number: int, upload: Upload) -> str:
-        """Where no such file may be uploaded the answer is whole without, and says that it is
-        missing, in message `number`. Returns the id of a file that stands in the thread, or ""."""
-        try:
-            return await self._attach(upload)
-        except SlackApiError as error:
-            if error_code(error) not in _NO_FILES:
+        """Attach a file, or say in message `number` that it is missing: the answer is whole without.
+
+        Returns the id of the file that is in the thread, or "". A refusal is final; what may pass,
+        errors that nobody foresaw included, is tried again a few times.
+        """
+        reason = words.NO_FILE_OTHERWISE
+        for pause in (*_ATTACH_PAUSES, None):
+            try:
+                return await self._attach(upload)
+            except (LeaseLost, StoreUnavailable):
                 raise
-            log.warning("Slack does not take %s: %s", upload.name, error_code(error))
-            said = Part([], words.NO_FILE.format(name=upload.name))
-            if self._request.private:
-                await self._poster.whisper(said)
-            else:
-                await self._poster.post(number, said)
-            return ""
+            except Exception as error:
+                ids = {"run_id": self._post.run_id}
+                log.warning("%s was not attached: %s", upload.name, error, exc_info=True, extra=ids)
+                if (refusal := _refusal_of(error)) is not None:
+                    reason = refusal
+                    break
+            if pause is not None:
+                await asyncio.sleep(pause)
+        await self._say_missing(number, upload.name, reason)
+        return ""
 
     async def _attach(self, upload: Upload) -> str:
         data = upload.data
         if upload.handle:
-            try:
-                data = await self._read_artifact(self._request, upload.handle)
-            except BotError as error:
-                log.warning("File %s of run %s is gone: %s", upload.name, self._post.run_id, error)
-                return ""
+            data = await self._read_artifact(self._request, upload.handle)
         return await self._poster.attach(upload, data, since=await self._post.message())
 
+    async def _say_missing(self, number: int, name: str, reason: str) -> None:
+        said = Part([], words.NO_FILE.format(name=name, reason=reason))
+        try:
+            if self._request.private:
+                await self._poster.whisper(said)
+            else:
+                await self._poster.post(number, said)
+        except SlackApiError as error:
+            if not is_definitive(error):
+                raise
+            log.warning("Run %s cannot say that %s is missing: %s", self._post.run_id, name, error)
+
     async def _give_up(self, code: str, rendered: Rendered) -> None:
-        """Nothing can be posted there any more: tell the person once, and leave it."""
+        """Tell the person once that nothing can be posted there, and remove the unfinished message."""
         log.warning("The answer of run %s has no place any more: %s", self._post.run_id, code)
         reason = words.GONE_REASONS.get(code, words.GONE_OTHERWISE)
+        unfinished = None if await self._post.posted_parts() else await self._post.message()
         await self._post.save_part(len(rendered.parts) + len(rendered.uploads))
         try:
             sentence = words.GONE_DIRECT if self._request.channel.startswith("D") else words.GONE
@@ -248,3 +289,18 @@ class SlackSurface:
             await self._poster.tell_directly(told)
         except (SlackApiError, *TRANSPORT_ERRORS) as error:
             log.warning("Nor could the person be told: %s", type(error).__name__)
+        if unfinished and not self._request.replaces:  # then it is an answer, if an old one
+            await self._poster.retire(unfinished)
+
+
+def _refusal_of(error: Exception) -> str | None:
+    """Return why a file will never be attached, for people to read; None when it may be yet."""
+    if isinstance(error, BotError):
+        return words.NO_FILE_GONE
+    if isinstance(error, SlackApiError) and is_definitive(error):
+        code = error_code(error)
+        return words.NO_FILE_REASONS.get(code, words.NO_FILE_REFUSED.format(code=code))
+    if isinstance(error, aiohttp.ClientResponseError) and 400 <= error.status < 500:
+        passes = error.status in (408, 429)
+        return None if passes else words.NO_FILE_REFUSED.format(code=f"HTTP {error.status}")
+    return None

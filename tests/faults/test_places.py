@@ -26,17 +26,11 @@ async def remove_bot(bot: Deployment, root: str) -> None:
     await bot.ws.remove(ADA, SALES, bot.ws.bot_user_id)
 
 
-async def delete_message(bot: Deployment, root: str) -> None:
-    await bot.ws.delete(ADA, SALES, bot.own(SALES, root)[0]["ts"])
-
-
 async def delete_question(bot: Deployment, root: str) -> None:
     await bot.ws.delete(ADA, SALES, root)
 
 
-@pytest.mark.parametrize(
-    ("change", "told"), [(archive, 1), (remove_bot, 1), (delete_message, 1), (delete_question, 0)]
-)
+@pytest.mark.parametrize(("change", "told"), [(archive, 1), (remove_bot, 1), (delete_question, 0)])
 async def test_the_place_is_gone(redis_url, change, told):
     """The person is told directly, once, and nothing is posted where it was not wanted; who deletes
     the question has taken it back and hears nothing."""
@@ -55,7 +49,7 @@ async def test_the_place_is_gone(redis_url, change, told):
         await bot.ws.until(lambda: any("Two." in str(m) for m in everything(bot)))
         await bot.ws.until(lambda: len(dms(bot)) == told)
         begun = ("chat.postMessage", "chat.startStream")
-        posted = [e.args["channel"] for e in bot.ws.effects if e.method in begun]
+        posted = [e.args["channel"] for e in bot.ws.effects if e.method in begun and e.ok]
         assert posted.count(SALES) == 1
 
 

@@ -24,7 +24,8 @@ class _Delay:
 
 
 class Faults:
-    """What is going to go wrong. A method is a name such as "chat.postMessage", or "*" for all."""
+    """What is going to go wrong. A method is a name such as "chat.postMessage", "upload" for the bytes
+    of a file, or "*" for all methods."""
 
     def __init__(self, sockets: SocketMode) -> None:
         self._sockets = sockets
@@ -71,7 +72,8 @@ class Faults:
     def failure_of(self, method: str) -> Failure | None:
         """Take the next failure ordered for this method."""
         for failure in self._failures:
-            if failure.method in (method, "*") and failure.times > 0:
+            is_meant = failure.method == method or (failure.method == "*" and "." in method)
+            if is_meant and failure.times > 0:
                 failure.times -= 1
                 return failure
         return None

@@ -5,6 +5,7 @@ import mimetypes
 from aiohttp import web
 
 from bot.local.workspace.core import Core
+from bot.local.workspace.faults import Failure
 from bot.local.workspace.record import Effect
 from bot.local.workspace.state import File
 
@@ -26,6 +27,8 @@ class FileServer:
         file = self._core.state.files.get(request.match_info["file"])
         if file is None or file.is_there:
             raise web.HTTPNotFound(text="no such upload")
+        if failure := self._core.faults.failure_of("upload"):
+            return _failed(request, failure)
         content = await _body(request)
         if len(content) != file.size:
             raise web.HTTPBadRequest(text=f"expected {file.size} bytes, got {len(content)}")
@@ -58,6 +61,15 @@ class FileServer:
         core = self._core
         own = file.user == core.bot_user_id
         return own or any(core.bot_user_id in core.channels[c].members for c in file.channels)
+
+
+def _failed(request: web.Request, failure: Failure) -> web.Response:
+    """As the file host does: a status without Slack's JSON, or a dropped connection."""
+    if not isinstance(failure.error, int):
+        if request.transport is not None:
+            request.transport.abort()
+        return web.Response(status=500)
+    return web.Response(status=failure.error, text="upload failed")
 
 
 async def _body(request: web.Request) -> bytes:

@@ -244,6 +244,9 @@ class State:
     missing_scopes: set[str] = field(default_factory=set)
     not_subscribed: set[str] = field(default_factory=set)
     token_revoked: bool = False
+    edit_window: float | None = None
+    """Seconds for which messages may be edited; None is for ever. An admin's setting, as the next."""
+    may_delete: bool = True
     former_tokens: set[str] = field(default_factory=set)
     organisation: str | None = None
     people: dict[str, Person] = field(default_factory=dict)

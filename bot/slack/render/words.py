@@ -98,10 +98,24 @@ CONFIDENCE = {
 }
 COST_UNKNOWN = "cost unknown"
 FILE_INSTEAD = "The whole answer is too long for Slack, so I attached it: *{name}*."
-NO_FILE = (
-    "Slack would not take the file {name}, so it is missing here. An admin of this workspace can "
-    "allow such files."
-)
+NO_FILE = "The file {name} could not be attached: {reason}"
+_FILES_NOT_ALLOWED = "this workspace does not allow such files here. An admin can allow them."
+NO_FILE_REASONS = {
+    **dict.fromkeys(
+        (
+            *("file_uploads_disabled", "file_uploads_except_images_disabled", "blocked_file_type"),
+            *("file_type_not_allowed", "posting_to_channel_denied", "user_is_external_guest"),
+            *("slack_connect_file_upload_sharing_blocked", "slack_connect_blocked_file_type"),
+        ),
+        _FILES_NOT_ALLOWED,
+    ),
+    "file_upload_size_restricted": "it is larger than this workspace allows.",
+    "storage_limit_reached": "the workspace has no room for files left.",
+    "missing_scope": "I lack the permission files:write. Whoever installed me can give it to me.",
+}
+NO_FILE_REFUSED = "Slack refused it ({code})."
+NO_FILE_GONE = "it is not kept any more. Ask me to make it again."
+NO_FILE_OTHERWISE = "Slack did not take it now. Ask me for it again if you need it."
 TABLE_CUT = (
     "The table has {rows} rows and {columns} columns; this is the beginning. All of it: *{name}*."
 )
@@ -125,7 +139,6 @@ GONE = (
 )
 GONE_DIRECT = "I could not post my answer: {reason} If you still need it, ask me again."
 GONE_REASONS = {
-    "message_not_found": "my message there was deleted.",
     "thread_not_found": "the thread was deleted.",
     "channel_not_found": "I can't see that channel any more.",
     "not_in_channel": "I am not in that channel any more.",

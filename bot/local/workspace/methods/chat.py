@@ -84,6 +84,9 @@ async def update(
         raise SlackFault("is_inactive")
     if is_live(core, place.id, ts):
         raise SlackFault("streaming_state_conflict")
+    window = core.state.edit_window
+    if window is not None and core.clock.now() - float(ts) > window:
+        raise SlackFault("edit_window_closed")
     if text is not None and len(text) > UPDATE_TEXT_MAX:
         raise SlackFault("msg_too_long")
     fields = content(text, blocks, attachments, markdown_text)
@@ -102,7 +105,10 @@ async def update(
 async def delete_message(core: Core, *, channel: str, ts: str) -> Json:
     """Delete a message of our own."""
     place = joined_channel(core, channel)
-    delete(core, place, own_message(core, place, ts, "cant_delete_message"))
+    message = own_message(core, place, ts, "cant_delete_message")
+    if not core.state.may_delete:
+        raise SlackFault("cant_delete_message")
+    delete(core, place, message)
     return {"channel": place.id, "ts": ts}
 
 
