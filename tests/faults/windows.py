@@ -38,7 +38,8 @@ _LONG = "\n\n".join(
 )
 """Goes into three messages."""
 
-Scene = Literal["answer", "refusal", "drain", "sweep"]
+Scene = Literal["answer", "refusal", "drain", "sweep", "replaced"]
+"""In `replaced` Slack lets no message be changed, so that each answer is posted anew."""
 
 
 @dataclass(frozen=True)
@@ -186,6 +187,8 @@ class _Crash:
         self._lost_at = 0.0
 
     def arm(self) -> None:
+        if self._case.scene == "replaced":
+            self._fleet.ws.faults.fail("chat.update", "edit_window_closed", times=10_000)
         if self._case.action == "lost reply":
             line, holding, *after = self._case.place.split()
             proxy = getattr(self._fleet, line)
@@ -219,6 +222,7 @@ class _Crash:
 
     def over(self) -> None:
         self._fleet.withdraw()
+        self._fleet.ws.faults.clear()
         for line in (self._fleet.redis, self._fleet.slack, self._fleet.model):
             line.forgive()
 
@@ -313,6 +317,7 @@ LOST_REPLIES = (
     Case(17, "redis run_delivered", "lost reply", 3),
     Case(18, "slack chat.stopStream", "lost reply", 3),
     Case(21, "slack chat.update", "lost reply", scene="refusal"),
+    Case(14, "slack chat.postMessage", "lost reply", 3, scene="replaced"),
 )
 
 
@@ -328,6 +333,8 @@ def all_cases() -> Iterator[Case]:
         yield Case(20, "drain-begun", action, scene="drain")
         yield Case(20, "ticket-returning", action, scene="drain")
         yield Case(21, "message-updating", action, scene="refusal")
+        for place in ("message-posting", "message-posted", "message-replaced"):
+            yield Case(14, place, action, 3, scene="replaced")
     yield from LOST_REPLIES
 
 
@@ -339,6 +346,7 @@ SHORT = (
     Case(15, "message-posted", "kill", 3),
     Case(16, "run-delivered", "kill"),
     Case(16, "slack chat.update", "lost reply", 3),
+    Case(14, "message-replaced", "kill", 3, scene="replaced"),
 )
 """The most telling ones."""
 
