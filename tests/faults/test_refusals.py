@@ -145,7 +145,7 @@ async def test_a_place_that_takes_no_posts(redis_url, code, posts) -> None:
         assert len(at.told_directly()) == 1
 
 
-REFUSALS_OF_FILES = [
+REFUSALS_OF_FILES: list[tuple[str, str | int]] = [
     ("files.getUploadURLExternal", "file_uploads_disabled"),
     ("files.getUploadURLExternal", "missing_scope"),
     ("files.getUploadURLExternal", "an_error_of_next_year"),
@@ -153,7 +153,7 @@ REFUSALS_OF_FILES = [
     ("files.completeUploadExternal", "not_in_channel"),
     ("upload", 500),  # the only one that may pass, and does not
 ]
-TROUBLES = [
+TROUBLES: list[tuple[str, str | int | None]] = [
     ("files.getUploadURLExternal", "internal_error"),
     ("upload", 500),
     ("upload", None),
