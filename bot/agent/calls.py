@@ -32,7 +32,6 @@ from bot.toolkit.tool import Services, Tool, ToolResult
 
 log = logging.getLogger(__name__)
 
-_FOR_THE_MODEL = ("handle: ", "source: ", "id: ")
 _LONG = 100_000  # characters of an output
 
 MAYBE = "It may have happened or not. Look before you do it again, and say so in the result."
@@ -162,8 +161,10 @@ class Calls:
             parent = Parent(call_id, self.pool, happenings.put_nowait)
             output = await self._run(tool, arguments, parent)
         seconds = time.monotonic() - began
-        detail = _in_short(output.note or output.text)
-        happenings.put_nowait(ToolEnded(call_id, tool.name, output.ok, detail, seconds, title))
+        output = replace(output, title=title)
+        happenings.put_nowait(
+            ToolEnded(call_id, tool.name, output.ok, output.detail, seconds, title)
+        )
         return output
 
     async def _run(self, tool: Tool, arguments: BaseModel, parent: Parent) -> CallOutput:
@@ -229,12 +230,6 @@ def _plain(text: str) -> str:
 async def _plain_however_long(text: str) -> str:
     """Of 10 MB that takes seconds, which are not the event loop's."""
     return await asyncio.to_thread(_plain, text) if len(text) > _LONG else _plain(text)
-
-
-def _in_short(output: str) -> str:
-    """The first line of an output for people: without the parts that only the model has a use for."""
-    parts = output.split("\n", 1)[0].removeprefix("result: ").split(" · ")
-    return " · ".join(part for part in parts if not part.startswith(_FOR_THE_MODEL))[:200]
 
 
 def _arguments(call: Item, model: type[BaseModel]) -> object:

@@ -55,6 +55,12 @@ class ResponseType:
         """Raises pydantic's ValidationError when the arguments do not make a result."""
         return self.model.model_validate_json(arguments)
 
+    def restored(self, name: str, result: str) -> BaseModel:
+        """Return the result that was kept as JSON under the name of its class, which is this type
+        or, for text that did not fit into it, `Answer`."""
+        model = self.model if name == self.model.__name__ else Answer
+        return model.model_validate_json(result)
+
     def from_text(self, text: str) -> BaseModel:
         """Plain text as a result: `text_field` holds it, every other field is empty or lowest. As
         an `Answer` where it does not fit: nothing that the model said is lost (C4)."""

@@ -20,7 +20,7 @@ from bot.agent.complete import ResponseType, describe_errors
 from bot.agent.hooks import HookChain
 from bot.agent.interrupt import Interrupt, Interrupted
 from bot.agent.limits import Limits
-from bot.agent.outputs import CallOutput, cancelled
+from bot.agent.outputs import ACCEPTED, CallOutput, cancelled
 from bot.agent.pool import Pool
 from bot.agent.state import OpenResponse
 from bot.core.chain import Item
@@ -178,7 +178,7 @@ class Dispatch:
         except ValidationError as error:
             text = f"The result is not valid:\n{describe_errors(error)}\nCorrect it and call again."
             return CallOutput(call["call_id"], COMPLETE, text, ok=False)
-        return CallOutput(call["call_id"], COMPLETE, "Accepted.", result=result)
+        return CallOutput(call["call_id"], COMPLETE, ACCEPTED, result=result)
 
     def _too_many(self, call: Item) -> CallOutput:
         text = (

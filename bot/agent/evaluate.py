@@ -44,12 +44,14 @@ class Judgement(BaseModel):
 
 
 class Evaluation(Hooks):
-    """For one run; `asked` tells what people have asked of it so far.
+    """Judges the results of one run; `asked` tells what people have asked of it so far.
 
     With `tries` 0 an incomplete result is marked partial (basic); otherwise its issues are sent
     back up to that many times, and the best result is kept (full). A judge that fails judges
     nothing.
     """
+
+    name = "evaluation"
 
     def __init__(
         self, asked: Callable[[], str], model: Model, name: str, *, tries: int = 0
@@ -58,7 +60,6 @@ class Evaluation(Hooks):
         self._model = model
         self._name = name
         self._tries = tries
-        self._best: tuple[int, BaseModel] | None = None
 
     @override
     async def on_stop(self, state: LoopState, result: BaseModel) -> Verdict:
@@ -67,12 +68,14 @@ class Evaluation(Hooks):
         judgement, usage = await self._judged(result)
         if judgement is None or judgement.completed:
             return Go(usage=usage)
-        if self._best is None or judgement.grade >= self._best[0]:
-            self._best = (judgement.grade, result)
-        if self._tries > 0:
-            self._tries -= 1
-            return Block(_objection(judgement), usage)
-        return Prevent(instead=self._best[1], usage=usage)
+        before = state.hooks.get(self.name, {"sent_back": 0, "grade": -1, "best": ""})
+        best, grade = before["best"], before["grade"]
+        if judgement.grade >= grade:
+            best, grade = result.model_dump_json(), judgement.grade
+        if before["sent_back"] < self._tries:
+            memory = {"sent_back": before["sent_back"] + 1, "grade": grade, "best": best}
+            return Block(_objection(judgement), usage, memory)
+        return Prevent(instead=type(result).model_validate_json(best), usage=usage)
 
     async def _judged(self, result: BaseModel) -> tuple[Judgement | None, Usage]:
         request = ModelRequest(

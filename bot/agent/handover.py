@@ -6,7 +6,7 @@ from bot.agent import prompts
 from bot.agent.events import RunEnded
 from bot.agent.state import LoopState
 from bot.core.chain import CallerState, Item
-from bot.core.outcome import RunStatus
+from bot.core.outcome import RunStatus, StopReason
 
 
 def first_state(caller: CallerState, asked: Item, *notes: Item) -> LoopState:
@@ -31,7 +31,7 @@ def caller_after(
     # The demand to finish was for this run, and must not greet the next question.
     demand = prompts.note(prompts.closing(state.closing)) if state.closing else None
     pending = tuple(item for item in state.pending if item != demand)
-    if ended.status is RunStatus.CANCELLED:
+    if ended.status is RunStatus.CANCELLED or ended.stop_reason is StopReason.PAUSED:
         pending = (*pending, prompts.note(prompts.STOPPED))
     return CallerState(
         previous_response_id=state.parent,

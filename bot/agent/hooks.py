@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Coroutine, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel
@@ -35,10 +35,13 @@ class Go:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A result is sent back: `message` is the output of its call, and the run goes on."""
+    """A result is sent back: `message` is the output of its call, and the run goes on. The hook
+    finds its `memory` (JSON) in `LoopState.hooks` under its name when it is asked again, on
+    whatever worker."""
 
     message: str
     usage: Usage = NO_USAGE
+    memory: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +77,11 @@ one that is sensitive."""
 
 class Hooks:
     """No-ops; each method is one edge. One that is not `inherited` is for the run alone, and its
-    sub-agents do without."""
+    sub-agents do without. One that must remember something has a `name`, which is stored, and keeps
+    it in `LoopState.hooks`: an attribute is lost when another worker goes on with the run."""
 
     inherited: ClassVar[bool] = True
+    name: ClassVar[str] = ""
 
     async def on_run_start(self, state: LoopState) -> None:
         """Before the first call."""
@@ -180,7 +185,10 @@ class HookChain:
         for hook in self.hooks:
             verdict = await hook.on_stop(state, result)
             usage += verdict.usage
-            if not isinstance(verdict, Go):
+            if isinstance(verdict, Block):
+                memory = {hook.name: verdict.memory} if verdict.memory else {}
+                return replace(verdict, usage=usage, memory=memory)
+            if isinstance(verdict, Prevent):
                 return replace(verdict, usage=usage)
             result = verdict.instead or result
         return Go(result, usage)

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable
 
 from bot.agent.events import ToolEnded, ToolStarted
+from bot.agent.outputs import Step
 from bot.core.chain import Item
 from bot.core.redaction import redacted
 from bot.core.unseen import without_unseen
@@ -19,6 +20,15 @@ _NAMES = {
     "file_search_call": ("file_search", "Search the vector stores"),
     "code_interpreter_call": ("code_interpreter", "Run a program"),
 }
+
+
+def hosted_steps(items: Iterable[Item]) -> tuple[Step, ...]:
+    """Return the steps of a whole response that went well."""
+    return tuple(
+        Step(tool=_tool(item), title=_title(item), detail=_detail(item))
+        for item in items
+        if item.get("status") != "failed"
+    )
 
 
 class HostedSteps:

@@ -7,6 +7,8 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
+from bot.core.outcome import StopReason
+
 T = TypeVar("T")
 
 
@@ -23,15 +25,22 @@ class Interrupt:
 
     def __init__(self) -> None:
         self._requested = False
+        self._reason: StopReason | None = None
         self._scopes: set[asyncio.Timeout] = set()
 
     @property
     def requested(self) -> bool:
         return self._requested
 
-    def request(self) -> None:
-        """Interrupt. Call it on the event loop's thread; calling it again does nothing more."""
-        self._requested = True
+    def why(self, default: StopReason) -> StopReason:
+        """Return why the run was interrupted: `default`, unless the request named a reason."""
+        return self._reason or default
+
+    def request(self, reason: StopReason | None = None) -> None:
+        """Interrupt, for `reason` if it is not that a person wants it. Call it on the event loop's
+        thread; the first call counts."""
+        if not self._requested:
+            self._requested, self._reason = True, reason
         now = asyncio.get_running_loop().time()
         for scope in self._scopes:
             scope.reschedule(now)

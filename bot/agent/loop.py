@@ -11,8 +11,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 
-from bot.agent.events import Event, Paused, RunEnded, RunStarted, SavePoint, TurnStarted
+from bot.agent.events import (
+    Event,
+    Paused,
+    Recorded,
+    RunStarted,
+    SavePoint,
+    TurnStarted,
+)
 from bot.agent.hooks import beside
 from bot.agent.observe import judged, observe
 from bot.agent.parts import Parts
@@ -24,23 +32,34 @@ from bot.agent.state import LoopState
 async def run(state: LoopState, parts: Parts) -> AsyncGenerator[Event]:
     """Work until the task is done or a guard ends it; the last event is RunEnded, or Paused.
 
-    `state.pending` holds the request. The consumer keeps what `Recorded` carries before it asks
-    for the next event. Leaving early drops the model's stream and cancels running tools; another
-    run can go on from the state of the last `Recorded`.
+    `state.pending` holds the request. The consumer keeps what `Recorded` and `SavePoint` carry
+    before it asks for the next event. Leaving early drops the model's stream and cancels running
+    tools; another run can go on from the state that was kept last.
     """
-    async with aclosing(_turns(state, parts)) as turns:
-        async for event in turns:
-            if isinstance(event, RunEnded):
-                await parts.hooks.on_end(event)
-            yield event
+    clock = asyncio.get_running_loop().time
+    began = clock() - state.elapsed
+    this = Phases(parts, began)
+    state = await this.look_back(state)
+    if not state.ending:  # else it was decided before an interruption
+        async with aclosing(_turns(this, state)) as turns:
+            async for event in turns:
+                if not isinstance(event, Recorded | SavePoint):
+                    yield event
+                    continue
+                state = event.state.go(event.state.transition, elapsed=clock() - began)
+                yield replace(event, state=state)
+    if state.ending:
+        ended = this.ended(state)
+        await parts.hooks.on_end(ended)
+        yield ended
 
 
-async def _turns(state: LoopState, parts: Parts) -> AsyncGenerator[Event]:
-    this = Phases(parts, began=asyncio.get_running_loop().time())
-    await this.look_back(state)
+async def _turns(this: Phases, state: LoopState) -> AsyncGenerator[Event]:
+    """Go round until a save point holds the ending, or people have to decide."""
+    parts = this.parts
     yield RunStarted(this.model(state))
     await parts.hooks.on_run_start(state)
-    while True:
+    while not state.ending:
         if state.open is None:
             for kept in await prepared(this, state):
                 state = kept.state
@@ -53,10 +72,7 @@ async def _turns(state: LoopState, parts: Parts) -> AsyncGenerator[Event]:
             async with aclosing(this.reason(request, state)) as reasoning:
                 async for event in reasoning:
                     yield event
-            step = this.taken_up(state) or await recovered(this, state)
-            if step is None:
-                yield this.unheard(state)
-                return
+            step = this.taken_up(state) or await recovered(this, state) or this.unheard(state)
             state = step.state
             yield step
         if state.open is None:
@@ -72,13 +88,9 @@ async def _turns(state: LoopState, parts: Parts) -> AsyncGenerator[Event]:
                 yield happening
                 if isinstance(happening, Paused):
                     return
-            outputs, spent = await judged(state, this.outputs, parts.hooks)
+            outputs, spent, memory = await judged(state, this.outputs, parts.hooks)
             extra = await more
 
-        state, notes, ending = observe(
-            this.spend(state, spent), outputs, extra, parts.response_type
-        )
+        state = this.spend(state, spent).go(state.transition, hooks=state.hooks | memory)
+        state, notes = observe(state, outputs, extra, parts.response_type, parts.interrupt)
         yield this.recorded(state, notes)
-        if ending:
-            yield this.ended(state, ending)
-            return

@@ -26,6 +26,8 @@ from bot.model.types import (
 _REDO = 2
 """How often a call is made again after its stream broke (H2)."""
 
+_MOST_DRAFT = 4_000  # characters
+
 Delta = TextDelta | ReasoningDelta | ResultDelta
 Shown = Delta | TextWithdrawn | HostedEvent
 """What people see of a call while it lasts."""
@@ -33,13 +35,14 @@ Shown = Delta | TextWithdrawn | HostedEvent
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What a model call came to: a response, or why there is none. `partial` is what the model
-    had said when it broke off."""
+    """What a model call came to: a response, or why there is none. `partial` is the text that the
+    model had said when it broke off, `draft` the beginning of the result that it was writing."""
 
     response: ModelResponse | None = None
     stop: StopReason = StopReason.MODEL_ERROR
     error: ModelError | None = None
     partial: str = ""
+    draft: str = ""
 
     @property
     def timed_out(self) -> bool:
@@ -57,16 +60,18 @@ class ModelCall:
     async def made(self, request: ModelRequest) -> AsyncGenerator[Shown | Heard]:
         """What comes, and last what it came to. Made again where the stream breaks."""
         for attempt in range(_REDO + 1):
-            said, steps = "", HostedSteps()
+            said, draft, steps = "", "", HostedSteps()
             try:
                 async with aclosing(self._once(request, steps)) as parts:
                     async for part in parts:
                         said += part.text if isinstance(part, TextDelta) else ""
+                        draft += part.text if isinstance(part, ResultDelta) else ""
                         yield part
             except Interrupted:
                 for ended in steps.broken_off():
                     yield ended
-                yield Heard(stop=StopReason.CANCELLED_STREAMING)
+                stop = self.parts.interrupt.why(StopReason.CANCELLED_STREAMING)
+                yield Heard(stop=stop, draft=draft[:_MOST_DRAFT])
             except TimeoutError:
                 for ended in steps.broken_off():
                     yield ended

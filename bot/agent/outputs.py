@@ -1,15 +1,32 @@
-"""What answers a call."""
+"""The output of a call, and the step that it is in the work of a run."""
 
 from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from bot.core.chain import Item
 from bot.core.outcome import StopReason
 from bot.toolkit.tool import Tool
+
+ACCEPTED = "Accepted."
+"""The output of a `complete_task` call whose result was taken."""
+
+_FOR_THE_MODEL = ("handle: ", "source: ", "id: ")
+
+
+class Step(BaseModel):
+    """A call that went well. `title` and `detail` are one line each, for people; `agent` is the id
+    of the call that dispatched the sub-agent whose step it is, "" for one of the run itself."""
+
+    model_config = ConfigDict(frozen=True)
+
+    tool: str
+    title: str
+    detail: str = ""
+    agent: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +34,8 @@ class CallOutput:
     """What answers one call. `result` is set by a valid `complete_task` only; `cancelled` when
     the person stopped the run before this call was done; `blocked` and `ends` are verdicts of stop
     hooks on the result; `restart` is what a fresh chain is to hold of this one (E2). `mark` is set
-    where others wrote the text; `note` is what we say of it."""
+    where others wrote the text; `note` is what we say of it. `title` is the call in one line for
+    people, "" for one that they are not shown; `inner` are the steps of a sub-agent."""
 
     call_id: str
     tool: str
@@ -31,7 +49,22 @@ class CallOutput:
     restart: str = ""
     mark: str = ""
     note: str = ""
+    title: str = ""
+    inner: tuple[Step, ...] = ()
     result: BaseModel | None = None
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """What went well: the steps of the sub-agent, if it dispatched one, and then the call."""
+        if not (self.ok and self.title):
+            return self.inner
+        return (*self.inner, Step(tool=self.tool, title=self.title, detail=self.detail))
+
+    @property
+    def detail(self) -> str:
+        """The first line for people, without the parts that only the model has a use for."""
+        parts = (self.note or self.text).split("\n", 1)[0].removeprefix("result: ").split(" · ")
+        return " · ".join(part for part in parts if not part.startswith(_FOR_THE_MODEL))[:200]
 
     def item(self) -> Item:
         """The output as the service takes it."""

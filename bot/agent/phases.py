@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
@@ -18,14 +18,15 @@ from bot.agent.events import (
     Recorded,
     RunEnded,
     SavePoint,
-    ToolEnded,
 )
 from bot.agent.guards import usage_ratio
+from bot.agent.hosted_steps import hosted_steps
 from bot.agent.model_call import Heard, ModelCall, Shown
-from bot.agent.observe import Ending, Notes
+from bot.agent.observe import Notes, finished
 from bot.agent.outputs import CallOutput
 from bot.agent.parts import Parts
 from bot.agent.pool import Pool
+from bot.agent.resuming import accepted_result, added_items
 from bot.agent.state import LoopState, OpenResponse
 from bot.agent.window import active, reasoned
 from bot.core.chain import NO_USAGE, Item, LedgerEntry, Usage
@@ -44,7 +45,7 @@ class Phases:
     """The phases of one run; `began` on the event loop's clock.
 
     `heard` and `outputs` are what the last call and the last dispatch came to. `window` is the
-    whole conversation, kept in stateless mode only. `new_items` and `done` grow with the run.
+    whole conversation, kept in stateless mode only. `new_items` grow with the run.
     """
 
     parts: Parts
@@ -53,7 +54,6 @@ class Phases:
     outputs: list[CallOutput] = field(default_factory=list)
     window: list[Item] = field(default_factory=list)
     new_items: list[Item] = field(default_factory=list)
-    done: list[str] = field(default_factory=list)
 
     def model(self, state: LoopState) -> str:
         return self.parts.models[state.fallback]
@@ -65,12 +65,22 @@ class Phases:
         """Whether the next request lets the model begin a fresh chain (E2)."""
         return checkpoint.is_offered(state, self.parts.limits, self.window_size(state))
 
-    async def look_back(self, state: LoopState) -> None:
-        """Stateless, the conversation so far is needed from the start, the response that an
-        interrupted run has in hand included."""
-        if not self.parts.stateless:
-            return
-        entries, in_hand = await self.parts.history(), state.open.response if state.open else None
+    async def look_back(self, state: LoopState) -> LoopState:
+        """Read the conversation so far: what an interrupted run had added to it (B4), and all of it
+        where the service keeps none, the response that such a run has in hand included. Return
+        `state`, with its ending where an older program kept a result without one."""
+        if not (self.parts.stateless or state.was_worked_on):
+            return state
+        entries = await self.parts.history()
+        if state.was_worked_on:
+            self.new_items.extend(added_items(entries, self.parts.context.run_id))
+        if self.parts.stateless:
+            self._fill_window(entries, state)
+        result = accepted_result(state, entries, self.parts.response_type)
+        return finished(state, state.closing or StopReason.COMPLETED, result) if result else state
+
+    def _fill_window(self, entries: Sequence[LedgerEntry], state: LoopState) -> None:
+        in_hand = state.open.response if state.open else None
         before = [each for each in entries if not in_hand or each.response_id != in_hand.id]
         self.window.extend(active(before))
         if in_hand and not in_hand.incomplete:
@@ -109,8 +119,6 @@ class Phases:
                 if isinstance(part, Heard):
                     self.heard = part
                     continue
-                if isinstance(part, ToolEnded) and part.ok:
-                    self.done.append(part.title)
                 yield part
 
     async def dispatch(self, request: ModelRequest, state: LoopState) -> AsyncGenerator[Event]:
@@ -118,7 +126,7 @@ class Phases:
         self.outputs = []
         open_now = state.open
         # Of a response that was cut off or refused nothing is run: its calls may be halves.
-        if open_now is None or open_now.response.incomplete or self._is_left(open_now.response):
+        if open_now is None or open_now.response.incomplete or self._is_left(open_now):
             return
         offered = frozenset(tool["name"] for tool in request.tools if "name" in tool)
         kept, pool = state, Pool(self.parts.limits, state)
@@ -126,16 +134,14 @@ class Phases:
         async with aclosing(dispatch.run(open_now, offered)) as happenings:
             async for event in happenings:
                 if isinstance(event, list):
-                    self.outputs = event
+                    self.outputs = [pool.credited(output) for output in event]
                 elif isinstance(event, Intent | Answered):
-                    open_now = _noted(open_now, event)
+                    open_now = _noted(open_now, event, pool)
                     kept = pool.charged(state.go(state.transition, open=open_now))
                     yield SavePoint(kept)
                 elif isinstance(event, Waiting):
                     yield Paused(event.call_ids)
                 else:
-                    if isinstance(event, ToolEnded) and event.ok:
-                        self.done.append(event.title)
                     yield event
                     if isinstance(event, FromSubagent) and isinstance(event.event, Recorded):
                         kept = pool.charged(state.go(state.transition, open=open_now))
@@ -143,11 +149,11 @@ class Phases:
         if pool.charged(state).usage != kept.usage:  # what was cancelled has cost something too
             yield SavePoint(pool.charged(state.go(state.transition, open=open_now)))
 
-    def _is_left(self, response: ModelResponse) -> bool:
-        """Whether the person stopped the run when `response` had just come, before any of its calls
-        was begun (H1b). A result alone is taken all the same: it is what they asked for."""
+    def _is_left(self, open_response: OpenResponse) -> bool:
+        """Whether the person stopped the run when this response had just come, before any of its
+        calls was begun (H1b). A result alone is taken all the same: it is what they asked for."""
         is_new = self.heard.response is not None
-        has_calls = any(call["name"] != COMPLETE for call in response.calls)
+        has_calls = any(call["name"] != COMPLETE for call in open_response.response.calls)
         return is_new and has_calls and self.parts.interrupt.requested
 
     def _dispatch(self, state: LoopState, response_id: str, pool: Pool) -> Dispatch:
@@ -172,6 +178,7 @@ class Phases:
             last_usage=response.usage,
             went_on=self.offers_restart(state),
             tool_calls=state.tool_calls + called + len(response.hosted),
+            done=(*state.done, *hosted_steps(response.hosted)),
         )
 
     def spend(self, state: LoopState, usage: Usage) -> LoopState:
@@ -220,21 +227,31 @@ class Phases:
         entry = LedgerEntry(run_id=self.parts.context.run_id, items=(item,), abandoned=True)
         return Recorded(state, entry)
 
-    def unheard(self, state: LoopState) -> RunEnded:
+    def unheard(self, state: LoopState) -> SavePoint:
         """The end of a run whose last call brought nothing: for the guard that had tripped before
         it (C6), or else for what the call came to. A person's Stop comes first."""
-        stop = self.heard.stop
-        guard = None if stop is StopReason.CANCELLED_STREAMING else state.closing
-        return self.ended(state, Ending(guard or stop), self.heard.error)
+        heard = self.heard
+        guard = None if self.parts.interrupt.requested else state.closing
+        reason = guard or heard.stop
+        return SavePoint(finished(state, reason, error=heard.error, draft=heard.draft))
 
-    def ended(self, state: LoopState, ending: Ending, error: ModelError | None = None) -> RunEnded:
+    def ended(self, state: LoopState) -> RunEnded:
+        """Report the ending that `state` holds."""
+        ending = state.ending
+        if ending is None:
+            raise ValueError("a run without an ending has not ended")
+        result, error = None, None
+        if ending.response_type:
+            result = self.parts.response_type.restored(ending.response_type, ending.result)
+        if failure := ending.failure:
+            error = ModelError(failure.kind, failure.message, request_id=failure.request_id)
         return RunEnded(
             state=state,
-            status=ending.status(work_done=bool(self.done)),
+            status=ending.status,
             stop_reason=ending.reason,
-            result=ending.result,
+            result=result,
             error=error,
-            done=tuple(self.done),
+            done=tuple(step.title for step in state.done if not step.agent),
             new_items=tuple(self.new_items),
         )
 
@@ -261,7 +278,8 @@ class Phases:
         return min(now + limits.turn_seconds, self.began + limits.run_seconds)
 
 
-def _noted(open_response: OpenResponse, event: Intent | Answered) -> OpenResponse:
+def _noted(open_response: OpenResponse, event: Intent | Answered, pool: Pool) -> OpenResponse:
     if isinstance(event, Answered):
-        return open_response.model_copy(update={"outputs": event.outputs})
+        outputs = tuple(pool.credited(output) for output in event.outputs)
+        return open_response.model_copy(update={"outputs": outputs})
     return open_response.model_copy(update={"begun": (*open_response.begun, event.call_id)})

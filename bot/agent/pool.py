@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.agent.events import FromSubagent
 from bot.agent.limits import Limits
+from bot.agent.outputs import CallOutput
 from bot.agent.state import LoopState
 from bot.core.budgets import billed_tokens
 from bot.core.outcome import StopReason
@@ -38,6 +39,14 @@ class Pool:
     def end(self, child: str) -> None:
         """`child` makes no call any more."""
         self._working.discard(child)
+
+    def credited(self, output: CallOutput) -> CallOutput:
+        """Return `output` with the steps of the sub-agent that its call dispatched."""
+        child = self._children.get(output.call_id)
+        if child is None:
+            return output
+        steps = (step.model_copy(update={"agent": output.call_id}) for step in child.done)
+        return replace(output, inner=tuple(steps))
 
     def charged(self, state: LoopState) -> LoopState:
         """`state` of the run with what its sub-agents took."""

@@ -1,16 +1,20 @@
-"""Where a run stands: one frozen value, replaced whole at each continue site (A4)."""
+"""`LoopState`: all of a run that survives a crash, a pause or a hand-back (A4)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
-from bot.agent.outputs import CallOutput
+from bot.agent.outputs import CallOutput, Step
 from bot.core.chain import Item, Usage
-from bot.core.outcome import StopReason
+from bot.core.errors import ModelErrorKind
+from bot.core.outcome import RunStatus, StopReason
 from bot.model.types import ModelResponse
+
+_VERSION = 2
 
 
 class Transition(StrEnum):
@@ -46,8 +50,36 @@ class OpenResponse(BaseModel):
     begun: tuple[str, ...] = ()
 
 
+class Failure(BaseModel):
+    """How the model service failed, as a `ModelError` says it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: ModelErrorKind
+    message: str
+    request_id: str | None = None
+
+
+class Ending(BaseModel):
+    """How a run ends, kept in the save point that decides it, so that it is decided once.
+
+    `result` is JSON of the class named `response_type`; both are empty when there is no result.
+    `draft` is the beginning of the result that the model was writing when a person pressed Stop.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    reason: StopReason
+    status: RunStatus
+    response_type: str = ""
+    result: str = ""
+    failure: Failure | None = None
+    draft: str = ""
+
+
 class LoopState(BaseModel):
-    """Serialisable, so that any worker can go on from it.
+    """Serialisable, so that any worker can go on from it. Stored: a field keeps its name and
+    meaning, a new one has a default, and `version` grows when an old form needs a conversion.
 
     `parent` and `pending` are the chain: the last response whose calls are all answered by
     `pending`, and what the next request sends. They are valid together at every instant (B2).
@@ -59,11 +91,18 @@ class LoopState(BaseModel):
     what the next chain is to begin with beside it, when the model wants a fresh one; `went_on` is
     set when it could have had one and did not want it (E2). `open` is the response that is being
     worked on, if any.
+
+    `done` are the calls that went well. `nudges` counts texts in a row that were pointed to
+    `complete_task`, and `first_text` is the first of them (C4). `continued` counts responses in a
+    row that reached the output limit (G4). `compacted` is set once the conversation was shortened
+    and it is not known to be short since (E3). `hooks` holds what hooks must remember, by their
+    names. `elapsed` is the time in seconds that workers have spent on the run, up to the last save
+    point. `ending` is set when the run is over: nothing is done from there on but to report it.
     """
 
     model_config = ConfigDict(frozen=True)
 
-    version: int = 1
+    version: int = _VERSION
     transition: Transition = Transition.STARTED
     turn: int = 0
     sent_back: int = 0
@@ -87,6 +126,34 @@ class LoopState(BaseModel):
     overflowed: bool = False
     parent_missed: bool = False
     open: OpenResponse | None = None
+    done: tuple[Step, ...] = ()
+    nudges: int = 0
+    first_text: str = ""
+    continued: int = 0
+    compacted: bool = False
+    hooks: dict[str, Any] = {}
+    elapsed: float = 0.0
+    ending: Ending | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_older_form(cls, stored: Any) -> Any:
+        """Convert version 1, which counted nudges by the transition alone. Raises ValueError for a
+        version from the future."""
+        if not isinstance(stored, Mapping):
+            return stored
+        version = stored.get("version", _VERSION)
+        if version > _VERSION:
+            raise ValueError(f"version {version} of a run's state is newer than this program")
+        if version == _VERSION:
+            return stored
+        nudges = {"nudged": 1, "forced": 2}.get(str(stored.get("transition")), 0)
+        return {**stored, "version": _VERSION, "nudges": nudges}
+
+    @property
+    def was_worked_on(self) -> bool:
+        """Whether a worker has begun with the run; else it holds no more than the request."""
+        return bool(self.elapsed or self.turn)
 
     def go(self, transition: Transition, **changes: Any) -> LoopState:
         """The next state."""

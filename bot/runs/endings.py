@@ -15,6 +15,7 @@ _CUT_SHORT = {
         "The model took too long to respond",
         "Retry, or ask a narrower question.",
     ),
+    StopReason.PAUSED: ("I was paused", "Retry when I am back."),
     StopReason.CONTEXT_FULL: (
         "This thread has grown too long for me to go on",
         "Start a new one for the next question.",

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from bot.agent.events import Event, FromSubagent, Recorded, SavePoint
 from bot.core.failpoints import failpoint
 from bot.core.request import Request
 from bot.runs.auditing import RunAudit
 from bot.runs.beginnings import bound_to
-from bot.runs.findings import Findings
 from bot.runs.handing_back import HandBack, can_rest
 from bot.runs.narration import Narrator
 from bot.runs.spending import Spending
@@ -33,7 +32,6 @@ class Noting:
     steering: Steering
     narrator: Narrator
     draining: asyncio.Event
-    findings: Findings = field(default_factory=Findings)
 
     async def note(self, event: Event) -> None:
         """Kept first, then shown. Raises LeaseLost, StoreUnavailable and HandBack."""
@@ -48,7 +46,6 @@ class Noting:
         for each in (event, *self.steering.news()):
             self.narrator.tell(each)
             self.audit.note(each)
-            self.findings.note(each)
             await self.surface.show(each)
 
     async def _keep(self, event: Recorded | SavePoint) -> None:

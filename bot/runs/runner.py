@@ -22,6 +22,7 @@ from bot.core.request import Request
 from bot.runs.auditing import RunAudit
 from bot.runs.beginnings import bound_to
 from bot.runs.equipment import Equipment
+from bot.runs.findings import with_findings
 from bot.runs.handing_back import HandBack
 from bot.runs.narration import Narrator
 from bot.runs.noting import Noting
@@ -108,7 +109,7 @@ class Runner:
         if record.state is None:
             await audit.begin()
         try:
-            if attempt > _MOST_ATTEMPTS:
+            if attempt > _MOST_ATTEMPTS and not _is_over(record):
                 outcome, after = broken(request, record.run_id), caller
             else:
                 outcome, after = await self._work(request, record, lease, asking, caller, audit)
@@ -165,13 +166,14 @@ class Runner:
         is_stopped = outcome.status is RunStatus.CANCELLED
         stopper = stopped_by[0] if is_stopped and stopped_by else ""
         called_off = [each.title for each in await asking.undecided()] if is_stopped else ()
-        changed = asking.decided_changes or equipment.toolbox.made_changes(noting.findings.tools)
+        made = equipment.toolbox.made_changes(step.tool for step in ended.state.done)
+        changed = asking.decided_changes or made
         totals = outcome.totals.model_copy(
             update={"seconds": max(0.0, outcome.totals.seconds - asking.waited)}
         )
         facts = {"changed": changed, "stopped_by": stopper, "totals": totals}
         facts["called_off"] = tuple(called_off)
-        outcome = noting.findings.added_to(outcome.model_copy(update=facts))
+        outcome = with_findings(outcome.model_copy(update=facts), ended.state)
         after = caller_after(ended, caller, model=context.model, bound_to=bound_to(request))
         return await self._hushed(without_secrets(outcome), request), after
 
@@ -207,7 +209,12 @@ def _is_new(record: RunRecord) -> bool:
 def _is_unheard(record: RunRecord) -> bool:
     """Whether no model has answered this run yet: it can still end as if it had not begun."""
     state = LoopState.model_validate_json(record.state) if record.state is not None else None
-    return state is None or (not state.turn and state.open is None)
+    return state is None or not (state.turn or state.open or state.ending)
+
+
+def _is_over(record: RunRecord) -> bool:
+    """Whether its last save point holds how it ends: whoever goes on has only to tell."""
+    return bool(record.state and LoopState.model_validate_json(record.state).ending)
 
 
 async def _deliver(surface: Surface, outcome: Outcome) -> None:

@@ -11,7 +11,7 @@ from bot.agent.interrupt import Interrupt
 from bot.agent.state import LoopState
 from bot.core.budgets import Charge, OverBudget, Pause, Spent, accounts_of
 from bot.core.chain import Item
-from bot.core.outcome import Outcome, RunStatus, StopReason
+from bot.core.outcome import Outcome, StopReason
 from bot.core.request import Request
 from bot.runs import budget_words
 from bot.runs.budgets import BudgetPolicy, Standing
@@ -55,7 +55,7 @@ class Spending(Hooks):
     async def on_turn_start(self, state: LoopState) -> Sequence[Item]:
         self._paused = await self._policy.paused()
         if self._paused:
-            self._interrupt.request()
+            self._interrupt.request(StopReason.PAUSED)
         return ()
 
     @override
@@ -70,9 +70,9 @@ class Spending(Hooks):
 
     async def ending(self, outcome: Outcome, done: tuple[str, ...]) -> Outcome:
         """`outcome` with what the budgets had to do with it; `done` are the steps that went well."""
-        if self._paused and outcome.status is RunStatus.CANCELLED:
-            ended = {"status": RunStatus.FAILED, "stop_reason": StopReason.PAUSED}
-            return self._explained(outcome.model_copy(update=ended), done)
+        if outcome.stop_reason is StopReason.PAUSED:
+            self._paused = self._paused or await self._policy.paused()
+            return self._explained(outcome, done)
         if outcome.stop_reason in (StopReason.COST_BUDGET, StopReason.TOKEN_BUDGET):
             # Else it was the limit of one run. A resumed run may have been closing before it began.
             self._over = self._over or await self._policy.used_up(self._request)

@@ -171,7 +171,9 @@ class Bench:
     ) -> AsyncGenerator[Event]:
         state = state or LoopState()
         asked: Item = {"role": "user", "content": question}
-        state = state.model_copy(update={"task": asked, "pending": (*state.pending, asked)})
+        begun: dict[str, Any] = {"turn": 0, "elapsed": 0.0, "ending": None, "done": ()}
+        begun |= {"task": asked, "pending": (*state.pending, asked)}
+        state = state.model_copy(update=begun)
         entry = LedgerEntry(run_id="run_1", items=(asked,))
         self.saved.append(Recorded(state, entry))
         async with aclosing(run(state, self.parts)) as events:

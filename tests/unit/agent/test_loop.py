@@ -119,7 +119,7 @@ async def test_a_result_beside_a_failed_call_is_asked_for_again() -> None:
 
 
 async def test_text_is_nudged_then_forced_then_kept() -> None:
-    """C4: nothing that the model said is lost, and it is marked partial."""
+    """C4: the first text is kept, not the reaction to a nudge, and it is marked partial."""
     script = Script([text("It is 2."), text("Still 2."), text("Two!", disobey=True)])
     async with bench(script) as place:
         ended = await place.run()
@@ -127,7 +127,7 @@ async def test_text_is_nudged_then_forced_then_kept() -> None:
     assert forced == [None, None, {"type": "function", "name": "complete_task"}]
     assert ended.status is RunStatus.PARTIAL
     assert ended.result is not None
-    assert ended.result.model_dump()["summary"] == "Two!"
+    assert ended.result.model_dump()["summary"] == "It is 2."
     assert ended.result.model_dump()["confidence"] == "low"
 
 

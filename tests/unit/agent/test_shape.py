@@ -37,10 +37,8 @@ def test_the_loop_reads_on_two_or_three_screens() -> None:
 
 
 def test_a_turn_is_four_phases() -> None:
-    """A3 A5: `while True` around assemble, reason, dispatch and observe, each called once."""
+    """A3 A5: one `while` around assemble, reason, dispatch and observe, each called once."""
     [around] = [node for node in ast.walk(ast.parse(SOURCE)) if isinstance(node, ast.While)]
-    assert isinstance(around.test, ast.Constant)
-    assert around.test.value is True
     called = {
         (node.lineno, node.col_offset): getattr(node.func, "attr", getattr(node.func, "id", ""))
         for node in ast.walk(around)

@@ -79,11 +79,9 @@ class Planned(Hooks):
     policy: Policy
     piece: Piece
     decided: frozenset[str]
-    responses: int = 0
 
     async def after_response(self, state: LoopState, response: ModelResponse) -> Sequence[Item]:
-        self.responses += 1
-        if self.responses not in self.policy.notes:
+        if state.turn + state.sent_back not in self.policy.notes:
             return ()
         await asyncio.sleep(0)
         return (prompts.note("Noticed on the side."),)
@@ -110,7 +108,7 @@ class Planned(Hooks):
 
     async def on_stop(self, state: LoopState, result: BaseModel) -> Verdict:
         self.piece.judged.append(result)
-        if len(self.piece.judged) <= self.policy.blocks:
+        if state.sent_back < self.policy.blocks:
             self.piece.blocked += 1
             return Block("Look again.")
         return Prevent() if self.policy.prevents else Go()

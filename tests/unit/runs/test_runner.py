@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 from redis.asyncio import Redis
 
-from bot.agent.events import ToolStarted, TurnStarted
+from bot.agent.events import MessagesJoined, ToolStarted, TurnStarted
+from bot.core import failpoints
+from bot.core.budgets import Pause
 from bot.core.errors import LeaseLost, ModelErrorKind, StoreUnavailable
 from bot.core.outcome import RunStatus, StopReason
 from bot.local.model import (
@@ -197,6 +201,58 @@ async def test_a_process_that_stops_ends_what_it_is_changing(stores: Stores) -> 
             outcome = await second.ask(question)
     assert second.outputs() == ["paid Ada", "paid Ben"]
     assert outcome.status is RunStatus.SUCCESS
+
+
+@pytest.mark.parametrize("attempt", [2, 9])
+async def test_what_was_accepted_is_the_answer_whoever_delivers_it(
+    stores: Stores, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, attempt: int
+) -> None:
+    """R1: the worker dies once a result was taken and before the run is finished. The next one ends
+    it with that result, asks no model, and leaves what the person wrote meanwhile to the next run,
+    which answers it; however often a worker had died before."""
+    question, later = asked("How many?"), asked("And why?")
+    script = Script([ADD, finish(answer("Two, to begin with.")), finish(answer("Because."))])
+    async with ResponsesServer.open(brain=script) as api:
+        async with bot_on(stores, api) as first:
+            monkeypatch.setattr(failpoints, "_orders", tmp_path)
+            (tmp_path / "run-finishing").write_text("raise")
+            with pytest.raises(failpoints.FailpointRaised):
+                await first.ask(question)
+        await stores.mailbox.submit(later, event_id=later.id)
+        async with bot_on(stores, api) as second:
+            outcome = await second.ask(question, attempt=attempt)
+            assert len(api.requests) == 2
+            assert second.board.of(MessagesJoined) == []
+            assert [each.text for each in await stores.mailbox.all_of(THREAD)] == ["And why?"]
+            after = await second.ask(later)
+    assert outcome.result == answer("Two, to begin with.")
+    assert (outcome.status, outcome.totals.turns) == (RunStatus.SUCCESS, 2)
+    assert after.result == answer("Because.")
+    script.assert_done()
+
+
+async def test_a_pause_is_the_end_also_for_who_goes_on(
+    stores: Stores, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R1 C8: the bot was paused, its worker died, and the pause is over when another one tells."""
+
+    async def brain(_: ModelRequest) -> Reply:
+        await stores.pause.set(Pause(by="U9", name="Ada", at=datetime.now(UTC)))
+        return ADD
+
+    question = asked("How many?")
+    async with ResponsesServer.open(brain=brain) as api:
+        async with bot_on(stores, api) as first:
+            monkeypatch.setattr(failpoints, "_orders", tmp_path)
+            (tmp_path / "run-finishing").write_text("raise")
+            with pytest.raises(failpoints.FailpointRaised):
+                await first.ask(question)
+        await stores.pause.clear()
+        async with bot_on(stores, api) as second:
+            outcome = await second.ask(question, attempt=2)
+        assert len(api.requests) == 1
+    assert (outcome.status, outcome.stop_reason) == (RunStatus.FAILED, StopReason.PAUSED)
+    assert outcome.note.startswith("I was paused")
 
 
 async def test_what_was_decided_is_delivered_by_the_next_process(stores: Stores) -> None:
