@@ -82,6 +82,12 @@ class ProcessMeters:
             ["method", "status"],
             registry=registry,
         )
+        self.refused = Counter(
+            "bot_slack_requests_refused",
+            "Requests over HTTP that are not signed as Slack signs them, by reason.",
+            ["reason"],
+            registry=registry,
+        )
         self.waiting = Gauge(
             "bot_requests_waiting",
             "Requests in all mailboxes, those that run included.",

@@ -58,6 +58,10 @@ class Metrics:
 
         return counted
 
+    def request_refused(self, reason: str) -> None:
+        """Count a request over HTTP without a signature of Slack's."""
+        self._process.refused.labels(reason).inc()
+
     def surfaces(self, open_surface: OpenSurface) -> OpenSurface:
         """`open_surface`, with what passes through it counted."""
 

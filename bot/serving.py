@@ -38,13 +38,14 @@ class Serving:
         self.metrics = Metrics()
         self.watches: tuple[Watch, ...] = (self.metrics,)
         self.health = Health()
-        self.slack_requests = SlackRequests()
+        self.slack_requests = SlackRequests(self.metrics.request_refused)
         self.install_pages = InstallPages()
         self._stores: Stores | None = None
 
     def looks_into(self, stores: Stores) -> None:
         """Readiness needs this Redis from now on, and the figures say what waits there."""
         self._stores = stores
+        self.slack_requests.refusals.keep = stores.refused.save
         self.health.needs("redis", stores.takes_writes)
 
     async def figures(self) -> bytes:

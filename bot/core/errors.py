@@ -80,6 +80,11 @@ class SlackUnavailable(BotError):
     """Slack did not answer. Nothing was acknowledged, so it will be delivered again."""
 
 
+class MalformedPayload(BotError):
+    """What came in under Slack's name has not the shape that Slack documents; sending it again
+    does not help."""
+
+
 class StoreError(BotError):
     """Keeping or reading state failed."""
 

@@ -12,6 +12,7 @@ from bot.doctor.mcp import examine_mcp
 from bot.doctor.model import examine_model
 from bot.doctor.pause import examine_pause
 from bot.doctor.redis import examine_redis
+from bot.doctor.refused import examine_refused
 from bot.doctor.report import print_report
 from bot.doctor.slack import examine_slack
 from bot.doctor.tools import examine_tools
@@ -27,6 +28,7 @@ async def examine(settings: Settings) -> list[Finding]:
     parts = await asyncio.gather(
         examine_slack(settings),
         examine_redis(settings),
+        examine_refused(beside(settings)),
         examine_pause(beside(settings)),
         examine_model(settings),
         examine_databases(settings),

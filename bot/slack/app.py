@@ -14,7 +14,7 @@ from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 from typing_extensions import override
 
-from bot.core.errors import BotError
+from bot.core.errors import BotError, MalformedPayload, StoreUnavailable
 from bot.slack.asking import Asking
 from bot.slack.client import Clients, Identity, Token
 from bot.slack.intake import Intake
@@ -145,8 +145,16 @@ def _authorize_as(identity: Identity, token: Token):  # type: ignore[no-untyped-
 
 
 async def _answer_error(error: Exception) -> BoltResponse | None:
-    """What nobody listens to is acknowledged, or Slack would deliver it again and again."""
+    """Answer Slack where a listener did not. What cannot be acted on is acknowledged, or Slack would
+    deliver it again and again; None leaves it unacknowledged."""
     if isinstance(error, BoltUnhandledRequestError):
+        log.debug("Ignored: nobody listens to it")
         return BoltResponse(status=200, body="")
+    if isinstance(error, MalformedPayload):
+        log.warning("Ignored: Slack sends no such thing: %s", error)
+        return BoltResponse(status=200, body="")
+    if isinstance(error, StoreUnavailable):
+        log.warning("Not acknowledged, so that Slack sends it again: %s", error)
+        return BoltResponse(status=503, body="")
     log.error("Not acknowledged: a listener failed", exc_info=error)
     return None

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from bot.agent.limits import Limits
 from bot.core.budgets import Cap
+from bot.core.errors import MalformedPayload
 from bot.runs.budgets import Budgets
 from bot.runs.channels import ChannelSettings, Confirm, DuringRun, Follow
+from bot.slack.payloads import chosen, element
 from bot.slack.posts import SLACKBOT
 from bot.slack.render import approval_words, home_words, words
 from bot.slack.render.parts import Block, shortened
@@ -109,8 +112,11 @@ def reset_done(place: str) -> Block:
 
 
 def target(view: Mapping[str, Any]) -> str:
-    """The channel that the modal is about. Raises ValidationError when its metadata is not ours."""
-    return Target.model_validate_json(view.get("private_metadata") or "").channel
+    """Return the channel that the modal is about. Raises MalformedPayload when it is not ours."""
+    try:
+        return Target.model_validate_json(view.get("private_metadata") or "").channel
+    except ValidationError:
+        raise MalformedPayload("a modal with metadata that is not ours") from None
 
 
 def settings_of(
@@ -122,32 +128,36 @@ def settings_of(
     bot: str,
 ) -> ChannelSettings:
     """What the channel is to be like: `before`, with what the form says. Dollars are no bound while
-    it is not known what the model costs (`is_priced`), and the `bot` asks nothing. Raises WrongField."""
-    values = view["state"]["values"]
-    tools = [each.strip() for each in _value(values, _TOOLS).split(",") if each.strip()]
+    it is not known what the model costs (`is_priced`), and the `bot` asks nothing. Raises WrongField,
+    and MalformedPayload for what the form does not offer."""
+    tools = [each.strip() for each in _value(view, _TOOLS).split(",") if each.strip()]
     if unknown := [each for each in tools if not is_tool(each)]:
         raise WrongField({_TOOLS: home_words.NO_SUCH_TOOL.format(names=", ".join(unknown))})
-    money = [each for each in (_COST, _DAY, _MONTH) if _value(values, each)]
+    money = [each for each in (_COST, _DAY, _MONTH) if _value(view, each)]
     if money and not is_priced:
         raise WrongField(dict.fromkeys(money, home_words.NO_PRICE))
-    people = values[_PEOPLE][_PEOPLE].get("selected_users") or None
+    people = element(view, _PEOPLE).get("selected_users") or None
     if {bot, SLACKBOT} & {*(people or ())}:
         raise WrongField({_PEOPLE: home_words.ONLY_PEOPLE})
-    others = {each["value"] for each in values[_OTHERS][_OTHERS].get("selected_options") or ()}
-    return before.model_copy(
+    others = {each.get("value") for each in element(view, _OTHERS).get("selected_options") or ()}
+    said = before.model_copy(
         update={
-            "instructions": _value(values, _INSTRUCTIONS),
+            "instructions": _value(view, _INSTRUCTIONS),
             "tools": tuple(tools) or None,
             "people": tuple(people) if people else None,
-            "follow": values[_FOLLOW][_FOLLOW]["selected_option"]["value"],
-            "during_run": values[_DURING_RUN][_DURING_RUN]["selected_option"]["value"],
-            "confirm": _confirm(values),
+            "follow": chosen(view, _FOLLOW),
+            "during_run": chosen(view, _DURING_RUN),
+            "confirm": _confirm(view),
             "allow_guests": _also(_GUESTS in others, before.allow_guests),
             "allow_external": _also(_EXTERNAL in others, before.allow_external),
-            "limits": _limits(values, before.limits),
-            "budgets": _budgets(values, before),
+            "limits": _limits(view, before.limits),
+            "budgets": _budgets(view, before),
         }
     )
+    try:
+        return ChannelSettings.model_validate(said.model_dump())
+    except ValidationError:
+        raise MalformedPayload("settings that the form does not offer") from None
 
 
 def _also(checked: bool, before: bool | None) -> bool | None:
@@ -155,28 +165,26 @@ def _also(checked: bool, before: bool | None) -> bool | None:
     return None if before is None and not checked else checked
 
 
-def _confirm(values: Mapping[str, Any]) -> str | None:
-    chosen = str(values[_CONFIRM][_CONFIRM]["selected_option"]["value"])
-    return None if chosen == _EVERYWHERE else chosen
+def _confirm(view: Mapping[str, Any]) -> str | None:
+    given = chosen(view, _CONFIRM)
+    return None if given == _EVERYWHERE else given
 
 
-def _limits(
-    values: Mapping[str, Any], before: Mapping[str, float | None]
-) -> dict[str, float | None]:
+def _limits(view: Mapping[str, Any], before: Mapping[str, float | None]) -> dict[str, float | None]:
     limits = {name: each for name, each in before.items() if name not in (_TURNS, _COST)}
-    for name, kind in ((_TURNS, int), (_COST, float)):
-        if given := _value(values, name):
-            limits[name] = kind(given)
+    for name in (_TURNS, _COST):
+        if given := _value(view, name):
+            limits[name] = _amount(given)
     return limits
 
 
-def _budgets(values: Mapping[str, Any], before: ChannelSettings) -> dict[str, Cap]:
+def _budgets(view: Mapping[str, Any], before: ChannelSettings) -> dict[str, Cap]:
     """The dollars are those of the form; tokens are not in it, and stay."""
     found = {}
     for name, old in ((_DAY, before.budgets.get("day")), (_MONTH, before.budgets.get("month"))):
-        cost, tokens = _value(values, name), old.tokens if old else None
+        cost, tokens = _value(view, name), old.tokens if old else None
         if cost or tokens:
-            found[name] = Cap(cost=float(cost) if cost else None, tokens=tokens)
+            found[name] = Cap(cost=_amount(cost) if cost else None, tokens=tokens)
     return found
 
 
@@ -184,8 +192,19 @@ def _dollars(cap: Cap | None) -> float | None:
     return cap.cost if cap else None
 
 
-def _value(values: Mapping[str, Any], name: str) -> str:
-    return str(values[name][name].get("value") or "").strip()
+def _amount(typed: str) -> float:
+    """Return what stands in a field for numbers, which Slack has checked; whole ones as int."""
+    try:
+        number = float(typed)
+    except ValueError:
+        number = math.nan
+    if not 0 < number < math.inf:
+        raise MalformedPayload("a field for numbers without one")
+    return int(number) if number.is_integer() else number
+
+
+def _value(view: Mapping[str, Any], name: str) -> str:
+    return str(element(view, name).get("value") or "").strip()
 
 
 def _text(name: str, label: str, value: str, hint: str = "", *, lines: bool = False) -> Block:

@@ -1,19 +1,26 @@
 """Events over HTTP: Slack's signed requests, handed to bolt while somebody takes them.
 
-The signature is looked at before anything of the body is: what nobody has signed is neither parsed
-nor looked up, as to which workspace it is about.
+The signature is checked before anything of the body is read: what nobody has signed is neither
+parsed nor looked up. What is signed has to have the shape that Slack documents.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from aiohttp import web
-from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request
-from slack_bolt.async_app import AsyncApp
-from slack_sdk.signature import SignatureVerifier
+from slack_bolt.adapter.aiohttp import to_aiohttp_response
+from slack_bolt.async_app import AsyncApp, AsyncBoltRequest
+from slack_bolt.request.internals import parse_body
+
+from bot.core.errors import MalformedPayload
+from bot.slack.payloads import check_payload
+from bot.slack.signatures import OnRefused, Refusals, refusal_of
+
+log = logging.getLogger(__name__)
 
 EVENTS_PATH = "/slack/events"
 """Where Slack sends events, interactions and commands alike."""
@@ -28,16 +35,17 @@ class SlackRequests:
     """Slack's requests. Before and after somebody takes them the answer is 503, so that Slack
     sends them again."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_refused: OnRefused = lambda _reason: None) -> None:
         self.route = web.post(EVENTS_PATH, self._handle)
-        self._taken: tuple[AsyncApp, SignatureVerifier] | None = None
+        self.refusals = Refusals(on_refused)
+        self._taken: tuple[AsyncApp, str] | None = None
         self._handling: set[asyncio.Task[object]] = set()
 
     @asynccontextmanager
     async def taken_by(self, app: AsyncApp, signing_secret: str) -> AsyncGenerator[None]:
         """Hand those signed with the secret to `app`, which answers url_verification; those under
         way at the end are answered first."""
-        self._taken = app, SignatureVerifier(signing_secret)
+        self._taken = app, signing_secret
         try:
             yield
         finally:
@@ -49,7 +57,7 @@ class SlackRequests:
         taken, task = self._taken, asyncio.current_task()
         if taken is None or task is None:
             return web.Response(status=503)
-        app, verifier = taken
+        app, secret = taken
         self._handling.add(task)
         task.add_done_callback(self._handling.discard)
         try:
@@ -57,13 +65,26 @@ class SlackRequests:
                 body = await request.read()
         except TimeoutError:
             return web.Response(status=408, headers={"Connection": "close"})
-        if not _is_signed(body, request, verifier):
+        if refusal := refusal_of(body, request.headers, secret):
+            await self.refusals.add(refusal)
             return web.Response(status=401)
-        return await to_aiohttp_response(await app.async_dispatch(await to_bolt_request(request)))
+        try:
+            bolt_request = _read(body, request)
+        except MalformedPayload as error:
+            log.warning("Answered with 400, as Slack sends no such thing: %s", error)
+            return web.Response(status=400, headers={"X-Slack-No-Retry": "1"})
+        return await to_aiohttp_response(await app.async_dispatch(bolt_request))
 
 
-def _is_signed(body: bytes, request: web.Request, verifier: SignatureVerifier) -> bool:
+def _read(body: bytes, request: web.Request) -> AsyncBoltRequest:
+    """Parse and check a body that is signed. Raises MalformedPayload."""
     try:
-        return verifier.is_valid_request(body, dict(request.headers))
-    except (ValueError, TypeError):  # a time that is no number, letters that no digest has
-        return False
+        text = body.decode()
+        check_payload(parse_body(text, request.content_type))
+    except (ValueError, RecursionError):
+        raise MalformedPayload("a body that is neither JSON nor a form") from None
+    return AsyncBoltRequest(
+        body=text,
+        query=request.query_string,
+        headers=request.headers,  # type: ignore[arg-type]  # bolt takes any mapping
+    )

@@ -9,7 +9,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from bot.core.errors import MalformedPayload
 from bot.core.request import FileRef
+from bot.slack.payloads import chosen, element
 from bot.slack.render import words
 from bot.slack.render.parts import Block, context, shortened
 from bot.slack.tasks import TASKS, Task
@@ -109,22 +111,22 @@ def comment_modal(metadata: str) -> Block:
 
 def comment_of(view: Mapping[str, Any]) -> str:
     """What somebody wrote into that modal."""
-    return str(view["state"]["values"][_QUESTION][_QUESTION].get("value") or "")
+    return str(element(view, _QUESTION).get("value") or "")
 
 
 def filled(view: Mapping[str, Any]) -> Filled:
-    """What stands in a submitted modal. Raises ValueError when its metadata is not ours."""
+    """What stands in a submitted modal. Raises MalformedPayload when it is not ours."""
     values = view["state"]["values"]
     channel = values.get(_CHANNEL, {}).get(_CHANNEL, {}).get("selected_conversation")
     metadata = view.get("private_metadata") or ""
     try:
         about = About.model_validate_json(metadata) if metadata else None
     except ValidationError as error:
-        raise ValueError("A modal came back with metadata that is not ours") from error
+        raise MalformedPayload("a modal with metadata that is not ours") from error
     return Filled(
         task=TASKS.get(view["callback_id"]),
-        question=str(values[_QUESTION][_QUESTION].get("value") or ""),
-        where=about.where if about and about.where else _chosen(values),
+        question=str(element(view, _QUESTION).get("value") or ""),
+        where=about.where if about and about.where else chosen(view, _WHERE),
         channel=channel,
         about=about,
     )
@@ -140,10 +142,6 @@ def place_error(form: Filled, sentence: str) -> dict[str, str]:
     if form.about is None:
         return {_CHANNEL if form.where == MODAL_CHANNEL else _WHERE: sentence}
     return {_QUESTION if form.about.where else _WHERE: sentence}
-
-
-def _chosen(values: Mapping[str, Any]) -> str:
-    return str((values[_WHERE][_WHERE].get("selected_option") or {}).get("value") or "")
 
 
 def _audience(about: About, only_me: bool) -> list[Block]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from slack_sdk.errors import SlackApiError
 
+from bot.core.errors import MalformedPayload
 from bot.slack.client import TRANSPORT_ERRORS, Clients, error_code
 from bot.slack.pressed import thread_of
 from bot.slack.render import words
@@ -25,6 +26,8 @@ async def open_modal(clients: Clients, body: Body, view: Body) -> None:
         code = error_code(error)
         if code == "expired_trigger_id":
             await _say_too_late(clients, body)
+        elif code == "invalid_trigger_id":
+            raise MalformedPayload("a trigger_id that Slack did not give out") from None
         elif code != "exchanged_trigger_id":
             raise
 

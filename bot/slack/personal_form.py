@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bot.runs.preferences import MAX_STYLE, Preferences
+from bot.slack.payloads import chosen, element
 from bot.slack.render import home_words, words
 from bot.slack.render.parts import Block
 
@@ -28,11 +29,8 @@ def personal_form(now: Preferences) -> Block:
 
 def preferences_of(view: Mapping[str, Any]) -> Preferences:
     """What somebody sent."""
-    values = view["state"]["values"]
-    return Preferences(
-        style=str(values[_STYLE][_STYLE].get("value") or "").strip(),
-        only_me=values[_WHERE][_WHERE]["selected_option"]["value"] == _ONLY_ME,
-    )
+    style = str(element(view, _STYLE).get("value") or "").strip()
+    return Preferences(style=style[:MAX_STYLE], only_me=chosen(view, _WHERE) == _ONLY_ME)
 
 
 def _style(now: str) -> Block:

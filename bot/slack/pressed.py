@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from bot.core.errors import MalformedPayload
+from bot.slack.payloads import value_of
+
 
 @dataclass(frozen=True, slots=True)
 class Pressed:
@@ -21,11 +24,11 @@ class Pressed:
 
     @classmethod
     def of(cls, body: dict[str, Any], action: dict[str, Any]) -> Pressed:
-        """From a block_actions payload."""
+        """Read a block_actions payload. Raises MalformedPayload for a button that cannot be ours."""
         container = body.get("container") or {}
         return cls(
             action=str(action["action_id"]),
-            value=str(action["value"]),
+            value=value_of(action),
             user=str(body["user"]["id"]),
             channel=channel_of(body),
             thread=thread_of(body),
@@ -35,10 +38,11 @@ class Pressed:
 
 
 def channel_of(body: dict[str, Any]) -> str:
-    """The channel of the message with the button."""
-    return str(
-        (body.get("channel") or body["container"]).get("id") or body["container"]["channel_id"]
-    )
+    """Return the channel of the message with the button. Raises MalformedPayload outside of one."""
+    channel, container = body.get("channel") or {}, body.get("container") or {}
+    if found := channel.get("id") or container.get("channel_id"):
+        return str(found)
+    raise MalformedPayload("a press outside of a channel")
 
 
 def thread_of(body: dict[str, Any]) -> str | None:

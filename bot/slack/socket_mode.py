@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -13,11 +14,13 @@ from slack_bolt.async_app import AsyncApp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.socket_mode.aiohttp import SocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
+from slack_sdk.socket_mode.response import SocketModeResponse
 from slack_sdk.web.async_client import AsyncWebClient
 from typing_extensions import override
 
-from bot.core.errors import ConfigurationError
+from bot.core.errors import ConfigurationError, MalformedPayload
 from bot.slack.client import TRANSPORT_ERRORS, error_code
+from bot.slack.payloads import check_payload
 
 log = logging.getLogger(__name__)
 
@@ -34,6 +37,8 @@ class _Connection(AsyncSocketModeHandler):
         super().__init__(app, app_token, web_client=web_client, ping_interval=_PING)
         self.client.proxy = None
         self.client.on_message_listeners.append(self._hear)
+        self._enqueue = self.client.enqueue_message
+        self.client.enqueue_message = self._enqueue_frame  # type: ignore[method-assign]
         self._handling: set[asyncio.Task[object]] = set()
         self._draining = False
         self._heard: ClientWebSocketResponse | None = None
@@ -47,6 +52,19 @@ class _Connection(AsyncSocketModeHandler):
     async def _hear(self, _message: WSMessage) -> None:
         self._heard = self.client.current_session
 
+    async def _enqueue_frame(self, message: str) -> None:
+        """Leave out frames that the SDK would only fail on, with a trace for each."""
+        try:
+            frame = json.loads(message) if message.startswith("{") else {}
+        except (ValueError, RecursionError):
+            frame = None
+        if frame is None or ("envelope_id" in frame and not isinstance(frame.get("payload"), dict)):
+            log.warning(
+                "Ignored, as Slack sends no such thing: a frame without a JSON object in it"
+            )
+        else:
+            await self._enqueue(message)
+
     @override
     async def handle(self, client: SocketModeClient, req: SocketModeRequest) -> None:  # type: ignore[override]  # bolt's own signature
         task = asyncio.current_task()
@@ -54,6 +72,11 @@ class _Connection(AsyncSocketModeHandler):
             return  # not acknowledged: Slack delivers it to another connection, or later
         self._handling.add(task)
         try:
+            check_payload(req.payload)
+        except MalformedPayload as error:
+            log.warning("Acknowledged and ignored, as Slack sends no such thing: %s", error)
+            await client.send_socket_mode_response(SocketModeResponse(envelope_id=req.envelope_id))
+        else:
             await super().handle(client, req)
         finally:
             self._handling.discard(task)

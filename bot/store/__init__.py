@@ -27,6 +27,7 @@ from bot.store.locks import Lock, locked
 from bot.store.mailbox import Mailbox
 from bot.store.memory import Memories as MemoryStore
 from bot.store.pause import PauseSwitch
+from bot.store.refused import Refused, RefusedStore
 from bot.store.run import Phase, Post, RunRecord, Runs
 from bot.store.scheduled_messages import ScheduledMessageStore
 from bot.store.schedules import ScheduleStore
@@ -57,6 +58,7 @@ __all__ = [
     "Position",
     "Post",
     "Refusal",
+    "Refused",
     "Rest",
     "Retention",
     "RunRecord",
@@ -98,6 +100,7 @@ class Stores:
     budgets: BudgetStore
     pause: PauseSwitch
     feedback: FeedbackStore
+    refused: RefusedStore
     catch_ups: CatchUps
     erasure: Erasure
     audit: AuditLog
@@ -176,6 +179,7 @@ async def open_stores(
             budgets=BudgetStore(redis, keep),
             pause=PauseSwitch(redis, keep),
             feedback=FeedbackStore(redis, keep),
+            refused=RefusedStore(redis),
             catch_ups=CatchUps(redis, keep),
             audit=AuditLog(redis, keep),
             erasure=Erasure(redis, Leases(redis, keep)),

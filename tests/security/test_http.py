@@ -5,15 +5,20 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import time
 from contextlib import suppress
 
 import aiohttp
 import pytest
 from redis.asyncio import Redis
+from slack_sdk.signature import SignatureVerifier
 
+from bot.doctor.refused import examine_refused
 from bot.slack import http as events
+from bot.slack.signatures import refusal_of
 from tests.operators.test_many_workspaces import place
 from tests.security.test_forged import over_http, still_answers
+from tests.support.deployment import configured
 
 DEEP = "{" + '"a":[' * 50_000
 UNSIGNED: dict[str, tuple[str, dict[str, str]]] = {
@@ -73,3 +78,54 @@ async def test_a_body_that_never_comes_whole_is_not_waited_for(
             await writer.wait_closed()
         assert b" 408 " in head
         await still_answers(bot)
+
+
+def signed(secret: str, body: bytes, *, ahead: int = 0) -> dict[str, str]:
+    """Headers as Slack sends them; `ahead` is in seconds."""
+    when = str(int(time.time()) + ahead)
+    signature = SignatureVerifier(secret).generate_signature(timestamp=when, body=body)
+    return {"X-Slack-Request-Timestamp": when, "X-Slack-Signature": signature or ""}
+
+
+async def test_refused_requests_leave_a_trace(
+    redis_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """R5, reliability 24: counted by reason; one line a minute tells a wrong secret from a wrong
+    clock, and doctor tells it later."""
+    async with over_http(redis_url) as (bot, url), aiohttp.ClientSession() as session:
+        secret, body = bot.ws.signing_secret, b"{}"
+        for headers in (
+            *(signed("another", body) for _ in range(5)),
+            *(signed(secret, body, ahead=-3_600) for _ in range(3)),
+            signed("another", body, ahead=9_000),
+            *({} for _ in range(2)),
+        ):
+            async with session.post(url, data=body, headers=headers) as response:
+                assert response.status == 401
+        figures = await (await session.get(url.replace("/slack/events", "/metrics"))).text()
+        settings = configured(bot.ws, bot.api, redis_url, slack_app_token=None)
+        found = {each.text: each for each in await examine_refused(settings)}
+        await still_answers(bot)
+    said = [r.getMessage() for r in caplog.records if r.getMessage().startswith("Refused")]
+    [secrets, clocks, strangers] = said  # one of each reason, however many there are
+    assert "SLACK_SIGNING_SECRET" in secrets
+    assert "3600 s ahead of" in clocks
+    assert "no signature" in strangers
+    for reason, count in (("signature", 6), ("age", 3), ("missing headers", 2)):
+        assert f'bot_slack_requests_refused_total{{reason="{reason}"}} {count}.0' in figures
+    assert len(found) == 3
+    assert any("3600 s ahead of" in each for each in found)
+
+
+def test_a_wrong_clock_is_told_from_a_wrong_secret() -> None:
+    """R5: the signature is checked whatever its age, and never believed beyond five minutes."""
+    body = b'{"type": "event_callback"}'
+    for ahead, reason in ((0, None), (-290, None), (290, None), (-310, "age"), (310, "age")):
+        refused = refusal_of(body, signed("ours", body, ahead=ahead), "ours")
+        assert (refused.reason if refused else None) == reason
+    assert "10 s" not in str(refusal_of(body, signed("other", body, ahead=-10), "ours"))
+    both = refusal_of(body, signed("other", body, ahead=4_000), "ours")
+    assert "SLACK_SIGNING_SECRET" in str(both)
+    assert "4000 s off" in str(both)
+    late = refusal_of(body, signed("ours", body, ahead=400), "ours")
+    assert "400 s behind" in str(late)

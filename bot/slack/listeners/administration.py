@@ -14,6 +14,7 @@ from bot.core.errors import NotPermitted
 from bot.slack.admin import Admin
 from bot.slack.background import Background
 from bot.slack.client import Clients
+from bot.slack.payloads import value_of
 from bot.slack.pressed import channel_of, thread_of
 from bot.slack.render import buttons, words
 
@@ -55,7 +56,7 @@ def register(app: AsyncApp, clients: Clients, admin: Admin, background: Backgrou
 async def _raised(admin: Admin, body: Body, action: Body) -> str:
     step = str(action["action_id"]).rpartition("_")[2]
     try:
-        over = OverBudget.model_validate_json(action["value"])
+        over = OverBudget.model_validate_json(value_of(action))
     except ValidationError:
         raise NotPermitted(words.NOT_OURS) from None
     return await admin.raise_budget(

@@ -25,6 +25,7 @@ from bot.slack.client import Clients
 from bot.slack.home import CHANNEL
 from bot.slack.home_tab import HomeTab
 from bot.slack.opening import open_modal
+from bot.slack.payloads import view_of
 from bot.slack.render import home_words
 
 log = logging.getLogger(__name__)
@@ -76,7 +77,7 @@ def register(app: AsyncApp, clients: Clients, access: Access, home: HomeTab) -> 
 
     @app.action(RESET)
     async def reset(body: Body, ack: AsyncAck) -> None:
-        user, view = body["user"]["id"], body["view"]
+        user, view = body["user"]["id"], view_of(body)
         try:
             await admin.reset_channel(user, target(view))
             done = reset_done(await access.place(target(view), otherwise=home_words.CHANNEL_UNSEEN))

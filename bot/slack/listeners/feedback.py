@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.context.ack.async_ack import AsyncAck
 
+from bot.core.errors import MalformedPayload
 from bot.core.feedback import Feedback
 from bot.slack import modals
 from bot.slack.background import Background
@@ -55,11 +56,19 @@ def register(
 
     @app.view(modals.COMMENT)
     async def commented(body: Body, view: Body, ack: AsyncAck) -> None:
-        feedback = Feedback.model_validate_json(view["private_metadata"])
+        feedback = _carried(view)
         said = cap(clean(modals.comment_of(view)), modals.MAX_COMMENT)
         if said and feedback.user == body["user"]["id"]:
             await keep.save(feedback.model_copy(update={"comment": said}))
         await ack()
+
+
+def _carried(view: Body) -> Feedback:
+    """Return what the modal carries. Raises MalformedPayload when that is not ours."""
+    try:
+        return Feedback.model_validate_json(view.get("private_metadata") or "")
+    except ValidationError:
+        raise MalformedPayload("a modal with metadata that is not ours") from None
 
 
 def _feedback(press: Pressed, team: str) -> Feedback | None:

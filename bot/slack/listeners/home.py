@@ -18,6 +18,7 @@ from bot.slack.home import FORGET, PAUSE, RESUME, suggested_prompts
 from bot.slack.home_tab import HomeTab
 from bot.slack.modals import said_modal
 from bot.slack.opening import open_modal
+from bot.slack.payloads import value_of
 from bot.slack.render import home_words
 from bot.slack.render.schedules import CANCEL as CANCEL_SCHEDULE
 from bot.slack.render.schedules import CANCEL_MESSAGE
@@ -64,13 +65,13 @@ def _listen_to_buttons(app: AsyncApp, home: HomeTab) -> None:
     @app.action(FORGET)
     async def forgotten(body: Body, action: Body, ack: AsyncAck) -> None:
         user = body["user"]["id"]
-        await home.forget(user, str(action["value"]))
+        await home.forget(user, value_of(action))
         home.renew(user)
         await ack()
 
     @app.action(CANCEL_SCHEDULE)
     async def cancelled(body: Body, action: Body, ack: AsyncAck) -> None:
-        user, which = body["user"]["id"], str(action["value"])
+        user, which = body["user"]["id"], value_of(action)
         try:
             if not await home.schedules.cancel(user, which):
                 await home.admin.cancel_schedule(user, which)
@@ -83,7 +84,7 @@ def _listen_to_buttons(app: AsyncApp, home: HomeTab) -> None:
     async def message_cancelled(body: Body, action: Body, ack: AsyncAck) -> None:
         user, why = body["user"]["id"], ""
         try:
-            if not await home.messages.cancel_named(user, str(action["value"])):
+            if not await home.messages.cancel_named(user, value_of(action)):
                 why = home_words.MESSAGE_GONE
         except (SlackApiError, SlackUnavailable, *TRANSPORT_ERRORS):
             log.warning("A message that waits to be posted was not cancelled", exc_info=True)

@@ -24,6 +24,7 @@ from bot.model import (
     sdk_client,
 )
 from bot.model.decoding import StreamReader, read_whole
+from tests.support.mutated import mutated, places
 
 ASKED = ModelRequest(model="m", instructions="", input=(), tools=(), watched="look")
 CALL: dict[str, Any] = {
@@ -311,28 +312,6 @@ ODD = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
     max_leaves=5,
 )
-
-
-def places(value: object, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Every place inside a JSON value."""
-    inside: dict[Any, Any] = value if isinstance(value, dict) else {}
-    if isinstance(value, list):
-        inside = dict(enumerate(value))
-    found = [path] if path else []
-    return found + [place for key, each in inside.items() for place in places(each, (*path, key))]
-
-
-def mutated(value: Any, path: tuple[Any, ...], with_what: object) -> Any:
-    """A copy with another value at one place, or without it (...)."""
-    copy = json.loads(json.dumps(value))
-    at = copy
-    for key in path[:-1]:
-        at = at[key]
-    if with_what is ...:
-        del at[path[-1]]
-    else:
-        at[path[-1]] = with_what
-    return copy
 
 
 def read_through(response: ModelResponse) -> None:

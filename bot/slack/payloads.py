@@ -1,0 +1,333 @@
+"""The shapes of what Slack sends, checked once at the door, before anything is done with it.
+
+Only what the bot reads is described, with null where Slack sends it; fields that are new pass. So
+listeners may rely on the types, and an exception in one of them is a bug of ours and fails loudly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, NotRequired
+
+from pydantic import (
+    AfterValidator,
+    Field,
+    InstanceOf,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+)
+from typing_extensions import TypedDict
+
+from bot.core.errors import MalformedPayload
+
+Object = Mapping[str, Any]
+
+Id = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=255)]
+Ts = Annotated[str, StringConstraints(strict=True, pattern=r"^[0-9]{1,15}(\.[0-9]{1,9})?$")]
+Text = Annotated[str, StringConstraints(strict=True)]
+Words = InstanceOf[str]  # of people, with whatever characters, which are cleaned later
+Flag = Annotated[bool, Field(strict=True)]
+
+
+class Named(TypedDict):
+    """A person, channel or workspace as interactions describe it."""
+
+    id: Id
+
+
+class _Edited(TypedDict):
+    ts: Ts
+
+
+class _File(TypedDict):
+    id: NotRequired[Id | None]
+    name: NotRequired[Words | None]
+    title: NotRequired[Words | None]
+    mimetype: NotRequired[Text | None]
+    mode: NotRequired[Text | None]
+    size: NotRequired[Annotated[int, Field(strict=True, ge=0)] | None]
+
+
+class _Entity(TypedDict):
+    type: NotRequired[Text | None]
+    value: NotRequired[Any]
+
+
+class _AppContext(TypedDict):
+    entities: NotRequired[list[_Entity] | None]
+
+
+class _Thread(TypedDict):
+    action_token: NotRequired[Text | None]
+
+
+class _Post(TypedDict):
+    """What a message and an event about one have in common."""
+
+    user: NotRequired[Id | None]
+    thread_ts: NotRequired[Ts | None]
+    text: NotRequired[Words | None]
+    subtype: NotRequired[Text | None]
+    bot_id: NotRequired[Text | None]
+    files: NotRequired[list[_File] | None]
+
+
+class _Message(_Post):
+    ts: Ts
+    edited: NotRequired[_Edited]
+    blocks: NotRequired[list[InstanceOf[dict]] | None]  # type: ignore[type-arg]
+
+
+class _MessageEvent(_Post):
+    channel: Id
+    ts: NotRequired[Ts | None]
+    channel_type: NotRequired[Text | None]
+    action_token: NotRequired[Text | None]
+    assistant_thread: NotRequired[_Thread | None]
+    app_context: NotRequired[_AppContext | None]
+    message: NotRequired[_Message | None]
+    previous_message: NotRequired[_Message | None]
+    deleted_ts: NotRequired[Ts | None]
+
+
+class _Item(TypedDict):
+    type: Text
+    channel: NotRequired[Id | None]
+    ts: NotRequired[Ts | None]
+
+
+def _complete(item: _Item) -> _Item:
+    if item["type"] == "message" and not (item.get("channel") and item.get("ts")):
+        raise ValueError("is a message without channel or ts")
+    return item
+
+
+class _Reaction(TypedDict):
+    user: Id
+    reaction: Text
+    item: Annotated[_Item, AfterValidator(_complete)]
+    item_user: NotRequired[Id | None]
+
+
+class _Opened(TypedDict):
+    user: Id
+    tab: NotRequired[Text | None]
+    channel: NotRequired[Id | None]
+    context: NotRequired[_AppContext | None]
+
+
+class _Stopped(TypedDict):
+    user: Id
+    channel: Id
+    thread_ts: NotRequired[Ts | None]
+
+
+class _Function(TypedDict):
+    callback_id: Text
+
+
+class _Executed(TypedDict):
+    function: _Function
+    function_execution_id: Id
+    inputs: NotRequired[InstanceOf[dict] | None]  # type: ignore[type-arg]
+    bot_access_token: NotRequired[Text | None]
+
+
+class _Authorization(TypedDict):
+    team_id: NotRequired[Id | None]
+    enterprise_id: NotRequired[Id | None]
+    user_id: NotRequired[Id | None]
+    is_enterprise_install: NotRequired[bool | None]
+
+
+class _Callback(TypedDict):
+    event_id: Id
+    team_id: NotRequired[Id | None]
+    enterprise_id: NotRequired[Id | None]
+    authorizations: NotRequired[list[_Authorization] | None]
+
+
+class _Option(TypedDict):
+    value: NotRequired[Text | None]
+
+
+class _Element(TypedDict):
+    """The state of an input in a modal."""
+
+    value: NotRequired[Words | None]
+    selected_option: NotRequired[_Option | None]
+    selected_options: NotRequired[list[_Option] | None]
+    selected_users: NotRequired[list[Id] | None]
+    selected_conversation: NotRequired[Id | None]
+
+
+class _State(TypedDict):
+    values: dict[str, dict[str, _Element]]
+
+
+class _View(TypedDict):
+    id: Id
+    private_metadata: NotRequired[Text | None]
+
+
+class _SubmittedView(_View):
+    callback_id: Text
+    state: _State
+
+
+class _Container(TypedDict):
+    channel_id: NotRequired[Id | None]
+    message_ts: NotRequired[Ts | None]
+    thread_ts: NotRequired[Ts | None]
+    is_ephemeral: NotRequired[Flag | None]
+
+
+class _Action(TypedDict):
+    action_id: Id
+    action_ts: Ts
+    block_id: NotRequired[Text | None]
+    type: NotRequired[Text | None]
+    value: NotRequired[Text | None]
+    selected_conversation: NotRequired[Id | None]
+
+
+class _Interaction(TypedDict):
+    user: Named
+    team: NotRequired[Named | None]
+    enterprise: NotRequired[Named | None]
+    response_url: NotRequired[Text | None]
+
+
+class _Anonymous(TypedDict):
+    """What nothing listens to; bolt reads its ids."""
+
+    team_id: NotRequired[Id | None]
+    enterprise_id: NotRequired[Id | None]
+    user: NotRequired[Named | None]
+    team: NotRequired[Named | None]
+    enterprise: NotRequired[Named | None]
+    channel: NotRequired[Named | None]
+
+
+class _Pressed(_Interaction):
+    trigger_id: Id
+    actions: Annotated[list[_Action], Field(min_length=1)]
+    channel: NotRequired[Named | None]
+    container: NotRequired[_Container | None]
+    message: NotRequired[_Message | None]
+    view: NotRequired[_View | None]
+
+
+class _Submitted(_Interaction):
+    view: _SubmittedView
+
+
+class _Shortcut(_Interaction):
+    callback_id: Text
+    trigger_id: Id
+
+
+class _MessageShortcut(_Shortcut):
+    channel: Named
+    message: _Message
+
+
+class _Command(TypedDict):
+    command: Id
+    user_id: Id
+    channel_id: Id
+    trigger_id: Id
+    team_id: NotRequired[Id | None]
+    enterprise_id: NotRequired[Id | None]
+    text: NotRequired[Words | None]
+    response_url: NotRequired[Text | None]
+
+
+def _shape(of: Any) -> Callable[[object], object]:
+    return TypeAdapter(of).validate_python
+
+
+_CALLBACK, _COMMAND = _shape(_Callback), _shape(_Command)
+_EVENTS = {
+    "message": _shape(_MessageEvent),
+    "app_mention": _shape(_MessageEvent),
+    "reaction_added": _shape(_Reaction),
+    "app_home_opened": _shape(_Opened),
+    "app_context_changed": _shape(_Opened),
+    "agent_session_stopped": _shape(_Stopped),
+    "function_executed": _shape(_Executed),
+}
+_INTERACTIONS = {
+    "block_actions": _shape(_Pressed),
+    "view_submission": _shape(_Submitted),
+    "view_closed": _shape(_Interaction),
+    "shortcut": _shape(_Shortcut),
+    "message_action": _shape(_MessageShortcut),
+}
+_OTHER = _shape(_Anonymous)
+
+
+def check_payload(payload: object) -> None:
+    """Raise MalformedPayload unless Slack could have sent `payload`, as far as the bot reads it."""
+    if not isinstance(payload, dict):
+        raise MalformedPayload("no JSON object")
+    kind = payload.get("type")
+    try:
+        if kind == "event_callback":
+            _check_event(payload)
+        elif isinstance(kind, str):
+            _INTERACTIONS.get(kind, _OTHER)(payload)
+        elif "command" in payload:
+            _COMMAND(payload)
+        elif payload.get("ssl_check") != "1":
+            raise MalformedPayload("neither an event, nor an interaction, nor a command")
+    except ValidationError as error:
+        [first, *_] = error.errors(include_url=False, include_input=False, include_context=False)
+        place = ".".join(str(each) for each in first["loc"] if isinstance(each, str | int))
+        raise MalformedPayload(f"{_name(kind)}: {place}: {first['msg']}"[:200]) from None
+
+
+def _check_event(payload: dict[str, Any]) -> None:
+    _CALLBACK(payload)
+    event = payload.get("event")
+    kind = event.get("type") if isinstance(event, dict) else None
+    if not isinstance(kind, str):
+        raise MalformedPayload("an event without a type")
+    if kind in _EVENTS:
+        _EVENTS[kind](event)
+
+
+def _name(kind: object) -> str:
+    """Name a type in a log line; only those that are known, as anybody may make up others."""
+    known = isinstance(kind, str) and kind in (*_INTERACTIONS, "event_callback")
+    return str(kind) if known else "payload"
+
+
+def view_of(body: Object) -> Object:
+    """Return the view that a press stands in. Raises MalformedPayload outside of one."""
+    view = body.get("view")
+    if not view:
+        raise MalformedPayload("a press outside of a modal")
+    return dict(view)
+
+
+def element(view: Object, name: str) -> Object:
+    """Return the state of the input `name` of a submitted modal. Raises MalformedPayload."""
+    found = view["state"]["values"].get(name, {}).get(name)
+    if found is None:
+        raise MalformedPayload(f"a modal without its field {name}")
+    return dict(found)
+
+
+def chosen(view: Object, name: str) -> str:
+    """Return the value of the option chosen in the input `name`; "" when none is."""
+    return str((element(view, name).get("selected_option") or {}).get("value") or "")
+
+
+def value_of(action: Object) -> str:
+    """Return what the pressed button carries. Raises MalformedPayload when that is nothing."""
+    value = action.get("value")
+    if not value:
+        raise MalformedPayload("a button that carries nothing")
+    return str(value)
