@@ -20,7 +20,7 @@ from bot.core.request import Request
 from bot.listening import listening
 from bot.loop_watch import LoopWatch
 from bot.many_workspaces import many_workspaces
-from bot.runners import MakeRunner, redis_and_stores, runners
+from bot.runners import MakeRunner, redis_and_stores, response_deleter, runners
 from bot.runs.artifacts import ThreadArtifacts
 from bot.runs.engine import Engine, open_engine
 from bot.runs.policy import Policy
@@ -140,6 +140,8 @@ async def _working(
         def say_it_rests(request: Request) -> None:
             background.start(_say_it_rests(request, stores, there), "saying that one is in line")
 
+        deleter = response_deleter(settings, stores)
+        await stack.enter_async_context(alongside(deleter.run(), name="response deleter"))
         await stack.enter_async_context(engine.work(handle, say_it_rests))
         yield
         await engine.drain(settings.engine.grace)  # not when cancelled: then there is no grace

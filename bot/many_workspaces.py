@@ -9,13 +9,14 @@ import aiohttp
 from cryptography.fernet import MultiFernet
 
 from bot.core.errors import ConfigurationError
-from bot.model import delete_responses, sdk_client
+from bot.runners import response_deleter
 from bot.settings import SLACK, Settings, secret
 from bot.slack.client import DeadlineClient
 from bot.slack.installing import Flow, oauth_flow
 from bot.slack.installs import AppKeys, InstalledWorkspaces, Removals, Tokens
 from bot.slack.manifest import manifest
 from bot.store import Stores
+from bot.store.embedded import rewrite_append_only_file
 from bot.store.installs import Installs, box_of
 
 log = logging.getLogger(__name__)
@@ -83,13 +84,12 @@ def _authorize_url(api_url: str) -> str:
 
 
 async def _forget(settings: Settings, stores: Stores, team: str) -> None:
-    """Everything held of a workspace, here and at the model service."""
+    """Erase everything held of a workspace, here and at the model service. Responses that the
+    service does not delete now stay noted, and the workers go on trying."""
     erased = await stores.erasure.workspace(team)
-    left = sorted(erased.responses)
-    if left and settings.has_model:
-        key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else "none"
-        async with sdk_client(key, settings.openai_base_url) as client:
-            left = await delete_responses(client, left)
+    left = await response_deleter(settings, stores).delete()
     log.warning("Erased %d keys of %s", erased.keys, team)
     if left:
-        log.warning("The model service still has of %s: %s", team, left)
+        log.warning("The model service still holds %d erased responses; trying again", len(left))
+    if settings.redis_url is None:
+        await rewrite_append_only_file(stores.redis)

@@ -7,6 +7,7 @@ there is neither nothing is made up: whoever is in the wrong folder must not rea
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -19,18 +20,21 @@ from bot.core.audit import AuditEntry, AuditKind
 from bot.core.budgets import Pause
 from bot.core.errors import ConfigurationError
 from bot.core.unseen import escaped
-from bot.model import delete_responses, sdk_client
-from bot.runners import beside, budget_policy, redis_and_stores
+from bot.runners import beside, budget_policy, redis_and_stores, response_deleter
 from bot.runs.budget_words import since, used_of
 from bot.runs.budgets import BudgetPolicy
 from bot.runs.engine import open_engine
-from bot.runs.erasing import erase_person, erase_thread
+from bot.runs.erasing import ResponseDeleter, erase_person, erase_thread
 from bot.runs.requests import Requests
 from bot.settings import Settings
-from bot.store import Stores
+from bot.store import Erased, Stores
+from bot.store.embedded import rewrite_append_only_file
 from bot.toolkit.mcp import Pin, Standing, ToolFacts, open_mcp_servers
 
 OPERATOR = "the operator"
+_DELETE_PAUSES = (0.5, 2.0)  # seconds between tries to delete responses
+_LOOK_SECONDS = 1.0  # between two looks whether a thread is still busy
+_WAIT = "Erase again when that is over, or give --wait SECONDS."
 _LOCALE = "en-US"  # a terminal speaks English
 _AUDIT = "{:<19} {:<12} {:<23} {:<12} {:<21} {}"  # a pseudonym is as long as that
 _AUDIT_HEAD = _AUDIT.format("when (UTC)", "kind", "who", "channel", "run", "what")
@@ -152,30 +156,71 @@ async def feedback_lines(settings: Settings, limit: int, *, as_json: bool) -> li
     return [*lines, f"{good} good, {len(said) - good} bad."]
 
 
-async def erase_lines(settings: Settings, *, user: str = "", thread: str = "") -> list[str]:
-    """Erase all that is held about a person, or of a thread, and say what went. The last
-    lines name what could not go."""
+async def erase_lines(
+    settings: Settings, *, user: str = "", thread: str = "", wait: float = 0.0
+) -> list[str]:
+    """Erase all that is held about a person, or of a thread, and say what went; wait up to `wait`
+    seconds for others to be answered there. A line that begins with ! says what is still held."""
     await _record(settings, "erased a person" if user else "erased a thread")
     async with _requests(settings) as requests:
-        erased = await (erase_person(requests, user) if user else erase_thread(requests, thread))
-    left = sorted(erased.responses)
-    if left and (settings.openai_api_key or settings.openai_base_url):
-        key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else "none"
-        async with sdk_client(key, settings.openai_base_url) as client:
-            left = await delete_responses(client, left)
-    keys, responses = erased.keys, len(erased.responses) - len(left)
-    if not (keys or erased.responses or erased.busy):
-        return [f"Nothing is kept of {user or thread} in {where(settings)}."]
-    lines = [
-        f"Erased {keys:,} keys in Redis, those of {len(erased.threads):,} threads among them, and "
-        f"{responses:,} responses at the model service."
-    ]
-    if left:
-        lines.append(f"The model service still has {len(left):,}: {', '.join(left)}")
+        erased = await _erased(requests, user, thread, wait)
+        held = await _without_responses(response_deleter(settings, requests.stores))
+        is_rewritten = settings.redis_url is not None or await rewrite_append_only_file(
+            requests.stores.redis
+        )
+    lines = [f"Nothing is kept of {user or thread} in {where(settings)}."]
+    if erased.keys or erased.responses or erased.busy:
+        lines = [
+            f"Erased {erased.keys:,} keys in Redis, {len(erased.threads):,} threads among them, "
+            f"and {len(erased.responses - held):,} responses at the model service."
+        ]
     if erased.busy:
         busy = ", ".join(sorted(erased.busy))
-        lines.append(f"Others are being answered in {busy}: erase again when that is over.")
+        lines.append(f"! Nothing was erased in {busy}: others are being answered there. {_WAIT}")
+    if held:
+        lines.append(
+            f"! The model service still holds {len(held):,} erased responses: "
+            f"{', '.join(sorted(held))}. A running bot goes on deleting them; run this again to see."
+        )
+    if not is_rewritten:
+        lines.append(
+            "! Redis did not rewrite its append-only file: erased words may still be in "
+            f"{settings.bot_data_dir.absolute() / 'redis'}. Run this again."
+        )
+    if settings.redis_url is not None:
+        lines.append(
+            f"{where(settings)} may still hold erased words in an append-only file until that is "
+            "rewritten (BGREWRITEAOF), and in snapshots, replicas and backups."
+        )
     return lines
+
+
+async def _erased(requests: Requests, user: str, thread: str, wait: float) -> Erased:
+    """Erase, again and again while others are being answered there and time is left."""
+    clock = asyncio.get_running_loop().time
+    deadline, erased = clock() + wait, Erased()
+    while True:
+        now = await (erase_person(requests, user) if user else erase_thread(requests, thread))
+        erased = Erased(
+            keys=erased.keys + now.keys,
+            threads=erased.threads | now.threads,
+            busy=now.busy,
+            responses=erased.responses | now.responses,
+        )
+        if not erased.busy or clock() >= deadline:
+            return erased
+        await asyncio.sleep(min(_LOOK_SECONDS, max(0.0, deadline - clock())))
+
+
+async def _without_responses(deleter: ResponseDeleter) -> set[str]:
+    """Delete what this erase and earlier ones noted; return the ids that are still held."""
+    held = set(await deleter.delete())
+    for pause in _DELETE_PAUSES:
+        if not held or deleter.open_client is None:
+            break
+        await asyncio.sleep(pause)
+        held = set(await deleter.delete())
+    return held
 
 
 async def audit_lines(

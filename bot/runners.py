@@ -29,6 +29,7 @@ from bot.runs.budgets import BudgetPolicy
 from bot.runs.channels import Channels
 from bot.runs.confirming import MayAdminister, MayDecide
 from bot.runs.equipment import Equipment, MoreTools
+from bot.runs.erasing import ResponseDeleter
 from bot.runs.images import Images
 from bot.runs.memories import ScopedMemories
 from bot.runs.offers import Offers
@@ -204,6 +205,14 @@ def _shared(settings: Settings, stores: Stores) -> dict[type, object]:
     if settings.web_search:
         shared[WebSearch] = web_search(settings, settings.web_search)
     return shared
+
+
+def response_deleter(settings: Settings, stores: Stores) -> ResponseDeleter:
+    """Return what deletes, at the configured model service, the responses that erases noted."""
+    if not settings.has_model:
+        return ResponseDeleter(stores.deletions, None)
+    client = partial(sdk_client, _key(settings), settings.openai_base_url)
+    return ResponseDeleter(stores.deletions, client)
 
 
 def _key(settings: Settings) -> str:

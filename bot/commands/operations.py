@@ -57,15 +57,24 @@ def resume() -> None:
 def erase(
     user: Annotated[str, typer.Option(help="A person's id in Slack, like U0123ABCD.")] = "",
     thread: Annotated[str, typer.Option(help="A thread: team:channel:ts of its root.")] = "",
+    wait: Annotated[
+        float, typer.Option(min=0, help="Seconds to wait for others to be answered there.")
+    ] = 0,
 ) -> None:
-    """Erase all that is kept about a person, or of a thread, the model's stored responses included."""
+    """Erase all that is kept about a person, or of a thread, the model's stored responses included.
+
+    Exits 1 and says so while something is still held.
+    """
     from bot.operating import erase_lines
 
     is_user, is_thread = _USER.fullmatch(user), _THREAD.fullmatch(thread)
     if bool(is_user) == bool(is_thread):
         raise typer.BadParameter("give --user U0123ABCD or --thread T0123:C0123:1763712000.123456")
-    for line in asyncio.run(erase_lines(configured(), user=user, thread=thread)):
+    lines = asyncio.run(erase_lines(configured(), user=user, thread=thread, wait=wait))
+    for line in lines:
         print(line)
+    if any(line.startswith("!") for line in lines):
+        raise typer.Exit(1)
 
 
 def audit(

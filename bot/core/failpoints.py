@@ -72,6 +72,13 @@ FAILPOINTS = MappingProxyType(
         "ticket-returning": (20,),
         "sweep-found": (20,),
         "drain-begun": (20,),
+        "erase-noting": (23,),
+        "erase-noted": (23,),
+        "erase-swept": (23,),
+        "erase-removing": (23,),
+        "erase-removed": (23,),
+        "response-deleting": (23,),
+        "response-deleted": (23,),
     }
 )
 """Each failpoint with the crash windows that it lies in. Numbers:
@@ -82,7 +89,7 @@ saved → intent · 9 read-only tool done → saved · 10 mutating tool done →
 outputs saved · 12 outputs saved → next request · 13 approval asked → given → executed · 14 result
 saved → posted · 15 between the parts of an answer · 16 posted → marked · 17 marked → queue released
 · 18 stream started → stopped · 19 lease lost, the old holder alive · 20 in sweep or drain · 21 the
-notice of a failure fails · 22 formats that change in mid-run.
+notice of a failure fails · 22 formats that change in mid-run · 23 in an erase.
 """
 
 _orders: Path | None = None

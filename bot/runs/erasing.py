@@ -3,14 +3,72 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+import logging
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, suppress
+from dataclasses import dataclass
 
+from openai import AsyncOpenAI
+
+from bot.core.errors import StoreUnavailable
+from bot.core.failpoints import failpoint
 from bot.core.request import Request
+from bot.model import delete_responses
+from bot.runs.docket import NAME
 from bot.runs.requests import Requests
-from bot.store import Erased
+from bot.store import Connection, Erased, ResponseDeletions
+
+log = logging.getLogger(__name__)
 
 _PATIENCE = 30.0  # seconds in which runs may end
 _LOOK = 0.2
+_AT_ONCE = 100  # responses deleted between two notes of it
+_LONGEST_PAUSE = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseDeleter:
+    """Deletes the stored responses that erases have noted. `open_client` reaches the model
+    service; None where none is configured, and then nothing can be deleted."""
+
+    noted: ResponseDeletions
+    open_client: Callable[[], AbstractAsyncContextManager[AsyncOpenAI]] | None
+    every: float = 30.0
+    """Seconds between two looks of `run`."""
+
+    async def delete(self) -> list[str]:
+        """Try each noted response once. Return the ids that the service may still hold."""
+        waiting = await self.noted.all()
+        if not waiting or self.open_client is None:
+            return waiting
+        left: list[str] = []
+        async with self.open_client() as client:
+            for start in range(0, len(waiting), _AT_ONCE):
+                some = waiting[start : start + _AT_ONCE]
+                failpoint("response-deleting")
+                held = await delete_responses(client, some)
+                failpoint("response-deleted")
+                await self.noted.remove(set(some) - set(held))
+                left += held
+                if len(held) == len(some):  # the service is away
+                    return left + waiting[start + _AT_ONCE :]
+        return left
+
+    async def run(self) -> None:
+        """Delete what is noted, for ever; look less often while the service does not."""
+        pause = self.every
+        while True:
+            await asyncio.sleep(pause)
+            try:
+                left = await self.delete()
+            except StoreUnavailable:
+                continue
+            except Exception:
+                log.exception("erased responses could not be deleted")
+                left = ["unknown"]
+            if left:
+                log.warning("%d erased responses are not deleted yet; trying again", len(left))
+            pause = min(max(pause, self.every) * 2, _LONGEST_PAUSE) if left else self.every
 
 
 async def erase_person(requests: Requests, user: str) -> Erased:
@@ -18,13 +76,31 @@ async def erase_person(requests: Requests, user: str) -> Erased:
     erasure = requests.stores.erasure
     threads = await erasure.threads_of(user)
     await _taken_back(requests, threads, user)
-    return await erasure.person(user)
+    erased = await erasure.person(user)
+    await _without_tickets(requests.stores.redis, erased.threads)
+    return erased
 
 
 async def erase_thread(requests: Requests, thread_key: str) -> Erased:
     """All that is held of one thread; what was asked there and is not answered is taken back."""
     await _taken_back(requests, {thread_key}, None)
-    return await requests.stores.erasure.thread(thread_key)
+    erased = await requests.stores.erasure.thread(thread_key)
+    await _without_tickets(requests.stores.redis, erased.threads)
+    return erased
+
+
+async def _without_tickets(redis: Connection, threads: set[str]) -> None:
+    """Delete what the engine still keeps of finished tickets of `threads`, which it would for a
+    minute: a thread's key names its channel."""
+    names, cursor = {each.encode() for each in threads}, -1
+    while cursor and names:
+        scan = ("SCAN", max(cursor, 0), "MATCH", f"{NAME}:runs:*", "COUNT", 500)
+        cursor, keys = await redis.call(*scan)
+        for key in keys:
+            fields = await redis.call("HGETALL", key)
+            is_over = fields.get(b"state") in (b"completed", b"failed", b"cancelled")
+            if is_over and any(name in each for name in names for each in fields.values()):
+                await redis.call("DEL", key)
 
 
 async def _taken_back(requests: Requests, threads: set[str], user: str | None) -> None:

@@ -19,6 +19,7 @@ from bot.store.caller_state import CallerStates
 from bot.store.catch_up import CatchUps, CatchUpTurn
 from bot.store.connection import Connection, Retention, connect
 from bot.store.decisions import Decisions, ListedDecisions
+from bot.store.deletions import ResponseDeletions
 from bot.store.erase import Erased, Erasure
 from bot.store.feedback import FeedbackStore
 from bot.store.leases import Lease, Leases
@@ -59,6 +60,7 @@ __all__ = [
     "Post",
     "Refusal",
     "Refused",
+    "ResponseDeletions",
     "Rest",
     "Retention",
     "RunRecord",
@@ -103,6 +105,7 @@ class Stores:
     refused: RefusedStore
     catch_ups: CatchUps
     erasure: Erasure
+    deletions: ResponseDeletions
     audit: AuditLog
     redis: Connection
 
@@ -160,6 +163,7 @@ async def open_stores(
     """
     keep = retention or Retention()
     async with connect(url, concurrency=concurrency) as redis:
+        deletions = ResponseDeletions(redis, keep)
         yield Stores(
             mailbox=Mailbox(redis, keep),
             leases=Leases(redis, keep),
@@ -182,6 +186,7 @@ async def open_stores(
             refused=RefusedStore(redis),
             catch_ups=CatchUps(redis, keep),
             audit=AuditLog(redis, keep),
-            erasure=Erasure(redis, Leases(redis, keep)),
+            erasure=Erasure(redis, Leases(redis, keep), deletions),
+            deletions=deletions,
             redis=redis,
         )

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from importlib import resources
 from typing import Any, TypeVar
 
@@ -100,6 +101,11 @@ class Connection:
 
     def key(self, *parts: str) -> str:
         return ":".join((PREFIX, *parts))
+
+    def nameless_claim(self, claim: str) -> str:
+        """Return the name under which an erase keeps the claim on a message whose channel's id
+        names a person: nobody can tell any more whose it was, and it is still claimed."""
+        return self.key("claim", "erased", sha256(claim.encode()).hexdigest())
 
     async def call(self, *command: Any) -> Any:
         """One command; doing it twice must do no harm."""

@@ -20,6 +20,7 @@ from redis.exceptions import RedisError
 
 from bot.core.background import alongside
 from bot.core.errors import ConfigurationError
+from bot.store.connection import Connection
 
 log = logging.getLogger(__name__)
 
@@ -28,6 +29,7 @@ STOP_SECONDS = 10.0
 CRASH_SECONDS, MOST_CRASHES = 60.0, 5  # ending more often than that is no accident
 _LONGEST_PARENT = 70  # bytes; with our own names a socket's stays under the 104 of macOS
 _ADDRESS = "address"  # the file that tells other processes where the server listens
+REWRITE_SECONDS = 60.0  # for the append-only file after an erase
 LOCK_SECONDS = 2.0  # how long the server of a killed predecessor may take to go
 
 # The shell becomes the server. A grandchild reads the pipe that we hold: a line means that all is
@@ -84,6 +86,27 @@ def _text_of(file: Path) -> str | None:
         return file.read_text()
     except OSError:
         return None
+
+
+async def rewrite_append_only_file(redis: Connection) -> bool:
+    """Have the server write its file anew, without what was deleted since; return whether it did
+    so in time. Raises StoreUnavailable."""
+    try:
+        async with asyncio.timeout(REWRITE_SECONDS):
+            await _no_rewrite(redis)  # one under way may have begun before the deletion
+            await redis.call("BGREWRITEAOF")
+            return await _no_rewrite(redis)
+    except TimeoutError:
+        return False
+
+
+async def _no_rewrite(redis: Connection) -> bool:
+    """Wait until no rewrite runs or is scheduled. Return whether the last one succeeded."""
+    while True:
+        info = await redis.call("INFO", "persistence")
+        if not (info["aof_rewrite_in_progress"] or info["aof_rewrite_scheduled"]):
+            return bool(info["aof_last_bgrewrite_status"] == "ok")
+        await asyncio.sleep(0.05)
 
 
 class _Server:

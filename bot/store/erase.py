@@ -13,8 +13,10 @@ import re
 from collections.abc import AsyncGenerator, Iterable
 from dataclasses import dataclass, field
 
+from bot.core.failpoints import failpoint
 from bot.core.request import Request
 from bot.store.connection import PREFIX, QUARANTINE, Connection
+from bot.store.deletions import ResponseDeletions
 from bot.store.leases import Leases
 from bot.store.mailbox import mailbox_keys
 
@@ -25,12 +27,15 @@ _OF_THREADS = {"ledger", "caller-state", "run", "request", "mailbox", "artifact"
 _DECISIONS = {"lease", "paused", "channel-edits", "mcp-pins", "raise", "audit", "audit-head"}
 """What holds for everybody, and must not end because of who once decided it; of the audit log it is
 enough that nobody knows any more who its pseudonyms are."""
+_OF_RESPONSES = {"ledger", "caller-state", "responses"}
+_RESPONSE_ID = re.compile(rb'"(?:previous_)?response_id":\s*"([^"\\]+)"')
+"""Finds ids also in values that cannot be decoded any more."""
 
 
 @dataclass(slots=True)
 class Erased:
-    """What was found: how many keys went or lost something, and ids of responses that the model
-    service stores still. `busy` threads are as they were: what others asked there is under way."""
+    """How many keys went or lost something, and the ids of stored responses that were noted for
+    deletion. `busy` threads are as they were: what others asked there is under way."""
 
     keys: int = 0
     threads: set[str] = field(default_factory=set)
@@ -47,6 +52,11 @@ class _Name:
     parts: tuple[str, ...]
 
     @property
+    def is_claim_on_message(self) -> bool:
+        """Whether it says that a message, named by its channel and ts, was taken in."""
+        return self.family == "claim" and self.parts[:1] in (("message",), ("notice",))
+
+    @property
     def thread(self) -> str:
         """The thread it may belong to."""
         return ":".join(self.parts[:3])
@@ -55,9 +65,10 @@ class _Name:
 class Erasure:
     """Safe to repeat. Take back first what waits or runs: see `bot.runs.erasing`."""
 
-    def __init__(self, redis: Connection, leases: Leases) -> None:
+    def __init__(self, redis: Connection, leases: Leases, deletions: ResponseDeletions) -> None:
         self._redis = redis
         self._leases = leases
+        self._deletions = deletions
 
     async def threads_of(self, user: str) -> set[str]:
         """Keys of the threads in which `user` asked something."""
@@ -68,9 +79,12 @@ class Erasure:
         return found - {""}
 
     async def person(self, user: str) -> Erased:
-        """All that is held about a user (ids are unique among all workspaces)."""
-        erased = await self._threads(await self.threads_of(user))
-        await self._sweep(erased, {user}, mentioned=user)
+        """Erase all that is held about a user (ids are unique among all workspaces), and about
+        their direct messages, whose channel's id names them as well."""
+        threads = await self.threads_of(user)
+        direct = {channel for each in threads if (channel := each.split(":")[1])[:1] == "D"}
+        erased = await self._threads(threads)
+        await self._sweep(erased, {user, *direct}, mentioned=user)
         return erased
 
     async def thread(self, thread_key: str) -> Erased:
@@ -89,7 +103,8 @@ class Erasure:
         return erased
 
     async def _threads(self, threads: set[str], *, busy_too: bool = False) -> Erased:
-        """Fenced first, so that a worker that holds one of them writes nothing more."""
+        """Take a lease on each first, so that a worker that holds one writes nothing more; then note
+        the stored responses; remove only after that, so that a kill loses no id."""
         busy = set() if busy_too else {each for each in threads if await self._waits(each)}
         threads = threads - busy
         for thread_key in threads:
@@ -98,27 +113,48 @@ class Erasure:
         async for name in self._names():
             if name.family in ("run", "request") and await self._thread_of(name) in threads:
                 ids |= {*name.parts, *await self._request_of(name)}
-            if name.family in ("ledger", "caller-state", "responses") and name.thread in threads:
+            if name.family in _OF_RESPONSES and name.thread in threads:
                 erased.responses |= await self._responses(name)
+        failpoint("erase-noting")
+        await self._deletions.add(erased.responses)
+        failpoint("erase-noted")
         await self._sweep(erased, ids)
+        failpoint("erase-swept")
+        # A question that came since waits in a mailbox that was empty: it stays.
+        kept = {"lease", "claim"} if busy_too else {"lease", "claim", "mailbox"}
         async for name in self._names():
-            if name.thread in threads and name.family not in {"lease", "claim"}:
+            if name.thread in threads and name.family not in kept:
                 erased.keys += await self._redis.call("DEL", name.key)
+                failpoint("erase-removing")
+        for thread_key in threads:  # last: a missing lease refuses late writes as a newer one does
+            await self._redis.call("DEL", self._redis.key("lease", thread_key))
+        failpoint("erase-removed")
         return erased
 
     async def _waits(self, thread_key: str) -> bool:
         return bool(await self._redis.call("LLEN", mailbox_keys(self._redis, thread_key)[0]))
 
     async def _sweep(self, erased: Erased, words: set[str], *, mentioned: str = "") -> None:
-        """Everything that has one of the words as a part of its name, or names `mentioned`."""
+        """Everything that has one of the words as a part of its name, or names `mentioned`; not in
+        busy threads, which the next erase must still find."""
         who = re.compile(rf'(?<!\\)[":]{re.escape(mentioned or "-")}[":]'.encode())
         async for name in self._names():
-            if words.intersection(name.parts) and name.family != "lease":
+            if name.thread in erased.busy:
+                continue
+            if words.intersection(name.parts) and name.is_claim_on_message:
+                erased.keys += await self._made_nameless(name.key)
+            elif words.intersection(name.parts) and name.family != "lease":
                 erased.keys += await self._redis.call("DEL", name.key)
             elif name.family == "claim":
                 erased.keys += await self._emptied(name.key, words)
             elif name.family not in _DECISIONS | _OF_THREADS:
                 erased.keys += await self._without(name.key, words, who)
+
+    async def _made_nameless(self, claim: str) -> bool:
+        """Keep that a message was taken in, which stands in Slack still, but not whose it was."""
+        nameless = self._redis.nameless_claim(claim)
+        await self._redis.script("rename_claim", [claim, nameless])
+        return True
 
     async def _emptied(self, key: str, words: set[str]) -> bool:
         """Take out of a claim which request one of the words is; whether there was any. The claim itself
@@ -189,14 +225,15 @@ class Erasure:
         return [raw.decode("utf-8", "replace")] if raw else []
 
     async def _responses(self, name: _Name) -> set[str]:
-        if name.family == "responses":
-            return {each.decode() for each in await self._redis.call("SMEMBERS", name.key)}
-        kept = await self._list(name)
-        if name.family == "caller-state":
-            kept = [await self._redis.call("GET", name.key)]
-        found = [_json(each) for each in kept]
-        ids = {each.get(k) for each in found for k in ("response_id", "previous_response_id")}
-        return {each for each in ids if isinstance(each, str)}
+        """Return the ids of all stored responses that a key of `_OF_RESPONSES` names."""
+        match await self._redis.call("TYPE", name.key):
+            case b"set":
+                return {each.decode() for each in await self._redis.call("SMEMBERS", name.key)}
+            case b"list":
+                kept = await self._list(name)
+            case _:
+                kept = [await self._redis.call("GET", name.key) or b""]
+        return {found.decode() for each in kept for found in _RESPONSE_ID.findall(each)}
 
     async def _list(self, name: _Name) -> list[bytes]:
         if await self._redis.call("TYPE", name.key) != b"list":

@@ -132,7 +132,8 @@ class Mailbox:
 
     async def was_taken(self, team: str, channel: str, ts: str) -> bool:
         """Whether the message asked something, be it erased since."""
-        return bool(await self._redis.call("EXISTS", message_claim(self._redis, team, channel, ts)))
+        claim = message_claim(self._redis, team, channel, ts)
+        return bool(await self._redis.call("EXISTS", claim, self._redis.nameless_claim(claim)))
 
     async def repetitions(self, team: str, request_id: str) -> list[Request]:
         """What was asked with the buttons under the answer to a request."""

@@ -29,7 +29,8 @@ class Threads:
 
     async def was_noticed(self, team: str, channel: str, ts: str) -> bool:
         """Whether `first_notice` was asked of the message."""
-        return bool(await self._redis.call("EXISTS", self._notice_key(team, channel, ts)))
+        claim = self._notice_key(team, channel, ts)
+        return bool(await self._redis.call("EXISTS", claim, self._redis.nameless_claim(claim)))
 
     def _notice_key(self, team: str, channel: str, ts: str) -> str:
         return self._redis.key("claim", "notice", team, channel, ts)

@@ -20,7 +20,7 @@ from bot.core.failpoints import FAILPOINTS
 from bot.settings import load_settings
 
 BOT = Path(__file__).parents[2] / "bot"
-WINDOWS = set(range(1, 23))
+WINDOWS = set(range(1, 24))
 ELSEWHERE = {
     22: "tests/faults/test_windows.py::test_a_format_that_nobody_knows",
 }
@@ -112,8 +112,11 @@ STORE: dict[str, tuple[str, ...] | str] = {
     "__init__.py:Stores.takes_writes": "a mark that says nothing",
     **{
         f"erase.py:Erasure.{name}": "an operator's; begun again it erases what is left"
-        for name in ("_emptied", "_names", "_sweep", "_threads", "_without")
+        for name in ("_emptied", "_made_nameless", "_names", "_sweep", "_without")
     },
+    "erase.py:Erasure._threads": ("erase-noted", "erase-removing"),
+    "deletions.py:ResponseDeletions.add": ("erase-noting", "erase-noted"),
+    "deletions.py:ResponseDeletions.all": "renews a term",
     "audit.py:AuditLog._add": "written before what it tells of, or beside it by the same script",
     "audit.py:AuditLog._pseudonym": "made once and kept",
     "audit.py:AuditLog._is_too_much": "counted twice one less is kept of very many",

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
+import pytest
 from redis.asyncio import Redis
 
+from bot.core import failpoints
+from bot.core.background import alongside
 from bot.core.context import RequestContext, bound_request
 from bot.core.memory import MemoryScope
 from bot.local.model import ModelRequest, Reply, call, finish
 from bot.local.workspace import ADA, BEN
 from bot.operating import erase_lines
+from bot.runners import response_deleter
 from bot.runs.memories import ScopedMemories
 from bot.runs.schedules import OwnSchedules
-from bot.settings import ModelSettings
+from bot.settings import ModelSettings, Settings
 from bot.store import open_stores
 from bot.store.connection import connect
+from bot.store.embedded import embedded_redis
 from tests.security.model import question, won_over
 from tests.security.test_boundaries import private_question
 from tests.support.deployment import Deployment, configured, deployed
@@ -50,6 +56,11 @@ async def everything(redis_url: str) -> dict[str, bytes]:
     return found
 
 
+def traces(kept: dict[str, bytes], *words: str) -> list[str]:
+    """Keys that have one of the words in their name or value."""
+    return [k for k, v in kept.items() if any(w in k or w.encode() in v for w in words)]
+
+
 async def used_by(bot: Deployment, user: str, words: str, direct: str) -> str:
     """Someone asks in a channel with a file, has something remembered, says what they think of the
     answer, asks in private and directly; the ts of the first."""
@@ -74,6 +85,7 @@ async def test_of_a_person_nothing_is_left(redis_url):
     service stores go; another's thread goes on where it stood."""
     async with deployed(won_over, redis_url) as bot:
         await used_by(bot, ADA, HERS, DIRECT)
+        direct = bot.ws.messages(DIRECT)[0]["ts"]
         his = await used_by(bot, BEN, HIS, "D0BEN00001")
         async with open_stores(redis_url) as stores:
             context = RequestContext(
@@ -94,13 +106,15 @@ async def test_of_a_person_nothing_is_left(redis_url):
         lines = await erase_lines(configured(bot.ws, bot.api, redis_url), user=ADA)
 
         after = await everything(redis_url)
-        left = [k for k, v in after.items() if ADA in k or ADA.encode() in v or HERS.encode() in v]
-        assert left == []
+        assert traces(after, ADA, DIRECT, HERS) == []
+        async with open_stores(redis_url) as stores:  # or catching up would take it in again
+            assert await stores.mailbox.was_taken(bot.ws.team_id, DIRECT, direct)
         kept = [node for node in bot.api.chains.responses.values() if node.kept]
         assert HERS not in str([(n.input, n.response) for n in kept])
         assert 0 < len(kept) < stored
         assert lines[0].startswith("Erased ")
-        assert len(lines) == 1
+        assert not any(line.startswith("!") for line in lines)
+        assert "snapshots, replicas and backups" in lines[-1]
         for key, value in before.items():
             if HIS.encode() in value:
                 assert after.get(key) == value, key
@@ -188,3 +202,94 @@ async def test_others_are_answered_first(redis_url):
         erased = await stores.erasure.person(ADA)
         assert erased.busy == {mine.thread_key}
         assert await stores.mailbox.head(his.thread_key) == his
+
+
+async def test_ids_of_stored_responses_outlive_a_service_that_is_away(redis_url):
+    """(O1) While the model service deletes nothing, erase says which responses it still holds, and
+    so does a second run; a running worker deletes them once the service does again."""
+    async with deployed(won_over, redis_url) as bot:
+        ts = await bot.ask(ADA, SALES, question(say=answer(HERS)))
+        await bot.answered(SALES, ts)
+        stored = {key for key, node in bot.api.chains.responses.items() if node.kept}
+        away = configured(bot.ws, bot.api, redis_url, openai_base_url="http://127.0.0.1:9/v1")
+        first, second = [await erase_lines(away, user=ADA) for _ in range(2)]
+        for lines in (first, second):
+            [held] = [line for line in lines if line.startswith("!")]
+            assert stored
+            assert all(each in held for each in stored)
+        assert second[0].startswith("Nothing is kept")
+        async with open_stores(redis_url) as stores:
+            deleter = response_deleter(configured(bot.ws, bot.api, redis_url), stores)
+            async with alongside(replace(deleter, every=0.01).run(), name="deleter"):
+                await bot.ws.until(
+                    lambda: not any(node.kept for node in bot.api.chains.responses.values())
+                )
+            lines = await erase_lines(configured(bot.ws, bot.api, redis_url), user=ADA)
+        assert not any(line.startswith("!") for line in lines)
+
+
+@pytest.mark.parametrize("place", [p for p, at in failpoints.FAILPOINTS.items() if 23 in at])
+async def test_an_erase_that_is_cut_off_is_finished_by_the_next(place, redis_url, tmp_path):
+    """(O1) Wherever it is killed, running it again leaves nothing, here and at the model service."""
+    async with deployed(won_over, redis_url) as bot:
+        ts = await bot.ask(ADA, SALES, question(say=answer(HERS)))
+        await bot.answered(SALES, ts)
+        settings = configured(bot.ws, bot.api, redis_url)
+        (tmp_path / place).write_text("raise")
+        failpoints.arm(tmp_path)
+        try:
+            with pytest.raises(failpoints.FailpointRaised):
+                await erase_lines(settings, user=ADA)
+        finally:
+            failpoints._orders = None
+        lines = await erase_lines(settings, user=ADA)
+        assert not any(line.startswith("!") for line in lines)
+        assert not any(node.kept for node in bot.api.chains.responses.values())
+        assert traces(await everything(redis_url), ADA, HERS) == []
+
+
+async def test_a_busy_thread_is_said_to_be_kept_or_waited_for(redis_url):
+    """(O7) While others are answered there, a line says that nothing was erased; with `wait` the
+    thread is erased as soon as they are."""
+    asked_now, go_on = asyncio.Event(), asyncio.Event()
+
+    async def waits(_request: ModelRequest) -> Reply:
+        asked_now.set()
+        await go_on.wait()
+        return finish(answer(HIS))
+
+    async with deployed(waits, redis_url) as bot:
+        settings = configured(bot.ws, bot.api, redis_url)
+        ts = await bot.ask(BEN, SALES, "How many?")
+        await asked_now.wait()
+        thread = f"{bot.ws.team_id}:{SALES}:{ts}"
+        async with open_stores(redis_url) as stores:
+            await stores.threads.join(thread, ADA)
+        lines = await erase_lines(settings, user=ADA)
+        assert [thread in line for line in lines if line.startswith("!")] == [True]
+        erasing = asyncio.create_task(erase_lines(settings, user=ADA, wait=30))
+        await asyncio.sleep(0.1)
+        go_on.set()
+        assert not any(line.startswith("!") for line in await erasing)
+    assert traces(await everything(redis_url), ADA, HIS) == []
+
+
+async def test_erased_words_leave_the_file_of_our_own_redis(tmp_path):
+    """(O5) The append-only file holds them no more once `erase` returns."""
+    settings = Settings(bot_data_dir=tmp_path)
+    folder = tmp_path / "redis"
+
+    def holds() -> bool:
+        files = [each for each in folder.rglob("*") if each.is_file()]
+        return any(HERS.encode() in each.read_bytes() for each in files)
+
+    async with embedded_redis(folder) as url, open_stores(url) as stores:
+        mine = asked(HERS).model_copy(update={"user": ADA})
+        await stores.threads.join(mine.thread_key, ADA)
+        await stores.mailbox.submit(mine, event_id="Ev1")
+        await stores.mailbox.pop(mine.thread_key, mine.id)
+        await stores.redis.call("WAITAOF", 1, 0, 2000)
+        assert holds()
+        lines = await erase_lines(settings, user=ADA)
+        assert not holds()
+    assert [line[:6] for line in lines] == ["Erased"]
