@@ -19,7 +19,7 @@ from bot.core.errors import ConfigurationError, ToolError
 from bot.core.request import Request
 from bot.listening import listening
 from bot.loop_watch import LoopWatch
-from bot.many_workspaces import many_workspaces
+from bot.many_workspaces import many_workspaces, reseal
 from bot.runners import MakeRunner, redis_and_stores, response_deleter, runners
 from bot.runs.artifacts import ThreadArtifacts
 from bot.runs.engine import Engine, open_engine
@@ -86,6 +86,7 @@ async def bot(
         url, stores = await stack.enter_async_context(redis_and_stores(settings, data_dir=data_dir))
         told.looks_into(stores)
         await stores.wait_reachable(REDIS_SECONDS)
+        await reseal(settings, stores)
         traced = told.metrics.slack_calls(settings.slack_api_url)
         session = await stack.enter_async_context(slack_session(traced))
         many = many_workspaces(settings, stores, session) if settings.slack_client_id else None

@@ -6,7 +6,6 @@ import logging
 from dataclasses import dataclass
 
 import aiohttp
-from cryptography.fernet import MultiFernet
 
 from bot.core.errors import ConfigurationError
 from bot.runners import response_deleter
@@ -17,7 +16,7 @@ from bot.slack.installs import AppKeys, InstalledWorkspaces, Removals, Tokens
 from bot.slack.manifest import manifest
 from bot.store import Stores
 from bot.store.embedded import rewrite_append_only_file
-from bot.store.installs import Installs, box_of
+from bot.store.installs import Installs, SealedBox, box_of
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +32,7 @@ class ManyWorkspaces:
     removals: Removals
 
 
-def encryption(settings: Settings) -> MultiFernet:
+def encryption(settings: Settings) -> SealedBox:
     """What opens the kept tokens. Raises ConfigurationError when a setting is missing or wrong."""
     if settings.slack_bot_token is not None:
         raise ConfigurationError(
@@ -48,6 +47,13 @@ def encryption(settings: Settings) -> MultiFernet:
 def kept_installs(settings: Settings, stores: Stores) -> Installs:
     """Raises ConfigurationError when a setting is missing or wrong."""
     return Installs(stores.redis, settings.retention, encryption(settings))
+
+
+async def reseal(settings: Settings, stores: Stores) -> None:
+    """Seal everything kept with the first of BOT_ENCRYPTION_KEYS, so that old ones can be retired."""
+    await stores.audit.reseal()
+    if settings.slack_client_id:
+        await kept_installs(settings, stores).reseal()
 
 
 def many_workspaces(

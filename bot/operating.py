@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from operator import itemgetter
 from urllib.parse import urlsplit
@@ -35,6 +35,11 @@ OPERATOR = "the operator"
 _DELETE_PAUSES = (0.5, 2.0)  # seconds between tries to delete responses
 _LOOK_SECONDS = 1.0  # between two looks whether a thread is still busy
 _WAIT = "Erase again when that is over, or give --wait SECONDS."
+_AUDIT_LIMITS = {
+    True: "An older copy of the whole log fits itself: note the heads elsewhere, and give them to --expect.",
+    False: "Not sealed: whoever can write to Redis can rewrite the log. Set BOT_ENCRYPTION_KEYS.",
+}
+"""What the checks cannot tell, with and without keys."""
 _LOCALE = "en-US"  # a terminal speaks English
 _AUDIT = "{:<19} {:<12} {:<23} {:<12} {:<21} {}"  # a pseudonym is as long as that
 _AUDIT_HEAD = _AUDIT.format("when (UTC)", "kind", "who", "channel", "run", "what")
@@ -223,30 +228,71 @@ async def _without_responses(deleter: ResponseDeleter) -> set[str]:
     return held
 
 
-async def audit_lines(
-    settings: Settings, *, user: str, kind: AuditKind | None, days: int, as_json: bool
-) -> list[str]:
-    """The audit log of all workspaces: a table, or a JSON object a line; a line that begins with !
-    stands where a log does not go on from the entry before it."""
+@dataclass(frozen=True, slots=True)
+class AuditReport:
+    """The audit log of all workspaces: `lines` are its entries, `problems` what others have changed
+    in it, `notes` how far it goes and what its checks cannot tell."""
+
+    lines: list[str]
+    problems: list[str]
+    notes: list[str]
+
+
+async def audit_report(
+    settings: Settings,
+    *,
+    user: str = "",
+    kind: AuditKind | None = None,
+    days: int = 30,
+    as_json: bool = False,
+    expected: Sequence[str] = (),
+) -> AuditReport:
+    """Read and check the log. The lines are a table, or a JSON object each. `expected` are heads as
+    an earlier report noted them, each of which must still be part of the log.
+
+    Raises ConfigurationError for one that is no head.
+    """
     since = datetime.now(UTC) - timedelta(days=days)
     told: list[tuple[datetime, str]] = []
+    problems: list[str] = []
+    notes: list[str] = []
+    heads = dict(map(_expected_head, expected))
     async with _stores(settings) as stores:
-        for team in await stores.audit.teams():
-            at = since  # of the entry before, for what stands where one cannot be read
+        for team in sorted({*await stores.audit.teams(), *heads}):
+            count, last = heads.get(team, (0, ""))
             async for kept in stores.audit.read(team):
                 entry = kept.entry
-                at = entry.at if entry else at
-                if not kept.whole:
-                    told.append((at, f"! {team}: changed or taken out before the next entry"))
+                if kept.problem:
+                    problems.append(f"{team}, entry {kept.number:,}: {kept.problem}")
+                if kept.number == count and kept.hash == last:
+                    count = 0
                 if entry is None or entry.at < since or kind not in (None, entry.kind):
                     continue
                 if user in ("", entry.who):
-                    told.append((at, entry.model_dump_json() if as_json else _audit_line(entry)))
+                    told.append(
+                        (entry.at, entry.model_dump_json() if as_json else _audit_line(entry))
+                    )
+            head = await stores.audit.head(team)
+            if count > head.trimmed:
+                problems.append(f"{team}: entry {count:,} is not the expected one any more.")
+            notes.append(f"{team}: {head.count:,} entries; head {team}:{head.count}:{head.hash}")
+            if head.unsealed and settings.bot_encryption_keys:
+                notes.append(
+                    f"{team}: its first {head.unsealed:,} entries were not sealed at first."
+                )
     lines = [line for _, line in sorted(told, key=itemgetter(0))]
-    if as_json:
-        return lines
-    nothing = f"Nothing of this is on record in {where(settings)}."
-    return [_AUDIT_HEAD, *lines] if lines else [nothing]
+    if not lines and not as_json:
+        lines = [f"Nothing of this is on record in {where(settings)}."]
+    elif not as_json:
+        lines = [_AUDIT_HEAD, *lines]
+    return AuditReport(lines, problems, [*notes, _AUDIT_LIMITS[bool(settings.bot_encryption_keys)]])
+
+
+def _expected_head(text: str) -> tuple[str, tuple[int, str]]:
+    match text.split(":"):
+        case [team, count, last] if team and count.isdecimal() and last:
+            return team, (int(count), last)
+    raise ConfigurationError(f"--expect {text}? Give a head as `bot audit` printed it.")
 
 
 def _audit_line(entry: AuditEntry) -> str:

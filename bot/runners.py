@@ -22,6 +22,7 @@ from bot.agent.hooks import HookChain, Hooks
 from bot.agent.pool import Parent
 from bot.agent.subagents import Subagents
 from bot.checks import check_prices, check_tools
+from bot.core.audit import audit_keys
 from bot.core.request import Again, Request
 from bot.model import Model, PriceList, ResponsesModel, sdk_client
 from bot.runs.artifacts import ThreadArtifacts
@@ -65,7 +66,13 @@ async def redis_and_stores(
         url = settings.redis_url
         if url is None:
             url = await stack.enter_async_context(embedded_redis(data_dir))
-        stores = open_stores(url, settings.retention, concurrency=settings.engine.concurrency)
+        given = settings.bot_encryption_keys
+        stores = open_stores(
+            url,
+            settings.retention,
+            concurrency=settings.engine.concurrency,
+            audit_keys=audit_keys(given.get_secret_value() if given else ""),
+        )
         yield url, await stack.enter_async_context(stores)
 
 

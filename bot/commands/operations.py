@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import sys
 from typing import Annotated
 
 import typer
@@ -82,16 +83,25 @@ def audit(
     kind: Annotated[AuditKind | None, typer.Option(help="Only what is of this kind.")] = None,
     days: Annotated[int, typer.Option(min=1, help="How far back.")] = 30,
     as_json: Annotated[bool, typer.Option("--json", help="A JSON object a line.")] = False,
+    expect: Annotated[
+        list[str] | None, typer.Option(help="A head printed before that must still be in the log.")
+    ] = None,
 ) -> None:
-    """Print the audit log, oldest first: who asked, what was called, decided, spent and changed."""
-    from bot.operating import audit_lines
+    """Print the audit log, oldest first: who asked, what was called, decided, spent and changed.
+
+    What others have changed in it is told on stderr, and the exit code is 1.
+    """
+    from bot.operating import audit_report
 
     if user and not _ON_RECORD.fullmatch(user):
         raise typer.BadParameter(f"--user {user}? Give their id, such as U0123ABCD")
-    given = asyncio.run(audit_lines(configured(), user=user, kind=kind, days=days, as_json=as_json))
-    for line in given:
+    reading = audit_report(
+        configured(), user=user, kind=kind, days=days, as_json=as_json, expected=expect or ()
+    )
+    report = asyncio.run(reading)
+    for line in report.lines:
         print(line)
-    if not given and not as_json:
-        print("Nothing is in the audit log of this time.")
-    if any(line.startswith("!") for line in given):
+    for note in (*(f"! {each}" for each in report.problems), *report.notes):
+        print(note, file=sys.stderr)
+    if report.problems:
         raise typer.Exit(1)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 
@@ -48,3 +50,43 @@ class AuditEntry(BaseModel):
 def chained(previous: str, entry: str) -> str:
     """The hash of an entry, as JSON, that comes after the one with the hash `previous`."""
     return hashlib.sha256(f"{previous}\n{entry}".encode()).hexdigest()
+
+
+class AuditHead(BaseModel):
+    """How far a workspace's log goes, kept apart from its entries, so that a missing one shows.
+
+    `count` entries were written so far, the last with the hash `hash`; the oldest `trimmed` of them
+    were removed when their time was over, the last of these with the hash `anchor`. The first
+    `unsealed` entries were written while the head bore no seal. `broken_at` is when a process found
+    the log changed by somebody else, "" if none did. `seal` is the HMAC over all else.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    version: int = 2
+    count: int = 0
+    hash: str = ""
+    trimmed: int = 0
+    anchor: str = ""
+    unsealed: int = 0
+    broken_at: str = ""
+    seal: str = ""
+
+    def sealed(self, team: str, keys: Sequence[bytes]) -> AuditHead:
+        """Return this head with a seal made with the first of `keys`, or none without keys."""
+        return self.model_copy(update={"seal": self._seal(team, keys[0]) if keys else ""})
+
+    def sealed_by(self, team: str, keys: Sequence[bytes]) -> int | None:
+        """Return which of `keys` made the seal, None when none of them did."""
+        made = (hmac.compare_digest(self._seal(team, key), self.seal) for key in keys)
+        return next((number for number, fits in enumerate(made) if fits), None)
+
+    def _seal(self, team: str, key: bytes) -> str:
+        sealed = f"{team}\n{self.model_dump_json(exclude={'seal'})}"
+        return hmac.new(key, sealed.encode(), hashlib.sha256).hexdigest()
+
+
+def audit_keys(encryption_keys: str) -> tuple[bytes, ...]:
+    """Derive the keys that seal the log from BOT_ENCRYPTION_KEYS, in their order."""
+    keys = filter(None, (each.strip() for each in encryption_keys.split(",")))
+    return tuple(hashlib.sha256(f"audit log\n{each}".encode()).digest() for each in keys)

@@ -6,6 +6,7 @@ import asyncio
 
 from bot.doctor.collector import examine_collector
 from bot.doctor.databases import examine_databases
+from bot.doctor.encryption import examine_encryption
 from bot.doctor.env_file import examine_env_file
 from bot.doctor.findings import Finding, Level
 from bot.doctor.mcp import examine_mcp
@@ -30,6 +31,7 @@ async def examine(settings: Settings) -> list[Finding]:
         examine_redis(settings),
         examine_refused(beside(settings)),
         examine_pause(beside(settings)),
+        examine_encryption(beside(settings)),
         examine_model(settings),
         examine_databases(settings),
         examine_mcp(beside(settings)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 
@@ -155,9 +155,14 @@ class Stores:
 
 @asynccontextmanager
 async def open_stores(
-    url: str, retention: Retention | None = None, *, concurrency: int = 0
+    url: str,
+    retention: Retention | None = None,
+    *,
+    concurrency: int = 0,
+    audit_keys: Sequence[bytes] = (),
 ) -> AsyncGenerator[Stores]:
-    """The stores behind one Redis (redis://, rediss:// or unix://), for so many runs at once.
+    """The stores behind one Redis (redis://, rediss:// or unix://), for so many runs at once;
+    `audit_keys` seal the audit log.
 
     Enter `signals.listening` as well where runs are to hear stop signals.
     """
@@ -185,7 +190,7 @@ async def open_stores(
             feedback=FeedbackStore(redis, keep),
             refused=RefusedStore(redis),
             catch_ups=CatchUps(redis, keep),
-            audit=AuditLog(redis, keep),
+            audit=AuditLog(redis, keep, audit_keys),
             erasure=Erasure(redis, Leases(redis, keep), deletions),
             deletions=deletions,
             redis=redis,

@@ -1,5 +1,9 @@
 """The audit log: one stream a workspace, only ever added to, each entry bound to the one before.
 
+The head stands apart from the stream: how many entries there are, the hash of the last, and a seal
+made with a key that is not in Redis. What is removed, changed, put in or reordered then shows. Only
+an older copy of both together fits itself: compare the head with one noted elsewhere.
+
 People stand in it under pseudonyms, so that erasing somebody does not rewrite it: then nobody knows
 any more whose they were.
 """
@@ -7,29 +11,43 @@ any more whose they were.
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
-from bot.core.audit import AuditEntry, AuditKind, chained
+from pydantic import ValidationError
+
+from bot.core.audit import AuditEntry, AuditHead, AuditKind, chained
 from bot.core.errors import CorruptValue
 from bot.core.ids import new_id
 from bot.store.connection import Connection, Retention
 from bot.store.values import decode
 
+log = logging.getLogger(__name__)
+
 MOST = 1_000_000  # entries of a workspace
 MOST_REFUSALS = 100  # of one person in an hour; more say nothing new, and would push out the rest
 _PAGE = 500
+_TRIM_SECONDS = 3_600.0
+_CHANGED = "An entry was changed, taken out or put in before this one."
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """An entry as it is kept; None when it cannot be read. `whole` is False where the log does not
-    go on from the entry before: something was changed or taken out."""
+    """The log's entry number `number`, None when it cannot be read; `hash` binds it to all before
+    it. `problem` says what shows at this place that somebody else has changed."""
 
     entry: AuditEntry | None
-    whole: bool
+    number: int
+    hash: str = ""
+    problem: str = ""
+
+    @property
+    def whole(self) -> bool:
+        return not self.problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +63,13 @@ class Beside:
 class AuditLog:
     """Raises StoreUnavailable: what cannot be put on record is not done."""
 
-    def __init__(self, redis: Connection, retention: Retention) -> None:
+    def __init__(self, redis: Connection, retention: Retention, keys: Sequence[bytes] = ()) -> None:
+        """`keys` seal the heads: the first makes new seals, each of them is accepted."""
         self._redis = redis
         self._seconds = retention.audit
-        self._heads: dict[str, str] = {}
+        self._keys = keys
+        self._heads: dict[str, tuple[str, AuditHead]] = {}
+        self._trimmed_at: dict[str, float] = {}
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def append(self, entries: Sequence[AuditEntry], *, of_known: bool = False) -> None:
@@ -72,57 +93,187 @@ class AuditLog:
 
     async def teams(self) -> list[str]:
         """The workspaces that have a log."""
-        start, cursor, found = self._redis.key("audit", ""), -1, set[str]()
-        while cursor:
-            cursor, keys = await self._redis.call("SCAN", max(cursor, 0), "MATCH", f"{start}*")
-            found |= {key.decode().removeprefix(start) for key in keys}
+        found = set[str]()
+        for kind in ("audit", "audit-head"):
+            start, cursor = self._redis.key(kind, ""), -1
+            while cursor:
+                cursor, keys = await self._redis.call("SCAN", max(cursor, 0), "MATCH", f"{start}*")
+                found |= {key.decode().removeprefix(start) for key in keys}
         return sorted(found)
 
+    async def head(self, team: str) -> AuditHead:
+        """How far a workspace's log goes, as it is kept: not checked."""
+        return (await self._read_head(team))[1]
+
     async def read(self, team: str) -> AsyncGenerator[Kept]:
-        """A workspace's log, oldest first, with people's ids where they are still known."""
+        """A workspace's log, oldest first, with people's ids where they are still known. After the
+        entries comes one without an entry for each problem of the log as a whole."""
         await self.settle(team)
-        names, last, after = await self._names(), None, "-"
+        names, after = await self._names(), "-"
+        raw, head = await self._read_head(team)
+        number, last = head.trimmed, head.anchor
         while True:
-            page = await self._redis.call(
-                "XRANGE", self._redis.key("audit", team), after, "+", "COUNT", _PAGE
-            )
+            page = await self._page(team, after)
             for entry_id, fields in page:
-                after = f"({entry_id.decode()}"
-                text, previous = fields[b"entry"].decode(), fields[b"previous"].decode()
+                after, number = f"({entry_id}", number + 1
+                text, previous = fields["entry"], fields["previous"]
                 own = chained(previous, text)
-                whole = own == fields[b"hash"].decode() and last in (None, previous)
+                whole = own == fields["hash"] and previous == last
                 last = own
-                yield Kept(_named(fields[b"entry"], names), whole)
-            if len(page) < _PAGE:
-                return
+                yield Kept(_named(text.encode(), names), number, own, "" if whole else _CHANGED)
+            if not page:
+                now, current = await self._read_head(team)
+                if now == raw:
+                    break
+                raw, head = now, current  # others have written meanwhile
+        for problem in self._problems(team, raw, head, number, last):
+            yield Kept(None, number, last, problem)
+
+    def _problems(
+        self, team: str, raw: str, head: AuditHead, number: int, last: str
+    ) -> Iterator[str]:
+        """What does not fit between the head and the log, whose last entry is `number`."""
+        if not raw:
+            yield "The head of this log is missing, so nobody can tell what else is."
+        elif number != head.count or last != head.hash:
+            yield f"The log should end with entry {head.count:,}, and ends with entry {number:,}."
+        if head.broken_at:
+            yield f"The bot found this log changed or put back to an older copy at {head.broken_at}."
+        if self._keys and raw and head.sealed_by(team, self._keys) is None:
+            yield (
+                "The seal was made with none of BOT_ENCRYPTION_KEYS: the log was changed."
+                if head.seal
+                else "The log bears no seal: it was changed, or written without BOT_ENCRYPTION_KEYS."
+            )
+
+    async def on_old_keys(self) -> list[str]:
+        """Workspaces whose log is sealed with a key that is not the first any more."""
+        heads = [(team, await self.head(team)) for team in await self.teams()]
+        return [team for team, head in heads if (head.sealed_by(team, self._keys) or 0) > 0]
+
+    async def reseal(self) -> None:
+        """Seal with the first key what was sealed with another one."""
+        for team in await self.on_old_keys():
+            raw, head = await self._read_head(team)
+            if head.sealed_by(team, self._keys) is not None:
+                new = head.sealed(team, self._keys).model_dump_json()
+                key = self._redis.key("audit-head", team)
+                await self._redis.script("compare_and_set", [key], raw, new, self._seconds)
 
     async def _chain(self, team: str, texts: Sequence[str]) -> None:
         async with self._turns[team]:  # or all that write at once would try again and again
+            known: tuple[str, AuditHead] | None = self._heads.get(team, ("", AuditHead()))
             while True:
-                head = self._heads.get(team, "")  # of before what is read next, which follows on it
                 beside = await self._redis.call("LRANGE", self._beside(team), 0, -1)
                 every = [*(each.decode() for each in beside), *texts]
-                if not every or await self._add(team, head, every, len(beside)):
+                if not every:
                     return
+                known = known or await self._checked_head(team)
+                if await self._add(team, *known, every, len(beside)):
+                    break
+                known = None
+            await self._trim(team)
 
-    async def _add(self, team: str, head: str, texts: Sequence[str], beside: int) -> bool:
-        """Keep `texts`, the first `beside` of which stood beside the log; False when others have
-        written since `head`."""
-        pairs, before = list[str](), head
+    async def _add(
+        self, team: str, raw: str, head: AuditHead, texts: Sequence[str], beside: int
+    ) -> bool:
+        """Keep `texts`, the first `beside` of which stood beside the log; False when the head is
+        not `raw` any more."""
+        parts, last = list[str](), head.hash
         for text in texts:
-            before = chained(before, text)
-            pairs += [before, text]
-        oldest = int((time.time() - self._seconds) * 1000)
-        keys = [
-            self._redis.key("audit", team),
-            self._redis.key("audit-head", team),
-            self._beside(team),
-        ]
-        now = await self._redis.script(
-            "audit_append", keys, head, self._seconds, MOST, f"{oldest}-0", beside, *pairs
+            own = chained(last, text)
+            parts += [last, own, text]
+            last = own
+        count = head.count + len(texts)
+        unsealed = head.unsealed if self._keys else count
+        grown = {"count": count, "hash": last, "unsealed": unsealed}
+        new = head.model_copy(update=grown).sealed(team, self._keys)
+        kept = await self._redis.script(
+            "audit_append",
+            [*self._keys_of(team), self._beside(team)],
+            raw,
+            new.model_dump_json(),
+            self._seconds,
+            beside,
+            *parts,
         )
-        self._heads[team] = now.decode() or before
-        return not now
+        if kept == 1:
+            self._heads[team] = (new.model_dump_json(), new)
+        return bool(kept == 1)
+
+    async def _checked_head(self, team: str) -> tuple[str, AuditHead]:
+        """The head to go on from. What others changed in it is on record from then on."""
+        raw, head = await self._read_head(team)
+        known = self._heads.get(team)
+        is_changed = known is not None and head.count < known[1].count
+        if self._keys and head.sealed_by(team, self._keys) is None:
+            is_changed |= bool(head.seal)
+            head = head.model_copy(update={"unsealed": head.count})
+        is_changed |= not raw and head.count > 0
+        if is_changed and not head.broken_at:
+            log.error("The audit log of %s was changed, or put back to an older copy", team)
+            now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+            head = head.model_copy(update={"broken_at": now})
+        return raw, head
+
+    async def _read_head(self, team: str) -> tuple[str, AuditHead]:
+        """The head as kept, "" when it is not, and what it says; an older version kept the last
+        hash alone."""
+        raw = (await self._redis.call("GET", self._redis.key("audit-head", team)) or b"").decode()
+        try:
+            return raw, AuditHead.model_validate_json(raw)
+        except ValidationError:
+            pass
+        stream = self._keys_of(team)[0]
+        oldest = await self._page(team, "-", 1)
+        if not oldest:
+            return raw, AuditHead(hash=raw)
+        [[_, newest]] = await self._redis.call("XREVRANGE", stream, "+", "-", "COUNT", 1)
+        count = await self._redis.call("XLEN", stream)
+        last = raw or newest[b"hash"].decode()
+        return raw, AuditHead(
+            count=count, hash=last, anchor=oldest[0][1]["previous"], unsealed=count
+        )
+
+    async def _page(
+        self, team: str, after: str, count: int = _PAGE
+    ) -> list[tuple[str, dict[str, str]]]:
+        """Entries from the id `after` on, each with its id and its fields."""
+        stream = self._keys_of(team)[0]
+        page = await self._redis.call("XRANGE", stream, after, "+", "COUNT", count)
+        return [
+            (
+                entry_id.decode(),
+                {k.decode(): v.decode("utf-8", "replace") for k, v in fields.items()},
+            )
+            for entry_id, fields in page
+        ]
+
+    async def _trim(self, team: str) -> None:
+        """Remove entries whose time is over, once an hour at most; the head says how many went."""
+        now = time.time()
+        if now - self._trimmed_at.get(team, 0.0) < _TRIM_SECONDS:
+            return
+        self._trimmed_at[team] = now
+        oldest = int((now - self._seconds) * 1000)
+        while True:
+            raw, head = self._heads[team]
+            page = await self._page(team, "-")
+            most = max(0, head.count - head.trimmed - MOST)
+            over = [n for n, (i, _) in enumerate(page, 1) if int(i.split("-")[0]) < oldest]
+            gone = max(len(over), min(most, len(page)))
+            if not gone:
+                return
+            last_id, fields = page[gone - 1]
+            cut = {"trimmed": head.trimmed + gone, "anchor": fields["hash"]}
+            new = head.model_copy(update=cut).sealed(team, self._keys)
+            args = (raw, new.model_dump_json(), self._seconds, last_id)
+            if not await self._redis.script("audit_trim", self._keys_of(team), *args):
+                return
+            self._heads[team] = (new.model_dump_json(), new)
+
+    def _keys_of(self, team: str) -> list[str]:
+        return [self._redis.key("audit", team), self._redis.key("audit-head", team)]
 
     async def _is_too_much(self, entry: AuditEntry, who: str) -> bool:
         if entry.kind is not AuditKind.REFUSED:

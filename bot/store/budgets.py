@@ -86,7 +86,7 @@ class BudgetStore:
     async def raise_budget(self, account: Account, new: Raise, *, seen: Raise | None) -> bool:
         """Keep `new` for the rest of the period; False when it is not `seen` that holds now."""
         kept = await self._redis.script(
-            "raise_budget",
+            "compare_and_set",
             [self._raise_key(account)],
             seen.model_dump_json() if seen else "",
             new.model_dump_json(),

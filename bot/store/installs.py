@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from base64 import urlsafe_b64decode
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from hashlib import sha256
 from typing import Any
 
@@ -50,10 +50,35 @@ class Install(BaseModel):
     at: float = 0.0
 
 
-def box_of(keys: Sequence[str]) -> MultiFernet:
-    """What encrypts with the first key and opens with any. Raises ConfigurationError."""
+class SealedBox:
+    """Encrypts with the first key and opens with any."""
+
+    def __init__(self, keys: Sequence[str]) -> None:
+        """Raises ValueError when one is no key."""
+        fernets = [Fernet(key) for key in keys]
+        self._first, self._all = fernets[0], MultiFernet(fernets)
+
+    def encrypt(self, data: bytes) -> bytes:
+        """Seal `data` with the first key."""
+        return self._first.encrypt(data)
+
+    def decrypt(self, sealed: bytes, ttl: int | None = None) -> bytes:
+        """Open what was sealed, at most `ttl` seconds ago. Raises InvalidToken."""
+        return self._all.decrypt(sealed, ttl)
+
+    def is_on_first_key(self, sealed: bytes) -> bool:
+        """Return whether the other keys are not needed for it."""
+        try:
+            self._first.decrypt(sealed)
+        except InvalidToken:
+            return False
+        return True
+
+
+def box_of(keys: Sequence[str]) -> SealedBox:
+    """Return a box with these keys. Raises ConfigurationError."""
     try:
-        return MultiFernet([Fernet(key) for key in keys])
+        return SealedBox(keys)
     except ValueError:
         raise ConfigurationError(
             "BOT_ENCRYPTION_KEYS: each must be 32 bytes in URL-safe base64, with commas between "
@@ -64,7 +89,7 @@ def box_of(keys: Sequence[str]) -> MultiFernet:
 class Installs:
     """Keeps them as long as they are used."""
 
-    def __init__(self, redis: Connection, retention: Retention, box: MultiFernet) -> None:
+    def __init__(self, redis: Connection, retention: Retention, box: SealedBox) -> None:
         self._redis = redis
         self._seconds = retention.settings
         self._box = box
@@ -97,7 +122,35 @@ class Installs:
             ) from None
         if install.holder != holder:  # somebody put it there
             raise CorruptValue(f"The installation kept for {holder} is that of {install.holder}.")
+        if not self._box.is_on_first_key(sealed):
+            # Only in the place of what was read: a token may have been refreshed meanwhile.
+            again = self._box.encrypt(install.model_dump_json().encode())
+            key = self._key(holder)
+            await self._redis.script("compare_and_set", [key], sealed, again, self._seconds)
         return install
+
+    async def on_old_keys(self) -> list[str]:
+        """Holders whose installation is not sealed with the first key. Changes nothing."""
+        found = []
+        async for holder in self._holders():
+            sealed = await self._redis.call("GET", self._key(holder))
+            if sealed and not self._box.is_on_first_key(sealed):
+                found.append(holder)
+        return sorted(found)
+
+    async def reseal(self) -> None:
+        """Seal everything with the first key, so that the others can be retired. What no key opens
+        stays as it is."""
+        for holder in await self.on_old_keys():
+            with suppress(CorruptValue):
+                await self.load(holder)
+
+    async def _holders(self) -> AsyncGenerator[str]:
+        start, cursor = self._key(""), -1
+        while cursor:
+            cursor, keys = await self._redis.call("SCAN", max(cursor, 0), "MATCH", f"{start}*")
+            for key in keys:
+                yield key.decode().removeprefix(start)
 
     async def find(self, team: str, enterprise: str | None = None) -> Install | None:
         """The installation that works in a workspace: its own, or that of its organisation."""

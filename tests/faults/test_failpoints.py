@@ -118,12 +118,15 @@ STORE: dict[str, tuple[str, ...] | str] = {
     "deletions.py:ResponseDeletions.add": ("erase-noting", "erase-noted"),
     "deletions.py:ResponseDeletions.all": "renews a term",
     "audit.py:AuditLog._add": "written before what it tells of, or beside it by the same script",
+    "audit.py:AuditLog._trim": "in one step with its head; an hour later again",
+    "audit.py:AuditLog.reseal": "begun again at the next start",
     "audit.py:AuditLog._pseudonym": "made once and kept",
     "audit.py:AuditLog._is_too_much": "counted twice one less is kept of very many",
     **{
         f"installs.py:Installs.{name}": why
         for name, why in {
             "save": "who installs sees whether it is kept; a token just refreshed and lost is asked for again",
+            "load": "sealed with the first key the next time",
             "find": "notes a workspace; found again it is noted again",
             "forget": "Slack delivers the removal again until it is done",
             "teams": "renews a term",

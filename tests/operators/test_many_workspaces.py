@@ -21,9 +21,11 @@ from redis.asyncio import Redis
 from bot.app import bot
 from bot.core.errors import ConfigurationError, CorruptValue, SlackUnavailable
 from bot.doctor import Level
+from bot.doctor.encryption import examine_encryption
 from bot.doctor.slack import examine_slack
 from bot.local.model import ResponsesServer, finish
 from bot.local.workspace import ADA, Workspace
+from bot.many_workspaces import reseal
 from bot.settings import Settings
 from bot.slack.client import DeadlineClient
 from bot.slack.installs import AppKeys, InstalledWorkspaces, Removals, Tokens
@@ -301,9 +303,37 @@ async def test_an_installation_that_cannot_be_opened_keeps_the_others_working(
 async def test_a_wrong_key_is_one_clear_line_and_an_old_key_still_opens(stores) -> None:
     old = Installs(stores.redis, Retention(), box_of([KEY]))
     await old.save(INSTALL)
-    assert await Installs(stores.redis, Retention(), box_of([NEW_KEY, KEY])).load("T1") == INSTALL
     with pytest.raises(CorruptValue, match="BOT_ENCRYPTION_KEYS"):
         await Installs(stores.redis, Retention(), box_of([NEW_KEY])).load("T1")
     assert await old.load("T1") == INSTALL  # nothing was thrown away
+    assert await Installs(stores.redis, Retention(), box_of([NEW_KEY, KEY])).load("T1") == INSTALL
     with pytest.raises(ConfigurationError, match="BOT_ENCRYPTION_KEYS: each must be"):
         box_of(["short"])
+
+
+async def test_an_old_key_can_be_retired_once_everything_was_sealed_again(stores, redis_url):
+    """(O6) Loading an installation, or the start of a process, seals it with the first key; doctor
+    counts what is still on old ones, per kind; then the old key may go."""
+    install = Install(holder="T1", bot="B1", bot_user="U1", token="xoxb-1")
+    for holder in ("T1", "T2"):
+        await Installs(stores.redis, Retention(), box_of([KEY])).save(
+            install.model_copy(update={"holder": holder})
+        )
+    values = {
+        "redis_url": redis_url,
+        "slack_client_id": "1.2",
+        "slack_client_secret": SecretStr("s"),
+        "bot_encryption_keys": SecretStr(f"{NEW_KEY},{KEY}"),
+    }
+    settings = Settings(**values)
+    both = Installs(stores.redis, Retention(), box_of([NEW_KEY, KEY]))
+    [found] = await examine_encryption(settings)
+    assert (found.level, "2 installations" in found.text) == (Level.WARNING, True)
+    await both.load("T1")
+    assert await both.on_old_keys() == ["T2"]
+    await reseal(settings, stores)
+    [found] = await examine_encryption(settings)
+    assert found.level is Level.OK
+    new = Installs(stores.redis, Retention(), box_of([NEW_KEY]))
+    loaded = [await new.load(each) for each in ("T1", "T2")]
+    assert [each and each.token for each in loaded] == ["xoxb-1"] * 2

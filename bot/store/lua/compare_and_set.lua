@@ -1,4 +1,4 @@
--- KEYS: raise. ARGV: the raise that the caller saw ('' for none), the new one, seconds.
+-- KEYS: value. ARGV: the value that the caller saw ('' for none), the new one, seconds.
 -- Returns 1 when the new one is kept, also when its own reply was lost; 0 when somebody was first.
 local kept = redis.call('GET', KEYS[1]) or ''
 if kept == ARGV[2] then return 1 end

@@ -1,0 +1,9 @@
+-- KEYS: stream, head. ARGV: the head that the caller saw, the new one, seconds, id of the last entry that goes.
+-- Returns 1 when the entries are gone and the head says so, 0 when somebody was first.
+local head = redis.call('GET', KEYS[2]) or ''
+if head == ARGV[2] then return 1 end
+if head ~= ARGV[1] then return 0 end
+redis.call('XTRIM', KEYS[1], 'MINID', '=', ARGV[4])
+redis.call('XDEL', KEYS[1], ARGV[4])
+redis.call('SET', KEYS[2], ARGV[2], 'EX', ARGV[3])
+return 1
