@@ -1,23 +1,27 @@
-"""The configured databases: does each answer a query."""
+"""The configured databases: does each answer a query, and may its role do no more than read."""
 
 from __future__ import annotations
 
 from bot.core.errors import ToolError
-from bot.doctor.findings import Finding, ok, problem
+from bot.doctor.findings import Finding, ok, problem, warning
 from bot.settings import Settings
 from bot.toolkit import Databases
 
 
 async def examine_databases(settings: Settings) -> list[Finding]:
-    """SELECT 1, the way the tools ask."""
+    """Ask each database for a row, the way the tools do, and for what its role may do."""
     databases = Databases(settings.databases)
-    return [await _asked(databases, name) for name in settings.databases]
+    return [each for name in settings.databases for each in await _examined(databases, name)]
 
 
-async def _asked(databases: Databases, name: str) -> Finding:
+async def _examined(databases: Databases, name: str) -> list[Finding]:
     subject = f"database {name}"
     try:
         await databases.query(name, "SELECT 1", 1)
+        more = await databases.more_than_reading(name)
     except ToolError as error:
-        return problem(subject, str(error), f"correct url under [databases.{name}] in bot.toml")
-    return ok(subject, "answers")
+        return [problem(subject, str(error), f"correct url under [databases.{name}] in bot.toml")]
+    if not more:
+        return [ok(subject, "answers")]
+    mend = "give it a role with nothing but SELECT on what everybody here may see"
+    return [ok(subject, "answers"), warning(subject, f"its role {'; '.join(more)}", mend)]

@@ -31,6 +31,7 @@ from bot.runs.questions import Parked, Questions, through
 from bot.runs.spending import Spending
 from bot.runs.surface import OpenSurface, Surface
 from bot.store import Lease, Phase, Post, RunRecord, Stores
+from bot.toolkit.isolation import warm_processes
 
 log = logging.getLogger(__name__)
 
@@ -155,7 +156,7 @@ class Runner:
         )
         await asking.settle()
         with bound_request(context):
-            async with self._stoppable(request, interrupt) as stopped_by:
+            async with warm_processes(), self._stoppable(request, interrupt) as stopped_by:
                 ended = await through(state, parts, asking, noting.note)
             await asking.look()  # nobody may have decided in time, which the run itself found out
             if ended.error:

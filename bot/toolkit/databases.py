@@ -1,44 +1,36 @@
-"""SQL over the databases an operator configured, read-only three times over (reliability 13): one
-parsed SELECT, a read-only connection, and, where the operator set one up, a read-only role."""
+"""SQL over the databases an operator configured, read-only three times over: one SELECT of listed
+functions, a read-only connection, and, where the operator set one up, a read-only role."""
 
 from __future__ import annotations
 
 import asyncio
 import difflib
 import re
-import sqlite3
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from functools import partial
-from itertools import islice
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
+from urllib.parse import unquote
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
 from bot.core.errors import ToolError
-from bot.toolkit.blocking import interruptible
+from bot.isolated import Refused
+from bot.parsing.text import clean
+from bot.toolkit.isolation import IsolatedLimits, ProcessLost, isolated
 from bot.toolkit.narrowing import has_words
-from bot.toolkit.statements import checked_select
 
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
-    from sqlalchemy.engine import Connection
-
-T = TypeVar("T")
-
-_DIALECTS = {"sqlite": "sqlite", "postgresql": "postgres"}
 _SCHEMA_SECONDS = 10.0
 _MAX_TABLES = 50
 _MAX_COLUMNS = 60
-_READING = frozenset(
-    {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
-)
+_CONNECTING = 6.0
+"""Seconds beyond the server's own limit, for connecting and for its answer."""
 
 
 class DatabaseConfig(BaseModel):
-    """One database. `url` as SQLAlchemy takes it: sqlite:///file, postgresql+psycopg://…;
-    `timeout` in seconds. Give it a role that may only read what everybody here may see."""
+    """One database. `url` is sqlite:///file or postgresql://…; `timeout` in seconds; `functions` are
+    those of the database's own that queries may call beside the built-in ones. Give it a role that
+    may only read what everybody here may see."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -46,14 +38,15 @@ class DatabaseConfig(BaseModel):
     description: str = ""
     row_limit: int = Field(default=1000, ge=1, le=100_000)
     timeout: float = Field(default=15.0, gt=0, le=300)
+    functions: tuple[str, ...] = ()
 
     @field_validator("url")
     @classmethod
     def _supported(cls, url: SecretStr) -> SecretStr:
         value = url.get_secret_value()
         kind = value.split(":", 1)[0].split("+")[0]
-        if kind not in _DIALECTS:
-            raise ValueError("must begin with sqlite:/// or postgresql+psycopg://")
+        if kind not in {"sqlite", "postgresql"}:
+            raise ValueError("must begin with sqlite:/// or postgresql://")
         if kind == "sqlite" and not re.fullmatch(r"sqlite(\+pysqlite)?:///[^:?][^?]*", value):
             raise ValueError("must name a file, as sqlite:///path/to/file.sqlite")
         return url
@@ -86,11 +79,20 @@ class Databases:
     async def query(self, database: str, sql: str, limit: int | None = None) -> Selection:
         """Run one SELECT. Raises ToolError, saying what is allowed or what the database said."""
         config = self._config(database)
-        statement = checked_select(sql, _dialect(config))
         rows = min(limit or config.row_limit, config.row_limit)
-        return await self._run(
-            database, lambda connection: _selected(connection, statement, rows), config.timeout
-        )
+        arguments: dict[str, Any] = {"sql": clean(sql), "limit": rows}
+        if not _is_file(config):
+            arguments["functions"] = config.functions
+        found = await self._done(database, "select", config.timeout, **arguments)
+        return Selection.model_validate(found)
+
+    async def more_than_reading(self, database: str) -> list[str]:
+        """What the role of a PostgreSQL database may do besides reading its tables, in a few words
+        each. Raises ToolError when it does not answer."""
+        if _is_file(self._config(database)):
+            return []
+        found: list[str] = await self._done(database, "privileges", _SCHEMA_SECONDS)
+        return found
 
     async def _described(self, name: str, query: str | None, compact: bool) -> str:
         config = self.configs[name]
@@ -98,10 +100,10 @@ class Databases:
         if config.description:
             head += f" · {config.description}"
         try:
-            schema = partial(_schema, query=query, compact=compact)
-            return f"{head}\n{await self._run(name, schema, _SCHEMA_SECONDS)}"
+            tables = await self._done(name, "schema", _SCHEMA_SECONDS)
         except ToolError as error:
             return f"{head}\n(not available: {error})"
+        return f"{head}\n{_schema(tables, query=query, compact=compact)}"
 
     def _config(self, name: str) -> DatabaseConfig:
         if name in self.configs:
@@ -111,140 +113,60 @@ class Databases:
             f"There is no database {name}. Configured: {', '.join(near or self.configs) or 'none'}."
         )
 
-    async def _run(self, name: str, work: Callable[[Connection], T], seconds: float) -> T:
-        """Do `work` on a read-only connection in a thread, interrupted when the time is up."""
-        from sqlalchemy.exc import DBAPIError, SQLAlchemyError
-
+    async def _done(self, name: str, job: str, seconds: float, **arguments: Any) -> Any:
+        """Do a job in an isolated process; PostgreSQL's server stops it before the process is."""
         config = self._config(name)
-        current: list[Connection] = []
-
-        def connected() -> T:
-            engine = _engine(config)
-            try:
-                with engine.connect() as connection:
-                    current.append(connection)
-                    return work(connection)
-            finally:
-                engine.dispose()
-
+        jobs, where = _location(config)
+        # PostgreSQL's server ends the statement; the process gets a little longer.
+        limits = IsolatedLimits(cpu=seconds, seconds=seconds)
+        if not _is_file(config):
+            limits = replace(limits, seconds=seconds + _CONNECTING)
         try:
-            return await interruptible(connected, lambda: _interrupt(current), seconds)
+            async with isolated(jobs, limits, network=not _is_file(config)) as process:
+                return await process.call(job, **where, seconds=seconds, **arguments)
         except TimeoutError:
             raise ToolError(
                 f"{name} was stopped after {seconds:g} s. Filter or aggregate."
             ) from None
-        except DBAPIError as error:
-            raise ToolError(f"{name} refused the query: {_first_line(error.orig)}") from None
-        except SQLAlchemyError:
-            raise ToolError(f"{name} cannot be reached now. Go on without it and say so.") from None
+        except ProcessLost:
+            raise ToolError(
+                f"{name}: the query needs more memory than is allowed. Filter or aggregate."
+            ) from None
+        except Refused as error:
+            raise ToolError(f"{name}: {error}") from None
 
 
 def _dialect(config: DatabaseConfig) -> str:
-    return _DIALECTS[config.url.get_secret_value().split(":", 1)[0].split("+")[0]]
+    return "sqlite" if _is_file(config) else "postgres"
 
 
-def _engine(config: DatabaseConfig) -> Engine:
-    """An engine that keeps no connections: runs are rare, and a pool would outlive its loop."""
-    from sqlalchemy import NullPool, create_engine, make_url
-
-    url = make_url(config.url.get_secret_value())
-    if url.get_backend_name() == "sqlite":
-        path = Path(url.database or "").resolve()
-        return create_engine(
-            "sqlite://", creator=lambda: _sqlite(path, config.timeout), poolclass=NullPool
-        )
-    milliseconds = int(config.timeout * 1000)
-    options = f"-c default_transaction_read_only=on -c statement_timeout={milliseconds}"
-    return create_engine(
-        url,
-        poolclass=NullPool,
-        connect_args={"options": options, "connect_timeout": 5},
-    )
+def _is_file(config: DatabaseConfig) -> bool:
+    return config.url.get_secret_value().startswith("sqlite")
 
 
-def _sqlite(path: Path, seconds: float) -> sqlite3.Connection:
-    """A connection that can only read this file: `mode=ro` neither writes nor creates it."""
-    connection = sqlite3.connect(
-        f"{path.as_uri()}?mode=ro", uri=True, check_same_thread=False, timeout=seconds
-    )
-    connection.execute("PRAGMA query_only = ON")
-    return connection
+def _location(config: DatabaseConfig) -> tuple[str, dict[str, str]]:
+    """Return the jobs for a database, and where it is."""
+    url = config.url.get_secret_value()
+    if _is_file(config):
+        path = Path(unquote(url.partition(":///")[2])).resolve()
+        return "bot.isolated.sqlite", {"path": str(path)}
+    return "bot.isolated.postgres", {"url": re.sub(r"\+\w+:", ":", url, count=1)}
 
 
-def _interrupt(current: list[Connection]) -> None:
-    """Stop what the connection does, in its driver's way."""
-    for connection in current:
-        driver = connection.connection.driver_connection
-        if isinstance(driver, sqlite3.Connection):
-            driver.interrupt()
-        elif driver is not None:
-            driver.cancel()
-
-
-def _selected(connection: Connection, statement: str, limit: int) -> Selection:
-    with _reading_only(connection):
-        # Streaming declares a cursor in PostgreSQL, which takes a single SELECT and nothing else.
-        result = connection.execution_options(
-            no_parameters=True, stream_results=True
-        ).exec_driver_sql(statement)
-        columns = list(result.keys())
-        rows = [tuple(row) for row in result.fetchmany(limit + 1)]
-        result.close()
-    return Selection(columns=columns, rows=rows[:limit], truncated=len(rows) > limit)
-
-
-@contextmanager
-def _reading_only(connection: Connection) -> Iterator[None]:
-    """Let SQLite's authorizer refuse all but reading: no ATTACH, no PRAGMA, no load_extension."""
-    driver = connection.connection.driver_connection
-    if isinstance(driver, sqlite3.Connection):
-        driver.set_authorizer(_authorize)
-    try:
-        yield
-    finally:
-        if isinstance(driver, sqlite3.Connection):
-            driver.set_authorizer(None)
-
-
-def _authorize(action: int, _: str | None, name: str | None, *__: str | None) -> int:
-    if action == sqlite3.SQLITE_FUNCTION and name in {"load_extension", "fts3_tokenizer"}:
-        return sqlite3.SQLITE_DENY
-    return sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY
-
-
-def _schema(connection: Connection, *, query: str | None, compact: bool) -> str:
+def _schema(tables: list[tuple[str, list[str]]], *, query: str | None, compact: bool) -> str:
     """A line for each table or view: `orders(id INTEGER, customer_id INTEGER → customers.id)`."""
-    from sqlalchemy import inspect
-
-    inspector = inspect(connection)
-    names = sorted([*inspector.get_table_names(), *inspector.get_view_names()])
     if compact:
-        return ", ".join(name for name in names if has_words(name, query)) or "(no tables)"
+        return ", ".join(name for name, _ in tables if has_words(name, query)) or "(no tables)"
+    described = [f"{name}({_columns(columns)})" for name, columns in tables]
     if query:
-        described = (f"{name}({_columns(inspector, name)})" for name in names)
-        found = list(islice((line for line in described if has_words(line, query)), _MAX_TABLES))
-        return "\n".join(found) or f"(none of {len(names):,} tables)"
-    lines = [f"{name}({_columns(inspector, name)})" for name in names[:_MAX_TABLES]]
-    if len(names) > _MAX_TABLES:
-        lines.append(
-            f"… and {len(names) - _MAX_TABLES} more: {', '.join(names[_MAX_TABLES:])[:1000]}"
-        )
+        found = [line for line in described if has_words(line, query)][:_MAX_TABLES]
+        return "\n".join(found) or f"(none of {len(tables):,} tables)"
+    lines = described[:_MAX_TABLES]
+    if len(described) > _MAX_TABLES:
+        others = ", ".join(name for name, _ in tables[_MAX_TABLES:])
+        lines.append(f"… and {len(described) - _MAX_TABLES} more: {others[:1000]}")
     return "\n".join(lines) or "(no tables)"
 
 
-def _columns(inspector: Any, table: str) -> str:
-    references = {
-        column: f" → {key['referred_table']}.{target}"
-        for key in inspector.get_foreign_keys(table)
-        for column, target in zip(key["constrained_columns"], key["referred_columns"], strict=False)
-    }
-    columns = inspector.get_columns(table)
-    shown = [
-        f"{each['name']} {each['type']!s}{references.get(each['name'], '')}"
-        for each in columns[:_MAX_COLUMNS]
-    ]
-    return ", ".join([*shown, *["…"] * (len(columns) > _MAX_COLUMNS)])
-
-
-def _first_line(error: BaseException | None) -> str:
-    return str(error).strip().split("\n")[0][:300]
+def _columns(columns: list[str]) -> str:
+    return ", ".join([*columns[:_MAX_COLUMNS], *["…"] * (len(columns) > _MAX_COLUMNS)])

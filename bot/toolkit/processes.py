@@ -18,16 +18,17 @@ async def process_group(
     *,
     cwd: Path,
     env: Mapping[str, str],
+    stdin: int = asyncio.subprocess.DEVNULL,
     stdout: int | IO[bytes] = asyncio.subprocess.DEVNULL,
     stderr: int | IO[bytes] = asyncio.subprocess.DEVNULL,
 ) -> AsyncGenerator[asyncio.subprocess.Process]:
-    """`command`, without a shell and without input, at the head of a process group that is killed
-    on the way out, whatever it started. Raises OSError when there is no such program."""
+    """Run `command` without a shell, at the head of a process group that is killed on the way out,
+    whatever it started. Raises OSError when there is no such program."""
     started = asyncio.create_subprocess_exec(
         *command,
         cwd=cwd,
         env=env,
-        stdin=asyncio.subprocess.DEVNULL,
+        stdin=stdin,
         stdout=stdout,
         stderr=stderr,
         start_new_session=True,

@@ -1,69 +1,93 @@
-"""DuckDB over table artifacts: it sees the tables asked for, and nothing else of this machine."""
-
-# ruff: noqa: S608 - the names in these statements are quoted, the values our own
+"""SQL over table artifacts, in an isolated process that sees the tables asked for and nothing else
+of this machine."""
 
 from __future__ import annotations
 
 import asyncio
 import difflib
 import re
-import tempfile
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from bot.core.errors import ToolError
-from bot.parsing.tabular import connect
+from bot.isolated import Refused
 from bot.parsing.text import clean
 from bot.toolkit.artifacts import Artifact, Artifacts, Column
-from bot.toolkit.blocking import interruptible
+from bot.toolkit.isolation import IsolatedLimits, IsolatedProcess, ProcessLost, isolated
 from bot.toolkit.places import Places
-
-T = TypeVar("T")
 
 PARQUET = "application/vnd.apache.parquet"
 """Media type of an artifact that is a table."""
 
 _READERS = {PARQUET: "read_parquet", "text/csv": "read_csv", "application/json": "read_json"}
-_SECONDS = 20.0
-_MEMORY = "512MB"
+_LIMITS = IsolatedLimits(seconds=20.0)
 _NAMED_COLUMNS = 100
 _SESSIONS = Places(every=8, own=2)
+_RESULT = "result.parquet"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A table's Parquet file, its columns and the number of its rows."""
+
+    data: bytes
+    columns: tuple[Column, ...]
+    rows: int
 
 
 @dataclass(frozen=True)
 class Session:
-    """An open database whose views are the tables asked for, by handle and by name."""
+    """A process with tables as views, by handle and by name."""
 
-    connection: Any
-    folder: Path
     tables: tuple[Artifact, ...]
+    _process: IsolatedProcess
+    _views: list[tuple[str, str, list[str]]]
 
-    async def run(self, work: Callable[[Any], T], *, seconds: float = _SECONDS) -> T:
-        """Do `work` with the connection in a thread. Raises ToolError for what DuckDB refuses."""
-        import duckdb
+    async def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """Return all rows of a statement of ours. Raises ToolError for what DuckDB refuses."""
+        found = await self._done("rows", tables=self._views, sql=sql)
+        return [tuple(row) for row in found]
 
+    async def select(self, sql: str, most: int) -> Measured:
+        """Return the first `most` rows of a statement of the model's. Raises ToolError for anything
+        but one SELECT over the tables, and for what DuckDB refuses."""
+        found = await self._done("select", tables=self._views, sql=sql, most=most, to=_RESULT)
+        return await self._measured(_RESULT, found)
+
+    async def measure(self, data: bytes) -> Measured:
+        """Return Parquet `data` with its columns and rows counted."""
+        await asyncio.to_thread((self._process.folder / _RESULT).write_bytes, data)
+        return await self._measured(_RESULT, await self._done("measure", file=_RESULT))
+
+    async def write(self, columns: list[str], rows: Sequence[Sequence[object]]) -> Measured:
+        """Return rows of Python values as a table; text stays text, ISO dates become dates."""
+        found = await self._done("write", columns=columns, rows=rows, to=_RESULT)
+        return await self._measured(_RESULT, found)
+
+    async def _measured(self, file: str, found: dict[str, Any]) -> Measured:
+        data = await asyncio.to_thread(self._process.read, file)
+        columns = tuple(Column(name=name, type=kind) for name, kind in found["columns"])
+        return Measured(data, columns, found["rows"])
+
+    async def _done(self, job: str, **arguments: Any) -> Any:
         try:
-            return await interruptible(
-                lambda: work(self.connection), self.connection.interrupt, seconds
-            )
+            return await self._process.call(job, **arguments)
         except TimeoutError:
             raise ToolError(
-                f"The query was stopped after {seconds:g} s. Filter or aggregate earlier."
+                f"The query was stopped after {_LIMITS.seconds:g} s. Filter or aggregate earlier."
             ) from None
-        except duckdb.OutOfMemoryException:
+        except ProcessLost:
             raise ToolError(
-                f"The query needs more than {_MEMORY} of memory. Filter or aggregate earlier."
+                "The query needs more memory than is allowed. Filter or aggregate earlier."
             ) from None
-        except duckdb.Error as error:
+        except Refused as error:
             raise ToolError(self._explained(str(error))) from None
 
     def _explained(self, message: str) -> str:
         """DuckDB's words, the columns there are, and near matches of the name it did not find."""
-        lines = message.replace(str(self.folder), "").splitlines()
-        parts = [line for line in lines if line and not line.startswith("Did you mean")][:4]
+        parts = [message]
         missing = re.search(r'column "([^"]+)" not found', message)
         names = [column.name for table in self.tables for column in table.columns]
         if missing:
@@ -74,8 +98,8 @@ class Session:
 
 
 @asynccontextmanager
-async def opened(artifacts: Artifacts, handles: Sequence[str]) -> AsyncGenerator[Session]:
-    """A session over the tables named by `handles`; each is a view named by its handle and, if
+async def opened(artifacts: Artifacts, handles: Sequence[str] = ()) -> AsyncGenerator[Session]:
+    """Open a session over the tables named by `handles`; each is a view named by its handle and, if
     no other has that name, by its file name. It reads these tables and nothing else.
 
     Raises ToolError when a handle is no table.
@@ -87,33 +111,25 @@ async def opened(artifacts: Artifacts, handles: Sequence[str]) -> AsyncGenerator
                 f"{each.handle} ({each.name}) is no table. Tables have handles like tbl_…; "
                 "read_artifact and search_artifact read documents."
             )
-    async with AsyncExitStack() as stack:
-        await stack.enter_async_context(_SESSIONS.taken())
-        made = tempfile.TemporaryDirectory(prefix="bot-tables-", ignore_cleanup_errors=True)
-        folder = stack.enter_context(made)
+    async with _SESSIONS.taken(), isolated("bot.isolated.tables", _LIMITS) as process:
         for each in found:
-            data = await artifacts.read(each.handle)
-            await asyncio.to_thread((Path(folder) / each.handle).write_bytes, data)
-        connection = await asyncio.to_thread(_connected, Path(folder), found)
-        try:
-            yield Session(connection, Path(folder), found)
-        finally:
-            connection.close()
+            file = process.folder / each.handle
+            if not await asyncio.to_thread(file.exists):
+                await asyncio.to_thread(file.write_bytes, await artifacts.read(each.handle))
+        yield Session(found, process, _views(found))
 
 
-def _connected(folder: Path, tables: tuple[Artifact, ...]) -> Any:
-    connection = connect(threads=2, memory=_MEMORY)
-    connection.execute(f"SET allowed_directories = ['{folder}/']")
-    connection.execute("SET enable_external_access = false; SET lock_configuration = true")
+def _views(tables: Sequence[Artifact]) -> list[tuple[str, str, list[str]]]:
+    views: list[tuple[str, str, list[str]]] = []
     named: set[str] = set()
     for table in tables:
-        reader = _READERS[table.media_type.split(";")[0]]
-        source = f"{reader}('{folder / table.handle}')"
-        for name in (table.handle, table.name):
+        names = []
+        for name in map(clean, (table.handle, table.name)):
             if name.lower() not in named:
                 named.add(name.lower())
-                connection.execute(f"CREATE VIEW {quoted_name(name)} AS SELECT * FROM {source}")
-    return connection
+                names.append(name)
+        views.append((table.handle, _READERS[table.media_type.split(";")[0]], names))
+    return views
 
 
 def quoted_name(name: str) -> str:

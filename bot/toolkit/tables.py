@@ -6,26 +6,22 @@ then CSV or a profile."""
 
 from __future__ import annotations
 
-import asyncio
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from bot.core.answers import Source
 from bot.core.context import current_request
 from bot.core.errors import ToolError
-from bot.parsing.results import Sheet
 from bot.parsing.tabular import cell_text as cell_text
-from bot.parsing.tabular import column_names, connect, csv_text, write_parquet
+from bot.parsing.tabular import csv_text
 from bot.parsing.text import clean as clean
 from bot.toolkit import table_profile
 from bot.toolkit.artifacts import Artifact, Artifacts, Column
 from bot.toolkit.table_session import PARQUET as PARQUET
+from bot.toolkit.table_session import Measured, Session, opened
 from bot.toolkit.table_session import columns_line as columns_line
-from bot.toolkit.table_session import opened
 from bot.toolkit.table_session import quoted_name as quoted_name
 
 _MAX_ROWS = 200_000
@@ -82,28 +78,9 @@ async def save_table(
     is_cut: bool = False,
 ) -> Artifact:
     """Keep Parquet `data` as a table artifact with its rows and columns counted."""
-    columns, rows = await asyncio.to_thread(_measured, data)
-    return await artifacts.save(
-        data,
-        name=name,
-        media_type=PARQUET,
-        prefix="tbl",
-        rows=rows,
-        columns=columns,
-        source_title=title or name,
-        source_url=url,
-        is_cut=is_cut,
-    )
-
-
-def _measured(data: bytes) -> tuple[tuple[Column, ...], int]:
-    with tempfile.NamedTemporaryFile(suffix=".parquet") as file, connect() as connection:
-        file.write(data)
-        file.flush()
-        source = f"read_parquet('{file.name}')"
-        columns = connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
-        rows = connection.execute(f"SELECT count(*) FROM {source}").fetchone()[0]
-    return tuple(Column(name=name, type=kind) for name, kind, *_ in columns), rows
+    async with opened(artifacts) as session:
+        measured = await session.measure(data)
+    return await _kept(artifacts, measured, name=name, title=title, url=url, is_cut=is_cut)
 
 
 async def save_rows(
@@ -115,64 +92,47 @@ async def save_rows(
     is_cut: bool = False,
 ) -> Artifact:
     """Keep rows of Python values as a table artifact; text stays text, ISO dates become dates."""
-    data = await asyncio.to_thread(_as_parquet, list(columns), rows)
-    return await save_table(artifacts, data, name=name, is_cut=is_cut)
+    async with opened(artifacts) as session:
+        measured = await session.write(list(columns), rows)
+    return await _kept(artifacts, measured, name=name, is_cut=is_cut)
 
 
-def _as_parquet(columns: list[str], rows: Sequence[Sequence[object]]) -> bytes:
-    with tempfile.TemporaryDirectory(prefix="bot-rows-") as folder:
-        path = Path(folder) / "rows.parquet"
-        write_parquet(Sheet("rows", column_names(columns, len(columns)), rows, typed=True), path)
-        return path.read_bytes()
+async def _kept(
+    artifacts: Artifacts,
+    measured: Measured,
+    *,
+    name: str,
+    title: str = "",
+    url: str | None = None,
+    is_cut: bool = False,
+) -> Artifact:
+    return await artifacts.save(
+        measured.data,
+        name=name,
+        media_type=PARQUET,
+        prefix="tbl",
+        rows=measured.rows,
+        columns=measured.columns,
+        source_title=title or name,
+        source_url=url,
+        is_cut=is_cut,
+    )
 
 
 async def query(artifacts: Artifacts, sql: str, handles: Sequence[str]) -> Artifact:
     """Run one SELECT over the tables and keep its result (the first 200,000 rows)."""
     async with opened(artifacts, handles) as session:
-        data, is_cut = await session.run(
-            lambda connection: _selected(connection, clean(sql), session.folder)
-        )
-        sources = dict.fromkeys(table.source_title or table.name for table in session.tables)
-        urls = {table.source_url for table in session.tables}
-    return await save_table(
+        measured = await session.select(clean(sql), _MAX_ROWS)
+    sources = dict.fromkeys(table.source_title or table.name for table in session.tables)
+    urls = {table.source_url for table in session.tables}
+    return await _kept(
         artifacts,
-        data,
+        measured,
         name="query result",
         title=", ".join(sources),
         url=urls.pop() if len(urls) == 1 else None,
-        is_cut=is_cut or any(table.is_cut for table in session.tables),
+        is_cut=measured.rows == _MAX_ROWS or any(table.is_cut for table in session.tables),
     )
-
-
-def _selected(connection: Any, sql: str, folder: Path) -> tuple[bytes, bool]:
-    """Its rows as Parquet, and whether they are as many as are kept at most."""
-    import duckdb
-
-    statements = connection.extract_statements(sql)
-    if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-        raise ToolError("One SELECT (or WITH … SELECT) statement is allowed, and nothing else.")
-    source = f"({statements[0].query.strip().rstrip(';')}\n)"
-    path = folder / "result"
-    writing = f"FROM {source} LIMIT {_MAX_ROWS}) TO '{path}' (FORMAT parquet)"
-    try:
-        [rows] = connection.execute(
-            f"COPY (SELECT * {_whole_numbers(connection, source)} {writing}"
-        ).fetchone()
-    except duckdb.ConversionException:
-        # A sum beyond 64 bits, unless the statement itself is at fault and fails again.
-        [rows] = connection.execute(f"COPY (SELECT * {writing}").fetchone()
-    return path.read_bytes(), rows == _MAX_ROWS
-
-
-def _whole_numbers(connection: Any, source: str) -> str:
-    """Sums of integers have 128 bits, which Parquet would turn into floating point."""
-    columns = connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
-    casts = [
-        f"CAST({quoted_name(name)} AS BIGINT) AS {quoted_name(name)}"
-        for name, kind, *_ in columns
-        if kind == "HUGEINT"
-    ]
-    return f"REPLACE ({', '.join(casts)})" if casts else ""
 
 
 async def rows_of_query(
@@ -180,7 +140,7 @@ async def rows_of_query(
 ) -> list[tuple[Any, ...]]:
     """All rows of a statement of ours, which is not kept."""
     async with opened(artifacts, handles) as session:
-        return await session.run(lambda connection: list(connection.execute(sql).fetchall()))
+        return await session.rows(sql)
 
 
 def sources(asked: Sequence[Artifact]) -> tuple[Source, ...]:
@@ -209,7 +169,7 @@ async def rows_of(
     """
     async with opened(artifacts, [handle]) as session:
         table = with_columns(session.tables[0], fields)
-        return await session.run(lambda connection: _rows(connection, table, offset, limit))
+        return await _rows(session, table, offset, limit)
 
 
 def with_columns(table: Artifact, fields: Sequence[str] | None) -> Artifact:
@@ -226,7 +186,7 @@ def with_columns(table: Artifact, fields: Sequence[str] | None) -> Artifact:
     return table.model_copy(update={"columns": kept})
 
 
-def _rows(connection: Any, table: Artifact, offset: int, limit: int) -> Rows:
+async def _rows(session: Session, table: Artifact, offset: int, limit: int) -> Rows:
     # What has no plain Python form (time zones, nested values) comes as DuckDB writes it.
     selected = ", ".join(
         quoted_name(column.name)
@@ -234,9 +194,9 @@ def _rows(connection: Any, table: Artifact, offset: int, limit: int) -> Rows:
         else f"{quoted_name(column.name)}::VARCHAR AS {quoted_name(column.name)}"
         for column in table.columns
     )
-    rows = connection.execute(
+    rows = await session.rows(
         f"SELECT {selected} FROM {quoted_name(table.handle)} LIMIT {limit} OFFSET {offset}"
-    ).fetchall()
+    )
     return Rows(table.columns, rows, table.rows or 0)
 
 
@@ -283,8 +243,8 @@ async def describe(
     if compact:
         return "\n".join(head)
     async with opened(artifacts, [table.handle]) as session:
-        profile = await session.run(lambda connection: table_profile.profile(connection, table))
-        first = await session.run(lambda connection: _rows(connection, table, 0, _FIRST_ROWS))
+        profile = await table_profile.profile(session, table)
+        first = await _rows(session, table, 0, _FIRST_ROWS)
     return "\n".join(
         [
             *head,

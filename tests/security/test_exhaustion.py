@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import threading
 import time
 from contextlib import AsyncExitStack
 
@@ -19,7 +17,6 @@ from bot.runs.outgoing import Outgoing
 from bot.runs.policy import Policy
 from bot.store import Stores
 from bot.toolkit import Artifact, ToolResult
-from bot.toolkit.blocking import interruptible
 from bot.toolkit.places import Places
 from tests.support.artifacts import MemoryArtifacts
 from tests.support.deployment import deployed
@@ -92,21 +89,6 @@ async def test_no_tool_on_texts_goes_on_for_ever(monkeypatch: pytest.MonkeyPatch
             artifacts,
         )
     assert time.thread_time() - began < 5
-
-
-async def test_slow_statements_hold_up_nothing_else() -> None:
-    """However many run, answers are drawn, which is done in a thread as well."""
-    go, most = threading.Event(), (os.cpu_count() or 1) + 8
-    slow = [asyncio.create_task(interruptible(go.wait, go.set, 60)) for _ in range(most)]
-    for _ in range(10):  # so that each has begun, or waits to
-        await asyncio.sleep(0)
-    try:
-        async with asyncio.timeout(30):
-            assert await asyncio.to_thread(str, "drawn") == "drawn"
-        assert not any(task.done() for task in slow)
-    finally:
-        go.set()
-        await asyncio.gather(*slow)
 
 
 async def test_one_person_does_not_take_all_places() -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
 from bot.core.context import RequestContext
+from bot.toolkit.isolation import warm_processes
 from tests.support.artifacts import MemoryArtifacts
 from tests.support.conversation import MemoryConversation, asked
 
@@ -25,3 +26,10 @@ def conversation() -> MemoryConversation:
 def request_context() -> Iterator[RequestContext]:
     with asked() as context:
         yield context
+
+
+@pytest.fixture(autouse=True)
+async def one_run(request_context: RequestContext) -> AsyncIterator[None]:
+    """Processes stay warm between the calls of a test, as between those of a run."""
+    async with warm_processes():
+        yield

@@ -81,7 +81,7 @@ def test_heavy_libraries_wait_until_they_are_needed() -> None:
     heavy = [
         "matplotlib",
         "duckdb",
-        "sqlalchemy",
+        "psycopg",
         "sqlglot",
         "openpyxl",
         "pypdf",

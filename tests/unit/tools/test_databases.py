@@ -18,9 +18,10 @@ import pytest
 from pydantic import ValidationError
 
 from bot.core.errors import ToolError
+from bot.isolated import Refused
+from bot.isolated.statements import checked_select
 from bot.local.sample_database import build
 from bot.toolkit import DatabaseConfig, Databases
-from bot.toolkit.statements import checked_select
 from tests.support.artifacts import MemoryArtifacts
 from tools.databases import list_databases, query_database
 
@@ -92,7 +93,7 @@ async def test_rows_are_capped_and_it_is_said(
         ("", "0 statements"),
         ("SELECT FROM WHERE", "cannot be read|refused"),
         ("SELECT amout FROM orders", "no such column: amout"),
-        ("SELECT * FROM pragma_table_info('orders')", "not authorized|prohibited"),
+        ("SELECT * FROM pragma_table_info('orders')", "not allowed"),
     ],
 )
 async def test_only_reading_is_allowed(
@@ -130,7 +131,7 @@ async def test_only_reading_is_allowed(
     ],
 )
 def test_what_postgresql_could_be_made_to_do_is_refused(sql: str) -> None:
-    with pytest.raises(ToolError, match="allowed"):
+    with pytest.raises(Refused, match=r"allowed|may not be read"):
         checked_select(sql, "postgres")
 
 
@@ -143,7 +144,7 @@ def test_what_postgresql_could_be_made_to_do_is_refused(sql: str) -> None:
     ],
 )
 def test_ordinary_questions_pass(sql: str) -> None:
-    assert checked_select(sql, "postgres").startswith(("SELECT", "WITH"))
+    assert checked_select(sql, "postgres").sql.startswith(("SELECT", "WITH"))
 
 
 async def test_an_endless_query_is_stopped(shop: Path, artifacts: MemoryArtifacts) -> None:
@@ -227,10 +228,10 @@ async def test_postgresql_is_read_and_cannot_be_written(
             "CREATE FUNCTION sneaky() RETURNS int LANGUAGE sql AS 'DELETE FROM t; SELECT 1'"
         )
     databases = Databases({"pg": DatabaseConfig(url=postgres, timeout=1.0)})
-    assert "t(id INTEGER, price NUMERIC, at TIMESTAMP)" in await databases.schema()
+    assert "t(id integer, price numeric, at timestamp with time zone)" in await databases.schema()
     result = await query_database("pg", "SELECT * FROM t WHERE 5 % 2 = 1", databases, artifacts)
     assert "\nid,price,at\n1,2.5,2026-01-02 03:04:05+00" in result.content
-    with pytest.raises(ToolError, match="read-only transaction"):
+    with pytest.raises(ToolError, match="sneaky is not allowed"):
         await query_database("pg", "SELECT sneaky()", databases, artifacts)
     with pytest.raises(ToolError, match=r"statement timeout|stopped after"):
         await query_database("pg", ENDLESS, databases, artifacts)
@@ -326,7 +327,7 @@ async def test_no_statement_of_a_grammar_changes_postgresql(postgres: str, role:
                 ran += 1
                 assert "root:" not in str(rows), sql
         assert _state(admin) == before
-    assert ran >= 10
+    assert ran >= 5
     assert not [each for each in refused if "stopped after" in each]
 
 

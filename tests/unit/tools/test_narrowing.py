@@ -5,14 +5,15 @@ from __future__ import annotations
 import importlib
 import json
 import pkgutil
+import sqlite3
 import zoneinfo
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-import sqlalchemy
 
 import tools
 from bot.core.context import bound_request, current_request
@@ -159,17 +160,14 @@ def services(
     ]
     conversation.attach("long.txt", TEXT.encode(), "text/plain")
     path = tmp_path / "wide.sqlite"
-    engine = sqlalchemy.create_engine(f"sqlite:///{path}")
-    with engine.begin() as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         for n in range(40):
             columns = ", ".join(f"column_{c} INTEGER" for c in range(20))
-            connection.exec_driver_sql(
-                f"CREATE TABLE {'orders' if n == 5 else f't{n}'} ({columns})"
-            )
-        connection.exec_driver_sql("CREATE TABLE notes (id INTEGER, text TEXT)")
-        for n in range(50):
-            connection.exec_driver_sql(f"INSERT INTO notes VALUES ({n}, '{'note ' * 30}')")
-    engine.dispose()
+            connection.execute(f"CREATE TABLE {'orders' if n == 5 else f't{n}'} ({columns})")
+        connection.execute("CREATE TABLE notes (id INTEGER, text TEXT)")
+        connection.executemany(
+            "INSERT INTO notes VALUES (?, ?)", [(n, "note " * 30) for n in range(50)]
+        )
     databases = Databases({"shop": DatabaseConfig.model_validate({"url": f"sqlite:///{path}"})})
     return {
         Artifacts: artifacts,

@@ -3,14 +3,11 @@ reliability 13)."""
 
 from __future__ import annotations
 
-import threading
-
 import pytest
 
 from bot.core.errors import ToolError
-from bot.toolkit import Artifact, tables
-from bot.toolkit.blocking import interruptible
-from bot.toolkit.table_session import opened
+from bot.toolkit import Artifact, table_session, tables
+from bot.toolkit.isolation import IsolatedLimits
 from tests.support.artifacts import MemoryArtifacts
 from tests.support.conversation import asked
 from tools.tables import describe_table, query_table
@@ -71,10 +68,10 @@ async def test_of_a_long_result_50_rows_are_shown(
         ("COPY {t} TO '/tmp/stolen.csv'", "One SELECT"),
         ("ATTACH '/etc/passwd'", "One SELECT"),
         ("SET memory_limit = '99GB'", "One SELECT"),
-        ("SELECT * FROM read_text('/etc/passwd')", "Cannot access file"),
-        ("SELECT * FROM read_csv('/etc/passwd')", "Cannot access file"),
+        ("SELECT * FROM read_text('/etc/passwd')", "is not allowed here"),
+        ("SELECT * FROM read_csv('/etc/passwd')", "is not allowed here"),
         ("SELECT * FROM '/etc/passwd'", "does not exist"),
-        ("SELECT * FROM glob('/*')", "Cannot access|disabled"),
+        ("SELECT * FROM glob('/*')", "is not allowed here"),
         ("SELECT 1) TO '/tmp/x'; DROP VIEW {t}; --", "syntax error|One SELECT"),
     ],
 )
@@ -115,27 +112,15 @@ async def test_results_of_all_kinds_are_shown(
     assert shown.replace("{{", "{").replace("}}", "}") in result.content
 
 
-async def test_a_query_without_end_is_stopped(artifacts: MemoryArtifacts, sales: Artifact) -> None:
-    """The thread that ran it has ended too: the session could be closed."""
-    async with opened(artifacts, [sales.handle]) as session:
-        sql = "SELECT count(*) FROM range(9999999) a, range(9999999) b WHERE a.range % 7 = b.range % 5"
-        with pytest.raises(ToolError, match=r"stopped after 0\.1 s"):
-            await session.run(lambda connection: connection.execute(sql).fetchall(), seconds=0.1)
-
-
-async def test_a_stop_between_two_statements_is_not_lost() -> None:
-    """Work that did not hear the first stop hears the next."""
-    stops: list[int] = []
-    stopped = threading.Event()
-
-    def stop() -> None:
-        stops.append(1)
-        if len(stops) == 2:
-            stopped.set()
-
-    with pytest.raises(TimeoutError):
-        await interruptible(stopped.wait, stop, 0.01)
-    assert len(stops) >= 2
+async def test_a_query_without_end_is_stopped(
+    artifacts: MemoryArtifacts, sales: Artifact, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The process that ran it is gone, and the next query gets another (S2)."""
+    monkeypatch.setattr(table_session, "_LIMITS", IsolatedLimits(seconds=1))
+    sql = "SELECT count(*) FROM range(9999999) a, range(9999999) b WHERE a.range % 7 = b.range % 5"
+    with pytest.raises(ToolError, match="stopped after 1 s"):
+        await query_table(sql, [sales.handle], artifacts)
+    assert "1" in (await query_table("SELECT 1 AS one", [sales.handle], artifacts)).content
 
 
 async def test_odd_characters_do_no_harm(artifacts: MemoryArtifacts) -> None:

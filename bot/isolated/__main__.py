@@ -1,0 +1,56 @@
+"""`python -m bot.isolated OPTIONS`: does one job after another until its input ends.
+
+OPTIONS is a JSON object: jobs (a module whose functions are the jobs), memory and output (bytes),
+network, parent (process id). A request is {job, arguments, cpu, seconds}; its reply is {"value":
+…}, {"refused": sentence}, {"exhausted": true} or {"broken": where}.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+import traceback
+from types import ModuleType
+from typing import Any
+
+from bot.isolated import Refused, limits, wire
+
+
+def main(options: dict[str, Any]) -> None:
+    """Serve the jobs of one module on standard input and output."""
+    requests = os.fdopen(os.dup(0), "rb")
+    replies = os.fdopen(os.dup(1), "wb")
+    # What a library prints must not get into the replies.
+    os.dup2(2, 1)
+    name = options.pop("jobs")
+    limits.confine(**options)
+    jobs = importlib.import_module(name)
+    while True:
+        try:
+            request = wire.receive(requests)
+        except EOFError:
+            return
+        limits.allow(cpu=request["cpu"], seconds=request["seconds"])
+        replies.write(_done(jobs, request))
+        replies.flush()
+        limits.allow(cpu=request["cpu"], seconds=0)
+
+
+def _done(jobs: ModuleType, request: dict[str, Any]) -> bytes:
+    try:
+        return wire.pack({"value": getattr(jobs, request["job"])(**request["arguments"])})
+    except Refused as error:
+        return wire.pack({"refused": str(error)})
+    except (MemoryError, RecursionError):
+        return wire.pack({"exhausted": True})
+    except Exception as error:  # noqa: BLE001 - a bug of ours, raised where it is awaited
+        # Only where it happened: messages may quote the data.
+        frames = traceback.extract_tb(error.__traceback__)[-3:]
+        places = [f"{frame.name}:{frame.lineno}" for frame in frames]
+        return wire.pack({"broken": f"{type(error).__name__} at {', '.join(places)}"})
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]))

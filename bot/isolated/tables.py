@@ -1,0 +1,179 @@
+"""Jobs on tables: SQL in DuckDB over Parquet, CSV and JSON files of this process's folder.
+
+`tables` is a list of [file, reader, names]: each file is a view under each of its names.
+"""
+
+# ruff: noqa: S608 - the names in these statements are quoted, the values our own
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from bot.isolated import Refused
+from bot.isolated.functions import ALLOWED
+from bot.isolated.messages import without_paths
+from bot.parsing.results import Sheet
+from bot.parsing.tabular import column_names, connect, write_parquet
+
+Tables = list[tuple[str, str, list[str]]]
+
+_MEMORY = "512MB"
+_ONE_SELECT = "One SELECT (or WITH … SELECT) statement is allowed, and nothing else."
+
+
+class _Database:
+    """The connection of this process, and the views it has."""
+
+    def __init__(self) -> None:
+        self.connection = connect(threads=2, memory=_MEMORY)
+        self.connection.execute(f"SET allowed_directories = ['{Path.cwd()}/']")
+        self.connection.execute("SET enable_external_access = false")
+        self.connection.execute("SET lock_configuration = true")
+        self.tables: Tables = []
+
+    def over(self, tables: Tables) -> Any:
+        """Return the connection with `tables` as its views and no other."""
+        if tables != self.tables:
+            for name in _names(self.tables):
+                self.connection.execute(f"DROP VIEW IF EXISTS {_quoted(name)}")
+            self.tables = []
+            for file, reader, names in tables:
+                for name in names:
+                    source = f"{reader}('{Path.cwd() / file}')"
+                    self.connection.execute(f"CREATE VIEW {_quoted(name)} AS FROM {source}")
+            self.tables = tables
+        return self.connection
+
+
+_databases: list[_Database] = []
+
+
+def rows(tables: Tables, sql: str) -> list[tuple[Any, ...]]:
+    """Return all rows of a statement of the bot's own."""
+    try:
+        return list(_over(tables).execute(sql).fetchall())
+    except duckdb.Error as error:
+        raise _explained(error, sql) from None
+
+
+def select(tables: Tables, sql: str, most: int, to: str) -> dict[str, Any]:
+    """Run a statement of the model's and write its first `most` rows as Parquet to the file `to`.
+    Return their columns [[name, type]] and number. Raises Refused for anything but one SELECT over
+    `tables` with allowed functions."""
+    try:
+        connection = _over(tables)
+        statement = _judged(connection, sql, set(_names(tables)))
+        source = f"({statement}\n)"
+        writing = f"FROM {source} LIMIT {most}) TO '{Path.cwd() / to}' (FORMAT parquet)"
+        columns = connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
+        try:
+            connection.execute(f"COPY (SELECT * {_whole_numbers(columns)} {writing}")
+        except duckdb.ConversionException:
+            # A sum beyond 64 bits, unless the statement itself is at fault and fails again.
+            connection.execute(f"COPY (SELECT * {writing}")
+        return measure(to)
+    except duckdb.Error as error:
+        raise _explained(error, sql) from None
+
+
+def measure(file: str) -> dict[str, Any]:
+    """Return the columns [[name, type]] and the number of rows of a Parquet file."""
+    source = f"read_parquet('{Path.cwd() / file}')"
+    try:
+        connection = _over([])
+        columns = connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
+        [count] = connection.execute(f"SELECT count(*) FROM {source}").fetchone()
+    except duckdb.Error as error:
+        raise _explained(error, "") from None
+    return {"columns": [(name, kind) for name, kind, *_ in columns], "rows": count}
+
+
+def write(columns: list[str], rows: list[list[Any]], to: str) -> dict[str, Any]:
+    """Write rows of Python values as Parquet to the file `to`, and measure it. Text stays text, ISO
+    dates become dates."""
+    names = column_names(columns, len(columns))
+    write_parquet(Sheet("rows", names, rows, typed=True), Path(to))
+    return measure(to)
+
+
+def _over(tables: Tables) -> Any:
+    if not _databases:
+        _databases.append(_Database())
+    return _databases[0].over(tables)
+
+
+def _judged(connection: Any, sql: str, tables: set[str]) -> str:
+    """Return the one SELECT in `sql`, judged by the tree that DuckDB's own parser makes of it."""
+    statements = connection.extract_statements(sql)
+    if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+        raise Refused(_ONE_SELECT)
+    statement: str = statements[0].query.strip().rstrip(";")
+    [text] = connection.execute("SELECT json_serialize_sql(?::VARCHAR)", [statement]).fetchone()
+    tree = json.loads(text)
+    if tree["error"]:
+        raise Refused(f"{tree['error_message']} {_ONE_SELECT}")
+    nodes = list(_nodes(tree["statements"]))
+    known = {name.casefold() for name in tables | _defined(nodes)}
+    for node in nodes:
+        name = node.get("function_name")
+        if name is not None and re.match(r"\w", name) and name.lower() not in ALLOWED["duckdb"]:
+            raise Refused(f"The function {name} is not allowed here.")
+        if node.get("type") == "BASE_TABLE" and (
+            node.get("schema_name") or node["table_name"].casefold() not in known
+        ):
+            raise Refused(
+                f"The table {node['table_name']} does not exist. Name it in handles; tables here: "
+                f"{', '.join(sorted(tables)) or 'none'}."
+            )
+        if node.get("type") == "SHOW_REF":
+            raise Refused(f"{_ONE_SELECT} describe_table tells what a table holds.")
+    return statement
+
+
+def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
+    """Every object of the tree, without recursion: statements may nest deep."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, dict):
+            yield node
+            waiting.extend(node.values())
+        elif isinstance(node, list):
+            waiting.extend(node)
+
+
+def _defined(nodes: list[dict[str, Any]]) -> set[str]:
+    """The names that WITH gives to parts of the statement."""
+    return {each["key"] for node in nodes if "cte_map" in node for each in node["cte_map"]["map"]}
+
+
+def _whole_numbers(columns: list[tuple[str, str]]) -> str:
+    """Sums of integers have 128 bits, which Parquet would turn into floating point."""
+    casts = [
+        f"CAST({_quoted(name)} AS BIGINT) AS {_quoted(name)}"
+        for name, kind, *_ in columns
+        if kind == "HUGEINT"
+    ]
+    return f"REPLACE ({', '.join(casts)})" if casts else ""
+
+
+def _explained(error: Exception, sql: str) -> Exception:
+    """DuckDB's own words, without paths and advice on its settings."""
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return MemoryError()
+    lines = [line for line in str(error).splitlines() if line and "Did you mean" not in line]
+    return Refused(without_paths("\n".join(lines[:4]), sql))
+
+
+def _names(tables: Tables) -> list[str]:
+    return [name for _, _, names in tables for name in names]
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

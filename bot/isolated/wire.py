@@ -1,0 +1,66 @@
+"""Messages between the bot and an isolated process: JSON behind its length.
+
+Not pickle: a process that was taken over by a hostile file must not be able to run code in the bot.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Callable
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import Any, BinaryIO
+from uuid import UUID
+
+HEADER = struct.Struct(">Q")
+"""The length of the message that follows, in bytes."""
+
+_TAG, _VALUE = "$type", "$value"
+_READERS: dict[str, Callable[[str], object]] = {
+    "bytes": bytes.fromhex,
+    "Decimal": Decimal,
+    "datetime": datetime.fromisoformat,
+    "date": date.fromisoformat,
+    "time": time.fromisoformat,
+    "UUID": UUID,
+}
+
+
+def pack(message: object) -> bytes:
+    """Return `message` as one frame. Values JSON does not know keep their type or become text."""
+    body = json.dumps(message, default=_tagged).encode()
+    return HEADER.pack(len(body)) + body
+
+
+def unpack(body: bytes) -> Any:
+    """Return the message in a frame's body. Raises ValueError for what `pack` never writes."""
+    return json.loads(body, object_hook=_restored)
+
+
+def receive(stream: BinaryIO) -> Any:
+    """Return the next message. Raises EOFError when the other side has closed the stream."""
+    header = stream.read(HEADER.size)
+    if len(header) < HEADER.size:
+        raise EOFError
+    [length] = HEADER.unpack(header)
+    return unpack(stream.read(length))
+
+
+def _tagged(value: object) -> object:
+    kind = type(value).__name__
+    match value:
+        case bytes() | bytearray() | memoryview():
+            return {_TAG: "bytes", _VALUE: bytes(value).hex()}
+        case datetime() | date() | time():
+            return {_TAG: kind, _VALUE: value.isoformat()}
+        case Decimal() | UUID():
+            return {_TAG: kind, _VALUE: str(value)}
+        case _:
+            return str(value)
+
+
+def _restored(value: dict[str, Any]) -> Any:
+    if value.keys() != {_TAG, _VALUE}:
+        return value
+    return _READERS[value[_TAG]](value[_VALUE])
