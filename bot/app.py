@@ -40,6 +40,7 @@ from bot.slack.reading import Reading
 from bot.slack.render import words
 from bot.slack.scheduled_messages import SlackScheduledMessages
 from bot.slack.schedules import WorkspaceSchedules, with_schedules
+from bot.slack.status_sweep import StatusSweep
 from bot.slack.streams import Streams
 from bot.slack.surfaces import SlackSurfaces
 from bot.slack.waiting_messages import WaitingMessages
@@ -144,6 +145,14 @@ async def _working(
         deleter = response_deleter(settings, stores)
         await stack.enter_async_context(alongside(deleter.run(), name="response deleter"))
         await stack.enter_async_context(engine.work(handle, say_it_rests))
+        sweep = StatusSweep(
+            workspaces=there,
+            mailbox=stores.mailbox,
+            stale=stores.stale_statuses,
+            in_line=engine.in_line,
+            renew_seconds=settings.engine.sweep,
+        )
+        await stack.enter_async_context(alongside(sweep.run(), name="status sweep"))
         yield
         await engine.drain(settings.engine.grace)  # not when cancelled: then there is no grace
 
@@ -175,6 +184,7 @@ def _runner_in(
         streams=Streams(slack.clients, slack.identity),
         read_artifact=read_artifact,
         name_of=naming(slack.people, slack.access),
+        note_stale=stores.stale_statuses.add,
     )
     schedules = WorkspaceSchedules(slack.identity.team, stores.schedules, slack.clients)
     channels = ReachableChannels(slack)

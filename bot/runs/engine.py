@@ -280,6 +280,16 @@ class Engine:
                 failpoint("sweep-found")
                 await self._add_tickets(thread_key)
 
+    async def in_line(self) -> list[Request]:
+        """Return the requests that wait for a free place, in the order in which they came."""
+        heads = [
+            await self._head(thread_key)
+            for thread_key in await self._mailbox.threads()
+            if not await self._mailbox.is_waiting_for_people(thread_key)
+            and not await self._is_served(thread_key)
+        ]
+        return sorted(filter(None, heads), key=lambda each: each.received_at)
+
     async def _is_served(self, thread_key: str) -> bool:
         """Whether a worker holds the thread's slot and renews it: one that died leaves its own."""
         alive = datetime.now(UTC).timestamp() - self._options.lease

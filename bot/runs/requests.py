@@ -18,6 +18,8 @@ from bot.store import Phase, Refusal, Stores
 
 log = logging.getLogger(__name__)
 
+_STATUS_SECONDS = 3.0  # in which whoever took a request in has shown its first status
+
 WROTE_INSTEAD = "a new message came before anybody decided"
 
 
@@ -134,7 +136,10 @@ class Requests:
             if request is not None:  # it ends as a run does, and takes back what it showed
                 await mailbox.rewrite(request.model_copy(update={"withdrawn": True}))
                 return await self._stop(thread_key, request_id, by)
-        return await self.stores.signals.withdraw(thread_key, request_id, by)
+        withdrawn = await self.stores.signals.withdraw(thread_key, request_id, by)
+        if withdrawn:  # its status may only now be on the way
+            await self.stores.stale_statuses.add(thread_key, after=_STATUS_SECONDS)
+        return withdrawn
 
     async def is_under_way(self, request_id: str) -> bool:
         """Whether a run of the request began and still owes its end."""

@@ -11,7 +11,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.core.request import Request
-from bot.slack.client import TRANSPORT_ERRORS, error_code
+from bot.slack.client import TRANSPORT_ERRORS, error_code, is_definitive
 from bot.slack.text import one_line
 
 log = logging.getLogger(__name__)
@@ -27,8 +27,11 @@ class ThreadStatus:
         self._client = client
         self._warned = False
 
-    async def show(self, channel: str, thread: str, text: str, loading: Sequence[str] = ()) -> None:
-        """Set the status line; "" clears it. Slack clears it after two minutes by itself."""
+    async def show(self, channel: str, thread: str, text: str, loading: Sequence[str] = ()) -> bool:
+        """Set the status line; "" clears it. Slack clears it after two minutes by itself.
+
+        Returns False when it is worth trying again, here and below.
+        """
         try:
             await self._client.assistant_threads_setStatus(
                 channel_id=channel,
@@ -37,11 +40,12 @@ class ThreadStatus:
                 loading_messages=list(loading) or None,
             )
         except (SlackApiError, *TRANSPORT_ERRORS) as error:
-            _note("status line", error)
+            return _is_settled("status line", error)
+        return True
 
     async def session(
         self, channel: str, thread: str, state: str, *, user: str | None = None, title: str = ""
-    ) -> None:
+    ) -> bool:
         """Set the session to `processing` (Slack then shows its Stop button), `suspended` while it
         waits for people, or `active`. A new one is called `title` and is `user`'s."""
         try:
@@ -53,9 +57,9 @@ class ThreadStatus:
                 title=one_line(title, _MAX_TITLE) or None,
             )
         except (SlackApiError, *TRANSPORT_ERRORS) as error:
-            _note("session status", error)
-        else:
-            self._heed(answer)
+            return _is_settled("session status", error)
+        self._heed(answer)
+        return True
 
     def _heed(self, answer: AsyncSlackResponse) -> None:
         """Tell whoever runs the bot, once, what an app installed from an old manifest lacks."""
@@ -79,19 +83,21 @@ class ThreadStatus:
             self.session(channel, thread, "processing", user=request.user, title=title),
         )
 
-    async def wait(self, channel: str, thread: str, text: str) -> None:
+    async def wait(self, channel: str, thread: str, text: str) -> bool:
         """Both, for a run that waits for people: it may take days, and nobody works meanwhile. The
         session comes last, as a text alone would say that it works."""
         await self.show(channel, thread, text)
-        await self.session(channel, thread, "suspended")
+        return await self.session(channel, thread, "suspended")
 
-    async def end(self, channel: str, thread: str) -> None:
+    async def end(self, channel: str, thread: str) -> bool:
         """Both at once, for a run that is over."""
-        await asyncio.gather(
+        settled = await asyncio.gather(
             self.show(channel, thread, ""), self.session(channel, thread, "active")
         )
+        return all(settled)
 
 
-def _note(what: str, error: Exception) -> None:
+def _is_settled(what: str, error: Exception) -> bool:
     reason = error_code(error) if isinstance(error, SlackApiError) else type(error).__name__
     log.info("The %s was not set: %s", what, reason)
+    return is_definitive(error)

@@ -39,6 +39,9 @@ log = logging.getLogger(__name__)
 ReadArtifact = Callable[[Request, str], Awaitable[bytes]]
 """The content of an artifact of the request's thread, by its handle. Raises BotError if gone."""
 
+NoteStale = Callable[[str], Awaitable[None]]
+"""Told of a thread, by its key, whose status is not what it should be. Raises StoreUnavailable."""
+
 _INVALID = frozenset({"invalid_blocks", "invalid_blocks_format", "invalid_arguments"})
 _TOO_LONG = frozenset({"msg_too_long", "msg_blocks_too_long"})
 _ATTACH_PAUSES = (1.0, 3.0)
@@ -60,6 +63,7 @@ class SlackSurface:
         ticks: Ticks,
         *,
         name_of: NameOf,
+        note_stale: NoteStale,
         edit_seconds: float,
     ) -> None:
         self._request = request
@@ -71,6 +75,7 @@ class SlackSurface:
         self._cards = cards
         self._ticks = ticks
         self._name_of = name_of
+        self._note_stale = note_stale
         self._edit_seconds = edit_seconds
         self._progress = Progress()
 
@@ -90,7 +95,7 @@ class SlackSurface:
         await self._cards.put_up(approvals)
         channel, thread = self._request.channel, self._request.thread
         if self._request.private:  # nobody else in the thread learns of it
-            await self._status.end(channel, thread)
+            await self._end_status()
             return ()
         named = [
             each.model_copy(update={"title": await with_names(each.title, self._name_of)})
@@ -102,7 +107,8 @@ class SlackSurface:
                 await self._poster.update(ts, part)
         except (SlackApiError, *TRANSPORT_ERRORS) as error:
             log.warning("Run %s does not say that it waits: %s", self._post.run_id, error)
-        await self._status.wait(channel, thread, approval_words.STATUS_PARKED)
+        if not await self._status.wait(channel, thread, approval_words.STATUS_PARKED):
+            await self._note_stale(self._request.thread_key)
         return ()
 
     async def settle(self, asked: Sequence[Asked]) -> None:
@@ -126,7 +132,7 @@ class SlackSurface:
         else:
             await self._add_files(rendered)
         await self._ticks.put(outcome)
-        await self._status.end(self._request.channel, self._request.thread)
+        await self._end_status()
 
     async def wait_for_store(self) -> None:
         """Say that the run goes on once it can be saved again, by whichever worker."""
@@ -148,7 +154,13 @@ class SlackSurface:
             if ts:
                 await self._post.may_write()
                 await self._poster.take_back(ts)
-            await self._status.end(self._request.channel, self._request.thread)
+            await self._end_status()
+
+    async def _end_status(self) -> None:
+        """Clear the status. What Slack does not take now is tried again in the background, also when
+        this process is no more."""
+        if not await self._status.end(self._request.channel, self._request.thread):
+            await self._note_stale(self._request.thread_key)
 
     async def _put_up(self, rendered: Rendered) -> None:
         up = await self._post.posted_parts()

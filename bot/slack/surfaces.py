@@ -24,7 +24,7 @@ from bot.slack.progress import Progress
 from bot.slack.render.progress import progress_part
 from bot.slack.status import ThreadStatus
 from bot.slack.streams import Stream, Streams
-from bot.slack.surface import ReadArtifact, SlackSurface
+from bot.slack.surface import NoteStale, ReadArtifact, SlackSurface
 from bot.slack.text import NameOf
 from bot.slack.ticks import Ticks
 
@@ -42,6 +42,7 @@ class SlackSurfaces:
     streams: Streams
     read_artifact: ReadArtifact
     name_of: NameOf
+    note_stale: NoteStale
     pace: float = 0.6
     edit_seconds: float = 300.0
 
@@ -83,6 +84,7 @@ class SlackSurfaces:
         surface = SlackSurface(
             *(request, post, poster, live, status, self.read_artifact, cards, ticks),
             name_of=self.name_of,
+            note_stale=self.note_stale,
             edit_seconds=self.edit_seconds,
         )
         try:

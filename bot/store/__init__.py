@@ -33,6 +33,7 @@ from bot.store.run import Phase, Post, RunRecord, Runs
 from bot.store.scheduled_messages import ScheduledMessageStore
 from bot.store.schedules import ScheduleStore
 from bot.store.signals import Signals
+from bot.store.stale_statuses import StaleStatuses
 from bot.store.threads import Threads
 
 __all__ = [
@@ -68,6 +69,7 @@ __all__ = [
     "ScheduleStore",
     "ScheduledMessageStore",
     "Signals",
+    "StaleStatuses",
     "Stores",
     "Threads",
     "open_stores",
@@ -99,6 +101,7 @@ class Stores:
     scheduled_messages: ScheduledMessageStore
     mcp: Decisions
     signals: Signals
+    stale_statuses: StaleStatuses
     budgets: BudgetStore
     pause: PauseSwitch
     feedback: FeedbackStore
@@ -185,6 +188,7 @@ async def open_stores(
             channels=ListedDecisions(redis, keep, "channel-edits"),
             mcp=Decisions(redis, keep, "mcp-pins"),
             signals=Signals(redis, keep),
+            stale_statuses=StaleStatuses(redis),
             budgets=BudgetStore(redis, keep),
             pause=PauseSwitch(redis, keep),
             feedback=FeedbackStore(redis, keep),

@@ -242,6 +242,11 @@ class Mailbox:
         ]
         return bool(await self._redis.script("rest", keys, _ITS_TURN, math.ceil(seconds)))
 
+    async def is_waiting_for_people(self, thread_key: str) -> bool:
+        """Return whether the thread's head waits for a person, and not for its turn."""
+        why = await self._redis.call("GET", parked_key(self._redis, thread_key))
+        return why is not None and why != _ITS_TURN.encode()
+
     async def end_rest(self, thread_key: str) -> None:
         """Its turn has come; bring it tickets. One that waits for a person goes on waiting."""
         await self._redis.script("unlock", [parked_key(self._redis, thread_key)], _ITS_TURN)

@@ -23,6 +23,7 @@ class Thread:
         self.ws, self.rig, self.request = ws, rig, request
         self.post = Post()
         self.artifacts = {"art_png": b"\x89PNG"}
+        self.stale: list[str] = []
 
     def open(
         self, *, stream_seconds: float = 240.0, edit_seconds: float = 300.0, **changes: Any
@@ -44,10 +45,14 @@ class Thread:
             streams=Streams(clients, identity, lifetime=stream_seconds),
             read_artifact=read,
             name_of=naming(self.rig.slack.people, self.rig.slack.access),
+            note_stale=self._note_stale,
             pace=0.02,
             edit_seconds=edit_seconds,
         )
         return surfaces.open
+
+    async def _note_stale(self, thread_key: str) -> None:
+        self.stale.append(thread_key)
 
     def replies(self, viewer: str | None = None) -> list[dict[str, Any]]:
         return self.ws.messages(GENERAL, self.request.thread, viewer)[1:]
