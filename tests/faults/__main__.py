@@ -1,6 +1,7 @@
 """`python -m tests.faults`: the table of crash windows; exits with 1 when anything is lost or doubled.
 
 `--only WORDS` runs the cases whose names hold them, `--random N` that many random kills after them.
+`--storm` kills processes every few seconds while `--questions` are asked, with each of `--seeds`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import tempfile
 from pathlib import Path
 
 from tests.faults.fleet import COMMANDS, Fleet, fleet
+from tests.faults.storm import storm
 from tests.faults.windows import (
     SHORT,
     Asked,
@@ -88,8 +90,31 @@ async def main(options: argparse.Namespace) -> int:
     return 1 if bad else 0
 
 
+async def storms(options: argparse.Namespace) -> int:
+    row = "{:>5} {:>10} {:>6} {:>12} {:>6} {:>8} {:>9} {:>10} {:>11} {:>8}"
+    heads = "seed questions kills redis-rested lost doubled given-up disordered no-progress seconds"
+    print(row.format(*heads.split()), flush=True)  # noqa: T201
+    clean = True
+    for seed in options.seeds:
+        with tempfile.TemporaryDirectory(prefix="bot-storm-") as folder:
+            found = await storm(seed, options.questions, Path(folder))
+        lists = (found.lost, found.doubled, found.given_up, found.disordered)
+        counts = [len(each) for each in (*lists, found.without_progress)]
+        facts = (seed, len(found.asked), found.kills, found.rests, *counts, f"{found.seconds:.0f}")
+        print(row.format(*facts), flush=True)  # noqa: T201
+        for name, each in zip(("lost", "doubled", "given up", "disordered"), lists, strict=True):
+            print(*(f"    {name}: {what}" for what in each), sep="\n", end="\n" * bool(each))  # noqa: T201
+        print(f"    no progress: {found.without_progress}, workers killed by {found.killed_by}")  # noqa: T201
+        clean = clean and found.is_clean
+    return 0 if clean else 1
+
+
 parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
 parser.add_argument("--short", action="store_true", help="only the most telling cases")
 parser.add_argument("--only", default="", help="cases whose name holds this")
 parser.add_argument("--random", type=int, default=20, help="random kills afterwards")
-sys.exit(asyncio.run(main(parser.parse_args())))
+parser.add_argument("--storm", action="store_true", help="kill all the time instead")
+parser.add_argument("--questions", type=int, default=300, help="of a storm")
+parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3], help="of storms")
+given = parser.parse_args()
+sys.exit(asyncio.run(storms(given) if given.storm else main(given)))

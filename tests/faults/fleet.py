@@ -29,9 +29,11 @@ RETRIES = (0.3, 1.0, 2.0, 4.0, 8.0, 16.0)
 
 @dataclass
 class Fleet:
-    """What runs. `orders` is the directory of the failpoints; `deaths` counts processes that ended."""
+    """What runs. `redis_url` is the server's own address, `redis` the line to it; `orders` is the
+    directory of the failpoints; `deaths` counts processes that ended."""
 
     bot: Deployment
+    redis_url: str
     redis: Proxy
     slack: Proxy
     model: Proxy
@@ -67,7 +69,8 @@ class Fleet:
             process.send_signal(what)
 
     async def keep_up(self, name: str, settings: dict[str, str]) -> None:
-        """Start the process again whenever it ends."""
+        """Start the process again whenever it ends. Its requests to the model carry its name."""
+        settings = settings | {"OPENAI_ORG_ID": name}
         while True:
             try:
                 async with started(COMMANDS[name], settings, self.logs / name) as process:
@@ -102,7 +105,7 @@ async def fleet(brain: Callable[..., Any], folder: Path) -> AsyncGenerator[Fleet
             bot_failpoints=str(orders),
             port="0",
         )
-        running = Fleet(Deployment(ws, api), redis, slack, model, orders, folder)
+        running = Fleet(Deployment(ws, api), url, redis, slack, model, orders, folder)
         group = await stack.enter_async_context(asyncio.TaskGroup())
         tasks = [group.create_task(running.keep_up(name, settings)) for name in COMMANDS]
         try:

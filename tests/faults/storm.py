@@ -1,0 +1,310 @@
+"""A storm: processes are killed -9 all the time, Redis stands still now and then, and people go on
+asking in threads of several turns.
+
+Real processes and a real Redis. The model never says the same thing twice, so that an accepted answer
+that was forgotten shows; the files that it shares are counted in Slack, which is a witness that no
+process of ours can deceive. Some questions kill every worker that asks the model about them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import re
+import secrets
+import signal
+import time
+from collections import Counter
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from redis.asyncio import Redis
+
+from bot.core.outcome import Outcome, StopReason
+from bot.local.model import ModelRequest, Reply, call, calls, finish
+from bot.local.model.replies import Item
+from bot.local.model.request import item_text
+from bot.local.workspace import ADA, BEN, CHLOE
+from bot.store import Stores, open_stores
+from tests.faults.fleet import COMMANDS, Fleet, fleet
+from tests.support.deployment import is_terminal
+from tests.support.runs import answer
+
+PLACES = ("C0SALES001", "C0GENERAL1")
+PEOPLE = (ADA, BEN, CHLOE)
+AT_ONCE = 8  # threads in which people write at the same time
+KILL_EVERY = (2.0, 4.0)  # seconds
+REDIS_RESTS_EVERY, REDIS_RESTS = (12.0, 25.0), (2.0, 6.0)  # seconds
+PATIENCE = 90.0  # seconds without a new answer until what is left counts as lost
+SETTLING = 6.0  # seconds in which a process that was thought dead may still do harm
+
+_TAG = re.compile(r"\[(q\d+-\d+|killer-\d+)\]")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question that the bot accepted."""
+
+    tag: str
+    channel: str
+    thread: str
+    ts: str
+
+
+@dataclass
+class Storm:
+    """What is asked and what becomes of it; `given_up` maps a tag to how far its run had come."""
+
+    seed: int
+    asked: list[Asked] = field(default_factory=list)
+    kills: int = 0
+    rests: int = 0
+    seconds: float = 0.0
+    lost: list[str] = field(default_factory=list)
+    doubled: list[str] = field(default_factory=list)
+    given_up: list[str] = field(default_factory=list)
+    without_progress: list[str] = field(default_factory=list)
+    disordered: list[str] = field(default_factory=list)
+    killed_by: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def is_clean(self) -> bool:
+        return not (self.lost or self.doubled or self.given_up or self.disordered)
+
+
+class Model:
+    """Answers what people wrote since its last result, each time in other words; shares a file on
+    the way. `turns` are the steps at which it was asked about a question."""
+
+    def __init__(self, dice: random.Random) -> None:
+        self.running: Fleet | None = None
+        self.turns: dict[str, set[int]] = {}
+        self.killed_by = Counter[str]()
+        self._dice = dice
+
+    def __call__(self, request: ModelRequest) -> Reply:
+        items = _since_result(request.items)
+        tags = [tag for item in items if item.get("role") == "user" for tag in _tags(item)]
+        step = sum(item.get("type") == "function_call_output" for item in items)
+        for tag in tags:
+            self.turns.setdefault(tag, set()).add(step)
+        if tags and tags[0].startswith("killer"):
+            self._kill_who_asks(tags[0], request)
+        pause = self._dice.uniform(0, 0.6)
+        reply = self._reply(request, items, tags)
+        return Reply(reply.items, pause=pause)
+
+    def _reply(self, request: ModelRequest, items: list[Item], tags: list[str]) -> Reply:
+        mark = secrets.token_hex(4)
+        called = {item["name"] for item in items if item.get("type") == "function_call"}
+        offered = {tool.get("name") for tool in request.tools}
+        if not tags:
+            return finish(answer(f"{mark}: as I said."))
+        if "share_file" not in offered and "acquire_tools" not in called:
+            return call("acquire_tools", {"names": ["share_file"]})
+        if "share_file" not in called and "share_file" in offered:
+            share = {"name": f"{tags[0]}.txt", "content": mark, "handle": None, "comment": ""}
+            return calls(("calculate", {"expression": "1+1"}), ("share_file", share))
+        return finish(answer(f"{mark}: this is for {' '.join(f'[{tag}]' for tag in tags)}."))
+
+    def _kill_who_asks(self, tag: str, request: ModelRequest) -> None:
+        assert self.running is not None
+        received = self.running.bot.api.requests
+        headers = next(each.headers for each in reversed(received) if each.body is request.body)
+        named = {name.casefold(): value for name, value in headers.items()}
+        self.killed_by[tag] += 1
+        self.running.signal(named["openai-organization"], signal.SIGKILL)
+
+
+def _since_result(items: list[Item]) -> list[Item]:
+    ends = [n for n, item in enumerate(items) if item.get("name") == "complete_task"]
+    return items[ends[-1] + 1 :] if ends else items
+
+
+def _tags(item: Item) -> list[str]:
+    return _TAG.findall(item_text(item))
+
+
+async def storm(seed: int, questions: int, folder: Path, *, killers: int = 1) -> Storm:
+    """Ask so many questions while processes are killed; what became of them."""
+    dice, result = random.Random(seed), Storm(seed)
+    model, began = Model(dice), time.monotonic()
+    async with fleet(model, folder) as running, open_stores(running.redis_url) as stores:
+        model.running = running
+        async with _bad_weather(running, result, dice):
+            threads = asyncio.Queue[int]()
+            for number in range((questions + 4) // 5):
+                threads.put_nowait(number)
+            people = [_people(running, stores, result, dice, threads) for _ in range(AT_ONCE)]
+            deadly = [_ask_killer(running, stores, result, n) for n in range(killers)]
+            await asyncio.gather(*people, *deadly)
+            await _until_answered(running, result)
+        await asyncio.sleep(SETTLING)
+        await _judge(running, stores, result, model)
+    result.seconds, result.killed_by = time.monotonic() - began, model.killed_by
+    return result
+
+
+@asynccontextmanager
+async def _bad_weather(running: Fleet, result: Storm, dice: random.Random) -> AsyncGenerator[None]:
+    """Kill a process every few seconds, and let Redis stand still now and then."""
+
+    async def kill() -> None:
+        while True:
+            await asyncio.sleep(dice.uniform(*KILL_EVERY))
+            running.signal(dice.choice(list(COMMANDS)), signal.SIGKILL)
+            result.kills += 1
+
+    async def rest() -> None:
+        async with Redis.from_url(running.redis_url) as redis:
+            pid = int((await redis.info("server"))["process_id"])
+        while True:
+            await asyncio.sleep(dice.uniform(*REDIS_RESTS_EVERY))
+            os.kill(pid, signal.SIGSTOP)
+            try:
+                await asyncio.sleep(dice.uniform(*REDIS_RESTS))
+            finally:
+                os.kill(pid, signal.SIGCONT)
+            result.rests += 1
+
+    weather = [asyncio.create_task(kill()), asyncio.create_task(rest())]
+    try:
+        yield
+    finally:
+        for each in weather:
+            each.cancel()
+        await asyncio.gather(*weather, return_exceptions=True)
+
+
+async def _people(
+    running: Fleet, stores: Stores, result: Storm, dice: random.Random, threads: asyncio.Queue[int]
+) -> None:
+    """Several people in one thread after the other, who often write before they have an answer."""
+    while not threads.empty():
+        number = threads.get_nowait()
+        channel, root, user = PLACES[number % len(PLACES)], None, dice.choice(PEOPLE)
+        for turn in range(5):
+            if dice.random() < 0.4:
+                user = dice.choice(PEOPLE)
+            asked = await _ask(running, stores, user, f"q{number}-{turn}", channel, root)
+            result.asked.append(asked)
+            root = asked.thread
+            if dice.random() < 0.5:
+                await _until(lambda: asked.tag in _answered(running, asked), 20)  # noqa: B023
+            else:
+                await asyncio.sleep(dice.uniform(0, 1.5))
+
+
+async def _ask_killer(running: Fleet, stores: Stores, result: Storm, number: int) -> None:
+    await asyncio.sleep(5 + 10 * number)
+    result.asked.append(
+        await _ask(running, stores, PEOPLE[number % 3], f"killer-{number}", PLACES[0], None)
+    )
+
+
+async def _ask(
+    running: Fleet, stores: Stores, user: str, tag: str, channel: str, root: str | None
+) -> Asked:
+    """Ask, and wait until it is accepted: only then the next one has its place behind it."""
+    ts = await running.bot.ask(user, channel, f"[{tag}] how many?", root)
+    team = running.ws.people[user].team_id
+    async with asyncio.timeout(PATIENCE):
+        while not await _was_taken(stores, team, channel, ts):
+            await asyncio.sleep(0.05)
+    return Asked(tag, channel, root or ts, ts)
+
+
+async def _was_taken(stores: Stores, team: str, channel: str, ts: str) -> bool:
+    try:
+        return await stores.mailbox.was_taken(team, channel, ts)
+    except Exception:  # noqa: BLE001 - Redis stands still
+        return False
+
+
+async def _until(condition: Any, seconds: float) -> bool:
+    ends = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > ends:
+            return False
+        await asyncio.sleep(0.1)
+    return True
+
+
+async def _until_answered(running: Fleet, result: Storm) -> None:
+    """Returns when every question has an end, or when nothing new came for long."""
+    left, since = -1, time.monotonic()
+    while unanswered := _unanswered(running, result):
+        if len(unanswered) != left:
+            left, since = len(unanswered), time.monotonic()
+        if time.monotonic() - since > PATIENCE:
+            return
+        await asyncio.sleep(0.5)
+
+
+def _unanswered(running: Fleet, result: Storm) -> list[Asked]:
+    """Questions in threads that have fewer ends than they need, for all that can be seen in Slack."""
+    threads = {(each.channel, each.thread) for each in result.asked}
+    waiting = {
+        thread
+        for thread in threads
+        if any(not is_terminal(m) and m.get("metadata") for m in running.bot.own(*thread))
+        or not running.bot.terminals(*thread)
+    }
+    every = {each.thread: _answered(running, each) for each in result.asked}
+    return [
+        each
+        for each in result.asked
+        if (each.channel, each.thread) in waiting
+        or (each.tag not in every[each.thread] and not _has_failure(running, each))
+    ]
+
+
+def _has_failure(running: Fleet, asked: Asked) -> bool:
+    """Whether an end in the thread is an answer to nothing."""
+    ends = running.bot.terminals(asked.channel, asked.thread)
+    return any(not _TAG.findall(str(m)) for m in ends)
+
+
+def _answered(running: Fleet, asked: Asked) -> list[str]:
+    """The tags that the thread's final messages answer, in their order."""
+    ends = running.bot.terminals(asked.channel, asked.thread)
+    return [tag for m in ends for tag in dict.fromkeys(_TAG.findall(str(m)))]
+
+
+async def _judge(running: Fleet, stores: Stores, result: Storm, model: Model) -> None:
+    threads: dict[str, list[Asked]] = {}
+    for each in result.asked:
+        threads.setdefault(each.thread, []).append(each)
+    for thread, questions in threads.items():
+        channel = questions[0].channel
+        said = _answered(running, questions[0])
+        given_up = [each.tag for each in questions if await _is_given_up(running, stores, each)]
+        result.lost += [q.tag for q in questions if q.tag not in (*said, *given_up)]
+        result.doubled += [tag for tag, count in Counter(said).items() if count > 1]
+        for tag in given_up:
+            progressed = len(model.turns.get(tag, ())) > 1
+            (result.given_up if progressed else result.without_progress).append(tag)
+        turns = [int(tag.rsplit("-", 1)[1]) for tag in said]
+        result.disordered += [f"{thread}: {said}"] * any(b < a for a, b in pairwise(turns))
+        own = running.bot.own(channel, thread)
+        parts = Counter(str(m["metadata"]["event_payload"]) for m in own if m.get("metadata"))
+        files = Counter(file["name"] for m in own for file in m.get("files") or ())
+        result.doubled += [what for what, count in (parts + files).items() if count > 1]
+        left = [m for m in own if not is_terminal(m) and not m.get("files")]
+        result.doubled += [f"left over in {thread}: {str(m)[:200]}" for m in left]
+
+
+async def _is_given_up(running: Fleet, stores: Stores, asked: Asked) -> bool:
+    outcome = await _outcome(stores, running.ws.people[ADA].team_id, asked)
+    return outcome is not None and outcome.stop_reason is StopReason.INTERNAL_ERROR
+
+
+async def _outcome(stores: Stores, team: str, asked: Asked) -> Outcome | None:
+    request_id = await stores.mailbox.find(team, asked.channel, asked.ts)
+    run_id = await stores.runs.id_of(request_id) if request_id else None
+    return await stores.runs.outcome(run_id) if run_id else None
