@@ -130,12 +130,12 @@ async def _working(
             there, lambda slack: _runner_in(slack, stores, artifacts, make, settings.access)
         )
 
-        async def handle(request: Request, attempt: int) -> None:
+        async def handle(request: Request, deaths: int) -> None:
             works = await in_workspace.of(request.team)
             if works is None:
                 log.warning("Dropped: the bot is not in %s any more", request.team)
                 return
-            await works.answer(request, attempt)
+            await works.answer(request, deaths)
 
         background = await stack.enter_async_context(Background())
 

@@ -82,7 +82,7 @@ async def _answered(request: Request, works: Runner, stores: Stores) -> Outcome:
     await stores.mailbox.submit(request, event_id=request.id)  # only what waits can be stopped
     for each in ending_signals():
         loop.add_signal_handler(each, interrupted)
-    outcome = await works.answer(request, attempt=1)
+    outcome = await works.answer(request)
     await asyncio.gather(*stopping)
     return outcome
 

@@ -82,8 +82,8 @@ async def _run(settings: Settings, stores: Stores, case: Case) -> CaseResult:
     ) as works:
         *before, last = _requests(case, conversation)
         for request in before:
-            await works.answer(request, attempt=1)
-        outcome = await (_bounded(works) if case.bounded else works).answer(last, attempt=1)
+            await works.answer(request)
+        outcome = await (_bounded(works) if case.bounded else works).answer(last)
     return CaseResult(
         case=case.name,
         reasons=tuple(reasons(case, outcome, watch.used, watch.begun)),

@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -24,6 +24,7 @@ from redis import exceptions
 from bot.core.background import alongside
 from bot.core.errors import CorruptValue, LeaseLost, StoreUnavailable
 from bot.core.failpoints import failpoint
+from bot.core.ids import new_id
 from bot.core.request import Request
 from bot.runs.docket import open_docket
 from bot.runs.handing_back import HandBack
@@ -37,16 +38,18 @@ SUBMIT_SECONDS = 2.5  # Slack waits three for its ack
 STORE_TROUBLE_SECONDS = 1.0  # before a ticket is tried again when Redis failed under its run
 LAST_ATTEMPT = 20  # with the pauses of `_pause`, about an hour
 LONGEST_PAUSE = 300.0
+ALONE_FROM = 2  # deaths: what kills its worker takes every run of that process with it
+TAKEN_PAUSE = 1.0  # seconds until a run that met one that is alone is offered to a worker again
 UNWIND_SECONDS = 5.0  # for cancelled runs to close what they hold
 
 
 Handle = Callable[[Request, int], Awaitable[None]]
-"""Runs a request; the second argument is which attempt this is, from 1 on.
+"""Runs a request; the second argument is how many workers died under it since its last save point.
 
 To return means that the request is done. `HandBack` leaves it to another worker, `LeaseLost` to
 the one that holds it, `StoreUnavailable` to whoever is there when Redis is back, and `Parked` to
 nobody while its thread rests. After anything else it is tried again, later and later, and after
-`LAST_ATTEMPT` dropped: so from some attempt on the handler must only say that it failed.
+`LAST_ATTEMPT` dropped. The handler gives a request up that goes on killing workers.
 """
 
 SayItRests = Callable[[Request], None]
@@ -83,7 +86,8 @@ class Engine:
 
     def __init__(self, docket: Docket, mailbox: Mailbox, options: EngineOptions) -> None:
         self.draining = asyncio.Event()
-        """Set when this process is about to stop: runs are handed back at their next save point."""
+        """Set when this process is about to stop, or a run is to be alone in it: runs are handed back
+        at their next save point."""
 
         self._docket = docket
         self._mailbox = mailbox
@@ -93,6 +97,11 @@ class Engine:
         self._say_it_rests: SayItRests = _nobody_told
         self._worker: Worker | None = None
         self._running: set[asyncio.Task[None]] = set()
+        self._attempts: dict[str, str] = {}
+        self._places = 0
+        self._is_isolating = False
+        self._left = asyncio.Event()
+        self._is_closed = False
         self._stopping = False
         self._register()
 
@@ -158,9 +167,18 @@ class Engine:
 
     def take_no_more(self) -> None:
         """Start no runs, and have those under way stop at their next save point."""
+        self._is_closed = True
+        self._clear()
+
+    def _clear(self) -> None:
         self.draining.set()
         if self._worker is not None:
             self._worker.concurrency = 0
+
+    def _reopen(self) -> None:
+        self.draining.clear()
+        if self._worker is not None:
+            self._worker.concurrency = self._options.concurrency
 
     async def drain(self, grace: float) -> None:
         """Take nothing more, let runs come to a save point within `grace` seconds, and hand back the
@@ -170,11 +188,19 @@ class Engine:
         """
         self.take_no_more()
         failpoint("drain-begun")
+        await self._excuse()
         await self._until_idle(grace)
         self._stopping = True
         for task in self._running:
             task.cancel()
         await self._until_idle(UNWIND_SECONDS)
+
+    async def _excuse(self) -> None:
+        """Note for all runs that they did not kill this process, whenever its host does."""
+        with suppress(StoreUnavailable):
+            async with asyncio.timeout(STORE_TROUBLE_SECONDS):
+                for attempt, request_id in list(self._attempts.items()):
+                    await self._mailbox.end_attempt(request_id, attempt)
 
     async def _until_idle(self, seconds: float) -> None:
         if self._running:
@@ -241,27 +267,81 @@ class Engine:
                 return
 
     async def _run(self, request: Request, handle: Handle) -> None:
-        attempt = await self._mailbox.attempts(request.id)
         try:
-            await handle(request, attempt)
-        except (HandBack, Parked, asyncio.CancelledError):
-            await self._mailbox.forgive(request.id)
+            async with self._attempt(request) as deaths, self._place(alone=deaths >= ALONE_FROM):
+                await handle(request, deaths)
+        except (HandBack, Parked):
             raise
         except LeaseLost:
             return
         except StoreUnavailable as error:
             why = error.__cause__ or error
             log.warning("Redis failed under request %s; it stays where it is: %s", request.id, why)
-            # Waits until Redis is back.
-            await self._add_ticket(request.thread_key, STORE_TROUBLE_SECONDS)
-            await self._mailbox.forgive(request.id)
-            return
+            raise
         except Exception as error:
-            if attempt < LAST_ATTEMPT:
-                log.exception("Request %s failed, attempt %d", request.id, attempt)
-                raise HandBack(_pause(attempt)) from error
-            log.exception("Request %s dropped after %d attempts", request.id, attempt)
+            failures = await self._mailbox.count_failure(request.id)
+            if failures < LAST_ATTEMPT:
+                log.exception("Request %s failed, attempt %d", request.id, failures)
+                raise HandBack(_pause(failures)) from error
+            log.exception("Request %s dropped after %d attempts", request.id, failures)
         await self._mailbox.pop(request.thread_key, request.id)
+
+    @asynccontextmanager
+    async def _attempt(self, request: Request) -> AsyncGenerator[int]:
+        """Keep for the length of the context that the request runs here; yields how many workers
+        died under it since its last save point: attempts that began and never ended."""
+        attempt = new_id("attempt")
+        self._attempts[attempt] = request.id
+        try:
+            yield await self._mailbox.begin_attempt(request.id, attempt)
+        finally:
+            await self._note_end(request.id, attempt)
+            del self._attempts[attempt]
+
+    async def _note_end(self, request_id: str, attempt: str) -> None:
+        """Patiently: an attempt whose end nobody noted counts as a death."""
+        while True:
+            try:
+                return await self._mailbox.end_attempt(request_id, attempt)
+            except StoreUnavailable:
+                await asyncio.sleep(STORE_TROUBLE_SECONDS)
+
+    @asynccontextmanager
+    async def _place(self, *, alone: bool) -> AsyncGenerator[None]:
+        """Take a place among the runs of this process for the length of the context, or all of them.
+
+        Raises HandBack while another run is alone or is about to be.
+        """
+        if self._is_isolating:
+            raise HandBack(TAKEN_PAUSE)
+        self._places += 1
+        try:
+            async with self._isolated() if alone else nullcontext():
+                yield
+        finally:
+            self._places -= 1
+            self._left.set()
+
+    @asynccontextmanager
+    async def _isolated(self) -> AsyncGenerator[None]:
+        """Wait until every other run has ended or come to a save point, and let none start meanwhile.
+
+        Raises HandBack when the process is to stop.
+        """
+        self._is_isolating = True
+        self._clear()
+        try:
+            while self._places > 1:
+                self._left.clear()
+                await self._left.wait()
+            if self._is_closed:
+                raise HandBack
+            self.draining.clear()
+            yield
+        finally:
+            self._is_isolating = False
+            if not self._is_closed:
+                self._reopen()
 
     async def _head(self, thread_key: str) -> Request | None:
         while True:

@@ -6,6 +6,8 @@ import asyncio
 from dataclasses import dataclass
 
 from bot.agent.events import Event, FromSubagent, Recorded, SavePoint
+from bot.agent.state import LoopState
+from bot.core.chain import NO_USAGE
 from bot.core.failpoints import failpoint
 from bot.core.request import Request
 from bot.runs.auditing import RunAudit
@@ -18,9 +20,10 @@ from bot.runs.surface import Surface
 from bot.store import Lease, RunRecord, Runs
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Noting:
-    """Of one run, which is handed back where it can rest once `draining` is set."""
+    """Of one run, which is handed back where it can rest once `draining` is set. `state` is where it
+    stood at the last save point."""
 
     request: Request
     record: RunRecord
@@ -32,6 +35,7 @@ class Noting:
     steering: Steering
     narrator: Narrator
     draining: asyncio.Event
+    state: LoopState
 
     async def note(self, event: Event) -> None:
         """Kept first, then shown. Raises LeaseLost, StoreUnavailable and HandBack."""
@@ -61,6 +65,15 @@ class Noting:
             *(self.record.run_id, state, self.lease, bound, charge),
             joining=[each.id for each in joining],
             joined=[each.id for each in self.steering.joined],
+            progress_of=self.request.id if _has_moved(self.state, event.state) else "",
         )
+        self.state = event.state
         failpoint("step-kept")
         self.steering.taken(joining)
+
+
+def _has_moved(before: LoopState, now: LoopState) -> bool:
+    """Whether more than what was spent has changed: a sub-agent that starts over after each death
+    spends each time and does not advance the run."""
+    spent = {"usage": NO_USAGE, "cost": None, "tool_calls": 0, "elapsed": 0.0}
+    return before.model_copy(update=spent) != now.model_copy(update=spent)

@@ -35,9 +35,12 @@ from bot.toolkit.isolation import warm_processes
 
 log = logging.getLogger(__name__)
 
-_MOST_ATTEMPTS = 4
-"""Runs that a worker did not survive are given up after this many: one that kills its worker
-would do so for ever."""
+_MOST_DEATHS = 3
+"""Workers that may die under a run between two save points; then it is given up, as it would go on
+killing them for ever."""
+
+_MOST_DEATHS_POSTING = 10
+"""The same while its outcome is posted: more, as the work is done and only Slack has to take it."""
 
 _DELIVERY_PAUSES = (1.0, 2.0, 5.0, 10.0, 30.0)
 """Seconds between attempts to put up the terminal message."""
@@ -58,8 +61,9 @@ class Runner:
     def _stores(self) -> Stores:
         return self.equipment.stores
 
-    async def answer(self, request: Request, attempt: int) -> Outcome:
-        """Bring `request` to its one terminal message; `attempt` counts from 1.
+    async def answer(self, request: Request, deaths: int = 0) -> Outcome:
+        """Bring `request` to its one final message; `deaths` is how many workers died under it since
+        its last save point.
 
         Safe to repeat: goes on from the last save point, and delivers what was decided before.
         Raises LeaseLost when another worker has taken the thread, StoreUnavailable when nothing
@@ -73,7 +77,7 @@ class Runner:
             record = await runs.start(request, new_id("run"), lease)
         except CorruptValue:  # nobody knows what it had changed, so it is not done again
             log.exception("the record of a run is lost", extra={"request_id": request.id})
-            record, attempt = await runs.start(request, new_id("run"), lease), _MOST_ATTEMPTS + 1
+            record, deaths = await runs.start(request, new_id("run"), lease), _MOST_DEATHS
         failpoint("run-started")
         if record.outcome and record.phase is Phase.DELIVERED:
             return record.outcome
@@ -85,7 +89,7 @@ class Runner:
                 *(request, record.run_id, self._stores.approvals, surface, lease),
                 self._stores.audit.append,
             )
-            outcome = record.outcome or await self._decide(request, record, lease, asking, attempt)
+            outcome = record.outcome or await self._decide(request, record, lease, asking, deaths)
             await _deliver(surface, outcome)
             await asking.close(outcome.silent)
         failpoint("run-delivered")
@@ -102,7 +106,7 @@ class Runner:
                 return
 
     async def _decide(
-        self, request: Request, record: RunRecord, lease: Lease, asking: Questions, attempt: int
+        self, request: Request, record: RunRecord, lease: Lease, asking: Questions, deaths: int
     ) -> Outcome:
         """Work out how the run ends, and keep that together with where the thread now stands."""
         caller = await self.equipment.beginnings.caller_state(request)
@@ -110,7 +114,7 @@ class Runner:
         if record.state is None:
             await audit.begin()
         try:
-            if attempt > _MOST_ATTEMPTS and not _is_over(record):
+            if deaths >= _MOST_DEATHS and not _is_over(record):
                 outcome, after = broken(request, record.run_id), caller
             else:
                 outcome, after = await self._work(request, record, lease, asking, caller, audit)
@@ -124,7 +128,9 @@ class Runner:
         back = await self._stores.runs.joined(request.id) if outcome.silent else ()
         await audit.end(outcome)
         failpoint("run-finishing")
-        await self._stores.runs.finish(record.run_id, outcome, after, lease, back=back)
+        await self._stores.runs.finish(
+            record.run_id, outcome, after, lease, back=back, progress_of=request.id
+        )
         failpoint("run-finished")
         return outcome
 
@@ -153,6 +159,7 @@ class Runner:
             *(request, record, lease, self._stores.runs, asking.surface, audit, spending, steering),
             narrator=Narrator(request, run_id, state if record.state else None),
             draining=equipment.draining,
+            state=state,
         )
         await asking.settle()
         with bound_request(context):

@@ -34,6 +34,11 @@ def run_of_key(redis: Connection, request_id: str) -> str:
     return redis.key("run-of", request_id)
 
 
+def begun_key(redis: Connection, request_id: str) -> str:
+    """The attempts to run a request that began since its run's last save point and have not ended."""
+    return redis.key("begun", request_id)
+
+
 def taking(
     redis: Connection, thread_key: str, run_id: str, ids: Sequence[str], seconds: int
 ) -> list[tuple[Any, ...]]:
@@ -259,18 +264,30 @@ class Mailbox:
             )
         )
 
-    async def attempts(self, request_id: str) -> int:
-        """Count one more attempt to run the request; which one it is, from 1 on."""
+    async def begin_attempt(self, request_id: str, attempt: str) -> int:
+        """Keep that an attempt to run the request begins. Return how many others began since the
+        run's last save point and never ended: the workers that died under it."""
+        key = begun_key(self._redis, request_id)
+        count = ("SADD", key, attempt), ("SCARD", key), ("EXPIRE", key, self._retention.request)
+        try:
+            _, begun, _ = await self._redis.together(*count)
+        except ResponseError:  # not a set
+            await set_aside(self._redis, key)
+            _, begun, _ = await self._redis.together(*count)
+        return int(begun) - 1
+
+    async def end_attempt(self, request_id: str, attempt: str) -> None:
+        """Keep that an attempt ended, whatever came of it."""
+        with suppress(ResponseError):  # not a set: the next attempt sets it aside
+            await self._redis.call("SREM", begun_key(self._redis, request_id), attempt)
+
+    async def count_failure(self, request_id: str) -> int:
+        """Count one more attempt that raised an error; return how many did."""
         key = self._redis.key("attempts", request_id)
         count = ("INCR", key), ("EXPIRE", key, self._retention.request)
         try:
-            attempt, _ = await self._redis.together(*count)
+            failures, _ = await self._redis.together(*count)
         except ResponseError:  # not a number
             await set_aside(self._redis, key)
-            attempt, _ = await self._redis.together(*count)
-        return int(attempt)
-
-    async def forgive(self, request_id: str) -> None:
-        """Do not count the last attempt: it was given back, it did not fail."""
-        key = self._redis.key("attempts", request_id)
-        await self._redis.together(("DECR", key), ("EXPIRE", key, self._retention.request))
+            failures, _ = await self._redis.together(*count)
+        return int(failures)

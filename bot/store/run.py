@@ -19,7 +19,14 @@ from bot.store.caller_state import caller_state_key
 from bot.store.connection import Connection, Retention
 from bot.store.leases import Lease
 from bot.store.ledger import appending
-from bot.store.mailbox import mailbox_keys, parked_key, returning, run_of_key, taking
+from bot.store.mailbox import (
+    begun_key,
+    mailbox_keys,
+    parked_key,
+    returning,
+    run_of_key,
+    taking,
+)
 from bot.store.values import decode, set_aside
 
 _TS = re.compile(rb"\d+\.\d+")
@@ -127,10 +134,12 @@ class Runs:
         charge: Charge | None = None,
         joining: Sequence[str] = (),
         joined: Sequence[str] = (),
+        progress_of: str = "",
     ) -> None:
         """Keep where the loop stands, and what it appended and spent since the last time, as one:
         whoever goes on from that state has nothing to count again (G6). The requests `joining` leave
-        the mailbox in the same step; `joined` are those that did so before."""
+        the mailbox in the same step; `joined` are those that did so before. With `progress_of`, the
+        run's request, deaths of workers before this save point no longer count against it."""
         key = self._key(run_id)
         members = [("HSET", key, "joined", " ".join([*joined, *joining]))] if joining else []
         await lease.write(
@@ -140,6 +149,7 @@ class Runs:
             ("EXPIRE", key, self._seconds),
             *appending(self._redis, lease.thread_key, entries, self._seconds),
             *charging(self._redis, charge, self._retention),
+            *([("DEL", begun_key(self._redis, progress_of))] if progress_of else []),
         )
 
     async def note_response(self, entry: LedgerEntry, lease: Lease) -> None:
@@ -158,9 +168,10 @@ class Runs:
         lease: Lease,
         *,
         back: Sequence[str] = (),
+        progress_of: str = "",
     ) -> None:
         """The end of a run in one step: outcome to the outbox, and state of the thread. The
-        requests `back`, which had joined it, wait again."""
+        requests `back`, which had joined it, wait again; `progress_of` as for a save point."""
         key = self._key(run_id)
         undelivered = self._redis.key("undelivered")
         state = caller_state_key(self._redis, lease.thread_key, caller_state.bound_to)
@@ -172,6 +183,7 @@ class Runs:
             ("ZADD", undelivered, time.time(), run_id),
             ("EXPIRE", undelivered, self._seconds),
             *returning(self._redis, lease.thread_key, back, self._retention.request),
+            *([("DEL", begun_key(self._redis, progress_of))] if progress_of else []),
         )
 
     async def mark_delivered(self, record: RunRecord) -> None:

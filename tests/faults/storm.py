@@ -214,7 +214,7 @@ async def _ask(
     ts = await running.bot.ask(user, channel, f"[{tag}] how many?", root)
     team = running.ws.people[user].team_id
     async with asyncio.timeout(PATIENCE):
-        while not await _was_taken(stores, team, channel, ts):
+        while not await _was_taken(stores, team, channel, ts):  # noqa: ASYNC110 - Redis tells nobody
             await asyncio.sleep(0.05)
     return Asked(tag, channel, root or ts, ts)
 

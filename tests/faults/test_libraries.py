@@ -155,7 +155,7 @@ async def test_every_request_of_a_thread_has_a_ticket(redis_url: str, stores: St
     begun: asyncio.Queue[str] = asyncio.Queue()
     go = asyncio.Event()
 
-    async def wait(request: Request, _attempt: int) -> None:
+    async def wait(request: Request, _deaths: int) -> None:
         begun.put_nowait(request.text)
         await go.wait()
 
@@ -174,7 +174,7 @@ async def test_a_drain_longer_than_the_lease_loses_none(redis_url: str, stores: 
     begun: list[str] = []
     go = asyncio.Event()
 
-    async def slow(request: Request, _attempt: int) -> None:
+    async def slow(request: Request, _deaths: int) -> None:
         begun.append(request.text)
         await go.wait()
 

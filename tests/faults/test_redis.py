@@ -128,7 +128,6 @@ async def test_scripts_are_flushed(server) -> None:
 
 
 THREAD_KINDS = (
-    "attempts",
     "caller-state",
     "claim",
     "lease",

@@ -221,7 +221,7 @@ async def engine_cpu(runs: int) -> float:
     left = runs
     async with embedded_redis(None) as url, open_stores(url) as stores:
 
-        async def handle(request: Request, attempt: int) -> None:
+        async def handle(request: Request, deaths: int) -> None:
             nonlocal left
             lease = await stores.leases.take(request.thread_key)
             record = await stores.runs.start(request, f"run_{request.id}", lease)

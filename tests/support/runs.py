@@ -92,12 +92,12 @@ class Bot:
     board: Board
     conversation: MemoryConversation
 
-    async def ask(self, question: str | Request, *, attempt: int = 1, **details: Any) -> Outcome:
+    async def ask(self, question: str | Request, *, deaths: int = 0, **details: Any) -> Outcome:
         """A question in the one thread, taken in and worked on as the engine does it."""
         request = question if isinstance(question, Request) else asked(question)
         request = request.model_copy(update=details)
         await self.stores.mailbox.submit(request, event_id=request.id)
-        return await self.runner.answer(request, attempt)
+        return await self.runner.answer(request, deaths)
 
     def outputs(self, request: int = -1) -> list[str]:
         """What tools returned to the model, as a request carried it."""

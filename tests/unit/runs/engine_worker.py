@@ -10,8 +10,8 @@ from bot.runs.engine import EngineOptions, open_engine
 from bot.store import open_stores
 
 
-async def hang(request: Request, attempt: int) -> None:
-    print(request.id, attempt, flush=True)  # noqa: T201 - the test reads it
+async def hang(request: Request, deaths: int) -> None:
+    print(request.id, deaths, flush=True)  # noqa: T201 - the test reads it
     await asyncio.Event().wait()
 
 

@@ -112,8 +112,8 @@ async def working(
     ):
         done: asyncio.Queue[Outcome] = asyncio.Queue()
 
-        async def handle(request: Request, attempt: int) -> None:
-            done.put_nowait(await bot.runner.answer(request, attempt))
+        async def handle(request: Request, deaths: int) -> None:
+            done.put_nowait(await bot.runner.answer(request, deaths))
 
         async with engine.work(handle):
             yield Place(bot, engine, Requests(stores, engine), done)
@@ -176,7 +176,7 @@ async def test_the_wait_costs_no_worker_and_no_ticket(
                 await place.engine._sweep()
         assert await redis.get(leases[0]) == before  # nobody took the thread again
         assert [key async for key in redis.scan_iter("bot:engine:concurrency:thread_key:*")] == []
-        assert await redis.get("bot:v1:attempts:" + place.bot.board.asked[0].thread_key) is None
+        assert [key async for key in redis.scan_iter("bot:v1:begun:*")] == []
 
 
 async def test_a_crash_between_the_yes_and_its_ticket(stores: Stores, redis_url: str) -> None:
@@ -358,7 +358,7 @@ async def test_policy_is_asked_again_when_it_is_done(stores: Stores) -> None:
         said = Decision(verdict=YES, by="U1", name="Ada")
         assert not await decided(stores, question, said)
         changed = bot.runner.equipped(policy=Policy(approvers=("U9",)))
-        await changed.answer(request, 1)
+        await changed.answer(request)
         assert "may not approve it any more" in bot.outputs()[0]
     assert LAUNCHED == []
 
@@ -423,6 +423,6 @@ async def test_killed_after_the_yes_before_the_change(stores: Stores) -> None:
         said = Decision(verdict=YES, by="U1")
         await decided(stores, question, said)
         assert await stores.approvals.claim(question) == said  # and here the worker dies
-        await bot.runner.answer(request, 2)
-        await bot.runner.answer(request, 3)
+        await bot.runner.answer(request)
+        await bot.runner.answer(request)
     assert LAUNCHED == ["A"]

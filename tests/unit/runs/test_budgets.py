@@ -102,7 +102,7 @@ async def test_a_run_that_goes_on_elsewhere_counts_nothing_twice(stores: Stores)
             working.cancel()
             await asyncio.gather(working, return_exceptions=True)
         async with bot_on(stores, api) as second:
-            outcome = await second.ask(question, attempt=2)
+            outcome = await second.ask(question, deaths=1)
     assert 0 < before.tokens < took(outcome)
     assert (await spent_by(stores)).tokens == took(outcome)
 

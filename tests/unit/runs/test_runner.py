@@ -143,7 +143,7 @@ async def test_a_run_goes_on_where_the_process_died(stores: Stores) -> None:
             await asyncio.gather(working, return_exceptions=True)
             assert first.board.finished == []
         async with bot_on(stores, api) as second:
-            outcome = await second.ask(question, attempt=2)
+            outcome = await second.ask(question, deaths=1)
     assert outcome.status is RunStatus.SUCCESS
     assert second.board.of(ToolStarted) == []
     assert second.board.of(TurnStarted)[0].turn == 2
@@ -173,7 +173,7 @@ async def test_a_change_that_was_begun_is_not_made_again(stores: Stores) -> None
             working.cancel()
             await asyncio.gather(working, return_exceptions=True)
         async with bot_on(stores, api, pay.tool) as second:
-            outcome = await second.ask(question, attempt=2)
+            outcome = await second.ask(question, deaths=1)
     assert begun == ["Ada"]
     assert second.outputs()[0].startswith("Unknown: the bot was interrupted while this ran.")
     assert outcome.status is RunStatus.SUCCESS
@@ -268,7 +268,7 @@ async def test_what_was_decided_is_delivered_by_the_next_process(stores: Stores)
             await asyncio.gather(working, return_exceptions=True)
         assert len(await stores.runs.undelivered()) == 1
         async with bot_on(stores, api) as second:
-            outcome = await second.ask(question, attempt=2)
+            outcome = await second.ask(question, deaths=1)
     assert second.board.finished == [outcome]
     assert outcome.result == answer()
     assert len(api.requests) == 1
@@ -288,7 +288,7 @@ async def test_a_request_that_was_delivered_is_left_alone(stores: Stores) -> Non
     question = asked("1+1?")
     async with bot_with(stores, Script([finish(answer())])) as bot:
         outcome = await bot.ask(question)
-        again = await bot.ask(question, attempt=2)
+        again = await bot.ask(question, deaths=1)
     assert again == outcome
     assert bot.board.finished == [outcome]
 
@@ -425,7 +425,7 @@ async def test_a_save_point_that_cannot_be_read_ends_in_one_clear_failure(
     record = await stores.runs.start(question, "run_1", lease)
     await stores.runs.save_point(record.run_id, "{half", lease)
     async with bot_with(stores, Script([])) as bot:
-        outcome = await bot.ask(question, attempt=2)
+        outcome = await bot.ask(question, deaths=1)
     assert outcome.stop_reason is StopReason.INTERNAL_ERROR
     assert bot.board.finished == [outcome]
 
@@ -446,7 +446,7 @@ async def test_trouble_with_redis_is_not_the_end_of_a_request(stores: Stores, re
             await redis.config_set("maxmemory", 0)
         assert bot.board.finished == []
         bot.api.brain = Script([finish(answer())])
-        outcome = await bot.ask(question, attempt=2)
+        outcome = await bot.ask(question, deaths=1)
     assert outcome.status is RunStatus.SUCCESS
     assert bot.board.finished == [outcome]
 
@@ -454,7 +454,7 @@ async def test_trouble_with_redis_is_not_the_end_of_a_request(stores: Stores, re
 async def test_what_kills_its_workers_is_given_up(stores: Stores) -> None:
     """A request that no worker survived four times gets an end instead of a fifth try."""
     async with bot_with(stores, Script([])) as bot:
-        outcome = await bot.ask("1+1?", attempt=5)
+        outcome = await bot.ask("1+1?", deaths=3)
     assert (outcome.status, outcome.stop_reason) == (RunStatus.FAILED, StopReason.INTERNAL_ERROR)
     assert bot.api.requests == []
     assert bot.board.finished == [outcome]

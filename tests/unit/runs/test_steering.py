@@ -79,7 +79,7 @@ async def test_what_waits_when_a_run_begins_is_taken_into_its_first_call(stores:
     texts = [f"Number {number}" for number in range(200)]
     requests = [await said(stores, text) for text in texts]
     async with bot_with(stores, lambda _: finish(answer())) as bot:
-        await bot.runner.answer(requests[0], 1)
+        await bot.runner.answer(requests[0])
     assert heard(bot) == texts
     assert len(bot.api.requests) == 1
     assert len(bot.board.finished) == 1
@@ -148,7 +148,7 @@ async def test_a_run_takes_in_so_much_and_no_more(stores: Stores) -> None:
     await said(stores, "And this?", quoted=half)
     await said(stores, "And b?")
     async with bot_with(stores, lambda _: finish(answer())) as bot:
-        await bot.runner.answer(requests[0], 1)
+        await bot.runner.answer(requests[0])
     assert heard(bot) == ["And a?", half]
     assert await waiting(stores) == ["And this?", "And b?"]
 

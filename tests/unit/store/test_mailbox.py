@@ -71,11 +71,18 @@ async def test_a_waiting_request_can_be_taken_back(stores: Stores) -> None:
     assert await stores.mailbox.get(second.id) is None
 
 
-async def test_attempts_are_counted_and_a_forgiven_one_is_not(stores: Stores) -> None:
-    """A request that kills its worker is not tried for ever; one handed back is not blamed."""
-    assert [await stores.mailbox.attempts("req_1") for _ in range(3)] == [1, 2, 3]
-    await stores.mailbox.forgive("req_1")
-    assert await stores.mailbox.attempts("req_1") == 3
+async def test_attempts_that_never_ended_are_deaths_of_workers(stores: Stores) -> None:
+    """Reliability 17: one that ended counts no more, however often that is noted; nor do those before
+    a save point."""
+    mailbox, question = stores.mailbox, asked()
+    assert [await mailbox.begin_attempt(question.id, each) for each in "aabc"] == [0, 0, 1, 2]
+    for _ in range(2):
+        await mailbox.end_attempt(question.id, "b")
+    assert await mailbox.begin_attempt(question.id, "d") == 2
+    lease = await stores.leases.take(question.thread_key)
+    await stores.runs.save_point("run_1", "{}", lease, progress_of=question.id)
+    await mailbox.end_attempt(question.id, "d")
+    assert await mailbox.begin_attempt(question.id, "e") == 0
 
 
 @pytest.mark.parametrize("damage", ["not json", '{"version": 99}', "newer"])
