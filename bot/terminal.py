@@ -92,7 +92,7 @@ def read_schema(file: Path) -> dict[str, Any]:
     owner = f"--schema {file}"
     try:
         schema = json.loads(file.read_bytes())
-        given_model(schema, owner=owner)
+        asyncio.run(given_model(schema, owner=owner))
     except OSError as error:
         raise ConfigurationError(f"{owner}: {error.strerror}.") from None
     except ValueError as error:

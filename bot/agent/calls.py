@@ -26,6 +26,7 @@ from bot.core.redaction import redacted
 from bot.core.unseen import without_unseen
 from bot.toolkit.artifacts import Artifacts
 from bot.toolkit.catalogue import ACQUIRE, Catalogue
+from bot.toolkit.given_schema import validated
 from bot.toolkit.schema import without_nulls
 from bot.toolkit.size import limited
 from bot.toolkit.tool import Services, Tool, ToolResult
@@ -94,7 +95,7 @@ class Calls:
                 happenings.put_nowait(ToolsAcquired(output.acquired))
             return output
         try:
-            tool, arguments = self._checked(call)
+            tool, arguments = await self._checked(call)
         except _Refused as refused:
             return CallOutput(call["call_id"], call["name"], str(refused), ok=False)
         self.hooks.on_exposure(tool)
@@ -201,7 +202,7 @@ class Calls:
     def _is_rehearsed(self, tool: Tool) -> bool:
         return tool.mutates and self.context.dry_run
 
-    def _checked(self, call: Item) -> tuple[Tool, BaseModel]:
+    async def _checked(self, call: Item) -> tuple[Tool, BaseModel]:
         name = call["name"]
         tool = self.toolbox.catalogue.get(name)
         if tool is None:
@@ -213,7 +214,7 @@ class Calls:
         if tool.is_outward:  # what people see of it before they say yes is what is sent
             values = exact_arguments(values)
         try:
-            given = tool.arguments.model_validate(values)
+            given = await validated(tool.arguments, values)
         except ValidationError as error:
             raise _Refused(
                 f"The arguments of {name} are not valid:\n{describe_errors(error)}\n"

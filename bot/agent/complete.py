@@ -7,12 +7,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
 from bot.core.answers import RESPONSE_TYPES, Answer
 from bot.core.request import Request
-from bot.toolkit.given_schema import given_model, text_field_of
+from bot.toolkit.given_schema import (
+    GivenModel,
+    given_model,
+    text_field_of,
+    validated,
+    validated_at_once,
+)
 from bot.toolkit.schema import allows_null, strict_schema
 
 NAME = "complete_task"
@@ -32,11 +38,11 @@ class ResponseType:
     text_field: str | None
 
     @classmethod
-    def of(cls, request: Request) -> ResponseType:
+    async def of(cls, request: Request) -> ResponseType:
         """The type that `request` names or, as a JSON schema, brings with it (C3)."""
         schema = request.response_schema
         if schema is not None:
-            return cls(given_model(schema, owner="the schema"), text_field_of(schema))
+            return cls(await given_model(schema, owner="the schema"), text_field_of(schema))
         model = RESPONSE_TYPES[request.response_type]
         return cls(model, model.text_field)
 
@@ -51,8 +57,10 @@ class ResponseType:
             "strict": True,
         }
 
-    def parse(self, arguments: str) -> BaseModel:
+    async def parse(self, arguments: str) -> BaseModel:
         """Raises pydantic's ValidationError when the arguments do not make a result."""
+        if issubclass(self.model, GivenModel):
+            return await validated(self.model, _json(arguments))
         return self.model.model_validate_json(arguments)
 
     def restored(self, name: str, result: str) -> BaseModel:
@@ -66,8 +74,14 @@ class ResponseType:
         an `Answer` where it does not fit: nothing that the model said is lost (C4)."""
         if self.text_field:
             with suppress(ValidationError):
-                return self.model.model_validate(_emptiest(self.model) | {self.text_field: text})
+                given = _emptiest(self.model) | {self.text_field: text}
+                return validated_at_once(self.model, given)
         return Answer.model_validate(_emptiest(Answer) | {Answer.text_field: text})
+
+
+def _json(arguments: str) -> Any:
+    """Raises pydantic's ValidationError when this is not JSON."""
+    return TypeAdapter(Any).validate_json(arguments)
 
 
 _LONGEST_DRAFT = 40_000  # characters of arguments; what is longer is shown when it is whole

@@ -102,7 +102,7 @@ class Dispatch:
             if call["name"] == checkpoint.NAME:
                 done[call["call_id"]] = checkpoint.answered(call, alone=len(calls) == 1)
             else:
-                done[call["call_id"]] = self._complete(call, done)
+                done[call["call_id"]] = await self._complete(call, done)
         yield [done[call["call_id"]] for call in calls]
 
     def _done_before(self, open_response: OpenResponse) -> dict[str, CallOutput]:
@@ -161,7 +161,7 @@ class Dispatch:
             if isinstance(result, BaseException):
                 raise result
 
-    def _complete(self, call: Item, done: Mapping[str, CallOutput]) -> CallOutput:
+    async def _complete(self, call: Item, done: Mapping[str, CallOutput]) -> CallOutput:
         if any(output.result is not None for output in done.values()):
             # Two results would be judged as one, and the second end a run whose first was sent back.
             text = "Not read: another result was given before it, at once. Give one."
@@ -174,7 +174,7 @@ class Dispatch:
             )
             return CallOutput(call["call_id"], COMPLETE, text, ok=False)
         try:
-            result = self.response_type.parse(call["arguments"])
+            result = await self.response_type.parse(call["arguments"])
         except ValidationError as error:
             text = f"The result is not valid:\n{describe_errors(error)}\nCorrect it and call again."
             return CallOutput(call["call_id"], COMPLETE, text, ok=False)

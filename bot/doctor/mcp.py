@@ -65,6 +65,10 @@ def _finding(standing: Standing) -> Finding:
         mend = f"see what [mcpServers.{standing.name}] takes with `tools` in bot.toml"
         return warning(subject, "answers, and offers no tools", mend)
     offers = f"offers {_tools(len(standing.usable))}"
+    if standing.hidden:
+        offers += (
+            f"; {escaped(', '.join(standing.hidden))}: only as a task, which the bot cannot do"
+        )
     if standing.changed:
         text = f"{offers}; off, because they changed or are new: {escaped(', '.join(standing.changed))}"
         mend = f"read the change with `bot mcp`, and accept it: `bot mcp --accept {standing.name}`"

@@ -119,7 +119,7 @@ class Equipment:
             models=self.models,
             prices=self.prices,
             toolbox=replace(self.toolbox, catalogue=catalogue),
-            response_type=ResponseType.of(request),
+            response_type=await ResponseType.of(request),
             limits=limits,
             interrupt=interrupt,
             context=replace(context, joined=steering.joined),

@@ -6,6 +6,7 @@ nobody's rights follow from them. Its request is asked by `WORKFLOW`, who is in 
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -40,6 +41,7 @@ WORKFLOW = "workflow"
 """Stands for the user and the channel of a request that a workflow makes."""
 
 _MOST = 3_000  # characters of one output; they go into messages of later steps
+_SCHEMA_SECONDS = 2.0  # Slack waits three for the acknowledgement
 _OVER = frozenset({"function_execution_not_found", "execution_not_in_running_state"})
 """What Slack says of a step that was completed before, or whose workflow was ended."""
 
@@ -48,12 +50,12 @@ class WrongInput(BotError):
     """The step's inputs cannot be worked with; the sentence is for whoever built the workflow."""
 
 
-def step_request(execution: str, inputs: Mapping[str, Any], *, team: str) -> Request:
+async def step_request(execution: str, inputs: Mapping[str, Any], *, team: str) -> Request:
     """The request of one execution of the step. Raises WrongInput."""
     question = cap(clean(str(inputs.get("question") or "")))
     if not question:
         raise WrongInput(words.EMPTY_QUESTION)
-    schema = _schema(str(inputs.get("schema") or ""))
+    schema = await _schema(str(inputs.get("schema") or ""))
     return Request(
         entry=Entry.WORKFLOW_STEP,
         team=team,
@@ -69,7 +71,7 @@ def step_request(execution: str, inputs: Mapping[str, Any], *, team: str) -> Req
     )
 
 
-def _schema(text: str) -> dict[str, Any] | None:
+async def _schema(text: str) -> dict[str, Any] | None:
     if not text.strip():
         return None
     try:
@@ -77,9 +79,12 @@ def _schema(text: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         raise WrongInput(words.NO_JSON) from None
     try:
-        given_model(schema, owner="The input “JSON schema”")
-    except (ValueError, RecursionError, ToolDefinitionError) as error:
+        async with asyncio.timeout(_SCHEMA_SECONDS):
+            await given_model(schema, owner="The input “JSON schema”")
+    except ToolDefinitionError as error:
         raise WrongInput(str(error)) from None
+    except TimeoutError:
+        raise WrongInput(words.COSTLY_SCHEMA) from None
     return dict(schema)
 
 

@@ -23,9 +23,13 @@ class Places:
 
     @asynccontextmanager
     async def taken(self) -> AsyncGenerator[None]:
-        """Have one in the body, for the person who asks."""
-        loop, request = asyncio.get_running_loop(), current_request().request
-        person = id(loop), request.team, request.user
+        """Have one in the body, for the person who asks, if one does."""
+        loop = asyncio.get_running_loop()
+        try:
+            request = current_request().request
+            person = id(loop), request.team, request.user
+        except LookupError:
+            person = id(loop), "", ""
         own = self._ones.setdefault(person, asyncio.Semaphore(self._own))
         every = self._all.setdefault(loop, asyncio.Semaphore(self._every))
         async with own, every:

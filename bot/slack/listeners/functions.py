@@ -22,7 +22,8 @@ def register(
     async def executed(event: dict[str, Any], body: dict[str, Any], ack: AsyncAck) -> None:
         execution = event["function_execution_id"]
         try:
-            request = step_request(execution, event.get("inputs") or {}, team=identity.team)
+            inputs = event.get("inputs") or {}
+            request = await step_request(execution, inputs, team=identity.team)
         except WrongInput as wrong:
             background.start(fail(clients, execution, str(wrong)), "refusing a step")
         else:

@@ -213,6 +213,10 @@ DRAFT_TITLE = "Draft a reply"
 DRAFT_SUBMIT = "Draft"
 DRAFT_HINT = "For example: say no, kindly, and offer next week"
 DRAFT_ASKED = "Draft a reply to this message for me."
+COSTLY_SCHEMA = (
+    "The input “JSON schema” takes too long to check. Make it simpler, or leave it empty for an "
+    "ordinary answer."
+)
 NO_JSON = "The input “JSON schema” is not valid JSON. Leave it empty for an ordinary answer."
 EMPTY_QUESTION = "Please type a question."
 CHOOSE_CHANNEL = "Please choose a channel, or let me answer in a direct message."

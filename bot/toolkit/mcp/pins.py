@@ -60,10 +60,12 @@ class ServerPins(BaseModel):
         return cls(tools={each.name: Pin(accepted=each) for each in listed})
 
     def against(self, listed: Iterable[ToolFacts]) -> ServerPins:
-        """These pins, given what the server lists now. A tool that it lists no more stays pinned:
-        it may come back as another."""
+        """Return these pins, given what the server lists now. A tool that was accepted stays pinned
+        when it is not listed any more, as it may come back as another; of one that was not,
+        nothing is kept."""
+        accepted = {name: pin for name, pin in self.tools.items() if pin.accepted}
         now = {each.name: _pin(self.tools.get(each.name), each) for each in listed}
-        return self.model_copy(update={"tools": {**self.tools, **now}})
+        return self.model_copy(update={"tools": {**accepted, **now}})
 
     @property
     def changed(self) -> dict[str, Pin]:
@@ -89,6 +91,7 @@ class Reach(BaseModel):
 
     version: int = 1
     down: bool
+    why: str = ""
 
 
 M = TypeVar("M", bound=BaseModel)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from bot.core.background import alongside
 from bot.core.errors import CorruptValue, StoreUnavailable, ToolDefinitionError, ToolError
+from bot.toolkit.given_schema import given_models
 from bot.toolkit.mcp.config import McpServer
 from bot.toolkit.mcp.pins import Pin, Pins, Reach, ServerPins, ToolFacts
 from bot.toolkit.tool import Tool
@@ -27,12 +28,14 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 5.0, 600.0  # seconds between attempts to see a s
 @dataclass(frozen=True, slots=True)
 class Standing:
     """How one server stands, for people who run the bot; `changed` are the tools that are off by
-    name. `error` says that it cannot be reached, and why if it was asked just now."""
+    name, `hidden` those that the bot cannot call. `error` says that it cannot be reached, and why
+    if it was asked just now."""
 
     name: str
     usable: tuple[str, ...] = ()
     changed: Mapping[str, Pin] = field(default_factory=dict)
     error: str = ""
+    hidden: tuple[str, ...] = ()
 
 
 class McpServers:
@@ -43,6 +46,7 @@ class McpServers:
         self._servers = servers
         self._pins = pins
         self._made: dict[tuple[str, str], Tool | None] = {}
+        self._making = asyncio.Lock()
         self._connections = {
             name: self._connection(name, server) for name, server in servers.items()
         }
@@ -55,13 +59,17 @@ class McpServers:
     async def tools(self) -> tuple[Tool, ...]:
         """The tools that may be used now. Raises StoreUnavailable."""
         known = [(name, await self._known(name)) for name in self._servers]
-        made = [
-            self._tool(name, pin.usable)
+        usable = [
+            (name, pin.usable)
             for name, pins in known
             for pin in (pins.tools.values() if pins else ())
-            if pin.usable and self._servers[name].takes(pin.usable.name)
+            if pin.usable and self._is_offered(name, pin.usable.name)
         ]
-        return tuple(each for each in made if each)
+        async with self._making:
+            await self._make([each for each in usable if _key(*each) not in self._made])
+        made = [tool for each in usable if (tool := self._made[_key(*each)])]
+        # Names are made so that no two are alike; should a server have found a way, the first counts.
+        return tuple({each.name: each for each in reversed(made)}.values())[::-1]
 
     async def standings(self) -> list[Standing]:
         """How each server stands, asked now."""
@@ -107,7 +115,7 @@ class McpServers:
             pause = min(2 * pause, _LONGEST_PAUSE)
 
     async def _saw(self, name: str, listed: Sequence[ToolFacts]) -> None:
-        if await self._is_down(name):
+        if await self._trouble(name):
             await self._pins.save(_reach(name), Reach(down=False))
         before = await self._known(name)
         now = before.against(listed) if before else ServerPins.first(listed)
@@ -122,15 +130,16 @@ class McpServers:
                 name,
             )
 
-    async def _missed(self, name: str) -> None:
-        await self._pins.save(_reach(name), Reach(down=True))
+    async def _missed(self, name: str, why: str) -> None:
+        await self._pins.save(_reach(name), Reach(down=True, why=why))
 
-    async def _is_down(self, name: str) -> bool:
+    async def _trouble(self, name: str) -> str:
+        """Return why the server could not be used when somebody tried last; "" when it could."""
         try:
             reach = await self._pins.load(_reach(name), Reach)
         except CorruptValue:
-            return False
-        return reach is not None and reach.down
+            return ""
+        return (reach.why or "cannot be reached") if reach and reach.down else ""
 
     async def _known(self, name: str) -> ServerPins | None:
         try:
@@ -163,30 +172,46 @@ class McpServers:
         known = await self._known(name)
         pins = known or ServerPins()
         error = "" if known else "has not answered yet"
-        if await self._is_down(name):
-            error = "cannot be reached"
-        takes = self._servers[name].takes
-        usable = tuple(tool for tool, pin in pins.tools.items() if pin.usable and takes(tool))
-        return Standing(name, usable, self._changed(name, pins), error)
+        error = await self._trouble(name) or error
+        usable = tuple(
+            tool for tool, pin in pins.tools.items() if pin.usable and self._is_offered(name, tool)
+        )
+        hidden = tuple(sorted(self._connections[name].needs_tasks))
+        return Standing(name, usable, self._changed(name, pins), error, hidden)
 
     def _changed(self, name: str, pins: ServerPins) -> dict[str, Pin]:
         takes = self._servers[name].takes
         return {tool: pin for tool, pin in pins.changed.items() if takes(tool)}
 
-    def _tool(self, name: str, facts: ToolFacts) -> Tool | None:
-        key = (name, facts.digest)
-        if key not in self._made:
-            self._made[key] = self._make(name, facts)
-        return self._made[key]
+    def _is_offered(self, server: str, tool: str) -> bool:
+        """Whether the operator wants this tool, and the bot can call it."""
+        hidden = self._connections[server].needs_tasks
+        return tool not in hidden and self._servers[server].takes(tool)
 
-    def _make(self, name: str, facts: ToolFacts) -> Tool | None:
+    async def _make(self, wanted: Sequence[tuple[str, ToolFacts]]) -> None:
+        """Make tools of what servers say of them. One that cannot be used is left out."""
+        if not wanted:
+            return
         from bot.toolkit.mcp.tools import mcp_tool
 
-        try:
-            return mcp_tool(facts, self._connections[name], self._servers[name].timeout)
-        except ToolDefinitionError as error:
-            log.warning("A tool is left out: %s", error)
-            return None
+        models = await given_models(
+            [
+                (f"MCP server {name}, tool {facts.name}", facts.input_schema)
+                for name, facts in wanted
+            ]
+        )
+        for (name, facts), model in zip(wanted, models, strict=True):
+            if isinstance(model, ToolDefinitionError):
+                log.warning("A tool is left out: %s", model)
+                self._made[_key(name, facts)] = None
+            else:
+                server = self._servers[name]
+                tool = mcp_tool(facts, model, self._connections[name], server.timeout)
+                self._made[_key(name, facts)] = tool
+
+
+def _key(server: str, facts: ToolFacts) -> tuple[str, str]:
+    return server, facts.digest
 
 
 def _reach(name: str) -> str:

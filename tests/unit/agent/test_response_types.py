@@ -24,11 +24,11 @@ NOTE: dict[str, Any] = {
 }  # fmt: skip
 
 
-def wanted(**fields: Any) -> ResponseType:
+async def wanted(**fields: Any) -> ResponseType:
     request = Request(
         entry=Entry.HEADLESS, team="T1", channel="C1", thread="1.0", ts="1.0", user="U1", text="?"
     )
-    return ResponseType.of(request.model_copy(update=fields))
+    return await ResponseType.of(request.model_copy(update=fields))
 
 
 async def run(response_type: ResponseType, script: Script) -> tuple[Any, list[dict[str, Any]]]:
@@ -39,8 +39,8 @@ async def run(response_type: ResponseType, script: Script) -> tuple[Any, list[di
 
 
 @pytest.mark.parametrize("name", RESPONSE_TYPES)
-def test_a_request_names_its_response_type(name):
-    response_type = wanted(response_type=name)
+async def test_a_request_names_its_response_type(name):
+    response_type = await wanted(response_type=name)
     assert response_type.model is RESPONSE_TYPES[name]
     assert response_type.text_field in RESPONSE_TYPES[name].model_fields
 
@@ -53,7 +53,7 @@ async def test_data_that_breaks_the_schema_goes_back_to_the_model():
             call("complete_task", {"total": 2, "note": None}),
         ]
     )
-    ended, requests = await run(wanted(response_schema=TOTALS), script)
+    ended, requests = await run(await wanted(response_schema=TOTALS), script)
     assert "total: 0 is less than the minimum of 1" in str(requests[1]["input"])
     assert (ended.status, ended.result.model_dump(mode="json")) == (
         RunStatus.SUCCESS,
@@ -69,7 +69,7 @@ async def test_data_that_breaks_the_schema_goes_back_to_the_model():
 async def test_words_instead_of_data_are_kept_and_no_value_is_made_up(schema, name, result):
     """C4: where the schema has no place for words alone, they are an answer."""
     script = Script([text("It is 2."), text("Still 2."), text("Two!", disobey=True)])
-    ended, _ = await run(wanted(response_schema=schema), script)
+    ended, _ = await run(await wanted(response_schema=schema), script)
     assert (ended.status, ended.stop_reason) == (RunStatus.PARTIAL, StopReason.MALFORMED_OUTPUT)
     assert type(ended.result).__name__ == name
     assert "It is 2." in str(ended.result.model_dump())

@@ -1,13 +1,14 @@
 """C3: a JSON schema given at run time is kept to, and refused clearly when it cannot be."""
 
+import json
 from typing import Any
 
 import pytest
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from bot.core.errors import ToolDefinitionError
 from bot.local.model.schemas import strict_problem
-from bot.toolkit.given_schema import given_model, text_field_of
+from bot.toolkit.given_schema import given_model, text_field_of, validated
 from bot.toolkit.schema import strict_schema
 
 INVOICE: dict[str, Any] = {
@@ -34,21 +35,21 @@ INVOICE: dict[str, Any] = {
 }
 
 
-def data(model: type[BaseModel], text: str) -> Any:
-    return model.model_validate_json(text).model_dump(mode="json")
+async def data(schema: dict[str, Any], text: str) -> Any:
+    return (await validated(await given_model(schema), json.loads(text))).model_dump(mode="json")
 
 
-def test_the_service_takes_what_is_sent_for_it():
-    assert strict_problem(strict_schema(given_model(INVOICE), owner="test")) is None
+async def test_the_service_takes_what_is_sent_for_it():
+    assert strict_problem(strict_schema(await given_model(INVOICE), owner="test")) is None
 
 
-def test_null_leaves_an_optional_property_out_at_any_depth():
+async def test_null_leaves_an_optional_property_out_at_any_depth():
     """Strict mode makes the model name every property; whoever gave the schema wants its own."""
     text = (
         '{"number": "A-1", "due": null, "paid": null, "replaces": null, "payer": {"name": null},'
         ' "lines": [{"what": "pen", "price": null}]}'
     )
-    assert data(given_model(INVOICE), text) == {
+    assert await data(INVOICE, text) == {
         "number": "A-1",
         "paid": None,
         "payer": {},
@@ -67,10 +68,10 @@ def test_null_leaves_an_optional_property_out_at_any_depth():
         ("[]", (), "object"),
     ],
 )
-def test_what_does_not_fit_is_said_with_its_place(text, place, says):
+async def test_what_does_not_fit_is_said_with_its_place(text, place, says):
     """C2: the model gets this back."""
     with pytest.raises(ValidationError) as caught:
-        given_model(INVOICE).model_validate_json(text)
+        await data(INVOICE, text)
     [error] = caught.value.errors()
     assert error["loc"] == place
     assert says in error["msg"]
@@ -107,9 +108,9 @@ def nested(levels: int) -> dict[str, Any]:
         (nested(10), "11 levels of nesting"),
     ],
 )
-def test_what_strict_mode_cannot_express_is_refused_with_its_place(schema, says):
+async def test_what_strict_mode_cannot_express_is_refused_with_its_place(schema, says):
     with pytest.raises(ToolDefinitionError, match=says):
-        given_model(schema, owner="S")
+        await given_model(schema, owner="S")
 
 
 @pytest.mark.parametrize(
