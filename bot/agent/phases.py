@@ -76,7 +76,7 @@ class Phases:
             self.new_items.extend(added_items(entries, self.parts.context.run_id))
         if self.parts.stateless:
             self._fill_window(entries, state)
-        result = accepted_result(state, entries, self.parts.response_type)
+        result = await accepted_result(state, entries, self.parts.response_type)
         return finished(state, state.closing or StopReason.COMPLETED, result) if result else state
 
     def _fill_window(self, entries: Sequence[LedgerEntry], state: LoopState) -> None:

@@ -20,7 +20,7 @@ def added_items(entries: Sequence[LedgerEntry], run_id: str) -> list[Item]:
     return [i for entry in own if not (entry.abandoned or entry.checkpoint) for i in entry.items]
 
 
-def accepted_result(
+async def accepted_result(
     state: LoopState, entries: Sequence[LedgerEntry], response_type: ResponseType
 ) -> BaseModel | None:
     """Return the result that version 1 of the state accepted without keeping it: the arguments of
@@ -30,5 +30,5 @@ def accepted_result(
     accepted = {item.get("call_id") for item in state.pending if item.get("output") == ACCEPTED}
     for item in (item for entry in reversed(entries) for item in entry.items):
         if item.get("name") == COMPLETE and item.get("call_id") in accepted:
-            return response_type.parse(item["arguments"])
+            return await response_type.parse(item["arguments"])
     return None
