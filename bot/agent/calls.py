@@ -86,11 +86,10 @@ class Calls:
             output = await acquired(
                 call, self.toolbox.catalogue, self.toolbox.services, self.context
             )
-            for name in output.acquired:
-                if (
-                    acquired_tool := self.toolbox.catalogue.get(name)
-                ) and acquired_tool.is_of_server:
-                    self.hooks.on_exposure(acquired_tool)
+            with bound_request(self.context):
+                for each in filter(None, map(self.toolbox.catalogue.get, output.acquired)):
+                    if each.is_of_server:  # its schema and description are the server's words
+                        self.hooks.on_exposure(each)
             if output.acquired:
                 happenings.put_nowait(ToolsAcquired(output.acquired))
             return output
@@ -98,10 +97,10 @@ class Calls:
             tool, arguments = await self._checked(call)
         except _Refused as refused:
             return CallOutput(call["call_id"], call["name"], str(refused), ok=False)
-        self.hooks.on_exposure(tool)
         title = redacted(tool.title(arguments))
         key = f"{self.context.idempotency_key}:{call['call_id']}"
         with bound_request(replace(self.context, idempotency_key=key)) as context:
+            self.hooks.on_exposure(tool)
             permission: str | Approved | Undecided
             try:
                 arguments = await self._checked_by_tool(tool, arguments)

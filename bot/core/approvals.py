@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from bot.core.redaction import redacted
-from bot.core.unseen import exact
+from bot.core.unseen import exact, readable
 
 MENTIONED = "people mentioned"
 """Stands beside the arguments that are the same wherever an approval for the thread counts."""
@@ -136,6 +136,17 @@ def exact_arguments(given: Any) -> Any:
             return dict(sorted(exactly.items()))
         case _:
             return given
+
+
+MOST_SHOWN = 100_000
+"""Characters of arguments, laid out to be read, that people can be shown whole."""
+
+
+def laid_out(arguments: str) -> str:
+    """Return canonical `arguments` as people read them where they are many or deep."""
+    values = json.loads(arguments)
+    text = json.dumps(values, indent=1, ensure_ascii=False)
+    return text if readable(text) == text else json.dumps(values, indent=1)
 
 
 def holds_secret(arguments: str) -> bool:

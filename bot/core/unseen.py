@@ -20,6 +20,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _LINE_ENDS = re.compile("\r\n?|[\u2028\u2029\x85]")
 _ODD_SPACES = regex.compile(r"[\p{Zs}\u2800--\ ]", flags=regex.V1)  # a Braille blank draws nothing
 _TRAILING_SPACES = re.compile(r"[ \t]+$", re.MULTILINE)
+_LAST_LINES = re.compile(r"\n{2,}\Z")
 # No script stacks more marks (UAX #15, Stream-Safe Text); normalising them takes quadratic time.
 _MARKS = regex.compile(r"(?<=\p{M}{30})\p{M}+")
 
@@ -75,8 +76,8 @@ def readable(text: str) -> str:
 
 def exact(text: str) -> str:
     """Return the one form of all texts that look like `text`: `readable`, each space a plain one,
-    none at the end of a line."""
-    return _TRAILING_SPACES.sub("", _ODD_SPACES.sub(" ", readable(text)))
+    none at the end of a line, no empty lines at the end."""
+    return _LAST_LINES.sub("\n", _TRAILING_SPACES.sub("", _ODD_SPACES.sub(" ", readable(text))))
 
 
 def for_terminal(text: str) -> str:

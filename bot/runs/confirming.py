@@ -13,13 +13,23 @@ from pydantic import BaseModel
 from typing_extensions import override
 
 from bot.agent.hooks import Approved, Hooks, Permission, Undecided
-from bot.core.approvals import MENTIONED, Approval, Decision, Verdict, canonical, digest
+from bot.core.approvals import (
+    MENTIONED,
+    MOST_SHOWN,
+    Approval,
+    Decision,
+    Verdict,
+    canonical,
+    digest,
+    holds_secret,
+    laid_out,
+)
 from bot.core.context import current_request
 from bot.core.errors import CorruptValue
 from bot.core.mentions import Mention, has_other_names
 from bot.core.request import Request
 from bot.runs.channels import ChannelSettings
-from bot.runs.outgoing import Outgoing
+from bot.runs.outgoing import EgressGuard
 from bot.runs.policy import Policy
 from bot.store import Approvals
 from bot.toolkit import Tool
@@ -41,13 +51,17 @@ _NO_OTHER_WAY = f"Do not try to do it in another way; {_SAY_IT}."
 _AS_CHANGED = f"If that changes what this was to do, ask for it so changed; else {_SAY_IT}."
 _TOO_LONG = (
     f"Not done: this needs a person's approval, and nobody can check more than {_LONGEST:,} "
-    "characters. Do it in smaller pieces."
+    "characters, or very many or deeply nested arguments. Do it in smaller pieces."
+)
+_UNSHOWN = (
+    "Not done: this needs a person's approval, and its arguments hold what looks like a password, a "
+    "token or a key, which nobody is shown. Leave it out, and say in the result who can set it."
 )
 _ADMINS = f"Not done: only admins decide what everybody in the workspace is told.\n{_NO_OTHER_WAY}"
 _NOBODY = f"Not done: it needs the approval of somebody who cannot give it.\n{_NO_OTHER_WAY}"
 
 
-class Confirming(Hooks):
+class ApprovalHook(Hooks):
     """Of one run: has people decide about calls that the policy does not leave to the model."""
 
     def __init__(
@@ -59,7 +73,7 @@ class Confirming(Hooks):
         may_decide: MayDecide,
         may_administer: MayAdminister,
         mentioned_in: MentionedIn,
-        outgoing: Outgoing,
+        egress: EgressGuard,
     ) -> None:
         self._request = request
         self._policy = policy
@@ -68,20 +82,24 @@ class Confirming(Hooks):
         self._may_decide = may_decide
         self._may_administer = may_administer
         self._mentioned_in = mentioned_in
-        self._outgoing = outgoing
+        self._egress = egress
 
     @override
     async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
         if not await self._may_tell_everybody(tool, arguments):
             return _ADMINS
-        sensitive = tool.sensitive or self._outgoing.may_carry(tool, arguments)
+        leaks = self._egress.may_leak(tool, arguments)
+        sensitive = tool.sensitive or leaks
         if not self._policy.confirms(self._channel, mutates=tool.mutates, sensitive=sensitive):
+            self._egress.count(tool, arguments)
             return Approved()
-        return await self._asked(self._approval(tool, arguments))
+        return await self._asked(self._approval(tool, arguments, leaks=leaks))
 
     async def _asked(self, wanted: Approval) -> Permission:
         """What people say of it."""
-        if len(wanted.arguments) > _LONGEST:
+        if holds_secret(wanted.arguments):
+            return _UNSHOWN
+        if len(wanted.arguments) > _LONGEST or len(laid_out(wanted.arguments)) > MOST_SHOWN:
             return _TOO_LONG
         if not [user for user in wanted.approvers if await self._may_decide(user)]:
             return _NOBODY
@@ -117,10 +135,10 @@ class Confirming(Hooks):
             and await self._may_decide(decision.by)
         )
 
-    def _approval(self, tool: Tool, arguments: BaseModel) -> Approval:
+    def _approval(self, tool: Tool, arguments: BaseModel, *, leaks: bool) -> Approval:
         given = canonical(arguments)
         fixed = tool.standing if tool.standing is not None or tool.sensitive else ()
-        if self._outgoing.may_carry(tool, arguments):
+        if leaks:
             fixed = None  # each address is another question
         values = {name: json.loads(given)[name] for name in fixed or ()}
         text = str(getattr(arguments, tool.mentions)) if tool.mentions else ""

@@ -21,9 +21,9 @@ from bot.model import Model, PriceList
 from bot.runs.beginnings import Beginnings, MemoriesOf
 from bot.runs.budgets import BudgetPolicy
 from bot.runs.channels import Channels, ChannelSettings
-from bot.runs.confirming import Confirming, MayAdminister, MayDecide, MentionedIn
+from bot.runs.confirming import ApprovalHook, MayAdminister, MayDecide, MentionedIn
 from bot.runs.offers import Offers
-from bot.runs.outgoing import Outgoing
+from bot.runs.outgoing import EgressGuard
 from bot.runs.policy import Policy
 from bot.runs.spending import Spending
 from bot.runs.steering import Steering
@@ -106,10 +106,16 @@ class Equipment:
         """What the loop is run with, `here` having its say."""
         request = context.request
         hooks = self.hooks_for(request, steering.asked)
-        outgoing = Outgoing(steering.requests, self.policy)
-        confirming = Confirming(
-            *(request, self.policy, here, self.stores.approvals),
-            *(self.may_decide, self.may_administer, self.mentioned_in, outgoing),
+        egress = EgressGuard(steering.requests, self.policy)
+        approval = ApprovalHook(
+            request,
+            self.policy,
+            here,
+            self.stores.approvals,
+            self.may_decide,
+            self.may_administer,
+            self.mentioned_in,
+            egress,
         )
         limits = here.limited(self.limits)
         more, own = await self.more_tools(), self.toolbox.catalogue
@@ -125,7 +131,7 @@ class Equipment:
             context=replace(context, joined=steering.joined),
             history=lambda: self.beginnings.history(request),
             instructions=prompts.instructions(here.instructions),
-            hooks=replace(hooks, hooks=(spending, steering, *hooks.hooks, outgoing, confirming)),
+            hooks=replace(hooks, hooks=(spending, steering, *hooks.hooks, egress, approval)),
             stateless=self.stateless,
             user_hash=hashlib.sha256(f"{request.team}:{request.user}".encode()).hexdigest(),
         )

@@ -63,7 +63,8 @@ class Policy:
     members who count as admins of the bot, beside those of the workspace. `confirm` says which calls
     wait for a person's yes, for up to `approval_hours`; only `approvers` may give it, by default
     whoever asked. Pages of `open_hosts` (`*` stands for any letters) are fetched without anybody's
-    yes, whatever the run has read before; with `open_searches` the web is searched so too. Admins have
+    yes, whatever the run has read before; with `open_searches` the web is searched so too, and MCP servers
+    of `open_servers` are asked what changes nothing. Admins have
     things remembered for the whole workspace, with `open_memories` every member does."""
 
     __pydantic_config__ = ConfigDict(extra="forbid")
@@ -75,6 +76,7 @@ class Policy:
     approvers: tuple[str, ...] = ()
     open_hosts: tuple[str, ...] = ()
     open_searches: bool = False
+    open_servers: tuple[str, ...] = ()
     open_memories: bool = False
     approval_hours: Annotated[float, Field(gt=0, le=_LONGEST_WAIT)] = 24.0
 

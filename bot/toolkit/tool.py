@@ -146,8 +146,9 @@ class Tool:
 
     @property
     def is_outward(self) -> bool:
-        """Whether its arguments leave the bot: for a change, the web, or an MCP server."""
-        return self.mutates or self.group == "web" or self.is_of_server
+        """Whether its arguments leave the bot: for a change, the web, an MCP server, or as `sends`
+        says."""
+        return self.mutates or self.group == "web" or self.is_of_server or bool(self.sends)
 
     async def checked(self, arguments: BaseModel, services: Services) -> BaseModel:
         """Look whether the call could succeed, for up to `timeout` seconds. Return the arguments to

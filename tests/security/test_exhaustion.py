@@ -13,7 +13,7 @@ from bot.core.errors import ToolError
 from bot.local.model import finish
 from bot.local.workspace import ADA
 from bot.runs.artifacts import ThreadArtifacts
-from bot.runs.outgoing import Outgoing
+from bot.runs.outgoing import EgressGuard
 from bot.runs.policy import Policy
 from bot.store import Stores
 from bot.toolkit import Artifact, ToolResult
@@ -52,13 +52,14 @@ async def test_one_message_does_not_use_up_what_slack_allows(redis_url: str) -> 
 
 async def test_words_of_a_million_letters_take_no_time() -> None:
     """What a tool shows is looked through for addresses, on the event loop that everybody shares."""
-    outgoing = Outgoing(lambda: [asked("x" * 40_000)], Policy())
+    guard = EgressGuard(lambda: [asked("x" * 40_000)], Policy())
     page = fetch_page.tool
     began = time.thread_time()
-    await outgoing.after_tool(
-        page, page.arguments(url="https://a.example"), ToolResult("x" * 300_000)
-    )
-    outgoing.may_carry(page, page.arguments(url="https://b.example"))
+    with bound_request(RequestContext(asked(), "run_1", idempotency_key="run_1:1")):
+        await guard.after_tool(
+            page, page.arguments(url="https://a.example"), ToolResult("x" * 300_000)
+        )
+    guard.may_leak(page, page.arguments(url="https://b.example"))
     assert time.thread_time() - began < 5
 
 

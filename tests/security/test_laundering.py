@@ -15,12 +15,13 @@ from typing import Any
 import pytest
 
 from bot.agent.limits import Limits
+from bot.core.context import RequestContext, bound_request
 from bot.local.model import ModelRequest, Reply, call, finish
 from bot.local.workspace import ADA
-from bot.runs.outgoing import Outgoing
+from bot.runs.outgoing import EgressGuard
 from bot.runs.policy import Policy
 from bot.slack.render.buttons import APPROVE
-from bot.toolkit import Fetcher, Page, ToolResult
+from bot.toolkit import Fetcher, Page
 from tests.security.model import filled, question
 from tests.support.deployment import Deployment, deployed
 from tests.support.redis import asked
@@ -170,24 +171,25 @@ async def test_what_was_seen_in_an_image_is_private_too(redis_url: str, fetched:
     assert fetched == []
 
 
-async def test_a_server_called_web_is_not_the_web() -> None:
+def test_a_server_called_web_is_not_the_web() -> None:
     """An operator may call an MCP server as a group of ours is called: what it shows is private."""
     page, look = fetch_page.tool, replace(fetch_page.tool, name="web__look")
-    outgoing = Outgoing(lambda: [asked()], Policy())
+    guard = EgressGuard(lambda: [asked()], Policy())
     arguments = page.arguments(url=EVIL)
-    assert not outgoing.may_carry(page, arguments)
-    await outgoing.after_tool(look, arguments, ToolResult("CANARY"))
-    assert outgoing.may_carry(page, arguments)
+    assert not guard.may_leak(page, arguments)
+    with bound_request(RequestContext(asked(), "run_1", idempotency_key="run_1:1")):
+        guard.on_exposure(look)  # whatever comes of it
+    assert guard.may_leak(page, arguments)
 
 
 def test_what_is_forwarded_while_a_run_works_is_private_too() -> None:
     """A message that joins the run brings along what somebody wrote elsewhere."""
     page, together = fetch_page.tool, [asked()]
-    outgoing = Outgoing(lambda: together, Policy())
+    guard = EgressGuard(lambda: together, Policy())
     arguments = page.arguments(url=EVIL)
-    assert not outgoing.may_carry(page, arguments)
+    assert not guard.may_leak(page, arguments)
     together.append(asked("And this?").model_copy(update={"quoted": "CANARY"}))
-    assert outgoing.may_carry(page, arguments)
+    assert guard.may_leak(page, arguments)
 
 
 async def test_what_was_given_is_fetched_without_asking(redis_url: str, fetched: list[str]) -> None:

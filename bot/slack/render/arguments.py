@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from bot.core.approvals import Approval
-from bot.core.redaction import redacted
+from bot.core.approvals import Approval, laid_out
 from bot.core.schedule import cron_in_words, is_said_whole
 from bot.core.time_zones import day_and_time
+from bot.core.unseen import readable
 from bot.slack.render import approval_words
 from bot.slack.render.parts import Block
 from bot.slack.render.times import local_time_element
@@ -19,7 +19,9 @@ from bot.slack.text import clean
 
 _CANVAS = re.compile(r"F[A-Z0-9]{6,}")
 CHANNEL = re.compile(r"(?<![/=])#?\b([CG][A-Z0-9]{8,})\b")  # not in an address
-_NAME = re.compile(r"[\w.$@:/ -]{1,60}")  # of an argument, that says nothing else
+_NAME = re.compile(r"[\w.$@:/-]{1,60}")  # of an argument, that says nothing else
+_PLAIN_NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
+_MOST_VALUES = 50
 _AS_IT_STANDS = re.compile(r"[\w #.,;!?'’()-]+")  # in a title too; there is nothing hidden in it
 _ONE_LINE = 60  # characters of a value that stands beside its name
 
@@ -43,14 +45,17 @@ def values_of(approval: Approval, canvas_link: CanvasLink) -> list[Value]:
     """All of them, as exactly as they would be used."""
     is_of_server = "__" in approval.tool  # where a cron's 0 may be a Monday
     arguments = json.loads(approval.arguments)
-    if not all(map(_NAME.fullmatch, arguments)):  # made up by the model, where a server takes any
-        return [Value("", approval_words.DETAILS, redacted(json.dumps(arguments, indent=1)))]
+    if len(arguments) > _MOST_VALUES or not all(map(_NAME.fullmatch, arguments)):
+        # too many to show one by one, or named by the model, where a server takes any
+        return [Value("", approval_words.DETAILS, laid_out(approval.arguments))]
     values = [
-        Value("" if is_of_server else name, label_of(name), redacted(_as_text(value)))
+        Value("", _exact_label(name), _exactly(value))
+        if is_of_server
+        else Value(name, label_of(name), _as_text(value))
         for name, value in arguments.items()
-        if value is not None
+        if is_of_server or value is not None
     ]
-    title = clean(redacted(_as_text(arguments.get("title") or "")))
+    title = clean(_as_text(arguments.get("title") or ""))
     return [
         each._replace(url=canvas_link(each.text), title=title)
         if title and each.kind == "canvas" and _CANVAS.fullmatch(each.text)
@@ -93,6 +98,22 @@ def label_of(name: str) -> str:
     return words_of_it[:1].upper() + words_of_it[1:]
 
 
+def _exact_label(name: str) -> str:
+    """The name of a server's argument: two of them are never called alike."""
+    return label_of(name) if _PLAIN_NAME.fullmatch(name) else name
+
+
+def _exactly(value: object) -> str:
+    """A value of a server's argument: a text that reads like another kind of value is in quotes."""
+    if not isinstance(value, str):
+        return _as_text(value)
+    try:
+        json.loads(value)
+    except ValueError:
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
 def _as_text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
 
@@ -101,8 +122,8 @@ def rich_argument(argument: Value) -> Block:
     """A value as it stands: nothing in it becomes a link, a mention or a format. What cannot be seen
     is left out, and that is said. Before it, or instead where that says all, as people know it."""
     label, value = argument.label, argument.text
-    seen = clean(value)
-    hidden = approval_words.HAS_HIDDEN if len(seen) < len(value.strip()) else ""
+    seen = readable(value)
+    hidden = approval_words.HAS_HIDDEN if len(seen) < len(value) else ""
     elements: list[Block] = [{"type": "text", "text": f"{label}{hidden} ", "style": {"bold": True}}]
     reading, whole = _reading(argument)
     if reading:
