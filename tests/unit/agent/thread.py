@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from pydantic import BaseModel
 
 from bot.agent import prompts
 from bot.agent.calls import Toolbox
 from bot.agent.complete import ResponseType
+from bot.agent.effort import Effort
+from bot.agent.evaluate import Evaluation
 from bot.agent.events import Event, Recorded, RunEnded, SavePoint
 from bot.agent.handover import caller_after, first_state
 from bot.agent.hooks import (
@@ -30,12 +34,16 @@ from bot.agent.limits import Limits
 from bot.agent.loop import run
 from bot.agent.parts import Parts
 from bot.agent.state import LoopState
+from bot.agent.subagents import dispatch_subagent, with_subagents
 from bot.core.answers import Answer
 from bot.core.chain import CallerState, Item, LedgerEntry
 from bot.core.context import RequestContext, bound_request, current_request
 from bot.core.outcome import StopReason
 from bot.core.request import Entry, Request
-from bot.local.model import ModelRequest, Reply, ResponsesServer, finish, text
+from bot.local.model import ModelRequest, Reply, ResponsesServer, call, finish, text
+from bot.local.model.cache import PromptCache
+from bot.local.model.faults import Faults
+from bot.local.model.server import Received
 from bot.model import ResponsesModel, sdk_client
 from bot.model.types import ModelResponse
 from bot.toolkit import Tool, ToolError, tool
@@ -45,6 +53,7 @@ from tests.support.artifacts import MemoryArtifacts
 from tests.unit.agent.harness import ANSWER, MODELS, Cheap
 from tests.unit.agent.turns import Plan, Policy
 
+HELPERS = dispatch_subagent.tool
 PLAIN = Plan((), (), None, {})
 
 
@@ -73,12 +82,33 @@ class Piece:
 
 
 @dataclass
+class Mailbox:
+    """What the person writes meanwhile: the turn in which it comes, and the words."""
+
+    waiting: dict[str, int] = field(default_factory=dict)
+
+    def due(self, turn: int) -> tuple[Item, ...]:
+        """The messages that have come by then."""
+        return tuple({"role": "user", "content": w} for w, n in self.waiting.items() if n <= turn)
+
+    def keep(self, entry: LedgerEntry) -> None:
+        """What was kept in the thread waits no longer."""
+        if not entry.checkpoint:
+            for item in entry.items:
+                self.waiting.pop(str(item.get("content")), None)
+
+
+@dataclass
 class Planned(Hooks):
     """Does to one worker's piece of a run what its policy says, and notes what it was asked."""
 
     policy: Policy
     piece: Piece
     decided: frozenset[str]
+    mailbox: Mailbox
+
+    async def on_turn_start(self, state: LoopState) -> Sequence[Item]:
+        return () if state.closing else self.mailbox.due(state.turn + state.sent_back)
 
     async def after_response(self, state: LoopState, response: ModelResponse) -> Sequence[Item]:
         if state.turn + state.sent_back not in self.policy.notes:
@@ -137,6 +167,10 @@ class Thread:
     interrupt: Interrupt = field(default_factory=Interrupt)
     worker: asyncio.Task[None] | None = None
     asked: int = 0
+    judged: int = 0
+    decided: frozenset[str] = frozenset()
+    mailbox: Mailbox = field(default_factory=Mailbox)
+    snapshots: list[Snapshot] = field(default_factory=list)
 
     @classmethod
     @asynccontextmanager
@@ -164,7 +198,8 @@ class Thread:
 
     def follow(self, plan: Plan) -> None:
         """From here on the model, its service and the person do as `plan` says."""
-        self.plan, self.replies, self.asked = plan, list(plan.replies), 0
+        self.plan, self.replies, self.asked, self.judged = plan, list(plan.replies), 0, 0
+        self.mailbox = Mailbox({f"And no. {n}?": t for n, t in enumerate(plan.policy.joins)})
         self.api.faults.clear()
         for fault in plan.faults:
             self.api.faults.fail(fault.kind, fault.times, fault.where, skip=fault.skip)
@@ -194,8 +229,10 @@ class Thread:
                     if isinstance(event, Recorded):
                         piece.kept.append(event)
                         self.ledger.append(event.entry)
+                        self.mailbox.keep(event.entry)
                     if isinstance(event, Recorded | SavePoint):
                         self.saved = event.state.model_dump_json()
+                        self.snapshots.append(self._snapshot())
                     if self._meets("after_event", len(piece.events)):
                         return
 
@@ -217,8 +254,38 @@ class Thread:
             self.worker.cancel()
         return self.interrupt.requested or bool(self.worker and self.worker.cancelling())
 
+    def _snapshot(self) -> Snapshot:
+        return Snapshot(
+            saved=self.saved,
+            ledger=list(self.ledger),
+            replies=list(self.replies),
+            asked=self.asked,
+            judged=self.judged,
+            decided=self.decided,
+            mailbox=deepcopy(self.mailbox),
+            faults=deepcopy(self.api.faults),
+            cache=deepcopy(self.api.cache),
+            requests=len(self.own_requests()),
+        )
+
+    def go_back(self, to: Snapshot) -> None:
+        """As if the worker had died right after that save point, and nothing had come since."""
+        self.saved, self.ledger, self.replies = to.saved, list(to.ledger), list(to.replies)
+        self.asked, self.judged, self.decided = to.asked, to.judged, to.decided
+        self.mailbox, self.pieces = deepcopy(to.mailbox), []
+        self.api.faults, self.api.cache = deepcopy(to.faults), deepcopy(to.cache)
+
+    def own_requests(self) -> list[Received]:
+        """The requests of the run itself: what helpers do is done again."""
+        return [each for each in self.api.requests if not _is_helpers(each.body)]
+
     def reply(self, request: ModelRequest) -> Reply:
         """What the model says: as planned, or else the result."""
+        if _is_helpers(request.body):
+            return _helper(request.body)
+        if any(each["name"] == "judge" for each in request.tools):
+            self.judged += 1
+            return call("judge", {**_JUDGED, "completed": self.judged % 3 == 0})
         self.asked += 1
         self._meets_inside("reply", self.asked)
         if not request.tools:
@@ -236,7 +303,7 @@ class Thread:
         async def history() -> list[LedgerEntry]:
             return list(self.ledger)
 
-        return Parts(
+        parts = Parts(
             model=self.model,
             models=MODELS,
             prices=Cheap(self.window),
@@ -246,15 +313,21 @@ class Thread:
             interrupt=self.interrupt,
             context=self._context(),
             history=history,
-            hooks=HookChain((self._hook(),)),
+            hooks=HookChain(tuple(self._hooks())),
             stateless=self.stateless,
             parent_pause=0.0,
         )
+        return with_subagents(parts)
 
-    def _hook(self) -> Planned:
+    def _hooks(self) -> Iterator[Hooks]:
         """By now, somebody has decided about all that a former worker asked for."""
-        asked = frozenset(key for piece in self.pieces[:-1] for key in piece.asked)
-        return Planned(self.plan.policy, self.pieces[-1], asked)
+        policy = self.plan.policy
+        self.decided |= {key for piece in self.pieces[:-1] for key in piece.asked}
+        yield Planned(policy, self.pieces[-1], self.decided, self.mailbox)
+        if policy.effort is not None:
+            yield Effort(policy.effort)
+        if policy.tries is not None:
+            yield Evaluation(lambda: self.question, self.model, MODELS[0], tries=policy.tries)
 
     def _tools(self) -> Catalogue:
         changed, launched = self.pieces[-1].changed, self.pieces[-1].launched
@@ -322,4 +395,36 @@ class Thread:
             return f"extra {what}"
 
         made = (add, big, fail, slow, change, launch, meddle, quit, stubborn, extra)
-        return Catalogue.of(each.tool for each in made)
+        return Catalogue.of(each.tool for each in made).with_own(replace(HELPERS, core=True))
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """All that goes on from a save point: what was kept, and where the model, its service and the
+    person were then; `requests` were made until then."""
+
+    saved: str
+    ledger: list[LedgerEntry]
+    replies: list[Reply]
+    asked: int
+    judged: int
+    decided: frozenset[str]
+    mailbox: Mailbox
+    faults: Faults
+    cache: PromptCache
+    requests: int
+
+
+_JUDGED = {"confidence": "medium", "issues": ["No source."], "suggestion": "Read it."}
+_REPORT = {"summary": "It is three.", "findings": [], "gaps": []}
+
+
+def _is_helpers(body: dict[str, Any]) -> bool:
+    return "You are a helper" in body.get("instructions", "")
+
+
+def _helper(body: dict[str, Any]) -> Reply:
+    """A helper adds, then reports."""
+    if any(item.get("type") == "function_call_output" for item in body["input"]):
+        return finish(_REPORT)
+    return call("add", {"a": 1, "b": 2})

@@ -20,6 +20,7 @@ def _call(name: str, arguments: str, call_id: str = "") -> Draft:
 _FINAL = ANSWER | {"key_points": []}
 _VALID_FINAL = str(_FINAL).replace("'", '"').replace("None", "null")
 
+HELP = _call("dispatch_subagent", '{"goal":"Look.","tools":[]}')
 _NOTES = '{"summary":"Read.","key_data":["3 (add)"],"remaining_goals":[]}'
 
 READING = st.sampled_from(
@@ -174,7 +175,8 @@ LIMITS = st.fixed_dictionaries(
 class Policy:
     """What the hooks of a run do: send back so many results, end it with the next one, veto calls
     of these tools, add a note to these responses, end it after so many turns, and ask a person
-    about calls of these tools, who says yes or no while the run is paused."""
+    about calls of these tools, who says yes or no while the run is paused. `joins` are the turns in
+    which the person writes more; `tries` and `effort` are those of the shipped hooks."""
 
     blocks: int = 0
     prevents: bool = False
@@ -183,10 +185,12 @@ class Policy:
     turns: int | None = None
     asks: frozenset[str] = frozenset()
     allows: bool = True
+    joins: tuple[int, ...] = ()
+    tries: int | None = None
+    effort: int | None = None
 
 
-POLICIES = st.builds(
-    Policy,
+_POLICY = (
     st.integers(0, 3),
     st.booleans(),
     st.frozensets(st.sampled_from(["add", "change", "meddle", "extra"]), max_size=2),
@@ -195,6 +199,14 @@ POLICIES = st.builds(
     st.frozensets(st.sampled_from(["launch", "launch", "change", "add"]), max_size=2),
     st.booleans(),
 )
+RICH_POLICIES = st.builds(
+    Policy,
+    *_POLICY,
+    st.lists(st.integers(0, 4), max_size=2).map(tuple),
+    st.one_of(st.none(), st.integers(0, 2)),
+    st.one_of(st.none(), st.sampled_from([5_000, 1_000_000])),
+)
+POLICIES = st.builds(Policy, *_POLICY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,3 +232,12 @@ PLANS = st.builds(
     st.one_of(st.just(Policy()), POLICIES),
 )
 STUCK_PLANS = st.builds(Plan, _TUPLES, st.tuples(STUCK), st.none(), LIMITS, POLICIES, st.just(0.15))
+_WITH_HELP = st.sampled_from([Reply((HELP,), disobey=True), Reply((HELP, HELP), disobey=True)])
+UNTROUBLED_PLANS = st.builds(
+    Plan,
+    st.lists(st.one_of(REPLIES, REPLIES, REPLIES, _WITH_HELP), max_size=5).map(tuple),
+    st.one_of(st.just(()), st.just(()), st.lists(FAULTS, max_size=1).map(tuple)),
+    st.none(),
+    LIMITS,
+    st.one_of(st.just(Policy()), RICH_POLICIES),
+)
