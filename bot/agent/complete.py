@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -65,8 +66,10 @@ class ResponseType:
 
     def restored(self, name: str, result: str) -> BaseModel:
         """Return the result that was kept as JSON under the name of its class, which is this type
-        or, for text that did not fit into it, `Answer`."""
+        or, for text that did not fit into it, `Answer`. It was checked when it was accepted."""
         model = self.model if name == self.model.__name__ else Answer
+        if issubclass(model, GivenModel):
+            return model.model_construct(root=json.loads(result))
         return model.model_validate_json(result)
 
     def from_text(self, text: str) -> BaseModel:

@@ -46,6 +46,13 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
+class Dispatched:
+    """The outputs of all calls, in the order of the calls."""
+
+    outputs: tuple[CallOutput, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Dispatch:
     """Runs the calls of one response. `context` is bound for each call; `deadline` is that of
     the run, on the event loop's clock in seconds; `pool` is what its sub-agents may spend."""
@@ -61,7 +68,7 @@ class Dispatch:
 
     async def run(
         self, open_response: OpenResponse, offered: frozenset[str]
-    ) -> AsyncGenerator[Happening | Intent | Answered | Waiting | list[CallOutput]]:
+    ) -> AsyncGenerator[Happening | Intent | Answered | Waiting | Dispatched]:
         """Run the calls of `open_response` that have no output yet, yielding what happens, and last
         the outputs in the order of the calls, or `Waiting`. `offered` are the names of the tools
         that the request carried.
@@ -94,7 +101,7 @@ class Dispatch:
                     return
         except (Interrupted, TimeoutError) as stop:
             unfinished = cancelled if isinstance(stop, Interrupted) else _out_of_time
-            yield [done.get(call["call_id"]) or unfinished(call) for call in calls]
+            yield Dispatched(tuple(done.get(call["call_id"]) or unfinished(call) for call in calls))
             return
         for call in others[self.limits.calls_per_turn :]:
             done[call["call_id"]] = self._too_many(call)
@@ -103,7 +110,7 @@ class Dispatch:
                 done[call["call_id"]] = checkpoint.answered(call, alone=len(calls) == 1)
             else:
                 done[call["call_id"]] = await self._complete(call, done)
-        yield [done[call["call_id"]] for call in calls]
+        yield Dispatched(tuple(done[call["call_id"]] for call in calls))
 
     def _done_before(self, open_response: OpenResponse) -> dict[str, CallOutput]:
         """What an interrupted run left: outputs, and calls whose outcome nobody knows."""

@@ -1,9 +1,9 @@
-"""The agent loop: ask, dispatch, feed back, stop.
+"""The agent loop: ask the model, run the calls it makes, feed back their outputs, stop.
 
-Each turn has four phases: assemble the request, let the model reason, dispatch its calls, observe
-what came out. The phases stand in `phases`, what bounds a run in `guards`, what a response means in
-`observe`, what is done when there is none in `recovery`, and every policy in `hooks`. What is kept
-at each step carries the state, so that a run goes on from wherever it was interrupted.
+A run is always in one of two places, and `LoopState` says in which: it needs a response (`_ask`:
+assemble, reason), or it has one to work on (`_act`: dispatch, observe). So a run that was
+interrupted goes on like any other. What bounds a run is in `guards`, what is done when no response
+comes in `recovery`, and every policy in `hooks`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import replace
 
+from bot.agent import observe
+from bot.agent.dispatch import Dispatched
 from bot.agent.events import (
     Event,
     Paused,
@@ -22,9 +23,10 @@ from bot.agent.events import (
     TurnStarted,
 )
 from bot.agent.hooks import beside
-from bot.agent.observe import judged, observe
+from bot.agent.model_call import Heard
+from bot.agent.outputs import CallOutput
 from bot.agent.parts import Parts
-from bot.agent.phases import Phases
+from bot.agent.phases import Continue, Finish, Phases, step_from
 from bot.agent.recovery import prepared, recovered
 from bot.agent.state import LoopState
 
@@ -36,61 +38,90 @@ async def run(state: LoopState, parts: Parts) -> AsyncGenerator[Event]:
     before it asks for the next event. Leaving early drops the model's stream and cancels running
     tools; another run can go on from the state that was kept last.
     """
-    clock = asyncio.get_running_loop().time
-    began = clock() - state.elapsed
-    this = Phases(parts, began)
-    state = await this.look_back(state)
-    if not state.ending:  # else it was decided before an interruption
-        async with aclosing(_turns(this, state)) as turns:
-            async for event in turns:
-                if not isinstance(event, Recorded | SavePoint):
-                    yield event
-                    continue
-                state = event.state.go(event.state.transition, elapsed=clock() - began)
-                yield replace(event, state=state)
-    if state.ending:
-        ended = this.ended(state)
-        await parts.hooks.on_end(ended)
-        yield ended
+    phases = Phases(parts, began=asyncio.get_running_loop().time() - state.elapsed)
+    step = step_from(await phases.look_back(state))
+    if isinstance(step, Continue):  # else the ending was kept before an interruption
+        yield RunStarted(phases.model(state))
+        await parts.hooks.on_run_start(state)
+    while isinstance(step, Continue):
+        half = _act if step.state.open else _ask
+        async with aclosing(half(phases, step.state)) as events:
+            async for event in events:
+                match event:
+                    case Continue() | Finish():
+                        step = event
+                    case Recorded() | SavePoint():
+                        yield phases.timed(event)
+                    case Paused():
+                        yield event
+                        return
+                    case _:
+                        yield event
+    ended = phases.ended(step.state)
+    await parts.hooks.on_end(ended)
+    yield ended
 
 
-async def _turns(this: Phases, state: LoopState) -> AsyncGenerator[Event]:
-    """Go round until a save point holds the ending, or people have to decide."""
-    parts = this.parts
-    yield RunStarted(this.model(state))
-    await parts.hooks.on_run_start(state)
-    while not state.ending:
-        if state.open is None:
-            for kept in await prepared(this, state):
-                state = kept.state
-                yield kept
-            yield TurnStarted(state.turn + 1, parts.limits.turns)
+async def _ask(phases: Phases, state: LoopState) -> AsyncGenerator[Event | Continue | Finish]:
+    """Ask the model for a response; without one, go on from what recovery makes of it."""
+    for kept in await prepared(phases, state):
+        state = kept.state
+        yield kept
+    yield TurnStarted(state.turn + 1, phases.parts.limits.turns)
 
-        request = await this.assemble(state)
+    request = await phases.assemble(state)
+    heard = Heard()
+    async with aclosing(phases.reason(request, state)) as parts:
+        async for part in parts:
+            if isinstance(part, Heard):
+                heard = part
+            else:
+                yield part
 
-        if state.open is None:  # else an interrupted run had got beyond this
-            async with aclosing(this.reason(request, state)) as reasoning:
-                async for event in reasoning:
-                    yield event
-            step = this.taken_up(state) or await recovered(this, state) or this.unheard(state)
-            state = step.state
-            yield step
-        if state.open is None:
-            continue
+    if heard.response:
+        recorded: Recorded | SavePoint = phases.taken_up(state, heard.response)
+    else:
+        recorded = await recovered(phases, state, heard) or phases.unheard(state, heard)
+    yield recorded
+    if phases.is_stopped_before(recorded.state):
+        recorded = phases.recorded(*observe.left(recorded.state, phases.parts.interrupt))
+        yield recorded
+    yield step_from(recorded.state)
 
-        async with (
-            beside(parts.hooks.after_response(state, state.open.response)) as more,
-            aclosing(this.dispatch(request, state)) as dispatching,
-        ):
-            async for happening in dispatching:
-                if isinstance(happening, SavePoint):
+
+async def _act(phases: Phases, state: LoopState) -> AsyncGenerator[Event | Continue | Finish]:
+    """Run the calls of the open response, and decide what it means for the run."""
+    hooks, response = phases.parts.hooks, observe.opened(state)
+    outputs: tuple[CallOutput, ...] = ()
+    async with (
+        beside(hooks.after_response(state, response)) as more,
+        aclosing(phases.dispatch(state)) as happenings,
+    ):
+        async for happening in happenings:
+            match happening:
+                case Dispatched():
+                    outputs = happening.outputs
+                case SavePoint():
                     state = happening.state
-                yield happening
-                if isinstance(happening, Paused):
+                    yield happening
+                case Paused():
+                    yield happening
                     return
-            outputs, spent, memory = await judged(state, this.outputs, parts.hooks)
-            extra = await more
+                case _:
+                    yield happening
+        state, outputs = await phases.judge(state, outputs)
+        extra = await more
 
-        state = this.spend(state, spent).go(state.transition, hooks=state.hooks | memory)
-        state, notes = observe(state, outputs, extra, parts.response_type, parts.interrupt)
-        yield this.recorded(state, notes)
+    if reason := observe.refusal(response):
+        state, notes = observe.refused(state, reason)
+    elif response.incomplete:
+        state, notes = observe.cut_off(state)
+    elif response.calls:  # one of them may be complete_task, with a valid result
+        state, notes = observe.answered(state, outputs, phases.parts.interrupt)
+    elif response.text:
+        state, notes = observe.spoken(state, phases.parts.response_type)
+    else:
+        state, notes = observe.nothing(state)
+    state, notes = observe.concluded(state, notes, extra)
+    yield phases.recorded(state, notes)
+    yield step_from(state)

@@ -75,14 +75,19 @@ def close(state: LoopState, reason: StopReason) -> tuple[LoopState, Notes]:
     return closing, notes
 
 
+Observed = tuple[LoopState, Notes]
+"""The next state, which holds the ending if this is it, and the items that it adds to the
+conversation."""
+
+
 async def judged(
     state: LoopState, outputs: Sequence[CallOutput], hooks: HookChain
-) -> tuple[list[CallOutput], Usage, dict[str, Any]]:
+) -> tuple[tuple[CallOutput, ...], Usage, dict[str, Any]]:
     """Put a valid result before the stop hooks (H4). Return the outputs with their verdict, the
     usage of judging, and what hooks must remember of it."""
     final = next((each for each in outputs if each.result is not None), None)
     if final is None or final.result is None:
-        return list(outputs), NO_USAGE, {}
+        return tuple(outputs), NO_USAGE, {}
     verdict = await hooks.on_stop(state, final.result)
     memory: dict[str, Any] = {}
     match verdict:
@@ -95,48 +100,11 @@ async def judged(
             left = replace(final, result=verdict.instead or final.result)
         case _:  # the last call: what there is must do
             left = final
-    return [left if each is final else each for each in outputs], verdict.usage, memory
+    return tuple(left if each is final else each for each in outputs), verdict.usage, memory
 
 
-def observe(
-    state: LoopState,
-    outputs: Sequence[CallOutput],
-    extra: Sequence[Item],
-    response_type: ResponseType,
-    interrupt: Interrupt,
-) -> tuple[LoopState, Notes]:
-    """Return the next state, which holds the ending if this is it, and the items that it adds to
-    the conversation.
-
-    `state.open` holds the response; `extra` are messages of hooks for the next request; `interrupt`
-    says why the run was stopped, if it was.
-    """
-    assert state.open is not None  # noqa: S101 - there is nothing to observe otherwise
-    response, stopped = state.open.response, interrupt.why(StopReason.CANCELLED_TOOLS)
-    state = state.go(state.transition, open=None)
-    if reason := _refusal(response):
-        return finished(state, reason), ()
-    if response.incomplete:
-        state, notes = _cut_off(state)
-    elif outputs:
-        state, notes = _answered(state, response, outputs)
-    elif response.calls:
-        # Stopped before any of them was begun: the chain stays at its parent (H1b).
-        notes = tuple(cancelled(call).item() for call in response.calls)
-        return finished(state, stopped), notes
-    elif state.force_finish and response.text:
-        # Forced, and still only text: nothing that the model said is lost (C4).
-        result = response_type.from_text(state.first_text or response.text)
-        state = state.go(state.transition, parent=response.id, pending=())
-        return finished(state, state.closing or StopReason.MALFORMED_OUTPUT, result), ()
-    else:
-        state, notes = _nudged(state, response)
-    if extra:
-        state = state.go(state.transition, pending=(*state.pending, *extra))
-    return _ended(state, outputs, stopped), (*notes, *extra)
-
-
-def _refusal(response: ModelResponse) -> StopReason | None:
+def refusal(response: ModelResponse) -> StopReason | None:
+    """Return why there is no answer and will be none, if the model or its service said so."""
     if response.incomplete == "content_filter":
         return StopReason.CONTENT_FILTER
     if response.refusal and not response.calls:
@@ -144,17 +112,30 @@ def _refusal(response: ModelResponse) -> StopReason | None:
     return None
 
 
-def _cut_off(state: LoopState) -> tuple[LoopState, Notes]:
+def refused(state: LoopState, reason: StopReason) -> Observed:
+    """The run ends; nothing is chained to a refusal."""
+    return finished(state, reason), ()
+
+
+def left(state: LoopState, interrupt: Interrupt) -> Observed:
+    """The run was stopped before any call of the open response was begun: the chain stays at its
+    parent (H1b)."""
+    notes = tuple(cancelled(call).item() for call in opened(state).calls)
+    ended = state.go(state.transition, open=None)
+    return finished(ended, interrupt.why(StopReason.CANCELLED_TOOLS)), notes
+
+
+def cut_off(state: LoopState) -> Observed:
     """Nothing is chained to a response that was cut: its calls may be halves."""
     notes: Notes = (prompts.note(prompts.CUT_OFF),)
     pending = (*state.pending, *notes)
     return state.go(Transition.MALFORMED, pending=pending, malformed=state.malformed + 1), notes
 
 
-def _answered(
-    state: LoopState, response: ModelResponse, outputs: Sequence[CallOutput]
-) -> tuple[LoopState, Notes]:
-    """The chain moves on to `response`, with an output for each of its calls (B2)."""
+def answered(state: LoopState, outputs: Sequence[CallOutput], interrupt: Interrupt) -> Observed:
+    """The chain moves on to the open response, with an output for each of its calls (B2). A result
+    that was accepted ends the run, and so does Stop."""
+    response = opened(state)
     rejected = any(each.tool == COMPLETE and not each.ok for each in outputs)
     blocked = any(each.blocked for each in outputs)
     went_well = any(each.ok for each in outputs)
@@ -165,7 +146,7 @@ def _answered(
     links = dict.fromkeys((*state.links, *response.links, *brought))
     acquired = dict.fromkeys((*state.acquired, *(n for each in outputs for n in each.acquired)))
     transition = Transition.FINAL_REJECTED if rejected else Transition.TOOLS_ANSWERED
-    answered = state.go(
+    state = state.go(
         Transition.BLOCKED if blocked else transition,
         turn=state.turn - blocked,  # a hook's objection costs the model no turn
         sent_back=state.sent_back + blocked,
@@ -180,38 +161,53 @@ def _answered(
         malformed=state.malformed + 1 if malformed else 0,
         failed_turns=0 if went_well else state.failed_turns + (not malformed),
     )
-    return answered, items
-
-
-def _ended(state: LoopState, outputs: Sequence[CallOutput], stopped: StopReason) -> LoopState:
-    """Return `state` with its ending, if there is one."""
     if final := next((each for each in outputs if each.result is not None), None):
-        reason = state.closing or final.ends or StopReason.COMPLETED
-        return finished(state, reason, final.result)
-    if any(each.cancelled for each in outputs):
-        return finished(state, stopped)
-    if state.closing:  # the last call brought nothing: what tools did must do
-        return finished(state, state.closing)
-    return state
+        state = finished(state, state.closing or final.ends or StopReason.COMPLETED, final.result)
+    elif any(each.cancelled for each in outputs):
+        state = finished(state, interrupt.why(StopReason.CANCELLED_TOOLS))
+    return state, items
 
 
-def _nudged(state: LoopState, response: ModelResponse) -> tuple[LoopState, Notes]:
-    """Text without calls is pointed to `complete_task` once, then that is forced (C4)."""
-    if not response.text:
-        transition, words, malformed = Transition.MALFORMED, prompts.EMPTY, state.malformed + 1
-    elif state.nudges:
-        transition, words, malformed = Transition.FORCED, prompts.NUDGE, 0
-    else:
-        transition, words, malformed = Transition.NUDGED, prompts.NUDGE, 0
-    notes: Notes = (prompts.note(words),)
-    force = state.force_finish or transition is Transition.FORCED
+def spoken(state: LoopState, response_type: ResponseType) -> Observed:
+    """Text without calls is pointed to `complete_task` once, and then that is forced; forced, and
+    still only text, it is wrapped, so that nothing the model said is lost (C4)."""
+    response = opened(state)
+    first_text = state.first_text or response.text
+    if state.force_finish:
+        result = response_type.from_text(first_text)
+        state = state.go(state.transition, parent=response.id, pending=())
+        return finished(state, state.closing or StopReason.MALFORMED_OUTPUT, result), ()
+    notes: Notes = (prompts.note(prompts.NUDGE),)
     nudged = state.go(
-        transition,
+        Transition.FORCED if state.nudges else Transition.NUDGED,
         parent=response.id,
         pending=notes,
-        malformed=malformed,
-        force_finish=force,
-        nudges=state.nudges + bool(response.text),
-        first_text=state.first_text or response.text,
+        malformed=0,
+        force_finish=bool(state.nudges),
+        nudges=state.nudges + 1,
+        first_text=first_text,
     )
     return nudged, notes
+
+
+def nothing(state: LoopState) -> Observed:
+    """A response without text or calls is asked for again (A6)."""
+    notes: Notes = (prompts.note(prompts.EMPTY),)
+    malformed, parent = state.malformed + 1, opened(state).id
+    return state.go(Transition.MALFORMED, parent=parent, pending=notes, malformed=malformed), notes
+
+
+def concluded(state: LoopState, notes: Notes, extra: Sequence[Item]) -> Observed:
+    """Close the open response: `extra` are messages of hooks for the next request. A last call that
+    brought no result ends the run with what its tools did (C6)."""
+    state = state.go(state.transition, open=None, pending=(*state.pending, *extra))
+    if state.closing and not state.ending:
+        state = finished(state, state.closing)
+    return state, (*notes, *extra)
+
+
+def opened(state: LoopState) -> ModelResponse:
+    """Return the response that is being worked on. Raises ValueError when there is none."""
+    if state.open is None:
+        raise ValueError("the run has no response to work on")
+    return state.open.response

@@ -6,11 +6,12 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from bot.agent import checkpoint
 from bot.agent.calls import Intent
 from bot.agent.complete import NAME as COMPLETE
-from bot.agent.dispatch import Answered, Dispatch, Waiting
+from bot.agent.dispatch import Answered, Dispatch, Dispatched, Waiting
 from bot.agent.events import (
     Event,
     FromSubagent,
@@ -22,7 +23,7 @@ from bot.agent.events import (
 from bot.agent.guards import usage_ratio
 from bot.agent.hosted_steps import hosted_steps
 from bot.agent.model_call import Heard, ModelCall, Shown
-from bot.agent.observe import Notes, finished
+from bot.agent.observe import Notes, finished, judged
 from bot.agent.outputs import CallOutput
 from bot.agent.parts import Parts
 from bot.agent.pool import Pool
@@ -40,18 +41,35 @@ _LAST_CALL_SECONDS = 60.0
 """Time for the one call that asks for what there is, after a guard has tripped (C6)."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
+class Continue:
+    """The run goes on from `state`."""
+
+    state: LoopState
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """The run is over; `state` holds its ending."""
+
+    state: LoopState
+
+
+def step_from(state: LoopState) -> Continue | Finish:
+    """Return what comes next."""
+    return Finish(state) if state.ending else Continue(state)
+
+
+@dataclass(frozen=True, slots=True)
 class Phases:
     """The phases of one run; `began` on the event loop's clock.
 
-    `heard` and `outputs` are what the last call and the last dispatch came to. `window` is the
-    whole conversation, kept in stateless mode only. `new_items` grow with the run.
+    `window` (the whole conversation, in stateless mode only) and `new_items` repeat what the ledger
+    holds, so that it is read once.
     """
 
     parts: Parts
     began: float
-    heard: Heard = field(default_factory=Heard)
-    outputs: list[CallOutput] = field(default_factory=list)
     window: list[Item] = field(default_factory=list)
     new_items: list[Item] = field(default_factory=list)
 
@@ -87,19 +105,28 @@ class Phases:
             self.window.extend(reasoned(in_hand.items))
 
     def elapsed(self) -> float:
-        """Seconds since the run began, or went on."""
+        """Seconds that workers have spent on the run."""
         return asyncio.get_running_loop().time() - self.began
+
+    def timed(self, event: Recorded | SavePoint) -> Recorded | SavePoint:
+        """Return `event` with the time that was spent until now in its state."""
+        state = event.state.go(event.state.transition, elapsed=self.elapsed())
+        return replace(event, state=state)
+
+    def tools(self, state: LoopState, *, restart: bool) -> tuple[dict[str, Any], ...]:
+        """Return the definitions that a request carries; `restart` offers a fresh chain (E2)."""
+        catalogue, finish = self.parts.toolbox.catalogue, self.parts.response_type.definition
+        more = (checkpoint.DEFINITION,) if restart else ()
+        return (*catalogue.always, finish, *catalogue.acquired(state.acquired), *more)
 
     async def assemble(self, state: LoopState) -> ModelRequest:
         """Only what is new goes out, on the chain; tools and instructions every time (B1)."""
-        catalogue, parts = self.parts.toolbox.catalogue, self.parts
-        finish = parts.response_type.definition
-        restart = (checkpoint.DEFINITION,) if self.offers_restart(state) else ()
+        parts = self.parts
         request = ModelRequest(
             model=self.model(state),
             instructions=parts.instructions,
             input=tuple(self.window) if parts.stateless else state.pending,
-            tools=(*catalogue.always, finish, *catalogue.acquired(state.acquired), *restart),
+            tools=self.tools(state, restart=self.offers_restart(state)),
             previous_response_id=None if parts.stateless else state.parent,
             forced_tool=COMPLETE if state.force_finish else None,
             store=not parts.stateless,
@@ -109,32 +136,27 @@ class Phases:
         )
         return await parts.hooks.transform_context(request)
 
-    async def reason(self, request: ModelRequest, state: LoopState) -> AsyncGenerator[Shown]:
-        """Make the call; what came of it is then in `heard`."""
-        self.heard = Heard()
+    def reason(self, request: ModelRequest, state: LoopState) -> AsyncGenerator[Shown | Heard]:
+        """Make the call. The last item says what it came to."""
         run_ends = self.began + self.parts.limits.run_seconds
-        call = ModelCall(self.parts, self.call_deadline(state), run_ends)
-        async with aclosing(call.made(request)) as parts:
-            async for part in parts:
-                if isinstance(part, Heard):
-                    self.heard = part
-                    continue
-                yield part
+        return ModelCall(self.parts, self.call_deadline(state), run_ends).made(request)
 
-    async def dispatch(self, request: ModelRequest, state: LoopState) -> AsyncGenerator[Event]:
-        """Run the calls of the open response; their outputs are then in `outputs`."""
-        self.outputs = []
+    async def dispatch(self, state: LoopState) -> AsyncGenerator[Event | Dispatched]:
+        """Run the calls of the open response. The last item holds their outputs, unless it is
+        Paused."""
         open_now = state.open
         # Of a response that was cut off or refused nothing is run: its calls may be halves.
-        if open_now is None or open_now.response.incomplete or self._is_left(open_now):
+        if open_now is None or open_now.response.incomplete:
             return
-        offered = frozenset(tool["name"] for tool in request.tools if "name" in tool)
+        tools = self.tools(state, restart=state.went_on)
+        offered = frozenset(tool["name"] for tool in tools if "name" in tool)
+        outputs: tuple[CallOutput, ...] | None = None
         kept, pool = state, Pool(self.parts.limits, state)
         dispatch = self._dispatch(state, open_now.response.id, pool)
         async with aclosing(dispatch.run(open_now, offered)) as happenings:
             async for event in happenings:
-                if isinstance(event, list):
-                    self.outputs = [pool.credited(output) for output in event]
+                if isinstance(event, Dispatched):
+                    outputs = tuple(pool.credited(output) for output in event.outputs)
                 elif isinstance(event, Intent | Answered):
                     open_now = _noted(open_now, event, pool)
                     kept = pool.charged(state.go(state.transition, open=open_now))
@@ -148,13 +170,26 @@ class Phases:
                         yield SavePoint(kept)
         if pool.charged(state).usage != kept.usage:  # what was cancelled has cost something too
             yield SavePoint(pool.charged(state.go(state.transition, open=open_now)))
+        if outputs is not None:
+            yield Dispatched(outputs)
 
-    def _is_left(self, open_response: OpenResponse) -> bool:
-        """Whether the person stopped the run when this response had just come, before any of its
+    def is_stopped_before(self, state: LoopState) -> bool:
+        """Whether the person stopped the run when the open response had just come, before any of its
         calls was begun (H1b). A result alone is taken all the same: it is what they asked for."""
-        is_new = self.heard.response is not None
-        has_calls = any(call["name"] != COMPLETE for call in open_response.response.calls)
-        return is_new and has_calls and self.parts.interrupt.requested
+        if state.open is None or not self.parts.interrupt.requested:
+            return False
+        response = state.open.response
+        has_work = any(call["name"] != COMPLETE for call in response.calls)
+        return has_work and not response.incomplete
+
+    async def judge(
+        self, state: LoopState, outputs: Sequence[CallOutput]
+    ) -> tuple[LoopState, tuple[CallOutput, ...]]:
+        """Put a valid result before the stop hooks. Return the state with what that took, and the
+        outputs with their verdict."""
+        verdicts, usage, memory = await judged(state, outputs, self.parts.hooks)
+        spent = self.spend(state, usage)
+        return spent.go(state.transition, hooks=state.hooks | memory), verdicts
 
     def _dispatch(self, state: LoopState, response_id: str, pool: Pool) -> Dispatch:
         return Dispatch(
@@ -200,14 +235,9 @@ class Phases:
         entry = LedgerEntry(run_id=self.parts.context.run_id, items=items, checkpoint=checkpoint)
         return Recorded(state, entry)
 
-    def taken_up(self, state: LoopState) -> Recorded | None:
-        """The response that was heard, to be kept before its tools run (B3); None if none was.
-
-        One that was cut off is kept for the record, but is on no chain.
-        """
-        response = self.heard.response
-        if response is None:
-            return None
+    def taken_up(self, state: LoopState, response: ModelResponse) -> Recorded:
+        """Return the response to be kept before its tools run (B3). One that was cut off is kept for
+        the record, but is on no chain."""
         if not response.incomplete:
             self.new_items.extend(response.items)
             self.window.extend(reasoned(response.items))
@@ -227,10 +257,9 @@ class Phases:
         entry = LedgerEntry(run_id=self.parts.context.run_id, items=(item,), abandoned=True)
         return Recorded(state, entry)
 
-    def unheard(self, state: LoopState) -> SavePoint:
+    def unheard(self, state: LoopState, heard: Heard) -> SavePoint:
         """The end of a run whose last call brought nothing: for the guard that had tripped before
         it (C6), or else for what the call came to. A person's Stop comes first."""
-        heard = self.heard
         guard = None if self.parts.interrupt.requested else state.closing
         reason = guard or heard.stop
         return SavePoint(finished(state, reason, error=heard.error, draft=heard.draft))

@@ -13,6 +13,7 @@ from bot.agent.compaction import compacted
 from bot.agent.events import Recorded, SavePoint
 from bot.agent.guards import gauge, tripped, usage_ratio
 from bot.agent.interrupt import Interrupted
+from bot.agent.model_call import Heard
 from bot.agent.observe import Notes, close
 from bot.agent.phases import Phases
 from bot.agent.state import LoopState, Transition
@@ -61,14 +62,13 @@ async def _guarded(this: Phases, state: LoopState) -> tuple[LoopState, Notes]:
     return state.go(state.transition, warned=True, pending=(*state.pending, *notes)), notes
 
 
-async def recovered(this: Phases, state: LoopState) -> Recorded | SavePoint | None:
+async def recovered(this: Phases, state: LoopState, heard: Heard) -> Recorded | SavePoint | None:
     """Where the run goes on after a failed call, to be kept; None when it must end.
 
     A lost chain is asked for once more, then rebuilt (B8), a conversation that does not fit is
     shortened (E4), an overloaded model is left for the next (H3), and time that is up leaves one
     last call (C6).
     """
-    heard = this.heard
     kind = heard.error.kind if heard.error else None
     if kind is ModelErrorKind.MISSING_PARENT and state.parent:
         return await (_rebuilt if state.parent_missed else _asked_again)(this, state)

@@ -15,8 +15,8 @@ from bot.local.model import Script, call, finish
 from tests.unit.agent.harness import ANSWER, bench
 
 SOURCE = Path(loop.__file__).read_text("utf-8")
-PHASES = ("assemble", "reason", "dispatch", "observe")
-POLICY = ("budget", "compact", "nudge", "approval", "slack", "redis", "evaluat")
+PHASES = ("assemble", "reason", "dispatch", "refused", "cut_off", "answered", "spoken", "nothing")
+POLICY = ("budget", "compact", "approval", "slack", "redis", "evaluat")
 
 
 LIBRARIES = ("slack", "redis", "openai", "aiohttp", "docket", "bot.slack", "bot.store", "bot.runs")
@@ -28,24 +28,26 @@ def test_the_loop_reads_on_two_or_three_screens() -> None:
     nodes = list(ast.walk(tree))
     names = {node.id.lower() for node in nodes if isinstance(node, ast.Name)}
     names |= {node.attr.lower() for node in nodes if isinstance(node, ast.Attribute)}
-    assert len(SOURCE.splitlines()) <= 120
+    assert len(SOURCE.splitlines()) <= 150
     assert [name for name in names for word in POLICY if word in name] == []
     imported = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     ours = [name for name in imported if name.startswith("bot.")]
     assert ours
-    assert [name for name in ours if not name.startswith("bot.agent.")] == []
+    assert [name for name in ours if not (name + ".").startswith("bot.agent.")] == []
 
 
-def test_a_turn_is_four_phases() -> None:
-    """A3 A5: one `while` around assemble, reason, dispatch and observe, each called once."""
-    [around] = [node for node in ast.walk(ast.parse(SOURCE)) if isinstance(node, ast.While)]
-    called = {
-        (node.lineno, node.col_offset): getattr(node.func, "attr", getattr(node.func, "id", ""))
-        for node in ast.walk(around)
-        if isinstance(node, ast.Call)
-    }
-    phases = [called[place] for place in sorted(called) if called[place] in PHASES]
-    assert phases == list(PHASES)
+def test_a_turn_is_four_phases_and_the_decision_is_there_to_read() -> None:
+    """A3 A5: one `while`; assemble, reason and dispatch are called once, in that order, and what a
+    response means is decided in the loop itself."""
+    tree = ast.parse(SOURCE)
+    assert sum(isinstance(node, ast.While) for node in ast.walk(tree)) == 1
+    called = [
+        (node.lineno, node.func.attr)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    ]
+    names = [name for _, name in sorted(called)]
+    assert [name for name in names if name in PHASES] == list(PHASES)
 
 
 @pytest.mark.parametrize(
