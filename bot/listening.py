@@ -31,6 +31,7 @@ from bot.slack.gate import Gate
 from bot.slack.home_tab import HomeTab
 from bot.slack.intake import Intake
 from bot.slack.listeners import register
+from bot.slack.orphans import Orphans
 from bot.slack.schedules import WorkspaceSchedules
 from bot.slack.scheduling import Scheduling
 from bot.slack.sharing import Sharing
@@ -133,6 +134,13 @@ def _catching_up(settings: Settings, stores: Stores, listener: Listener) -> Catc
         taken = await stores.mailbox.was_taken(team, channel, ts)
         return taken or await stores.threads.was_noticed(team, channel, ts)
 
+    async def is_idle(thread_key: str) -> bool:
+        return not await stores.mailbox.waiting(thread_key)
+
+    slack = listener.slack
+    orphans = Orphans(
+        clients=slack.clients, identity=slack.identity, status=slack.status, is_idle=is_idle
+    )
     return CatchingUp(
         settings.catch_up,
         client=listener.slack.clients.reads,
@@ -140,6 +148,7 @@ def _catching_up(settings: Settings, stores: Stores, listener: Listener) -> Catc
         intake=listener.intake,
         turns=stores.catch_ups,
         is_known=is_known,
+        orphans=orphans,
     )
 
 

@@ -52,6 +52,9 @@ class RunPost(Fenced, Protocol):
     async def save_card(self, name: str, ts: str) -> None:
         """Remember a card; with an empty ts, that it will not be changed any more."""
 
+    async def is_open(self, run_id: str) -> bool:
+        """Return whether another run is known, and its end is not up."""
+
     async def decided(self) -> Outcome | None:
         """How the run ends, once that is kept, whoever decided it."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Sequence
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -17,9 +18,11 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.core.errors import BotError, LeaseLost, StoreUnavailable
+from bot.slack import marks
 from bot.slack.client import TRANSPORT_ERRORS, Identity, error_code
 from bot.slack.history import PACE, History, Message
 from bot.slack.intake import Intake
+from bot.slack.orphans import Orphans
 from bot.slack.text import mentions
 from bot.store import CatchUps, CatchUpTurn
 
@@ -59,6 +62,7 @@ class CatchingUp:
         intake: Intake,
         turns: CatchUps,
         is_known: IsKnown,
+        orphans: Orphans,
         pace: float = PACE,
     ) -> None:
         self._every = settings.every_minutes * 60
@@ -69,6 +73,10 @@ class CatchingUp:
         self._intake = intake
         self._turns = turns
         self._is_known = is_known
+        self._orphans = orphans
+        self._looked: dict[tuple[str, str], str] = {}
+        """Threads without unfinished messages of ours, and the latest reply that each had then."""
+
         self._pace = pace
 
     async def run(self) -> None:
@@ -95,6 +103,8 @@ class CatchingUp:
         one turn has no time for are the first of the next."""
         clock = asyncio.get_running_loop().time
         deadline = clock() + self._every
+        oldest = time.time() - self._look_back
+        self._looked = {k: latest for k, latest in self._looked.items() if float(latest) > oldest}
         history = History(self._client, turn.hold, self._pace)
         marks = await turn.marks()
         there = [each async for each in history.conversations()]
@@ -109,13 +119,17 @@ class CatchingUp:
     ) -> None:
         channel = conversation["id"]
         try:
-            missed, now = await self._missed(channel, history, mark)
+            missed, unfinished, now = await self._missed(channel, history, mark)
             for message in missed:
                 event = _as_event(message, conversation, self._identity.user)
                 is_late = now - float(message["ts"]) > LATE_SECONDS
                 await self._intake.message(
                     event, f"history:{channel}:{message['ts']}", late=is_late
                 )
+            for (
+                thread
+            ) in unfinished:  # after what was missed: a thread that is asked anew is not idle
+                await self._orphans.end(channel, thread, history)
         except (LeaseLost, StoreUnavailable):
             raise
         except (BotError, SlackApiError, *TRANSPORT_ERRORS) as error:
@@ -125,18 +139,26 @@ class CatchingUp:
 
     async def _missed(
         self, channel: str, history: History, mark: float
-    ) -> tuple[list[Message], float]:
-        """What intake has not seen, oldest first, and until when that is all."""
+    ) -> tuple[list[Message], list[str], float]:
+        """What intake has not seen, oldest first; the threads that may hold orphans; and until when
+        that is all."""
 
         def since(now: float) -> float:
             return max(mark - _OVERLAP, now - self._look_back)
 
         recent, now = await history.recent(channel, since)
-        found = list(recent)
+        found, unfinished = list(recent), []
         for root in recent:
-            is_active = float(root.get("latest_reply") or 0) > since(now)
-            if is_active and not await self._is_settled(channel, root):
-                found += await history.replies(channel, root["ts"], since(now))
+            latest = root.get("latest_reply") or "0"
+            is_active = float(latest) > since(now) and not await self._is_settled(channel, root)
+            is_new = self._looked.get((channel, root["ts"])) != latest
+            if is_active or (is_new and float(latest) > now - self._look_back):
+                replies = await history.replies(channel, root["ts"], now - self._look_back)
+                found += [each for each in replies if float(each["ts"]) > since(now)]
+                if any(map(marks.is_under_way, replies)):
+                    unfinished.append(root["ts"])
+                else:
+                    self._looked[channel, root["ts"]] = latest
         answered = set() if mark else _answered(found, self._identity.user)
         begin = max(since(now), _joined(recent, self._identity.user))
         new = {each["ts"]: each for each in found if float(each["ts"]) > begin}
@@ -145,7 +167,7 @@ class CatchingUp:
             for ts in sorted(new, key=float)
             if ts not in answered and not await self._is_seen(channel, ts)
         ]
-        return missed, now
+        return missed, unfinished, now
 
     async def _is_settled(self, channel: str, root: Message) -> bool:
         """True for a thread of one question, which was taken in, and our answers to it."""
@@ -163,10 +185,10 @@ def _joined(messages: Sequence[Message], bot: str) -> float:
 
 
 def _answered(messages: Sequence[Message], bot: str) -> set[str]:
-    """The messages after which the bot wrote something in their thread."""
+    """The messages after which the bot wrote something in their thread, other than that it works."""
     last: dict[str, float] = {}
     for each in messages:
-        if each.get("user") == bot:
+        if each.get("user") == bot and not marks.is_under_way(each):
             thread = each.get("thread_ts") or each["ts"]
             last[thread] = max(last.get(thread, 0.0), float(each["ts"]))
     return {

@@ -56,7 +56,9 @@ class History:
         now: float | None = None
         for _ in range(_PAGES):
             page = await self._paced(
-                self.client.conversations_history(channel=channel, limit=_PAGE, cursor=cursor)
+                self.client.conversations_history(
+                    channel=channel, limit=_PAGE, cursor=cursor, include_all_metadata=True
+                )
             )
             now = now or server_time(page)
             found += page["messages"]
@@ -76,6 +78,7 @@ class History:
                     channel=channel,
                     ts=root,
                     oldest=f"{since:.6f}",
+                    include_all_metadata=True,
                     limit=_PAGE,
                     cursor=cursor,
                 )

@@ -38,6 +38,15 @@ def part_number(message: Mapping[str, Any], run_id: str) -> int | None:
     return 0 if _streams(message, run_id) else None
 
 
+def run_of(message: Mapping[str, Any]) -> str | None:
+    """Return the run that a message belongs to, cards included; None for a message of no run."""
+    payload = (message.get("metadata") or {}).get("event_payload") or {}
+    if "run" in payload:
+        return str(payload["run"])
+    ids = (str(block.get("block_id") or "") for block in message.get("blocks") or ())
+    return next((each.removeprefix(_STREAM) for each in ids if each.startswith(_STREAM)), None)
+
+
 def is_of_run(message: Mapping[str, Any], run_id: str) -> bool:
     """True for any message of the run but its cards."""
     return part_number(message, run_id) is not None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from slack_sdk.errors import SlackApiError
@@ -23,6 +23,8 @@ from bot.slack.render.parts import Part, Upload
 from bot.slack.streams import Stream, Streams, end_stream
 
 log = logging.getLogger(__name__)
+
+Message = Mapping[str, Any]
 
 _NO_PREVIEW: dict[str, Any] = {"unfurl_links": False, "unfurl_media": False}
 
@@ -46,9 +48,10 @@ class Poster:
         self._streams = streams
         self._taken_back: set[str] = set()  # which Slack may show a moment longer
 
-    async def begin(self, part: Part) -> tuple[str, Stream | None]:
-        """The run's first message, streamed where Slack streams, else saying `part`; its ts."""
-        if found := await self.first():
+    async def begin(self, part: Part, own: Sequence[Message]) -> tuple[str, Stream | None]:
+        """Post the run's first message, unless it is among `own`; returns its ts. It is streamed where
+        Slack streams, and says `part` elsewhere."""
+        if found := self._numbered(own, 0):
             return found, self.adopted(found)
         try:
             stream = await self._streams.begin(self._request, self._post)
@@ -126,20 +129,20 @@ class Poster:
 
     async def is_there(self, ts: str) -> bool:
         """Whether that message of the bot's own is in the thread still."""
-        return any(message["ts"] == ts for message in await self._own_messages())
+        return any(message["ts"] == ts for message in await self.own_messages())
 
     async def stands(self, ts: str) -> bool:
         """Whether that message is the run's first one still: an edited question's next run writes
         its answer over it."""
         return any(
             message["ts"] == ts and marks.part_number(message, self._post.run_id) == 0
-            for message in await self._own_messages()
+            for message in await self.own_messages()
         )
 
     async def doubled(self) -> list[list[str]]:
         """Messages of the run that are there more than once: the ts of each group of equals."""
         groups: dict[int, list[str]] = defaultdict(list)
-        for message in await self._own_messages():
+        for message in await self.own_messages():
             number = marks.part_number(message, self._post.run_id)
             if number is not None:
                 groups[number].append(str(message["ts"]))
@@ -156,6 +159,18 @@ class Poster:
                 raise
         self._taken_back.add(ts)
 
+    async def remove_orphans(
+        self, own: Sequence[Message], is_open: Callable[[str], Awaitable[bool]]
+    ) -> None:
+        """Delete those of the bot's `own` messages in the thread that show another run under way, and
+        that nobody will end: one run at a time has the thread. One whose run `is_open` is spared."""
+        for message in own:
+            run_id = marks.run_of(message)
+            is_other = run_id and run_id != self._post.run_id and marks.is_under_way(message)
+            if is_other and not await is_open(str(run_id)):
+                log.warning("Message %s shows a run that is lost: %s", message["ts"], run_id)
+                await self.retire(str(message["ts"]))
+
     async def retire(self, ts: str) -> None:
         """Delete a message that another took the place of. Where Slack refuses that it stays."""
         await self._post.may_write()
@@ -168,7 +183,7 @@ class Poster:
     async def remove_all_of(self, run_ids: Sequence[str], files: frozenset[str]) -> None:
         """Delete what other runs have in the thread, `files` as well: the question that they
         answered was edited."""
-        for message in await self._own_messages():
+        for message in await self.own_messages():
             shared = files.intersection(file["id"] for file in message.get("files") or ())
             if shared or any(marks.is_of_run(message, run_id) for run_id in run_ids):
                 await self.retire(str(message["ts"]))
@@ -237,7 +252,10 @@ class Poster:
         return self._request.thread if len(page["messages"]) > 1 else None
 
     async def _find(self, number: int, *, ended: bool = False) -> str | None:
-        for message in await self._own_messages():
+        return self._numbered(await self.own_messages(), number, ended=ended)
+
+    def _numbered(self, own: Sequence[Message], number: int, *, ended: bool = False) -> str | None:
+        for message in own:
             is_it = marks.part_number(message, self._post.run_id) == number
             if is_it and not (ended and marks.is_under_way(message)):
                 return str(message["ts"])
@@ -247,17 +265,17 @@ class Poster:
         """The id of a file of that name that the bot shared."""
         found = (
             str(file["id"])
-            for message in await self._own_messages()
+            for message in await self.own_messages()
             if since is None or float(message["ts"]) > float(since)
             for file in message.get("files") or ()
             if file.get("name") == name
         )
         return next(found, None)
 
-    async def _own_messages(self) -> list[dict[str, Any]]:
-        """What the bot wrote in the thread since the question."""
+    async def own_messages(self) -> list[Message]:
+        """Return what the bot has in the thread, with metadata, oldest first."""
         cursor: str | None = None
-        own: list[dict[str, Any]] = []
+        own: list[Message] = []
         while True:
             page = await self._clients.reads.conversations_replies(
                 channel=self._request.channel,
@@ -271,7 +289,7 @@ class Poster:
             if not cursor:
                 return own
 
-    def _is_own(self, message: dict[str, Any]) -> bool:
+    def _is_own(self, message: Message) -> bool:
         return message.get("user") == self._identity.user and message["ts"] not in self._taken_back
 
 

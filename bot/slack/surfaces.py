@@ -115,11 +115,13 @@ async def _begun(
     run goes on without: its terminal is posted then."""
     try:
         part = progress_part(Progress(), thread_key=request.thread_key)
-        ts, stream = await poster.begin(part)
+        own = await poster.own_messages()
+        ts, stream = await poster.begin(part, own)
     except (SlackApiError, *TRANSPORT_ERRORS) as error:
         reason = error_code(error) if isinstance(error, SlackApiError) else type(error).__name__
         log.warning("Run %s has no message yet: %s", post.run_id, reason)
         return None, None
     await post.save_message(ts)
     failpoint("message-saved")
+    await poster.remove_orphans(own, post.is_open)  # what Redis forgot, as after a restore
     return ts, stream

@@ -281,6 +281,11 @@ class Post:
         """Remember a card; with an empty ts, that it will not be changed any more."""
         await self._set(f"card:{name}", ts)
 
+    async def is_open(self, run_id: str) -> bool:
+        """Return whether another run is known, and its end is not up."""
+        phase = await self._redis.call("HGET", self._redis.key("run", run_id), "phase")
+        return phase is not None and phase != Phase.DELIVERED.encode()
+
     async def may_write(self) -> None:
         """Raises LeaseLost when this worker no longer holds the thread."""
         await self._lease.check()

@@ -39,6 +39,7 @@ COURTESIES = {
     "slack/listeners/actions.py:tell": "seen by one person, and lost without harm",
     "slack/retried.py:Retried.take_away": "a button that does nothing any more; it stays, and says so",
     "slack/edits.py:Edits._say_deleted": "said again when Slack delivers the deletion again",
+    "slack/orphans.py:Orphans._end": "done again when the history is looked through next",
     "slack/opening.py:open_modal": "the person presses again",
     "slack/opening.py:_say_too_late": "seen by one person, and lost without harm",
     "slack/opening.py:_whispered": "seen by one person, and lost without harm",

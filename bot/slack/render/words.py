@@ -148,6 +148,7 @@ GONE_REASONS = {
     "restricted_action_thread_locked": "the thread was locked.",
     "restricted_action_read_only_channel": "only some people may post there.",
 }
+LOST = "I lost track of this question, so it has no answer. Please ask it again."
 NOT_INSTALLED = "I am not installed in this workspace any more. An admin can install me again."
 GONE_OTHERWISE = "Slack would not let me post there."
 ATTACHED_ONLY = "(No text; see what is attached.)"

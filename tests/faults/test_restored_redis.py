@@ -1,0 +1,103 @@
+"""A Redis that was restored from an older state: what it forgot of runs does not stay in Slack."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from bot.app import bot
+from bot.local.model import ModelRequest, Reply, ResponsesServer, finish, held
+from bot.local.workspace import ADA, BEN, Workspace
+from bot.runs.engine import EngineOptions
+from bot.slack.catching_up import CatchUpSettings
+from bot.slack.render import words
+from bot.slack.render.buttons import STOP
+from tests.support.deployment import Deployment, configured
+from tests.support.runs import answer
+
+SALES, GENERAL = "C0SALES001", "C0GENERAL1"
+
+
+class Stage:
+    """A workspace and a model that outlive the bot."""
+
+    def __init__(self, ws: Workspace, api: ResponsesServer, redis_url: str) -> None:
+        self.at = Deployment(ws, api)
+        self._redis_url = redis_url
+        self.go: Callable[[], None] = lambda: None
+
+    def bot(self, **more: Any) -> Any:
+        options = {"engine": EngineOptions(grace=0.0), **more}
+        return bot(configured(self.at.ws, self.at.api, self._redis_url, **options))
+
+    def unfinished(self, channel: str, root: str) -> list[dict[str, Any]]:
+        return [m for m in self.at.own(channel, root) if STOP in str(m.get("blocks"))]
+
+
+@asynccontextmanager
+async def _stage(redis_url: str) -> AsyncGenerator[Stage]:
+    go = asyncio.Event()
+
+    def brain(_: ModelRequest) -> Reply:
+        return held(finish(answer("Two.")), go)
+
+    async with Workspace.open() as ws, ResponsesServer.open(brain=brain) as api:
+        ws.clock.advance(-100)  # so that what is posted first is older than any run that just ends
+        stage = Stage(ws, api, redis_url)
+        stage.go = go.set
+        yield stage
+
+
+@pytest.fixture
+async def stage(redis_url):
+    async with _stage(redis_url) as made:
+        yield made
+
+
+async def left_unfinished(stage: Stage, user: str, channel: str) -> str:
+    """Ask; returns the thread once a run shows itself there."""
+    root = await stage.at.ask(user, channel, "How many?")
+    await stage.at.ws.until(lambda: stage.unfinished(channel, root))
+    return root
+
+
+async def test_a_question_that_is_asked_again_leaves_nothing_of_its_lost_run(stage, redis) -> None:
+    """(R15) Slack delivers it again: the thread has the answer, and no message that still works on it."""
+    async with stage.bot():
+        root = await left_unfinished(stage, ADA, SALES)
+    await redis.flushdb()
+    assert stage.unfinished(SALES, root)
+    stage.go()
+    async with stage.bot():
+        [asked] = [m for m in stage.at.ws.messages(SALES) if m["ts"] == root]
+        event = {**asked, "type": "app_mention", "channel": SALES}
+        stage.at.ws.emit(event, stage.at.ws.channels[SALES])
+        await stage.at.answered(SALES, root)
+    [said] = stage.at.own(SALES, root)
+    assert "Two." in said["text"]
+
+
+@pytest.mark.timeout(180)
+async def test_what_redis_forgot_is_answered_or_said_to_be_lost(stage, redis) -> None:
+    """(R15) A question of which nothing is known is found in the history, and answered, though the
+    thread says that it is worked on; of one that is known to have been taken in, and is not there, the
+    thread says that it got lost. Neither looks as if somebody worked on it."""
+    async with stage.bot():
+        forgotten = await left_unfinished(stage, ADA, SALES)
+        lost = await left_unfinished(stage, BEN, GENERAL)
+    for key in await redis.keys("*"):
+        if not (":claim:" in key and lost in key):
+            await redis.delete(key)
+    stage.go()
+    async with stage.bot(catch_up=CatchUpSettings(every_minutes=1)):
+        await stage.at.answered(SALES, forgotten, seconds=90)
+        await stage.at.ws.until(lambda: not stage.unfinished(GENERAL, lost), 90)
+    [said] = stage.at.own(SALES, forgotten)
+    assert "Two." in said["text"]
+    [told] = stage.at.own(GENERAL, lost)
+    assert told["text"] == words.LOST
+    assert stage.at.ws.status(GENERAL, lost).session == "active"
