@@ -100,8 +100,8 @@ HAVING count(*) > 0
 UNION ALL
 SELECT 'may change ' || count(*) || ' sequences, as ' || min(c.oid::regclass::text)
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE c.relkind = 'S' AND NOT _super AND has_schema_privilege(n.oid, 'USAGE')
-  AND has_sequence_privilege(c.oid, 'USAGE, UPDATE')
+WHERE NOT _super AND has_schema_privilege(n.oid, 'USAGE')
+  AND CASE WHEN c.relkind = 'S' THEN has_sequence_privilege(c.oid, 'USAGE, UPDATE') END
 HAVING count(*) > 0
 UNION ALL
 SELECT 'may create objects in the schema ' || string_agg(n.nspname, ', ' ORDER BY n.nspname)

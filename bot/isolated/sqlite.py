@@ -1,12 +1,14 @@
 """Jobs on a SQLite file, which is opened for reading only. SQLite itself says what a statement
 would read and call, to an authorizer that allows the tables of the file and listed functions."""
 
+# ruff: noqa: S608 - the names in these statements are quoted
+
 from __future__ import annotations
 
 import re
 import sqlite3
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +60,7 @@ def select(path: str, sql: str, limit: int, seconds: float) -> dict[str, Any]:
                     refused.append("Only reading is allowed.")
             return sqlite3.SQLITE_DENY
 
+        _load_virtual_tables(connection)
         connection.set_authorizer(authorize)
         try:
             cursor = connection.execute(statement)
@@ -92,6 +95,14 @@ def _opened(path: str, seconds: float) -> Generator[sqlite3.Connection]:
 def _tables(connection: sqlite3.Connection) -> list[str]:
     sql = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view')"
     return [name for (name,) in connection.execute(sql) if not name.startswith("sqlite_")]
+
+
+def _load_virtual_tables(connection: sqlite3.Connection) -> None:
+    """Have SQLite declare them, which the authorizer would take for making a table."""
+    sql = "SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE%'"
+    for name in ("json_each", "json_tree", *(name for (name,) in connection.execute(sql))):
+        with suppress(sqlite3.Error):  # made by an extension that is not here
+            connection.execute(f"SELECT 1 FROM {_quoted(name)} LIMIT 0")
 
 
 def _quoted(name: str) -> str:

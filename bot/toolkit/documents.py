@@ -17,6 +17,7 @@ import bot
 from bot.core.answers import Source
 from bot.core.context import current_request
 from bot.core.errors import ToolError
+from bot.isolated.messages import without_paths
 from bot.toolkit.artifacts import Artifact, Artifacts
 from bot.toolkit.file_kinds import Kind
 from bot.toolkit.file_kinds import kind_of as kind_of
@@ -118,7 +119,7 @@ def _result(folder: Path, name: str) -> Text | list[ReadTable]:
         log.warning("reader gave no result", extra={"places": places[-3:]})
         raise ToolError(_too_much(name, "more memory, time or space")) from None
     if "error" in result:
-        raise ToolError(result["error"])
+        raise ToolError(without_paths(result["error"], name))
     if "document" in result:
         return Text.model_validate(result["document"])
     return [

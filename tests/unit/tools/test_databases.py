@@ -3,14 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import pwd
 import random
-import shutil
-import socket
-import subprocess
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +16,7 @@ from bot.isolated.statements import checked_select
 from bot.local.sample_database import build
 from bot.toolkit import DatabaseConfig, Databases
 from tests.support.artifacts import MemoryArtifacts
+from tests.support.postgres import postgres as postgres
 from tools.databases import list_databases, query_database
 
 if TYPE_CHECKING:
@@ -178,41 +172,6 @@ def test_a_wrong_url_is_found_at_start(url: str) -> None:
 def test_the_sample_is_the_same_every_time(shop: Path, tmp_path: Path) -> None:
     build(tmp_path / "again.sqlite")
     assert (tmp_path / "again.sqlite").read_bytes() == shop.read_bytes()
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[str]:
-    """A real server on loopback, as its own user where the tests run as root."""
-    found = shutil.which("initdb") or next(
-        (str(path) for path in Path("/usr/lib/postgresql").glob("*/bin/initdb")), None
-    )
-    if not found:
-        pytest.skip("needs PostgreSQL's server programs")
-    pytest.importorskip("psycopg", reason="needs psycopg")
-    user = "postgres" if os.geteuid() == 0 else None
-    if user and user not in {each.pw_name for each in pwd.getpwall()}:
-        pytest.skip("needs a user for the server, which refuses to run as root")
-    programs = Path(found).parent
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    # Not pytest's own folder: nobody but its owner gets in there, and the server is another user.
-    with tempfile.TemporaryDirectory(prefix="bot-postgres-") as folder:
-        if user:
-            shutil.chown(folder, user)
-        options = f"-p {port} -k {folder} -h 127.0.0.1 -F"
-
-        def run(*command: str | Path) -> None:
-            subprocess.run(command, check=True, user=user, cwd=folder, stdout=subprocess.DEVNULL)
-
-        data = Path(folder) / "data"
-        run(programs / "initdb", "-D", data, "-U", "postgres", "-A", "trust", "--no-sync")
-        control = (programs / "pg_ctl", "-D", data, "-w")
-        run(*control, "-o", options, "-l", f"{folder}/log", "start")
-        try:
-            yield f"postgresql+psycopg://postgres@127.0.0.1:{port}/postgres"
-        finally:
-            run(*control, "-m", "immediate", "stop")
 
 
 async def test_postgresql_is_read_and_cannot_be_written(

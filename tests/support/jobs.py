@@ -1,0 +1,65 @@
+"""Jobs for the tests of isolated processes."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+from bot.isolated import Refused
+
+
+def echo(value: object) -> object:
+    return value
+
+
+def refuse(why: str) -> None:
+    raise Refused(why)
+
+
+def broken() -> float:
+    return 1 / 0
+
+
+def fill() -> int:
+    return len(bytearray(2**40))
+
+
+def compute() -> None:
+    while True:
+        pass
+
+
+def match() -> bool:
+    return bool(re.match("(a+)+$", "a" * 60 + "!"))
+
+
+def die() -> None:
+    os.abort()
+
+
+def sleep(seconds: float) -> None:
+    time.sleep(seconds)
+
+
+def link(to: str, name: str) -> None:
+    Path(name).symlink_to(to)
+
+
+def about() -> dict[str, object]:
+    def tried(work: object) -> str:
+        try:
+            work()  # type: ignore[operator]
+        except OSError as error:
+            return f"{type(error).__name__}: {error}"
+        return "done"
+
+    return {
+        "environment": dict(os.environ),
+        "files": sorted(map(int, os.listdir("/proc/self/fd"))),  # noqa: PTH208
+        "connect": tried(lambda: socket.create_connection(("127.0.0.1", 9), 1)),
+        "program": tried(lambda: subprocess.run(["true"], check=False)),
+    }

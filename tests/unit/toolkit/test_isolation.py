@@ -1,0 +1,186 @@
+"""Other people's data is worked on in processes that end when they should (S2, reliability 21)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.core.context import RequestContext, bound_request
+from bot.isolated import Refused
+from bot.toolkit.isolation import (
+    IsolatedLimits,
+    IsolatedProcess,
+    ProcessLost,
+    isolated,
+    warm_processes,
+)
+from tests.support.conversation import asked
+from tests.support.redis import asked as request_of
+
+JOBS = "tests.support.jobs"
+LIMITS = IsolatedLimits(memory=300_000_000, cpu=1.0, seconds=10.0)
+
+
+async def gone(pid: int) -> None:
+    async with asyncio.timeout(20):
+        while _answers(pid):  # noqa: ASYNC110 - nothing tells of it
+            await asyncio.sleep(0.01)
+
+
+def _answers(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+async def test_a_job_gives_its_value_with_its_types() -> None:
+    async with isolated(JOBS, LIMITS) as process:
+        value = [1, 2.5, "ä\ud800", None, True, b"\x00", 10**30]
+        assert await process.call("echo", value=value) == value
+        with pytest.raises(Refused, match="not like this"):
+            await process.call("refuse", why="not like this")
+        with pytest.raises(RuntimeError, match=r"ZeroDivisionError at .*broken"):
+            await process.call("broken")
+        assert await process.call("echo", value="still there") == "still there"
+
+
+@pytest.mark.parametrize(
+    ("job", "raised"),
+    [
+        ("fill", ProcessLost),
+        ("compute", TimeoutError),
+        ("match", TimeoutError),
+        ("die", ProcessLost),
+    ],
+)
+async def test_the_kernel_bounds_a_job(job: str, raised: type[Exception]) -> None:
+    """Memory, computing, a hostile pattern that holds the interpreter, and a crash each end that
+    process only."""
+    began = time.monotonic()
+    async with isolated(JOBS, LIMITS) as process:
+        pid = process.pid
+        with pytest.raises(raised):
+            await process.call(job)
+    await gone(pid)
+    assert time.monotonic() - began < 30
+
+
+async def test_stop_kills_what_is_being_done_at_once() -> None:
+    """H1: a cancelled call leaves no process, and none that it started."""
+    started: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+    async def works() -> None:
+        async with isolated(JOBS, LIMITS) as process:
+            started.set_result(process.pid)
+            await process.call("sleep", seconds=600)
+
+    task = asyncio.create_task(works())
+    pid = await started
+    await asyncio.sleep(0)
+    task.cancel()
+    await asyncio.wait({task}, timeout=20)
+    assert task.cancelled()
+    await gone(pid)
+
+
+async def test_it_knows_no_secret_and_reaches_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    monkeypatch.setenv("PGPASSWORD", "secret")
+    ours = os.dup(0)
+    os.set_inheritable(ours, True)
+    try:
+        async with isolated(JOBS, LIMITS) as process:
+            about = await process.call("about")
+    finally:
+        os.close(ours)
+    assert "secret" not in str(about["environment"])
+    # Its standard streams, their copies, and the folder that is being listed.
+    assert len(about["files"]) <= 6
+    assert about["connect"].startswith(("PermissionError", "OSError"))
+    assert about["program"].startswith("PermissionError")
+
+
+async def test_it_stays_warm_within_one_run_and_for_one_person() -> None:
+    async def pid_for(user: str) -> int:
+        request = request_of().model_copy(update={"user": user})
+        with bound_request(RequestContext(request=request, run_id="run_1")):
+            async with isolated(JOBS, LIMITS) as process:
+                return process.pid
+
+    async with warm_processes():
+        first = await pid_for("U0ADA00001")
+        assert await pid_for("U0ADA00001") == first
+        other = await pid_for("U0BOB00001")
+        assert other != first
+        assert await pid_for("U0ADA00001") == first
+    await gone(first)
+    await gone(other)
+    async with warm_processes():
+        assert await pid_for("U0ADA00001") != first
+
+
+async def test_a_stopped_one_is_not_used_again() -> None:
+    with asked():
+        async with warm_processes():
+            async with isolated(JOBS, LIMITS) as process:
+                with pytest.raises(TimeoutError):
+                    await process.call("compute")
+                pid = process.pid
+            async with isolated(JOBS, LIMITS) as again:
+                assert again.pid != pid
+
+
+async def test_few_are_kept_idle() -> None:
+    """Memory of idle processes does not grow with the runs."""
+    with asked():
+        async with warm_processes():
+            limits = [IsolatedLimits(seconds=10.0 + n) for n in range(10)]
+            processes: list[IsolatedProcess] = []
+            for each in limits:
+                async with isolated(JOBS, each) as process:
+                    processes.append(process)
+            await gone(processes[0].pid)
+            await gone(processes[1].pid)
+            assert all(_answers(each.pid) for each in processes[2:])
+
+
+async def test_a_link_it_left_is_not_followed(tmp_path: Path) -> None:
+    """What was taken over must not have the bot read the host's files for it."""
+    (tmp_path / "secret").write_text("secret")
+    async with isolated(JOBS, LIMITS) as process:
+        await process.call("link", to=str(tmp_path / "secret"), name="result")
+        with pytest.raises(OSError, match=r"link|loop"):
+            process.read("result")
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_it_dies_with_the_bot(how: signal.Signals, tmp_path: Path) -> None:
+    """S2: also in the midst of a computation that hears nothing."""
+    code = (
+        "import asyncio\n"
+        "from bot.toolkit.isolation import IsolatedLimits, isolated\n"
+        "async def main():\n"
+        f"    async with isolated({JOBS!r}, IsolatedLimits(cpu=500, seconds=500)) as process:\n"
+        "        print(process.pid, flush=True)\n"
+        "        await process.call('compute')\n"
+        "asyncio.run(main())\n"
+    )
+    command = [sys.executable, "-c", code]
+    environment: dict[str, Any] = {**os.environ, "PYTHONPATH": str(Path.cwd())}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as bot:
+        assert bot.stdout is not None
+        pid = int(bot.stdout.readline())
+        time.sleep(0.5)  # into the computation; earlier is as good
+        bot.send_signal(how)
+        bot.wait(20)
+    asyncio.run(gone(pid))
