@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 
 from bot.commands import cli
@@ -14,6 +15,7 @@ from bot.core.errors import (
     ToolDefinitionError,
 )
 from bot.core.redaction import redacted
+from bot.core.unseen import escaped
 
 UNAVAILABLE = 1
 CONFIGURATION = 3
@@ -23,16 +25,17 @@ INTERRUPTED = 130
 def main() -> None:
     """Errors of configuration, and tools that cannot work, are one line, not a trace."""
     end_as_by_ctrl_c()
+    os.umask(0o077)  # whatever the bot writes is for its own user
     try:
         cli()
     except (ConfigurationError, ToolDefinitionError) as error:
-        print(f"bot: {error}", file=sys.stderr)
+        print(f"bot: {escaped(str(error))}", file=sys.stderr)
         sys.exit(CONFIGURATION)
     except SlackUnavailable as error:
-        print(f"bot: {error}", file=sys.stderr)
+        print(f"bot: {escaped(str(error))}", file=sys.stderr)
         sys.exit(UNAVAILABLE)
     except StoreUnavailable as error:
-        why = redacted(str(error.__cause__ or ""))
+        why = escaped(redacted(str(error.__cause__ or "")))
         print(f"bot: {error} {why} See REDIS_URL, and `bot doctor`.", file=sys.stderr)
         sys.exit(UNAVAILABLE)
     except (KeyboardInterrupt, asyncio.CancelledError):

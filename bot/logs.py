@@ -7,11 +7,13 @@ What is logged in a run carries `request_id`, `run_id` and `thread_key`, whoever
 
 from __future__ import annotations
 
+import json
 import logging
 import logging.config
 from contextlib import suppress
-from typing import Literal, TextIO
+from typing import Any, Literal, TextIO
 
+from pythonjsonlogger.json import JsonFormatter
 from redis.exceptions import ConnectionError as RedisGone
 from redis.exceptions import TimeoutError as RedisSilent
 from slack_sdk.errors import SlackApiError
@@ -20,6 +22,7 @@ from typing_extensions import override
 from bot.core.context import current_request
 from bot.core.errors import ModelError, SlackUnavailable, StoreUnavailable
 from bot.core.redaction import redacted
+from bot.core.unseen import escaped
 from bot.slack.client import TRANSPORT_ERRORS, error_code
 
 Format = Literal["text", "json"]
@@ -28,6 +31,7 @@ _QUIET = {
     **dict.fromkeys(("httpx2", "httpcore2", "slack_sdk", "aiohttp.access"), "WARNING"),
     "openai": "WARNING",  # says that it tries again, and not why
     "docket": "ERROR",  # says each second that Redis is gone; the listener to stop signals says it once
+    "mcp": "CRITICAL",  # traces of what servers send; our own connection says what went wrong
     "slack_bolt": "ERROR",  # warns at each start of settings that are as they should be
 }
 """From where on libraries are of use to an operator; slack_sdk's INFO would even hold text and
@@ -87,16 +91,44 @@ def _why(error: BaseException) -> str:
 
 class Lines(logging.Formatter):
     """A line for people, with those ids at its end that it does not name. The lines of a run begin
-    with its id."""
+    with its id.
+
+    Whoever wrote the words, a server or an error, they stay in their line: what would begin another,
+    move the cursor or hide is escaped, and traces are indented.
+    """
 
     @override
     def formatMessage(self, record: logging.LogRecord) -> str:
-        line = super().formatMessage(record)
+        line = escaped(super().formatMessage(record))
         known = {name: getattr(record, name, None) for name in _IDS}
         ids = [
             f"{name}={value}" for name, value in known.items() if value and str(value) not in line
         ]
-        return f"{line} ({', '.join(ids)})" if ids and record.name != "bot.run" else line
+        return f"{line} ({escaped(', '.join(ids))})" if ids and record.name != "bot.run" else line
+
+    @override
+    def formatException(self, ei: Any) -> str:
+        return _indented(super().formatException(ei))
+
+    @override
+    def formatStack(self, stack_info: str) -> str:
+        return _indented(super().formatStack(stack_info))
+
+
+def _indented(trace: str) -> str:
+    return "\n".join(f"    {escaped(line)}" for line in trace.splitlines())
+
+
+class Json(JsonFormatter):
+    """A JSON object in one line, which holds nothing that a terminal would act on."""
+
+    @override
+    def format(self, record: logging.LogRecord) -> str:
+        return "".join(c if c.isprintable() else _json_escape(c) for c in super().format(record))
+
+
+def _json_escape(character: str) -> str:
+    return f"\\u{ord(character):04x}" if character.isascii() else json.dumps(character)[1:-1]
 
 
 def configure(form: Format) -> None:
@@ -108,7 +140,7 @@ def configure(form: Format) -> None:
             "datefmt": "%H:%M:%S",
         },
         "json": {
-            "()": "pythonjsonlogger.json.JsonFormatter",
+            "()": "bot.logs.Json",
             "fmt": "%(levelname)s %(name)s %(message)s",
             "timestamp": True,
             "json_ensure_ascii": False,

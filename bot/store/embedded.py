@@ -8,6 +8,7 @@ import importlib.metadata
 import logging
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -34,7 +35,7 @@ LOCK_SECONDS = 2.0  # how long the server of a killed predecessor may take to go
 
 # The shell becomes the server. A grandchild reads the pipe that we hold: a line means that all is
 # well, end of file that this process was killed, and then the server must not outlive it.
-_TIED_TO_US = 'exec 3<&0; ( (read -r _ <&3 || kill "$$") & ); exec "$@" 3<&- </dev/null'
+_TIED_TO_US = 'umask 077; exec 3<&0; ( (read -r _ <&3 || kill "$$") & ); exec "$@" 3<&- </dev/null'
 
 
 @asynccontextmanager
@@ -63,6 +64,7 @@ async def embedded_redis(data_dir: Path | None) -> AsyncGenerator[str]:
         await running.start()
         await stack.enter_async_context(alongside(running.keep_running(), name="embedded redis"))
         url = f"unix://{socket}"
+        address.touch(mode=0o600)
         address.write_text(url)
         stack.callback(address.unlink, missing_ok=True)
         yield url
@@ -188,9 +190,25 @@ def _prepared(directory: Path | str) -> Path:
     absolute = Path(directory).absolute()
     try:
         absolute.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if absolute.stat().st_mode & stat.S_IWOTH:
+            raise ConfigurationError(
+                f"The data directory {absolute} can be written by everybody: choose one of the "
+                "bot's own with BOT_DATA_DIR, or set REDIS_URL."
+            )
+        _make_private(absolute)
     except OSError as error:
         raise _unusable(absolute, error) from None
     return absolute
+
+
+def _make_private(directory: Path) -> None:
+    """Take all rights to what is kept from others: an older version, a backup or a wide umask may
+    have given them. Raises OSError for what belongs to somebody else."""
+    for folder, _, files in os.walk(directory):
+        for path in (Path(folder), *(Path(folder, name) for name in files)):
+            mode = path.lstat().st_mode
+            if mode & 0o077 and not stat.S_ISLNK(mode):
+                path.chmod(stat.S_IMODE(mode) & 0o700)
 
 
 def _unusable(directory: Path, error: OSError) -> ConfigurationError:

@@ -182,3 +182,30 @@ async def test_a_server_that_crashes_again_and_again_is_given_up(tmp_path: Path)
     """Say the disk is full: the bot ends with a clear line, and its host knows."""
     with pytest.raises(ConfigurationError, match=r"redis\.log"):
         await crashing(tmp_path)
+
+
+async def test_what_is_kept_is_for_the_bots_own_user_alone(tmp_path: Path) -> None:
+    """S14: also in a directory and files that an older version, or a backup, left open to all."""
+    data = tmp_path / "data"
+    (data / "appendonlydir").mkdir(parents=True)
+    data.chmod(0o755)
+    (data / "redis.log").write_text("old")
+    (data / "redis.log").chmod(0o644)
+    before = os.umask(0o022)
+    try:
+        async with embedded_redis(data) as url, Redis.from_url(url) as redis:
+            await redis.set("key", "value")
+            paths = [data, *data.rglob("*")]
+            modes = {path.name: stat.S_IMODE(path.lstat().st_mode) for path in paths}
+    finally:
+        os.umask(before)
+    assert any(name.endswith(".aof") for name in modes)
+    assert not {name: oct(mode) for name, mode in modes.items() if mode & 0o077}
+
+
+async def test_a_directory_of_everybody_is_refused(tmp_path: Path) -> None:
+    """S14: what others may write to is no place for what is kept."""
+    tmp_path.chmod(0o777)  # noqa: ASYNC240
+    with pytest.raises(ConfigurationError, match="written by everybody"):
+        async with embedded_redis(tmp_path):
+            pass

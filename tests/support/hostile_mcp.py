@@ -1,0 +1,102 @@
+"""A hostile MCP server, written by hand: `python -m tests.support.hostile_mcp WAY [FILE]`.
+
+It speaks the protocol of 2025-11-25 on its standard input and output until its WAY of being hostile
+begins. FILE is where it notes what it did.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+WAY = sys.argv[1]
+NOTES = Path(sys.argv[2]) if len(sys.argv) > 2 else Path(os.devnull)
+OPEN: dict[str, Any] = {"type": "object", "properties": {}}
+SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+numbers = count()
+
+
+def send(message: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+    sys.stdout.flush()
+
+
+def tool(name: str, **more: Any) -> dict[str, Any]:
+    return {"name": name, "description": "Change it.", "inputSchema": OPEN, **more}
+
+
+def listed(cursor: str | None) -> dict[str, Any]:
+    match WAY:
+        case "endless":
+            number = next(numbers)
+            return {"tools": [tool(f"t{number}")], "nextCursor": f"c{number}"}
+        case "circle":
+            return {"tools": [tool("again")], "nextCursor": "same"}
+        case "many":
+            return {"tools": [tool(f"t{n}") for n in range(5_000)]}
+        case "large":
+            large = tool("large", description="x" * 300_000)
+            return {"tools": [large, tool("small"), tool("small"), tool("esc\x1b[2J")]}
+        case "tasks":
+            return {"tools": [tool("slow", execution={"taskSupport": "required"}), tool("act")]}
+    return {"tools": [tool("act", outputSchema=SCHEMA)]}
+
+
+def called(number: int) -> None:
+    NOTES.write_text("done")
+    text = [{"type": "text", "text": "It was changed."}]
+    match WAY:
+        case "misfit":
+            send({"id": number, "result": {"content": text, "structuredContent": {"n": "one"}}})
+        case "unstructured":
+            send({"id": number, "result": {"content": text}})
+        case "unknown":
+            send({"id": number, "result": {"content": [{"type": "hologram", "data": "?"}]}})
+        case "no result":
+            send({"id": number, "result": "changed"})
+        case "link":
+            link = {"type": "resource_link", "name": "it", "uri": "notes://it"}
+            site = {"type": "resource_link", "name": "site", "uri": "https://site.example/it"}
+            result = {"content": [link, site], "structuredContent": {"n": 1}}
+            send({"id": number, "result": result})
+        case "internal":
+            send({"id": number, "error": {"code": -32603, "message": "Broke\x1b[2J."}})
+        case "unasked":
+            send({"id": 4_711, "result": {}})
+            sys.stdout.write("no JSON\n{}\n[1]\n\x00\xff\n")
+            send({"id": number, "result": {"content": text, "structuredContent": {"n": 1}}})
+        case "long line":
+            sys.stdout.write("x" * 40_000_000 + "\n")
+            sys.stdout.flush()
+        case "flood":
+            while True:
+                send({"method": "notifications/message", "params": {"level": "info", "data": "x"}})
+        case "exit":
+            os._exit(3)
+
+
+if WAY == "children":
+    child = subprocess.Popen(["sleep", "300"])
+    NOTES.write_text(str(child.pid))
+if WAY == "noise":
+    sys.stderr.write("e" * 5_000_000)
+for line in sys.stdin:
+    request = json.loads(line)
+    if WAY == "silent" or "id" not in request:
+        continue
+    match request["method"]:
+        case "initialize":
+            info = {"name": "\x1b[2Jhostile\r\n", "version": "1"}
+            result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}}
+            send({"id": request["id"], "result": {**result, "serverInfo": info}})
+        case "tools/list":
+            send({"id": request["id"], "result": listed(request["params"].get("cursor"))})
+        case "tools/call":
+            called(request["id"])
+        case _:
+            send({"id": request["id"], "error": {"code": -32601, "message": "Unknown"}})
