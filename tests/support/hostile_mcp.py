@@ -44,7 +44,8 @@ def listed(cursor: str | None) -> dict[str, Any]:
             return {"tools": [large, tool("small"), tool("small"), tool("esc\x1b[2J")]}
         case "tasks":
             return {"tools": [tool("slow", execution={"taskSupport": "required"}), tool("act")]}
-    return {"tools": [tool("act", outputSchema=SCHEMA)]}
+        case _:
+            return {"tools": [tool("act", outputSchema=SCHEMA)]}
 
 
 def called(number: int) -> None:
@@ -76,7 +77,7 @@ def called(number: int) -> None:
         case "flood":
             while True:
                 send({"method": "notifications/message", "params": {"level": "info", "data": "x"}})
-        case "exit":
+        case _:
             os._exit(3)
 
 
@@ -95,7 +96,9 @@ for line in sys.stdin:
             result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}}
             send({"id": request["id"], "result": {**result, "serverInfo": info}})
         case "tools/list":
-            send({"id": request["id"], "result": listed(request["params"].get("cursor"))})
+            send(
+                {"id": request["id"], "result": listed((request.get("params") or {}).get("cursor"))}
+            )
         case "tools/call":
             called(request["id"])
         case _:

@@ -68,23 +68,33 @@ async def stdio(
     pipe = asyncio.subprocess.PIPE
     full_env = {**get_default_environment(), **env}
     started = process_group((command, *args), cwd=Path.cwd(), env=full_env, stdin=pipe, stdout=pipe)
-    async with started as process:
+    async with anyio.create_task_group() as draining, started as process:
         stdin = cast(asyncio.StreamWriter, process.stdin)
         stdout = cast(asyncio.StreamReader, process.stdout)
         incoming, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         sent, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
         allowance = _Allowance()
         with incoming, received, sent, outgoing:
-            async with anyio.create_task_group() as group:
-                group.start_soon(_read, stdout, incoming, allowance)
-                group.start_soon(_write, stdin, outgoing, incoming, allowance)
-                try:
-                    yield received, sent
-                finally:
-                    stdin.close()
-                    with anyio.CancelScope(shield=True), anyio.move_on_after(_LEAVE_SECONDS):
-                        await process.wait()
-                    group.cancel_scope.cancel()
+            try:
+                async with anyio.create_task_group() as group:
+                    group.start_soon(_read, stdout, incoming, allowance)
+                    group.start_soon(_write, stdin, outgoing, incoming, allowance)
+                    try:
+                        yield received, sent
+                    finally:
+                        group.cancel_scope.cancel()
+            finally:
+                stdin.close()
+                draining.start_soon(_drain, stdout)
+                with anyio.CancelScope(shield=True), anyio.move_on_after(_LEAVE_SECONDS):
+                    await process.wait()
+
+
+async def _drain(stdout: asyncio.StreamReader) -> None:
+    """Drop what the server still says, to the end: a pipe with something left in it stays open."""
+    with anyio.CancelScope(shield=True), anyio.move_on_after(2 * _LEAVE_SECONDS):
+        while await stdout.read(_CHUNK):
+            pass
 
 
 async def _read(
