@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from bot.agent import prompts
 from bot.agent.events import RunEnded
 from bot.agent.state import LoopState
 from bot.core.chain import CallerState, Item
 from bot.core.outcome import RunStatus, StopReason
+
+_MOST_ASKED = 2_000  # characters kept of a question whose run failed
 
 
 def first_state(caller: CallerState, asked: Item, *notes: Item) -> LoopState:
@@ -21,13 +25,11 @@ def first_state(caller: CallerState, asked: Item, *notes: Item) -> LoopState:
     )
 
 
-def caller_after(
-    ended: RunEnded, before: CallerState, *, model: str, bound_to: str | None
-) -> CallerState:
-    """The thread after the run: on its chain, or as it was when the model never took it up."""
+def caller_after(ended: RunEnded, *, model: str, bound_to: str | None) -> CallerState | None:
+    """Return the thread after the run, on its chain; None when the model never took it up."""
     state = ended.state
     if ended.error and not state.turn:
-        return before
+        return None
     # The demand to finish was for this run, and must not greet the next question.
     demand = prompts.note(prompts.closing(state.closing)) if state.closing else None
     pending = tuple(item for item in state.pending if item != demand)
@@ -42,3 +44,16 @@ def caller_after(
         last_usage=state.last_usage,
         bound_to=bound_to,
     )
+
+
+def unanswered(asked: Sequence[str], told: str) -> tuple[Item, ...]:
+    """Return what a thread keeps of a run that failed: what was asked, without files and images that
+    may be why it failed, and what people were told instead of an answer."""
+    questions = ({"role": "user", "content": text[:_MOST_ASKED]} for text in asked if text)
+    return (*questions, {"role": "assistant", "content": told})
+
+
+def caller_with(before: CallerState, items: Sequence[Item], bound_to: str | None) -> CallerState:
+    """Return the thread as it was before a run that failed, with `items` on its chain."""
+    pending = (*before.pending, *items)
+    return before.model_copy(update={"pending": pending, "bound_to": bound_to})

@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from pydantic import BaseModel, ValidationError
 
 from bot.agent.events import RunEnded
+from bot.agent.outputs import Step
+from bot.agent.state import LoopState
 from bot.core.answers import Chart
 from bot.core.context import RequestContext
 from bot.core.errors import ToolError
@@ -39,16 +41,7 @@ async def outcome_of(
         response_type=type(ended.result).__name__ if ended.result else request.response_type,
         result=ended.result.model_dump(mode="json") if ended.result else None,
         note=explain(ended.stop_reason, ended.error, done, result=ended.result is not None),
-        totals=Totals(
-            model=context.model,
-            turns=state.turn + state.sent_back,
-            tool_calls=state.tool_calls,
-            input_tokens=state.usage.input_tokens,
-            cached_tokens=state.usage.cached_tokens,
-            output_tokens=state.usage.output_tokens,
-            cost=state.cost,
-            seconds=_seconds(request),
-        ),
+        totals=_totals(state, request, context.model),
         links=frozenset((*state.links, *written_links(request, *joined))),
         charts=await _charts(ended.result, artifacts),
     )
@@ -66,16 +59,36 @@ def without_secrets(outcome: Outcome) -> Outcome:
     return outcome.model_copy(update=changes)
 
 
-def broken(request: Request, run_id: str) -> Outcome:
-    """The end of a run that met a bug of ours, or that no worker survived."""
+def broken(request: Request, run_id: str, state: LoopState, model: str = "") -> Outcome:
+    """Return the end of a run that met a bug of ours, or that no worker survived: with what it had
+    done up to `state`, its last save point."""
+    done = tuple(step.title for step in steps_of(state))
+    note = explain(StopReason.INTERNAL_ERROR, None, done, result=False)
+    if unknown := ", ".join(name.replace("_", " ") for name in begun_tools(state)):
+        note = f"{note} I do not know whether this was done, so look first: {unknown}."
     return Outcome(
         run_id=run_id,
         status=RunStatus.FAILED,
         stop_reason=StopReason.INTERNAL_ERROR,
         response_type=request.response_type,
-        note=explain(StopReason.INTERNAL_ERROR, None, (), result=False),
-        totals=Totals(seconds=_seconds(request)),
+        note=note,
+        totals=_totals(state, request, model),
     )
+
+
+def steps_of(state: LoopState) -> tuple[Step, ...]:
+    """Return the calls that went well, those of the response in hand included."""
+    outputs = state.open.outputs if state.open else ()
+    return (*state.done, *(step for output in outputs for step in output.steps))
+
+
+def begun_tools(state: LoopState) -> list[str]:
+    """Return the tools that change something and were begun, and of which nobody knows how they ended."""
+    if state.open is None:
+        return []
+    answered = {output.call_id for output in state.open.outputs}
+    unknown = {*state.open.begun} - answered
+    return [call["name"] for call in state.open.response.calls if call["call_id"] in unknown]
 
 
 def refused(request: Request, run_id: str, reason: StopReason) -> Outcome:
@@ -86,6 +99,19 @@ def refused(request: Request, run_id: str, reason: StopReason) -> Outcome:
         stop_reason=reason,
         response_type=request.response_type,
         totals=Totals(cost=0.0, seconds=_seconds(request)),
+    )
+
+
+def _totals(state: LoopState, request: Request, model: str) -> Totals:
+    return Totals(
+        model=model,
+        turns=state.turn + state.sent_back,
+        tool_calls=state.tool_calls,
+        input_tokens=state.usage.input_tokens,
+        cached_tokens=state.usage.cached_tokens,
+        output_tokens=state.usage.output_tokens,
+        cost=state.cost,
+        seconds=_seconds(request),
     )
 
 

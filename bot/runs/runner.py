@@ -9,15 +9,15 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bot.agent.handover import caller_after
+from bot.agent.handover import caller_after, caller_with, unanswered
 from bot.agent.interrupt import Interrupt
 from bot.agent.state import LoopState
-from bot.core.chain import CallerState
+from bot.core.chain import CallerState, LedgerEntry
 from bot.core.context import bound_request
-from bot.core.errors import CorruptValue, LeaseLost, StoreUnavailable
+from bot.core.errors import CorruptValue, LeaseLost, ModelErrorKind, StoreUnavailable
 from bot.core.failpoints import failpoint
 from bot.core.ids import new_id
-from bot.core.outcome import Outcome, RunStatus, Silence
+from bot.core.outcome import Outcome, RunStatus, Silence, StopReason
 from bot.core.request import Request
 from bot.runs.auditing import RunAudit
 from bot.runs.beginnings import bound_to
@@ -26,7 +26,7 @@ from bot.runs.findings import with_findings
 from bot.runs.handing_back import HandBack
 from bot.runs.narration import Narrator
 from bot.runs.noting import Noting
-from bot.runs.outcomes import broken, outcome_of, without_secrets
+from bot.runs.outcomes import begun_tools, broken, outcome_of, steps_of, without_secrets
 from bot.runs.questions import Parked, Questions, through
 from bot.runs.spending import Spending
 from bot.runs.surface import OpenSurface, Surface
@@ -89,8 +89,17 @@ class Runner:
                 *(request, record.run_id, self._stores.approvals, surface, lease),
                 self._stores.audit.append,
             )
-            outcome = record.outcome or await self._decide(request, record, lease, asking, deaths)
-            await _deliver(surface, outcome)
+            given_up = deaths >= _most_deaths(record)
+            if record.outcome and not given_up:
+                outcome = record.outcome
+            else:
+                outcome = await self._decide(request, record, lease, asking, given_up=given_up)
+            if _kills_when_posted(record, given_up=given_up):
+                log.error(
+                    "an outcome was not posted: its workers died", extra={"run_id": record.run_id}
+                )
+            else:
+                await _deliver(surface, outcome)
             await asking.close(outcome.silent)
         failpoint("run-delivered")
         await runs.mark_delivered(record)
@@ -106,7 +115,13 @@ class Runner:
                 return
 
     async def _decide(
-        self, request: Request, record: RunRecord, lease: Lease, asking: Questions, deaths: int
+        self,
+        request: Request,
+        record: RunRecord,
+        lease: Lease,
+        asking: Questions,
+        *,
+        given_up: bool,
     ) -> Outcome:
         """Work out how the run ends, and keep that together with where the thread now stands."""
         caller = await self.equipment.beginnings.caller_state(request)
@@ -114,8 +129,9 @@ class Runner:
         if record.state is None:
             await audit.begin()
         try:
-            if deaths >= _MOST_DEATHS and not _is_over(record):
-                outcome, after = broken(request, record.run_id), caller
+            if given_up:
+                log.error("given up: its workers died", extra={"run_id": record.run_id})
+                outcome, after = await self._broken(request, record, asking), None
             else:
                 outcome, after = await self._work(request, record, lease, asking, caller, audit)
         except (LeaseLost, StoreUnavailable, HandBack, Parked):
@@ -123,13 +139,21 @@ class Runner:
         except Exception:
             # A bug of ours. It is logged with its trace; the person still gets an end.
             log.exception("run failed", extra={"run_id": record.run_id, "request_id": request.id})
-            outcome, after = broken(request, record.run_id), caller
+            outcome, after = await self._broken(request, record, asking), None
+        entries: list[LedgerEntry] = []
+        if record.outcome:  # only its posting failed: the thread has its answer
+            after = caller
+        elif after is None:
+            after, entries = await self._unanswered(request, record, caller, outcome)
         # Stopped without a word, it owes an answer to what was asked besides.
         back = await self._stores.runs.joined(request.id) if outcome.silent else ()
         await audit.end(outcome)
         failpoint("run-finishing")
         await self._stores.runs.finish(
-            record.run_id, outcome, after, lease, back=back, progress_of=request.id
+            *(record.run_id, outcome, after, lease),
+            back=back,
+            entries=entries,
+            progress_of=request.id,
         )
         failpoint("run-finished")
         return outcome
@@ -142,13 +166,14 @@ class Runner:
         asking: Questions,
         caller: CallerState,
         audit: RunAudit,
-    ) -> tuple[Outcome, CallerState]:
-        """The loop, with everything kept as it happens."""
+    ) -> tuple[Outcome, CallerState | None]:
+        """The loop, with everything kept as it happens. Returns no state of the thread where the
+        model never took the question up."""
         equipment, run_id = self.equipment, record.run_id
         context, interrupt = equipment.context(request, run_id), Interrupt()
         spending = Spending(request, equipment.budgets, interrupt)
         if _is_unheard(record) and await spending.forbids():
-            return spending.refusal(run_id), caller
+            return spending.refusal(run_id), None
         here = await equipment.channels.of(request.team, request.channel)
         steering = await equipment.steering(request, record, here, interrupt)
         parts = await equipment.parts(context, interrupt, here, spending, steering)
@@ -182,8 +207,36 @@ class Runner:
         facts = {"changed": changed, "stopped_by": stopper, "totals": totals}
         facts["called_off"] = tuple(called_off)
         outcome = with_findings(outcome.model_copy(update=facts), ended.state)
-        after = caller_after(ended, caller, model=context.model, bound_to=bound_to(request))
+        after = caller_after(ended, model=context.model, bound_to=bound_to(request))
         return await self._hushed(without_secrets(outcome), request), after
+
+    async def _broken(self, request: Request, record: RunRecord, asking: Questions) -> Outcome:
+        """Return the failure of a run, with what it had done up to its last save point."""
+        kept = await self._stores.runs.state(record.run_id)
+        state, toolbox = _readable(kept) or LoopState(), self.equipment.toolbox
+        outcome = broken(request, record.run_id, state, self.equipment.models[0])
+        tools = [*(step.tool for step in steps_of(state)), *begun_tools(state)]
+        changed = asking.decided_changes or toolbox.made_changes(tools)
+        return without_secrets(outcome.model_copy(update={"changed": changed}))
+
+    async def _unanswered(
+        self, request: Request, record: RunRecord, before: CallerState, outcome: Outcome
+    ) -> tuple[CallerState, list[LedgerEntry]]:
+        """Return the thread with the question on its chain, for the next one to go on from, and what
+        that adds to the ledger."""
+        runs, bound = self._stores.runs, bound_to(request)
+        joined = await self._stores.mailbox.kept(await runs.joined(request.id))
+        is_refused = (
+            outcome.error is ModelErrorKind.POLICY
+        )  # the service would refuse the next, too
+        texts = [] if is_refused else [each.text for each in (request, *joined)]
+        items = unanswered(texts, outcome.note)
+        if before.pending[-len(items) :] == items:  # asked once more, in vain
+            return before, []
+        was_noted = await runs.state(record.run_id) is not None
+        new = items[-1:] if was_noted else items
+        entry = LedgerEntry(run_id=record.run_id, items=new, bound_to=bound)
+        return caller_with(before, items, bound), [entry]
 
     @asynccontextmanager
     async def _stoppable(self, request: Request, interrupt: Interrupt) -> AsyncGenerator[list[str]]:
@@ -220,9 +273,25 @@ def _is_unheard(record: RunRecord) -> bool:
     return state is None or not (state.turn or state.open or state.ending)
 
 
-def _is_over(record: RunRecord) -> bool:
-    """Whether its last save point holds how it ends: whoever goes on has only to tell."""
-    return bool(record.state and LoopState.model_validate_json(record.state).ending)
+def _readable(kept: str | None) -> LoopState | None:
+    """Return the state of a save point; None when there is none, or none that can be read."""
+    try:
+        return LoopState.model_validate_json(kept) if kept is not None else None
+    except ValueError:
+        return None
+
+
+def _most_deaths(record: RunRecord) -> int:
+    """Return how many workers may die under a run since its last save point."""
+    state = _readable(record.state)
+    is_decided = record.outcome or (state and state.ending)
+    return _MOST_DEATHS_POSTING if is_decided else _MOST_DEATHS
+
+
+def _kills_when_posted(record: RunRecord, *, given_up: bool) -> bool:
+    """Whether workers died while the plain failure itself was posted: there is nothing plainer."""
+    failed = record.outcome and record.outcome.stop_reason is StopReason.INTERNAL_ERROR
+    return given_up and bool(failed)
 
 
 async def _deliver(surface: Surface, outcome: Outcome) -> None:

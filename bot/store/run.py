@@ -106,6 +106,11 @@ class Runs:
         except CorruptValue:
             return None
 
+    async def state(self, run_id: str) -> str | None:
+        """Return the state of a run's last save point, None before the first and after the end."""
+        raw = await self._redis.call("HGET", self._key(run_id), "state")
+        return raw.decode("utf-8", "replace") if raw else None
+
     async def message(self, run_id: str) -> str | None:
         """The ts of a run's message, if one was posted and that is known."""
         return _ts(await self._redis.call("HGET", self._key(run_id), "message"))
@@ -168,10 +173,12 @@ class Runs:
         lease: Lease,
         *,
         back: Sequence[str] = (),
+        entries: Sequence[LedgerEntry] = (),
         progress_of: str = "",
     ) -> None:
         """The end of a run in one step: outcome to the outbox, and state of the thread. The
-        requests `back`, which had joined it, wait again; `progress_of` as for a save point."""
+        requests `back`, which had joined it, wait again; `entries` and `progress_of` as for a save
+        point."""
         key = self._key(run_id)
         undelivered = self._redis.key("undelivered")
         state = caller_state_key(self._redis, lease.thread_key, caller_state.bound_to)
@@ -183,6 +190,7 @@ class Runs:
             ("ZADD", undelivered, time.time(), run_id),
             ("EXPIRE", undelivered, self._seconds),
             *returning(self._redis, lease.thread_key, back, self._retention.request),
+            *appending(self._redis, lease.thread_key, entries, self._seconds),
             *([("DEL", begun_key(self._redis, progress_of))] if progress_of else []),
         )
 

@@ -72,6 +72,7 @@ STORE: dict[str, tuple[str, ...] | str] = {
     "mailbox.py:Mailbox.end_rest": "a rest ends by itself, and the sweep looks",
     "mailbox.py:Mailbox.begin_attempt": ("ticket-taken",),
     "mailbox.py:Mailbox.count_failure": "counted twice or not, it is a pause that is longer or shorter",
+    "refused.py:RefusedStore.save": "a count for operators; keeping it again is keeping it once",
     "leases.py:Lease.write": ("step-keeping", "step-kept"),
     "leases.py:Leases.take": ("ticket-taken", "lease-taken"),
     "run.py:Runs.start": ("lease-taken", "run-started"),

@@ -48,7 +48,7 @@ class Deadly:
 @pytest.mark.timeout(180)
 async def test_a_question_that_kills_its_worker_fails_no_other(tmp_path: Path) -> None:
     """(R2, reliability 17) With one process for everything: the others are answered, the last attempts
-    at the killer are alone in the process, and after three it is given up."""
+    at the killer are alone in the process, and after three it is given up, saying what it had done."""
     deadly = Deadly()
     async with Workspace.open() as ws, ResponsesServer.open(brain=deadly) as api:
         bot, log = Deployment(ws, api), tmp_path / "log"
@@ -69,7 +69,7 @@ async def test_a_question_that_kills_its_worker_fails_no_other(tmp_path: Path) -
         for root in roots:
             assert "Two." in str(bot.own(SALES, root))
         [end] = bot.own(SALES, killer)
-        assert "Something went wrong" in str(end)
+        assert "What I had done" in str(end)
 
 
 async def _keep_up(deadly: Deadly, settings: dict[str, str], log: Path) -> None:

@@ -215,7 +215,8 @@ class Thread:
             self.worker.result()
         if piece.ended:
             model = self._context().model
-            self.caller = caller_after(piece.ended, self.caller, model=model, bound_to=None)
+            after = caller_after(piece.ended, model=model, bound_to=None)
+            self.caller = after or self.caller
         return piece
 
     async def _work(self, piece: Piece) -> None:

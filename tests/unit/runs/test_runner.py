@@ -28,6 +28,7 @@ from bot.local.model import (
     text,
 )
 from bot.runs.handing_back import HandBack
+from bot.settings import ModelSettings
 from bot.store import Stores
 from bot.toolkit import current_request, tool
 from tests.support.redis import asked
@@ -452,12 +453,72 @@ async def test_trouble_with_redis_is_not_the_end_of_a_request(stores: Stores, re
 
 
 async def test_what_kills_its_workers_is_given_up(stores: Stores) -> None:
-    """A request that no worker survived four times gets an end instead of a fifth try."""
-    async with bot_with(stores, Script([])) as bot:
-        outcome = await bot.ask("1+1?", deaths=3)
+    """R2, reliability 17: three workers died under it since its last save point. The end says what it
+    had done, and of what nobody knows whether it was done; the next question sees that."""
+    begun = asyncio.Event()
+
+    @tool(group="test", summary="Pay", core=True, mutates=True)
+    async def pay_ada() -> str:
+        """Pays."""
+        begun.set()
+        await asyncio.Event().wait()
+        return "paid"
+
+    @tool(group="test", summary="Look", core=True, title="Look at the books")
+    async def look() -> str:
+        """Looks."""
+        return "Ada is owed 5."
+
+    question = asked("Pay Ada.")
+    script = Script([call("look", {}), call("pay_ada", {}), finish(answer())])
+    async with bot_with(stores, script, pay_ada.tool, look.tool) as bot:
+        working = asyncio.create_task(bot.ask(question))
+        await begun.wait()
+        working.cancel()
+        await asyncio.gather(working, return_exceptions=True)
+        outcome = await bot.ask(question, deaths=3)
+        assert len(bot.api.requests) == 2
+        assert (await bot.ask("And now?")).status is RunStatus.SUCCESS
     assert (outcome.status, outcome.stop_reason) == (RunStatus.FAILED, StopReason.INTERNAL_ERROR)
-    assert bot.api.requests == []
+    assert "What I had done: Look at the books." in outcome.note
+    assert "I do not know whether this was done, so look first: pay ada." in outcome.note
+    assert outcome.totals.turns == 2
+    said = bot.said()
+    assert said[0] == "Pay Ada."
+    assert said[1] == outcome.note
+    assert "And now?" in said[2]
+
+
+async def test_an_outcome_survives_more_deaths_than_work_does(stores: Stores) -> None:
+    """R1, R2: Slack is away and a host kills workers that wait for it; what was decided is kept."""
+    question = asked("1+1?")
+    async with bot_with(stores, Script([finish(answer())])) as bot:
+        bot.board.broken = 1
+        working = asyncio.create_task(bot.ask(question))
+        while not bot.board.attempts:  # noqa: ASYNC110 - a state of the test's own
+            await asyncio.sleep(0.01)
+        working.cancel()
+        await asyncio.gather(working, return_exceptions=True)
+        outcome = await bot.ask(question, deaths=9)
+    assert outcome.result == answer()
     assert bot.board.finished == [outcome]
+
+
+async def test_an_outcome_that_kills_whoever_posts_it_is_replaced_then_left(stores: Stores) -> None:
+    """R2: by the plain failure; where workers die of that as well the thread goes on without."""
+    question = asked("1+1?")
+    async with bot_with(stores, Script([finish(answer())] * 2)) as bot:
+        for deaths in (0, 10):
+            bot.board.attempts, bot.board.broken = 0, 99
+            working = asyncio.create_task(bot.ask(question, deaths=deaths))
+            while not bot.board.attempts:  # noqa: ASYNC110 - a state of the test's own
+                await asyncio.sleep(0.01)
+            working.cancel()
+            await asyncio.gather(working, return_exceptions=True)
+        outcome = await bot.ask(question, deaths=10)
+        assert outcome.stop_reason is StopReason.INTERNAL_ERROR
+        assert bot.board.finished == []
+        assert await stores.mailbox.head(THREAD) is None
 
 
 @pytest.mark.parametrize(
@@ -468,17 +529,55 @@ async def test_what_kills_its_workers_is_given_up(stores: Stores) -> None:
         (401, ModelErrorKind.AUTHENTICATION, "does not accept my key"),
     ],
 )
-async def test_a_failure_of_the_service_is_said_and_the_thread_stays_as_it_was(
-    stores: Stores, fault: Any, kind: ModelErrorKind, said: str
+@pytest.mark.parametrize("stateless", [False, True])
+async def test_a_failure_of_the_service_is_said_and_the_next_question_sees_it(
+    stores: Stores, fault: Any, kind: ModelErrorKind, said: str, stateless: bool
 ) -> None:
-    """C8: a sentence and what to do; the next question is not burdened with this one."""
-    async with bot_with(stores, Script([finish(answer()), finish(answer())])) as bot:
+    """C8, R11: a sentence and what to do. The question is kept, once however often it fails, and on
+    the chain as it was; but not what the service would refuse again."""
+    settings = {"model": ModelSettings(stateless=stateless)}
+    async with bot_with(stores, Script([finish(answer())] * 2), **settings) as bot:
         await bot.ask("First?")
         before = await stores.caller_states.load(THREAD)
-        bot.api.faults.fail(fault, times=3)
+        bot.api.faults.fail(fault, times=9)
         outcome = await bot.ask("Second?")
-        assert await stores.caller_states.load(THREAD) == before
+        again = await bot.ask("Second?")
         bot.api.faults.clear()
         assert (await bot.ask("Third?")).status is RunStatus.SUCCESS
-    assert (outcome.status, outcome.error) == (RunStatus.FAILED, kind)
+    assert (
+        (outcome.status, outcome.error) == (again.status, again.error) == (RunStatus.FAILED, kind)
+    )
     assert said in outcome.note
+    heard = "\n".join(map(str, bot.said()))
+    assert heard.count(outcome.note) == 1
+    if not stateless:
+        assert heard.count("Second?") == (kind is not ModelErrorKind.POLICY)
+        assert bot.api.requests[-1].body["previous_response_id"] == before.previous_response_id
+    assert heard.index("Second?" if stateless else outcome.note) < heard.index("Third?")
+
+
+async def test_a_question_that_failed_in_private_stays_private(stores: Stores) -> None:
+    """R11, reliability 9: Ada's next private question sees it, Ben's and her public one do not."""
+    script = Script([finish(answer())] * 3)
+    async with bot_with(stores, script) as bot:
+        bot.api.faults.fail("quota", times=3)
+        await bot.ask("My secret?", user="ADA", private=True)
+        bot.api.faults.clear()
+        for user, private in (("BEN", False), ("ADA", False), ("ADA", True)):
+            await bot.ask("And now?", user=user, private=private)
+    seen = ["My secret?" in str(each.body["input"]) for each in bot.api.requests[-3:]]
+    assert seen == [False, False, True]
+
+
+async def test_a_question_that_a_bug_of_ours_ended_is_seen_by_the_next(stores: Stores) -> None:
+    """R11: in the middle of its work, its calls unanswered; the chain stays valid (B2)."""
+
+    def explode(_request: ModelRequest) -> Reply:
+        bot.board.shown = Explosive(KeyError("internals"))  # type: ignore[assignment]
+        return ADD
+
+    async with bot_with(stores, Script([respond(explode), finish(answer())])) as bot:
+        failed = await bot.ask("First?")
+        bot.board.shown = []
+        assert (await bot.ask("Second?")).status is RunStatus.SUCCESS
+    assert bot.said()[:2] == ["First?", failed.note]
