@@ -100,7 +100,14 @@ async def storms(options: argparse.Namespace) -> int:
             found = await storm(seed, options.questions, Path(folder))
         lists = (found.lost, found.doubled, found.given_up, found.disordered)
         counts = [len(each) for each in (*lists, found.without_progress)]
-        facts = (seed, len(found.asked), found.kills, found.rests, *counts, f"{found.seconds:.0f}")
+        facts = (
+            seed,
+            len(found.asked),
+            len(found.kills),
+            found.rests,
+            *counts,
+            f"{found.seconds:.0f}",
+        )
         print(row.format(*facts), flush=True)  # noqa: T201
         for name, each in zip(("lost", "doubled", "given up", "disordered"), lists, strict=True):
             print(*(f"    {name}: {what}" for what in each), sep="\n", end="\n" * bool(each))  # noqa: T201

@@ -41,6 +41,7 @@ AT_ONCE = 8  # threads in which people write at the same time
 KILL_EVERY = (2.0, 4.0)  # seconds
 REDIS_RESTS_EVERY, REDIS_RESTS = (12.0, 25.0), (2.0, 6.0)  # seconds
 PATIENCE = 90.0  # seconds without a new answer until what is left counts as lost
+MOST_DEATHS = 3  # without a save point between them, before a run may be given up
 SETTLING = 6.0  # seconds in which a process that was thought dead may still do harm
 
 _TAG = re.compile(r"\[(q\d+-\d+|killer-\d+)\]")
@@ -58,11 +59,12 @@ class Asked:
 
 @dataclass
 class Storm:
-    """What is asked and what becomes of it; `given_up` maps a tag to how far its run had come."""
+    """What is asked and what becomes of it. `given_up` are questions whose runs had a save point
+    between three deaths of workers, `without_progress` those that may be given up."""
 
     seed: int
     asked: list[Asked] = field(default_factory=list)
-    kills: int = 0
+    kills: list[float] = field(default_factory=list)
     rests: int = 0
     seconds: float = 0.0
     lost: list[str] = field(default_factory=list)
@@ -79,11 +81,13 @@ class Storm:
 
 class Model:
     """Answers what people wrote since its last result, each time in other words; shares a file on
-    the way. `turns` are the steps at which it was asked about a question."""
+    the way. `steps` are those at which it was asked about a question, each with when it was first;
+    `kills` are the times at which it killed a worker."""
 
     def __init__(self, dice: random.Random) -> None:
         self.running: Fleet | None = None
-        self.turns: dict[str, set[int]] = {}
+        self.steps: dict[str, dict[int, float]] = {}
+        self.kills: list[float] = []
         self.killed_by = Counter[str]()
         self._dice = dice
 
@@ -92,7 +96,7 @@ class Model:
         tags = [tag for item in items if item.get("role") == "user" for tag in _tags(item)]
         step = sum(item.get("type") == "function_call_output" for item in items)
         for tag in tags:
-            self.turns.setdefault(tag, set()).add(step)
+            self.steps.setdefault(tag, {}).setdefault(step, time.time())
         if tags and tags[0].startswith("killer"):
             self._kill_who_asks(tags[0], request)
         pause = self._dice.uniform(0, 0.6)
@@ -118,6 +122,7 @@ class Model:
         headers = next(each.headers for each in reversed(received) if each.body is request.body)
         named = {name.casefold(): value for name, value in headers.items()}
         self.killed_by[tag] += 1
+        self.kills.append(time.time())
         self.running.signal(named["openai-organization"], signal.SIGKILL)
 
 
@@ -158,7 +163,7 @@ async def _bad_weather(running: Fleet, result: Storm, dice: random.Random) -> As
         while True:
             await asyncio.sleep(dice.uniform(*KILL_EVERY))
             running.signal(dice.choice(list(COMMANDS)), signal.SIGKILL)
-            result.kills += 1
+            result.kills.append(time.time())
 
     async def rest() -> None:
         async with Redis.from_url(running.redis_url) as redis:
@@ -287,8 +292,11 @@ async def _judge(running: Fleet, stores: Stores, result: Storm, model: Model) ->
         result.lost += [q.tag for q in questions if q.tag not in (*said, *given_up)]
         result.doubled += [tag for tag, count in Counter(said).items() if count > 1]
         for tag in given_up:
-            progressed = len(model.turns.get(tag, ())) > 1
-            (result.given_up if progressed else result.without_progress).append(tag)
+            # Its last save point is older than the first request that carried it.
+            since = max(model.steps.get(tag, {}).values(), default=0.0)
+            deaths = sum(each > since for each in (*result.kills, *model.kills))
+            may_be = deaths >= MOST_DEATHS
+            (result.without_progress if may_be else result.given_up).append(tag)
         turns = [int(tag.rsplit("-", 1)[1]) for tag in said]
         result.disordered += [f"{thread}: {said}"] * any(b < a for a, b in pairwise(turns))
         own = running.bot.own(channel, thread)

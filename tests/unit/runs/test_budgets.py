@@ -111,7 +111,8 @@ async def test_a_run_that_goes_on_elsewhere_counts_nothing_twice(stores: Stores)
 async def test_who_has_nothing_left_is_told_so_and_no_model_is_asked(
     stores: Stores, name: str
 ) -> None:
-    """G6: which budget, when it renews, who can lift it; the thread stays as it was."""
+    """G6, R11: which budget, when it renews, who can lift it; the thread's chain stays as it was, and
+    the next question on it sees this one."""
     budgets = Budgets(**{name: TINY})
     async with bot_with(stores, Script([finish(answer())]), budgets=budgets) as bot:
         await bot.ask("First?")
@@ -125,7 +126,9 @@ async def test_who_has_nothing_left_is_told_so_and_no_model_is_asked(
     assert renewal[name.rpartition("_")[2]] in outcome.note
     assert "an admin can raise it" in outcome.note
     assert outcome.totals.cost == 0
-    assert await stores.caller_states.load("T1:C1:1.0") == kept
+    after = await stores.caller_states.load("T1:C1:1.0")
+    assert after.previous_response_id == kept.previous_response_id
+    assert [item["content"] for item in after.pending[-2:]] == ["Second?", outcome.note]
     assert bot.board.finished[-1] == outcome
 
 
