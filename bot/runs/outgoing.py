@@ -171,7 +171,7 @@ class EgressGuard(Hooks):
         stand in a call that began before anything private was read; and who was called at an address
         learns nothing from another one there."""
         given = arguments.model_dump(mode="json")
-        whole = _letters("\n".join(_texts(given, frozenset())))
+        whole = [_letters(text) for text in _texts(given, frozenset())]
         clean = current_request().idempotency_key in self._began_clean
         sent = (
             [] if clean else list(_texts({n: given[n] for n in _leaving(tool, given)}, frozenset()))
@@ -181,9 +181,8 @@ class EgressGuard(Hooks):
         pieces = {piece for text in sent for piece in _pieces(text)} - own
 
         def made(address: str) -> bool:
-            if any(
-                _letters(form) in whole for form in (_same(address), _same(address.rstrip(_ENDS)))
-            ):
+            forms = {_letters(_same(address)), _letters(_same(address.rstrip(_ENDS)))}
+            if any(form in text for form in forms for text in whole):
                 return True
             if _site(_host(address)) in sites and not tool.is_of_server:
                 return False
@@ -253,9 +252,8 @@ def _fixed_by(tool: Tool) -> frozenset[str]:
                     pending += properties.values()
                 for key in ("enum", "const", "default"):
                     listed = schema.get(key)
-                    values |= {
-                        str(each) for each in (listed if isinstance(listed, list) else [listed])
-                    }
+                    listed = listed if isinstance(listed, list) else [listed]
+                    values |= {str(each) for each in listed if each is not None}
                 pending += [each for key, each in schema.items() if key != "properties"]
             case list() as several:
                 pending += several
