@@ -30,12 +30,17 @@ from bot.toolkit import (
 
 _MAX_ROWS = 200_000
 _MAX_SHEETS = 20
-_TEXTS = frozenset(
-    {
-        *(".txt", ".md", ".json", ".csv", ".html", ".yaml", ".yml", ".xml", ".sql", ".toml"),
-        *(".py", ".js"),
-    }
-)
+_TEXTS = frozenset({".txt", ".md", ".json", ".csv", ".yaml", ".yml", ".sql", ".toml", ".log"})
+"""Formats in which nothing runs, loads or links when somebody opens the file. HTML, XML and SVG,
+scripts, shortcuts and documents with macros are none of them."""
+_IMAGES = {
+    ".png": b"\x89PNG\r\n\x1a\n",
+    ".jpg": b"\xff\xd8\xff",
+    ".jpeg": b"\xff\xd8\xff",
+    ".gif": b"GIF8",
+    ".webp": b"RIFF",
+}
+"""How an image of that format begins."""
 
 
 class Sheet(BaseModel):
@@ -128,7 +133,10 @@ async def _of_text(content: str, name: str, artifacts: Artifacts) -> _File:
     suffix = _suffix(name)
     if suffix not in {*_TEXTS, *reports.FORMATS}:
         known = ", ".join(sorted({*_TEXTS, *reports.FORMATS}))
-        raise ToolError(f"Text can be shared as {known}; not as {name}.")
+        raise ToolError(
+            f"Text can be shared as {known}; not as {name}. What is of another kind, HTML or a "
+            "program for example, can be shared as .txt."
+        )
     if not content.strip():
         raise ToolError("content is empty; there is nothing to share.")
     text = tables.clean(content)
@@ -154,13 +162,28 @@ async def _of_handle(handle: str, name: str, artifacts: Artifacts) -> _File:
     if artifact.media_type == CHART_TYPE and suffix != ".json":
         raise ToolError(f"{handle} is a chart; give a name that ends in .png.")
     data = await artifacts.read(handle)
-    if artifact.media_type.startswith("text/") and suffix in reports.FORMATS:
-        return await _of_text(data.decode("utf-8", "replace"), name, artifacts)
-    if artifact.media_type.startswith("text/") and suffix not in _TEXTS:
+    if suffix in _IMAGES and data.startswith(_IMAGES[suffix]):
+        return _File(data)
+    text = _decoded(data)
+    if text is None:
         raise ToolError(
-            f"{handle} is text; give a name that ends in .txt, .md, .docx, .pdf or as it is named."
+            f"{handle} cannot be shared as {name}: only text, tables, charts and images can be "
+            "shared as they are, under the name of their own format."
         )
+    if suffix in {".csv", *reports.FORMATS}:  # of which programs would follow formulas
+        return await _of_text(text, name, artifacts)
+    if suffix not in _TEXTS:
+        raise ToolError(f"{handle} is text; give a name that ends in .txt, .md, .docx or .pdf.")
     return _File(data)
+
+
+def _decoded(data: bytes) -> str | None:
+    """The text that `data` is; None where it is something else."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    return None if "\0" in text else text
 
 
 async def _of_table(artifact: Artifact, name: str, artifacts: Artifacts) -> _File:

@@ -6,7 +6,7 @@ Each gets one: the bot says aloud who asked what, and that message is the reques
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -21,6 +21,7 @@ from bot.core.redaction import redacted
 from bot.core.request import Again, Entry, FileRef, Request
 from bot.runs.policy import Person
 from bot.slack.client import NO_PLACE, error_code
+from bot.slack.files import places_of
 from bot.slack.gate import Gate
 from bot.slack.intake import Intake
 from bot.slack.names import naming
@@ -120,7 +121,7 @@ class Asking:
                 text=text,
                 mentioned=question.mentioned,
                 quoted=cap(quoted),
-                files=question.files,
+                files=await self._seen(person, question.files),
                 private=question.private,
                 response_type=question.response_type,
                 suggested=question.suggested,
@@ -206,6 +207,29 @@ class Asking:
         if found.archived:
             raise NotPermitted(words.ARCHIVED, reason="archived channel")
         return person
+
+    async def _seen(self, person: Person, files: Sequence[FileRef]) -> tuple[FileRef, ...]:
+        """Those of `files` that the person may see: what a modal brings back is not Slack's word."""
+        return tuple([each for each in files if await self._sees(person, each.id)])
+
+    async def _sees(self, person: Person, file: str) -> bool:
+        """Whether the person put the file there, or is where it is shared and the bot is too."""
+        try:
+            facts = (await self._clients.reads.files_info(file=file))["file"]
+        except SlackApiError as error:
+            if error_code(error) in ("file_not_found", "file_deleted"):
+                return False
+            raise
+        if facts.get("user") == person.id:
+            return True
+        for place in places_of(facts):
+            try:
+                if channel := await self._access.channel(place):
+                    await self._access.may_see(person, channel)
+                    return True
+            except NotPermitted:
+                continue
+        return False
 
     @asynccontextmanager
     async def _once(self, key: str) -> AsyncGenerator[bool]:

@@ -155,7 +155,8 @@ ADDRESSES = [
 async def test_s7_a_server_is_told_only_what_is_known(text: str, place: str) -> None:
     """S7: any text, address or not, in any argument."""
     run = await Run().reads()
-    assert await run.call(LOOK, **{place: text if place == "at" else [text]})
+    given: dict[str, Any] = {place: text if place == "at" else [text]}
+    assert await run.call(LOOK, **given)
 
 
 @pytest.mark.parametrize(

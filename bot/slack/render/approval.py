@@ -31,7 +31,6 @@ from bot.slack.text import clean
 _SHOWN = 1_200  # characters of one argument on the card
 _MOST_FIELDS = 12
 _MODAL_TEXT = 2_900
-_MODAL_BLOCKS = 100
 
 
 class Shown(BaseModel):
@@ -93,7 +92,7 @@ def approval_modal(approval: Approval, canvas_link: CanvasLink) -> Block:
         "type": "modal",
         "title": {"type": "plain_text", "text": approval_words.SHOW_ALL_TITLE},
         "close": {"type": "plain_text", "text": approval_words.SHOW_ALL_CLOSE},
-        "blocks": blocks[:_MODAL_BLOCKS] or [_section(approval_words.NO_ARGUMENTS)],
+        "blocks": blocks or [_section(approval_words.NO_ARGUMENTS)],
     }
 
 

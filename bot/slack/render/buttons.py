@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from bot.core.budgets import OverBudget
 from bot.core.mentions import Mention
+from bot.core.unseen import exact
 from bot.slack.render import words
 from bot.slack.render.links import Link, LinkGate
 from bot.slack.render.parts import Block, shortened
@@ -29,7 +30,6 @@ RAISE_TIMES = {"half": 1.5, "double": 2.0}
 
 MAX_LABEL = 75
 _MAX_VALUE = 2_000
-_MAX_QUESTION = 1_000  # so that its JSON, escapes included, stays within a button's value
 _MAX_TITLE, _MAX_SURE = 100, 300  # of what is asked before a button acts
 MAX_FOLLOW_UPS = 3
 
@@ -98,14 +98,22 @@ def again_buttons(request_id: str, *, again: bool, share: bool) -> Block | None:
 
 
 def follow_up_buttons(questions: list[str], *, thread: str, private: bool) -> Block | None:
-    """The first three questions as buttons; None without questions."""
+    """The first three questions as buttons; None without questions. Nobody asks more than they
+    were shown: what does not fit on a button is shown before it acts, or left out."""
     elements: list[Block] = []
-    for question in [_without_addresses(q) for q in questions if q.strip()][:MAX_FOLLOW_UPS]:
-        carried = FollowUp(
-            question=shortened(question, _MAX_QUESTION), thread=thread, private=private
-        ).model_dump_json()
-        if len(carried) <= _MAX_VALUE:
-            elements.append(_button(question, f"{FOLLOW_UP}_{len(elements)}", carried))
+    for question in [_without_addresses(exact(q)) for q in questions if q.strip()][:MAX_FOLLOW_UPS]:
+        carried = FollowUp(question=question, thread=thread, private=private).model_dump_json()
+        if not question or len(question) > _MAX_SURE or len(carried) > _MAX_VALUE:
+            continue
+        button = _button(question, f"{FOLLOW_UP}_{len(elements)}", carried)
+        if len(question) > MAX_LABEL:
+            button["confirm"] = {
+                "title": _plain(words.FOLLOW_UP_TITLE),
+                "text": _plain(question),
+                "confirm": _plain(words.ASK_SUBMIT),
+                "deny": _plain(words.CLOSE),
+            }
+        elements.append(button)
     return {"type": "actions", "elements": elements} if elements else None
 
 

@@ -71,7 +71,8 @@ class LinkGate:
     def __init__(
         self, allowed: frozenset[str] = frozenset(), mentions: Sequence[Mention] = ()
     ) -> None:
-        self._allowed = {_same(url) for url in allowed}
+        self._allowed = {_same(url): url for url in sorted(allowed)}
+        self._exactly = allowed
         self._places = {url.partition("#")[2] for url in allowed}
         self._mentions = mentions
         self.mentioned: dict[Mention, None] = {}
@@ -104,8 +105,11 @@ class LinkGate:
 
     def link(self, url: str, label: str) -> Iterator[Piece]:
         """A link with a label: itself where it is permitted, else the label and what it was."""
+        label = without_broadcasts(label)
         if self.permits(url):
-            yield Link(_quoted(self._placed(url)), label)
+            known = self._known(url)
+            label = known if label.strip() == url else label
+            yield Link(_quoted(known), label)
             return
         if label and not _is_same_text(label, url):
             yield from self.pieces(label)
@@ -115,9 +119,14 @@ class LinkGate:
             return
         yield Code(shown(url))
 
-    def _placed(self, url: str) -> str:
+    def _known(self, url: str) -> str:
+        """A permitted address as it was allowed, letter by letter: how many slashes or signs follow
+        it, or which letters are capitals, could tell something."""
         document, _, place = url.partition("#")
-        return url if place in self._places or _PAGE.fullmatch(place) else document
+        if document not in self._exactly and url not in self._exactly:
+            document = self._allowed[_same(url)].partition("#")[0]
+        has_place = place and (place in self._places or _PAGE.fullmatch(place))
+        return f"{document}#{place}" if has_place else document
 
     def mrkdwn(self, text: str) -> str:
         """Plain `text` as Slack's mrkdwn, escaped, its addresses gated."""
