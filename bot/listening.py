@@ -27,6 +27,7 @@ from bot.slack.catching_up import CatchingUp
 from bot.slack.client import DeadlineClient
 from bot.slack.deciding import Deciding
 from bot.slack.edits import Edits
+from bot.slack.event_retries import EventRetries
 from bot.slack.gate import Gate
 from bot.slack.home_tab import HomeTab
 from bot.slack.intake import Intake
@@ -56,13 +57,14 @@ async def listening(
     what was missed is looked for, and what was scheduled is asked."""
     async with AsyncExitStack() as stack:
         background = await stack.enter_async_context(Background())
+        retries = await stack.enter_async_context(EventRetries.open())
         requests = Requests(stores, engine)
         submit: Submit = requests.submit
         for each in told.watches:
             submit = each.submits(submit)
 
         def listener(slack: Slack) -> Listener:
-            return _listener(settings, stores, slack, requests, submit, background)
+            return _listener(settings, stores, slack, requests, submit, background, retries)
 
         listeners = PerWorkspace(there, listener)
         await stack.enter_async_context(_events_taken_in(settings, listeners, told, many))
@@ -159,6 +161,7 @@ def _listener(
     requests: Requests,
     submit: Submit,
     background: Background,
+    retries: EventRetries,
 ) -> Listener:
     app = slack_app(slack.clients, slack.identity, signing_secret=_signing_secret(settings))
     channels = Channels(settings.channels, stores.channels)
@@ -172,6 +175,7 @@ def _listener(
         submit=submit,
         stopping=stopping,
         background=background,
+        retries=retries,
         record=stores.audit.append,
     )
     asking = Asking(slack, gate, intake, requests.whole)

@@ -1,15 +1,17 @@
 """From a message event to a request that is safe in the mailbox, or to a rule that ignores it.
 
-Whatever raises here leaves the event unacknowledged, and Slack delivers it again.
+Whatever raises here leaves the event unacknowledged, and Slack delivers it again. What Redis did
+not take is tried again here as well, in the order of its thread.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Protocol
 
 from bot.core.approvals import Approval
-from bot.core.errors import NotPermitted, StoreUnavailable
+from bot.core.errors import NotPermitted
 from bot.core.mentions import Mention
 from bot.core.request import Entry, Request
 from bot.runs.auditing import Record, refused
@@ -18,6 +20,7 @@ from bot.runs.watching import Submit
 from bot.slack.background import Background
 from bot.slack.beside import channel_beside
 from bot.slack.contents import attached_to, file_refs
+from bot.slack.event_retries import EventRetries
 from bot.slack.following import Following
 from bot.slack.gate import Gate
 from bot.slack.names import naming
@@ -26,7 +29,6 @@ from bot.slack.render import approval_words, words
 from bot.slack.render.approval import waits_behind, yes_typed
 from bot.slack.stopping import Stopping
 from bot.slack.text import mentions_from, question_from
-from bot.slack.turns import Turns
 from bot.slack.typed import is_stop, is_to_others, is_yes, may_be_of_else
 from bot.slack.workspaces import Slack
 
@@ -67,6 +69,7 @@ class Intake:
         submit: Submit,
         stopping: Stopping,
         background: Background,
+        retries: EventRetries,
         record: Record,
     ) -> None:
         self._identity = slack.identity
@@ -82,25 +85,28 @@ class Intake:
         self._background = background
         self._record = record
         self._following = Following(slack.identity, slack.clients, gate, threads)
-        self._turns = Turns()
+        self.retries = retries
 
     async def message(self, event: Event, event_id: str, *, late: bool = False) -> None:
         """A post, as `message` or `app_mention`: Slack sends both for one mention. A `late` one
         was found after nothing had listened."""
         if not is_of_a_person(event, self._identity.user):
             return
-        if self._says(event, is_stop) and not event.get("files") and await self._stop(event):
-            return
-        thread = event.get("thread_ts") or event["ts"]
-        try:
-            key = self._thread_key(event["channel"], thread)
-            async with self._turns.of(key, float(event["ts"])):
-                await self._take_in(event, event_id, late=late)
-        except StoreUnavailable:
-            if event["type"] == "app_mention" or is_direct(event):
-                shown = self._status.show(event["channel"], thread, words.STATUS_WAITING)
-                self._background.start(shown, "saying that nothing can be kept")
-            raise
+        thread, when = event.get("thread_ts") or event["ts"], float(event["ts"])
+        waits = partial(self._say_waiting, event, thread)
+        if self._says(event, is_stop) and not event.get("files"):
+            stop = partial(self._stop, event)
+            mark = f"{event_id}:stop"  # what stops a run waits for nothing in its thread
+            if await self.retries.take_in(mark, stop, line=mark, on_trouble=waits):
+                return
+        work = partial(self._take_in, event, event_id, late=late)
+        line = self.thread_key(event["channel"], thread)
+        await self.retries.take_in(event_id, work, line=line, when=when, on_trouble=waits)
+
+    def _say_waiting(self, event: Event, thread: str) -> None:
+        if event["type"] == "app_mention" or is_direct(event):
+            shown = self._status.show(event["channel"], thread, words.STATUS_WAITING)
+            self._background.start(shown, "saying that nothing can be kept")
 
     async def _take_in(self, event: Event, event_id: str, *, late: bool) -> None:
         if await self._is_left_to_the_buttons(event):
@@ -178,7 +184,7 @@ class Intake:
         """Put on record that somebody was not let in."""
         await self._record([refused(self._identity.team, user, refusal.reason, channel=channel)])
 
-    def _thread_key(self, channel: str, thread: str) -> str:
+    def thread_key(self, channel: str, thread: str) -> str:
         """As `Request.thread_key`: the team is the bot's own, in shared channels too."""
         return f"{self._identity.team}:{channel}:{thread}"
 
@@ -188,7 +194,7 @@ class Intake:
         to be mentioned."""
         channel, thread, user = event["channel"], event["thread_ts"], event["user"]
         team, notice = self._identity.team, f"{thread}:{user}"
-        asked = user in await self._threads.participants(self._thread_key(channel, thread))
+        asked = user in await self._threads.participants(self.thread_key(channel, thread))
         if (
             not asked
             or is_to_others(str(event.get("text")))

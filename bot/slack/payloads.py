@@ -89,6 +89,7 @@ class _MessageEvent(_Post):
     message: NotRequired[_Message | None]
     previous_message: NotRequired[_Message | None]
     deleted_ts: NotRequired[Ts | None]
+    event_ts: NotRequired[Ts | None]
 
 
 class _Item(TypedDict):

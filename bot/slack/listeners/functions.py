@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from slack_bolt.async_app import AsyncApp
@@ -10,11 +11,17 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 from bot.runs.watching import Submit
 from bot.slack.background import Background
 from bot.slack.client import Clients, Identity
+from bot.slack.event_retries import EventRetries
 from bot.slack.workflow import ANSWER_QUESTION, WrongInput, fail, step_request
 
 
 def register(
-    app: AsyncApp, identity: Identity, clients: Clients, submit: Submit, background: Background
+    app: AsyncApp,
+    identity: Identity,
+    clients: Clients,
+    submit: Submit,
+    retries: EventRetries,
+    background: Background,
 ) -> None:
     """Listen to the step; it is acknowledged when its request is kept."""
 
@@ -27,5 +34,6 @@ def register(
         except WrongInput as wrong:
             background.start(fail(clients, execution, str(wrong)), "refusing a step")
         else:
-            await submit(request, body["event_id"])
+            work = partial(submit, request, body["event_id"])
+            await retries.take_in(body["event_id"], work, line=execution)
         await ack()

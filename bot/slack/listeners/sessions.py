@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from slack_bolt.async_app import AsyncApp
@@ -9,6 +10,7 @@ from slack_bolt.async_app import AsyncApp
 from bot.core.errors import NotPermitted
 from bot.slack.background import Background
 from bot.slack.client import Clients
+from bot.slack.event_retries import EventRetries
 from bot.slack.status import ThreadStatus
 from bot.slack.stopping import Stopping
 
@@ -18,17 +20,19 @@ def register(
     clients: Clients,
     stopping: Stopping,
     status: ThreadStatus,
+    retries: EventRetries,
     background: Background,
 ) -> None:
     """Listen to it. Slack stops nothing but its own streams: the run is ours to cancel."""
 
     @app.event("agent_session_stopped")
-    async def stopped(event: dict[str, Any]) -> None:
+    async def stopped(event: dict[str, Any], body: dict[str, Any]) -> None:
         channel, thread = event["channel"], event.get("thread_ts")
         if not (thread or channel.startswith("D")):  # elsewhere that would be everybody's
             return
         try:
-            await stopping.stop(channel, thread, event["user"])
+            stop = partial(stopping.stop, channel, thread, event["user"])
+            await retries.take_in(body["event_id"], stop, line=body["event_id"])
         except NotPermitted as refusal:  # then only Slack's own stream has stopped
             told = clients.writes.chat_postEphemeral(
                 channel=channel, user=event["user"], thread_ts=thread, text=str(refusal)

@@ -33,6 +33,7 @@ from bot.slack.background import Background
 from bot.slack.client import Clients, Identity, identify, slack_clients
 from bot.slack.deciding import Deciding
 from bot.slack.edits import Edits
+from bot.slack.event_retries import EventRetries
 from bot.slack.gate import Gate
 from bot.slack.home_tab import HomeTab
 from bot.slack.intake import Intake
@@ -319,6 +320,7 @@ async def wired(
         slack_clients(ws.bot_token, base_url=ws.api_url) as clients,
         Background() as background,
         open_stores("unix:///nowhere") as stores,
+        EventRetries.open() as retries,
     ):
         budgets = BudgetPolicy(Budgets(), channels, stores.budgets, NeverPaused())
         identity = await identify(clients.reads)
@@ -334,6 +336,7 @@ async def wired(
             submit=mailbox.submit,
             stopping=stopping,
             background=background,
+            retries=retries,
             record=mailbox.record,
         )
         edits = Edits(identity, clients, gate, intake, mailbox)
