@@ -132,7 +132,7 @@ async def runners(
         for each in watches:
             model = each.model(model, prices)
         maker = _RunnerMaker(
-            *(settings, stores, model, prices, mcp.tools, watches),
+            *(settings, stores, model, prices, mcp, watches),
             artifacts=artifacts,
             memories=memories,
             shared={**_shared(settings, stores), Artifacts: artifacts, Memories: memories},

@@ -42,11 +42,16 @@ How to answer
 """
 
 
-def instructions(channel: str) -> str:
-    """What the model is told in every call, with what an admin wrote for the `channel`."""
-    if not channel:
-        return INSTRUCTIONS
-    return f"{INSTRUCTIONS}\nIn this channel\n{channel}\n"
+def instructions(channel: str, missing: Sequence[str] = ()) -> str:
+    """Return what the model is told in every call, with what an admin wrote for the `channel` and
+    the names of `missing` tool servers."""
+    told = f"{INSTRUCTIONS}\nIn this channel\n{channel}\n" if channel else INSTRUCTIONS
+    if missing:
+        told += (
+            f"\nNot available now\nThe tools of {', '.join(missing)}, which has not answered yet. "
+        )
+        told += "If the request needs them, say so in the result.\n"
+    return told
 
 
 def subagent_instructions(instructions: str) -> str:

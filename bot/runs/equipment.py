@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from bot.agent import prompts
 from bot.agent.calls import Toolbox
@@ -31,8 +32,16 @@ from bot.store import RunRecord, Stores
 from bot.toolkit import Conversation
 from bot.toolkit.tool import Tool
 
-MoreTools = Callable[[], Awaitable[Sequence[Tool]]]
-"""Tools that come and go while the bot runs."""
+
+class MoreTools(Protocol):
+    """Tools that come and go while the bot runs, of servers that may have the `allowed` ones."""
+
+    async def tools(self, allowed: Sequence[str] | None = None) -> Sequence[Tool]:
+        """Return what there is now. Raises StoreUnavailable."""
+
+    def missing(self, allowed: Sequence[str] | None = None) -> Sequence[str]:
+        """Return the servers whose tools had to be left out."""
+
 
 HooksFor = Callable[[Request, Callable[[], str]], HookChain]
 """The hooks of one run: some keep a count of their own, or look at all that was asked so far."""
@@ -118,7 +127,7 @@ class Equipment:
             egress,
         )
         limits = here.limited(self.limits)
-        more, own = await self.more_tools(), self.toolbox.catalogue
+        more, own = await self.more_tools.tools(here.tools), self.toolbox.catalogue
         catalogue = self.offers.of(own, more, here.tools, limits.listed_tools)
         parts = Parts(
             model=self.model,
@@ -130,7 +139,9 @@ class Equipment:
             interrupt=interrupt,
             context=replace(context, joined=steering.joined),
             history=lambda: self.beginnings.history(request),
-            instructions=prompts.instructions(here.instructions),
+            instructions=prompts.instructions(
+                here.instructions, self.more_tools.missing(here.tools)
+            ),
             hooks=replace(hooks, hooks=(spending, steering, *hooks.hooks, egress, approval)),
             stateless=self.stateless,
             user_hash=hashlib.sha256(f"{request.team}:{request.user}".encode()).hexdigest(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 5.0, 600.0  # seconds between attempts to see a server at all
+_FIRST_MEETING = 10.0  # seconds from the start in which runs wait for servers that were never seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +43,16 @@ class McpServers:
     """The servers of this deployment. A server is asked what it has when it is first heard of, and
     whenever it is connected; in between its tools are known from their pins, and nothing runs."""
 
-    def __init__(self, servers: Mapping[str, McpServer], pins: Pins) -> None:
+    def __init__(
+        self, servers: Mapping[str, McpServer], pins: Pins, *, meeting_ends: float = float("-inf")
+    ) -> None:
         self._servers = servers
         self._pins = pins
         self._made: dict[tuple[str, str], Tool | None] = {}
         self._making = asyncio.Lock()
+        self._asked = {name: asyncio.Event() for name in servers}  # set once it was asked first
+        self._meeting_ends = meeting_ends  # on the event loop's clock
+        self._missing: set[str] = set()
         self._connections = {
             name: self._connection(name, server) for name, server in servers.items()
         }
@@ -56,9 +62,18 @@ class McpServers:
 
         return Connection(name, server, partial(self._saw, name), partial(self._missed, name))
 
-    async def tools(self) -> tuple[Tool, ...]:
-        """The tools that may be used now. Raises StoreUnavailable."""
-        known = [(name, await self._known(name)) for name in self._servers]
+    async def tools(self, allowed: Sequence[str] | None = None) -> tuple[Tool, ...]:
+        """Return the tools that may be used now, of the servers that may have any of the `allowed`
+        names, groups and patterns (None: of all).
+
+        Waits for servers that were never seen, in the first seconds of the process and no longer.
+        Raises StoreUnavailable.
+        """
+        names = [name for name in self._servers if self._may_have(name, allowed)]
+        await self._first_asked(names)
+        known = [(name, await self._known(name)) for name in names]
+        for name, pins in known:
+            self._note(name, is_known=pins is not None)
         usable = [
             (name, pin.usable)
             for name, pins in known
@@ -70,6 +85,31 @@ class McpServers:
         made = [tool for each in usable if (tool := self._made[_key(*each)])]
         # Names are made so that no two are alike; should a server have found a way, the first counts.
         return tuple({each.name: each for each in reversed(made)}.values())[::-1]
+
+    def missing(self, allowed: Sequence[str] | None = None) -> tuple[str, ...]:
+        """Return the servers whose tools `tools` had to leave out, as they were never seen."""
+        return tuple(name for name in sorted(self._missing) if self._may_have(name, allowed))
+
+    def _note(self, name: str, *, is_known: bool) -> None:
+        if is_known:
+            self._missing.discard(name)
+        elif name not in self._missing:
+            self._missing.add(name)
+            log.warning("Runs go on without the tools of MCP server %s: it has not answered", name)
+
+    def _may_have(self, name: str, allowed: Sequence[str] | None) -> bool:
+        server = self._servers[name]
+        return allowed is None or any(server.may_have(name, each) for each in allowed)
+
+    async def _first_asked(self, names: Sequence[str]) -> None:
+        """Wait until each server was asked for its tools once, whatever came of it."""
+        asked = [self._asked[name] for name in names]
+        left = self._meeting_ends - asyncio.get_running_loop().time()
+        if left <= 0 or all(each.is_set() for each in asked):
+            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(left):
+                await asyncio.gather(*(each.wait() for each in asked))
 
     async def standings(self) -> list[Standing]:
         """How each server stands, asked now."""
@@ -111,6 +151,8 @@ class McpServers:
                 log.warning("Tools of MCP server %s are not known yet: %s", name, error)
             else:
                 return
+            finally:
+                self._asked[name].set()
             await asyncio.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
 
@@ -224,7 +266,8 @@ async def open_mcp_servers(
     servers: Mapping[str, McpServer], pins: Pins
 ) -> AsyncGenerator[McpServers]:
     """The servers for the length of the context; those that were started are stopped at its end."""
-    opened = McpServers(servers, pins)
+    ends = asyncio.get_running_loop().time() + _FIRST_MEETING
+    opened = McpServers(servers, pins, meeting_ends=ends)
     try:
         async with alongside(opened.meet_new_ones(), name="MCP servers"):
             yield opened

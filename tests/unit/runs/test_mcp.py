@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 from collections.abc import AsyncGenerator
@@ -17,6 +18,7 @@ from bot.operating import mcp_lines
 from bot.settings import Settings
 from bot.store import Stores
 from bot.toolkit.mcp import McpServer, McpServers, open_mcp_servers
+from bot.toolkit.mcp import servers as servers_module
 from tests.support.runs import Bot, answer, bot_with
 
 TIME = McpServer(command=sys.executable, args=("-m", "mcp_server_time"))
@@ -258,3 +260,53 @@ async def test_an_operator_reads_a_change_before_accepting_it(
     assert await mcp_lines(settings, accept="told") == [
         "told: nothing to accept, all its tools are on"
     ]
+
+
+async def test_the_first_run_has_the_tools_of_a_server_that_was_never_seen(
+    stores: Stores, told: Told
+) -> None:
+    """R14: as `bot ask` starts them, with a Redis that knows none; the run waits for the meeting."""
+    bot = await asked(stores, told.server, call("told__look", {"at": "the sea"}))
+    assert "Not available now" not in bot.api.requests[0].body["instructions"]
+    assert "told__look" in bot.offered(1)
+    assert "I see the sea." in bot.outputs()[0]
+
+
+async def test_a_server_that_does_not_answer_is_waited_for_once_and_named(
+    stores: Stores, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """R14: the wait is bounded for all runs together; log and model say which tools are missing."""
+    monkeypatch.setattr(servers_module, "_FIRST_MEETING", 1.0)
+    silent = McpServer(command="sleep", args=("600",))
+    loop = asyncio.get_running_loop()
+    async with bot_with(
+        stores, Script([finish(answer()), finish(answer())]), mcpServers={"silent": silent}
+    ) as bot:
+        await bot.ask("Hello?")
+        began = loop.time()
+        await bot.ask("And again?")
+        assert loop.time() - began < 1.0
+    told = [request.body["instructions"] for request in bot.api.requests]
+    assert all("The tools of silent, which has not answered yet" in each for each in told)
+    said = [
+        r.getMessage() for r in caplog.records if "tools of MCP server silent" in r.getMessage()
+    ]
+    assert len(said) == 1
+
+
+async def test_only_servers_that_a_run_could_use_are_waited_for(stores: Stores, told: Told) -> None:
+    """R14: a channel whose tools are bounded does not wait for what it cannot have; nor does any
+    run for a server that cannot be started."""
+    silent = McpServer(command="sleep", args=("600",))
+    gone = McpServer(command="no-such-program")
+    loop = asyncio.get_running_loop()
+    async with open_mcp_servers(
+        {"told": told.server, "silent": silent, "gone": gone}, stores.mcp
+    ) as servers:
+        began = loop.time()
+        assert await servers.tools(["calculate", "tables"]) == ()
+        assert loop.time() - began < 0.5
+        names = {each.name for each in await servers.tools(["told__*", "gone"])}
+        assert names == {"told__look", "told__move"}
+        assert loop.time() - began < 8.0
+        assert servers.missing(["told", "gone"]) == ("gone",)
