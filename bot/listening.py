@@ -198,6 +198,7 @@ def _listener(
             *(slack.identity, slack.clients, asking, requests.answered),
             find_artifact=ThreadArtifacts(stores.artifacts).of,
             alone=stores.sharing,
+            switch=stores.pause,
         ),
         background=background,
     )

@@ -48,6 +48,14 @@ def paused(pause: Pause, locale: str) -> CutShort:
     return f"I was paused by {pause.name} ({since(pause, locale)})", "Retry when I am back."
 
 
+def paused_card(pause: Pause, locale: str) -> str:
+    """Return what somebody reads who approves or shares something while the bot is paused."""
+    return (
+        f"Nothing is done yet: I was paused by {pause.name} ({since(pause, locale)}). "
+        "Press again when I am back."
+    )
+
+
 def since(pause: Pause, locale: str) -> str:
     """From when the bot is paused."""
     return f"{_date(pause.at, locale)}, {pause.at:%H:%M} UTC"

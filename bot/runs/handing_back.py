@@ -25,10 +25,10 @@ def can_rest(event: Event) -> bool:
         return True
     if not isinstance(event, Recorded | SavePoint) or event.state.open is None:
         return False
-    return _has_work_left(event.state.open)
+    return has_work_left(event.state.open)
 
 
-def _has_work_left(response: OpenResponse) -> bool:
+def has_work_left(response: OpenResponse) -> bool:
     """A result alone is put up sooner than handed on; nobody knows what became of a change that was
     begun and left."""
     answered = {output.call_id for output in response.outputs}

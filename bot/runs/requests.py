@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from bot.core.approvals import QUESTION_EDITED, Approval, Asked, Decision, Verdict
 from bot.core.audit import AuditKind
-from bot.core.errors import CorruptValue
+from bot.core.errors import CorruptValue, NotPermitted
 from bot.core.failpoints import failpoint
 from bot.core.outcome import Outcome
 from bot.core.request import NEXT_MESSAGE, Again, Request
+from bot.runs import budget_words
 from bot.runs.attempts import AskedBefore, Attempt, asked_before, attempts_at
 from bot.runs.auditing import audited, decided
 from bot.runs.engine import Engine
@@ -96,7 +97,11 @@ class Requests:
         self, approval: Approval, decision: Decision, *, sha256: str
     ) -> Refusal | None:
         """Answer a question, as it was shown (`sha256`), and have its run go on; None when this
-        answer counts. Raises StoreUnavailable when that is not certain."""
+        answer counts. Raises StoreUnavailable when that is not certain, and NotPermitted for a yes
+        while the bot is paused: the question stays open."""
+        pause = await self.stores.pause.get() if decision.allows else None
+        if pause is not None:
+            raise NotPermitted(budget_words.paused_card(pause, "en-US"))
         audit = self.stores.audit
         on_record = await audit.beside(decided(approval, decision))
         refusal = await self.stores.approvals.decide(

@@ -23,7 +23,7 @@ from bot.runs.auditing import RunAudit
 from bot.runs.beginnings import bound_to
 from bot.runs.equipment import Equipment
 from bot.runs.findings import with_findings
-from bot.runs.handing_back import HandBack
+from bot.runs.handing_back import HandBack, has_work_left
 from bot.runs.narration import Narrator
 from bot.runs.noting import Noting
 from bot.runs.outcomes import begun_tools, broken, outcome_of, steps_of, without_secrets
@@ -41,6 +41,9 @@ killing them for ever."""
 
 _MOST_DEATHS_POSTING = 10
 """The same while its outcome is posted: more, as the work is done and only Slack has to take it."""
+
+_PAUSED_SECONDS = 15.0
+"""Between two looks of a run with calls to make, as an approved one, while the bot is paused."""
 
 _DELIVERY_PAUSES = (1.0, 2.0, 5.0, 10.0, 30.0)
 """Seconds between attempts to put up the terminal message."""
@@ -174,6 +177,13 @@ class Runner:
         spending = Spending(request, equipment.budgets, interrupt)
         if _is_unheard(record) and await spending.forbids():
             return spending.refusal(run_id), None
+        signals = self._stores.signals
+        if (
+            _has_calls_left(record)
+            and await spending.rests()
+            and not await signals.is_requested(request.id)
+        ):
+            raise HandBack(_PAUSED_SECONDS)
         here = await equipment.channels.of(request.team, request.channel)
         steering = await equipment.steering(request, record, here, interrupt)
         parts = await equipment.parts(context, interrupt, here, spending, steering)
@@ -292,6 +302,12 @@ def _kills_when_posted(record: RunRecord, *, given_up: bool) -> bool:
     """Whether workers died while the plain failure itself was posted: there is nothing plainer."""
     failed = record.outcome and record.outcome.stop_reason is StopReason.INTERNAL_ERROR
     return given_up and bool(failed)
+
+
+def _has_calls_left(record: RunRecord) -> bool:
+    """Whether the run was left with calls to make, as one is that people were asked about."""
+    state = _readable(record.state)
+    return state is not None and state.open is not None and has_work_left(state.open)
 
 
 async def _deliver(surface: Surface, outcome: Outcome) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pydantic import BaseModel
 from typing_extensions import override
 
-from bot.agent.hooks import Hooks
+from bot.agent.hooks import Hooks, Permission
 from bot.agent.interrupt import Interrupt
 from bot.agent.state import LoopState
 from bot.core.budgets import Charge, OverBudget, Pause, Spent, accounts_of
@@ -17,6 +18,7 @@ from bot.runs import budget_words
 from bot.runs.budgets import BudgetPolicy, Standing
 from bot.runs.endings import CutShort, explain
 from bot.runs.outcomes import refused
+from bot.toolkit.tool import Tool
 
 
 class Spending(Hooks):
@@ -57,6 +59,21 @@ class Spending(Hooks):
         if self._paused:
             self._interrupt.request(StopReason.PAUSED)
         return ()
+
+    @override
+    async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
+        """Ask the switch again before every change: minutes may have passed since the call."""
+        if not tool.mutates:
+            return None
+        self._paused = await self._policy.paused()
+        if self._paused is None:
+            return None
+        self._interrupt.request(StopReason.PAUSED)
+        return "Not done: the bot was paused. Nothing was changed."
+
+    async def rests(self) -> bool:
+        """Whether a run that is taken up again must wait with its calls: the bot is paused."""
+        return await self._policy.paused() is not None
 
     @override
     async def should_stop_after_turn(self, state: LoopState) -> StopReason | None:

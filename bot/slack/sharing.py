@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from bot.core.errors import NotPermitted
 from bot.core.outcome import Outcome
 from bot.core.request import Request
+from bot.runs import budget_words
 from bot.slack.asking import Asking
 from bot.slack.client import Clients, Identity
 from bot.slack.poster import Poster
@@ -18,7 +19,7 @@ from bot.slack.render import words
 from bot.slack.render.outcome import render_shared
 from bot.slack.render.parts import Upload
 from bot.slack.streams import Streams
-from bot.store import Lock
+from bot.store import Lock, PauseSwitch
 
 Answered = Callable[[str], Awaitable[tuple[Request, Outcome] | None]]
 """A request by its id, and how it ended; None when that is not kept."""
@@ -54,6 +55,7 @@ class Sharing:
     answered: Answered
     find_artifact: FindArtifact
     alone: Alone
+    switch: PauseSwitch
 
     async def wanted(self, press: Pressed) -> tuple[Request, Outcome]:
         """What the button is about. Raises NotPermitted with a sentence for who pressed."""
@@ -65,6 +67,8 @@ class Sharing:
         if not is_theirs or request.channel != press.channel or request.team != self.identity.team:
             raise NotPermitted(words.CANNOT_SHARE)
         await self.asking.permitted(press.user, request.channel)
+        if pause := await self.switch.get():
+            raise NotPermitted(budget_words.paused_card(pause, request.locale))
         return request, outcome
 
     async def post(self, request: Request, outcome: Outcome) -> bool:

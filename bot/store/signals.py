@@ -37,6 +37,10 @@ class Signals:
         self._watched: dict[str, OnCancel] = {}
         self._lost = False
 
+    async def is_requested(self, request_id: str) -> bool:
+        """Whether somebody wants the request stopped."""
+        return bool(await self._redis.call("EXISTS", self._redis.key("cancelled", request_id)))
+
     async def request_cancel(self, thread_key: str, request_id: str, by: str) -> bool:
         """Ask to stop a request; False when the thread has it no more.
 

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
 import pytest
 
+from bot.core.approvals import Decision, Verdict
+from bot.core.budgets import Pause
 from bot.local.model import ModelRequest, Reply, call, finish
 from bot.local.workspace import ADA, BEN
+from bot.runs import runner
+from bot.runs.engine import open_engine
 from bot.runs.policy import Policy
 from bot.slack.render.buttons import APPROVE
+from bot.store import open_stores
 from tests.security.judge import calls, links
 from tests.security.model import question, won_over
 from tests.support.deployment import Deployment, deployed
+from tests.support.redis import decided
 from tests.support.runs import answer
 
 SALES, GENERAL = "C0SALES001", "C0GENERAL1"
@@ -95,3 +103,42 @@ async def test_admins_decide_what_everybody_is_told(redis_url: str, open_memorie
             else:
                 await bot.ws.until(partial(cards, bot, thread))
             assert bool(cards(bot, thread)) is not refused
+
+
+async def test_while_the_bot_is_paused_nobody_approves_anything(redis_url: str) -> None:
+    """(O2) Approve posts nothing and says why; the card stays open, and works once the bot is back."""
+    async with deployed(won_over, redis_url) as bot, open_stores(redis_url) as stores:
+        thread = await bot.ask(ADA, SALES, question(("post_message", POST), say=answer("Posted.")))
+        [card] = await bot.ws.until(lambda: cards(bot, thread))
+        await bot.ws.until(lambda: "Waiting" in str(bot.own(SALES, thread)))
+        await stores.pause.set(Pause(by=BEN, name="Ben", at=datetime.now(UTC)))
+        await bot.ws.click(ADA, SALES, card["ts"], APPROVE)
+        await bot.ws.until(lambda: "paused by Ben" in str([*bot.sent()]))
+        assert posted(bot) == []
+        await stores.pause.clear()
+        await bot.ws.click(ADA, SALES, card["ts"], APPROVE)
+        await bot.answered(SALES, thread)
+        assert len(posted(bot)) == 1
+
+
+async def test_what_was_approved_is_not_done_while_the_bot_is_paused(
+    redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """(O2) A pause that comes between the yes and the call holds the run; it goes on afterwards."""
+    monkeypatch.setattr(runner, "_PAUSED_SECONDS", 0.2)
+    async with deployed(won_over, redis_url) as bot, open_stores(redis_url) as stores:
+        thread = await bot.ask(ADA, SALES, question(("post_message", POST), say=answer("Posted.")))
+        await bot.ws.until(lambda: cards(bot, thread))
+        await bot.ws.until(lambda: "Waiting" in str(bot.own(SALES, thread)))
+        async with open_engine(redis_url, stores.mailbox) as engine:
+            key = f"{bot.ws.team_id}:{SALES}:{thread}"
+            run = await stores.runs.id_of((await stores.mailbox.all_of(key))[0].id)
+            [asked] = await stores.approvals.of_run(run or "")
+            await decided(stores, asked.approval, Decision(verdict=Verdict.APPROVED, by=ADA))
+            await stores.pause.set(Pause(by=BEN, name="Ben", at=datetime.now(UTC)))
+            await engine.wake(key)
+            await asyncio.sleep(1)
+            assert posted(bot) == []
+            await stores.pause.clear()
+            await bot.answered(SALES, thread)
+            assert len(posted(bot)) == 1

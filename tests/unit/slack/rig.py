@@ -364,7 +364,9 @@ async def wired(
             stopping=stopping,
             keep_feedback=mailbox,
             answers=Sharing(
-                *(identity, clients, asking, mailbox.answered, mailbox.answered), stores.sharing
+                *(identity, clients, asking, mailbox.answered, mailbox.answered),
+                alone=stores.sharing,
+                switch=stores.pause,
             ),
             home_tab=HomeTab(
                 identity,

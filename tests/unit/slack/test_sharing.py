@@ -143,5 +143,7 @@ async def process(
     async def nothing(*_: object) -> None:
         """Nothing is kept."""
 
-    sharing = Sharing(rig.identity, clients, rig.asking, nothing, nothing, stores.sharing)
+    sharing = Sharing(
+        rig.identity, clients, rig.asking, nothing, nothing, stores.sharing, stores.pause
+    )
     return partial(sharing.post, request, outcome)
