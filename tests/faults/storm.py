@@ -41,6 +41,8 @@ AT_ONCE = 8  # threads in which people write at the same time
 KILL_EVERY = (2.0, 4.0)  # seconds
 REDIS_RESTS_EVERY, REDIS_RESTS = (12.0, 25.0), (2.0, 6.0)  # seconds
 PATIENCE = 90.0  # seconds without a new answer until what is left counts as lost
+RETRIES = (0.3, 1.0, 2.0, *[4.0] * 30)
+"""Seconds between Slack's deliveries: a web process that is killed while it starts must be up once."""
 MOST_DEATHS = 3  # without a save point between them, before a run may be given up
 SETTLING = 6.0  # seconds in which a process that was thought dead may still do harm
 
@@ -141,6 +143,7 @@ async def storm(seed: int, questions: int, folder: Path, *, killers: int = 1) ->
     model, began = Model(dice), time.monotonic()
     async with fleet(model, folder) as running, open_stores(running.redis_url) as stores:
         model.running = running
+        running.ws.delivery.retry_delays = RETRIES
         async with _bad_weather(running, result, dice):
             threads = asyncio.Queue[int]()
             for number in range((questions + 4) // 5):

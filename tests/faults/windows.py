@@ -32,6 +32,9 @@ PATIENCE = 60.0  # seconds until a question without an end counts as lost
 
 TRIES, PAUSE = 4, 15.0  # seconds between tries of a case whose place was not come by
 
+_AFTER_RESULT = 4  # a turn that no run should take
+_FORGOTTEN = "As I said before."
+
 _TAG = re.compile(r"\[(\w+-\d)\]")
 _LONG = "\n\n".join(
     f"Paragraph {number}. " + "More words of the answer. " * 30 for number in range(26)
@@ -84,7 +87,8 @@ class Asked:
 
 
 class Brain:
-    """Three turns: looks for a tool, calculates twice and shares a file, answers at length.
+    """Three turns: looks for a tool, calculates twice and shares a file, answers at length. It never
+    says the same thing twice: asked again after its result, it has nothing to add.
 
     What is in `armed`, by tag and turn, is done just before the reply.
     """
@@ -110,7 +114,9 @@ class Brain:
             share = {"name": f"{tag}.txt", "content": "Two.", "handle": None, "comment": ""}
             sums = [("calculate", {"expression": each}) for each in ("2+2", "3+3")]
             return _numbered(mark, 2, *sums, ("share_file", share))
-        return finish(answer(f"Answer to [{tag}]. {_LONG if tag.endswith('-1') else ''}"))
+        if turn == _AFTER_RESULT:
+            return finish(answer(f"{mark}: {_FORGOTTEN}"))
+        return finish(answer(f"{mark}: this is for [{tag}]. {_LONG if tag.endswith('-1') else ''}"))
 
 
 def _numbered(mark: str, turn: int, *pairs: tuple[str, dict[str, Any]]) -> Reply:
@@ -128,8 +134,8 @@ def _turn(request: ModelRequest) -> int:
     last = request.input[-1]
     if last.get("type") != "function_call_output":
         return 1
-    numbered = last["call_id"].startswith("t")  # else it is the result, sent back
-    return int(last["call_id"][1]) + 1 if numbered else 3
+    numbered = last["call_id"].startswith("t")  # else it answers the call with the result
+    return int(last["call_id"][1]) + 1 if numbered else _AFTER_RESULT
 
 
 def script(name: str) -> str:
@@ -253,6 +259,7 @@ def judge(fleet: Fleet, verdict: Verdict, asked: Asked) -> None:
         verdict.doubled += sum(count - 1 for count in (parts + files).values())
         left = [m for m in own if not m.get("metadata") and not m.get("files")]
         verdict.doubled += len(left)
+        verdict.lost += sum(_FORGOTTEN in str(m) for m in own)
         said = [_TAG.findall(str(m)) for m in own if is_terminal(m)]
         answered = [found[-1] for found in said if found]
         verdict.ordered = verdict.ordered and answered == sorted(answered)
