@@ -19,10 +19,12 @@ from bot.isolated import Refused
 from bot.parsing.text import clean
 from bot.toolkit.isolation import IsolatedLimits, ProcessLost, isolated
 from bot.toolkit.narrowing import has_words
+from bot.toolkit.places import Places
 
 _SCHEMA_SECONDS = 10.0
 _MAX_TABLES = 50
 _MAX_COLUMNS = 60
+_QUERIES = Places(every=8, own=2)
 _CONNECTING = 6.0
 """Seconds beyond the server's own limit, for connecting and for its answer."""
 
@@ -83,13 +85,15 @@ class Databases:
         arguments: dict[str, Any] = {"sql": clean(sql), "limit": rows}
         if not _is_file(config):
             arguments["functions"] = config.functions
-        found = await self._done(database, "select", config.timeout, **arguments)
+        async with _QUERIES.taken():
+            found = await self._done(database, "select", config.timeout, **arguments)
         return Selection.model_validate(found)
 
     async def more_than_reading(self, database: str) -> list[str]:
         """What the role of a PostgreSQL database may do besides reading its tables, in a few words
-        each. Raises ToolError when it does not answer."""
+        each; a file is only read. Raises ToolError when the database does not answer."""
         if _is_file(self._config(database)):
+            await self._done(database, "schema", _SCHEMA_SECONDS)
             return []
         found: list[str] = await self._done(database, "privileges", _SCHEMA_SECONDS)
         return found

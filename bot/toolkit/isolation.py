@@ -66,6 +66,10 @@ class IsolatedProcess:
     def pid(self) -> int:
         return self._process.pid
 
+    @property
+    def is_running(self) -> bool:
+        return self._process.returncode is None
+
     async def call(self, job: str, **arguments: Any) -> Any:
         """Return what the job returns. Raises Refused with the job's sentence, TimeoutError when its
         time is up, ProcessLost when the process died; after the last two, and when the call is
@@ -159,7 +163,7 @@ async def isolated(
     person = (current_request().team, current_request().user) if run else None
     key = (jobs, limits, network, person)
     for idle in _idle:
-        if idle.run is run and idle.key == key:
+        if idle.run is run and idle.key == key and idle.process.is_running:
             _idle.remove(idle)
             process, ending = idle.process, idle.ending
             break
