@@ -15,7 +15,8 @@ import traceback
 from types import ModuleType
 from typing import Any
 
-from bot.isolated import Refused, limits, wire
+from bot.core import confinement
+from bot.isolated import Refused, wire
 
 
 def main(options: dict[str, Any]) -> None:
@@ -25,17 +26,17 @@ def main(options: dict[str, Any]) -> None:
     # What a library prints must not get into the replies.
     os.dup2(2, 1)
     name = options.pop("jobs")
-    limits.confine(**options)
+    confinement.confine(**options)
     jobs = importlib.import_module(name)
     while True:
         try:
             request = wire.receive(requests)
         except EOFError:
             return
-        limits.allow(cpu=request["cpu"], seconds=request["seconds"])
+        confinement.allow(cpu=request["cpu"], seconds=request["seconds"])
         replies.write(_done(jobs, request))
         replies.flush()
-        limits.allow(cpu=request["cpu"], seconds=0)
+        confinement.allow(cpu=request["cpu"], seconds=0)
 
 
 def _done(jobs: ModuleType, request: dict[str, Any]) -> bytes:

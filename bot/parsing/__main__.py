@@ -1,57 +1,40 @@
 """`python -m bot.parsing OPTIONS`: reads `input` in the working directory, writes `result.json`
 and one Parquet file per table, and gives itself limits before it does.
 
-OPTIONS is a JSON object: kind, name, sheet, pages, memory (bytes), cpu (seconds), output (bytes).
+OPTIONS is a JSON object: kind, name, sheet, pages, memory and output (bytes), cpu and seconds, parent
+(process id).
 `result.json` holds {"error": sentence}, or {"document": {…}}, or {"tables": [{name, notes}]}, the
 table at index 2 being in `2.parquet`.
 """
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import json
-import resource
 import sys
 from pathlib import Path
 from typing import Any
 
+from bot.core.confinement import allow, confine
 from bot.parsing.results import Document, Sheet, Unreadable
-
-_FORBIDDEN = (
-    *("socket.connect", "socket.bind", "socket.sendto", "socket.getaddrinfo", "socket.gethostby"),
-    *("subprocess.", "os.system", "os.exec", "os.posix_spawn", "os.fork"),
-)
 
 
 def main(options: dict[str, Any]) -> None:
     """Read, and write what came of it."""
-    _limit(options)
+    confine(
+        memory=options["memory"], output=options["output"], network=False, parent=options["parent"]
+    )
+    allow(cpu=options["cpu"], seconds=options["seconds"])
     try:
         result = _written(read(options))
+    except PermissionError:
+        # A reader needs neither network nor other programs; a file that makes it try is hostile.
+        result = {"error": "The file made its reader do what no reader needs; it was not read."}
     except Unreadable as error:
         result = {"error": str(error)}
     except (MemoryError, RecursionError):
         result = {"error": f"{options['name']} needs more memory to be read than is allowed."}
     Path("result.json").write_text(json.dumps(result), encoding="utf-8")
-
-
-def _limit(options: dict[str, Any]) -> None:
-    for what, limit in (
-        (resource.RLIMIT_AS, options["memory"]),
-        (resource.RLIMIT_CPU, options["cpu"]),
-        (resource.RLIMIT_FSIZE, options["output"]),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        with contextlib.suppress(ValueError, OSError):  # macOS refuses some
-            resource.setrlimit(what, (limit, limit))
-    sys.addaudithook(_refuse)
-
-
-def _refuse(event: str, _: tuple[Any, ...]) -> None:
-    """A reader needs neither network nor other programs; a file that makes it try is hostile."""
-    if event.startswith(_FORBIDDEN):
-        raise Unreadable("The file made its reader do what no reader needs; it was not read.")
 
 
 def read(options: dict[str, Any]) -> list[Sheet] | Document | Path:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -82,6 +83,8 @@ async def read(
         "memory": limits.memory,
         "cpu": limits.cpu,
         "output": limits.output,
+        "seconds": limits.seconds + 1,  # the bot's own timeout comes first
+        "parent": os.getpid(),
     }
     with tempfile.TemporaryDirectory(prefix="bot-read-", ignore_cleanup_errors=True) as folder:
         path = Path(folder)

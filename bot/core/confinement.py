@@ -1,5 +1,5 @@
-"""The limits an isolated process gives itself before it sees any data. The kernel enforces them:
-they hold while a library is busy in C and hears nothing."""
+"""The limits that a process for other people's data gives itself before it sees any. The kernel
+enforces them: they hold while a library is busy in C and hears nothing."""
 
 from __future__ import annotations
 
