@@ -14,7 +14,7 @@ import pytest
 from slack_sdk.signature import SignatureVerifier
 
 from bot.local.model import finish
-from bot.local.workspace import ADA, NotAnswered
+from bot.local.workspace import ADA, BEN, NotAnswered
 from tests.security.test_boundaries import press
 from tests.support.deployment import Deployment, deployed
 from tests.support.ports import free_port
@@ -109,6 +109,27 @@ async def test_a_modal_submitted_twice_asks_once(redis_url):
         await bot.answered(SALES, root)
         await still_answers_beside(bot)
         assert len(bot.terminals(SALES, root)) == 1
+
+
+async def test_a_modal_brings_no_file_along_that_the_asker_may_not_see(redis_url):
+    """S14: what a modal carries is not Slack's word; each file is checked when the form comes back."""
+    async with deployed(lambda _: finish(answer("Two.")), redis_url) as bot:
+        bot.ws.channels["C0FINANCE1"].members[:] = [BEN, bot.ws.bot_user_id]
+        pay = await bot.ws.say(BEN, "C0FINANCE1", "pay", files=[("pay.csv", b"name,pay\nAda,1\n")])
+        root = await bot.ws.say(BEN, SALES, "see", files=[("sales.csv", b"name,sales\nAda,1\n")])
+        files = [
+            {"id": each["id"], "name": each["name"], "media_type": "text/csv", "size": 9}
+            for each in (*pay["files"], *root["files"])
+        ]
+        about = {"channel": SALES, "thread": root["ts"], "quoted": "", "files": files}
+        form = view(private_metadata=json.dumps(about))
+        await sent(
+            bot, press(bot, ADA, SALES, root["ts"], {}) | {"type": "view_submission", "view": form}
+        )
+        await bot.answered(SALES, root["ts"])
+        heard = json.dumps(bot.api.requests[0].body["input"])
+        assert "sales.csv" in heard
+        assert "pay.csv" not in heard
 
 
 async def still_answers_beside(bot: Deployment) -> None:
