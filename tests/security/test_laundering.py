@@ -151,7 +151,7 @@ def test_what_a_button_suggests_is_no_persons_word() -> None:
     page, bare = fetch_page.tool, "evil.example/CANARY"
     suggested = asked(f"And {bare}?").model_copy(update={"suggested": True})
     for request, asks in ((suggested, True), (asked(f"And {bare}?"), False)):
-        guard = EgressGuard(lambda request=request: [request], Policy())
+        guard = EgressGuard([request].copy, Policy())
         with bound_request(RequestContext(request, "run_1", idempotency_key="run_1:1")):
             guard.on_exposure(read_thread.tool)
         assert guard.may_leak(page, page.arguments(url=f"https://{bare}")) is asks
