@@ -131,8 +131,9 @@ def _json_escape(character: str) -> str:
     return f"\\u{ord(character):04x}" if character.isascii() else json.dumps(character)[1:-1]
 
 
-def configure(form: Format) -> None:
-    """Log to stderr from INFO on, libraries as they are of use."""
+def configure(form: Format, *, words: bool = False) -> None:
+    """Log to stderr from INFO on, libraries as they are of use; with `words` also what tools are
+    called with, in which people's words stand."""
     formatters = {
         "text": {
             "()": "bot.logs.Lines",
@@ -161,6 +162,9 @@ def configure(form: Format) -> None:
                 }
             },
             "root": {"level": "INFO", "handlers": ["stderr"]},
-            "loggers": {name: {"level": level} for name, level in _QUIET.items()},
+            "loggers": {
+                **{name: {"level": level} for name, level in _QUIET.items()},
+                "bot.words": {"level": "DEBUG" if words else "INFO"},
+            },
         }
     )

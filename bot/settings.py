@@ -132,6 +132,7 @@ class Settings(BaseSettings, Tables):
     bot_metrics_port: int | None = Field(default=None, ge=0, le=65535)
     bot_data_dir: Path = Path(".data")
     bot_log_format: Format = "text"
+    bot_log_words: bool = False
     otel_exporter_otlp_endpoint: str | None = None
     bot_failpoints: Path | None = None
 

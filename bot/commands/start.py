@@ -15,7 +15,7 @@ def configured() -> Settings:
     from bot.settings import load_settings
 
     settings = load_settings()
-    logs.configure(settings.bot_log_format)
+    logs.configure(settings.bot_log_format, words=settings.bot_log_words)
     return settings
 
 

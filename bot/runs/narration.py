@@ -1,7 +1,8 @@
 """The log of a run for people: a line an event, between INFO and WARNING (I5).
 
-    run_7k2p turn 2 · read_file · Read sales.csv · ok, 0.2 s
+    run_7k2p turn 2 · read_file · ok, 0.2 s
 
+With BOT_LOG_WORDS a tool's line says as well what it was called with.
 The same records carry ids as fields, for JSON logs.
 """
 
@@ -32,6 +33,8 @@ NOTICE = 25
 
 logging.addLevelName(NOTICE, "NOTICE")
 log = logging.getLogger("bot.run")
+words = logging.getLogger("bot.words")
+"""Enabled for DEBUG where logs may hold people's words (BOT_LOG_WORDS)."""
 
 
 class Narrator:
@@ -81,9 +84,9 @@ def _line(event: Event) -> str:  # noqa: PLR0911 - a line for each kind
         case ToolsAcquired(names=names):
             return f"acquired {', '.join(names)}"
         case ToolStarted(tool=tool, title=title):
-            return f"{tool} · {title} · started"
+            return f"{_titled(tool, title)} · started"
         case ToolEnded(tool=tool, title=title, ok=ok, seconds=seconds):
-            return f"{tool} · {title} · {'ok' if ok else 'failed'}, {seconds:.1f} s"
+            return f"{_titled(tool, title)} · {'ok' if ok else 'failed'}, {seconds:.1f} s"
         case FromSubagent(agent=agent, event=inner):
             return f"↳ {agent} · {line}" if (line := _line(inner)) else ""
         case TextWithdrawn():
@@ -92,6 +95,11 @@ def _line(event: Event) -> str:  # noqa: PLR0911 - a line for each kind
             return f"{status}: {reason} · {_tokens(state.usage)}"
         case _:  # parts of what comes whole, and save points, which say nothing new
             return ""
+
+
+def _titled(tool: str, title: str) -> str:
+    """Return the tool's name, with its title, which quotes arguments, where logs may hold words."""
+    return f"{tool} · {title}" if words.isEnabledFor(logging.DEBUG) else tool
 
 
 def _tokens(usage: Usage) -> str:

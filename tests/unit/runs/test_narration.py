@@ -20,6 +20,18 @@ from bot.store import Stores
 from tests.support.redis import asked
 from tests.support.runs import answer, bot_on, bot_with
 
+
+async def test_no_words_of_people_are_logged_unless_they_are_wanted(
+    stores: Stores, caplog: pytest.LogCaptureFixture
+) -> None:
+    """(O8) What a tool is called with is not in the log."""
+    caplog.set_level(logging.INFO, "bot.words")
+    script = Script([calls(("calculate", {"expression": "40+2"})), finish(answer())])
+    lines = await narrated(stores, script, caplog)
+    assert any("calculate" in line for line in lines)
+    assert "40+2" not in str(lines)
+
+
 ROOT = Path(__file__).parents[3]
 
 
@@ -38,6 +50,7 @@ async def test_each_event_is_one_line_for_people(
     stores: Stores, caplog: pytest.LogCaptureFixture
 ) -> None:
     """I5 A4: between INFO and WARNING; tools with what they were asked, and why the loop went on."""
+    caplog.set_level(logging.DEBUG, "bot.words")
     asked = calls(("calculate", {"expression": "1+1"}), ("read_file", {"file_id": "F0LOST"}))
     lines = await narrated(stores, Script([asked, finish(answer())]), caplog)
     assert logging.INFO < NOTICE < logging.WARNING
