@@ -37,11 +37,11 @@ _NOBODY_THERE = "it needs a person's approval, and nobody sits at this terminal 
 
 
 def exit_code(outcome: Outcome) -> int:
-    """0 success, 1 failed, 2 partial, 4 key refused, 5 out of time with nothing to show,
+    """0 success, 1 failed, 2 partial, 4 key refused, 5 out of time, with a result or without,
     130 interrupted (C8). 3 is a wrong setting, which ends before there is an outcome."""
     if outcome.error is ModelErrorKind.AUTHENTICATION:
         return 4
-    if outcome.stop_reason in _TIMEOUTS and outcome.result is None:
+    if outcome.stop_reason in _TIMEOUTS:
         return 5
     return _EXIT[outcome.status]
 

@@ -28,11 +28,13 @@ from bot.toolkit.artifacts import Artifacts
 from bot.toolkit.catalogue import ACQUIRE, Catalogue
 from bot.toolkit.given_schema import validated
 from bot.toolkit.schema import without_nulls
-from bot.toolkit.size import limited
+from bot.toolkit.size import limited, preview
 from bot.toolkit.tool import Services, Tool, ToolResult
 
 log = logging.getLogger(__name__)
 
+_LONGEST_NAME = 64
+_MOST_NAMES = 40
 _LONG = 100_000  # characters of an output
 
 MAYBE = "It may have happened or not. Look before you do it again, and say so in the result."
@@ -96,7 +98,7 @@ class Calls:
         try:
             tool, arguments = await self._checked(call)
         except _Refused as refused:
-            return CallOutput(call["call_id"], call["name"], str(refused), ok=False)
+            return _told(call, str(refused), happenings)
         title = redacted(tool.title(arguments))
         key = f"{self.context.idempotency_key}:{call['call_id']}"
         with bound_request(replace(self.context, idempotency_key=key)) as context:
@@ -172,7 +174,7 @@ class Calls:
         try:
             result = await self._attempted(tool, arguments, parent)
         except ToolError as error:
-            said = _plain(str(error))
+            said = preview(_plain(str(error)), self.context.max_response_size)
             return CallOutput(call_id, tool.name, said, ok=False, mark=mark_for(tool))
         except TimeoutError:
             advice = MAYBE if tool.mutates else "Ask it for less, or go on without."
@@ -194,19 +196,30 @@ class Calls:
         failpoint("tool-running")
         result = await tool.run(arguments, {**self.toolbox.services, Parent: parent})
         failpoint("tool-ran")
-        result = await self.hooks.after_tool(tool, arguments, result)
-        result = replace(result, content=await _plain_however_long(result.content))
-        return await limited(result, tool, self.context.max_response_size, self.toolbox.artifacts)
+        try:
+            result = await self.hooks.after_tool(tool, arguments, result)
+            result = replace(result, content=await _plain_however_long(result.content))
+            most = self.context.max_response_size
+            return await limited(result, tool, most, self.toolbox.artifacts)
+        except Exception:
+            if not tool.mutates:
+                raise
+            log.exception("the output of a change was not kept", extra={"tool": tool.name})
+            return ToolResult(f"{tool.name} is done. Its output could not be kept.")
 
     def _is_rehearsed(self, tool: Tool) -> bool:
         return tool.mutates and self.context.dry_run
+
+    def _names(self) -> str:
+        return ", ".join(sorted(self.offered)[:_MOST_NAMES])
 
     async def _checked(self, call: Item) -> tuple[Tool, BaseModel]:
         name = call["name"]
         tool = self.toolbox.catalogue.get(name)
         if tool is None:
-            near = ", ".join(self.toolbox.catalogue.near(name)) or "none is similar"
-            raise _Refused(f"There is no tool {name}. Similar names: {near}.")
+            near = ", ".join(self.toolbox.catalogue.near(name))
+            names = f"Similar names: {near}" if near else f"You can call: {self._names()}"
+            raise _Refused(f"There is no tool {name[:_LONGEST_NAME]}. {names}.")
         if name not in self.offered:
             raise _Refused(f"{name} was not acquired. Call {ACQUIRE} with its name first.")
         values = _arguments(call, tool.arguments)
@@ -220,6 +233,16 @@ class Calls:
                 "Correct them and call it again."
             ) from None
         return tool, given
+
+
+def _told(call: Item, why: str, happenings: Happenings) -> CallOutput:
+    """Answer a call that cannot be made, and show it like any other (D3)."""
+    call_id, name = call["call_id"], call["name"]
+    title = f"{_plain(name)[:_LONGEST_NAME]} (not a valid call)"
+    output = CallOutput(call_id, name, why, ok=False, title=title)
+    happenings.put_nowait(ToolStarted(call_id, name, title))
+    happenings.put_nowait(ToolEnded(call_id, name, ok=False, detail=output.detail, seconds=0.0))
+    return output
 
 
 def _plain(text: str) -> str:

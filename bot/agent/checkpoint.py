@@ -1,10 +1,6 @@
 """`checkpoint_and_restart`: the model puts a long conversation away in its own words (E2).
 
-How it goes with compaction (E3), which comes at three quarters of the context. A conversation that
-creeps past that is summarised there, and never gets as far as this tool. One that leaps past four
-fifths in a single turn has fresh, large results in its last exchanges: those compaction leaves
-whole, and no summariser knows what they were fetched for. So there the model has the say first, for
-one turn, while enough turns are left to make use of it; compaction follows if it goes on without.
+When it is offered is decided in `filling`.
 """
 
 from __future__ import annotations
@@ -15,17 +11,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bot.agent import prompts
 from bot.agent.complete import describe_errors
-from bot.agent.guards import usage_ratio
-from bot.agent.limits import Limits
 from bot.agent.outputs import CallOutput
-from bot.agent.state import LoopState
 from bot.core.chain import Item
 from bot.toolkit.schema import strict_schema
 
 NAME = "checkpoint_and_restart"
 
-_FULL = 0.8
-_TURNS_LEFT = 0.5
 _DESCRIPTION = (
     "The context is nearly full and there is time to go on: put the conversation away and go on "
     "with a fresh one that holds the request as it was asked, and what you write here. Everything "
@@ -65,14 +56,6 @@ DEFINITION: dict[str, Any] = {
     "parameters": strict_schema(Checkpoint, owner=NAME),
     "strict": True,
 }
-
-
-def is_offered(state: LoopState, limits: Limits, window: int) -> bool:
-    """Whether the next request offers it; `window` is the model's input limit in tokens."""
-    if state.task is None or state.force_finish:
-        return False
-    enough_turns = limits.turns - state.turn > _TURNS_LEFT * limits.turns
-    return enough_turns and usage_ratio(state, window) > _FULL
 
 
 def answered(call: Item, *, alone: bool) -> CallOutput:

@@ -87,6 +87,13 @@ def _json(arguments: str) -> Any:
     return TypeAdapter(Any).validate_json(arguments)
 
 
+def json_in(text: str) -> str:
+    """Return the JSON object in a text that is one, fenced or not; the text itself when there is
+    none."""
+    begin, end = text.find("{"), text.rfind("}")
+    return text[begin : end + 1] if 0 <= begin < end else text
+
+
 _LONGEST_DRAFT = 40_000  # characters of arguments; what is longer is shown when it is whole
 
 

@@ -55,7 +55,8 @@ class Dispatched:
 @dataclass(frozen=True, slots=True)
 class Dispatch:
     """Runs the calls of one response. `context` is bound for each call; `deadline` is that of
-    the run, on the event loop's clock in seconds; `pool` is what its sub-agents may spend."""
+    the run, on the event loop's clock in seconds; `pool` is what its sub-agents may spend. At most
+    `most` calls are run; when it `is_last`, none but `complete_task` (C6)."""
 
     toolbox: Toolbox
     limits: Limits
@@ -65,6 +66,8 @@ class Dispatch:
     context: RequestContext
     deadline: float
     pool: Pool
+    most: int
+    is_last: bool
 
     async def run(
         self, open_response: OpenResponse, offered: frozenset[str]
@@ -85,7 +88,8 @@ class Dispatch:
         last = {COMPLETE, checkpoint.NAME} & offered
         finals = [call for call in calls if call["name"] in last]
         others = [call for call in calls if call["name"] not in last]
-        left = [c for c in others[: self.limits.calls_per_turn] if c["call_id"] not in done]
+        most = 0 if self.is_last else self.most
+        left = [c for c in others[:most] if c["call_id"] not in done]
         made = Calls(self.toolbox, self.hooks, self.context, self.pool, offered)
         try:
             for number, batch in enumerate(self._batches(left)):
@@ -103,8 +107,8 @@ class Dispatch:
             unfinished = cancelled if isinstance(stop, Interrupted) else _out_of_time
             yield Dispatched(tuple(done.get(call["call_id"]) or unfinished(call) for call in calls))
             return
-        for call in others[self.limits.calls_per_turn :]:
-            done[call["call_id"]] = self._too_many(call)
+        for call in others[most:]:
+            done.setdefault(call["call_id"], self._not_run(call))
         for call in finals:
             if call["name"] == checkpoint.NAME:
                 done[call["call_id"]] = checkpoint.answered(call, alone=len(calls) == 1)
@@ -174,7 +178,7 @@ class Dispatch:
             text = "Not read: another result was given before it, at once. Give one."
             return CallOutput(call["call_id"], COMPLETE, text)
         failed = [output.tool for output in done.values() if not output.ok]
-        if failed:
+        if failed and not self.is_last:
             text = (
                 f"Not finished yet: {', '.join(failed)}, called beside it, failed. Look at the "
                 f"outputs, then call {COMPLETE} again, alone."
@@ -187,10 +191,10 @@ class Dispatch:
             return CallOutput(call["call_id"], COMPLETE, text, ok=False)
         return CallOutput(call["call_id"], COMPLETE, ACCEPTED, result=result)
 
-    def _too_many(self, call: Item) -> CallOutput:
-        text = (
-            f"Not run: at most {self.limits.calls_per_turn} calls are run at once. Call it again."
-        )
+    def _not_run(self, call: Item) -> CallOutput:
+        text = f"Not run: at most {self.most} calls are run at once now. Call it again."
+        if self.is_last:
+            text = "Not run: this was the last call."
         return CallOutput(call["call_id"], call["name"], text, ok=False)
 
 

@@ -13,6 +13,7 @@ from bot.core.outcome import StopReason
 _ENOUGH = 0.9
 _IDLE_TOKENS = 500
 _IDLE_TURNS = 3
+_MOST_CONTINUATIONS = 8
 
 
 class Effort(Hooks):
@@ -27,7 +28,7 @@ class Effort(Hooks):
     @override
     async def on_stop(self, state: LoopState, result: BaseModel) -> Verdict:
         spent = billed_tokens(state.usage)
-        if spent >= _ENOUGH * self._tokens:
+        if spent >= _ENOUGH * self._tokens or state.sent_back >= _MOST_CONTINUATIONS:
             return Go()
         before = state.hooks.get(self.name, {})
         output, idle = state.usage.output_tokens, 0

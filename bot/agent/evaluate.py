@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from typing_extensions import override
 
 from bot.agent import prompts
+from bot.agent.complete import json_in
 from bot.agent.hooks import Block, Go, Hooks, Prevent, Verdict
 from bot.agent.state import LoopState
 from bot.core.chain import NO_USAGE, Usage
@@ -93,7 +94,7 @@ class Evaluation(Hooks):
             log.warning("a result was not judged: %s", error)
             return None, NO_USAGE
         try:
-            given = response.calls[0]["arguments"] if response.calls else ""
+            given = response.calls[0]["arguments"] if response.calls else json_in(response.text)
             return Judgement.model_validate_json(given), response.usage
         except ValidationError:
             log.warning("a result was not judged: the judge's words make no judgement")

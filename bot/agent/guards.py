@@ -18,12 +18,10 @@ class Gauge:
     time: float
     tokens: float
     cost: float
-    context: float
 
     @property
     def fullest(self) -> tuple[str, float]:
-        """The limit that will trip first, and its share. The context is not among them: a full one
-        is no reason to finish while it can be made shorter."""
+        """The limit that will trip first, and its share."""
         shares = {
             "turns": self.turns,
             "time": self.time,
@@ -33,14 +31,13 @@ class Gauge:
         return max(shares.items(), key=lambda each: each[1])
 
 
-def gauge(state: LoopState, limits: Limits, *, elapsed: float, window: int) -> Gauge:
-    """`elapsed` in seconds since the run began; `window` the model's input limit in tokens."""
+def gauge(state: LoopState, limits: Limits, *, elapsed: float) -> Gauge:
+    """`elapsed` in seconds that were spent on the run."""
     return Gauge(
         turns=state.turn / limits.turns,
         time=elapsed / limits.run_seconds,
         tokens=billed_tokens(state.usage) / limits.tokens,
         cost=(state.cost or 0.0) / limits.cost if limits.cost else 0.0,
-        context=usage_ratio(state, window) / limits.context_ratio,
     )
 
 
@@ -51,15 +48,15 @@ def usage_ratio(state: LoopState, window: int) -> float:
     return (state.last_usage.input_tokens + state.last_usage.output_tokens) / window
 
 
-def tripped(used: Gauge, state: LoopState, limits: Limits) -> StopReason | None:
-    """The first guard that has tripped; the last allowed turn trips the first one."""
+def tripped(used: Gauge, state: LoopState, limits: Limits, *, is_full: bool) -> StopReason | None:
+    """Return the reason of the first guard that has tripped; the last allowed turn trips the first
+    one. `is_full` says that the context is, after all that can be done about it."""
     checks = (
         (state.turn >= limits.turns - 1, StopReason.MAX_TURNS),
         (used.time >= 1, StopReason.RUN_TIMEOUT),
         (used.tokens >= 1, StopReason.TOKEN_BUDGET),
         (used.cost >= 1, StopReason.COST_BUDGET),
-        (used.context >= 1, StopReason.CONTEXT_FULL),
-        (state.malformed >= limits.malformed, StopReason.MALFORMED_OUTPUT),
-        (state.failed_turns >= limits.failed_turns, StopReason.TOOL_ERRORS),
+        (is_full, StopReason.CONTEXT_FULL),
+        (state.failed_turns > limits.failed_turns, StopReason.TOOL_ERRORS),
     )
     return next((reason for failed, reason in checks if failed), None)

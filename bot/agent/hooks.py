@@ -8,6 +8,7 @@ not raise: what it raises ends the run as a bug of ours.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -22,7 +23,11 @@ from bot.core.outcome import StopReason
 from bot.model.types import ModelRequest, ModelResponse
 from bot.toolkit.tool import Tool, ToolResult
 
+log = logging.getLogger(__name__)
+
 T = TypeVar("T")
+
+_NOTICE_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +174,14 @@ class HookChain:
         return said
 
     async def after_tool(self, tool: Tool, arguments: BaseModel, result: ToolResult) -> ToolResult:
-        """`result` with what the hooks said of it."""
-        said = [await hook.after_tool(tool, arguments, result) for hook in self.hooks]
+        """Return `result` with what the hooks said of it. One that raises says nothing: the call
+        was made."""
+        said = []
+        for hook in self.hooks:
+            try:
+                said.append(await hook.after_tool(tool, arguments, result))
+            except Exception:
+                log.exception("an after-tool hook failed", extra={"tool": tool.name})
         return replace(result, content="\n".join((result.content, *filter(None, said))))
 
     async def should_stop_after_turn(self, state: LoopState) -> StopReason | None:
@@ -194,17 +205,33 @@ class HookChain:
         return Go(result, usage)
 
     async def on_end(self, ended: RunEnded) -> None:
-        """`on_failure` where it applies, then `on_run_end`."""
+        """Tell `on_failure` where it applies, then `on_run_end`. They are notified, no more: what
+        they raise is logged, and one that takes too long is left."""
         for hook in self.hooks:
-            if ended.error:
-                await hook.on_failure(ended)
-            await hook.on_run_end(ended)
+            notices = [hook.on_failure] if ended.error else []
+            for notify in (*notices, hook.on_run_end):
+                try:
+                    async with asyncio.timeout(_NOTICE_SECONDS):
+                        await notify(ended)
+                except Exception:
+                    log.exception("a hook failed at the end of a run")
 
 
 @asynccontextmanager
-async def beside(work: Coroutine[Any, Any, T]) -> AsyncGenerator[asyncio.Task[T]]:
-    """Run `work` beside the body, which awaits its result or leaves it to be cancelled."""
-    task = asyncio.create_task(work)
+async def beside(
+    work: Coroutine[Any, Any, tuple[T, ...]],
+) -> AsyncGenerator[asyncio.Task[tuple[T, ...]]]:
+    """Run `work` beside the body, which awaits its result or leaves it to be cancelled. What `work`
+    raises is logged, and its result is empty then."""
+
+    async def guarded() -> tuple[T, ...]:
+        try:
+            return await work
+        except Exception:
+            log.exception("an after-response hook failed")
+            return ()
+
+    task = asyncio.create_task(guarded())
     try:
         yield task
     finally:

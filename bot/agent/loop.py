@@ -109,8 +109,10 @@ async def _act(phases: Phases, state: LoopState) -> AsyncGenerator[Event | Conti
                     return
                 case _:
                     yield happening
+        if said := await observe.result_in(state, phases.parts.response_type):
+            outputs = (said,)
         state, outputs = await phases.judge(state, outputs)
-        extra = await more
+        extra = await phases.notes_beside(more, state)
 
     if reason := observe.refusal(response):
         state, notes = observe.refused(state, reason)
@@ -119,9 +121,10 @@ async def _act(phases: Phases, state: LoopState) -> AsyncGenerator[Event | Conti
     elif response.calls:  # one of them may be complete_task, with a valid result
         state, notes = observe.answered(state, outputs, phases.parts.interrupt)
     elif response.text:
-        state, notes = observe.spoken(state, phases.parts.response_type)
+        state, notes = observe.spoken(state, outputs, phases.parts.response_type)
     else:
         state, notes = observe.nothing(state)
-    state, notes = observe.concluded(state, notes, extra)
+    most_malformed = phases.parts.limits.malformed
+    state, notes = observe.concluded(state, notes, extra, most_malformed)
     yield phases.recorded(state, notes)
     yield step_from(state)

@@ -59,12 +59,13 @@ class ModelCall:
 
     async def made(self, request: ModelRequest) -> AsyncGenerator[Shown | Heard]:
         """What comes, and last what it came to. Made again where the stream breaks."""
+        said = ""
         for attempt in range(_REDO + 1):
-            said, draft, steps = "", "", HostedSteps()
+            draft, steps = "", HostedSteps()
             try:
                 async with aclosing(self._once(request, steps)) as parts:
                     async for part in parts:
-                        said += part.text if isinstance(part, TextDelta) else ""
+                        said += part.text if isinstance(part, TextDelta | ResultDelta) else ""
                         draft += part.text if isinstance(part, ResultDelta) else ""
                         yield part
             except Interrupted:

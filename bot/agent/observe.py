@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from bot.agent import prompts
 from bot.agent.complete import NAME as COMPLETE
-from bot.agent.complete import ResponseType
+from bot.agent.complete import ResponseType, json_in
 from bot.agent.hooks import Block, Go, HookChain, Prevent
 from bot.agent.interrupt import Interrupt
 from bot.agent.outputs import CallOutput, cancelled
 from bot.agent.state import Ending, Failure, LoopState, Transition
+from bot.core.answers import Answer
 from bot.core.chain import NO_USAGE, Item, Usage
 from bot.core.errors import ModelError
 from bot.core.outcome import RunStatus, StopReason
@@ -31,6 +33,9 @@ _FAILED = frozenset(
         StopReason.PAUSED,
     }
 )
+_MOST_SENT_BACK = 8
+"""Results that stop hooks may send back in one run (G3)."""
+
 _WHOLE = frozenset({StopReason.COMPLETED, StopReason.DIMINISHING_RETURNS})
 _CANCELLED = frozenset({StopReason.CANCELLED_STREAMING, StopReason.CANCELLED_TOOLS})
 
@@ -91,6 +96,8 @@ async def judged(
     verdict = await hooks.on_stop(state, final.result)
     memory: dict[str, Any] = {}
     match verdict:
+        case Block() if state.sent_back >= _MOST_SENT_BACK:
+            left = replace(final, ends=StopReason.STOP_HOOK)
         case Block() if not state.closing:
             memory = verdict.memory
             left = replace(final, text=verdict.message, result=None, blocked=True)
@@ -168,11 +175,38 @@ def answered(state: LoopState, outputs: Sequence[CallOutput], interrupt: Interru
     return state, items
 
 
-def spoken(state: LoopState, response_type: ResponseType) -> Observed:
-    """Text without calls is pointed to `complete_task` once, and then that is forced; forced, and
-    still only text, it is wrapped, so that nothing the model said is lost (C4)."""
+async def result_in(state: LoopState, response_type: ResponseType) -> CallOutput | None:
+    """Return the result that the open response gives as text, as the output of a call that it would
+    have made (C4): JSON of the response type, or an answer in words where nothing else was done."""
+    response = opened(state)
+    if response.calls or response.incomplete or not response.text:
+        return None
+    result: BaseModel | None = None
+    with suppress(ValidationError):
+        result = await response_type.parse(json_in(response.text))
+    is_first = state.turn + state.sent_back == 1 and not state.tool_calls
+    if result is None and is_first and response_type.model is Answer:
+        result = response_type.from_text(response.text).model_copy(update={"confidence": "medium"})
+    return CallOutput("", COMPLETE, "", result=result) if result else None
+
+
+def spoken(
+    state: LoopState, outputs: Sequence[CallOutput], response_type: ResponseType
+) -> Observed:
+    """Text that holds a result ends the run, unless a hook sends it back. Any other text without
+    calls is pointed to `complete_task` once, and then that is forced; forced, and still only text,
+    the first is wrapped, so that nothing the model said is lost (C4)."""
     response = opened(state)
     first_text = state.first_text or response.text
+    for output in outputs:
+        if output.result is not None:
+            state = state.go(state.transition, parent=response.id, pending=())
+            reason = state.closing or output.ends or StopReason.COMPLETED
+            return finished(state, reason, output.result), ()
+        if output.blocked:
+            return _sent_back(state, output.text)
+    if any(output.cancelled for output in outputs):
+        return finished(state, StopReason.CANCELLED_TOOLS), ()
     if state.force_finish:
         result = response_type.from_text(first_text)
         state = state.go(state.transition, parent=response.id, pending=())
@@ -190,6 +224,18 @@ def spoken(state: LoopState, response_type: ResponseType) -> Observed:
     return nudged, notes
 
 
+def _sent_back(state: LoopState, why: str) -> Observed:
+    notes: Notes = (prompts.note(why),)
+    blocked = state.go(
+        Transition.BLOCKED,
+        turn=state.turn - 1,
+        sent_back=state.sent_back + 1,
+        parent=opened(state).id,
+        pending=notes,
+    )
+    return blocked, notes
+
+
 def nothing(state: LoopState) -> Observed:
     """A response without text or calls is asked for again (A6)."""
     notes: Notes = (prompts.note(prompts.EMPTY),)
@@ -197,12 +243,17 @@ def nothing(state: LoopState) -> Observed:
     return state.go(Transition.MALFORMED, parent=parent, pending=notes, malformed=malformed), notes
 
 
-def concluded(state: LoopState, notes: Notes, extra: Sequence[Item]) -> Observed:
+def concluded(
+    state: LoopState, notes: Notes, extra: Sequence[Item], most_malformed: int
+) -> Observed:
     """Close the open response: `extra` are messages of hooks for the next request. A last call that
-    brought no result ends the run with what its tools did (C6)."""
+    brought no result ends the run with what its tools did (C6), and so does one malformed response
+    too many in a row (G3)."""
     state = state.go(state.transition, open=None, pending=(*state.pending, *extra))
     if state.closing and not state.ending:
         state = finished(state, state.closing)
+    elif state.malformed > most_malformed and not state.ending:
+        state = finished(state, StopReason.MALFORMED_OUTPUT)
     return state, (*notes, *extra)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pydantic import BaseModel, ConfigDict
 
@@ -86,6 +86,14 @@ def mark_for(tool: Tool) -> str:
 def marked(text: str, mark: str) -> str:
     """`text` as data for the model, as its instructions say (LLM01)."""
     return f"[data {mark}]\n{text}\n[end of data {mark}]"
+
+
+def stopped_result(output: CallOutput) -> CallOutput:
+    """Return `output` as it is when a person stopped the run while its result was judged."""
+    if output.result is None:
+        return output
+    text = "Cancelled by the user before it was accepted."
+    return replace(output, text=text, ok=False, cancelled=True, result=None)
 
 
 def cancelled(call: Item) -> CallOutput:

@@ -20,11 +20,13 @@ from bot.agent.events import (
     RunEnded,
     SavePoint,
 )
+from bot.agent.filling import Filling, decide
 from bot.agent.guards import usage_ratio
 from bot.agent.hosted_steps import hosted_steps
+from bot.agent.interrupt import Interrupted
 from bot.agent.model_call import Heard, ModelCall, Shown
 from bot.agent.observe import Notes, finished, judged
-from bot.agent.outputs import CallOutput
+from bot.agent.outputs import CallOutput, stopped_result
 from bot.agent.parts import Parts
 from bot.agent.pool import Pool
 from bot.agent.resuming import accepted_result, added_items
@@ -35,7 +37,7 @@ from bot.core.context import RequestContext
 from bot.core.errors import ModelError
 from bot.core.outcome import StopReason
 from bot.model.types import ModelRequest, ModelResponse
-from bot.toolkit.size import allowed_size
+from bot.toolkit.size import room_for_calls
 
 _LAST_CALL_SECONDS = 60.0
 """Time for the one call that asks for what there is, after a guard has tripped (C6)."""
@@ -79,9 +81,13 @@ class Phases:
     def window_size(self, state: LoopState) -> int:
         return self.parts.prices.window(self.model(state))
 
+    def filling(self, state: LoopState) -> Filling:
+        """Return what to do about the context before the next call (E2, E3)."""
+        return decide(usage_ratio(state, self.window_size(state)), state, self.parts.limits)
+
     def offers_restart(self, state: LoopState) -> bool:
         """Whether the next request lets the model begin a fresh chain (E2)."""
-        return checkpoint.is_offered(state, self.parts.limits, self.window_size(state))
+        return self.filling(state) is Filling.OFFER
 
     async def look_back(self, state: LoopState) -> LoopState:
         """Read the conversation so far: what an interrupted run had added to it (B4), and all of it
@@ -134,7 +140,11 @@ class Phases:
             user_hash=parts.user_hash,
             watched=COMPLETE,
         )
-        return await parts.hooks.transform_context(request)
+        try:
+            async with parts.interrupt.within(self.hook_deadline(state)):
+                return await parts.hooks.transform_context(request)
+        except (Interrupted, TimeoutError):  # the call itself will meet the same, at once
+            return request
 
     def reason(self, request: ModelRequest, state: LoopState) -> AsyncGenerator[Shown | Heard]:
         """Make the call. The last item says what it came to."""
@@ -152,7 +162,7 @@ class Phases:
         offered = frozenset(tool["name"] for tool in tools if "name" in tool)
         outputs: tuple[CallOutput, ...] | None = None
         kept, pool = state, Pool(self.parts.limits, state)
-        dispatch = self._dispatch(state, open_now.response.id, pool)
+        dispatch = self._dispatch(state, open_now.response, pool)
         async with aclosing(dispatch.run(open_now, offered)) as happenings:
             async for event in happenings:
                 if isinstance(event, Dispatched):
@@ -187,26 +197,39 @@ class Phases:
     ) -> tuple[LoopState, tuple[CallOutput, ...]]:
         """Put a valid result before the stop hooks. Return the state with what that took, and the
         outputs with their verdict."""
-        verdicts, usage, memory = await judged(state, outputs, self.parts.hooks)
+        try:
+            async with self.parts.interrupt.within(self.hook_deadline(state)):
+                verdicts, usage, memory = await judged(state, outputs, self.parts.hooks)
+        except Interrupted:  # a stop that comes while the result is judged wins
+            return state, tuple(stopped_result(output) for output in outputs)
+        except TimeoutError:  # the result stands, judged or not
+            return state, tuple(outputs)
         spent = self.spend(state, usage)
         return spent.go(state.transition, hooks=state.hooks | memory), verdicts
 
-    def _dispatch(self, state: LoopState, response_id: str, pool: Pool) -> Dispatch:
+    def _dispatch(self, state: LoopState, response: ModelResponse, pool: Pool) -> Dispatch:
+        limits, window = self.parts.limits, self.window_size(state)
+        ratio = usage_ratio(state, window)
+        asked = min(max(len(response.calls), 1), limits.calls_per_turn)
+        most, size = room_for_calls(limits.tool_output, window, ratio, asked)
         return Dispatch(
             toolbox=self.parts.toolbox,
             limits=self.parts.limits,
             interrupt=self.parts.interrupt,
             response_type=self.parts.response_type,
             hooks=self.parts.hooks,
-            context=self._context(state, response_id),
+            context=self._context(state, response.id, size),
             deadline=self.began + self.parts.limits.run_seconds,
             pool=pool,
+            most=most,
+            is_last=state.closing is not None,
         )
 
     def count(self, state: LoopState, response: ModelResponse) -> LoopState:
         """`state` with what `response` took."""
-        counted = self.spend(state, response.usage)
+        counted, window = self.spend(state, response.usage), self.window_size(state)
         called = sum(call["name"] != COMPLETE for call in response.calls)
+        ratio = usage_ratio(state.go(state.transition, last_usage=response.usage), window)
         return counted.go(
             state.transition,
             turn=state.turn + 1,
@@ -214,6 +237,7 @@ class Phases:
             went_on=self.offers_restart(state),
             tool_calls=state.tool_calls + called + len(response.hosted),
             done=(*state.done, *hosted_steps(response.hosted)),
+            compacted=state.compacted and ratio >= self.parts.limits.compact_at,
         )
 
     def spend(self, state: LoopState, usage: Usage) -> LoopState:
@@ -251,8 +275,10 @@ class Phases:
         counted = self.count(state, response)
         return Recorded(counted.go(state.transition, open=OpenResponse(response=response)), entry)
 
-    def tombstone(self, state: LoopState, partial: str) -> Recorded:
+    def tombstone(self, state: LoopState, partial: str) -> Recorded | SavePoint:
         """What a failed model left half said: kept in the record, never sent, never shown (H3)."""
+        if not partial:
+            return SavePoint(state)
         item = {"role": "assistant", "content": partial}
         entry = LedgerEntry(run_id=self.parts.context.run_id, items=(item,), abandoned=True)
         return Recorded(state, entry)
@@ -284,12 +310,12 @@ class Phases:
             new_items=tuple(self.new_items),
         )
 
-    def _context(self, state: LoopState, response_id: str) -> RequestContext:
+    def _context(self, state: LoopState, response_id: str, size: int) -> RequestContext:
         limits, window = self.parts.limits, self.window_size(state)
         ratio = usage_ratio(state, window)
         return replace(
             self.parts.context,
-            max_response_size=allowed_size(limits.tool_output, window, ratio),
+            max_response_size=size,
             context_window=window,
             usage_ratio=ratio,
             turns_left=limits.turns - state.turn,
@@ -298,6 +324,21 @@ class Phases:
             # Some services count the calls of each response anew, so their ids alone would not do.
             idempotency_key=f"{self.parts.context.run_id}:{response_id}",
         )
+
+    def hook_deadline(self, state: LoopState) -> float:
+        """Until when hooks that are asked now may take, on the event loop's clock. Nobody is asked
+        again when the run's time is up, but the last call has its own."""
+        run_ends = self.began + self.parts.limits.run_seconds
+        return self.call_deadline(state) if state.closing else run_ends
+
+    async def notes_beside(self, more: asyncio.Task[tuple[Item, ...]], state: LoopState) -> Notes:
+        """Return what hooks that ran beside the tools have to say; a stop or the end of the run's
+        time does not wait for them."""
+        try:
+            async with self.parts.interrupt.within(self.hook_deadline(state)):
+                return await more
+        except (Interrupted, TimeoutError):
+            return ()
 
     def call_deadline(self, state: LoopState) -> float:
         """Until when a call that is made now may take, on the event loop's clock."""

@@ -11,7 +11,8 @@ from contextlib import suppress
 from bot.agent import prompts
 from bot.agent.compaction import compacted
 from bot.agent.events import Recorded, SavePoint
-from bot.agent.guards import gauge, tripped, usage_ratio
+from bot.agent.filling import Filling
+from bot.agent.guards import gauge, tripped
 from bot.agent.interrupt import Interrupted
 from bot.agent.model_call import Heard
 from bot.agent.observe import Notes, close
@@ -19,7 +20,7 @@ from bot.agent.phases import Phases
 from bot.agent.state import LoopState, Transition
 from bot.agent.window import active, asked, portable
 from bot.core.chain import NO_USAGE
-from bot.core.errors import ModelErrorKind
+from bot.core.errors import ModelError, ModelErrorKind
 
 
 async def prepared(this: Phases, state: LoopState) -> list[Recorded]:
@@ -29,9 +30,10 @@ async def prepared(this: Phases, state: LoopState) -> list[Recorded]:
     if state.restart:
         steps.append(await _restarted(this, state))
         state = steps[-1].state
-    elif _is_long(this, state) and (short := await _shortened(this, state)):
-        state = short.state
-        steps.append(short)
+    elif this.filling(state) is Filling.COMPACT:
+        short = await _shortened(this, state)
+        state = short.state if short else state.go(state.transition, compacted=True)
+        steps += [short] if short else []
     noted, notes = await _guarded(this, state)
     if notes:
         steps.append(this.recorded(noted, notes))
@@ -49,8 +51,9 @@ async def _guarded(this: Phases, state: LoopState) -> tuple[LoopState, Notes]:
     if state.closing:
         return state, ()
     limits = this.parts.limits
-    used = gauge(state, limits, elapsed=this.elapsed(), window=this.window_size(state))
-    reason = tripped(used, state, limits)
+    used = gauge(state, limits, elapsed=this.elapsed())
+    is_full = this.filling(state) is Filling.CLOSE
+    reason = tripped(used, state, limits, is_full=is_full)
     if reason is None and (state.turn or state.transition is Transition.BLOCKED):
         reason = await this.parts.hooks.should_stop_after_turn(state)
     if reason:
@@ -74,7 +77,7 @@ async def recovered(this: Phases, state: LoopState, heard: Heard) -> Recorded | 
         return await (_rebuilt if state.parent_missed else _asked_again)(this, state)
     if kind is ModelErrorKind.CONTEXT_OVERFLOW and not state.overflowed:
         return await _shortened(this, state.go(state.transition, overflowed=True))
-    if kind is ModelErrorKind.OVERLOADED and state.fallback + 1 < len(this.parts.models):
+    if heard.error and _is_models_own(heard.error) and state.fallback + 1 < len(this.parts.models):
         next_model = state.go(Transition.FELL_BACK, fallback=state.fallback + 1)
         return this.tombstone(next_model, heard.partial)
     if heard.timed_out and not state.closing:
@@ -83,13 +86,11 @@ async def recovered(this: Phases, state: LoopState, heard: Heard) -> Recorded | 
     return None
 
 
-def _is_long(this: Phases, state: LoopState) -> bool:
-    """Whether the conversation should be shortened before the next call (E3); not before the model
-    had its say, where it is to have one."""
-    if this.offers_restart(state) and not state.went_on:
-        return False
-    ratio = usage_ratio(state, this.window_size(state))
-    return not state.closing and ratio >= this.parts.limits.compact_at
+def _is_models_own(error: ModelError) -> bool:
+    """Whether another model may do better (H3): this one is overloaded, keeps breaking off, or is
+    not there."""
+    gone = error.kind is ModelErrorKind.BAD_REQUEST and "model" in str(error).lower()
+    return gone or error.kind in (ModelErrorKind.OVERLOADED, ModelErrorKind.INTERRUPTED)
 
 
 async def _shortened(this: Phases, state: LoopState) -> Recorded | None:
@@ -97,12 +98,23 @@ async def _shortened(this: Phases, state: LoopState) -> Recorded | None:
     items = active(await this.parts.history())
     parts, deadline = this.parts, this.call_deadline(state)
     short = await compacted(
-        items, state.task, parts.model, this.model(state), parts.interrupt, deadline
+        items,
+        state.task,
+        parts.model,
+        this.model(state),
+        parts.interrupt,
+        deadline,
+        this.window_size(state),
     )
     if short is None:
         return None
     fresh = this.spend(state, short.usage).go(
-        Transition.COMPACTED, parent=None, pending=short.items, last_usage=NO_USAGE
+        Transition.COMPACTED,
+        parent=None,
+        pending=short.items,
+        last_usage=NO_USAGE,
+        compacted=True,
+        went_on=False,
     )
     return this.recorded(fresh, short.items, checkpoint=True)
 

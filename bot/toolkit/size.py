@@ -29,6 +29,17 @@ def allowed_size(ceiling: int, window: int, usage_ratio: float) -> int:
     return max(_LEAST, min(ceiling, int(free * _SHARE_OF_FREE_CONTEXT)))
 
 
+def room_for_calls(ceiling: int, window: int, usage_ratio: float, calls: int) -> tuple[int, int]:
+    """Return how many of `calls` in one turn may be run, and how many characters the output of each
+    may have, so that all of them fit together and leave half of the free context to reason in."""
+    each = allowed_size(ceiling, window, usage_ratio)
+    if not window:
+        return calls, each
+    free = int(window * max(0.0, 1 - usage_ratio) * _CHARACTERS_PER_TOKEN)
+    most = max(1, min(calls, free // 2 // _LEAST))
+    return most, max(_LEAST, min(each, free // 2 // most))
+
+
 async def limited(result: ToolResult, tool: Tool, allowed: int, artifacts: Artifacts) -> ToolResult:
     """`result` itself, or, when its content has more than `allowed` characters, a notice with its
     size, a 5 % preview, how to ask for less, and the handle of the whole. The notice, too, has at

@@ -288,10 +288,11 @@ async def test_a_model_that_repeats_itself_is_bounded() -> None:
 
 async def test_a_model_that_says_the_same_again_is_bounded() -> None:
     """C4: text without a call is pointed out, then forced, then taken as it is."""
-    async with bench(Script([text("Hm."), text("Hm."), text("Hm.", disobey=True)])) as place:
+    hm = text("Hm.", disobey=True)
+    async with bench(Script([call("acquire_tools", {"search": "x"}), hm, hm, hm])) as place:
         ended = await place.run()
     assert ended.status is RunStatus.PARTIAL
-    assert len(place.api.requests) == 3
+    assert len(place.api.requests) == 4
 
 
 async def test_three_hundred_results_at_once_are_one() -> None:

@@ -24,10 +24,10 @@ NOTES = {
     "remaining_goals": ["Read list 8."],
 }
 CHECKPOINT = call("checkpoint_and_restart", NOTES)
-LEAP = calls(*[("big", {"lines": 200})] * 24)
-"""A turn that takes the context from little to more than four fifths of this window."""
+LEAPS = [calls(*[("big", {"lines": 200})] * n) for n in (12, 6)]
+"""Turns that take the context from little to about four fifths of this window."""
 
-WINDOW = 14_000
+WINDOW = 12_500
 
 
 def offered(place: Bench) -> list[bool]:
@@ -45,9 +45,10 @@ def worker(request: ModelRequest) -> Reply:
         return finish(ANSWER)
     if "checkpoint_and_restart" in tools:
         return CHECKPOINT
-    if "line 199" in request.text:
-        return call("add", {"a": 1, "b": 1})
-    return LEAP if "extra" in tools else call("acquire_tools", {"names": ["extra"]})
+    read = request.text.count("line 199")
+    if read < 18 and "extra" in tools:
+        return LEAPS[read // 12]
+    return call("add", {"a": 1, "b": 1}) if read else call("acquire_tools", {"names": ["extra"]})
 
 
 @pytest.mark.parametrize("stateless", [False, True])
@@ -64,7 +65,7 @@ async def test_the_model_begins_afresh_with_what_it_wrote_down(stateless: bool) 
     ] * 3
     assert fresh["tools"] == before["tools"][:-1]
     assert ended.status is RunStatus.SUCCESS
-    assert offered(place) == [False, False, False, True, False]
+    assert offered(place) == [False, False, False, False, True, False]
 
 
 async def test_its_call_is_answered_all_the_same() -> None:
@@ -89,39 +90,29 @@ async def test_few_turns_left_are_not_spent_on_beginning_afresh() -> None:
 async def test_a_model_that_goes_on_without_has_its_conversation_shortened() -> None:
     """E2 E3: it has the say for one turn."""
     added = call("add", {"a": 1, "b": 1})
-    script = Script([LEAP, added, added, text("They added."), finish(ANSWER)])
-    async with bench(script, window=WINDOW) as place:
+    script = Script([*LEAPS, added, added, text("They added."), finish(ANSWER)])
+    async with bench(script, window=12_300) as place:
         ended = await place.run()
     script.assert_done()
-    assert offered(place)[:3] == [False, False, True]
+    assert offered(place)[:4] == [False, False, False, True]
     assert "They added." in str(place.api.requests[-1].body["input"])
     assert ended.status is RunStatus.SUCCESS
-
-
-async def test_what_creeps_up_is_shortened_as_ever() -> None:
-    """E3: between three quarters and four fifths the model is not asked."""
-    added = call("add", {"a": 1, "b": 1})
-    script = Script([added, LEAP, added, text("Lists."), finish(ANSWER)])
-    async with bench(script, window=15_500) as place:
-        await place.run()
-    assert not any(offered(place))
-    assert "Lists." in str(place.api.requests[-1].body["input"])
 
 
 async def test_outputs_that_nobody_has_read_are_not_put_away() -> None:
     """E2 D3: beside other calls it is refused, and one that is not valid too; then it is taken."""
     both = calls(("checkpoint_and_restart", NOTES), ("add", {"a": 20, "b": 22}))
     wrong = call("checkpoint_and_restart", {"summary": "", "key_data": [], "remaining_goals": []})
-    script = Script([LEAP, call("add", {"a": 1, "b": 1}), both, text("Lists."), finish(ANSWER)])
-    async with bench(script, window=WINDOW) as place:
+    script = Script([*LEAPS, call("add", {"a": 1, "b": 1}), both, text("Lists."), finish(ANSWER)])
+    async with bench(script, window=12_300) as place:
         await place.run()
-        refused, added = place.of(Recorded)[5].entry.items
+        refused, added = place.of(Recorded)[7].entry.items
     assert "Not done" in refused["output"]
     assert added["output"] == "42"
-    script = Script([LEAP, call("add", {"a": 1, "b": 1}), wrong, text("Lists."), finish(ANSWER)])
-    async with bench(script, window=WINDOW) as place:
+    script = Script([*LEAPS, call("add", {"a": 1, "b": 1}), wrong, text("Lists."), finish(ANSWER)])
+    async with bench(script, window=12_300) as place:
         await place.run()
-        [refused] = place.of(Recorded)[5].entry.items
+        [refused] = place.of(Recorded)[7].entry.items
     assert "summary" in refused["output"]
 
 

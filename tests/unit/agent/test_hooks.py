@@ -117,13 +117,14 @@ async def test_a_second_result_in_one_response_does_not_get_round_a_stop_hook() 
 
 
 async def test_a_stop_hook_that_never_agrees_is_bounded() -> None:
-    """H4 G1: by tokens and time, when not by turns; the last call's result stands."""
+    """H4 G3: eight times, and the last result stands, marked partial."""
     hook = Objecting(1_000, Block("More."))
     script = Script([finish(ANSWER) for _ in range(40)])
-    async with bench(script, hooks=(hook,), tokens=3_000) as place:
+    async with bench(script, hooks=(hook,)) as place:
         ended = await place.run()
-    assert ended.stop_reason is StopReason.TOKEN_BUDGET
+    assert (ended.status, ended.stop_reason) == (RunStatus.PARTIAL, StopReason.STOP_HOOK)
     assert ended.result is not None
+    assert len(place.api.requests) == 9
 
 
 async def test_a_stop_hook_ends_the_run() -> None:
@@ -221,3 +222,90 @@ async def test_context_is_transformed_and_a_turn_can_be_the_last() -> None:
         ended = await place.run()
     assert place.api.requests[0].body["instructions"].endswith("Be brief.")
     assert (ended.status, ended.stop_reason) == (RunStatus.PARTIAL, StopReason.STOP_HOOK)
+
+
+class Broken(Hooks):
+    """Raises wherever it can only look on."""
+
+    async def after_response(self, state: LoopState, response: ModelResponse) -> Sequence[Item]:
+        raise RuntimeError("after_response")
+
+    async def after_tool(self, tool: Tool, arguments: BaseModel, result: ToolResult) -> str:
+        raise RuntimeError("after_tool")
+
+    async def on_failure(self, ended: RunEnded) -> None:
+        raise RuntimeError("on_failure")
+
+    async def on_run_end(self, ended: RunEnded) -> None:
+        raise RuntimeError("on_run_end")
+
+
+async def test_a_hook_that_raises_loses_nothing() -> None:
+    """D10 H5: a change that was made is told as made, and the answer is given."""
+    script = Script([call("change", {"name": "x"}), finish(ANSWER)])
+    async with bench(script, hooks=(Broken(),)) as place:
+        ended = await place.run()
+    assert list(place.outputs().values()) == ["changed x"]
+    assert (ended.status, ended.stop_reason) == (RunStatus.SUCCESS, StopReason.COMPLETED)
+
+
+async def test_a_hook_that_raises_does_not_hide_a_failure() -> None:
+    """H4 H5: failure hooks are only notified."""
+    async with bench(Script([]), hooks=(Broken(),)) as place:
+        place.api.faults.fail("quota", times=1)
+        ended = await place.run()
+    assert ended.stop_reason is StopReason.MODEL_ERROR
+
+
+class Slow(Hooks):
+    """Waits for ever at one edge, and says when it does."""
+
+    def __init__(self, edge: str) -> None:
+        self.edge = edge
+        self.waits = asyncio.Event()
+
+    async def _wait(self, edge: str) -> None:
+        if edge == self.edge:
+            self.waits.set()
+            await asyncio.Event().wait()
+
+    async def on_stop(self, state: LoopState, result: BaseModel) -> Verdict:
+        await self._wait("on_stop")
+        return Go()
+
+    async def transform_context(self, request: ModelRequest) -> ModelRequest:
+        await self._wait("transform_context")
+        return request
+
+    async def after_response(self, state: LoopState, response: ModelResponse) -> Sequence[Item]:
+        await self._wait("after_response")
+        return ()
+
+
+@pytest.mark.parametrize("edge", ["on_stop", "transform_context", "after_response"])
+async def test_stop_does_not_wait_for_a_hook(edge: str) -> None:
+    """H1: it is answered at once, and wins over a result that is being judged."""
+    hook = Slow(edge)
+    async with bench(Script([finish(ANSWER)]), hooks=(hook,)) as place:
+
+        async def stop() -> None:
+            await hook.waits.wait()
+            await asyncio.sleep(0.05)
+            place.parts.interrupt.request()
+
+        stopping = asyncio.create_task(stop())
+        async with asyncio.timeout(5):
+            ended = await place.run()
+        await stopping
+    accepted = edge == "after_response"  # by then the result was taken
+    assert ended.status is (RunStatus.SUCCESS if accepted else RunStatus.CANCELLED)
+
+
+@pytest.mark.parametrize("edge", ["on_stop", "transform_context", "after_response"])
+async def test_the_time_of_a_run_bounds_its_hooks(edge: str) -> None:
+    """H1 G2: a result stands, judged or not; else there is one last call."""
+    script = Script([finish(ANSWER)])
+    async with bench(script, hooks=(Slow(edge),), run_seconds=0.4, turn_seconds=0.4) as place:
+        async with asyncio.timeout(5):
+            ended = await place.run()
+    assert ended.status is not RunStatus.FAILED

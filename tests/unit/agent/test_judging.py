@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from bot.agent.effort import Effort
@@ -73,6 +74,15 @@ async def test_full_keeps_the_best_when_none_is_good() -> None:
     assert ended.status is RunStatus.PARTIAL
     assert ended.result is not None
     assert ended.result.model_dump()["summary"] == "The best there is."
+
+
+async def test_a_judge_that_answers_in_text_is_heard() -> None:
+    """I2: a forced call, or JSON in text."""
+    said = text("```json\n" + json.dumps(BAD) + "\n```", disobey=True)
+    async with bench(Script([finish(ANSWER), said])) as place:
+        evaluating(place, tries=0)
+        ended = await place.run()
+    assert ended.stop_reason is StopReason.STOP_HOOK
 
 
 async def test_a_judge_that_fails_judges_nothing() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from bot.local.model import (
     calls,
     finish,
 )
+from bot.toolkit.size import room_for_calls
 from tests.unit.agent.harness import ANSWER, bench
 
 
@@ -48,7 +50,6 @@ async def test_the_model_is_told_once_when_a_limit_comes_near() -> None:
     [
         ({"tokens": 100}, StopReason.TOKEN_BUDGET),
         ({"cost": 0.0001}, StopReason.COST_BUDGET),
-        ({"context_ratio": 0.0001}, StopReason.CONTEXT_FULL),
     ],
 )
 async def test_a_budget_ends_the_run_with_one_last_call(
@@ -89,7 +90,6 @@ _ALL: dict[str, Any] = {
     "turns": 1,
     "tokens": 1,
     "cost": 1e-9,
-    "context_ratio": 1e-9,
     "failed_turns": 1,
 }
 
@@ -100,17 +100,60 @@ _ALL: dict[str, Any] = {
         ((), StopReason.MAX_TURNS),
         (("turns",), StopReason.TOKEN_BUDGET),
         (("turns", "tokens"), StopReason.COST_BUDGET),
-        (("turns", "tokens", "cost"), StopReason.CONTEXT_FULL),
-        (("turns", "tokens", "cost", "context_ratio"), StopReason.TOOL_ERRORS),
+        (("turns", "tokens", "cost"), StopReason.TOOL_ERRORS),
     ],
 )
 async def test_guards_are_asked_in_their_order(passed: tuple[str, ...], reason: StopReason) -> None:
-    """G1 G3: where several have tripped, the run ends for the first: turns, tokens, money, context."""
+    """G1 G3: where several have tripped, the run ends for the first: turns, tokens, money."""
     limits = {name: limit for name, limit in _ALL.items() if name not in passed}
     if "turns" in limits:
         limits["turns"] = 2
-    script = Script([call("fail", {"how": "tool"}), finish(ANSWER)])
+    fails = 2 if reason is StopReason.TOOL_ERRORS else 1  # one more than the limit
+    script = Script([*[call("fail", {"how": "tool"})] * fails, finish(ANSWER)])
     async with bench(script, **limits) as place:
         ended = await place.run()
     assert ended.stop_reason is reason
-    assert len(place.api.requests) == 2
+    assert len(place.api.requests) == fails + 1
+
+
+async def test_a_context_that_stays_full_ends_the_run_with_one_last_call() -> None:
+    """E3 C6: after the offer was passed over, and there was nothing to shorten."""
+    script = Script([*[call("add", {"a": 1, "b": 1})] * 2, finish(ANSWER)])
+    async with bench(script, context_ratio=0.0001) as place:
+        ended = await place.run()
+    assert (ended.status, ended.stop_reason) == (RunStatus.PARTIAL, StopReason.CONTEXT_FULL)
+    script.assert_done()
+
+
+@pytest.mark.parametrize("limits", [{"tokens": 100}, {"turns": 2}])
+async def test_the_last_call_runs_nothing_but_the_result(limits: dict[str, Any]) -> None:
+    """C5 C6: a service that does not force the result may return anything; no change is made."""
+    both = calls(("change", {"name": "x"}), ("complete_task", ANSWER))
+    script = Script([call("add", {"a": 1, "b": 1}), replace(both, disobey=True)])
+    async with bench(script, **limits) as place:
+        ended = await place.run()
+    assert place.gate.log == ["add 1 1"]
+    assert ended.result is not None
+    outputs = [each["output"] for each in ended.state.pending if "output" in each]
+    assert outputs == ["Not run: this was the last call.", "Accepted."]
+
+
+async def test_three_turns_of_failed_calls_are_not_the_end() -> None:
+    """G3: the fourth is."""
+    fail = call("fail", {"how": "tool"})
+    async with bench(Script([*[fail] * 3, finish(ANSWER)])) as place:
+        assert (await place.run()).status is RunStatus.SUCCESS
+    async with bench(Script([*[fail] * 4, finish(ANSWER)])) as place:
+        assert (await place.run()).stop_reason is StopReason.TOOL_ERRORS
+
+
+@pytest.mark.parametrize("calls_made", [1, 2, 8, 32])
+@pytest.mark.parametrize("window", [8_000, 128_000, 1_000_000])
+@pytest.mark.parametrize("ratio", [0.0, 0.5, 0.9, 1.1])
+def test_outputs_of_one_turn_fit_together(calls_made: int, window: int, ratio: float) -> None:
+    """D7: whatever their number, with room left to reason; at least one can always say something."""
+    most, size = room_for_calls(20_000, window, ratio, calls_made)
+    free = max(0.0, window * 4 * (1 - ratio))
+    assert 1 <= most <= calls_made
+    assert size >= 500
+    assert most * size <= max(free / 2, 500)

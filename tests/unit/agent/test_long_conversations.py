@@ -302,7 +302,7 @@ async def test_where_nothing_is_kept_every_turn_is_rebuilt() -> None:
 
 async def test_stop_does_not_wait_for_a_summary() -> None:
     """H1 E3: at any await, that of the summary too."""
-    turns = iter([call("add", {"a": n, "b": 1}) for n in range(3)])
+    turns = iter([call("add", {"a": n, "b": 1}) for n in range(9)])
 
     def brain(request: Any) -> Any:
         if request.body.get("tools"):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
 import pytest
 
 from bot.agent.events import (
@@ -120,15 +123,52 @@ async def test_a_result_beside_a_failed_call_is_asked_for_again() -> None:
 
 async def test_text_is_nudged_then_forced_then_kept() -> None:
     """C4: the first text is kept, not the reaction to a nudge, and it is marked partial."""
-    script = Script([text("It is 2."), text("Still 2."), text("Two!", disobey=True)])
+    added = call("add", {"a": 1, "b": 1})
+    script = Script([added, text("It is 2."), text("Still 2."), text("Two!", disobey=True)])
     async with bench(script) as place:
         ended = await place.run()
-    forced = [each.body.get("tool_choice") for each in place.api.requests]
+    forced = [each.body.get("tool_choice") for each in place.api.requests[1:]]
     assert forced == [None, None, {"type": "function", "name": "complete_task"}]
     assert ended.status is RunStatus.PARTIAL
     assert ended.result is not None
     assert ended.result.model_dump()["summary"] == "It is 2."
     assert ended.result.model_dump()["confidence"] == "low"
+
+
+async def test_words_alone_are_the_answer_where_nothing_else_was_done() -> None:
+    """C4: one call, not three; without sources, and not with high confidence."""
+    async with bench(Script([text("You are welcome!")])) as place:
+        ended = await place.run("Thanks!")
+    assert (ended.status, ended.stop_reason) == (RunStatus.SUCCESS, StopReason.COMPLETED)
+    assert ended.result is not None
+    assert ended.result.model_dump() == ANSWER | {
+        "summary": "You are welcome!",
+        "confidence": "medium",
+    }
+    assert len(place.api.requests) == 1
+
+
+@pytest.mark.parametrize("fence", ["{}", "```json\n{}\n```", "Here it is:\n{}"])
+async def test_a_result_that_comes_as_text_is_the_result(fence: str) -> None:
+    """C4: fenced or not, also after tools."""
+    written = text(fence.replace("{}", json.dumps(ANSWER)))
+    async with bench(Script([call("add", {"a": 1, "b": 1}), written])) as place:
+        ended = await place.run()
+    assert (ended.status, ended.stop_reason) == (RunStatus.SUCCESS, StopReason.COMPLETED)
+    assert ended.result is not None
+    assert ended.result.model_dump() == ANSWER
+
+
+async def test_calls_that_are_refused_are_seen_like_any_other() -> None:
+    """D3: an event of their start and their end; a name unlike all others is told the offered ones."""
+    made = calls(("add", {"a": 1, "b": -1}), ("qqqqqq", {}))
+    async with bench(Script([replace(made, disobey=True), finish(ANSWER)])) as place:
+        await place.run()
+    started = [event.tool for event in place.of(ToolStarted)]
+    ended = [(event.tool, event.ok) for event in place.of(ToolEnded)]
+    assert started == ["add", "qqqqqq"]
+    assert ended == [("add", False), ("qqqqqq", False)]
+    assert "You can call:" in list(place.outputs().values())[1]
 
 
 async def test_the_result_streams_while_the_model_writes_it() -> None:

@@ -115,11 +115,11 @@ async def test_a_stream_that_breaks_is_done_again(kind: str) -> None:
 async def test_a_service_that_stays_broken_ends_the_run() -> None:
     """H2: at most twice again."""
     async with bench(Script([])) as place:
-        place.api.faults.fail("clean_eof", times=3)
+        place.api.faults.fail("clean_eof", times=6)
         ended = await place.run()
     assert ended.stop_reason is StopReason.MODEL_ERROR
     assert ended.error is not None
-    assert len(place.api.requests) == 3
+    assert len(place.api.requests) == 6  # three for each of the models
 
 
 @pytest.mark.parametrize("kind", ["quota", "invalid_prompt"])
@@ -136,10 +136,26 @@ async def test_an_overloaded_model_is_left_for_the_next() -> None:
     """H3: the run goes on with the next model of the list; what the first said half is kept for
     the record and never sent."""
     async with bench(Script([finish(ANSWER)])) as place:
-        place.api.faults.fail("server_error", times=1)
+        half = text("So far it seems")
+        place.api.faults.fail("server_error", times=3, where="mid_stream", saying=half)
         ended = await place.run()
-    assert [each.body["model"] for each in place.api.requests] == ["gpt-5.4-mini", "gpt-5.4"]
-    assert any(each.entry.abandoned for each in place.of(Recorded))
+    models = [each.body["model"] for each in place.api.requests]
+    assert models == [*["gpt-5.4-mini"] * 3, "gpt-5.4"]
+    [tombstone] = [each.entry for each in place.of(Recorded) if each.entry.abandoned]
+    assert "So far" in tombstone.items[0]["content"]
+    assert "So far" not in str(place.api.requests[-1].body)
+    assert ended.status is RunStatus.SUCCESS
+
+
+@pytest.mark.parametrize(("kind", "times"), [("model_not_found", 1), ("cut", 3)])
+async def test_a_model_that_is_not_there_or_breaks_off_is_left_for_the_next(
+    kind: str, times: int
+) -> None:
+    """H3: also once its stream has begun, when it keeps breaking."""
+    async with bench(Script([finish(ANSWER)])) as place:
+        place.api.faults.fail(kind, times=times)
+        ended = await place.run()
+    assert place.api.requests[-1].body["model"] == "gpt-5.4"
     assert ended.status is RunStatus.SUCCESS
 
 

@@ -1,0 +1,39 @@
+"""What to do about a context that fills up (E2, E3): the one place that decides it.
+
+From three quarters on the model is offered to put the conversation away in its own words, because
+it knows best what its fresh results were fetched for. Where it cannot be offered, when the offer was
+passed over, and when there is no room left to wait for it, the conversation is compacted. Only one
+that stays full after that ends the run.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from bot.agent.limits import Limits
+from bot.agent.state import LoopState
+
+_NO_ROOM_TO_WAIT = 0.85
+_TURNS_LEFT = 0.5
+
+
+class Filling(StrEnum):
+    """What is done before the next call."""
+
+    NOTHING = "nothing"
+    OFFER = "offer"  # a checkpoint, with the next call
+    COMPACT = "compact"
+    CLOSE = "close"  # one last call
+
+
+def decide(ratio: float, state: LoopState, limits: Limits) -> Filling:
+    """Return what to do when the chain fills `ratio` of the model's input limit."""
+    if state.closing or ratio < min(limits.compact_at, limits.context_ratio):
+        return Filling.NOTHING
+    if ratio >= limits.context_ratio and state.compacted:
+        return Filling.CLOSE
+    may_offer = state.task is not None and not state.force_finish and not state.went_on
+    enough_turns = limits.turns - state.turn > _TURNS_LEFT * limits.turns
+    if may_offer and enough_turns and ratio < _NO_ROOM_TO_WAIT:
+        return Filling.OFFER
+    return Filling.COMPACT
