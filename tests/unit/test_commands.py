@@ -126,7 +126,8 @@ async def test_each_end_has_its_code(tmp_path: Path) -> None:
     async with ResponsesServer.open(Script([])) as api:
         api.faults.fail("invalid_prompt")
         failed = await bot(tmp_path, "ask", "x", **reaching(api))
-        api.brain = Script([text("a"), text("b"), text("c", disobey=True)])
+        looked = call("acquire_tools", {"search": "x"})
+        api.brain = Script([looked, text("a"), text("b"), text("c", disobey=True)])
         partial = await bot(tmp_path, "ask", "x", **reaching(api))
         refused = await bot(tmp_path, "ask", "x", OPENAI_BASE_URL=api.url, OPENAI_API_KEY="sk-no")
         api.faults.fail("hang", times=2)
