@@ -129,7 +129,12 @@ class Model:
 
 
 def _since_result(items: list[Item]) -> list[Item]:
-    ends = [n for n, item in enumerate(items) if item.get("name") == "complete_task"]
+    # A failure that people were told of is kept in the thread, and ends a question as a result does.
+    ends = [
+        n
+        for n, item in enumerate(items)
+        if item.get("name") == "complete_task" or item.get("role") == "assistant"
+    ]
     return items[ends[-1] + 1 :] if ends else items
 
 
