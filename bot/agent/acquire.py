@@ -21,7 +21,6 @@ from bot.toolkit.tool import Services
 log = logging.getLogger(__name__)
 
 _MOST_FOUND = 15
-_MOST_SUGGESTED = 8
 _HOW = 'Give {"names": ["…"]} with names from the list in the description.'
 
 
@@ -33,12 +32,12 @@ class _Asked(BaseModel):
 def suggested(
     request: Request, catalogue: Catalogue, acquired: Collection[str]
 ) -> tuple[Item, ...]:
-    """What goes out with a request where tools are too many for a line of each: the lines of those
-    that fit it, as a note. The description stays the same for all requests, so that the prompt
-    cache holds."""
+    """Return what goes out with a request where tools are too many for a line of each: the lines of
+    those that clearly fit it, as a note. The description stays the same for all requests, so that the
+    prompt cache holds."""
     if catalogue.is_described:
         return ()
-    found = catalogue.search(f"{request.text}\n{request.quoted}", _MOST_SUGGESTED)
+    found = catalogue.hints(f"{request.text}\n{request.quoted}")
     lines = [each.line for each in found if each.name not in acquired]
     return (prompts.note(prompts.suggested("\n".join(lines))),) if lines else ()
 

@@ -8,8 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 class Limits(BaseModel):
     """Bounds on one run; settable in `[limits]` of bot.toml. Times in seconds, cost in dollars.
 
-    `listed_tools` is how many tools the model is shown the names of; where there are more, it is
-    shown their groups, and in both cases what those do that fit the request. `effort`, in tokens,
+    `listed_tools` is how many tools the model is shown a line of each; where there are more, it is
+    shown their groups, can search them, and is told of a few that fit the request. `effort`, in tokens,
     is what should be spent before a result is taken; None takes the first. `deeper` is the same for
     a request whose asker wants more work put into it. `subagent_turns` are those of one sub-agent;
     all else it shares with its run.

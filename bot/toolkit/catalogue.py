@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any
 
 from bot.core.errors import ToolDefinitionError
@@ -19,12 +19,12 @@ ACQUIRE = "acquire_tools"
 RESERVED = frozenset({ACQUIRE, "complete_task", "checkpoint_and_restart", "dispatch_subagent"})
 """Names that the agent offers itself."""
 
-_DESCRIBED = 12
-"""Up to so many tools that can be acquired have a line each; of more, the names must do: a line for
-each would be most of what a first request carries."""
+_CLEARLY = 1.0
+"""The score of a tool that fits: as much as a word brings that no other tool has."""
+
+_MOST_HINTS = 4
 
 _LINES = "Get more tools, all you will need in one call; they stay. There are:\n"
-_NAMES = "Get more tools, all you will need in one call; they stay. Names by group:\n"
 _GROUPS = (
     "Get more tools, all you will need in one call; they stay. Search for them first. Groups:\n"
 )
@@ -38,9 +38,9 @@ _SEARCH = {
 @dataclass(frozen=True)
 class Catalogue:
     """The tools of this deployment. Their order is fixed, so that what a request carries stays
-    the same from turn to turn and the service's prompt cache holds. Of more than `listed` tools
-    that are not always offered, only the groups are named. `hosted` are definitions of tools that
-    the model service runs itself."""
+    the same from turn to turn and the service's prompt cache holds. Up to `listed` tools that are
+    not always offered have a line each; of more, only the groups are named. `hosted` are definitions
+    of tools that the model service runs itself."""
 
     tools: tuple[Tool, ...]
     listed: int = 100
@@ -105,7 +105,7 @@ class Catalogue:
         return bool(fitting.tools or fitting.hosted)
 
     def listing(self, most: int) -> Catalogue:
-        """These tools, of which up to `most` are named."""
+        """Return these tools, of which up to `most` have a line each."""
         return self if most == self.listed else replace(self, listed=most)
 
     @property
@@ -136,7 +136,7 @@ class Catalogue:
     @property
     def is_described(self) -> bool:
         """Whether it is said of each tool what it does; if not, the model can search."""
-        return len(self._others) <= min(_DESCRIBED, self.listed)
+        return len(self._others) <= self.listed
 
     @cached_property
     def acquire_definition(self) -> dict[str, Any]:
@@ -148,18 +148,23 @@ class Catalogue:
         if self.is_described:
             lines = (line for each in groups.items() for line in _described(*each))
             return _acquire_tools(_LINES + "\n".join(lines), names=_NAMED)
-        if len(self._others) > self.listed:
-            sizes = (f"{group} ({len(members)})" for group, members in groups.items())
-            return _acquire_tools(_GROUPS + ", ".join(sizes), names=_NAMED, search=_SEARCH)
-        named = (
-            f"{group}: {', '.join(each.name for each in members)}"
-            for group, members in groups.items()
-        )
-        return _acquire_tools(_NAMES + "\n".join(named), names=_NAMED, search=_SEARCH)
+        sizes = (f"{group} ({len(members)})" for group, members in groups.items())
+        return _acquire_tools(_GROUPS + ", ".join(sizes), names=_NAMED, search=_SEARCH)
 
     def search(self, words: str, most: int) -> list[Tool]:
-        """Up to `most` tools that are not always offered, those that fit `words` best first."""
+        """Return up to `most` tools that are not always offered, those that fit `words` best first."""
         return [self._others[place] for place in self._ranking.best(words, most)]
+
+    def hints(self, words: str) -> list[Tool]:
+        """Return up to four tools that clearly fit what a person wrote, the best first. One shared
+        word is no reason to name a tool that changes something."""
+        fitting = (
+            self._others[match.place]
+            for match in self._ranking.matches(words)
+            if match.score >= _CLEARLY
+            and (match.words > 1 or not self._others[match.place].mutates)
+        )
+        return list(islice(fitting, _MOST_HINTS))
 
     @cached_property
     def _others(self) -> tuple[Tool, ...]:

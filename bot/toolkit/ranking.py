@@ -12,6 +12,7 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 _K1 = 1.2
 _B = 0.5
@@ -37,6 +38,17 @@ Fields = Sequence[tuple[str, float]]
 """The texts of a document, each with its weight."""
 
 
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A document that fits a query. `score` is in words: 1 is what a word brings that only one
+    document has, and that says no more there than any other word. `words` is how many words of the
+    query the document shares; forms of one word count once."""
+
+    place: int
+    score: float
+    words: int
+
+
 class Ranking:
     """An index of documents, named by their places in the sequence."""
 
@@ -55,20 +67,35 @@ class Ranking:
             self._by_stem[word[:_STEM]].append(word)
 
     def best(self, query: str, most: int) -> list[int]:
-        """Up to `most` places, the best first; none for words that occur nowhere."""
+        """Return up to `most` places, the best first; none for words that occur nowhere."""
+        return [match.place for match in self.matches(query)[:most]]
+
+    def matches(self, query: str) -> list[Match]:
+        """Return the documents that fit, the best first, without those far behind the best."""
         scores: defaultdict[int, float] = defaultdict(float)
+        shared: defaultdict[int, set[str]] = defaultdict(set)
         for term in list(dict.fromkeys(_words(query)))[:_MOST_TERMS]:
             for place, gain in self._gains(term).items():
                 scores[place] += gain
-        ranked = sorted(scores.items(), key=lambda each: (-each[1], each[0]))[:most]
-        return [place for place, score in ranked if score >= _TAIL * ranked[0][1]]
+                shared[place].add(term[:_STEM])
+        ranked = sorted(scores.items(), key=lambda each: (-each[1], each[0]))
+        rarest = self._rarity(1)
+        return [
+            Match(place, score / rarest, len(shared[place]))
+            for place, score in ranked
+            if score >= _TAIL * ranked[0][1]
+        ]
+
+    def _rarity(self, documents: int) -> float:
+        """Return what a word counts that so many documents have."""
+        return math.log(1 + (self._size - documents + 0.5) / (documents + 0.5))
 
     def _gains(self, term: str) -> dict[int, float]:
         """What one word adds to the documents: the best of the words there that are like it."""
         gains: dict[int, float] = {}
         for word in self._by_stem.get(term[:_STEM], ()):
             found, alike = self._where[word], _alike(term, word)
-            rarity = math.log(1 + (self._size - len(found) + 0.5) / (len(found) + 0.5))
+            rarity = self._rarity(len(found))
             for place, weight in found:
                 gains[place] = max(gains.get(place, 0.0), alike * rarity * weight)
         return {place: gain for place, gain in gains.items() if gain}

@@ -20,7 +20,6 @@ ACTIONS = (
     *("find", "list", "read", "count", "export"),
     *("create", "update", "assign", "comment", "close"),
 )
-GOAL = 0.15
 QUESTION = "Which region sold most last month? Draw a chart and post it in #sales."
 
 
@@ -58,35 +57,37 @@ def size(definitions: Iterable[dict[str, Any]]) -> int:
     return sum(len(each.encode()) for each in written)
 
 
-@pytest.mark.parametrize("services", [(), SERVICES])
+@pytest.mark.parametrize(("services", "goal"), [((), 0.21), (SERVICES, 0.16)])
 def test_a_first_request_is_small(
-    services: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+    services: tuple[str, ...], goal: float, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """D1: the shipped tools, alone and with 40 more: at most 15 % of all definitions. The note
-    that says which tools may fit the question is beside that."""
+    """D1: a line for each of the shipped tools, alone and with 40 more, is a fifth of all
+    definitions at most; groups and the note of tools that may fit the question are a tenth."""
     tools = catalogue().joined_by(
         synthetic(each, action) for each in services for action in ACTIONS
     )
     first, everything = size(tools.always), size(each.definition() for each in tools.tools)
-    note = len("\n".join(each.line for each in tools.search(QUESTION, 8)))
+    grouped = tools.listing(0)
+    note = len("\n".join(each.line for each in grouped.hints(QUESTION)))
     with capsys.disabled():
         share = f"{first:,} of {everything:,} bytes ({first / everything:.1%})"
         print(f"\nDefinitions at first, {len(tools.tools)} tools: {share}, note {note}")  # noqa: T201
-    assert first <= GOAL * everything
-    assert note <= 800
+    assert first <= goal * everything
+    assert size(grouped.always) + note <= everything / 8
+    assert note <= 400
 
 
-def test_one_more_tool_costs_its_name() -> None:
+def test_one_more_tool_costs_its_line() -> None:
     """What grows with the catalogue is its list, not the definitions."""
     before = catalogue()
     after = before.joined_by([synthetic("crm", "find")])
-    assert size(after.always) - size(before.always) < 30
+    assert size(after.always) - size(before.always) < 50
 
 
 def test_five_hundred_tools_cost_little_more_than_fifty(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """D1: where there are too many for a line of each. Seconds are of this process's CPU, to
+    """D1: where there are too many for a line of each, a first request stays small. Seconds are of this process's CPU, to
     be seen."""
     many = [synthetic(service, action) for service in MANY for action in ACTIONS]
     began = process_time()
@@ -112,7 +113,7 @@ def test_five_hundred_tools_cost_little_more_than_fifty(
             f"catalogue {built:.3f} s, first search {ranked:.3f} s, "
             f"definitions of a request {each_request * 1e6:.0f} µs, of a run {each_run * 1e6:.0f} µs"
         )
-    assert first <= GOAL * everything
+    assert first <= 0.05 * everything
     assert acquired[0] == "service7_export"
     assert known is offers.of(own, many, None, 100)
     assert offers.of(own, many[1:], None, 100).get(many[0].name) is None

@@ -7,17 +7,18 @@ from typing import Any
 import pytest
 
 from bot.core.errors import ToolDefinitionError
+from bot.tool_files import catalogue as shipped
 from bot.toolkit import Tool, tool
 from bot.toolkit.catalogue import ACQUIRE, Catalogue
 
 
-def named(name: str, group: str = "g", *, core: bool = False) -> Tool:
+def named(name: str, group: str = "g", *, core: bool = False, changes: bool = False) -> Tool:
     async def act(what: str) -> str:
         "Acts."
         return what
 
     act.__name__ = name
-    return tool(group=group, summary=f"Does {name}", core=core)(act).tool
+    return tool(group=group, summary=f"Does {name}", core=core, mutates=changes)(act).tool
 
 
 SOME = [
@@ -52,13 +53,17 @@ def test_the_first_request_carries_core_tools_and_a_line_for_each_other(
     ]
 
 
-def test_of_more_tools_the_names_are_listed_and_of_very_many_the_groups() -> None:
-    """D1: a line for each would be most of a first request; what a tool does can be searched."""
+def test_every_tool_has_its_line_up_to_the_setting_and_of_more_the_groups() -> None:
+    """D1: bare names told the model nothing of 13 tools and more; where there are too many for a
+    line of each, what a tool does can be searched."""
     many = Catalogue.of([*SOME, *(named(f"tool_{n}", "z") for n in range(20))])
-    definition = many.acquire_definition
-    assert definition["description"].splitlines()[1:3] == ["b: alpha, zeta", "c: query_table"]
-    assert definition["parameters"]["required"] == ["names", "search"]
-    assert many.listing(5).acquire_definition["description"].endswith("b (2), c (1), z (20)")
+    definition = many.listing(23).acquire_definition
+    lines = definition["description"].splitlines()
+    assert [each for each in many.tools if not each.core and each.line not in lines] == []
+    assert definition["parameters"]["required"] == ["names"]
+    grouped = many.listing(22).acquire_definition
+    assert grouped["description"].endswith("b (2), c (1), z (20)")
+    assert grouped["parameters"]["required"] == ["names", "search"]
 
 
 def test_the_order_does_not_hang_on_that_of_the_modules(catalogue: Catalogue) -> None:
@@ -94,3 +99,39 @@ def test_a_name_given_twice_is_found_at_start(name: str, catalogue: Catalogue) -
     """The service would refuse every request."""
     with pytest.raises(ToolDefinitionError, match=name):
         Catalogue.of([*catalogue.tools, named(name)])
+
+
+def test_hints_are_few_and_clear() -> None:
+    """D1: one word that many tools mention is no hint, nor are more than four, and one shared word,
+    in whatever forms, is no reason to name a tool that changes something."""
+    names = ("find_people", "list_people", "draw_people", "invite_people", "count_people")
+    many = Catalogue.of([*(named(each) for each in names), *SOME, named("post_note", changes=True)])
+    assert many.hints("How many people live there?") == []
+    assert many.hints("Post posts, posting") == []
+    assert [each.name for each in many.hints("Post a note")] == ["post_note"]
+    found = many.hints("Find query people, then count people")
+    assert {each.name for each in found} == {"find_people", "count_people", "query_table"}
+    same = Catalogue.of(named(f"weather_{n}", f"group{n}") for n in range(9))
+    assert len(same.hints("weather " + " ".join(f"group{n}" for n in range(9)))) <= 4
+    assert many.hints("") == []
+
+
+@pytest.mark.parametrize(
+    "asked", ["people", "How many people live there?", "Who are you?", "thanks!"]
+)
+def test_the_shipped_tools_give_no_noise(asked: str) -> None:
+    """D1: eight tools were named for "people", `draw_lots` among them."""
+    assert shipped().listing(0).hints(asked) == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "first"),
+    [
+        ("Draw lots for three of us", "draw_lots"),
+        ("Convert 5 miles to km", "convert_units"),
+        ("Which holidays are there in June?", "list_holidays"),
+    ],
+)
+def test_the_shipped_tools_are_found_by_what_they_do(asked: str, first: str) -> None:
+    """D1: a hint that clearly fits is given."""
+    assert shipped().listing(0).hints(asked)[0].name == first
