@@ -91,10 +91,10 @@ async def _ask(phases: Phases, state: LoopState) -> AsyncGenerator[Event | Conti
 
 async def _act(phases: Phases, state: LoopState) -> AsyncGenerator[Event | Continue | Finish]:
     """Run the calls of the open response, and decide what it means for the run."""
-    hooks, response = phases.parts.hooks, observe.opened(state)
+    parts, response = phases.parts, observe.opened(state)
     outputs: tuple[CallOutput, ...] = ()
     async with (
-        beside(hooks.after_response(state, response)) as more,
+        beside(parts.hooks.after_response(state, response)) as more,
         aclosing(phases.dispatch(state)) as happenings,
     ):
         async for happening in happenings:
@@ -109,7 +109,7 @@ async def _act(phases: Phases, state: LoopState) -> AsyncGenerator[Event | Conti
                     return
                 case _:
                     yield happening
-        if said := await observe.result_in(state, phases.parts.response_type):
+        if said := await observe.result_in(state, parts.response_type):
             outputs = (said,)
         state, outputs = await phases.judge(state, outputs)
         extra = await phases.notes_beside(more, state)
@@ -119,12 +119,11 @@ async def _act(phases: Phases, state: LoopState) -> AsyncGenerator[Event | Conti
     elif response.incomplete:
         state, notes = observe.cut_off(state)
     elif response.calls:  # one of them may be complete_task, with a valid result
-        state, notes = observe.answered(state, outputs, phases.parts.interrupt)
+        state, notes = observe.answered(state, outputs, parts.interrupt)
     elif response.text:
-        state, notes = observe.spoken(state, outputs, phases.parts.response_type)
+        state, notes = observe.spoken(state, outputs, parts.response_type, parts.interrupt)
     else:
         state, notes = observe.nothing(state)
-    most_malformed = phases.parts.limits.malformed
-    state, notes = observe.concluded(state, notes, extra, most_malformed)
+    state, notes = observe.concluded(state, notes, extra, parts.limits.malformed)
     yield phases.recorded(state, notes)
     yield step_from(state)

@@ -179,7 +179,7 @@ async def result_in(state: LoopState, response_type: ResponseType) -> CallOutput
     """Return the result that the open response gives as text, as the output of a call that it would
     have made (C4): JSON of the response type, or an answer in words where nothing else was done."""
     response = opened(state)
-    if response.calls or response.incomplete or not response.text:
+    if response.calls or response.incomplete or response.refusal or not response.text:
         return None
     result: BaseModel | None = None
     with suppress(ValidationError):
@@ -191,7 +191,10 @@ async def result_in(state: LoopState, response_type: ResponseType) -> CallOutput
 
 
 def spoken(
-    state: LoopState, outputs: Sequence[CallOutput], response_type: ResponseType
+    state: LoopState,
+    outputs: Sequence[CallOutput],
+    response_type: ResponseType,
+    interrupt: Interrupt,
 ) -> Observed:
     """Text that holds a result ends the run, unless a hook sends it back. Any other text without
     calls is pointed to `complete_task` once, and then that is forced; forced, and still only text,
@@ -205,8 +208,8 @@ def spoken(
             return finished(state, reason, output.result), ()
         if output.blocked:
             return _sent_back(state, output.text)
-    if any(output.cancelled for output in outputs):
-        return finished(state, StopReason.CANCELLED_TOOLS), ()
+    if any(output.cancelled for output in outputs):  # a stop came while it was judged
+        return finished(state, interrupt.why(StopReason.CANCELLED_TOOLS)), ()
     if state.force_finish:
         result = response_type.from_text(first_text)
         state = state.go(state.transition, parent=response.id, pending=())

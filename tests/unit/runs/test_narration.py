@@ -77,9 +77,10 @@ async def test_what_people_and_tools_said_is_not_in_the_log(
     stores: Stores, caplog: pytest.LogCaptureFixture
 ) -> None:
     """I5: a line says what was done, and holds neither question, narration, output nor answer."""
-    script = Script([text("Let me SECRET."), finish(answer("The SECRET."))])
+    looked = call("calculate", {"expression": "1+1"})
+    script = Script([looked, text("Let me SECRET."), finish(answer("The SECRET."))])
     lines = await narrated(stores, script, caplog)
-    assert "turn 1 · goes on: nudged" in lines
+    assert "turn 2 · goes on: nudged" in lines
     assert "SECRET" not in "".join(lines)
 
 
