@@ -31,10 +31,11 @@ SAMPLE = Path(__file__).parents[2] / "bot/local/page/static/samples/sales.csv"
 
 @pytest.fixture(scope="module")
 def browser() -> Generator[Browser]:
-    """Headless Chromium, where there is one. Not kept beyond a file: Playwright's own event loop
-    would stand in the way of tests that are coroutines."""
+    """Start headless Chromium; skip without one, and fail when CI=true. Each file has its own:
+    Playwright's event loop would disturb tests that are coroutines."""
     if CHROMIUM is None:
-        pytest.skip("needs Chromium: install the package `chromium`")
+        missing = "needs Chromium: install the package `chromium`"
+        pytest.fail(missing) if os.environ.get("CI") == "true" else pytest.skip(missing)
     expect.set_options(timeout=20_000)
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
