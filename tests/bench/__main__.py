@@ -8,6 +8,7 @@ import sys
 
 from tests.bench.measure import cpu_ratio
 from tests.bench.memory import growth, per_waiting_run
+from tests.bench.traffic import traffic
 
 _IMPORT = "import time; t = time.process_time(); import {}; print(time.process_time() - t)"
 
@@ -46,8 +47,12 @@ async def main() -> None:
     more, objects = await growth(2_000)
     left = f"{objects:.2f} objects a run left (goal: flat)"
     rows.append(("memory that 2,000 runs add", f"{more / 1e6:.1f} MB", left))
+    redis = await traffic()
+    idle, question = f"{redis.idle:.1f} per second", f"{redis.question:.0f}"
+    rows.append(("Redis commands of an idle process", idle, "(goal 10)"))
+    rows.append(("Redis commands of a question with two tools", question, "(goal 120)"))
     for name, value, compared in rows:
-        sys.stdout.write(f"{name:<40} {value:>14}   {compared}\n")
+        sys.stdout.write(f"{name:<44} {value:>14}   {compared}\n")
 
 
 asyncio.run(main())

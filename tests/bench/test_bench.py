@@ -6,6 +6,7 @@ import pytest
 
 from tests.bench.measure import cpu_ratio
 from tests.bench.memory import growth, per_waiting_run
+from tests.bench.traffic import traffic
 
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(300)]
 
@@ -33,3 +34,10 @@ async def test_memory_is_flat_over_two_thousand_runs() -> None:
     more, objects = await growth(2_000)
     assert more < 20_000_000
     assert objects < 0.1
+
+
+async def test_redis_is_asked_little() -> None:
+    """Goal: what many deployments share one Redis with, measured on `bot serve` itself."""
+    found = await traffic()
+    assert found.idle <= 10
+    assert found.question <= 120
