@@ -18,13 +18,19 @@ from redis.backoff import ExponentialBackoff
 NAME = "bot:engine"
 """Prefix of the engine's own keys. Its streams and schedule live as long as the deployment."""
 
+_HEARTBEAT = timedelta(seconds=20)
+"""Two dozen commands each time, for docket's own list of workers, which nobody reads here."""
+
 
 @asynccontextmanager
 async def open_docket(url: str, *, concurrency: int = 0) -> AsyncGenerator[Docket]:
     """The carrier of tickets on the Redis at `url`, for so many runs at once."""
     most = max(1000, 2 * concurrency)
     async with Docket(
-        name=NAME, url=_with_connections(url, most), execution_ttl=timedelta(minutes=1)
+        name=NAME,
+        url=_with_connections(url, most),
+        execution_ttl=timedelta(minutes=1),
+        heartbeat_interval=_HEARTBEAT,
     ) as docket:
         _harden(docket)
         yield docket

@@ -39,6 +39,7 @@ STORE_TROUBLE_SECONDS = 1.0  # before a ticket is tried again when Redis failed 
 LAST_ATTEMPT = 20  # with the pauses of `_pause`, about an hour
 LONGEST_PAUSE = 300.0
 ALONE_FROM = 2  # deaths: what kills its worker takes every run of that process with it
+SCHEDULE_SECONDS = 1.0  # how late a ticket with a delay may be; one without waits for nothing
 TAKEN_PAUSE = 1.0  # seconds until a run that met one that is alone is offered to a worker again
 UNWIND_SECONDS = 5.0  # for cancelled runs to close what they hold
 
@@ -54,6 +55,17 @@ nobody while its thread rests. After anything else it is tried again, later and 
 
 SayItRests = Callable[[Request], None]
 """Told of a request that waits for another one of its person's, each time it is looked at. Returns at once."""
+
+
+@asynccontextmanager
+async def before_the_ack() -> AsyncGenerator[None]:
+    """Bound what has to be kept before Slack gets its ack. Raises StoreUnavailable when it is not
+    certain that it was."""
+    try:
+        async with asyncio.timeout(SUBMIT_SECONDS):
+            yield
+    except (TimeoutError, exceptions.RedisError) as error:
+        raise StoreUnavailable("Redis did not answer in time.") from error
 
 
 def _nobody_told(_: Request) -> None:
@@ -128,24 +140,18 @@ class Engine:
         Raises StoreUnavailable when that is not certain: do not acknowledge it then.
         """
         failpoint("request-submitting")
-        try:
-            async with asyncio.timeout(SUBMIT_SECONDS):
-                new = await self._mailbox.submit(request, event_id=event_id)
-                failpoint("request-kept")
-                # Also for one seen before: its sender may have died before this line.
-                await self._add_ticket(request.thread_key)
-        except (TimeoutError, exceptions.RedisError) as error:
-            raise StoreUnavailable("Redis did not take the request in time.") from error
+        async with before_the_ack():
+            new = await self._mailbox.submit(request, event_id=event_id)
+            failpoint("request-kept")
+            # Also for one seen before: its sender may have died before this line.
+            await self._add_ticket(request.thread_key)
         failpoint("request-queued")
         return new
 
     async def wake(self, thread_key: str) -> None:
         """Have a thread looked at that rested. Raises StoreUnavailable when that is not certain."""
-        try:
-            async with asyncio.timeout(SUBMIT_SECONDS):
-                await self._add_tickets(thread_key)
-        except (TimeoutError, exceptions.RedisError) as error:
-            raise StoreUnavailable("Redis did not take the ticket in time.") from error
+        async with before_the_ack():
+            await self._add_tickets(thread_key)
 
     @asynccontextmanager
     async def work(
@@ -156,7 +162,10 @@ class Engine:
         self._handle, self._say_it_rests = handle, say_it_rests
         lease = timedelta(seconds=self._options.lease)
         async with Worker(
-            self._docket, concurrency=self._options.concurrency, redelivery_timeout=lease
+            self._docket,
+            concurrency=self._options.concurrency,
+            redelivery_timeout=lease,
+            scheduling_resolution=timedelta(seconds=SCHEDULE_SECONDS),
         ) as worker:
             self._worker = worker
             async with alongside(worker.run_forever(), name="engine"):

@@ -14,7 +14,7 @@ from bot.core.request import NEXT_MESSAGE, Again, Request
 from bot.runs import budget_words
 from bot.runs.attempts import AskedBefore, Attempt, asked_before, attempts_at
 from bot.runs.auditing import audited, decided
-from bot.runs.engine import Engine
+from bot.runs.engine import Engine, before_the_ack
 from bot.store import Phase, Refusal, Stores
 
 log = logging.getLogger(__name__)
@@ -36,6 +36,11 @@ class Requests:
 
         Raises StoreUnavailable when that is not certain: do not acknowledge it then.
         """
+        # Slack sends two events for a mention, and some again: the first does it all, unless its
+        # process died in the middle.
+        async with before_the_ack():
+            if await self.stores.mailbox.is_submitted(request):
+                return False
         new = await self.engine.submit(request, event_id)
         if new:
             log.info(
@@ -48,6 +53,7 @@ class Requests:
             await self._decide_by_writing(request)
         if not request.private:  # what only one person saw makes nobody's reply meant for us
             await self.stores.threads.join(request.thread_key, request.user)
+        await self.stores.mailbox.note_submitted(request)
         return new
 
     async def _decide_by_writing(self, request: Request) -> None:

@@ -80,6 +80,10 @@ def parked_key(redis: Connection, thread_key: str) -> str:
     return redis.key("parked", thread_key)
 
 
+def _submitted_key(redis: Connection, request: Request) -> str:
+    return redis.key("submitted", request.team, request.channel, request.ts)
+
+
 class Mailbox:
     """Per thread in the order of the messages; the head stays until its run is delivered."""
 
@@ -105,6 +109,15 @@ class Mailbox:
             *(self._retention.claims, self._retention.request, request_key(self._redis, "")),
         )
         return bool(new)
+
+    async def note_submitted(self, request: Request) -> None:
+        """Keep that all was done that taking in the message of `request` needs."""
+        key = _submitted_key(self._redis, request)
+        await self._redis.call("SET", key, 1, "EX", self._retention.claims)
+
+    async def is_submitted(self, request: Request) -> bool:
+        """Return whether nothing is left to do about the message of `request` when it comes again."""
+        return bool(await self._redis.call("EXISTS", _submitted_key(self._redis, request)))
 
     async def head(self, thread_key: str) -> Request | None:
         """The oldest request of the thread; it stays where it is.

@@ -15,7 +15,8 @@ class Threads:
     async def join(self, thread_key: str, user: str) -> None:
         """The bot takes part in the thread from now on, asked by `user`."""
         key = self._key(thread_key)
-        await self._redis.together(("SADD", key, user), ("EXPIRE", key, self._retention.thread))
+        await self._redis.call("SADD", key, user)
+        await self._redis.call("EXPIRE", key, self._retention.thread)
 
     async def participants(self, thread_key: str) -> frozenset[str]:
         """Users who asked something in the thread."""

@@ -60,6 +60,7 @@ COURTESIES = {
 
 STORE: dict[str, tuple[str, ...] | str] = {
     "mailbox.py:Mailbox.submit": ("request-submitting", "request-kept"),
+    "mailbox.py:Mailbox.note_submitted": ("request-queued",),
     "mailbox.py:Mailbox.head": "sets aside what has expired; again does the same",
     "mailbox.py:Mailbox.pop": ("run-closed",),
     "run.py:Runs.note_file": ("file-sharing",),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+from redis.asyncio import Redis
+
 from bot.core.outcome import RunStatus
 from bot.core.request import Again
 from bot.local.model import ModelRequest, Reply, Script, calls, finish, held
@@ -33,6 +35,28 @@ async def test_stop_concerns_what_runs_and_what_the_same_person_asked(
             async with stores.signals.watch(request.id, told.append):
                 heard.append(told)
         assert heard == [["U1"], ["U1"], []]
+
+
+async def test_the_second_event_of_a_mention_brings_no_second_ticket(
+    stores: Stores, redis_url: str, redis: Redis
+) -> None:
+    """Slack sends two events for each mention; a ticket costs Redis 45 commands."""
+    async with open_engine(redis_url, stores.mailbox) as engine:
+        requests, first = Requests(stores, engine), asked()
+        assert await requests.submit(first, "Ev1")
+        assert not await requests.submit(asked(ts=first.ts), "Ev2")
+        assert await redis.xlen("bot:engine:stream") == 1
+
+
+async def test_who_died_before_the_ticket_leaves_it_to_the_next_event(
+    stores: Stores, redis_url: str, redis: Redis
+) -> None:
+    """Row 1 of reliability.md: what was kept runs, though its sender was killed right after."""
+    async with open_engine(redis_url, stores.mailbox) as engine:
+        requests, first = Requests(stores, engine), asked()
+        await stores.mailbox.submit(first, event_id="Ev1")
+        assert not await requests.submit(asked(ts=first.ts), "Ev2")
+        assert await redis.xlen("bot:engine:stream") == 1
 
 
 async def test_each_way_to_stop_says_when_there_is_nothing(stores: Stores, redis_url: str) -> None:
