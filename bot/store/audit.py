@@ -207,7 +207,7 @@ class AuditLog:
         known = self._heads.get(team)
         is_changed = known is not None and head.count < known[1].count
         if self._keys and head.sealed_by(team, self._keys) is None:
-            is_changed |= bool(head.seal)
+            is_changed |= bool(head.seal or (raw and not head.count))  # no empty log has a head
             head = head.model_copy(update={"unsealed": head.count})
         is_changed |= not raw and head.count > 0
         if is_changed and not head.broken_at:

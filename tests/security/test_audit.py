@@ -8,7 +8,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from redis.asyncio import Redis
 
@@ -300,6 +300,7 @@ def recomputed(log: list[dict[bytes, bytes]], before: bytes = b"") -> list[dict[
     return made
 
 
+@example(change="remove", places=set(range(6)), with_hashes=False, with_head="forged")
 @given(
     change=st.sampled_from(["remove", "edit", "insert", "swap"]),
     places=st.sets(st.integers(0, 5), min_size=1),
