@@ -14,46 +14,47 @@ _COMMON = """
 """
 
 _POSTGRES = """
-    acosd age any_value array array_agg array_append array_cat array_dims array_fill array_length
-    array_lower array_ndims array_position array_positions array_prepend array_remove array_replace
-    array_sample array_shuffle array_to_json array_to_string array_to_tsvector array_upper ascii
-    asind atan2d atand bit bit_and bit_count bit_length bit_or bit_xor bool bool_and bool_or bpchar
-    btrim cardinality cast cbrt char_length character_length chr clock_timestamp convert_from
-    convert_to corr cosd cot cotd covar_pop covar_samp cube current_database current_schema
-    date_add date_bin date_part date_subtract date_trunc daterange datemultirange decode diagonal
-    diameter difference div encode enum_first enum_last enum_range erf erfc every extract factorial
-    family float float4 float8 format gcd gen_random_uuid generate_series generate_subscripts
-    get_bit get_byte greatest grouping height host hostmask inet_merge inet_same_family initcap
-    int2 int4 int4multirange int4range int8 int8multirange int8range interval is_normalized
-    isclosed isempty isfinite isopen json json_agg json_array json_array_elements
-    json_array_elements_text json_array_length json_arrayagg json_build_array json_build_object
-    json_each json_each_text json_exists json_extract_path json_extract_path_text json_object
-    json_object_agg json_object_keys json_objectagg json_query json_scalar json_serialize
-    json_strip_nulls json_to_record json_to_recordset json_typeof json_value jsonb jsonb_agg
-    jsonb_array_elements jsonb_array_elements_text jsonb_array_length jsonb_build_array
-    jsonb_build_object jsonb_concat jsonb_each jsonb_each_text jsonb_exists jsonb_extract_path
-    jsonb_extract_path_text jsonb_insert jsonb_object jsonb_object_agg jsonb_object_keys
-    jsonb_path_exists jsonb_path_exists_tz jsonb_path_match jsonb_path_match_tz jsonb_path_query
-    jsonb_path_query_array jsonb_path_query_array_tz jsonb_path_query_first
-    jsonb_path_query_first_tz jsonb_path_query_tz jsonb_pretty jsonb_set jsonb_set_lax
-    jsonb_strip_nulls jsonb_to_record jsonb_to_recordset jsonb_typeof justify_days justify_hours
-    justify_interval lcm least left levenshtein localtime localtimestamp lower_inc lower_inf lpad
-    make_date make_interval make_time make_timestamp make_timestamptz masklen md5 metaphone
-    min_scale mode multirange name netmask network normalize now npoints num_nonnulls num_nulls
-    numeric nummultirange numnode numrange overlay percentile_cont percentile_disc
-    phraseto_tsquery plainto_tsquery point position querytree quote_ident quote_literal
-    quote_nullable radius random_normal range_agg range_intersect_agg range_merge
-    regexp_count regexp_instr regexp_like regexp_match regexp_matches regexp_replace
-    regexp_split_to_array regexp_split_to_table regexp_substr regr_avgx regr_avgy regr_count
-    regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy repeat reverse right rollup row
-    row_to_json rpad scale set_bit set_byte setweight sha224 sha256 sha384 sha512 similarity sind
-    soundex split_part starts_with statement_timestamp stddev stddev_pop stddev_samp string_to_array
-    string_to_table strip strpos strict_word_similarity tand text timeofday timestamp timestamptz
-    timetz timezone to_ascii to_char to_date to_hex to_json to_jsonb to_number to_timestamp
-    to_tsquery to_tsvector transaction_timestamp translate trim_array trim_scale ts_delete
-    ts_filter ts_headline ts_rank ts_rank_cd tsmultirange tsrange tstzmultirange tstzrange
-    tsvector_to_array unaccent unistr unnest upper_inc upper_inf var_pop var_samp varbit varchar
-    variance version websearch_to_tsquery width width_bucket word_similarity
+    abbrev acosd age any_value area array array_agg array_append array_cat array_dims array_fill
+    array_length array_lower array_ndims array_position array_positions array_prepend array_remove
+    array_replace array_sample array_shuffle array_to_json array_to_string array_to_tsvector
+    array_upper ascii asind atan2d atand bit bit_and bit_count bit_length bit_or bit_xor bool
+    bool_and bool_or box bpchar btrim cardinality cast cbrt center char_length character_length chr
+    cidr circle clock_timestamp convert_from convert_to corr cosd cot cotd covar_pop covar_samp cube
+    current_database current_schema date_add date_bin date_part date_subtract date_trunc
+    datemultirange daterange decode diagonal diameter difference div encode enum_first enum_last
+    enum_range erf erfc every extract factorial family float float4 float8 format gcd
+    gen_random_uuid generate_series generate_subscripts get_bit get_byte greatest grouping height
+    host hostmask inet_merge inet_same_family initcap int2 int4 int4multirange int4range int8
+    int8multirange int8range interval is_normalized isclosed isempty isfinite ishorizontal isopen
+    isvertical json json_agg json_array json_array_elements json_array_elements_text
+    json_array_length json_arrayagg json_build_array json_build_object json_each json_each_text
+    json_exists json_extract_path json_extract_path_text json_object json_object_agg
+    json_object_keys json_objectagg json_query json_scalar json_serialize json_strip_nulls
+    json_to_record json_to_recordset json_typeof json_value jsonb jsonb_agg jsonb_array_elements
+    jsonb_array_elements_text jsonb_array_length jsonb_build_array jsonb_build_object jsonb_concat
+    jsonb_each jsonb_each_text jsonb_exists jsonb_extract_path jsonb_extract_path_text jsonb_insert
+    jsonb_object jsonb_object_agg jsonb_object_keys jsonb_path_exists jsonb_path_exists_tz
+    jsonb_path_match jsonb_path_match_tz jsonb_path_query jsonb_path_query_array
+    jsonb_path_query_array_tz jsonb_path_query_first jsonb_path_query_first_tz jsonb_path_query_tz
+    jsonb_pretty jsonb_set jsonb_set_lax jsonb_strip_nulls jsonb_to_record jsonb_to_recordset
+    jsonb_typeof justify_days justify_hours justify_interval lcm least left levenshtein line
+    localtime localtimestamp lower_inc lower_inf lpad lseg macaddr make_date make_interval make_time
+    make_timestamp make_timestamptz masklen md5 metaphone min_scale mode money multirange name
+    netmask network normalize now npoints num_nonnulls num_nulls numeric nummultirange numnode
+    numrange oid overlaps overlay parse_ident path percentile_cont percentile_disc phraseto_tsquery
+    plainto_tsquery point polygon position querytree quote_ident quote_literal quote_nullable radius
+    random_normal range_agg range_intersect_agg range_merge regexp_count regexp_instr regexp_like
+    regexp_match regexp_matches regexp_replace regexp_split_to_array regexp_split_to_table
+    regexp_substr regr_avgx regr_avgy regr_count regr_intercept regr_r2 regr_slope regr_sxx regr_sxy
+    regr_syy repeat reverse right rollup row row_to_json rpad scale set_bit set_byte setweight
+    sha224 sha256 sha384 sha512 similarity sind slope soundex split_part starts_with
+    statement_timestamp stddev stddev_pop stddev_samp strict_word_similarity string_to_array
+    string_to_table strip strpos tand text timeofday timestamp timestamptz timetz timezone to_ascii
+    to_char to_date to_hex to_json to_jsonb to_number to_timestamp to_tsquery to_tsvector
+    transaction_timestamp translate trim_array trim_scale ts_delete ts_filter ts_headline ts_rank
+    ts_rank_cd tsmultirange tsrange tstzmultirange tstzrange tsvector_to_array unaccent unistr
+    unnest upper_inc upper_inf var_pop var_samp varbit varchar variance version websearch_to_tsquery
+    width width_bucket word_similarity
     pg_size_pretty pg_typeof
 """
 

@@ -4,6 +4,7 @@ limits, its rows streamed."""
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -58,19 +59,32 @@ JOIN pg_attribute b ON b.attrelid = k.confrelid AND b.attnum = k.confkey[1]
 WHERE k.contype = 'f' AND cardinality(k.conkey) = 1
 """
 _FUNCTIONS = """
-SELECT p.proname, p.pronamespace = 'pg_catalog'::regnamespace
-FROM pg_proc p
+SELECT DISTINCT p.proname FROM pg_proc p
 WHERE p.proname = ANY(%s) AND p.pronargs > 0 AND p.pronargs - p.pronargdefaults <= 1
 """
 _CHANGING = """
-SELECT p.proname FROM pg_proc p
-WHERE p.proname = ANY(%s) AND p.pronamespace <> 'pg_catalog'::regnamespace
-  AND (p.provolatile = 'v' OR p.prosecdef)
+WITH own AS (
+    SELECT oid, proname FROM pg_proc
+    WHERE pronamespace <> 'pg_catalog'::regnamespace AND (provolatile = 'v' OR prosecdef)
+      AND proname <> ALL(%(functions)s)
+)
+SELECT proname FROM own WHERE proname = ANY(%(calls)s)
 UNION ALL
-SELECT o.oprname FROM pg_operator o JOIN pg_proc p ON p.oid = o.oprcode
-WHERE o.oprnamespace <> 'pg_catalog'::regnamespace AND strpos(%s, o.oprname) > 0
-  AND (p.provolatile = 'v' OR p.prosecdef)
+SELECT proname FROM own JOIN pg_operator o ON o.oprcode = own.oid
+WHERE o.oprname = ANY(%(operators)s) OR strpos(%(sql)s, o.oprname) > 0
+UNION ALL
+SELECT proname FROM own JOIN pg_cast c ON c.castfunc = own.oid
+WHERE c.castcontext = 'i' OR strpos(%(sql)s, 'CAST(') > 0
 """
+_IMPLIED = {
+    **dict.fromkeys(("CASE", "DISTINCT", "IN", "NATURAL", "NULLIF", "USING"), ("=", "<>")),
+    "BETWEEN": ("<", "<=", ">", ">="),
+    "ILIKE": ("~~*", "!~~*"),
+    "LIKE": ("~~", "!~~"),
+    "SIMILAR": ("~", "!~"),
+}
+"""Operators that PostgreSQL looks up for words of the language."""
+
 _PRIVILEGES = r"""
 SELECT CASE WHEN r.rolsuper THEN 'is a superuser' END FROM pg_roles r WHERE r.rolname = current_user
 UNION ALL
@@ -172,24 +186,31 @@ def _refuse_own_functions(
     """Refuse functions of this database that only its catalogue knows.
 
     PostgreSQL takes `t.f` and `(x).f` for f(t) and f(x) where it finds no such column, so a name
-    that is also a function's must certainly be a column. And a function or operator of the
-    operator's may have a listed name and do more than compute.
+    that is also a function's must certainly be a column. And a function of the operator's may have
+    a listed name, or be behind an operator or a cast, and do more than compute.
     """
-    calls = sorted(statement.calls - set(functions))
-    for (name,) in connection.execute(_CHANGING, (calls, statement.sql)):
-        raise Refused(f"{name} is a function of this database that may change something.")
-    names = sorted({name for name, _ in statement.dotted})
-    called = {
+    names = sorted({name for name, _ in statement.dotted} - set(functions))
+    also_functions = {name for (name,) in connection.execute(_FUNCTIONS, (names,))}
+    maybe_calls = {
         name
-        for name, is_builtin in connection.execute(_FUNCTIONS, (names,))
-        if name not in functions and not (is_builtin and name in ALLOWED["postgres"])
+        for name, tables in statement.dotted
+        if name in also_functions
+        and not (tables and all(_has(connection, table, name) for table in tables))
     }
-    for name, tables in statement.dotted:
-        if name in called and not (tables and all(_has(connection, t, name) for t in tables)):
-            raise Refused(
-                f"{name} is also the name of a function, and could be a call of it. Write the "
-                "column without the table in front, or rename it in a subquery."
-            )
+    for name in sorted(maybe_calls - ALLOWED["postgres"]):
+        raise Refused(
+            f"{name} is also the name of a function, and could be a call of it. Write the "
+            "column without the table in front, or rename it in a subquery."
+        )
+    words = set(re.findall(r"\w+", statement.sql.upper()))
+    parameters = {
+        "functions": list(functions),
+        "calls": sorted(statement.calls | maybe_calls),
+        "operators": sorted({each for word in words for each in _IMPLIED.get(word, ())}),
+        "sql": statement.sql,
+    }
+    for (name,) in connection.execute(_CHANGING, parameters):
+        raise Refused(f"{name} is a function of this database that may change something.")
 
 
 def _has(connection: psycopg.Connection[Any], table: str, column: str) -> bool:

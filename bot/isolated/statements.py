@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import cast
 
 import sqlglot
 from sqlglot import exp
@@ -25,6 +26,7 @@ _ALLOWED = (
     "nothing that changes data or settings."
 )
 _LONGEST = 20_000  # characters
+_LONGEST_NAME = 63  # bytes; PostgreSQL leaves out what comes after
 _DEEPEST = 40  # parentheses within each other; the parser's time grows fast with them
 
 _PART_NAMES = """
@@ -83,7 +85,7 @@ class Checked:
 def checked_select(sql: str, dialect: str, functions: Collection[str] = ()) -> Checked:
     """Check that `sql` is one statement that only reads, and calls only what is listed for the
     dialect or in `functions`. Raises Refused that names what is not allowed and what is."""
-    statement = _parsed(clean(sql), dialect)
+    statement = cast(exp.Query, _parsed(clean(sql), dialect).transform(_as_written))
     for node in statement.walk():
         if not isinstance(node, _PARTS) or isinstance(node, exp.Operator):
             raise Refused(f"{_named(node)} is not allowed in it. {_ALLOWED}")
@@ -149,6 +151,25 @@ def _check_table(node: exp.Table) -> None:
         raise Refused(f"The table {node.name} may not be read: it is the system's. {_ALLOWED}")
 
 
+def _as_written(node: exp.Expression) -> exp.Expression:
+    """Undo what the writer would change: strings with escapes, and functions under other names."""
+    match node:
+        case exp.ByteString() | exp.RawString():
+            return exp.Literal.string(node.name)
+        case exp.Hex():
+            return exp.Anonymous(this="to_hex", expressions=[node.this])
+        case exp.Log() if node.expression and node.this == exp.Literal.number(10):
+            return exp.Log(this=node.expression)
+        case _:
+            return node
+
+
+def _folded(name: str, *, is_quoted: bool) -> str:
+    """Return a name as PostgreSQL keeps it: ASCII letters small unless quoted, and 63 bytes."""
+    kept = name.encode() if is_quoted else name.encode().lower()
+    return kept[:_LONGEST_NAME].decode(errors="ignore")
+
+
 def _calls(statement: exp.Query, tokens: list[Token]) -> set[str]:
     """The names before a parenthesis in the text that will be run, but for words of the language
     and the names of tables with a list of columns. A quoted name counts as it is written."""
@@ -157,15 +178,14 @@ def _calls(statement: exp.Query, tokens: list[Token]) -> set[str]:
         if following.token_type != TokenType.L_PAREN or token.token_type in _VALUES:
             continue
         is_bare = token.token_type != TokenType.IDENTIFIER
-        name = token.text.lower().split()[-1] if is_bare else token.text
+        name = _written_name(token).split()[-1] if is_bare else _written_name(token)
         is_language = name in _NO_CALLS or not re.match(r"[^\W\d]", name)
-        if is_bare and is_language and tokens[index - 1].token_type != TokenType.DOT:
+        if is_bare and is_language and not _is_dot(tokens[index - 1]):
             continue
         found[_qualified(tokens, index, name)] += 1
     for alias in statement.find_all(exp.TableAlias):
         if alias.columns and alias.this is not None:
-            name = alias.name if alias.this.args.get("quoted") else alias.name.lower()
-            found[name] -= 1
+            found[_name(alias.this)] -= 1
     # A function may be named like a word of the language.
     unknown = {each.name.lower() for each in statement.find_all(exp.Anonymous)}
     return {name for name, count in found.items() if count > 0} | unknown
@@ -173,7 +193,7 @@ def _calls(statement: exp.Query, tokens: list[Token]) -> set[str]:
 
 def _qualified(tokens: list[Token], index: int, name: str) -> str:
     """The name of a function with its schema, unless that is PostgreSQL's own."""
-    if index < 2 or tokens[index - 1].token_type != TokenType.DOT:
+    if index < 2 or not _is_dot(tokens[index - 1]):
         return name
     schema = tokens[index - 2].text
     return name if schema.lower() == "pg_catalog" else f"{schema}.{name}"
@@ -188,19 +208,30 @@ def _dotted(
     for node in statement.find_all(exp.Table, exp.Subquery, exp.Lateral, exp.Values, exp.Unnest):
         if name := node.alias_or_name.lower():
             sources.setdefault(name, []).append(_base_table(node, defined, dialect))
-    known = {part.name for table in statement.find_all(exp.Table) for part in table.parts}
+    behind_dots = Counter(_written_name(each) for dot, each in pairwise(tokens) if _is_dot(dot))
+    for table in statement.find_all(exp.Table):
+        behind_dots.subtract(map(_name, table.parts[1:]))
     for column in statement.find_all(exp.Column):
         if column.table and not isinstance(column.this, exp.Star):
             tables = sources.get(column.table.lower(), [None])
             certain = tuple(each for each in tables if each)
-            known |= {part.name for part in column.parts}
-            yield column.name, certain if len(certain) == len(tables) else ()
-    # All others, as the text that will be run has them.
-    for dot, token in pairwise(tokens):
-        if dot.token_type == TokenType.DOT and token.text not in known:
-            yield token.text, ()
-    for each in statement.find_all(exp.Dot):
-        yield each.expression.name, ()
+            behind_dots.subtract(map(_name, column.parts[1:]))
+            yield _name(column.this), certain if len(certain) == len(tables) else ()
+    for name, count in behind_dots.items():
+        if count > 0:
+            yield name, ()
+
+
+def _is_dot(token: Token) -> bool:
+    return token.token_type == TokenType.DOT
+
+
+def _written_name(token: Token) -> str:
+    return _folded(token.text, is_quoted=token.token_type == TokenType.IDENTIFIER)
+
+
+def _name(part: exp.Expr) -> str:
+    return _folded(part.name, is_quoted=bool(part.args.get("quoted")))
 
 
 def _base_table(node: exp.Expression, defined: set[str], dialect: str) -> str | None:

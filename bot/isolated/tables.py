@@ -118,9 +118,7 @@ def _judged(connection: Any, sql: str, tables: set[str]) -> str:
     tree = json.loads(text)
     if tree["error"]:
         raise Refused(f"{tree['error_message']} {_ONE_SELECT}")
-    nodes = list(_nodes(tree["statements"]))
-    known = {name.casefold() for name in tables | _defined(nodes)}
-    for node in nodes:
+    for node, known in _nodes(tree["statements"], frozenset(map(str.casefold, tables))):
         name = node.get("function_name")
         if name is not None and re.match(r"\w", name) and name.lower() not in ALLOWED["duckdb"]:
             raise Refused(f"The function {name} is not allowed here.")
@@ -136,21 +134,28 @@ def _judged(connection: Any, sql: str, tables: set[str]) -> str:
     return statement
 
 
-def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
-    """Every object of the tree, without recursion: statements may nest deep."""
-    waiting = [tree]
+def _nodes(tree: Any, tables: frozenset[str]) -> Iterator[tuple[dict[str, Any], frozenset[str]]]:
+    """Every object of the tree with the names of tables that it sees: `tables`, and those parts of
+    WITH that come before it. Elsewhere the same name may be a file's or the catalogue's.
+
+    Without recursion: statements may nest deep.
+    """
+    waiting = [(tree, tables)]
     while waiting:
-        node = waiting.pop()
-        if isinstance(node, dict):
-            yield node
-            waiting.extend(node.values())
-        elif isinstance(node, list):
-            waiting.extend(node)
-
-
-def _defined(nodes: list[dict[str, Any]]) -> set[str]:
-    """The names that WITH gives to parts of the statement."""
-    return {each["key"] for node in nodes if "cte_map" in node for each in node["cte_map"]["map"]}
+        node, known = waiting.pop()
+        if isinstance(node, list):
+            waiting.extend((each, known) for each in node)
+        elif isinstance(node, dict):
+            for part in node.get("cte_map", {}).get("map", ()):
+                waiting.append((part["value"], known))
+                known |= {part["key"].casefold()}
+            yield node, known
+            for key, value in node.items():
+                # Only the second half of a recursive part may name the part itself.
+                if key == "right" and node.get("type") == "RECURSIVE_CTE_NODE":
+                    waiting.append((value, known | {node["cte_name"].casefold()}))
+                elif key != "cte_map":
+                    waiting.append((value, known))
 
 
 def _whole_numbers(columns: list[tuple[str, str]]) -> str:

@@ -67,7 +67,9 @@ def witness() -> Iterator[tuple[int, list[Any]]]:
 
 PREPARED = """
 CREATE EXTENSION IF NOT EXISTS dblink
-DROP TABLE IF EXISTS kept, secrets CASCADE
+CREATE EXTENSION IF NOT EXISTS citext
+DROP TABLE IF EXISTS kept, secrets, visits CASCADE
+CREATE TABLE visits AS SELECT 1 AS id, 2.5 AS price, 'a'::text AS name, now() AS at, '{"a": [1]}'::jsonb AS data, '{a,b}'::text[] AS tags
 CREATE TABLE kept (id int PRIMARY KEY, total numeric, name text)
 INSERT INTO kept VALUES (1, 2.5, 'a'), (2, 3, 'b')
 CREATE SEQUENCE IF NOT EXISTS numbers
@@ -75,6 +77,8 @@ CREATE OR REPLACE FUNCTION total(kept) RETURNS text LANGUAGE sql AS $$ SELECT pg
 CREATE OR REPLACE FUNCTION lower(kept) RETURNS text LANGUAGE sql AS $$ SELECT pg_read_file('{secret}') $$
 CREATE OR REPLACE FUNCTION system(text) RETURNS text LANGUAGE sql AS $$ SELECT pg_read_file('{secret}') $$
 CREATE OR REPLACE FUNCTION leak(kept) RETURNS text LANGUAGE sql SECURITY DEFINER AS $$ SELECT pg_read_file('{secret}') $$
+CREATE OR REPLACE FUNCTION "Betray"(kept) RETURNS text LANGUAGE sql AS $$ SELECT pg_read_file('{secret}') $$
+CREATE OR REPLACE FUNCTION a_function_whose_name_is_as_long_as_names_may_be_in_postgresql_(text) RETURNS text LANGUAGE sql AS $$ SELECT pg_read_file('{secret}') $$
 CREATE OR REPLACE FUNCTION wipe(text) RETURNS text LANGUAGE sql AS $$ DELETE FROM kept; SELECT 'x' $$
 CREATE OR REPLACE FUNCTION alike(text, text) RETURNS text LANGUAGE sql AS $$ SELECT pg_read_file('{secret}') $$
 DROP OPERATOR IF EXISTS @@@ (text, text)
@@ -212,6 +216,52 @@ async def test_no_expression_of_a_grammar_does_more(
 def test_honest_postgresql_passes(sql: str) -> None:
     """Joins, windows, dates, JSON, casts and series are what people ask with."""
     assert checked_select(sql, "postgres").sql
+
+
+async def test_honest_postgresql_answers(
+    prepared: tuple[str, psycopg.Connection[Any], Path],
+) -> None:
+    """What the guard writes for the server means what was asked: each statement of an analyst runs."""
+    databases = Databases({"pg": DatabaseConfig(url=prepared[0])})
+    said = {sql: (await outcome(databases, sql))[1] for sql in statements("postgres-run.sql")}
+    assert {sql: words for sql, words in said.items() if words} == {}
+    found = await databases.query("pg", r"SELECT to_hex(255), E'a\tb\\', $$it's$$, 'a\b'")
+    assert found.rows == [("ff", "a\tb\\", "it's", r"a\b")]
+
+
+@pytest.mark.parametrize(
+    ("made", "sql"),
+    [
+        ("OPERATOR ~~ (FUNCTION = betrayal, LEFTARG = kept, RIGHTARG = text)", "k LIKE 'x'"),
+        ("OPERATOR = (FUNCTION = betrayal, LEFTARG = kept, RIGHTARG = text)", "k IN ('x'::text)"),
+        ("OPERATOR > (FUNCTION = betrayal, LEFTARG = kept, RIGHTARG = text)", "k > 'x'::text"),
+        ("CAST (kept AS int) WITH FUNCTION betrayal(kept) AS IMPLICIT", "abs(k) = 1"),
+        ("CAST (kept AS int) WITH FUNCTION betrayal(kept)", "k::int = 1"),
+    ],
+)
+async def test_functions_behind_operators_and_casts_are_not_called(
+    prepared: tuple[str, psycopg.Connection[Any], Path], made: str, sql: str
+) -> None:
+    """S1: words such as LIKE and IN stand for operators, and casts for functions, that the
+    operator's database may have made its own."""
+    url, admin, secret = prepared
+    admin.execute(
+        "CREATE OR REPLACE FUNCTION betrayal(kept, text) RETURNS bool LANGUAGE plpgsql AS "
+        f"$$ BEGIN RAISE '%', pg_read_file('{secret}'); END $$".encode()
+    )
+    admin.execute(
+        "CREATE OR REPLACE FUNCTION betrayal(kept) RETURNS int LANGUAGE plpgsql AS "
+        f"$$ BEGIN RAISE '%', pg_read_file('{secret}'); END $$".encode()
+    )
+    admin.execute(f"CREATE {made}".encode())
+    try:
+        databases = Databases({"pg": DatabaseConfig(url=url)})
+        rows, said = await outcome(databases, f"SELECT 1 FROM kept k WHERE {sql}")
+        assert rows is None
+        assert "betrayal is a function of this database" in said
+        assert CANARY not in said
+    finally:
+        admin.execute("DROP FUNCTION betrayal(kept, text), betrayal(kept) CASCADE")
 
 
 async def test_a_column_named_like_a_function_is_read(

@@ -28,3 +28,18 @@ SELECT DISTINCT ON (region) * FROM tbl_1 ORDER BY region, n
 SELECT a.* FROM tbl_1 a SEMI JOIN tbl_1 b USING (n), tbl_1 c POSITIONAL JOIN tbl_1 d
 SELECT levenshtein('a','b'), jaro_winkler_similarity('a','b'), md5('x'), lpad('a',5,' '), split_part('a b',' ',1), string_split('a b',' '), trim(' x '), contains('abc','b'), starts_with('a','a'), length('abc'), substring('abc',1,2), left('abc',1), position('b' IN 'abc'), strip_accents('é'), concat_ws(',', 'a'), upper('x')
 SELECT current_timestamp, today(), current_date, localtimestamp, random(), uuid(), typeof(1), hash(1), abs(-1), round(1.5,1), floor(1.5), sqrt(2), ln(2), log(10), power(2,3), pi(), sign(-1), isnan(1.0)
+WITH a AS (SELECT n FROM tbl_1), B AS (SELECT * FROM A WHERE n > 1), c AS (WITH a AS (SELECT 5 AS n) SELECT * FROM a) SELECT * FROM b, c
+WITH tbl_1 AS (SELECT * FROM tbl_1 WHERE n > 1) SELECT * FROM tbl_1
+SELECT region, n FROM tbl_1 WHERE n > (WITH m AS (SELECT avg(n) AS a FROM tbl_1) SELECT a FROM m)
+WITH RECURSIVE c AS (SELECT 1 AS n UNION SELECT c.n + 1 FROM c, tbl_1 WHERE c.n < 4), d AS (SELECT * FROM c) SELECT sum(n) FROM d
+WITH daily AS (SELECT day, sum(amount) AS total FROM tbl_1 GROUP BY day) SELECT day, total, avg(total) OVER (ORDER BY day ROWS 6 PRECEDING) AS week FROM daily ORDER BY day
+SELECT region, count(*) AS n, round(100 * count(*) / sum(count(*)) OVER (), 1) AS share FROM tbl_1 GROUP BY region
+SELECT * FROM (SELECT region, n FROM tbl_1) PIVOT (sum(n) FOR region IN ('North', 'South'))
+SELECT region, amount FROM tbl_1 ORDER BY amount DESC NULLS LAST LIMIT 3 OFFSET 1
+SELECT date_trunc('quarter', day) AS q, sum(amount) FILTER (WHERE region = 'North') AS north FROM tbl_1 GROUP BY q HAVING count(*) > 0
+SELECT a.region, b.n FROM tbl_1 a LEFT JOIN LATERAL (SELECT max(n) AS n FROM tbl_1 t WHERE t.region = a.region) b ON true
+SELECT region, list(n ORDER BY n)[1] AS first, list_sum(list(n)), len(list(n)) FROM tbl_1 GROUP BY region
+SELECT unnest(string_split('a,b', ',')) AS part, unnest({'x': 1, 'y': 2}) FROM tbl_1
+SELECT width.bucket, count(*) FROM (SELECT floor(amount / 5) * 5 AS bucket FROM tbl_1) AS width GROUP BY ALL
+SELECT month(day) AS m, monthname(day), dayname(day), week(day), strftime(day, '%B %Y') FROM tbl_1 WHERE day >= DATE '2026-01-01'
+SELECT region FROM tbl_1 INTERSECT SELECT region FROM tbl_1 WHERE n > 1 EXCEPT SELECT 'x'

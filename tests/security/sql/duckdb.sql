@@ -58,3 +58,10 @@ SELECT range(4000000000)
 SELECT repeat('x', 4000000000)
 SELECT list(range) FROM range(1000000000)
 SELECT a || a FROM (SELECT repeat('y', 900000000) AS a)
+SELECT sql FROM duckdb_views, (WITH duckdb_views AS (SELECT 1) SELECT 1) x
+SELECT * FROM sqlite_master WHERE EXISTS (WITH sqlite_master AS (SELECT 1) SELECT 1)
+WITH duckdb_views AS (SELECT * FROM duckdb_views) SELECT sql FROM duckdb_views
+WITH a AS (SELECT sql FROM duckdb_views), duckdb_views AS (SELECT 1) SELECT * FROM a
+WITH RECURSIVE duckdb_views AS (SELECT sql FROM duckdb_views UNION ALL SELECT sql FROM duckdb_views WHERE false) SELECT * FROM duckdb_views
+SELECT * FROM "{secret}", (WITH "{secret}" AS (SELECT 1) SELECT 1) x
+SELECT * FROM "result.parquet", (WITH "result.parquet" AS (SELECT 1) SELECT 1) x

@@ -90,3 +90,13 @@ SELECT * FROM pg_stat_file('{secret}')
 SELECT (name).system FROM kept
 SELECT set_config('role', 'postgres', false)
 PREPARE p AS DELETE FROM kept
+SELECT ('{secret}'::text).PG_READ_FILE
+SELECT O.LEAK FROM kept o
+SELECT (o).Leak FROM kept o
+SELECT "o"."Betray" FROM kept o
+SELECT k.NAME, (k.name).WIPE FROM kept k
+SELECT (3::float8).Pg_Sleep
+SELECT (q.x).a_function_whose_name_is_as_long_as_names_may_be_in_postgresql_cut FROM (SELECT '{secret}'::text AS x) q
+SELECT k.system, (ARRAY[k.name])[1].system FROM (SELECT 1 AS system, name FROM kept) k
+SELECT E'\'' || (3::float8).pg_sleep::text --'
+SELECT $a$'$a$, pg_sleep(3), $b$'$b$
