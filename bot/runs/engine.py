@@ -277,7 +277,8 @@ class Engine:
 
     async def _run(self, request: Request, handle: Handle) -> None:
         try:
-            async with self._attempt(request) as deaths, self._place(alone=deaths >= ALONE_FROM):
+            deaths = await self._mailbox.deaths(request.id)
+            async with self._place(alone=deaths >= ALONE_FROM), self._attempt(request):
                 await handle(request, deaths)
         except (HandBack, Parked):
             raise
@@ -296,13 +297,16 @@ class Engine:
         await self._mailbox.pop(request.thread_key, request.id)
 
     @asynccontextmanager
-    async def _attempt(self, request: Request) -> AsyncGenerator[int]:
-        """Keep for the length of the context that the request runs here; yields how many workers
-        died under it since its last save point: attempts that began and never ended."""
+    async def _attempt(self, request: Request) -> AsyncGenerator[None]:
+        """Keep for the length of the context that the request runs here: an attempt that began and
+        never ended is the death of a worker."""
         attempt = new_id("attempt")
         self._attempts[attempt] = request.id
         try:
-            yield await self._mailbox.begin_attempt(request.id, attempt)
+            deaths = await self._mailbox.begin_attempt(request.id, attempt)
+            text = "Request %s is taken up; workers died under it since its last save point: %d"
+            log.info(text, request.id, deaths)
+            yield
         finally:
             await self._note_end(request.id, attempt)
             del self._attempts[attempt]

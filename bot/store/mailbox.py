@@ -277,9 +277,16 @@ class Mailbox:
             )
         )
 
+    async def deaths(self, request_id: str) -> int:
+        """Return how many workers died under the request since its run's last save point: attempts
+        that began and never ended."""
+        try:
+            return int(await self._redis.call("SCARD", begun_key(self._redis, request_id)))
+        except ResponseError:  # not a set: the next attempt sets it aside
+            return 0
+
     async def begin_attempt(self, request_id: str, attempt: str) -> int:
-        """Keep that an attempt to run the request begins. Return how many others began since the
-        run's last save point and never ended: the workers that died under it."""
+        """Keep that an attempt to run the request begins. Return the `deaths` before it."""
         key = begun_key(self._redis, request_id)
         count = ("SADD", key, attempt), ("SCARD", key), ("EXPIRE", key, self._retention.request)
         try:

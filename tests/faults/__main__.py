@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import random
+import shutil
 import signal
 import sys
 import tempfile
@@ -98,12 +99,15 @@ async def storms(options: argparse.Namespace) -> int:
     for seed in options.seeds:
         with tempfile.TemporaryDirectory(prefix="bot-storm-") as folder:
             found = await storm(seed, options.questions, Path(folder))
+            if not found.is_clean:
+                shutil.copytree(folder, f"{folder}-logs", ignore=shutil.ignore_patterns("orders"))
+                print(f"logs: {folder}-logs")  # noqa: T201
         lists = (found.lost, found.doubled, found.given_up, found.disordered)
         counts = [len(each) for each in (*lists, found.without_progress)]
         facts = (
             seed,
             len(found.asked),
-            len(found.kills),
+            found.kills,
             found.rests,
             *counts,
             f"{found.seconds:.0f}",

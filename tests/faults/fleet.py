@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -27,10 +28,25 @@ RETRIES = (0.3, 1.0, 2.0, 4.0, 8.0, 16.0)
 """Seconds between Slack's deliveries of an event: its own are a minute and five."""
 
 
+IN_TIME = (
+    4.0  # seconds until a process is ready, so that one that is killed now and then gets to work
+)
+
+
+@dataclass(frozen=True)
+class Life:
+    """A process that ended: what it logged, when it ended (HH:MM:SS, as its log has it), and its code."""
+
+    name: str
+    log: str
+    ended_at: str
+    code: int | None
+
+
 @dataclass
 class Fleet:
     """What runs. `redis_url` is the server's own address, `redis` the line to it; `orders` is the
-    directory of the failpoints; `deaths` counts processes that ended."""
+    directory of the failpoints; `lives` are the processes that ended."""
 
     bot: Deployment
     redis_url: str
@@ -39,7 +55,10 @@ class Fleet:
     model: Proxy
     orders: Path
     logs: Path
-    deaths: int = 0
+    lives: list[Life] = field(default_factory=list)
+    pace: float = 1.0
+    """How many times as long as `IN_TIME` the last process took to be ready, 1 for less: what is to be
+    waited for takes as much longer on a busy machine."""
     processes: dict[str, Command] = field(default_factory=dict)
 
     @property
@@ -51,6 +70,11 @@ class Fleet:
         """Whether all processes are ready."""
         running = [each for each in self.processes.values() if each.returncode is None]
         return len(running) == len(COMMANDS)
+
+    @property
+    def deaths(self) -> int:
+        """How many processes ended."""
+        return len(self.lives)
 
     def order(self, failpoint: str, action: str) -> Path:
         """Have the first process that comes by the failpoint do so; returns the mark of its doing."""
@@ -70,16 +94,19 @@ class Fleet:
 
     async def keep_up(self, name: str, settings: dict[str, str]) -> None:
         """Start the process again whenever it ends. Its requests to the model carry its name."""
-        settings = settings | {"OPENAI_ORG_ID": name}
+        settings, log = settings | {"OPENAI_ORG_ID": name}, self.logs / name
         while True:
+            said, began, code = log.stat().st_size if log.exists() else 0, time.monotonic(), None
             try:
-                async with started(COMMANDS[name], settings, self.logs / name) as process:
+                async with started(COMMANDS[name], settings, log) as process:
+                    self.pace = max(1.0, (time.monotonic() - began) / IN_TIME)
                     self.processes[name] = process
-                    await process.wait()
+                    code = await process.wait()
             except RuntimeError:  # died while it started
                 await asyncio.sleep(0.1)
             self.processes.pop(name, None)
-            self.deaths += 1
+            text = log.read_bytes()[said:].decode("utf-8", "replace")
+            self.lives.append(Life(name, text, time.strftime("%H:%M:%S"), code))
 
 
 @asynccontextmanager

@@ -25,28 +25,31 @@ from typing import Any
 
 from redis.asyncio import Redis
 
-from bot.core.outcome import Outcome, StopReason
+from bot.core.outcome import StopReason
 from bot.local.model import ModelRequest, Reply, call, calls, finish
 from bot.local.model.replies import Item
 from bot.local.model.request import item_text
 from bot.local.workspace import ADA, BEN, CHLOE
 from bot.store import Stores, open_stores
-from tests.faults.fleet import COMMANDS, Fleet, fleet
+from tests.faults.fleet import COMMANDS, Fleet, Life, fleet
 from tests.support.deployment import is_terminal
 from tests.support.runs import answer
 
 PLACES = ("C0SALES001", "C0GENERAL1")
 PEOPLE = (ADA, BEN, CHLOE)
 AT_ONCE = 8  # threads in which people write at the same time
-KILL_EVERY = (2.0, 4.0)  # seconds
+KILL_EVERY = (2.0, 4.0)  # seconds; on a busy machine, where all takes longer, as much longer
 REDIS_RESTS_EVERY, REDIS_RESTS = (12.0, 25.0), (2.0, 6.0)  # seconds
 PATIENCE = 90.0  # seconds without a new answer until what is left counts as lost
 RETRIES = (0.3, 1.0, 2.0, *[4.0] * 30)
 """Seconds between Slack's deliveries: a web process that is killed while it starts must be up once."""
-MOST_DEATHS = 3  # without a save point between them, before a run may be given up
+MOST_DEATHS = 3  # under a run and without a save point between them, before it may be given up
 SETTLING = 6.0  # seconds in which a process that was thought dead may still do harm
 
 _TAG = re.compile(r"\[(q\d+-\d+|killer-\d+)\]")
+_KEPT = ("the model responded", "goes on:", "took in ")
+"""How a worker's log says that a step of a run was kept."""
+_LEFT = ("handed back", "success:", "partial:", "failed:")
 
 
 @dataclass(frozen=True)
@@ -61,12 +64,13 @@ class Asked:
 
 @dataclass
 class Storm:
-    """What is asked and what becomes of it. `given_up` are questions whose runs had a save point
-    between three deaths of workers, `without_progress` those that may be given up."""
+    """What is asked and what becomes of it. `without_progress` are questions that may be given up: so
+    many workers were killed while they held the run, and no step was kept between. `given_up` are
+    all others that were."""
 
     seed: int
     asked: list[Asked] = field(default_factory=list)
-    kills: list[float] = field(default_factory=list)
+    kills: int = 0
     rests: int = 0
     seconds: float = 0.0
     lost: list[str] = field(default_factory=list)
@@ -88,17 +92,12 @@ class Model:
 
     def __init__(self, dice: random.Random) -> None:
         self.running: Fleet | None = None
-        self.steps: dict[str, dict[int, float]] = {}
-        self.kills: list[float] = []
         self.killed_by = Counter[str]()
         self._dice = dice
 
     def __call__(self, request: ModelRequest) -> Reply:
         items = _since_result(request.items)
         tags = [tag for item in items if item.get("role") == "user" for tag in _tags(item)]
-        step = sum(item.get("type") == "function_call_output" for item in items)
-        for tag in tags:
-            self.steps.setdefault(tag, {}).setdefault(step, time.time())
         if tags and tags[0].startswith("killer"):
             self._kill_who_asks(tags[0], request)
         pause = self._dice.uniform(0, 0.6)
@@ -124,7 +123,6 @@ class Model:
         headers = next(each.headers for each in reversed(received) if each.body is request.body)
         named = {name.casefold(): value for name, value in headers.items()}
         self.killed_by[tag] += 1
-        self.kills.append(time.time())
         self.running.signal(named["openai-organization"], signal.SIGKILL)
 
 
@@ -169,15 +167,15 @@ async def _bad_weather(running: Fleet, result: Storm, dice: random.Random) -> As
 
     async def kill() -> None:
         while True:
-            await asyncio.sleep(dice.uniform(*KILL_EVERY))
+            await asyncio.sleep(dice.uniform(*KILL_EVERY) * running.pace)
             running.signal(dice.choice(list(COMMANDS)), signal.SIGKILL)
-            result.kills.append(time.time())
+            result.kills += 1
 
     async def rest() -> None:
         async with Redis.from_url(running.redis_url) as redis:
             pid = int((await redis.info("server"))["process_id"])
         while True:
-            await asyncio.sleep(dice.uniform(*REDIS_RESTS_EVERY))
+            await asyncio.sleep(dice.uniform(*REDIS_RESTS_EVERY) * running.pace)
             os.kill(pid, signal.SIGSTOP)
             try:
                 await asyncio.sleep(dice.uniform(*REDIS_RESTS))
@@ -226,7 +224,7 @@ async def _ask(
     """Ask, and wait until it is accepted: only then the next one has its place behind it."""
     ts = await running.bot.ask(user, channel, f"[{tag}] how many?", root)
     team = running.ws.people[user].team_id
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(PATIENCE * running.pace):
         while not await _was_taken(stores, team, channel, ts):  # noqa: ASYNC110 - Redis tells nobody
             await asyncio.sleep(0.05)
     return Asked(tag, channel, root or ts, ts)
@@ -254,7 +252,7 @@ async def _until_answered(running: Fleet, result: Storm) -> None:
     while unanswered := _unanswered(running, result):
         if len(unanswered) != left:
             left, since = len(unanswered), time.monotonic()
-        if time.monotonic() - since > PATIENCE:
+        if time.monotonic() - since > PATIENCE * running.pace:
             return
         await asyncio.sleep(0.5)
 
@@ -296,14 +294,12 @@ async def _judge(running: Fleet, stores: Stores, result: Storm, model: Model) ->
     for thread, questions in threads.items():
         channel = questions[0].channel
         said = _answered(running, questions[0])
-        given_up = [each.tag for each in questions if await _is_given_up(running, stores, each)]
-        result.lost += [q.tag for q in questions if q.tag not in (*said, *given_up)]
+        runs = {each.tag: await _run_of(running, stores, each) for each in questions}
+        given_up = {tag: run for tag, run in runs.items() if run and run.is_given_up}
+        result.lost += [tag for tag in runs if tag not in (*said, *given_up)]
         result.doubled += [tag for tag, count in Counter(said).items() if count > 1]
-        for tag in given_up:
-            # Its last save point is older than the first request that carried it.
-            since = max(model.steps.get(tag, {}).values(), default=0.0)
-            deaths = sum(each > since for each in (*result.kills, *model.kills))
-            may_be = deaths >= MOST_DEATHS
+        for tag, run in given_up.items():
+            may_be = _fruitless_deaths(running.lives, run) >= MOST_DEATHS
             (result.without_progress if may_be else result.given_up).append(tag)
         turns = [int(tag.rsplit("-", 1)[1]) for tag in said]
         result.disordered += [f"{thread}: {said}"] * any(b < a for a, b in pairwise(turns))
@@ -315,12 +311,44 @@ async def _judge(running: Fleet, stores: Stores, result: Storm, model: Model) ->
         result.doubled += [f"left over in {thread}: {str(m)[:200]}" for m in left]
 
 
-async def _is_given_up(running: Fleet, stores: Stores, asked: Asked) -> bool:
-    outcome = await _outcome(stores, running.ws.people[ADA].team_id, asked)
-    return outcome is not None and outcome.stop_reason is StopReason.INTERNAL_ERROR
+@dataclass(frozen=True)
+class _Run:
+    run_id: str
+    request_id: str
+    is_given_up: bool
 
 
-async def _outcome(stores: Stores, team: str, asked: Asked) -> Outcome | None:
+async def _run_of(running: Fleet, stores: Stores, asked: Asked) -> _Run | None:
+    """The run that a question began or joined."""
+    team = running.ws.people[ADA].team_id
     request_id = await stores.mailbox.find(team, asked.channel, asked.ts)
     run_id = await stores.runs.id_of(request_id) if request_id else None
-    return await stores.runs.outcome(run_id) if run_id else None
+    begun = await stores.runs.begun_by(run_id) if run_id else None
+    if run_id is None or begun is None:
+        return None
+    outcome = await stores.runs.outcome(run_id)
+    failed = outcome is not None and outcome.stop_reason is StopReason.INTERNAL_ERROR
+    return _Run(run_id, begun[0], failed)
+
+
+def _fruitless_deaths(lives: list[Life], run: _Run) -> int:
+    """Count the workers that were killed while they held the run, after the last step that was kept,
+    by what each of them logged."""
+    held: list[tuple[str, str]] = []  # when it was taken up, when its worker was killed
+    kept_at = ""
+    for life in lives:
+        taken_at = ""
+        for line in life.log.splitlines():
+            at = line[: len("HH:MM:SS")]
+            if f"Request {run.request_id} is taken up" in line:
+                taken_at = at
+            elif run.run_id in line and any(each in line for each in _KEPT):
+                taken_at, kept_at = "", max(kept_at, at)
+            elif run.run_id in line and any(each in line for each in _LEFT):
+                taken_at = ""
+        if taken_at and life.code == -signal.SIGKILL:
+            held.append((taken_at, life.ended_at))
+    held.sort()
+    nexts = [taken for taken, _ in held[1:]]
+    overtaken = sum(nxt < killed for nxt, (_, killed) in zip(nexts, held, strict=False))
+    return sum(taken >= kept_at for taken, _ in held) - overtaken

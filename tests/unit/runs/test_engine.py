@@ -466,6 +466,24 @@ async def test_what_two_workers_died_under_runs_alone(redis_url: str, stores: St
     assert set(handler.ended) == set(texts)
 
 
+async def test_a_worker_that_dies_while_a_suspect_waits_to_be_alone_was_not_killed_by_it(
+    redis_url: str, stores: Stores
+) -> None:
+    """R2, reliability 17: no attempt has begun, so that none is held against it."""
+    handler, suspect = Handler(), asked("suspect", thread="2.0")
+    handler.gate("running")
+    await die_with(stores, suspect, 2)
+    async with engine_on(redis_url, stores) as engine, engine.work(handler):
+        await submit(engine, asked("running"))
+        await handler.next()
+        await submit(engine, suspect)
+        async with asyncio.timeout(SOON):
+            await engine.draining.wait()
+        assert await stores.mailbox.begin_attempt(suspect.id, "looks") == 2
+        handler.gates["running"].set()
+        await emptied(stores)
+
+
 async def test_a_process_that_stops_leaves_a_suspect_to_another(
     redis_url: str, stores: Stores
 ) -> None:
