@@ -184,6 +184,16 @@ def taken_back(text: str) -> Item:
     )
 
 
+def taken_back_meanwhile(left: Sequence[str]) -> Item:
+    """Say that of several messages some were deleted or edited while no worker had the run: their words
+    are gone, so that it names those that are `left`."""
+    quoted = "\n\n".join(_quote(text) for text in left)
+    return note(
+        "The person took one of their messages back, or more; leave out what only those asked for. "
+        "These are left:\n" + quoted
+    )
+
+
 def to_judge(asked: str, result: str) -> Item:
     """What the judge sees."""
     return {"role": "user", "content": f"The request:\n{asked}\n\nThe result:\n{result}"}

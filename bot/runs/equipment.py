@@ -95,11 +95,13 @@ class Equipment:
     ) -> Steering:
         """What joins the run; `here` says whether anything does."""
         mailbox = self.stores.mailbox
+        joined = await mailbox.kept(record.joined)
         return Steering(
             request,
-            await mailbox.kept(record.joined),
+            joined,
             mailbox,
             interrupt,
+            is_short=len(joined) < len(record.joined),
             steers=here.during_run == "steer",
             images=self.images,
         )

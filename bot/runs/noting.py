@@ -59,17 +59,17 @@ class Noting:
         bound = [each.model_copy(update={"bound_to": bound_to(self.request)}) for each in entries]
         state = event.state.model_dump_json()
         charge = self.spending.charge(event.state)
-        joining = self.steering.joining(event.state)
+        change = self.steering.change(event.state)
         failpoint("step-keeping")
         await self.runs.save_point(
             *(self.record.run_id, state, self.lease, bound, charge),
-            joining=[each.id for each in joining],
-            joined=[each.id for each in self.steering.joined],
+            joining=[each.id for each in change.joining] if change else (),
+            joined=[each.id for each in change.joined] if change else None,
             progress_of=self.request.id if _has_moved(self.state, event.state) else "",
         )
         self.state = event.state
         failpoint("step-kept")
-        self.steering.taken(joining)
+        self.steering.kept(change)
 
 
 def _has_moved(before: LoopState, now: LoopState) -> bool:

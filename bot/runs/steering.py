@@ -8,6 +8,7 @@ turn, and so does what comes too late for another call.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import accumulate, takewhile
 from typing import Protocol
 
@@ -40,11 +41,22 @@ class Waiting(Protocol):
         """Those that were taken back."""
 
 
-class Steering(Hooks):
-    """Of one run. `joined` are the requests that it has taken in beside the one that began it.
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What `items` tell the model: the requests `joining` are taken in, and those that the run then
+    has besides its first, `joined`, lack what was taken back."""
 
-    Whoever keeps what the run adds to its conversation keeps in the same step that they wait no
-    longer (`joining`), so that none is lost or asked twice; and then says so (`taken`).
+    items: tuple[Item, ...]
+    joining: list[Request]
+    joined: list[Request]
+
+
+class Steering(Hooks):
+    """Of one run. `joined` are the requests that it has taken in beside the one that began it; with
+    `is_short` some of them were taken back while no worker had the run.
+
+    Whoever keeps what the run adds to its conversation keeps in the same step who joins and leaves
+    (`change`), so that no message is lost, asked twice, or told of twice; and then says so (`kept`).
     """
 
     inherited = False
@@ -56,29 +68,34 @@ class Steering(Hooks):
         waiting: Waiting,
         interrupt: Interrupt,
         *,
+        is_short: bool,
         steers: bool,
         images: bool,
     ) -> None:
         self.joined = list(joined)
+        self._is_short = is_short
         self._request = request
         self._waiting = waiting
         self._interrupt = interrupt
         self._steers = steers and _takes_more(request)
         self._images = images
-        self._watched = list(joined)
         self._untold = list(joined)
-        self._offered: list[tuple[Request, Item]] = []
+        self._offered: Change | None = None
 
     @override
     async def on_turn_start(self, state: LoopState) -> Sequence[Item]:
         if state.closing or self._interrupt.requested:
             return ()
-        gone = await self._waiting.gone(self._watched)
-        self._watched = [each for each in self._watched if each not in gone]
+        gone = await self._waiting.gone(self.joined)
+        left = [each for each in self.joined if each not in gone]
+        notes = [prompts.taken_back(each.text) for each in gone]
+        if self._is_short:
+            texts = [each.text for each in (self._request, *left)]
+            notes.append(prompts.taken_back_meanwhile(texts))
         new = await self._new() if self._steers else []
-        self._offered = [(each, prompts.request_message(each, images=self._images)) for each in new]
-        taken_back = (prompts.taken_back(each.text) for each in gone)
-        return (*taken_back, *(item for _, item in self._offered))
+        messages = [prompts.request_message(each, images=self._images) for each in new]
+        self._offered = Change((*notes, *messages), new, [*left, *new])
+        return self._offered.items
 
     def requests(self) -> Sequence[Request]:
         """All that the run is to answer."""
@@ -88,22 +105,24 @@ class Steering(Hooks):
         """In the words of those who asked it."""
         return "\n\n".join(each.text for each in self.requests())
 
-    def joining(self, state: LoopState) -> list[Request]:
-        """Those whose messages are in what is about to be kept."""
-        kept = {id(item) for item in state.pending}
-        joining = [each for each, item in self._offered if id(item) in kept]
-        if joining:
+    def change(self, state: LoopState) -> Change | None:
+        """Return what the last messages to the model change, if they are in what is about to be kept."""
+        offered, pending = self._offered, {id(item) for item in state.pending}
+        if offered is None or not any(id(item) in pending for item in offered.items):
+            return None
+        if offered.joining:
             failpoint("messages-joining")
-        return joining
+        return offered
 
-    def taken(self, requests: Sequence[Request]) -> None:
-        """They were kept."""
-        if requests:
+    def kept(self, change: Change | None) -> None:
+        """Go on from a `change` that was kept."""
+        if change is None:
+            return
+        if change.joining:
             failpoint("messages-joined")
-            self.joined += requests
-            self._watched += requests
-            self._untold += requests
-            self._offered = []
+        self.joined = change.joined
+        self._untold += change.joining
+        self._is_short, self._offered = False, None
 
     def news(self) -> list[Event]:
         """What is to be told of those that joined since the last time."""

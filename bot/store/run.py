@@ -138,15 +138,16 @@ class Runs:
         entries: Sequence[LedgerEntry] = (),
         charge: Charge | None = None,
         joining: Sequence[str] = (),
-        joined: Sequence[str] = (),
+        joined: Sequence[str] | None = None,
         progress_of: str = "",
     ) -> None:
         """Keep where the loop stands, and what it appended and spent since the last time, as one:
         whoever goes on from that state has nothing to count again (G6). The requests `joining` leave
-        the mailbox in the same step; `joined` are those that did so before. With `progress_of`, the
+        the mailbox in the same step; `joined`, unless it is None, are from then on all that the run has
+        besides its own. With `progress_of`, the
         run's request, deaths of workers before this save point no longer count against it."""
         key = self._key(run_id)
-        members = [("HSET", key, "joined", " ".join([*joined, *joining]))] if joining else []
+        members = [] if joined is None else [("HSET", key, "joined", " ".join(joined))]
         await lease.write(
             ("HSET", key, "state", state),
             *members,

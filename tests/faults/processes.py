@@ -18,7 +18,7 @@ from tests.support.commands import Command, start
 from tests.support.deployment import MODEL
 
 _LOOK_AGAIN = 0.05
-_STARTING = 60.0
+_STARTING = 180.0  # on a machine with much else to do
 
 
 def environment(ws: Workspace, api: ResponsesServer, folder: Path, **more: str) -> dict[str, str]:

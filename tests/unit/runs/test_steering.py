@@ -176,6 +176,38 @@ async def test_another_worker_goes_on_with_what_was_taken_in(stores: Stores) -> 
     assert [each.texts for each in bot.board.of(MessagesJoined)] == [("And b?",)] * 2
 
 
+async def test_a_message_taken_back_while_nobody_works_is_left_out_and_told_of_once(
+    stores: Stores,
+) -> None:
+    """Reliability 3, 17: its worker had died. The next ones hear of it, but it is noted once: noted by
+    each, it would count as progress of a run that makes none."""
+    first, second, third = [await said(stores, f"And {each}?") for each in "abc"]
+    asked_of, go = asyncio.Event(), asyncio.Event()
+
+    def brain(request: ModelRequest) -> Reply:
+        asked_of.set()
+        return held(finish(answer()), go)
+
+    async with bot_with(stores, brain) as bot:
+        for number in range(3):
+            asked_of.clear()
+            dying = asyncio.create_task(bot.runner.answer(first, number))
+            await asked_of.wait()
+            dying.cancel()
+            await asyncio.gather(dying, return_exceptions=True)
+            await stores.signals.withdraw(THREAD, second.id, second.user)
+        go.set()
+        await bot.runner.answer(first, 2)
+    assert "took" not in str(bot.said(0))
+    for call_of_the_model in bot.said(1), bot.said(-1):
+        [note] = [each for each in call_of_the_model if "took one of their messages back" in each]
+        assert "And a?" in note
+        assert "And c?" in note
+        assert "And b?" not in note
+    assert str(await stores.ledger.entries(THREAD)).count("took one of their messages back") == 1
+    assert await stores.runs.joined(first.id) == (third.id,)
+
+
 async def test_what_was_asked_together_is_asked_again_together(
     stores: Stores, redis_url: str
 ) -> None:
