@@ -59,7 +59,7 @@ async def random_kills(running: Fleet, brain: Brain, count: int) -> list[tuple[V
             running.signal(random.choice(list(COMMANDS)), signal.SIGKILL)
         verdict, asked = await asking
         verdict.reached = True
-        judge(running, verdict, asked)
+        await judge(running, verdict, asked)
         tell(verdict)
         found.append((verdict, asked))
     return found
@@ -75,13 +75,13 @@ async def main(options: argparse.Namespace) -> int:
         async with fleet(brain, Path(folder)) as running:
             for case in cases:
                 verdict, asked = await run_case(running, brain, case)
-                judge(running, verdict, asked)
+                await judge(running, verdict, asked)
                 tell(verdict)
                 done.append((verdict, asked))
             done += await random_kills(running, brain, options.random)
             await settled(running)
             for verdict, asked in done:
-                judge(running, verdict, asked)
+                await judge(running, verdict, asked)
             bad = [verdict for verdict, _ in done if not verdict.clean]
     print(f"\n{len(done)} cases, {running.deaths} processes ended; not clean: {len(bad)}")  # noqa: T201
     for verdict in bad:

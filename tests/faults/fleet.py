@@ -57,8 +57,8 @@ class Fleet:
     logs: Path
     lives: list[Life] = field(default_factory=list)
     pace: float = 1.0
-    """How many times as long as `IN_TIME` the last process took to be ready, 1 for less: what is to be
-    waited for takes as much longer on a busy machine."""
+    """How many times as long as `IN_TIME` processes took to be ready of late, 1 for less: what is to
+    be waited for takes as much longer on a busy machine."""
     processes: dict[str, Command] = field(default_factory=dict)
 
     @property
@@ -99,7 +99,8 @@ class Fleet:
             said, began, code = log.stat().st_size if log.exists() else 0, time.monotonic(), None
             try:
                 async with started(COMMANDS[name], settings, log) as process:
-                    self.pace = max(1.0, (time.monotonic() - began) / IN_TIME)
+                    took = (time.monotonic() - began) / IN_TIME
+                    self.pace = max(1.0, took, 0.8 * self.pace)
                     self.processes[name] = process
                     code = await process.wait()
             except RuntimeError:  # died while it started

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-import re
 import secrets
 import signal
 import time
@@ -28,9 +27,9 @@ from redis.asyncio import Redis
 from bot.core.outcome import StopReason
 from bot.local.model import ModelRequest, Reply, call, calls, finish
 from bot.local.model.replies import Item
-from bot.local.model.request import item_text
 from bot.local.workspace import ADA, BEN, CHLOE
 from bot.store import Stores, open_stores
+from tests.faults.conversation import answered_by, asked_in, since_result
 from tests.faults.fleet import COMMANDS, Fleet, Life, fleet
 from tests.support.deployment import is_terminal
 from tests.support.runs import answer
@@ -41,12 +40,11 @@ AT_ONCE = 8  # threads in which people write at the same time
 KILL_EVERY = (2.0, 4.0)  # seconds; on a busy machine, where all takes longer, as much longer
 REDIS_RESTS_EVERY, REDIS_RESTS = (12.0, 25.0), (2.0, 6.0)  # seconds
 PATIENCE = 90.0  # seconds without a new answer until what is left counts as lost
-RETRIES = (0.3, 1.0, 2.0, *[4.0] * 30)
+RETRIES = (0.3, 1.0, 2.0, *[4.0] * 200)
 """Seconds between Slack's deliveries: a web process that is killed while it starts must be up once."""
 MOST_DEATHS = 3  # under a run and without a save point between them, before it may be given up
 SETTLING = 6.0  # seconds in which a process that was thought dead may still do harm
 
-_TAG = re.compile(r"\[(q\d+-\d+|killer-\d+)\]")
 _KEPT = ("the model responded", "goes on:", "took in ")
 """How a worker's log says that a step of a run was kept."""
 _LEFT = ("handed back", "success:", "partial:", "failed:")
@@ -96,8 +94,8 @@ class Model:
         self._dice = dice
 
     def __call__(self, request: ModelRequest) -> Reply:
-        items = _since_result(request.items)
-        tags = [tag for item in items if item.get("role") == "user" for tag in _tags(item)]
+        items = since_result(request.items)
+        tags = asked_in(items)
         if tags and tags[0].startswith("killer"):
             self._kill_who_asks(tags[0], request)
         pause = self._dice.uniform(0, 0.6)
@@ -124,20 +122,6 @@ class Model:
         named = {name.casefold(): value for name, value in headers.items()}
         self.killed_by[tag] += 1
         self.running.signal(named["openai-organization"], signal.SIGKILL)
-
-
-def _since_result(items: list[Item]) -> list[Item]:
-    # A failure that people were told of is kept in the thread, and ends a question as a result does.
-    ends = [
-        n
-        for n, item in enumerate(items)
-        if item.get("name") == "complete_task" or item.get("role") == "assistant"
-    ]
-    return items[ends[-1] + 1 :] if ends else items
-
-
-def _tags(item: Item) -> list[str]:
-    return _TAG.findall(item_text(item))
 
 
 async def storm(seed: int, questions: int, folder: Path, *, killers: int = 1) -> Storm:
@@ -278,13 +262,13 @@ def _unanswered(running: Fleet, result: Storm) -> list[Asked]:
 def _has_failure(running: Fleet, asked: Asked) -> bool:
     """Whether an end in the thread is an answer to nothing."""
     ends = running.bot.terminals(asked.channel, asked.thread)
-    return any(not _TAG.findall(str(m)) for m in ends)
+    return any(not answered_by(m) for m in ends)
 
 
 def _answered(running: Fleet, asked: Asked) -> list[str]:
     """The tags that the thread's final messages answer, in their order."""
     ends = running.bot.terminals(asked.channel, asked.thread)
-    return [tag for m in ends for tag in dict.fromkeys(_TAG.findall(str(m)))]
+    return [tag for m in ends for tag in answered_by(m)]
 
 
 async def _judge(running: Fleet, stores: Stores, result: Storm, model: Model) -> None:

@@ -31,7 +31,7 @@ async def test_nothing_is_lost_and_nothing_doubled(tmp_path: Path) -> None:
             done.append(await run_case(running, brain, case))
         await settled(running)
         for verdict, asked in done:
-            judge(running, verdict, asked)
+            await judge(running, verdict, asked)
     assert [verdict for verdict, _ in done if not verdict.clean] == []
     assert max(verdict.seconds for verdict, _ in done) < 30
 

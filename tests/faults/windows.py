@@ -1,27 +1,34 @@
 """Every crash window, with every kind of crash in it, against real processes.
 
-A case asks two questions in one thread and one in another, has a process die, stand still or fail
-at one place of the first, or a reply be lost there, and looks at what Slack shows in the end.
+A case asks a question in one thread, where the same person goes on while it is worked on and once
+more when the model has its result, and another person follows; and one in another thread. It has a
+process die, stand still or fail at one place of the first, or a reply be lost there, and looks at what
+Slack shows in the end.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
-import re
 import secrets
 import signal
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
+from bot.core.errors import StoreUnavailable
 from bot.core.failpoints import FAILPOINTS
 from bot.local.model import ModelRequest, Reply, calls, finish, refusal
+from bot.local.model.replies import Item
+from bot.local.model.request import item_text
 from bot.local.workspace import ADA, BEN
+from bot.store import Stores, open_stores
+from tests.faults.conversation import answered_by, asked_in, since_result
 from tests.faults.fleet import COMMANDS, Fleet
 from tests.support.deployment import is_terminal
 from tests.support.runs import answer
@@ -32,10 +39,10 @@ PATIENCE = 60.0  # seconds until a question without an end counts as lost
 
 TRIES, PAUSE = 4, 15.0  # seconds between tries of a case whose place was not come by
 
-_AFTER_RESULT = 4  # a turn that no run should take
+HELD = 4.0  # seconds that the model waits for what people say meanwhile
+
 _FORGOTTEN = "As I said before."
 
-_TAG = re.compile(r"\[(\w+-\d)\]")
 _LONG = "\n\n".join(
     f"Paragraph {number}. " + "More words of the answer. " * 30 for number in range(26)
 )
@@ -80,28 +87,51 @@ class Verdict:
 
 @dataclass
 class Asked:
-    """The questions of a case: tag → where."""
+    """The questions of a case by their tags, each as channel, thread and ts."""
 
     tag: str
-    threads: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    messages: dict[str, tuple[str, str, str]] = field(default_factory=dict)
+
+    @property
+    def threads(self) -> set[tuple[str, str]]:
+        """Where they were asked."""
+        return {(channel, thread) for channel, thread, _ in self.messages.values()}
+
+
+class Gate:
+    """Holds a reply of the model until somebody has done something meanwhile."""
+
+    def __init__(self) -> None:
+        self.reached = asyncio.Event()
+        self.go = asyncio.Event()
 
 
 class Brain:
     """Three turns: looks for a tool, calculates twice and shares a file, answers at length. It never
     says the same thing twice: asked again after its result, it has nothing to add.
 
-    What is in `armed`, by tag and turn, is done just before the reply.
+    `gates` hold a reply, by tag and turn; what is in `armed` is done just before it.
     """
 
     def __init__(self) -> None:
         self.armed: dict[tuple[str, int], Any] = {}
+        self.gates: dict[tuple[str, int], Gate] = {}
 
-    def __call__(self, request: ModelRequest) -> Reply:
-        tag, turn = _tag(request), _turn(request)
-        if arm := self.armed.pop((tag, turn), None):
-            arm()
+    async def __call__(self, request: ModelRequest) -> Reply:
+        items = since_result(request.items)
+        tags = asked_in(items)
+        turn = _turn(items)
         mark = secrets.token_hex(4)
-        if "refuse" in request.text.rsplit(f"[{tag}]", 1)[-1]:
+        if not tags:
+            return finish(answer(f"{mark}: {_FORGOTTEN}"))
+        if gate := self.gates.pop((tags[0], turn), None):
+            gate.reached.set()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(HELD):
+                    await gate.go.wait()
+        if arm := self.armed.pop((tags[0], turn), None):
+            arm()
+        if any("refuse" in item_text(item) for item in items if item.get("role") == "user"):
             return refusal("I would rather not.")
         if turn == 1:
             return _numbered(
@@ -111,12 +141,12 @@ class Brain:
                 ("calculate", {"expression": "1+1"}),
             )
         if turn == 2:
-            share = {"name": f"{tag}.txt", "content": "Two.", "handle": None, "comment": ""}
+            share = {"name": f"{tags[0]}.txt", "content": "Two.", "handle": None, "comment": ""}
             sums = [("calculate", {"expression": each}) for each in ("2+2", "3+3")]
             return _numbered(mark, 2, *sums, ("share_file", share))
-        if turn == _AFTER_RESULT:
-            return finish(answer(f"{mark}: {_FORGOTTEN}"))
-        return finish(answer(f"{mark}: this is for [{tag}]. {_LONG if tag.endswith('-1') else ''}"))
+        said = " ".join(f"[{tag}]" for tag in tags)
+        long = _LONG if tags[0].endswith("-1") else ""
+        return finish(answer(f"{mark}: this is for {said}. {long}"))
 
 
 def _numbered(mark: str, turn: int, *pairs: tuple[str, dict[str, Any]]) -> Reply:
@@ -126,16 +156,11 @@ def _numbered(mark: str, turn: int, *pairs: tuple[str, dict[str, Any]]) -> Reply
     return reply
 
 
-def _tag(request: ModelRequest) -> str:
-    return str(_TAG.findall(request.text)[-1])
-
-
-def _turn(request: ModelRequest) -> int:
-    last = request.input[-1]
-    if last.get("type") != "function_call_output":
-        return 1
-    numbered = last["call_id"].startswith("t")  # else it answers the call with the result
-    return int(last["call_id"][1]) + 1 if numbered else _AFTER_RESULT
+def _turn(items: list[Item]) -> int:
+    """Return which call to the model about a question this is, from the calls before it."""
+    done = [item for item in items if item.get("type") == "function_call_output"]
+    numbers = [int(item["call_id"][1]) for item in done if item["call_id"].startswith("t")]
+    return max(numbers, default=0) + 1
 
 
 def script(name: str) -> str:
@@ -169,13 +194,12 @@ async def run_once(fleet: Fleet, brain: Brain, case: Case) -> tuple[Verdict, Ask
         crash.arm()
     if case.scene == "drain":
         brain.armed.setdefault((f"{tag}-1", 1), crash.drain)
-    await _ask(fleet, asked, refuse=case.scene == "refusal")
     began = time.time()
-    try:
-        await fleet.ws.until(lambda: not any(_missing(fleet, asked)), PATIENCE)
+    await _talk(fleet, brain, asked, refuse=case.scene == "refusal")
+    async with open_stores(fleet.redis_url) as stores:
+        await _until_answered(fleet, stores, asked)
+    with suppress(TimeoutError):
         await fleet.ws.until(crash.reached, 5)
-    except TimeoutError:
-        pass
     verdict.seconds = time.time() - (crash.at() or began)
     verdict.reached = crash.reached()
     crash.over()
@@ -233,36 +257,86 @@ class _Crash:
             line.forgive()
 
 
-async def _ask(fleet: Fleet, asked: Asked, *, refuse: bool) -> None:
-    what = "refuse this" if refuse else "how many?"
-    root = await fleet.bot.ask(ADA, SALES, f"[{asked.tag}-1] {what}")
-    asked.threads[SALES, root] = [f"{asked.tag}-1", f"{asked.tag}-2"]
-    await fleet.bot.ask(BEN, SALES, f"[{asked.tag}-2] and how few?", root)
-    other = await fleet.bot.ask(BEN, GENERAL, f"[{asked.tag}-3] and elsewhere?")
-    asked.threads[GENERAL, other] = [f"{asked.tag}-3"]
+async def _talk(fleet: Fleet, brain: Brain, asked: Asked, *, refuse: bool) -> None:
+    """Ask, and say more in the same thread: while the run works, and when the model has its result."""
+    first = f"{asked.tag}-1"
+    stages = {1: (2, 3, 4)} if refuse else {2: (2,), 3: (3, 4)}
+    gates = {turn: brain.gates.setdefault((first, turn), Gate()) for turn in stages}
+
+    async def say(number: int, user: str, text: str, channel: str, root: str | None = None) -> str:
+        ts = await fleet.bot.ask(user, channel, f"[{asked.tag}-{number}] {text}", root)
+        asked.messages[f"{asked.tag}-{number}"] = channel, root or ts, ts
+        return ts
+
+    root = await say(1, ADA, "refuse this" if refuse else "how many?", SALES)
+    await say(5, BEN, "and elsewhere?", GENERAL)
+    for turn, numbers in stages.items():
+        gate = gates[turn]
+        with suppress(TimeoutError):  # a run that failed comes no further
+            await fleet.ws.until(
+                lambda: gate.reached.is_set() or fleet.bot.terminals(SALES, root),  # noqa: B023
+                PATIENCE * fleet.pace,
+            )
+        for number in numbers:
+            await say(number, BEN if number == 4 else ADA, f"and number {number}?", SALES, root)
+        with suppress(TimeoutError):
+            await fleet.ws.until(lambda: not fleet.ws.delivery.under_way, HELD / 2)
+        gate.go.set()
 
 
-def _missing(fleet: Fleet, asked: Asked) -> Iterator[int]:
-    for (channel, thread), tags in asked.threads.items():
-        yield max(0, len(tags) - len(fleet.bot.terminals(channel, thread)))
+async def _until_answered(fleet: Fleet, stores: Stores, asked: Asked) -> None:
+    ends = time.monotonic() + PATIENCE * fleet.pace
+    while await _unanswered(fleet, stores, asked) and time.monotonic() < ends:  # noqa: ASYNC110
+        await asyncio.sleep(0.2)  # Redis tells nobody
 
 
-def judge(fleet: Fleet, verdict: Verdict, asked: Asked) -> None:
+async def _runs(fleet: Fleet, stores: Stores, asked: Asked) -> dict[str, str | None]:
+    """The run that each question began or joined, by its tag."""
+    team, found = fleet.ws.people[ADA].team_id, dict[str, str | None]()
+    for tag, (channel, _, ts) in asked.messages.items():
+        request_id = await stores.mailbox.find(team, channel, ts)
+        found[tag] = await stores.runs.id_of(request_id) if request_id else None
+    return found
+
+
+def _ends(fleet: Fleet, asked: Asked) -> Counter[str]:
+    """How many final messages there are of each run."""
+    ends = [m for thread in asked.threads for m in fleet.bot.terminals(*thread)]
+    return Counter(m["metadata"]["event_payload"]["run"] for m in ends)
+
+
+async def _unanswered(fleet: Fleet, stores: Stores, asked: Asked) -> list[str]:
+    try:
+        runs = await _runs(fleet, stores, asked)
+    except StoreUnavailable:
+        return list(asked.messages)
+    ends = _ends(fleet, asked)
+    return [tag for tag, run in runs.items() if run is None or not ends[run]]
+
+
+async def judge(fleet: Fleet, verdict: Verdict, asked: Asked) -> None:
     """Count what is lost and doubled of the questions, as it stands now."""
-    verdict.lost = sum(_missing(fleet, asked))
-    verdict.doubled = 0
-    for (channel, thread), tags in asked.threads.items():
+    async with open_stores(fleet.redis_url) as stores:
+        verdict.lost = len(await _unanswered(fleet, stores, asked))
+        runs = await _runs(fleet, stores, asked)
+    ends = _ends(fleet, asked)
+    verdict.doubled = sum(ends.values()) - len(set(filter(None, runs.values())) & set(ends))
+    for channel, thread in asked.threads:
         own = fleet.bot.own(channel, thread)
-        verdict.doubled += max(0, len(fleet.bot.terminals(channel, thread)) - len(tags))
         parts = Counter(str(m["metadata"]["event_payload"]) for m in own if m.get("metadata"))
         files = Counter(file["name"] for m in own for file in m.get("files") or ())
-        verdict.doubled += sum(count - 1 for count in (parts + files).values())
+        verdict.doubled += sum(count - 1 for count in (parts + files).values() if count > 1)
         left = [m for m in own if not m.get("metadata") and not m.get("files")]
         verdict.doubled += len(left)
         verdict.lost += sum(_FORGOTTEN in str(m) for m in own)
-        said = [_TAG.findall(str(m)) for m in own if is_terminal(m)]
-        answered = [found[-1] for found in said if found]
-        verdict.ordered = verdict.ordered and answered == sorted(answered)
+        finals = [m for m in own if is_terminal(m)]
+        said = [tag for m in finals for tag in answered_by(m)]
+        verdict.doubled += len(said) - len(set(said))
+        for message in filter(answered_by, finals):  # else a failure or a refusal
+            run = message["metadata"]["event_payload"]["run"]
+            covered = {tag for tag, its in runs.items() if its == run}
+            verdict.lost += len(covered - set(answered_by(message)))
+        verdict.ordered = verdict.ordered and said == sorted(said)
 
 
 ACTIONS = ("kill", "raise", "hang")
