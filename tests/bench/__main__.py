@@ -6,7 +6,7 @@ import asyncio
 import subprocess
 import sys
 
-from tests.bench.measure import cpu_ratio
+from tests.bench.measure import ROWS, measured
 from tests.bench.memory import growth, per_waiting_run
 from tests.bench.traffic import traffic
 
@@ -22,22 +22,14 @@ def import_seconds(module: str) -> float:
 
 async def main() -> None:
     rows = []
-    for name, concurrency, stream, stateless, goal in (
-        ("chained, one at a time", 1, False, False, 0.5),
-        ("chained, 50 at once", 50, False, False, 0.5),
-        ("streamed, 50 at once", 50, True, False, 0.5),
-        ("whole history, one at a time", 1, False, True, 0.15),
-    ):
-        ratio, turn = await cpu_ratio(
-            concurrency=concurrency, stream=stream, stateless=stateless, rounds=5, runs=100
-        )
-        rows.append(
-            (
-                f"CPU per turn, {name}",
-                f"{turn:.2f} ms",
-                f"{ratio:.2f} of the bare loop (goal {goal})",
-            )
-        )
+    for each in ROWS:
+        cpu = await measured(each, rounds=5, runs=100)
+        for what, taken, share, goal in (
+            ("the loop", cpu.loop, cpu.loop_share, each.loop_goal),
+            ("with runner and Redis", cpu.runner, cpu.runner_share, each.runner_goal),
+        ):
+            compared = f"{share:.2f} of the bare loop's {cpu.bare:.1f} ms (goal {goal})"
+            rows.append((f"CPU of a run, {each.name}: {what}", f"{taken:.1f} ms", compared))
     worker, sdk = import_seconds("bot.app"), import_seconds("openai")
     rows.append(
         ("import of a worker", f"{worker:.2f} s CPU", f"{worker / sdk:.2f} of `import openai`")
@@ -52,7 +44,7 @@ async def main() -> None:
     rows.append(("Redis commands of an idle process", idle, "(goal 10)"))
     rows.append(("Redis commands of a question with two tools", question, "(goal 120)"))
     for name, value, compared in rows:
-        sys.stdout.write(f"{name:<44} {value:>14}   {compared}\n")
+        sys.stdout.write(f"{name:<66} {value:>14}   {compared}\n")
 
 
 asyncio.run(main())

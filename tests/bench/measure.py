@@ -1,4 +1,4 @@
-"""Measures in interleaved rounds, so that what else the machine does falls on all alike."""
+"""Measure in interleaved rounds, so that what else the machine does falls on all alike."""
 
 from __future__ import annotations
 
@@ -10,80 +10,114 @@ import sys
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
 
 from openai import AsyncOpenAI
 
 from bot.agent.events import RunEnded
 from bot.agent.loop import run
+from bot.agent.parts import Parts
 from bot.core.outcome import RunStatus
-from bot.model import ResponsesModel, sdk_client
 from tests.bench import bare, scene
 
 Run = Callable[[], Awaitable[None]]
 
 
+@dataclass(frozen=True)
+class Row:
+    """How runs are made, and the goals: at most this share of the bare loop's CPU, for the loop
+    alone and with the runner and Redis."""
+
+    name: str
+    concurrency: int
+    stream: bool
+    stateless: bool
+    loop_goal: float
+    runner_goal: float
+
+
+ROWS = (
+    Row("chained, one at a time", 1, False, False, 0.45, 0.9),
+    Row("chained, 50 at once", scene.AT_ONCE, False, False, 0.45, 0.9),
+    Row("streamed, 50 at once", scene.AT_ONCE, True, False, 0.3, 0.6),
+    Row("whole history, one at a time", 1, False, True, 0.10, 0.25),
+)
+
+
+@dataclass(frozen=True)
+class Cpu:
+    """Milliseconds of CPU that a run takes, each the median of all rounds; the shares are medians of
+    what was compared within a round."""
+
+    bare: float
+    loop: float
+    runner: float
+    loop_share: float
+    runner_share: float
+
+
 @asynccontextmanager
-async def served() -> AsyncGenerator[tuple[AsyncOpenAI, AsyncOpenAI]]:
-    """Our client and a plain one of the stand-in in another process: its work is not counted."""
+async def model_server() -> AsyncGenerator[tuple[str, str]]:
+    """Serve the benchmark's conversation in another process, whose work is not counted; yield its
+    URL and key."""
     command = [sys.executable, "-m", "bot.local.model", "--bench", "--tool", "add"]
     command += ["--arguments", '{"a": 1, "b": 2}']
     process = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)
     try:
         assert process.stdout is not None
         url, key = [(await process.stdout.readline()).decode().strip() for _ in range(2)]
-        async with (
-            sdk_client(key, url) as our_client,
-            AsyncOpenAI(base_url=url, api_key=key) as plain_client,
-        ):
-            yield our_client, plain_client
+        yield url, key
     finally:
         process.kill()
         await process.wait()
 
 
-def ours(client: AsyncOpenAI, *, stream: bool, stateless: bool = False) -> Run:
-    """One run of our loop."""
-    model = ResponsesModel(client, stream=stream)
-
-    async def once() -> None:
-        async for event in run(scene.first_state(), scene.parts(model, stateless=stateless)):
-            if isinstance(event, RunEnded):
-                assert event.status is RunStatus.SUCCESS
-                assert event.state.turn == scene.TURNS
-
-    return once
+async def loop_once(parts: Parts) -> None:
+    """Make one run of the loop alone, which keeps and shows nothing."""
+    async for event in run(scene.first_state(), parts):
+        if isinstance(event, RunEnded):
+            assert event.status is RunStatus.SUCCESS
+            assert event.state.turn == scene.TURNS
 
 
-def plain(client: AsyncOpenAI, *, stream: bool, stateless: bool = False) -> Run:
-    """One run of the bare loop."""
+async def measured(row: Row, *, rounds: int, runs: int) -> Cpu:
+    """Measure `runs` runs of each kind in each of `rounds` rounds."""
+    kinds = {"stream": row.stream, "stateless": row.stateless}
+    async with (
+        model_server() as (url, key),
+        scene.composed(url, key, **kinds) as bot,
+        AsyncOpenAI(base_url=url, api_key=key) as client,
+    ):
 
-    async def once() -> None:
-        assert await bare.run(client, stream=stream, stateless=stateless)
+        async def plain() -> None:
+            assert await bare.run(client, **kinds)
 
-    return once
+        async def once(count: int) -> list[float]:
+            given = [await bot.parts() for _ in range(count)]
+            works: tuple[list[Run], ...] = (
+                [plain] * count,
+                [partial(loop_once, each) for each in given],
+                [bot.answer] * count,
+            )
+            return [await _cpu(each, row.concurrency) / count for each in works]
+
+        await once(row.concurrency)
+        spent = [await once(runs) for _ in range(rounds)]
+    plain_cpu, loop, runner = (statistics.median(each) for each in zip(*spent, strict=True))
+    return Cpu(
+        1000 * plain_cpu,
+        1000 * loop,
+        1000 * runner,
+        statistics.median(loop / plain for plain, loop, _ in spent),
+        statistics.median(runner / plain for plain, _, runner in spent),
+    )
 
 
-async def cpu_ratio(
-    *, concurrency: int, stream: bool, rounds: int, runs: int, stateless: bool = False
-) -> tuple[float, float]:
-    """CPU of our loop over the bare one's (median of rounds), and ours in ms per turn."""
-    async with served() as (our_client, plain_client):
-        how = {"stream": stream, "stateless": stateless}
-        loops = (ours(our_client, **how), plain(plain_client, **how))
-        for loop in loops:
-            await loop()
-        spent: list[tuple[float, float]] = []
-        for _ in range(rounds):
-            mine, bare_loop = [await _cpu(loop, concurrency, runs) for loop in loops]
-            spent.append((mine, bare_loop))
-    ratio = statistics.median(mine / bare_loop for mine, bare_loop in spent)
-    mine = statistics.median(mine for mine, _ in spent)
-    return ratio, 1000 * mine / (runs * scene.TURNS)
-
-
-async def _cpu(loop: Run, concurrency: int, runs: int) -> float:
+async def _cpu(runs: list[Run], concurrency: int) -> float:
+    """Return the seconds of CPU that this process takes for `runs`, so many of them at once."""
     gc.collect()
     before = time.process_time()
-    for _ in range(runs // concurrency):
-        await asyncio.gather(*(loop() for _ in range(concurrency)))
+    for first in range(0, len(runs), concurrency):
+        await asyncio.gather(*(each() for each in runs[first : first + concurrency]))
     return time.process_time() - before

@@ -10,10 +10,11 @@ import tracemalloc
 from collections.abc import AsyncGenerator
 
 from bot.agent.loop import run
+from bot.agent.parts import Parts
 from bot.model import ModelRequest
 from bot.model.types import Progress
 from tests.bench import scene
-from tests.bench.measure import Run, ours, served
+from tests.bench.measure import loop_once, model_server
 
 _AT_ONCE = 20
 _PEAK_UNIT = 1 if sys.platform == "darwin" else 1024
@@ -29,41 +30,47 @@ class _Waiting:
 
 
 async def per_waiting_run(count: int) -> float:
-    """Bytes of Python memory for each of `count` runs that wait for a response."""
+    """Return the bytes of Python memory of each of `count` runs that wait for a response, with all
+    that the runner gave them."""
 
-    async def consume() -> None:
-        async for _ in run(scene.first_state(), scene.parts(_Waiting())):
+    async def consume(parts: Parts) -> None:
+        async for _ in run(scene.first_state(), parts):
             pass
 
-    gc.collect()
-    tracemalloc.start()
-    before, _ = tracemalloc.get_traced_memory()
-    tasks = [asyncio.create_task(consume()) for _ in range(count)]
-    for _ in range(20):
-        await asyncio.sleep(0)
-    gc.collect()
-    after, _ = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+    async with scene.composed("http://127.0.0.1:1", "none", stream=True) as bot:
+        await bot.parts()
+        gc.collect()
+        tracemalloc.start()
+        before, _ = tracemalloc.get_traced_memory()
+        given = [await bot.parts(_Waiting()) for _ in range(count)]
+        tasks = [asyncio.create_task(consume(each)) for each in given]
+        for _ in range(20):
+            await asyncio.sleep(0)
+        gc.collect()
+        after, _ = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
     return (after - before) / count
 
 
 async def growth(runs: int) -> tuple[float, float]:
-    """What `runs` whole runs against a service in another process add after a tenth of them: to the
-    most memory that the process ever had, in bytes, and to its objects, for each run."""
-    async with served() as (client, _):
-        once = ours(client, stream=True)
-        await _many(once, runs // 10)
+    """Return what `runs` whole runs against a service in another process add after a tenth of them:
+    to the most memory that the process ever had, in bytes, and to its objects, for each run."""
+    async with (
+        model_server() as (url, key),
+        scene.composed(url, key, stream=True) as bot,
+    ):
+        await _many(bot, runs // 10)
         memory, objects = _peak(), _objects()
-        await _many(once, runs)
+        await _many(bot, runs)
         return _peak() - memory, (_objects() - objects) / runs
 
 
-async def _many(once: Run, runs: int) -> None:
+async def _many(bot: scene.Composition, runs: int) -> None:
     for _ in range(runs // _AT_ONCE):
-        await asyncio.gather(*(once() for _ in range(_AT_ONCE)))
+        await asyncio.gather(*[loop_once(await bot.parts()) for _ in range(_AT_ONCE)])
 
 
 def _peak() -> int:

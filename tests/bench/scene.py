@@ -1,71 +1,153 @@
-"""What both loops are given: the same question, instructions, tools and model."""
+"""What is measured: one question that takes nine calls to the model, on the bot as its own builder
+composes it, with the shipped tools and one more that does next to nothing."""
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any
 
-from bot.agent.calls import Toolbox
+from pydantic import SecretStr
+
 from bot.agent.complete import ResponseType
+from bot.agent.events import Event
 from bot.agent.interrupt import Interrupt
-from bot.agent.limits import Limits
 from bot.agent.parts import Parts
-from bot.agent.prompts import INSTRUCTIONS as INSTRUCTIONS
 from bot.agent.state import LoopState
+from bot.console import anybody
 from bot.core.answers import Answer
+from bot.core.approvals import Approval, Asked, Decision
 from bot.core.chain import LedgerEntry
-from bot.core.context import RequestContext
+from bot.core.outcome import Outcome, RunStatus
 from bot.core.request import Entry, Request
-from bot.model import Model, PriceList
+from bot.model import Model
+from bot.runners import runner
+from bot.runs.channels import ChannelSettings
+from bot.runs.runner import Runner
+from bot.runs.spending import Spending
+from bot.runs.steering import Steering
+from bot.runs.surface import RunPost
+from bot.settings import Settings
+from bot.store import Stores, open_stores
+from bot.store.embedded import embedded_redis
 from bot.toolkit import tool
-from bot.toolkit.catalogue import Catalogue
-from tests.support.artifacts import MemoryArtifacts
+from tests.support.conversation import MemoryConversation
 
 MODEL = "gpt-5.4-mini"
 QUESTION = "How many?"
 TURNS = 9
-PRICES = PriceList()
+AT_ONCE = 50
+_numbers = count(1)
 
 
-@tool(group="bench", summary="Adds", core=True)
+@tool(group="bench", summary="Adds two whole numbers")
 async def add(a: int, b: int) -> int:
-    """Adds two whole numbers."""
+    """Add two whole numbers."""
     return a + b
 
 
-async def work(a: int, b: int) -> int:
-    """The tool as the bare loop calls it."""
-    return a + b
+TOOLS: list[dict[str, Any]] = [
+    add.tool.definition(),
+    ResponseType(Answer, Answer.text_field).definition,
+]
+"""What the bare loop offers: nothing that the question does not need."""
 
 
-FINISH = ResponseType(Answer, "summary")
-CATALOGUE = Catalogue.of([add.tool])
-TOOLS: list[dict[str, Any]] = [*CATALOGUE.always, FINISH.definition]
-
-
-async def asked() -> list[LedgerEntry]:
-    """The ledger of a thread in which the question was just asked."""
-    return [LedgerEntry(run_id="run_bench", items=first_state().pending)]
-
-
-def parts(model: Model, *, stateless: bool = False) -> Parts:
-    """All that our loop works with, priced and bounded as in production."""
-    request = Request(
-        entry=Entry.HEADLESS, team="T", channel="C", thread="1", ts="1", user="U", text=QUESTION
+def request() -> Request:
+    """A new question, in a thread of its own."""
+    name = f"{next(_numbers)}.0"
+    return Request(
+        entry=Entry.HEADLESS, team="T", channel="C", thread=name, ts=name, user="U", text=QUESTION
     )
-    return Parts(
-        model=model,
-        models=(MODEL,),
-        prices=PRICES,
-        toolbox=Toolbox(CATALOGUE, {}, MemoryArtifacts()),
-        response_type=FINISH,
-        limits=Limits(tokens=10_000_000, cost=None),
-        interrupt=Interrupt(),
-        context=RequestContext(request=request, run_id="run_bench", model=MODEL),
-        history=asked,
-        stateless=stateless,
+
+
+class _Unwatched:
+    """A surface that nobody looks at; it takes whole answers only."""
+
+    async def show(self, event: Event) -> None: ...
+
+    async def ask(self, approvals: Sequence[Approval]) -> Sequence[tuple[Approval, Decision]]:
+        return []
+
+    async def settle(self, asked: Sequence[Asked]) -> None: ...
+
+    async def finish(self, outcome: Outcome) -> None:
+        assert outcome.status is RunStatus.SUCCESS
+        assert outcome.totals.turns == TURNS
+
+    @asynccontextmanager
+    async def opened(self, _request: Request, _post: RunPost) -> AsyncGenerator[_Unwatched]:
+        yield self
+
+
+@dataclass(frozen=True)
+class Composition:
+    """The bot with default settings on a Redis of its own, and a surface that nobody looks at."""
+
+    runner: Runner
+    stores: Stores
+
+    async def answer(self) -> None:
+        """Answer a question as a worker does: from the mailbox to its delivery."""
+        asked = request()
+        await self.stores.mailbox.submit(asked, event_id=asked.id)
+        await self.runner.answer(asked)
+
+    async def parts(self, model: Model | None = None) -> Parts:
+        """Return what the runner gives to the loop for a new question."""
+        asked, interrupt, equipment = request(), Interrupt(), self.runner.equipment
+        steering = Steering(
+            asked, (), self.stores.mailbox, interrupt, steers=True, images=equipment.images
+        )
+        parts = await equipment.parts(
+            equipment.context(asked, "run_bench"),
+            interrupt,
+            ChannelSettings(),
+            Spending(asked, equipment.budgets, interrupt),
+            steering,
+        )
+        # The runner would have kept the question; the loop alone reads it from here.
+        return replace(parts, model=model or parts.model, history=_history)
+
+
+@asynccontextmanager
+async def composed(
+    url: str, key: str, *, stream: bool, stateless: bool = False
+) -> AsyncGenerator[Composition]:
+    """Build the bot as `bot.runners` builds it; the model service at `url` is not part of it."""
+    settings = Settings(
+        openai_api_key=SecretStr(key),
+        openai_base_url=url,
+        openai_model=MODEL,
+        model={"stateless": stateless},
     )
+    async with (
+        embedded_redis(None) as redis,
+        open_stores(redis, concurrency=AT_ONCE) as stores,
+        stores.signals.listening(),
+        runner(
+            settings,
+            stores,
+            MemoryConversation(),
+            _Unwatched().opened,
+            stream=stream,
+            may_decide=anybody,
+            may_administer=anybody,
+        ) as works,
+    ):
+        toolbox = works.equipment.toolbox
+        catalogue = toolbox.catalogue.joined_by([add.tool])
+        works = works.equipped(toolbox=replace(toolbox, catalogue=catalogue))
+        yield Composition(works, stores)
 
 
 def first_state() -> LoopState:
-    """The question, on a new chain."""
+    """Return the question, on a new chain."""
     return LoopState(pending=({"role": "user", "content": QUESTION},))
+
+
+async def _history() -> list[LedgerEntry]:
+    """Return the ledger of a thread in which the question was just asked."""
+    return [LedgerEntry(run_id="run_bench", items=first_state().pending)]

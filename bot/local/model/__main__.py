@@ -2,6 +2,7 @@
 
 With `--bench` it plays the conversation of the benchmarks with no delay and without judging
 shapes: nine model calls a run, three parallel tool calls in eight of them, then `complete_task`.
+Where the tool is not offered at first, the first of the nine acquires it.
 """
 
 from __future__ import annotations
@@ -33,21 +34,25 @@ class Bench:
     """Three calls of one tool in each of eight turns, then the end."""
 
     def __init__(self, tool: str, arguments: str) -> None:
+        self._tool = tool
         self._calls = calls(*[(tool, arguments)] * CALLS_A_TURN)
+        self._acquire = calls(("acquire_tools", {"names": [tool]}))
         self._end = finish(ANSWER)
 
     def __call__(self, request: ModelRequest) -> Reply:
         """The turn is told from the length of the chain, so that runs do not disturb each other."""
         if request.forced:
             return self._end
+        if not any(each.get("name") == self._tool for each in request.tools):
+            return self._acquire
         turn = len(request.parent.lineage()) if request.parent else _answered(request)
         return self._calls if turn % (CALLING_TURNS + 1) < CALLING_TURNS else self._end
 
 
 def _answered(request: ModelRequest) -> int:
-    """Turns behind a request that carries its whole history."""
+    """Turns behind a request that carries its whole history; the one that acquires has one call."""
     outputs = len([item for item in request.input if item.get("type") == "function_call_output"])
-    return outputs // CALLS_A_TURN
+    return -(-outputs // CALLS_A_TURN)
 
 
 async def serve(options: argparse.Namespace) -> None:
