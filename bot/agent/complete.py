@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -44,8 +44,7 @@ class ResponseType:
         schema = request.response_schema
         if schema is not None:
             return cls(await given_model(schema, owner="the schema"), text_field_of(schema))
-        model = RESPONSE_TYPES[request.response_type]
-        return cls(model, model.text_field)
+        return _shipped(request.response_type)
 
     @cached_property
     def definition(self) -> dict[str, Any]:
@@ -80,6 +79,12 @@ class ResponseType:
                 given = _emptiest(self.model) | {self.text_field: text}
                 return validated_at_once(self.model, given)
         return Answer.model_validate(_emptiest(Answer) | {Answer.text_field: text})
+
+
+@cache  # one for each of RESPONSE_TYPES: writing the schema costs more than a whole turn
+def _shipped(name: str) -> ResponseType:
+    model = RESPONSE_TYPES[name]
+    return ResponseType(model, model.text_field)
 
 
 def _json(arguments: str) -> Any:

@@ -70,6 +70,9 @@ class Report(Result):
     gaps: list[str] = Field(description="What could not be found or was left out, and why.")
 
 
+_REPORT = ResponseType(Report, Report.text_field)
+
+
 @dataclass(frozen=True, slots=True)
 class Subagents:
     """Makes sub-agents of the run that `parts` are those of."""
@@ -139,7 +142,7 @@ class Subagents:
             parts,
             models=parts.models[pool.fallback :],
             toolbox=replace(parts.toolbox, catalogue=catalogue),
-            response_type=ResponseType(Report, Report.text_field),
+            response_type=_REPORT,
             limits=pool.limits(seconds),
             context=context,
             history=history,
