@@ -4,11 +4,17 @@ service charges for its own tools, which that table lacks."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from datetime import UTC, datetime
+from decimal import Decimal
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from bot.core.chain import NO_USAGE, Usage
+
+if TYPE_CHECKING:
+    from genai_prices.types import ModelInfo, TieredPrices
 
 _LARGEST_OUTPUT = 128_000
 """Tokens that current models keep free for output: window − this = the largest input (E1)."""
@@ -62,37 +68,47 @@ class PriceList:
 
     def window(self, model: str) -> int:
         """The largest input in tokens that `model` takes."""
-        total = _known_window(model)
+        known = _known(model)
+        total = (known.context_window or 0) if known else 0
         return (
             total - _LARGEST_OUTPUT if total > 2 * _LARGEST_OUTPUT else total or self.default_window
         )
 
     def cost(self, model: str, usage: Usage) -> float | None:
         """US dollars for one response, fees included; None when the model's price is not known."""
-        from genai_prices import Usage as Priced
-        from genai_prices import calc_price
-
-        priced = Priced(
-            input_tokens=usage.input_tokens,
-            cache_read_tokens=usage.cached_tokens,
-            output_tokens=usage.output_tokens,
-        )
-        try:
-            found = calc_price(priced, model_ref=model, provider_id="openai")
-        except LookupError:
-            return self.default_price.of(usage) + fees(usage) if self.default_price else None
-        return float(found.total_price) + fees(usage)
+        known = _known(model)
+        price = _price(known, usage.input_tokens) if known else self.default_price
+        return price.of(usage) + fees(usage) if price else None
 
     def knows(self, model: str) -> bool:
         """Whether the model's price is known."""
         return self.cost(model, NO_USAGE) is not None
 
 
-@cache
-def _known_window(model: str) -> int:
+@lru_cache(maxsize=32)  # more models than a deployment names
+def _known(model: str) -> ModelInfo | None:
+    """Return the model in the table; None when the table lacks it."""
     # Imported at first use: the table takes a third of a second to load.
     from genai_prices.data_snapshot import get_snapshot
 
     provider = next(each for each in get_snapshot().providers if each.id == "openai")
-    found = provider.find_model(model)
-    return (found.context_window or 0) if found else 0
+    return provider.find_model(model.lower())
+
+
+def _price(known: ModelInfo, input_tokens: int) -> Price:
+    """Return today's price for a request of so many tokens. The package's own `calc_price` takes a
+    millisecond, a quarter of the CPU of a turn."""
+    prices = known.get_prices(datetime.now(UTC))
+    return Price(
+        input=_rate(prices.input_mtok, input_tokens) or 0.0,
+        output=_rate(prices.output_mtok, input_tokens) or 0.0,
+        cached=_rate(prices.cache_read_mtok, input_tokens),
+    )
+
+
+def _rate(rate: Decimal | TieredPrices | None, input_tokens: int) -> float | None:
+    """Return the rate of the highest tier that the request reaches."""
+    if rate is None or isinstance(rate, Decimal):
+        return None if rate is None else float(rate)
+    reached = [tier.price for tier in rate.tiers if input_tokens > tier.start]
+    return float(reached[-1] if reached else rate.base)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from genai_prices import Usage as Priced
+from genai_prices.data_snapshot import get_snapshot
 
 from bot.core.chain import Usage
 from bot.model import Price, PriceList
@@ -24,6 +26,19 @@ MILLION = 1_000_000
 def test_a_response_is_priced(usage: Usage, dollars: float) -> None:
     """Cached and reasoning tokens are subsets, not extras (OpenAI's list price, November 2026)."""
     assert PriceList().cost("gpt-5.4-mini", usage) == pytest.approx(dollars)
+
+
+@pytest.mark.parametrize("tokens", [0, 1_000, 128_000, 200_000, 272_000, 272_001, MILLION])
+def test_every_price_is_that_of_the_table(tokens: int) -> None:
+    """G6: flat and tiered models alike cost what the `genai-prices` package itself works out."""
+    usage = Usage(input_tokens=tokens, cached_tokens=tokens // 3, output_tokens=7_000)
+    priced = Priced(input_tokens=tokens, cache_read_tokens=tokens // 3, output_tokens=7_000)
+    provider = next(each for each in get_snapshot().providers if each.id == "openai")
+    models = [each for each in provider.models if provider.find_model(each.id) is each]
+    assert len(models) > 50
+    for model in models:
+        expected = float(model.calc_price(priced, provider).total_price)
+        assert PriceList().cost(model.id, usage) == pytest.approx(expected), model.id
 
 
 def test_a_dated_name_is_the_same_model() -> None:
