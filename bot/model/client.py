@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from httpx2 import EventSource, HTTPError, Response, ServerSentEvent, SSEError
 from openai import AsyncOpenAI, AsyncStream, DefaultAioHttpClient, NotFoundError, OpenAIError
+from pydantic_core import to_json
 
 from bot.core.errors import ModelError, ModelErrorKind
 from bot.core.failpoints import failpoint
@@ -130,7 +131,7 @@ class ResponsesModel:
         return {key: value for key, value in body.items() if value is not None and value != ""}
 
     async def _whole(self, body: dict[str, Any], *, stored: bool) -> ModelResponse:
-        reply = await self._client.post(_PATH, cast_to=Response, body=body)
+        reply = await self._client.post(_PATH, cast_to=Response, content=to_json(body))
         return read_whole(reply.content, stored=stored)
 
     async def _events(
@@ -141,7 +142,7 @@ class ResponsesModel:
         async with await self._client.post(
             _PATH,
             cast_to=object,
-            body={**body, "stream": True},
+            content=to_json({**body, "stream": True}),
             stream=True,
             stream_cls=AsyncStream[object],
         ) as stream:
