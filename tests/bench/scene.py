@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import Any
+from typing import Any, cast
 
 from pydantic import SecretStr
 
@@ -24,13 +24,13 @@ from bot.core.outcome import Outcome, RunStatus
 from bot.core.request import Entry, Request
 from bot.model import Model
 from bot.runners import runner
-from bot.runs.channels import ChannelSettings
+from bot.runs.channels import Channels, ChannelSettings, Edits
 from bot.runs.runner import Runner
 from bot.runs.spending import Spending
 from bot.runs.steering import Steering
 from bot.runs.surface import RunPost
 from bot.settings import Settings
-from bot.store import Stores, open_stores
+from bot.store import PauseSwitch, Stores, open_stores
 from bot.store.embedded import embedded_redis
 from bot.toolkit import tool
 from tests.support.conversation import MemoryConversation
@@ -82,6 +82,18 @@ class _Unwatched:
         yield self
 
 
+class _NotPaused:
+    """The pause switch, known to be off."""
+
+    async def get(self) -> None: ...
+
+
+class _NoEdits:
+    """What admins changed of channels, known to be nothing."""
+
+    async def load(self, name: str, kind: type[ChannelSettings]) -> None: ...
+
+
 @dataclass(frozen=True)
 class Composition:
     """The bot with default settings on a Redis of its own, and a surface that nobody looks at."""
@@ -96,8 +108,14 @@ class Composition:
         await self.runner.answer(asked)
 
     async def parts(self, model: Model | None = None) -> Parts:
-        """Return what the runner gives to the loop for a new question."""
+        """Return what the runner gives to the loop for a new question. What its hooks look up in
+        Redis before each call is at hand: the loop is measured alone."""
         asked, interrupt, equipment = request(), Interrupt(), self.runner.equipment
+        budgets = replace(
+            equipment.budgets,
+            switch=cast("PauseSwitch", _NotPaused()),
+            channels=Channels({}, cast("Edits", _NoEdits())),
+        )
         steering = Steering(
             asked, (), self.stores.mailbox, interrupt, steers=True, images=equipment.images
         )
@@ -105,7 +123,7 @@ class Composition:
             equipment.context(asked, "run_bench"),
             interrupt,
             ChannelSettings(),
-            Spending(asked, equipment.budgets, interrupt),
+            Spending(asked, budgets, interrupt),
             steering,
         )
         # The runner would have kept the question; the loop alone reads it from here.
