@@ -27,10 +27,9 @@ from bot.runners import runner
 from bot.runs.channels import Channels, ChannelSettings, Edits
 from bot.runs.runner import Runner
 from bot.runs.spending import Spending
-from bot.runs.steering import Steering
 from bot.runs.surface import RunPost
 from bot.settings import Settings
-from bot.store import PauseSwitch, Stores, open_stores
+from bot.store import PauseSwitch, Phase, RunRecord, Stores, open_stores
 from bot.store.embedded import embedded_redis
 from bot.toolkit import tool
 from tests.support.conversation import MemoryConversation
@@ -116,13 +115,13 @@ class Composition:
             switch=cast("PauseSwitch", _NotPaused()),
             channels=Channels({}, cast("Edits", _NoEdits())),
         )
-        steering = Steering(
-            asked, (), self.stores.mailbox, interrupt, steers=True, images=equipment.images
-        )
+        record = RunRecord("run_bench", asked.id, asked.thread_key, Phase.RUNNING)
+        here = ChannelSettings()
+        steering = await equipment.steering(asked, record, here, interrupt)
         parts = await equipment.parts(
-            equipment.context(asked, "run_bench"),
+            equipment.context(asked, record.run_id),
             interrupt,
-            ChannelSettings(),
+            here,
             Spending(asked, budgets, interrupt),
             steering,
         )
