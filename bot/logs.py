@@ -10,7 +10,9 @@ from __future__ import annotations
 import json
 import logging
 import logging.config
+import logging.handlers
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, Literal, TextIO
 
 from pythonjsonlogger.json import JsonFormatter
@@ -20,7 +22,7 @@ from slack_sdk.errors import SlackApiError
 from typing_extensions import override
 
 from bot.core.context import current_request
-from bot.core.errors import ModelError, SlackUnavailable, StoreUnavailable
+from bot.core.errors import ConfigurationError, ModelError, SlackUnavailable, StoreUnavailable
 from bot.core.redaction import redacted
 from bot.core.unseen import escaped
 from bot.slack.client import TRANSPORT_ERRORS, error_code
@@ -51,6 +53,14 @@ _IDS = (
 
 class Handler(logging.StreamHandler[TextIO]):
     """Writes to stderr, without the secrets that an error or a library may have named."""
+
+    @override
+    def format(self, record: logging.LogRecord) -> str:
+        return redacted(super().format(record))
+
+
+class FileHandler(logging.handlers.WatchedFileHandler):
+    """Does the same into a file, which may be rotated meanwhile."""
 
     @override
     def format(self, record: logging.LogRecord) -> str:
@@ -131,9 +141,15 @@ def _json_escape(character: str) -> str:
     return f"\\u{ord(character):04x}" if character.isascii() else json.dumps(character)[1:-1]
 
 
-def configure(form: Format, *, words: bool = False) -> None:
+def configure(form: Format, *, words: bool = False, file: Path | None = None) -> None:
     """Log to stderr from INFO on, libraries as they are of use; with `words` also what tools are
-    called with, in which people's words stand."""
+    called with, in which people's words stand. A `file` gets the same in the other form. Raises
+    ConfigurationError when it cannot be written."""
+    if file:
+        try:
+            file.open("a").close()
+        except OSError as error:
+            raise ConfigurationError(f"BOT_LOG_FILE: {file}: {error.strerror}.") from None
     formatters = {
         "text": {
             "()": "bot.logs.Lines",
@@ -148,23 +164,36 @@ def configure(form: Format, *, words: bool = False) -> None:
             "rename_fields": {"levelname": "level", "name": "logger"},
         },
     }
+    filters = ["ids", "expected"]
+    handlers: dict[str, dict[str, Any]] = {
+        "stderr": {"class": "bot.logs.Handler", "formatter": form, "filters": filters}
+    }
+    if file:
+        handlers["file"] = {
+            "class": "bot.logs.FileHandler",
+            "filename": str(file),
+            "encoding": "utf-8",
+            "formatter": "json" if form == "text" else "text",
+            "filters": filters,
+        }
     logging.config.dictConfig(
         {
             "version": 1,
             "disable_existing_loggers": False,
             "formatters": formatters,
             "filters": {"ids": {"()": _Ids}, "expected": {"()": _Expected}},
-            "handlers": {
-                "stderr": {
-                    "class": "bot.logs.Handler",
-                    "formatter": form,
-                    "filters": ["ids", "expected"],
-                }
-            },
-            "root": {"level": "INFO", "handlers": ["stderr"]},
+            "handlers": handlers,
+            "root": {"level": "INFO", "handlers": list(handlers)},
             "loggers": {
                 **{name: {"level": level} for name, level in _QUIET.items()},
                 "bot.words": {"level": "DEBUG" if words else "INFO"},
             },
         }
     )
+
+
+def quiet() -> None:
+    """Show people only warnings on stderr; a file goes on to get everything."""
+    for handler in logging.getLogger().handlers:
+        if handler.get_name() == "stderr":
+            handler.setLevel(logging.WARNING)

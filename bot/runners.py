@@ -15,7 +15,7 @@ from typing import Any
 from openai import AsyncOpenAI
 
 from bot.agent.calls import Toolbox
-from bot.agent.commands import AfterTool
+from bot.agent.commands import Commands
 from bot.agent.effort import Effort
 from bot.agent.evaluate import Evaluation
 from bot.agent.hooks import HookChain, Hooks
@@ -282,6 +282,7 @@ def _hooks(
     if settings.model.evaluation != "off":
         tries = 2 if settings.model.evaluation == "full" else 0
         hooks.append(Evaluation(asked, model, settings.openai_model, tries=tries))
-    if settings.hooks.after_tool:
-        hooks.append(AfterTool(settings.hooks.after_tool, artifacts))
+    around = settings.hooks
+    if around.before_tool or around.after_tool:
+        hooks.append(Commands(around.before_tool, around.after_tool, artifacts))
     return HookChain(tuple(hooks))

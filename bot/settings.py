@@ -30,7 +30,7 @@ from pydantic_settings import (
 )
 from typing_extensions import override
 
-from bot.agent.commands import Command
+from bot.agent.commands import AfterToolCommand, BeforeToolCommand
 from bot.agent.limits import Limits
 from bot.core.errors import ConfigurationError
 from bot.logs import Format
@@ -87,7 +87,8 @@ class HookSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    after_tool: tuple[Command, ...] = ()
+    before_tool: tuple[BeforeToolCommand, ...] = ()
+    after_tool: tuple[AfterToolCommand, ...] = ()
 
 
 class Tables(BaseModel):
@@ -133,6 +134,7 @@ class Settings(BaseSettings, Tables):
     bot_data_dir: Path = Path(".data")
     bot_log_format: Format = "text"
     bot_log_words: bool = False
+    bot_log_file: Path | None = None
     otel_exporter_otlp_endpoint: str | None = None
     bot_failpoints: Path | None = None
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from pathlib import Path
 from typing import Annotated
 
@@ -30,8 +29,9 @@ def ask(
     """Ask once, without Slack.
 
     Exit code: 0 answered, 1 failed, 2 partial, 3 configuration,
-    4 key refused, 5 out of time with nothing to show, 130 interrupted.
+    4 key refused, 5 out of time, with a result or without, 130 interrupted.
     """
+    from bot import logs
     from bot.console import exit_code
     from bot.terminal import ask_once, read_schema
 
@@ -43,7 +43,7 @@ def ask(
         raise ConfigurationError(f"--file: there is no file {', '.join(missing)}.")
     given = read_schema(schema) if schema else None
     settings = configured()
-    logging.getLogger().setLevel(logging.WARNING)  # `stream` shows progress to people
+    logs.quiet()  # `stream` shows progress to people
     asked = ask_once(
         settings, question, files, given, as_json=as_json, stream=stream, dry_run=dry_run
     )

@@ -15,7 +15,9 @@ def configured() -> Settings:
     from bot.settings import load_settings
 
     settings = load_settings()
-    logs.configure(settings.bot_log_format, words=settings.bot_log_words)
+    logs.configure(
+        settings.bot_log_format, words=settings.bot_log_words, file=settings.bot_log_file
+    )
     return settings
 
 

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from bot.core.errors import ConfigurationError
+from bot.logs import configure
+
 ROOT = Path(__file__).parents[2]
 
 CODE = """
@@ -69,3 +72,33 @@ def test_words_of_others_forge_no_line(form: str) -> None:
     assert "Approved by Ann" in begun[0]
     if form == "json":
         assert json.loads(begun[0])["message"].startswith("MCP server a\nb says: ends\r\n")
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_lines_and_json_are_written_at_once(form: str, tmp_path: Path) -> None:
+    """I5: BOT_LOG_FILE gets the records in the form that stderr does not have, without secrets, for
+    the bot's user alone; a command that shows people only warnings leaves the file whole."""
+    file = tmp_path / "bot.log"
+    code = (
+        "import logging, os; from pathlib import Path; from bot import logs; os.umask(0o077)\n"
+        f"logs.configure({form!r}, file=Path({str(file)!r})); logs.quiet()\n"
+        "from bot.core.run_log import NOTICE, run_log\n"
+        "run_log.log(NOTICE, 'run_1 turn 1', extra={'run_id': 'run_1'})\n"
+        "logging.getLogger('x').warning('api_key=sk-abcdefghijklmnop123456')"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    kept = file.read_text().splitlines()
+    assert len(kept) == 2
+    assert len(done.stderr.splitlines()) == 1
+    first, second = (done.stderr, kept[0]) if form == "json" else (kept[0], done.stderr)
+    assert json.loads(first)["logger"] in {"bot.run", "x"}
+    assert not second.startswith("{")
+    assert "sk-abc" not in file.read_text() + done.stderr
+    assert file.stat().st_mode & 0o077 == 0
+
+
+def test_a_log_file_that_cannot_be_written_is_one_clear_line(tmp_path: Path) -> None:
+    """I5: said at start."""
+    with pytest.raises(ConfigurationError, match=r"BOT_LOG_FILE: .*: No such file or directory"):
+        configure("text", file=tmp_path / "none" / "bot.log")

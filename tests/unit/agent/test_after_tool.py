@@ -1,4 +1,4 @@
-"""Commands that look at what tools wrote (D10)."""
+"""Commands that operators have run before and after tools (D10)."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from typing import Any
 import pytest
 
 from bot.agent.calls import Toolbox
-from bot.agent.commands import AfterTool, Command
-from bot.agent.events import RunEnded, ToolStarted
+from bot.agent.commands import AfterToolCommand, BeforeToolCommand, Commands
+from bot.agent.events import RunEnded, ToolEnded, ToolStarted
 from bot.agent.hooks import HookChain
 from bot.core.outcome import RunStatus
+from bot.core.run_log import NOTICE
 from bot.local.model import Reply, Script, call, finish
 from bot.toolkit import Artifacts, Provided, ToolResult, tool
 from bot.toolkit.catalogue import Catalogue
@@ -27,9 +28,11 @@ from tests.unit.agent.harness import ANSWER, Bench, bench
 LINT = "import sys; text = open(sys.argv[1]).read(); 'TODO' in text and sys.exit(f'{sys.argv[1]}:1: TODO')"
 
 
-def python(code: str, **how: Any) -> Command:
+def python(code: str, **how: Any) -> AfterToolCommand:
     """A command that runs `code` on the file."""
-    return Command(**{"tool": "write", "run": (sys.executable, "-c", code, "{file}")} | how)
+    return AfterToolCommand(
+        **{"tool": "write", "run": (sys.executable, "-c", code, "{file}")} | how
+    )
 
 
 @tool(group="files", summary="Writes", core=True)
@@ -46,17 +49,41 @@ async def read(artifacts: Provided[Artifacts]) -> ToolResult:
     return ToolResult("read", handles=tuple(artifacts.kept))
 
 
+SENT: list[str] = []
+
+
+@tool(group="files", summary="Sends", core=True, mutates=True)
+async def send(handle: str, artifacts: Provided[Artifacts]) -> ToolResult:
+    "Sends a file."
+    SENT.append(handle)
+    new = await artifacts.save(b"receipt", name="receipt.txt", media_type="text/plain")
+    return ToolResult("sent", handles=(new.handle,))
+
+
+def check(code: str, **how: Any) -> BeforeToolCommand:
+    """A command that runs `code` before a call."""
+    return BeforeToolCommand(**{"tool": "*", "run": (sys.executable, "-c", code)} | how)
+
+
 @asynccontextmanager
-async def checked(*replies: Reply, commands: tuple[Command, ...]) -> AsyncGenerator[Bench]:
+async def checked(
+    *replies: Reply,
+    commands: tuple[AfterToolCommand, ...] = (),
+    before: tuple[BeforeToolCommand, ...] = (),
+) -> AsyncGenerator[Bench]:
     async with bench(Script([*replies, finish(ANSWER)])) as place:
         services: dict[type, object] = {Artifacts: place.artifacts}
-        toolbox = Toolbox(Catalogue.of([write.tool, read.tool]), services, place.artifacts)
-        hooks = HookChain((AfterTool(commands, place.artifacts),))
+        toolbox = Toolbox(
+            Catalogue.of([write.tool, read.tool, send.tool]), services, place.artifacts
+        )
+        hooks = HookChain((Commands(before, commands, place.artifacts),))
         place.parts = replace(place.parts, toolbox=toolbox, hooks=hooks)
         yield place
 
 
-async def output_of(*commands: Command, name: str = "plan.py", content: str = "TODO") -> str:
+async def output_of(
+    *commands: AfterToolCommand, name: str = "plan.py", content: str = "TODO"
+) -> str:
     """What the model reads when it has written a file."""
     reply = call("write", {"name": name, "content": content})
     async with checked(reply, commands=commands) as place:
@@ -156,9 +183,121 @@ async def test_what_is_printed_is_bounded_and_plain() -> None:
 
 async def test_a_command_that_is_not_there_is_said(caplog: pytest.LogCaptureFixture) -> None:
     """D10: to the model in a word, to operators with the trace; the file is written all the same."""
-    output = await output_of(Command(tool="*", run=("no-such-program", "{file}")))
+    output = await output_of(AfterToolCommand(tool="*", run=("no-such-program", "{file}")))
     assert output == "written\n[no-such-program plan.py: could not be run]"
-    assert "hooks.after_tool" in caplog.text
+    assert "a command of hooks cannot be run" in caplog.text
+
+
+async def test_a_command_before_a_call_may_veto_it() -> None:
+    """D10 D3: the call is not made; what was printed is the reason, and the call is seen as refused."""
+    veto = check("print('Frozen until Monday.'); raise SystemExit(3)", tool="send", name="freeze")
+    async with checked(call("send", {"handle": "art_1"}), before=(veto,)) as place:
+        await place.run()
+    assert SENT == []
+    assert list(place.outputs(1).values()) == ["Not done: Frozen until Monday."]
+    [ended] = place.of(ToolEnded)
+    assert (ended.tool, ended.ok, ended.refused) == ("send", False, True)
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"run": ("no-such-program",)},
+        {"timeout": 0.3, "run": (sys.executable, "-c", "import time; time.sleep(60)")},
+        {"run": (sys.executable, "-c", "raise SystemExit(1)")},
+    ],
+)
+async def test_a_check_that_did_not_look_lets_nothing_pass(how: dict[str, Any]) -> None:
+    """D10: before a call a command that is not there, hangs or says nothing refuses it, by name."""
+    async with checked(
+        call("send", {"handle": "x"}), before=(check("", name="guard", **how),)
+    ) as place:
+        await place.run()
+    [output] = place.outputs(1).values()
+    assert output.startswith("Not done: guard")
+    assert SENT == []
+
+
+@pytest.mark.parametrize("how", [{"tool": "read"}, {"files": "*.csv"}, {"enabled": False}])
+async def test_only_fitting_calls_are_checked(how: dict[str, Any]) -> None:
+    """D10: by patterns of the tool and of the files that a call names, and as long as it is enabled."""
+    reply = call("write", {"name": "plan.py", "content": "x\ny.csv"})
+    async with checked(reply, before=(check("raise SystemExit(1)", **how),)) as place:
+        await place.run()
+    assert list(place.outputs(1).values()) == ["written"]
+
+
+async def test_a_check_knows_the_call_and_the_files_behind_its_handles() -> None:
+    """D10: the call is a JSON file in the arguments and the environment; a handle counts as the
+    file that it names."""
+    code = (
+        "import json, os, sys; call = json.load(open(sys.argv[1]));"
+        "assert sys.argv[1] == os.environ['HOOK_FILE'];"
+        "sys.exit(f\"{os.environ['HOOK_TOOL']} {call['tool']} {call['arguments']['handle']}\")"
+    )
+    veto = check("", files="*.py", run=(sys.executable, "-c", code, "{file}"))
+    async with checked(before=(veto,)) as place:
+        kept = await place.artifacts.save(b"x", name="plan.py", media_type="text/plain")
+        place.api.brain = Script([call("send", {"handle": kept.handle}), finish(ANSWER)])
+        await place.run()
+    assert list(place.outputs(1).values()) == [f"Not done: send send {kept.handle}"]
+
+
+async def test_stop_ends_a_check_at_once(tmp_path: Path) -> None:
+    """H1 D10: its process group is killed, and the call is not made."""
+    pid = tmp_path / "pid"
+    code = f"import os, time; open({str(pid)!r}, 'w').write(str(os.getpid())); time.sleep(60)"
+    async with checked(call("send", {"handle": "x"}), before=(check(code, timeout=60),)) as place:
+
+        async def stop() -> None:
+            await _there(pid)
+            place.parts.interrupt.request()
+
+        stopping = asyncio.create_task(stop())
+        ended = await place.run()
+        await stopping
+    assert ended.status is RunStatus.CANCELLED
+    assert SENT == []
+    await _gone(int(pid.read_text()))
+
+
+async def test_a_stop_while_a_change_is_looked_at_says_that_it_was_made(tmp_path: Path) -> None:
+    """D10 H1: the change is not told as cancelled, which would have the model make it again."""
+    pid = tmp_path / "pid"
+    code = f"import os, time; open({str(pid)!r}, 'w').write(str(os.getpid())); time.sleep(60)"
+    look = python(code, tool="send", timeout=60)
+    async with checked(call("send", {"handle": "x"}), commands=(look,)) as place:
+
+        async def stop() -> None:
+            await _there(pid)
+            place.parts.interrupt.request()
+
+        stopping = asyncio.create_task(stop())
+        ended = await place.run()
+        await stopping
+    assert SENT == ["x"]
+    assert [each.tool for each in ended.state.done] == ["send"]
+    await _gone(int(pid.read_text()))
+
+
+async def test_results_of_commands_are_lines_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    """D10 I5: with its name, the tool and the exit code; what was printed only where logs may hold
+    people's words."""
+    with caplog.at_level(NOTICE):
+        await output_of(python("print('SECRET'); raise SystemExit(2)", name="lint"))
+    [line] = [line for line in caplog.messages if "hook" in line]
+    assert "hook lint around write · exit code 2, " in line
+    assert "SECRET" not in line
+
+
+async def test_disabled_commands_look_at_nothing() -> None:
+    """D10."""
+    assert await output_of(python("print('looked')", enabled=False)) == "written"
+
+
+@pytest.fixture(autouse=True)
+def nothing_sent() -> None:
+    SENT.clear()
 
 
 async def _there(path: Path) -> None:
