@@ -38,7 +38,10 @@ _NOBODY_THERE = "it needs a person's approval, and nobody sits at this terminal 
 
 def exit_code(outcome: Outcome) -> int:
     """0 success, 1 failed, 2 partial, 4 key refused, 5 out of time, with a result or without,
-    130 interrupted (C8). 3 is a wrong setting, which ends before there is an outcome."""
+    3 configuration: the model server has no Responses API; 130 interrupted. Other wrong settings end
+    before there is an outcome."""
+    if outcome.error is ModelErrorKind.NO_RESPONSES_API:
+        return 3
     if outcome.error is ModelErrorKind.AUTHENTICATION:
         return 4
     if outcome.stop_reason in _TIMEOUTS:
@@ -152,6 +155,11 @@ def as_text(outcome: Outcome) -> str:
     parts = [outcome.note] if outcome.note else []
     if outcome.result is not None:
         parts.append(result_text(outcome))
+    if outcome.rehearsed:
+        left_out = (
+            f"- {each.title}: {each.tool} {_json(each.arguments)}" for each in outcome.rehearsed
+        )
+        parts.append("Dry run, so this was not done:\n" + "\n".join(left_out))
     totals = outcome.totals
     cost = "unknown cost" if totals.cost is None else f"${totals.cost:.4f}"
     turns, calls = totals.turns, totals.tool_calls
@@ -161,6 +169,10 @@ def as_text(outcome: Outcome) -> str:
     )
     parts += outcome.warnings
     return "\n\n".join(parts)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)

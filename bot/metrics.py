@@ -80,7 +80,8 @@ class Metrics:
 
     def tool_ended(self, event: ToolEnded) -> None:
         """A tool's call has its output."""
-        self._run.tool_calls.labels(event.tool, str(event.ok).lower()).inc()
+        tool = event.tool if event.known else "unknown"  # a label takes few values
+        self._run.tool_calls.labels(tool, str(event.ok).lower()).inc()
 
     def run_ended(self, outcome: Outcome) -> None:
         """A run's end is up."""

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from pydantic import BaseModel, ValidationError
@@ -22,6 +23,7 @@ from bot.core.chain import Item
 from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
 from bot.core.failpoints import failpoint
+from bot.core.outcome import Rehearsal
 from bot.core.redaction import redacted
 from bot.core.unseen import without_unseen
 from bot.toolkit.artifacts import Artifacts
@@ -33,6 +35,7 @@ from bot.toolkit.tool import Services, Tool, ToolResult
 
 log = logging.getLogger(__name__)
 
+_NOTHING_ACQUIRED = "Get tools (none of that name)"
 _LONGEST_NAME = 64
 _MOST_NAMES = 40
 _LONG = 100_000  # characters of an output
@@ -94,11 +97,19 @@ class Calls:
                         self.hooks.on_exposure(each)
             if output.acquired:
                 happenings.put_nowait(ToolsAcquired(output.acquired))
+            elif not output.ok:
+                output = replace(output, title=_NOTHING_ACQUIRED, refused=True)
+                for event in shown_refusal(output):
+                    happenings.put_nowait(event)
             return output
         try:
             tool, arguments = await self._checked(call)
         except _Refused as refused:
-            return _told(call, str(refused), happenings)
+            is_known = self.toolbox.catalogue.get(call["name"]) is not None
+            output = refusal(call, str(refused))
+            for event in shown_refusal(output, known=is_known):
+                happenings.put_nowait(event)
+            return output
         title = redacted(tool.title(arguments))
         key = f"{self.context.idempotency_key}:{call['call_id']}"
         with bound_request(replace(self.context, idempotency_key=key)) as context:
@@ -154,9 +165,11 @@ class Calls:
         happenings.put_nowait(ToolStarted(call_id, tool.name, title, exactly))
         began = time.monotonic()
         if veto is not None:
-            output = CallOutput(call_id, tool.name, veto, ok=False)
+            output = CallOutput(call_id, tool.name, veto, ok=False, refused=True)
+        elif self._is_rehearsed(tool):
+            output = _rehearsed(call_id, tool, arguments, title)
         else:
-            if tool.mutates and not self._is_rehearsed(tool):
+            if tool.mutates:
                 happenings.put_nowait(Intent(call_id))
                 await happenings.join()  # until the intent is kept
                 failpoint("change-intended")
@@ -165,7 +178,9 @@ class Calls:
         seconds = time.monotonic() - began
         output = replace(output, title=title)
         happenings.put_nowait(
-            ToolEnded(call_id, tool.name, output.ok, output.detail, seconds, title)
+            ToolEnded(
+                call_id, tool.name, output.ok, output.detail, seconds, title, refused=output.refused
+            )
         )
         return output
 
@@ -191,13 +206,12 @@ class Calls:
 
     async def _attempted(self, tool: Tool, arguments: BaseModel, parent: Parent) -> ToolResult:
         """Run the tool. Raises ToolError, TimeoutError, and what the tool raises."""
-        if self._is_rehearsed(tool):
-            return ToolResult(f"Dry run: not done. It would have been: {tool.title(arguments)}")
         failpoint("tool-running")
         result = await tool.run(arguments, {**self.toolbox.services, Parent: parent})
         failpoint("tool-ran")
         try:
-            result = await self.hooks.after_tool(tool, arguments, result)
+            with suppress(asyncio.CancelledError):  # a Stop ends the hooks; the call was made
+                result = await self.hooks.after_tool(tool, arguments, result)
             result = replace(result, content=await _plain_however_long(result.content))
             most = self.context.max_response_size
             return await limited(result, tool, most, self.toolbox.artifacts)
@@ -235,14 +249,35 @@ class Calls:
         return tool, given
 
 
-def _told(call: Item, why: str, happenings: Happenings) -> CallOutput:
-    """Answer a call that cannot be made, and show it like any other (D3)."""
-    call_id, name = call["call_id"], call["name"]
-    title = f"{_plain(name)[:_LONGEST_NAME]} (not a valid call)"
-    output = CallOutput(call_id, name, why, ok=False, title=title)
-    happenings.put_nowait(ToolStarted(call_id, name, title))
-    happenings.put_nowait(ToolEnded(call_id, name, ok=False, detail=output.detail, seconds=0.0))
-    return output
+def refusal(call: Item, why: str) -> CallOutput:
+    """Answer a call that is not made, with `why` for the model."""
+    title = f"{_plain(call['name'])[:_LONGEST_NAME]} (not run)"
+    return CallOutput(call["call_id"], call["name"], why, ok=False, title=title, refused=True)
+
+
+def shown_refusal(output: CallOutput, *, known: bool = True) -> tuple[ToolStarted, ToolEnded]:
+    """Return the events of a call that was not made: it is seen like any other (D3)."""
+    call_id, tool = output.call_id, output.tool[:_LONGEST_NAME]
+    return (
+        ToolStarted(call_id, tool, output.title, known=known),
+        ToolEnded(
+            call_id,
+            tool,
+            ok=False,
+            detail=output.detail,
+            seconds=0.0,
+            title=output.title,
+            refused=True,
+            known=known,
+        ),
+    )
+
+
+def _rehearsed(call_id: str, tool: Tool, arguments: BaseModel, title: str) -> CallOutput:
+    """Say what a call would have done that a dry run leaves out."""
+    left_out = Rehearsal(tool=tool.name, title=title, arguments=from_json(canonical(arguments)))
+    text = f"Dry run: not done. It would have been: {tool.title(arguments)}"
+    return CallOutput(call_id, tool.name, _plain(text), rehearsed=left_out)
 
 
 def _plain(text: str) -> str:

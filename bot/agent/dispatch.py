@@ -14,7 +14,16 @@ from itertools import groupby
 from pydantic import ValidationError
 
 from bot.agent import checkpoint
-from bot.agent.calls import MAYBE, Calls, Happening, Happenings, Intent, Toolbox
+from bot.agent.calls import (
+    MAYBE,
+    Calls,
+    Happening,
+    Happenings,
+    Intent,
+    Toolbox,
+    refusal,
+    shown_refusal,
+)
 from bot.agent.complete import NAME as COMPLETE
 from bot.agent.complete import ResponseType, describe_errors
 from bot.agent.hooks import HookChain
@@ -26,6 +35,7 @@ from bot.agent.state import OpenResponse
 from bot.core.chain import Item
 from bot.core.context import RequestContext
 from bot.core.failpoints import failpoint
+from bot.toolkit.catalogue import ACQUIRE
 
 _UNKNOWN = f"Unknown: the bot was interrupted while this ran. {MAYBE}"
 _OUT_OF_TIME = "Stopped before it finished: the time for this task is up."
@@ -108,7 +118,11 @@ class Dispatch:
             yield Dispatched(tuple(done.get(call["call_id"]) or unfinished(call) for call in calls))
             return
         for call in others[most:]:
-            done.setdefault(call["call_id"], self._not_run(call))
+            if call["call_id"] not in done:
+                done[call["call_id"]] = output = self._not_run(call)
+                is_known = self.toolbox.catalogue.get(call["name"]) is not None
+                for event in shown_refusal(output, known=is_known or call["name"] == ACQUIRE):
+                    yield event
         for call in finals:
             if call["name"] == checkpoint.NAME:
                 done[call["call_id"]] = checkpoint.answered(call, alone=len(calls) == 1)
@@ -195,7 +209,7 @@ class Dispatch:
         text = f"Not run: at most {self.most} calls are run at once now. Call it again."
         if self.is_last:
             text = "Not run: this was the last call."
-        return CallOutput(call["call_id"], call["name"], text, ok=False)
+        return refusal(call, text)
 
 
 def _out_of_time(call: Item) -> CallOutput:

@@ -21,10 +21,12 @@ class RunStarted:
 
 @dataclass(frozen=True, slots=True)
 class TurnStarted:
-    """A model call is about to be made; turns count from 1."""
+    """A model call is about to be made, which sends so many messages and outputs; turns count from
+    1."""
 
     turn: int
     max_turns: int
+    messages: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,19 +77,22 @@ class SavePoint:
 
 @dataclass(frozen=True, slots=True)
 class ToolStarted:
-    """A call is about to run. `title` is its one-line summary for people, `arguments` the digest of
-    what exactly is called (`bot.core.approvals.digest`)."""
+    """A call is about to run, or to be refused. `title` is its one-line summary for people,
+    `arguments` the digest of what exactly is called (`bot.core.approvals.digest`). `tool` is a name
+    that the model made up where it is not `known`."""
 
     call_id: str
     tool: str
     title: str
     arguments: str = ""
+    known: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class ToolEnded:
     """A call has its output. `detail` is one short line: what came out, or what went wrong;
-    `title` is that of its start, or says what was not known then."""
+    `title` is that of its start, or says what was not known then. A `refused` call was not run. `tool`
+    is a name that the model made up where it is not `known`."""
 
     call_id: str
     tool: str
@@ -95,6 +100,8 @@ class ToolEnded:
     detail: str
     seconds: float
     title: str = ""
+    refused: bool = False
+    known: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ async def _ask(phases: Phases, state: LoopState) -> AsyncGenerator[Event | Conti
     for kept in await prepared(phases, state):
         state = kept.state
         yield kept
-    yield TurnStarted(state.turn + 1, phases.parts.limits.turns)
+    yield TurnStarted(state.turn + 1, phases.parts.limits.turns, len(phases.input(state)))
 
     request = await phases.assemble(state)
     heard = Heard()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pydantic import BaseModel, ConfigDict
 
 from bot.core.chain import Item
-from bot.core.outcome import StopReason
+from bot.core.outcome import Rehearsal, StopReason
 from bot.toolkit.tool import Tool
 
 ACCEPTED = "Accepted."
@@ -35,7 +35,8 @@ class CallOutput:
     the person stopped the run before this call was done; `blocked` and `ends` are verdicts of stop
     hooks on the result; `restart` is what a fresh chain is to hold of this one (E2). `mark` is set
     where others wrote the text; `note` is what we say of it. `title` is the call in one line for
-    people, "" for one that they are not shown; `inner` are the steps of a sub-agent."""
+    people, "" for one that they are not shown; `inner` are the steps of a sub-agent. A `refused` call
+    was not run; `rehearsed` is what one would have done that a dry run left out."""
 
     call_id: str
     tool: str
@@ -51,12 +52,14 @@ class CallOutput:
     note: str = ""
     title: str = ""
     inner: tuple[Step, ...] = ()
+    refused: bool = False
+    rehearsed: Rehearsal | None = None
     result: BaseModel | None = None
 
     @property
     def steps(self) -> tuple[Step, ...]:
         """What went well: the steps of the sub-agent, if it dispatched one, and then the call."""
-        if not (self.ok and self.title):
+        if not (self.ok and self.title) or self.rehearsed:
             return self.inner
         return (*self.inner, Step(tool=self.tool, title=self.title, detail=self.detail))
 

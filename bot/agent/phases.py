@@ -125,13 +125,17 @@ class Phases:
         more = (checkpoint.DEFINITION,) if restart else ()
         return (*catalogue.always, finish, *catalogue.acquired(state.acquired), *more)
 
+    def input(self, state: LoopState) -> tuple[Item, ...]:
+        """Return the items that the next request sends."""
+        return tuple(self.window) if self.parts.stateless else state.pending
+
     async def assemble(self, state: LoopState) -> ModelRequest:
         """Only what is new goes out, on the chain; tools and instructions every time (B1)."""
         parts = self.parts
         request = ModelRequest(
             model=self.model(state),
             instructions=parts.instructions,
-            input=tuple(self.window) if parts.stateless else state.pending,
+            input=self.input(state),
             tools=self.tools(state, restart=self.offers_restart(state)),
             previous_response_id=None if parts.stateless else state.parent,
             forced_tool=COMPLETE if state.force_finish else None,

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from bot.agent.outputs import CallOutput, Step
 from bot.core.chain import Item, Usage
 from bot.core.errors import ModelErrorKind
-from bot.core.outcome import RunStatus, StopReason
+from bot.core.outcome import Rehearsal, RunStatus, StopReason
 from bot.model.types import ModelResponse
 
 _VERSION = 2
@@ -92,7 +92,7 @@ class LoopState(BaseModel):
     set when it could have had one and did not want it (E2). `open` is the response that is being
     worked on, if any.
 
-    `done` are the calls that went well. `nudges` counts texts in a row that were pointed to
+    `done` are the calls that went well, `rehearsed` those that a dry run left out. `nudges` counts texts in a row that were pointed to
     `complete_task`, and `first_text` is the first of them (C4). `continued` counts responses in a
     row that reached the output limit (G4). `compacted` is set once the conversation was shortened
     and it is not known to be short since (E3). `hooks` holds what hooks must remember, by their
@@ -127,6 +127,7 @@ class LoopState(BaseModel):
     parent_missed: bool = False
     open: OpenResponse | None = None
     done: tuple[Step, ...] = ()
+    rehearsed: tuple[Rehearsal, ...] = ()
     nudges: int = 0
     first_text: str = ""
     continued: int = 0

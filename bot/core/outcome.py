@@ -71,6 +71,16 @@ class Totals(BaseModel):
     seconds: float = 0.0
 
 
+class Rehearsal(BaseModel):
+    """A call that a dry run left out. `title` is its one-line summary for people."""
+
+    model_config = ConfigDict(frozen=True)
+
+    tool: str
+    title: str
+    arguments: dict[str, Any] = {}
+
+
 class Outcome(BaseModel):
     """The end of a run, complete enough to be posted by any process.
 
@@ -85,7 +95,7 @@ class Outcome(BaseModel):
     `links` are the addresses that may be posted as links: those that people or tools brought in.
     `charts` maps the handles named in the result to what they show.
     `changed` means that what cannot be taken back was done, or that people decided about it: to
-    answer anew would do it again.
+    answer anew would do it again. `rehearsed` is what a dry run would have done, in order.
     `over` is the budget that ended the run, for who may raise it; `warnings` are sentences about
     budgets that are nearly used up.
     """
@@ -109,5 +119,6 @@ class Outcome(BaseModel):
     links: frozenset[str] = frozenset()
     charts: dict[str, Chart] = {}
     changed: bool = False
+    rehearsed: tuple[Rehearsal, ...] = ()
     over: OverBudget | None = None
     warnings: tuple[str, ...] = ()

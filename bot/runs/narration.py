@@ -2,13 +2,13 @@
 
     run_7k2p turn 2 · read_file · ok, 0.2 s
 
-With BOT_LOG_WORDS a tool's line says as well what it was called with.
+With BOT_LOG_WORDS a tool's line says as well what it was called with, and what came out.
 The same records carry ids as fields, for JSON logs.
 """
 
 from __future__ import annotations
 
-import logging
+from collections.abc import Sequence
 
 from bot.agent.events import (
     Event,
@@ -24,17 +24,10 @@ from bot.agent.events import (
     TurnStarted,
 )
 from bot.agent.state import LoopState
-from bot.core.chain import NO_USAGE, LedgerEntry, Usage
+from bot.core.chain import NO_USAGE, Item, LedgerEntry, Usage
 from bot.core.outcome import StopReason
 from bot.core.request import Request
-
-NOTICE = 25
-"""Between INFO (20) and WARNING (30)."""
-
-logging.addLevelName(NOTICE, "NOTICE")
-log = logging.getLogger("bot.run")
-words = logging.getLogger("bot.words")
-"""Enabled for DEBUG where logs may hold people's words (BOT_LOG_WORDS)."""
+from bot.core.run_log import NOTICE, holds_words, run_log
 
 
 class Narrator:
@@ -51,31 +44,42 @@ class Narrator:
         self._run = run_id
         self._left = left is not None
         self._turn = left.turn if left else 0
+        self._usage, self._cost = (left.usage, left.cost) if left else (NO_USAGE, 0.0)
 
     def tell(self, event: Event) -> None:
         """Log what is worth a line."""
         if isinstance(event, TurnStarted):
             self._turn = event.turn
-        if line := _line(event):
-            if isinstance(event, RunStarted):
-                begun = "taken up again" if self._left else "started"
-                line = f"{begun} {line} for {self._ids['user']} in {self._ids['thread_key']}"
-            log.log(NOTICE, "%s turn %d · %s", self._run, self._turn, line, extra=self._ids)
+        line = _line(event)
+        if isinstance(event, Recorded):
+            line = f"{line}{self._spent(event.state)}"
+        if isinstance(event, RunStarted):
+            begun = "taken up again" if self._left else "started"
+            line = f"{begun} {line} for {self._ids['user']} in {self._ids['thread_key']}"
+        if line:
+            run_log.log(NOTICE, "%s turn %d · %s", self._run, self._turn, line, extra=self._ids)
 
     def handed_back(self) -> None:
         """Log that another worker is to go on, because this one is about to stop."""
         ids = self._ids | {"stop_reason": StopReason.HANDED_BACK}
-        log.log(NOTICE, "%s turn %d · handed back", self._run, self._turn, extra=ids)
+        run_log.log(NOTICE, "%s turn %d · handed back", self._run, self._turn, extra=ids)
+
+    def _spent(self, state: LoopState) -> str:
+        """Return what was spent since the last line about the conversation, if anything was."""
+        spent = _tokens(state.usage) - _tokens(self._usage)
+        cost = None if state.cost is None or self._cost is None else state.cost - self._cost
+        self._usage, self._cost = state.usage, state.cost
+        return f" · {_money(spent, cost)}" if spent else ""
 
 
 def _line(event: Event) -> str:  # noqa: PLR0911 - a line for each kind
     match event:
         case RunStarted(model=model):
             return f"with {model}"
-        case TurnStarted(max_turns=most):
-            return f"asking the model, {most} turn{'s' if most > 1 else ''} at most"
-        case Recorded(entry=LedgerEntry(response_id=str(), usage=usage)):
-            return f"the model responded · {_tokens(usage or NO_USAGE)}"
+        case TurnStarted(max_turns=most, messages=messages):
+            return f"asking the model with {_counted(messages, 'message')}, at most {_counted(most, 'turn')}"
+        case Recorded(entry=LedgerEntry(response_id=str(), items=items)):
+            return f"the model responded · {_asked_for(items)}"
         case Recorded(state=state):
             why = f", {state.closing}" if state.closing else ""
             return f"goes on: {state.transition}{why}"
@@ -83,24 +87,46 @@ def _line(event: Event) -> str:  # noqa: PLR0911 - a line for each kind
             return f"took in {len(texts)} more of the person's messages"
         case ToolsAcquired(names=names):
             return f"acquired {', '.join(names)}"
-        case ToolStarted(tool=tool, title=title):
-            return f"{_titled(tool, title)} · started"
-        case ToolEnded(tool=tool, title=title, ok=ok, seconds=seconds):
-            return f"{_titled(tool, title)} · {'ok' if ok else 'failed'}, {seconds:.1f} s"
+        case ToolStarted():
+            return f"{_call(event)} · started"
+        case ToolEnded(ok=ok, seconds=seconds):
+            how = "ok" if ok else "refused" if event.refused else "failed"
+            said = f" · {event.detail}" if event.detail and holds_words() else ""
+            return f"{_call(event)} · {how}, {seconds:.1f} s{said}"
         case FromSubagent(agent=agent, event=inner):
             return f"↳ {agent} · {line}" if (line := _line(inner)) else ""
         case TextWithdrawn():
             return "the call to the model failed"
         case RunEnded(status=status, stop_reason=reason, state=state):
-            return f"{status}: {reason} · {_tokens(state.usage)}"
+            counts = f"{_counted(state.turn, 'turn')}, {_counted(state.tool_calls, 'tool call')}"
+            spent = _money(_tokens(state.usage), state.cost)
+            return f"{status}: {reason} · {counts} · {spent}"
         case _:  # parts of what comes whole, and save points, which say nothing new
             return ""
 
 
-def _titled(tool: str, title: str) -> str:
-    """Return the tool's name, with its title, which quotes arguments, where logs may hold words."""
-    return f"{tool} · {title}" if words.isEnabledFor(logging.DEBUG) else tool
+def _asked_for(items: Sequence[Item]) -> str:
+    """Return how many tool calls the model asked for; which, where logs may hold words."""
+    names = [str(item["name"]) for item in items if item.get("type") == "function_call"]
+    which = f": {', '.join(names)}" if names and holds_words() else ""
+    return f"asked for {_counted(len(names), 'tool call')}{which}"
 
 
-def _tokens(usage: Usage) -> str:
-    return f"{usage.input_tokens + usage.output_tokens:,} tokens"
+def _call(event: ToolStarted | ToolEnded) -> str:
+    """Return the tool's name, with its title, which quotes arguments, where logs may hold words. A
+    name that the model made up may quote somebody, too."""
+    if holds_words():
+        return f"{event.tool} · {event.title}"
+    return event.tool if event.known else "unknown tool"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _tokens(usage: Usage) -> int:
+    return usage.input_tokens + usage.output_tokens
+
+
+def _money(tokens: int, cost: float | None) -> str:
+    return f"{tokens:,} tokens, {'unknown cost' if cost is None else f'${cost:.4f}'}"

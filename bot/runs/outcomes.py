@@ -15,7 +15,7 @@ from bot.agent.state import LoopState
 from bot.core.answers import Chart
 from bot.core.context import RequestContext
 from bot.core.errors import ToolError
-from bot.core.outcome import Outcome, RunStatus, StopReason, Totals
+from bot.core.outcome import Outcome, Rehearsal, RunStatus, StopReason, Totals
 from bot.core.redaction import redacted, redacted_all
 from bot.core.request import Request
 from bot.runs.endings import explain
@@ -44,6 +44,7 @@ async def outcome_of(
         totals=_totals(state, request, context.model),
         links=frozenset((*state.links, *written_links(request, *joined))),
         charts=await _charts(ended.result, artifacts),
+        rehearsed=state.rehearsed,
     )
 
 
@@ -55,8 +56,14 @@ def without_secrets(outcome: Outcome) -> Outcome:
         "found": tuple(map(redacted, outcome.found)),
         "draft": redacted(outcome.draft),
         "called_off": tuple(map(redacted, outcome.called_off)),
+        "rehearsed": tuple(map(_without_secrets, outcome.rehearsed)),
     }
     return outcome.model_copy(update=changes)
+
+
+def _without_secrets(call: Rehearsal) -> Rehearsal:
+    changes = {"title": redacted(call.title), "arguments": redacted_all(call.arguments)}
+    return call.model_copy(update=changes)
 
 
 def broken(request: Request, run_id: str, state: LoopState, model: str = "") -> Outcome:
@@ -72,6 +79,7 @@ def broken(request: Request, run_id: str, state: LoopState, model: str = "") -> 
         stop_reason=StopReason.INTERNAL_ERROR,
         response_type=request.response_type,
         note=note,
+        rehearsed=state.rehearsed,
         totals=_totals(state, request, model),
     )
 

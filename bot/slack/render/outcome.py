@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,7 @@ from bot.core.answers import (
     Result,
     ThreadSummary,
 )
-from bot.core.outcome import Outcome, RunStatus
+from bot.core.outcome import Outcome, Rehearsal, RunStatus
 from bot.core.redaction import each_text
 from bot.core.request import Request
 from bot.slack.render import words
@@ -133,8 +134,14 @@ def _cleaned(outcome: Outcome) -> Outcome:
         "draft": clean(outcome.draft),
         "called_off": tuple(map(clean, outcome.called_off)),
         "charts": charts,
+        "rehearsed": tuple(map(_cleaned_call, outcome.rehearsed)),
     }
     return outcome.model_copy(update=changes)
+
+
+def _cleaned_call(call: Rehearsal) -> Rehearsal:
+    changes = {"title": clean(call.title), "arguments": each_text(call.arguments, clean)}
+    return call.model_copy(update=changes)
 
 
 def _with_document(
@@ -153,7 +160,7 @@ def _frame(outcome: Outcome, request: Request, gate: LinkGate) -> Frame:
     note = gate.mrkdwn(outcome.note)
     foot = context(" · ".join([footer(outcome.totals, request.locale), *outcome.warnings]))
     raising = [_bare(raise_buttons(outcome.over))] if outcome.over else []
-    below = [*_answer_buttons(outcome, request), *raising, foot]
+    below = [*_rehearsed(outcome, gate), *_answer_buttons(outcome, request), *raising, foot]
     match outcome.status:
         case RunStatus.SUCCESS:
             remark = [context(note)] if note else []
@@ -170,7 +177,8 @@ def _frame(outcome: Outcome, request: Request, gate: LinkGate) -> Frame:
             return Frame([stopped, *found], [_bare(retry_button(request.id)), foot])
         case RunStatus.FAILED:
             sentence = markdown_pieces(outcome.note, gate) or joined([words.FAILED])
-            return Frame(sentence, [_bare(retry_button(request.id)), *raising, foot])
+            left_out = _rehearsed(outcome, gate)
+            return Frame(sentence, [*left_out, _bare(retry_button(request.id)), *raising, foot])
 
 
 def _occasion(request: Request) -> list[Piece]:
@@ -197,6 +205,15 @@ def _found(outcome: Outcome, gate: LinkGate) -> list[Piece]:
     """What a run that was stopped had found, and what it had begun to write."""
     steps = listed([safe_text(step, gate) for step in outcome.found])
     return [*steps, *titled(words.ANSWER_BEGUN, markdown_pieces(outcome.draft, gate))]
+
+
+def _rehearsed(outcome: Outcome, gate: LinkGate) -> list[Piece]:
+    """What a dry run left out, with its arguments."""
+    lines = [
+        f"{each.title}: {each.tool} {json.dumps(each.arguments, ensure_ascii=False)}"
+        for each in outcome.rehearsed
+    ]
+    return titled(words.REHEARSED, listed([safe_text(line, gate) for line in lines]))
 
 
 def _answer_buttons(outcome: Outcome, request: Request) -> list[Piece]:

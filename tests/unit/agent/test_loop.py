@@ -17,7 +17,7 @@ from bot.agent.events import (
     TurnStarted,
 )
 from bot.agent.state import LoopState
-from bot.core.outcome import RunStatus, StopReason
+from bot.core.outcome import Rehearsal, RunStatus, StopReason
 from bot.local.model import (
     Script,
     call,
@@ -171,6 +171,27 @@ async def test_calls_that_are_refused_are_seen_like_any_other() -> None:
     assert "You can call:" in list(place.outputs().values())[1]
 
 
+async def test_calls_over_the_limit_are_seen_as_refused() -> None:
+    """D3: neither run nor silent."""
+    made = calls(*(("add", {"a": 1, "b": n}) for n in range(3)))
+    async with bench(Script([made, finish(ANSWER)]), calls_per_turn=2) as place:
+        await place.run()
+    assert [(each.ok, each.refused) for each in place.of(ToolEnded)] == [
+        *((True, False), (True, False), (False, True))
+    ]
+
+
+async def test_calls_beside_the_last_result_are_seen_as_refused() -> None:
+    """D3 C6: what the closing call asks for besides is not run, and is seen."""
+    last = calls(("add", {"a": 1, "b": 2}), ("complete_task", ANSWER))
+    script = Script([call("add", {"a": 1, "b": 1}), replace(last, disobey=True)])
+    async with bench(script, tokens=1) as place:
+        await place.run()
+    assert [(each.ok, each.refused) for each in place.of(ToolEnded)] == [
+        *((True, False), (False, True))
+    ]
+
+
 async def test_the_result_streams_while_the_model_writes_it() -> None:
     """I4: its text, and nothing of its other fields; one that was not taken is begun anew."""
     wrong = dict(ANSWER, summary="No.", confidence="certain")
@@ -195,10 +216,14 @@ async def test_text_streams_while_it_comes() -> None:
 
 
 async def test_dry_run_changes_nothing() -> None:
-    """D6: what a mutating tool would have done is said instead."""
+    """D6: what a mutating tool would have done is said instead, and listed with its arguments; it is
+    nothing that was done."""
     async with bench(
         Script([call("change", {"name": "x"}), finish(ANSWER)]), dry_run=True
     ) as place:
-        await place.run()
+        ended = await place.run()
     assert place.gate.log == []
     assert next(iter(place.outputs().values())) == "Dry run: not done. It would have been: Change x"
+    left_out = Rehearsal(tool="change", title="Change x", arguments={"name": "x"})
+    assert ended.state.rehearsed == (left_out,)
+    assert ended.done == ()

@@ -7,6 +7,7 @@ import logging
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,10 @@ import pytest
 from bot.agent.events import RunStarted
 from bot.agent.limits import Limits
 from bot.agent.state import LoopState, Transition
+from bot.core.audit import AuditKind
+from bot.core.run_log import NOTICE
 from bot.local.model import ResponsesServer, Script, call, calls, finish, text
-from bot.runs.narration import NOTICE, Narrator
+from bot.runs.narration import Narrator
 from bot.store import Stores
 from tests.support.redis import asked
 from tests.support.runs import answer, bot_on, bot_with
@@ -54,22 +57,55 @@ async def test_each_event_is_one_line_for_people(
     asked = calls(("calculate", {"expression": "1+1"}), ("read_file", {"file_id": "F0LOST"}))
     lines = await narrated(stores, Script([asked, finish(answer())]), caplog)
     assert logging.INFO < NOTICE < logging.WARNING
-    told = [re.sub(r"[\d,]+ tokens|\d+\.\d s", "…", line) for line in lines]
+    told = [re.sub(r"[\d,]+ tokens, \$[\d.]+|\d+\.\d s", "…", line) for line in lines]
     assert told[0].startswith("turn 0 · started with ")
     assert sorted(told[3:7]) == [
-        "turn 1 · calculate · Calculate 1+1 · ok, …",
+        "turn 1 · calculate · Calculate 1+1 · ok, … · 2",
         "turn 1 · calculate · Calculate 1+1 · started",
-        "turn 1 · read_file · Read a file · failed, …",
+        "turn 1 · read_file · Read a file · failed, … · There is no file F0LOST in this thread.",
         "turn 1 · read_file · Read a file · started",
     ]
     assert told[1:3] + told[7:] == [
-        "turn 1 · asking the model, 20 turns at most",
-        "turn 1 · the model responded · …",
+        "turn 1 · asking the model with 1 message, at most 20 turns",
+        "turn 1 · the model responded · asked for 2 tool calls: calculate, read_file · …",
         "turn 1 · goes on: tools_answered",
-        "turn 2 · asking the model, 20 turns at most",
-        "turn 2 · the model responded · …",
+        "turn 2 · asking the model with 2 messages, at most 20 turns",
+        "turn 2 · the model responded · asked for 1 tool call: complete_task · …",
         "turn 2 · goes on: tools_answered",
-        "turn 2 · success: completed · …",
+        "turn 2 · success: completed · 2 turns, 2 tool calls · …",
+    ]
+
+
+async def test_refused_calls_have_their_lines_and_entries(
+    stores: Stores, caplog: pytest.LogCaptureFixture
+) -> None:
+    """I5 D3: a name that does not exist, arguments that are no JSON or do not fit, a tool that was
+    not acquired, tools nobody knows asked for: each is a line and an entry of the audit log. A name
+    that the model made up may hold people's words, so it is in neither."""
+    refused = calls(("call_ada_about_secret", {}), ("calculate", {"wrong": 1}), ("share_file", {}))
+    bad = call("calculate", "{not json")
+    script = Script(
+        [
+            replace(refused, disobey=True),
+            replace(bad, disobey=True),
+            call("acquire_tools", {"names": ["nothing_like_it"]}),
+            finish(answer()),
+        ]
+    )
+    lines = await narrated(stores, script, caplog)
+    ended = [line for line in lines if "refused, 0.0 s" in line]
+    assert sorted(line.split(" · ")[1] for line in ended) == [
+        *("acquire_tools", "calculate", "calculate", "share_file", "unknown tool")
+    ]
+    assert "secret" not in "".join(lines)
+    entries = [kept.entry async for kept in stores.audit.read("T1") if kept.entry]
+    called = [(each.what, each.ok) for each in entries if each.kind is AuditKind.CALLED]
+    assert sorted(called) == [
+        ("acquire_tools", False),
+        ("calculate", False),
+        ("calculate", False),
+        ("share_file", False),
+        ("unknown tool", False),
     ]
 
 
@@ -94,7 +130,7 @@ async def test_a_call_that_is_not_made_again_is_not_said_to_be(
             with caplog.at_level(NOTICE):
                 await bot.ask("1+1?")
     told = [each.getMessage() for each in caplog.records]
-    assert any("asking the model, 1 turn at most" in line for line in told)
+    assert any("at most 1 turn" in line for line in told)
     assert any("the call to the model failed" in line for line in told)
     assert not any("again" in line for line in told)
 

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bot.core.answers import Answer, Chart, Series, Source, Table
-from bot.core.outcome import RunStatus, StopReason, Totals
+from bot.core.outcome import Rehearsal, RunStatus, StopReason, Totals
 from bot.core.request import Again
 from bot.runs.endings import explain
 from bot.slack.render import words
@@ -37,6 +37,19 @@ def test_an_answer_reads_from_its_summary_to_what_it_took():
     )
     assert "1. [sales.csv](https://files.example/sales.csv) — the totals" in shown_text(rendered)
     assert f"**{words.GAPS}**\n\n- No figures for May." in shown_text(rendered)
+
+
+def test_a_dry_run_lists_what_was_not_done():
+    """D6: with arguments, which mention nobody and make no links."""
+    call = Rehearsal(
+        tool="post_message", title="Post in #sales", arguments={"text": "<!here> https://x.example"}
+    )
+    rendered = render(outcome(rehearsed=(call,)), REQUEST)
+    accept_all(rendered)
+    text = shown_text(rendered)
+    assert words.REHEARSED in text
+    assert "Post in #sales: post_message" in text.replace("\\", "")
+    assert "<!here>" not in text
 
 
 def test_code_that_calls_a_channel_calls_nobody_from_the_notification():
