@@ -9,7 +9,7 @@ from typing import Any
 
 from bot.console import ConsoleConversation, anybody, console_surface
 from bot.core.answers import GIVEN, Answer
-from bot.core.ending import ending_signals
+from bot.core.ending import end_soon, ending_signals
 from bot.core.errors import ConfigurationError, ToolDefinitionError
 from bot.core.ids import new_id
 from bot.core.outcome import Outcome
@@ -72,10 +72,14 @@ def _request(
 
 
 async def _answered(request: Request, works: Runner, stores: Stores) -> Outcome:
-    loop = asyncio.get_running_loop()
+    loop, own = asyncio.get_running_loop(), asyncio.current_task()
     stopping: list[asyncio.Task[Any]] = []
 
     def interrupted() -> None:
+        if stopping and own:  # asked twice: end now, with what tools started
+            own.cancel()
+            end_soon()
+            return
         cancel = stores.signals.request_cancel(request.thread_key, request.id, "local")
         stopping.append(loop.create_task(cancel))
 

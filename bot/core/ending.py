@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import threading
 from types import FrameType
 
 
@@ -24,3 +26,14 @@ def _ctrl_c(number: int, frame: FrameType | None) -> None:
     if not callable(handler):
         handler = signal.default_int_handler
     handler(number, frame)
+
+
+_AT_ONCE = 1.0  # seconds
+_INTERRUPTED = 130
+
+
+def end_soon() -> None:
+    """End the process when it has not ended by itself in a second, whatever hangs."""
+    timer = threading.Timer(_AT_ONCE, os._exit, [_INTERRUPTED])
+    timer.daemon = True
+    timer.start()

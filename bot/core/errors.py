@@ -60,6 +60,7 @@ class ModelErrorKind(StrEnum):
     CONTEXT_OVERFLOW = "context_overflow"
     MISSING_PARENT = "missing_parent"  # previous_response_id cannot be used
     BAD_REQUEST = "bad_request"  # our bug, or a model that lacks a feature
+    NO_RESPONSES_API = "no_responses_api"  # the address is that of something else
 
 
 class ModelError(BotError):

@@ -180,7 +180,7 @@ def _foreign(body: Mapping[str, Any]) -> ModelError:
     else:
         said = _text(body.get("error")) or _text(body.get("detail")) or _text(body.get("message"))
         why = f"{_WRONG_ADDRESS} ({said[:200]})" if said else _WRONG_ADDRESS
-    return ModelError(ModelErrorKind.BAD_REQUEST, f"The model service did not answer: {why}.")
+    return ModelError(ModelErrorKind.NO_RESPONSES_API, f"The model service did not answer: {why}.")
 
 
 def error_in(body: Mapping[str, Any]) -> ModelError:

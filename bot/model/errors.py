@@ -27,6 +27,7 @@ _BY_CODE = {
     "misalignment_policy_violation": ModelErrorKind.POLICY,
     "invalid_api_key": ModelErrorKind.AUTHENTICATION,
 }
+_NO_ENDPOINT = (404, 405)
 _BY_TEXT = (
     ("previous response", ModelErrorKind.MISSING_PARENT),
     ("context window", ModelErrorKind.CONTEXT_OVERFLOW),
@@ -42,10 +43,19 @@ def from_exception(error: openai.OpenAIError) -> ModelError:
         kind = ModelErrorKind.AUTHENTICATION
         return ModelError(kind, error.message, request_id=error.request_id)
     if isinstance(error, openai.APIStatusError):
+        if error.status_code in _NO_ENDPOINT and not _is_about_content(error):
+            kind = ModelErrorKind.NO_RESPONSES_API
+            return ModelError(kind, f"{error.request.url} is not there: {error.message}")
         return _sorted(error.code, error.message, error.status_code, error.request_id)
     if isinstance(error, openai.APIError):
         return _sorted(error.code, error.message, None, None)
     return ModelError(ModelErrorKind.BAD_REQUEST, str(error))
+
+
+def _is_about_content(error: openai.APIStatusError) -> bool:
+    """Whether a service that has the endpoint misses something else: a model, an earlier response."""
+    said = error.message.lower()
+    return _kind_by_text(said) is not None or str(error.code) in _BY_CODE or "model" in said
 
 
 def _unreached(error: openai.APIConnectionError) -> str:

@@ -50,6 +50,7 @@ _BY_KIND = {
     ModelErrorKind.POLICY: "The model service refused this question. Put it another way.",
     ModelErrorKind.CONTEXT_OVERFLOW: _BY_REASON[StopReason.PROMPT_TOO_LONG],
     ModelErrorKind.MISSING_PARENT: "The model service no longer has this conversation. Ask in a new thread.",
+    ModelErrorKind.NO_RESPONSES_API: "The configured model server has no Responses API. Tell whoever runs me to check OPENAI_BASE_URL, which mostly ends in /v1.",
     ModelErrorKind.BAD_REQUEST: _BY_REASON[StopReason.INTERNAL_ERROR],
 }
 

@@ -18,6 +18,8 @@ from typing import Any
 
 import pytest
 import yaml
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 from typer.testing import CliRunner
 
 from bot.commands import cli
@@ -102,7 +104,7 @@ async def test_ask_about_a_file_and_get_json(tmp_path: Path) -> None:
 
 
 async def test_a_dry_run_changes_nothing(tmp_path: Path) -> None:
-    """D6: what would have been done is said to the model; no file appears."""
+    """D6: what would have been done is said to the model and listed in the end; no file appears."""
 
     def share(request: ModelRequest) -> Any:
         [tool] = [each for each in request.body["tools"] if each["name"] == "share_file"]
@@ -118,6 +120,9 @@ async def test_a_dry_run_changes_nothing(tmp_path: Path) -> None:
     assert "Dry run: not done." in str(api.requests[2].body["input"])
     assert names_in(tmp_path) == []
     assert done.out.startswith("Two.\n")
+    assert "Dry run, so this was not done:\n- " in done.out
+    assert "share_file {" in done.out
+    assert '"name": "x.txt"' in done.out
 
 
 async def test_each_end_has_its_code(tmp_path: Path) -> None:
@@ -200,6 +205,70 @@ async def test_ctrl_c_stops_a_question(tmp_path: Path, temporary: Path, by: sign
     assert done.out.startswith("Stopped.")
     assert "Traceback" not in done.err
     assert names_in(temporary) == []
+
+
+_HANGS = "import time, pathlib; pathlib.Path('{here}/hung').write_text('x'); time.sleep(60)"
+
+
+@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize("where", ["judge", "hook"])
+async def test_ctrl_c_reaches_whatever_runs(tmp_path: Path, where: str, times: int) -> None:
+    """C8 H1 D10: while the answer is judged, or a command looks at a call; a second Ctrl-C ends at
+    once."""
+    config = '[model]\nevaluation = "basic"\n'
+    replies = [finish(answer()), held(text("never"), asyncio.Event())]
+    if where == "hook":
+        run = json.dumps([sys.executable, "-c", _HANGS.format(here=tmp_path)])
+        config = f'[[hooks.before_tool]]\ntool = "*"\nrun = {run}\ntimeout = 60\n'
+        replies = [call("calculate", {"expression": "1+1"}), finish(answer())]
+    (tmp_path / "bot.toml").write_text(config)
+    async with (
+        ResponsesServer.open(Script(replies)) as api,
+        started(tmp_path, "ask", "x", **reaching(api)) as command,
+    ):
+        if where == "hook":
+            async with asyncio.timeout(60):
+                while not (tmp_path / "hung").exists():  # noqa: ASYNC110 - another process's file
+                    await asyncio.sleep(0.01)
+        else:
+            await api.until(lambda: len(api.requests) > 1, timeout=60)
+        for _ in range(times):
+            command.process.send_signal(signal.SIGINT)
+        async with asyncio.timeout(20):
+            done = await command.ended()
+    assert done.code == 130
+    assert "Traceback" not in done.err
+    if times == 1:
+        assert done.out.startswith("Stopped.")
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (404, {"detail": "Not Found"}),
+        (404, {"error": {"code": 404, "message": "File Not Found"}}),
+        (405, {"detail": "Method Not Allowed"}),
+        (200, {"status": "completed", "id": "resp_1"}),
+        (200, {"choices": []}),
+    ],
+)
+async def test_a_server_without_the_responses_api_is_a_wrong_setting(
+    tmp_path: Path, status: int, body: dict[str, Any]
+) -> None:
+    """C8: one clear sentence, and the code of configuration."""
+
+    async def answered(_request: web.Request) -> web.Response:
+        return web.json_response(body, status=status)
+
+    app = web.Application()
+    app.router.add_route("*", "/{rest:.*}", answered)
+    async with TestServer(app) as server:
+        url = str(server.make_url("/v1"))
+        done = await bot(tmp_path, "ask", "x", OPENAI_BASE_URL=url, OPENAI_API_KEY="sk-x")
+    assert done.code == 3
+    assert "has no Responses API" in done.out
+    assert "OPENAI_BASE_URL" in done.out
+    assert "Traceback" not in done.err
 
 
 @pytest.mark.usefixtures("hanging_up")
