@@ -20,7 +20,8 @@ class RequestContext:
     is the share of the window in use (0–1); `deadline` is on the monotonic clock of the event
     loop, in seconds; `idempotency_key` is that of the tool call in progress, the same on a resume,
     `joined` are the requests that the run has taken in beside its own, and grows with them;
-    `approved_by` is the user who said yes to it, "" when nobody was asked.
+    `approved_by` is the user who said yes to it, "" when nobody was asked; `extra` is what operators
+    configured for tools in this channel.
     """
 
     request: Request

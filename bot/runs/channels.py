@@ -40,7 +40,8 @@ class ChannelSettings(BaseModel):
     `instructions` are told to the model in addition. `tools` are the names or groups of the only
     tools it has there (`*` stands for any letters). `people` are ids of the only users who may ask.
     `limits` replaces single fields of `[limits]`; `budgets` bounds what is spent there in a day and
-    in a month (UTC), in the place of `channel_day` and `channel_month` of `[budgets]`.
+    in a month (UTC), in the place of `channel_day` and `channel_month` of `[budgets]`. `extra` is
+    for your own tools, which find it in `current_request().extra`: a project, a region.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -56,6 +57,7 @@ class ChannelSettings(BaseModel):
     confirm: Confirm | None = None
     limits: Mapping[str, float | None] = {}
     budgets: Mapping[Literal["day", "month"], Cap] = {}
+    extra: Mapping[str, str | int | float | bool] = {}
 
     @field_validator("limits")
     @classmethod

@@ -139,7 +139,7 @@ class Equipment:
             response_type=await ResponseType.of(request),
             limits=limits,
             interrupt=interrupt,
-            context=replace(context, joined=steering.joined),
+            context=replace(context, joined=steering.joined, extra=here.extra),
             history=lambda: self.beginnings.history(request),
             instructions=prompts.instructions(
                 here.instructions, self.more_tools.missing(here.tools)

@@ -9,6 +9,7 @@ from bot.core.outcome import StopReason
 from bot.local.model import Script, call, finish
 from bot.runs.channels import Channels, ChannelSettings
 from bot.store import Stores
+from bot.toolkit import current_request, tool
 from tests.support.runs import answer, bot_with
 
 CHANNEL = "C1"
@@ -68,3 +69,18 @@ def test_a_limit_that_does_not_exist_is_refused() -> None:
     """A slip in bot.toml is one line that names it."""
     with pytest.raises(ValidationError, match="turn_count"):
         ChannelSettings(limits={"turn_count": 3})
+
+
+async def test_own_tools_know_what_is_configured_for_the_channel(stores: Stores) -> None:
+    """D9: `extra` of the channel, also in a thread of a tool's; elsewhere it is empty."""
+
+    @tool(group="own", summary="Says where it is", core=True)
+    def project() -> str:
+        "Says."
+        return f"project {dict(current_request().extra)}"
+
+    rules = {CHANNEL: ChannelSettings(extra={"project": "apollo"})}
+    script = Script([call("project", {}), finish(answer())])
+    async with bot_with(stores, script, project.tool, channels=rules) as bot:
+        await bot.ask("Which project?")
+    assert bot.outputs() == ["project {'project': 'apollo'}"]
