@@ -200,7 +200,8 @@ class Calls:
             log.exception("tool failed", extra={"tool": tool.name, "call_id": call_id})
             text = f"{tool.name} failed ({type(error).__name__}). Trying again may not help."
             return CallOutput(call_id, tool.name, text, ok=False)
-        links = tuple(source.url for source in result.sources if source.url)
+        found = (source.url for source in result.sources if source.url)
+        links = tuple(url for url in found if self.hooks.may_link(tool, arguments, url))
         said, mark = result.content, mark_for(tool)
         return CallOutput(call_id, tool.name, said, links=links, mark=mark, note=result.note)
 

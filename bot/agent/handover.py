@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from bot.agent import prompts
 from bot.agent.events import RunEnded
-from bot.agent.state import LoopState
+from bot.agent.state import FOR_THREAD, LoopState
 from bot.core.chain import CallerState, Item
 from bot.core.outcome import RunStatus, StopReason
 
@@ -21,6 +21,7 @@ def first_state(caller: CallerState, asked: Item, *notes: Item) -> LoopState:
         pending=(*caller.pending, asked, *notes),
         acquired=caller.acquired,
         links=caller.links,
+        hooks=caller.hooks,
         last_usage=caller.last_usage,
     )
 
@@ -40,6 +41,11 @@ def caller_after(ended: RunEnded, *, model: str, bound_to: str | None) -> Caller
         pending=pending,
         acquired=state.acquired,
         links=state.links,
+        hooks={
+            name: {FOR_THREAD: kept[FOR_THREAD]}
+            for name, kept in state.hooks.items()
+            if FOR_THREAD in kept
+        },
         model=model,
         last_usage=state.last_usage,
         bound_to=bound_to,
@@ -54,6 +60,7 @@ def unanswered(asked: Sequence[str], told: str) -> tuple[Item, ...]:
 
 
 def caller_with(before: CallerState, items: Sequence[Item], bound_to: str | None) -> CallerState:
-    """Return the thread as it was before a run that failed, with `items` on its chain."""
+    """Return the thread as it was before a run that failed, with `items` on its chain. What hooks
+    knew of it is not all there is any more."""
     pending = (*before.pending, *items)
-    return before.model_copy(update={"pending": pending, "bound_to": bound_to})
+    return before.model_copy(update={"pending": pending, "bound_to": bound_to, "hooks": {}})

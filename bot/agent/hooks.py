@@ -83,7 +83,8 @@ one that is sensitive."""
 class Hooks:
     """No-ops; each method is one edge. One that is not `inherited` is for the run alone, and its
     sub-agents do without. One that must remember something has a `name`, which is stored, and keeps
-    it in `LoopState.hooks`: an attribute is lost when another worker goes on with the run."""
+    it in `LoopState.hooks`: an attribute is lost when another worker goes on with the run. What it
+    keeps there under `FOR_THREAD` goes on to the next run of the thread."""
 
     inherited: ClassVar[bool] = True
     name: ClassVar[str] = ""
@@ -119,6 +120,16 @@ class Hooks:
     async def after_tool(self, tool: Tool, arguments: BaseModel, result: ToolResult) -> str:
         """What it returns is appended to the output (D10). Runs in the call's own task."""
         return ""
+
+    def may_link(self, tool: Tool, arguments: BaseModel, url: str) -> bool:
+        """Whether an address that the call returned as a source may be posted as a link. Runs in the
+        call's own task; must not raise."""
+        return True
+
+    def memory(self) -> dict[str, Any]:
+        """What the hook must remember (JSON), which goes into every save point; {} when it is
+        nothing, and before `on_run_start`."""
+        return {}
 
     async def should_stop_after_turn(self, state: LoopState) -> StopReason | None:
         """A reason ends the run with one last call, as a guard does."""
@@ -183,6 +194,13 @@ class HookChain:
             except Exception:
                 log.exception("an after-tool hook failed", extra={"tool": tool.name})
         return replace(result, content="\n".join((result.content, *filter(None, said))))
+
+    def may_link(self, tool: Tool, arguments: BaseModel, url: str) -> bool:
+        return all(hook.may_link(tool, arguments, url) for hook in self.hooks)
+
+    def memory(self) -> dict[str, Any]:
+        """Return what the hooks must remember, by their names."""
+        return {hook.name: kept for hook in self.hooks if (kept := hook.memory())}
 
     async def should_stop_after_turn(self, state: LoopState) -> StopReason | None:
         for hook in self.hooks:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from dataclasses import dataclass, replace
 
@@ -89,6 +90,15 @@ def mark_for(tool: Tool) -> str:
 def marked(text: str, mark: str) -> str:
     """`text` as data for the model, as its instructions say (LLM01)."""
     return f"[data {mark}]\n{text}\n[end of data {mark}]"
+
+
+_MARKED = re.compile(r"\[data (\w+)\]\n(.*)\n\[end of data \1\]", re.DOTALL)
+
+
+def in_marks(text: str, *, anywhere: bool = False) -> str:
+    """Return what others wrote in an output, which ends with it, or `anywhere` in a text."""
+    found = _MARKED.search(text)
+    return found[2] if found and (anywhere or found.end() == len(text)) else ""
 
 
 def stopped_result(output: CallOutput) -> CallOutput:

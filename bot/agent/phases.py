@@ -115,9 +115,14 @@ class Phases:
         return asyncio.get_running_loop().time() - self.began
 
     def timed(self, event: Recorded | SavePoint) -> Recorded | SavePoint:
-        """Return `event` with the time that was spent until now in its state."""
-        state = event.state.go(event.state.transition, elapsed=self.elapsed())
-        return replace(event, state=state)
+        """Return `event` with the time that was spent until now in its state, and what hooks must
+        remember."""
+        state = self.remembered(event.state)
+        return replace(event, state=state.go(state.transition, elapsed=self.elapsed()))
+
+    def remembered(self, state: LoopState) -> LoopState:
+        """Return `state` with what hooks must remember."""
+        return state.go(state.transition, hooks=state.hooks | self.parts.hooks.memory())
 
     def tools(self, state: LoopState, *, restart: bool) -> tuple[dict[str, Any], ...]:
         """Return the definitions that a request carries; `restart` offers a fresh chain (E2)."""
@@ -299,6 +304,7 @@ class Phases:
         ending = state.ending
         if ending is None:
             raise ValueError("a run without an ending has not ended")
+        state = self.remembered(state)
         result, error = None, None
         if ending.response_type:
             result = self.parts.response_type.restored(ending.response_type, ending.result)

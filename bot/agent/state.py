@@ -16,6 +16,9 @@ from bot.model.types import ModelResponse
 
 _VERSION = 2
 
+FOR_THREAD = "thread"
+"""Under this key a hook keeps what goes on to the next run of the thread."""
+
 
 class Transition(StrEnum):
     """Why the loop goes round again."""

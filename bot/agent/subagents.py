@@ -227,6 +227,10 @@ class _Inherited(Hooks):
         return await self._hook.after_tool(tool, arguments, result)
 
     @override
+    def may_link(self, tool: Tool, arguments: BaseModel, url: str) -> bool:
+        return self._hook.may_link(tool, arguments, url)
+
+    @override
     async def should_stop_after_turn(self, state: LoopState) -> StopReason | None:
         return await self._hook.should_stop_after_turn(state)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -47,11 +48,12 @@ class Approval(BaseModel):
 
     `id` is the call's idempotency key, which begins with the run. `arguments` is the canonical JSON
     of exactly what will be done, and `sha256` that of tool and arguments: what is approved is
-    nothing else. `requester` asked for it; only `approvers` may decide; `asked_at` and `expires`
+    nothing else. `mentions` are those whom its text mentions, as they are shown, and `mentioned` their
+    ids, which `sha256` holds as well; with `other_names` more in it looks like a mention, and is none.
+    `requester` asked for it; only `approvers` may decide; `asked_at` and `expires`
     are in seconds since the epoch. `standing` names what an approval for the thread would cover:
     this tool with the same values of the arguments `fixed`, for `standing_hours`; "" when none is
-    offered. `mutates`: the call changes something, and does not only read. `mentions` are the names of
-    those whom its text mentions; with `other_names` more in it looks like a mention, and is none.
+    offered. `mutates`: the call changes something, and does not only read.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -72,6 +74,7 @@ class Approval(BaseModel):
     standing_hours: float = 24.0
     mutates: bool = True
     mentions: tuple[str, ...] = ()
+    mentioned: tuple[str, ...] = ()
     other_names: bool = False
 
     @property
@@ -160,6 +163,7 @@ def canonical(arguments: BaseModel) -> str:
     return json.dumps(arguments.model_dump(mode="json"), sort_keys=True, ensure_ascii=False)
 
 
-def digest(tool: str, arguments: str) -> str:
-    """What an approval is bound to; `arguments` are canonical."""
-    return hashlib.sha256(f"{tool}\n{arguments}".encode("utf-8", "surrogatepass")).hexdigest()
+def digest(tool: str, arguments: str, mentioned: Sequence[str] = ()) -> str:
+    """What an approval is bound to; `arguments` are canonical, `mentioned` ids of people."""
+    lines = "\n".join((tool, arguments, *mentioned))  # canonical JSON is one line
+    return hashlib.sha256(lines.encode("utf-8", "surrogatepass")).hexdigest()

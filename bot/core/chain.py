@@ -50,8 +50,9 @@ class CallerState(BaseModel):
     `pending` are items that the next request must send first: the outputs of calls that the
     response `previous_response_id` made, and messages that never reached the model. So the pair
     never stands for unanswered calls. `links` are addresses that tools brought in, which may be
-    posted as links. `bound_to` is the one person who may go on with a private chain, and in
-    private only: the thread's own chain is another.
+    posted as links. `hooks` is what hooks of the last run keep for the next, by their names.
+    `bound_to` is the one person who may go on with a private chain, and in private only: the
+    thread's own chain is another.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -63,6 +64,7 @@ class CallerState(BaseModel):
     model: str = ""
     last_usage: Usage = Usage()
     links: tuple[str, ...] = ()
+    hooks: dict[str, Any] = {}
     bound_to: str | None = None
 
 

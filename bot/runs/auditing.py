@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from bot.agent.events import Event, FromSubagent, ToolEnded, ToolStarted
 from bot.agent.state import LoopState
-from bot.core.approvals import Approval, Decision
+from bot.core.approvals import Approval, Decision, digest
 from bot.core.audit import AuditEntry, AuditKind
 from bot.core.outcome import Outcome, RunStatus
 from bot.core.request import Request
@@ -27,7 +27,7 @@ def decided(approval: Approval, decision: Decision) -> AuditEntry:
         run_id=approval.run_id,
         what=f"{decision.verdict} {approval.tool}",
         ok=decision.allows,
-        arguments=approval.sha256,
+        arguments=digest(approval.tool, approval.arguments),
     )
 
 

@@ -153,13 +153,14 @@ class ApprovalHook(Hooks):
             title=tool.title(arguments),
             arguments=given,
             mutates=tool.mutates,
-            sha256=digest(tool.name, given),
+            sha256=digest(tool.name, given, [each.id for each in people]),
             requester=self._request.user,
             approvers=self._policy.approvers_of(self._request),
             expires=int(time.time() + self._policy.approval_hours * 3_600),
             standing="" if fixed is None else digest(tool.name, json.dumps(values)),
             fixed=fixed or (),
             mentions=tuple(each.shown for each in people),
+            mentioned=tuple(each.id for each in people),
             other_names=has_other_names(text, mentions),
         )
 

@@ -117,7 +117,9 @@ class Equipment:
         """What the loop is run with, `here` having its say."""
         request = context.request
         hooks = self.hooks_for(request, steering.asked)
-        egress = EgressGuard(steering.requests, self.policy)
+        egress = EgressGuard(
+            steering.requests, self.policy, lambda: self.beginnings.history(request)
+        )
         approval = ApprovalHook(
             request,
             self.policy,

@@ -3,24 +3,31 @@
 A page that is fetched learns its own address, a search provider the words, an MCP server all of its
 arguments. Once something private was read, any of these may have been made of it; then a person has
 to look at the call first, unless each text in it is known: the asker wrote it, or others did, where a
-tool quoted it. Choosing among known texts can spell a secret too, so such calls are counted.
+tool quoted it. Choosing among known texts can spell a secret too, so choices are counted in bits,
+over all calls of a run.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import suppress
+from datetime import UTC, date, datetime
 from fnmatch import fnmatchcase
-from itertools import chain
+from itertools import chain, pairwise
+from math import ceil, log2
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from pydantic import BaseModel
 from typing_extensions import override
 
+from bot.agent import prompts
 from bot.agent.hooks import Hooks
-from bot.agent.state import LoopState
+from bot.agent.outputs import in_marks
+from bot.agent.state import FOR_THREAD, LoopState
+from bot.core.chain import Item, LedgerEntry
 from bot.core.context import current_request
 from bot.core.request import Request
 from bot.core.unseen import exact
@@ -43,11 +50,21 @@ _READ_BEFORE = "doc_"
 MOST_OF_A_SITE = 2
 MOST_QUOTED = 6
 MOST_OF_ONES_OWN = 12
-"""Calls of a run without a yes, once it has read private data: with texts that a site's addresses or
-an MCP server were quoted with, with such texts in all, and with the asker's own words to one place.
-Each choice among n texts tells log2(n) bits."""
-_SMALL_NUMBER = 100
+"""Calls of a run without a yes, once it has read private data: to quoted addresses of a site, to
+quoted addresses in all, and with the asker's own words to one place."""
+MOST_CHOSEN = 64
+MOST_IN_WORDS = 160
+"""Bits that the calls of a run may tell one place without a yes, once it has read private data: by
+choosing among values (numbers, what a schema lists, what a server has said itself, dates), and among
+the asker's own words. A choice among n tells log2(n) bits."""
+_NUMBERS = frozenset({*range(11), 12, 15, 20, 25, 30, 40, 50, 100})
+"""Numbers that say how many, or which page; others may be letters."""
+_DAYS = 366  # around today, a date is a choice among twice as many
 _MOST_CHOICES = 50  # values that a schema lists, as those of an enum
+_MOST_SEGMENTS = 4  # of a text that leaves out some of the asker's words
+_MOST_EARLIER = 20
+_LONGEST_EARLIER = 2_000
+"""Earlier questions that a thread keeps of each person, and characters of each."""
 _MOST_REMEMBERED = 1_000_000  # characters of what one server returned
 
 # Bounded in front: outputs hold words of a million letters, and each letter might be the first.
@@ -60,19 +77,32 @@ _LONG_PIECE = 3
 """Characters: a shorter piece of an argument counts in an address only as a whole word."""
 
 
-class EgressGuard(Hooks):
-    """Guards one run, which answers `asked`. What an earlier run of the thread read counts as
-    private: nobody knows any more."""
+History = Callable[[], Awaitable[Sequence[LedgerEntry]]]
+"""What the thread's conversation holds."""
 
-    def __init__(self, asked: Callable[[], Sequence[Request]], policy: Policy) -> None:
+
+class EgressGuard(Hooks):
+    """Guards one run, which answers `asked`. What earlier runs of the thread read counts as well;
+    where nobody knows what that was, it counts as private."""
+
+    name = "egress"
+
+    def __init__(
+        self, asked: Callable[[], Sequence[Request]], policy: Policy, history: History | None = None
+    ) -> None:
         self._asked = asked
         self._policy = policy
+        self._history = history
         self._quoted: set[str] = set()
         self._told: dict[str, str] = {}
         self._read: set[str] = set()
-        """Where private data came from: the thread, groups of tools, servers."""
+        """Where what the conversation holds came from: people, groups of tools, servers, and the
+        thread where that is not known."""
         self._began_clean: set[str] = set()
         self._used: Counter[str] = Counter()
+        self._sent: set[tuple[str, str, str]] = set()
+        self._earlier: dict[str, list[str]] = {}
+        self._is_begun = False
 
     def may_leak(self, tool: Tool, arguments: BaseModel) -> bool:
         """Whether the call could tell somebody outside what the run has read."""
@@ -86,14 +116,49 @@ class EgressGuard(Hooks):
         if self._guards(tool) and self._knows_private_data(tool):
             for use, n, _ in self._uses(tool, arguments) or ():
                 self._used[use] += n
+            place, given = _place(tool), _leaving(tool, arguments)
+            self._sent |= {(place, path, repr(leaf)) for path, leaf in _leaves(given)}
 
     @override
     async def on_run_start(self, state: LoopState) -> None:
+        self._is_begun = True
         self._quoted |= set(map(_same, state.links))
-        told = [each for each in state.pending if each.get("role") != "developer"]  # not by us
-        went_on = bool(state.parent or state.turn or state.open or len(told) > 1)
-        if went_on or any(isinstance(item.get("content"), list) for item in state.pending):
+        kept = state.hooks.get(self.name, {})
+        self._used.update(kept.get("used", {}))
+        before, beside = _around(state)
+        goes_on = bool(state.parent or state.turn or state.open or before)
+        thread = kept.get(FOR_THREAD)
+        if thread is not None:
+            self._read |= set(thread["read"])
+            self._earlier = {user: [*texts] for user, texts in thread["asked"].items()}
+        elif goes_on:
             self._read.add(_THREAD)
+        if any(map(_is_of_others, beside)):
+            self._read.add(_THREAD)
+        if goes_on and self._history:
+            self._hear_again(await self._history())
+
+    @override
+    def memory(self) -> dict[str, Any]:
+        if not self._is_begun:
+            return {}
+        asked = {user: [*texts] for user, texts in self._earlier.items()}
+        for each in self._asked():
+            texts = asked.setdefault(each.user, [])
+            if not each.suggested and (text := exact(each.text)[:_LONGEST_EARLIER]) not in texts:
+                texts.append(text)
+        read = {*self._read, *(_person(each) for each in self._asked())}
+        if any(map(_shows_more, self._asked())):
+            read.add(_THREAD)
+        thread = {
+            "read": sorted(read),
+            "asked": {user: texts[-_MOST_EARLIER:] for user, texts in asked.items()},
+        }
+        return {"used": dict(self._used), FOR_THREAD: thread}
+
+    @override
+    def may_link(self, tool: Tool, arguments: BaseModel, url: str) -> bool:
+        return not tool.is_of_server or not self._made_of(tool, arguments)(url)
 
     @override
     def on_exposure(self, tool: Tool) -> None:
@@ -105,8 +170,7 @@ class EgressGuard(Hooks):
     @override
     async def after_tool(self, tool: Tool, arguments: BaseModel, result: ToolResult) -> str:
         if tool.is_of_server:
-            told = f"{self._told.get(tool.group, '')}\n{result.content}"
-            self._told[tool.group] = told[-_MOST_REMEMBERED:]
+            self._hear(tool.group, result.content)
         sources = {source.url for source in result.sources if source.url}
         if not tool.is_of_server:
             self._quoted |= set(map(_same, sources))
@@ -116,6 +180,25 @@ class EgressGuard(Hooks):
             kept = (each for each in quoted if not is_made(each))
             self._quoted.update(chain.from_iterable(map(_forms, kept)))
         return ""
+
+    def _hear(self, server: str, said: str) -> None:
+        told = f"{self._told.get(server, '')}\n{said}"
+        self._told[server] = told[-_MOST_REMEMBERED:]
+
+    def _hear_again(self, entries: Sequence[LedgerEntry]) -> None:
+        """Take in what servers said in the conversation so far. What stands outside of the marks is
+        ours, and may repeat a call."""
+        items = [item for entry in entries if not entry.abandoned for item in entry.items]
+        called = {
+            item.get("call_id"): str(item.get("name"))
+            for item in items
+            if item.get("type") == "function_call"
+        }
+        for item in items:
+            if item.get("type") == "function_call_output":
+                server = _server_of(called.get(item.get("call_id"), ""))
+                if server and (said := in_marks(str(item.get("output")))):
+                    self._hear(server, said)
 
     def _guards(self, tool: Tool) -> bool:
         if tool.is_of_server:
@@ -127,41 +210,60 @@ class EgressGuard(Hooks):
     def _knows_private_data(self, tool: Tool) -> bool:
         """Whether the run knows what those whom the call reaches may not know. A server knows what
         it said itself."""
-        others = self._read - ({_origin(tool)} if tool.is_of_server else set())
+        others = self._read - set(map(_person, self._asked()))
+        others -= {_origin(tool)} if tool.is_of_server else set()
         return bool(others) or any(map(_shows_more, self._asked()))
 
     def _uses(self, tool: Tool, arguments: BaseModel) -> list[tuple[str, int, int]] | None:
         """What the call uses up: of what, how much, and how much of it there is. None where the call
         sends a text that nobody knows."""
         found: Counter[str] = Counter()
-        place = tool.group if tool.is_of_server else tool.name
-        given = arguments.model_dump(mode="json")
-        given = {name: given[name] for name in _leaving(tool, given)} if given else {}
-        for text in _texts(given, _fixed_by(tool)):
-            if "://" not in text and self._is_own(text):
+        place, schema = _place(tool), _Listed.of(tool)
+        chosen, words, own = f"chosen:{place}", f"words:{place}", f"own:{place}"
+        for path, leaf in _leaves(_leaving(tool, arguments)):
+            text = str(leaf)
+            url = _address_in(text) if isinstance(leaf, str) else None
+            if (bits := schema.bits(path, leaf)) is not None:
+                use, n = chosen, bits
+            elif "://" not in text and (bits := self._bits_of_own(text)) is not None:
+                use, n = words, bits
+                found[own] += 1
+            elif url is not None and self._is_open(url):
                 continue
-            url = _address_in(text)
-            if url is not None and self._is_open(url):
-                continue
-            if url is not None and any(_same(url) in _written(each) for each in self._asked()):
-                found[f"own:{_site(_host(url))}"] += 1
+            elif url is not None and any(_same(url) in _written(each) for each in self._asked()):
+                use, n = f"own:{_site(_host(url))}", 1
+            elif tool.is_of_server and (bits := self._bits_of_told(tool, text)) is not None:
+                use, n = chosen, bits
             elif url is not None and _same(url) in self._quoted:
-                found[f"quoted:{_site(_host(url))}"] += 1
-            elif tool.is_of_server and _stands_in(text, self._told.get(tool.group, "")):
-                found[f"quoted:{place}"] += 1
+                use, n = f"quoted:{_site(_host(url))}", 1
+            elif _is_date(text):
+                use, n = chosen, ceil(log2(2 * _DAYS))
             else:
                 return None
-        quoted = sum(each.startswith("quoted:") for each in found)
-        bounded = [
-            (each, n, MOST_OF_A_SITE if each.startswith("quoted:") else MOST_OF_ONES_OWN)
-            for each, n in found.items()
-        ]
-        words = (f"own:{place}", int(not found), MOST_OF_ONES_OWN)
-        return [*bounded, ("all quoted", quoted, MOST_QUOTED), words]
+            if use in (chosen, words) and (place, path, repr(leaf)) in self._sent:
+                use, n = chosen, min(n, 1)  # that it is sent again tells little
+            found[use] += n
+        names_address = any(each.startswith(("own:", "quoted:")) for each in found)
+        found[own] += not names_address  # how often it is called says something too
+        found["all quoted"] = sum(n for each, n in found.items() if each.startswith("quoted:"))
+        return [(use, n, _most(use)) for use, n in found.items()]
 
-    def _is_own(self, text: str) -> bool:
-        asked = (each.text for each in self._asked() if not each.suggested)
-        return any(_are_words_of(text, exact(each)) for each in asked)
+    def _bits_of_own(self, text: str) -> int | None:
+        """What it tells to send these words of the asker. None where they are not the asker's."""
+        known = [exact(each.text) for each in self._asked() if not each.suggested]
+        known += [exact(each.author) for each in self._asked()]
+        known += [text for each in self._asked() for text in self._earlier.get(each.user, ())]
+        segments = [n for each in known if (n := _segments(text, each))]
+        words = sum(len(_WORD.findall(each)) for each in known)
+        return ceil(min(segments) * 2 * log2(words + 1)) if segments else None
+
+    def _bits_of_told(self, tool: Tool, text: str) -> int | None:
+        """What it tells the server to send what it has said itself. None where it has not."""
+        told = self._told.get(tool.group, "")
+        if not _stands_in(text, told):
+            return None
+        ends = 2 if re.search(r"\s", text) else 1
+        return ceil(ends * log2(told.count(" ") + told.count("\n") + 2))
 
     def _is_open(self, url: str) -> bool:
         return any(fnmatchcase(_host(url), each.lower()) for each in self._policy.open_hosts)
@@ -171,11 +273,9 @@ class EgressGuard(Hooks):
         stand in a call that began before anything private was read; and who was called at an address
         learns nothing from another one there."""
         given = arguments.model_dump(mode="json")
-        whole = [_letters(text) for text in _texts(given, frozenset())]
+        whole = [_letters(text) for text in _texts(given)]
         clean = current_request().idempotency_key in self._began_clean
-        sent = (
-            [] if clean else list(_texts({n: given[n] for n in _leaving(tool, given)}, frozenset()))
-        )
+        sent = [] if clean else list(_texts(_leaving(tool, arguments)))
         sites = {_site(_host(url)) for text in sent if (url := _address_in(text))}
         own = {word for each in self._asked() if not each.suggested for word in _pieces(each.text)}
         pieces = {piece for text in sent for piece in _pieces(text)} - own
@@ -209,73 +309,147 @@ def _shows_more(request: Request) -> bool:
     return images or bool(request.quoted)
 
 
-def _leaving(tool: Tool, given: dict[str, Any]) -> list[str]:
-    """The arguments that leave. Those that only make an output smaller stay here."""
-    if tool.is_of_server:
-        return list(given)
-    return [each for each in given if each in tool.sends or each not in tool.narrowing]
+def _place(tool: Tool) -> str:
+    return tool.group if tool.is_of_server else tool.name
 
 
-def _texts(value: Any, fixed: frozenset[str]) -> Iterator[str]:
-    """All texts and large numbers in a JSON value, keys included, but those that are `fixed`."""
-    match value:
-        case bool() | None:
-            pass
-        case str():
-            if value and value not in fixed:
-                yield value
-        case int() | float():
-            if (
-                not (isinstance(value, int) and 0 <= value <= _SMALL_NUMBER)
-                and str(value) not in fixed
-            ):
-                yield str(value)
-        case list():
-            for each in value:
-                yield from _texts(each, fixed)
-        case dict():
-            yield from _texts([*value, *value.values()], fixed)
-        case _:
-            yield str(value)
+def _server_of(name: str) -> str:
+    """The server whose tool has that name; "" for a tool of ours, and where the name is a digest of
+    it, which another server's may begin with."""
+    server, found, _ = name.partition("__")
+    return server if found and "___" not in name else ""
 
 
-def _fixed_by(tool: Tool) -> frozenset[str]:
-    """The names of arguments, and the few values that the tool's schema lists."""
-    names: set[str] = set(tool.arguments.model_fields)
-    values: set[str] = set()
-    pending: list[Any] = [tool.parameters]
-    while pending:
-        match pending.pop():
-            case dict() as schema:
-                if isinstance(properties := schema.get("properties"), dict):
-                    names |= properties.keys()
-                    pending += properties.values()
-                for key in ("enum", "const", "default"):
-                    listed = schema.get(key)
-                    listed = listed if isinstance(listed, list) else [listed]
-                    values |= {str(each) for each in listed if each is not None}
-                pending += [each for key, each in schema.items() if key != "properties"]
-            case list() as several:
-                pending += several
-            case _:
-                pass
-    return frozenset(names | (values if len(values) <= _MOST_CHOICES else set()))
+def _person(request: Request) -> str:
+    return f"user {request.user}"
 
 
-def _are_words_of(text: str, asked: str) -> bool:
-    """Whether `text` is a part of what the asker wrote, or words of it in their order, each at most
-    once, with a space between; as they were written, or all in small letters. Anything else, such as
-    other letters, signs, doubled words or spaces, could spell something out."""
-    if _stands_in(text, asked):
+def _around(state: LoopState) -> tuple[list[Item], list[Item]]:
+    """What waits to be sent before the question, and the question with what stands beside it, but
+    our own notes."""
+    told = [item for item in state.pending if item.get("role") != "developer"]
+    at = next((n for n, item in enumerate(told) if item == state.task), len(told))
+    return told[:at], told[at:]
+
+
+def _is_of_others(item: Item) -> bool:
+    """Whether a message to the model holds more than the words of who asks."""
+    said = item.get("content")
+    if not isinstance(said, str):
         return True
+    is_remembered = said.startswith(prompts.REMEMBERED)
+    return is_remembered or in_marks(said, anywhere=True) != ""
+
+
+def _leaving(tool: Tool, arguments: BaseModel) -> dict[str, Any]:
+    """The arguments that leave. Those that only make an output smaller stay here."""
+    given = arguments.model_dump(mode="json")
+    if tool.is_of_server or not isinstance(given, dict):
+        return given if isinstance(given, dict) else {"": given}
+    return {
+        name: value
+        for name, value in given.items()
+        if value is not None and (name in tool.sends or name not in tool.narrowing)
+    }
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """All texts and numbers in a JSON value, keys included."""
+    for _, leaf in _leaves(value):
+        if not isinstance(leaf, bool | dict | list) and leaf not in (None, ""):
+            yield str(leaf)
+
+
+def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """All keys and values in a JSON value that hold nothing else, with the keys above them."""
+    match value:
+        case dict() if value:
+            for key, each in value.items():
+                yield f"{path}.", key
+                yield from _leaves(each, f"{path}.{key}")
+        case list() if value:
+            for each in value:
+                yield from _leaves(each, path)
+        case _:
+            if path or value:
+                yield path, value
+
+
+class _Listed(BaseModel):
+    """What the schema of a tool lists: how many names and values there are to choose among."""
+
+    names: frozenset[str]
+    required: frozenset[str]
+    values: frozenset[str]
+
+    @classmethod
+    def of(cls, tool: Tool) -> _Listed:
+        names: set[str] = set(tool.arguments.model_fields)
+        values: set[str] = set()
+        pending: list[Any] = [tool.parameters]
+        while pending:
+            match pending.pop():
+                case dict() as schema:
+                    if isinstance(properties := schema.get("properties"), dict):
+                        names |= properties.keys()
+                        pending += properties.values()
+                    for key in ("enum", "const", "default"):
+                        listed = schema.get(key)
+                        listed = listed if isinstance(listed, list) else [listed]
+                        values |= {str(each) for each in listed if each is not None}
+                    pending += [each for key, each in schema.items() if key != "properties"]
+                case list() as several:
+                    pending += several
+                case _:
+                    pass
+        required = tool.parameters.get("required")
+        always = [each for each in required if isinstance(each, str)] if required else []
+        values = values if len(values) <= _MOST_CHOICES else set()
+        return cls(names=names, required=always, values=values)
+
+    def bits(self, path: str, leaf: Any) -> int | None:
+        """What choosing `leaf` tells; None for what the schema says nothing of."""
+        if path.endswith(".") and leaf in self.names:
+            return 0 if path == "." and leaf in self.required else ceil(log2(len(self.names) + 1))
+        if leaf is None or isinstance(leaf, bool | dict | list) or leaf == "":
+            return 1
+        if isinstance(leaf, int) and leaf in _NUMBERS:
+            return ceil(log2(len(_NUMBERS)))
+        return ceil(log2(len(self.values) + 1)) if str(leaf) in self.values else None
+
+
+def _most(use: str) -> int:
+    kind = use.partition(":")[0]
+    bounds = {"quoted": MOST_OF_A_SITE, "all quoted": MOST_QUOTED, "chosen": MOST_CHOSEN}
+    return bounds.get(kind, MOST_IN_WORDS if kind == "words" else MOST_OF_ONES_OWN)
+
+
+def _is_date(text: str) -> bool:
+    """Whether `text` is a day of last year, this year or the next."""
+    with suppress(ValueError):
+        day = date.fromisoformat(text) if re.fullmatch(r"\d{4}-\d\d-\d\d", text) else date.min
+        return abs((day - datetime.now(UTC).date()).days) <= _DAYS
+    return False
+
+
+def _segments(text: str, asked: str) -> int:
+    """In how many pieces `text` stands in what the asker wrote: whole, or words of it in their order,
+    each at most once, with a space between; as they were written, or all in small letters. 0 for
+    anything else: other letters, signs, doubled words or spaces could spell something out."""
+    if _stands_in(text, asked):
+        return 1
     for written, sent in (
         (asked, text),
         (asked.casefold(), text if text == text.casefold() else ""),
     ):
-        words = iter(_WORD.findall(written))
-        if sent and all(each in words for each in sent.split(" ")):  # takes up to there
-            return True
-    return False
+        words = enumerate(_WORD.findall(written))
+        wanted = sent.split(" ") if sent else []
+        places = [next((n for n, word in words if word == each), None) for each in wanted]
+        if places and places[-1] is not None:  # `words` is used up where one is missing
+            breaks = (b != a + 1 for a, b in pairwise(n for n in places if n is not None))
+            pieces = 1 + sum(breaks)
+            return pieces if pieces <= _MOST_SEGMENTS else 0
+    return 0
 
 
 def _stands_in(text: str, whole: str) -> bool:

@@ -221,11 +221,16 @@ class Requests:
             else:
                 await self.stores.signals.withdraw(request.thread_key, request.id, by)
 
-    async def cancel(self, thread_key: str, by: str, *, before: str | None = None) -> bool:
+    async def cancel(
+        self, thread_key: str, by: str, *, before: str | None = None, request_id: str = ""
+    ) -> bool:
         """Stop the thread's current run, and what `by` asked there and waits, but nothing that was
-        asked after `before`; False when there is nothing to stop. Each of these requests still ends
-        with a message of its own."""
+        asked after `before`; False when there is nothing to stop, or the run is not that of
+        `request_id`, where it is given. Each of these requests still ends with a message of its
+        own."""
         every = await self.stores.mailbox.all_of(thread_key)
+        if request_id and not (every and every[0].id == request_id):
+            return False
         concerned = [
             each.id
             for each in every
@@ -241,10 +246,12 @@ class Requests:
         found = await self._threads_of(f"{team}:{channel}:")
         return any([await self.cancel(thread_key, by, before=before) for thread_key in found])
 
-    async def cancel_own(self, thread_key: str, by: str) -> bool:
-        """Stop the thread's current run if `by` asked for it."""
+    async def cancel_own(self, thread_key: str, by: str, *, request_id: str = "") -> bool:
+        """Stop the thread's current run if `by` asked for it, and if it is that of `request_id`,
+        where that is given."""
         waiting = await self.stores.mailbox.all_of(thread_key)
-        return bool(waiting) and waiting[0].user == by and await self.cancel(thread_key, by)
+        is_own = bool(waiting) and waiting[0].user == by
+        return is_own and await self.cancel(thread_key, by, request_id=request_id)
 
     async def cancel_asked(self, team: str, channel: str, ts: str, by: str) -> bool:
         """Stop what `by` asked with the message `ts`, with the run that it has joined, or repeated

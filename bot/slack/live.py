@@ -14,6 +14,7 @@ from bot.runs.surface import RunPost
 from bot.slack.client import TRANSPORT_ERRORS, Clients, error_code, is_rate_limited, retry_after
 from bot.slack.progress import Progress
 from bot.slack.render import words
+from bot.slack.render.buttons import Stops
 from bot.slack.render.parts import Part
 from bot.slack.render.progress import progress_part, status_line
 from bot.slack.status import ThreadStatus
@@ -129,7 +130,7 @@ class LiveMessage:
             log.info("Progress was not shown: %s", type(error).__name__)
 
     async def _update(self, ts: str) -> None:
-        part = progress_part(self._progress, thread_key=self._request.thread_key)
+        part = progress_part(self._progress, stops=Stops.of(self._request))
         if part == self._shown:
             return
         await self._clients.live.chat_update(

@@ -17,7 +17,7 @@ from bot.runs.attempts import AskedBefore
 from bot.runs.auditing import Record, refused
 from bot.slack.gate import Gate
 from bot.slack.render import words
-from bot.slack.render.buttons import STOP
+from bot.slack.render.buttons import STOP, Stops
 from bot.slack.workspaces import Slack
 
 STOP_REACTIONS = frozenset(
@@ -31,16 +31,19 @@ class Running(Protocol):
     async def asked_with(self, team: str, channel: str, ts: str) -> AskedBefore | None:
         """The request that the message `ts` is; None when it is none."""
 
-    async def cancel(self, thread_key: str, by: str, *, before: str | None = None) -> bool:
-        """The thread's run, and what `by` asked there and waits; nothing asked after `before`."""
+    async def cancel(
+        self, thread_key: str, by: str, *, before: str | None = None, request_id: str = ""
+    ) -> bool:
+        """The thread's run, and what `by` asked there and waits; nothing asked after `before`, and
+        nothing at all when it is not the run of `request_id`, if that is given."""
 
     async def cancel_in_channel(
         self, team: str, channel: str, by: str, *, before: str | None = None
     ) -> bool:
         """The same, in every thread of a conversation."""
 
-    async def cancel_own(self, thread_key: str, by: str) -> bool:
-        """The thread's run, if `by` asked for it."""
+    async def cancel_own(self, thread_key: str, by: str, *, request_id: str = "") -> bool:
+        """The thread's run, if `by` asked for it, and if it is that of `request_id`."""
 
     async def cancel_asked(self, team: str, channel: str, ts: str, by: str) -> bool:
         """What `by` asked with the message `ts`."""
@@ -57,10 +60,16 @@ class Stopping:
         self._record = record
 
     async def stop(
-        self, channel: str, thread: str | None, user: str, *, before: str | None = None
+        self,
+        channel: str,
+        thread: str | None,
+        user: str,
+        *,
+        before: str | None = None,
+        request_id: str = "",
     ) -> bool:
         """Stop what runs in the thread, or, without one, anywhere in the channel; False when
-        nothing does. Nothing that was asked after the ts `before` is concerned: a message that says
+        nothing does, or not the run of `request_id`, where that is given. Nothing that was asked after the ts `before` is concerned: a message that says
         stop may come late, or again. Raises NotPermitted with a sentence for the person."""
         team = self._identity.team
         try:
@@ -70,7 +79,9 @@ class Stopping:
             raise NotPermitted(words.CANNOT_STOP.format(why=refusal)) from None
         if thread is None:
             return await self._running.cancel_in_channel(team, channel, user, before=before)
-        return await self._running.cancel(f"{team}:{channel}:{thread}", user, before=before)
+        return await self._running.cancel(
+            f"{team}:{channel}:{thread}", user, before=before, request_id=request_id
+        )
 
     async def is_request(self, channel: str, ts: str) -> bool:
         """Whether a message was taken in: then it is answered, however often Slack tells of it."""
@@ -89,11 +100,11 @@ class Stopping:
         team = self._identity.team
         if event.get("item_user") != self._identity.user:
             await self._running.cancel_asked(team, channel, ts, user)
-        elif thread_key := await self._runs_in(channel, ts):
-            await self._running.cancel_own(thread_key, user)
+        elif stops := await self._runs_in(channel, ts):
+            await self._running.cancel_own(stops.thread_key, user, request_id=stops.request_id)
 
-    async def _runs_in(self, channel: str, ts: str) -> str | None:
-        """The thread whose run shows itself in the message: one under way has a Stop button."""
+    async def _runs_in(self, channel: str, ts: str) -> Stops | None:
+        """The run that shows itself in the message: one under way has a Stop button."""
         try:
             found = await self._clients.reads.reactions_get(channel=channel, timestamp=ts)
         except SlackApiError:
@@ -101,5 +112,5 @@ class Stopping:
         for block in found["message"].get("blocks") or ():
             for element in block.get("elements") or ():
                 if element.get("action_id") == STOP:
-                    return str(element.get("value"))
+                    return Stops.read(str(element.get("value")))
         return None

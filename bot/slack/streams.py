@@ -28,7 +28,7 @@ from bot.slack.client import (
     retry_after,
 )
 from bot.slack.progress import Progress
-from bot.slack.render.buttons import stop_button
+from bot.slack.render.buttons import Stops, stop_button
 from bot.slack.render.streamed import View, added, view_of
 
 log = logging.getLogger(__name__)
@@ -181,6 +181,6 @@ class Streams:
 
 def _opening(view: View, request: Request, post: Fenced) -> list[dict[str, Any]]:
     """The plan, and below it the button, by which the message is found again as well."""
-    button = stop_button(request.thread_key) | {"block_id": marks.stream_block_id(post.run_id)}
+    button = stop_button(Stops.of(request)) | {"block_id": marks.stream_block_id(post.run_id)}
     plan = {"type": "plan_update", "title": view.title}
     return [plan, *view.tasks.values(), {"type": "blocks", "blocks": [button]}]

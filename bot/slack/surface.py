@@ -27,6 +27,7 @@ from bot.slack.poster import Poster
 from bot.slack.progress import Progress, advance
 from bot.slack.render import approval_words, words
 from bot.slack.render.approval import parked_part
+from bot.slack.render.buttons import Stops
 from bot.slack.render.outcome import DOCUMENT, render
 from bot.slack.render.parts import Part, Rendered, Upload
 from bot.slack.render.progress import waiting_part
@@ -101,7 +102,7 @@ class SlackSurface:
             each.model_copy(update={"title": await with_names(each.title, self._name_of)})
             for each in approvals
         ]
-        part = parked_part(self._progress, named, thread_key=self._request.thread_key)
+        part = parked_part(self._progress, named, stops=Stops.of(self._request))
         try:
             if ts := await self._post.message():
                 await self._poster.update(ts, part)
@@ -142,7 +143,7 @@ class SlackSurface:
         try:
             ts = None if self._request.private else await self._post.message()
             if ts and await self._post.decided() is None:
-                part = waiting_part(self._progress, thread_key=self._request.thread_key)
+                part = waiting_part(self._progress, stops=Stops.of(self._request))
                 await self._poster.update(ts, part)
         except (BotError, SlackApiError, *TRANSPORT_ERRORS) as error:
             log.info("Run %s waits without a word: %s", self._post.run_id, type(error).__name__)

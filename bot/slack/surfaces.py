@@ -21,6 +21,7 @@ from bot.slack.live import LiveMessage
 from bot.slack.overtaken import put_right
 from bot.slack.poster import Poster
 from bot.slack.progress import Progress
+from bot.slack.render.buttons import Stops
 from bot.slack.render.progress import progress_part
 from bot.slack.status import ThreadStatus
 from bot.slack.streams import Stream, Streams
@@ -114,7 +115,7 @@ async def _begun(
     """A message for the run, and the stream that it is; None when it could not be posted now. The
     run goes on without: its terminal is posted then."""
     try:
-        part = progress_part(Progress(), thread_key=request.thread_key)
+        part = progress_part(Progress(), stops=Stops.of(request))
         own = await poster.own_messages()
         ts, stream = await poster.begin(part, own)
     except (SlackApiError, *TRANSPORT_ERRORS) as error:

@@ -38,7 +38,7 @@ def test_whom_the_asker_mentioned_is_notified_by_a_post(page: Page) -> None:
     panel = page.get_by_test_id("thread-panel")
     card = panel.get_by_test_id("message").filter(has_text="may I do this?")
     expect(card).to_contain_text(
-        "Mentions @Ben Okafor. What else begins with @ is plain words and notifies nobody."
+        "Mentions @Ben Okafor (U0BEN00001). What else begins with @ is plain words and notifies nobody."
     )
     card.get_by_role("button", name=re.compile("^Approve:")).click()
     panel.get_by_role("link", name="Message in #sales").click()

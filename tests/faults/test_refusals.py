@@ -52,6 +52,10 @@ class Scene:
     def go(self) -> None:
         self._go.set()
 
+    def pause(self) -> None:
+        """Have runs show themselves again, until the next `go`."""
+        self._go.clear()
+
     async def is_over(self, root: str) -> None:
         """Returns when the run is: its thread takes the next question."""
         before = len(self.bot.api.requests)
@@ -102,6 +106,30 @@ async def test_where_messages_may_be_neither_edited_nor_deleted(redis_url) -> No
         await at.bot.answered(SALES, root, seconds=20)
         await at.is_over(root)
         assert len(at.saying(root, "Two.")) == 1
+
+
+async def test_the_stop_that_has_to_stay_stops_no_later_run(redis_url) -> None:
+    """(R3, S10) The button of a finished run says that nothing runs there; that of the run stops it."""
+    async with scene(redis_url) as at:
+        root = await at.begin()
+        at.bot.ws.state.edit_window, at.bot.ws.state.may_delete = 0.0, False
+        at.go()
+        await at.bot.answered(SALES, root, seconds=20)
+        at.pause()
+        await at.bot.ask(ADA, SALES, "And now?", root)
+        [old, _] = await at.bot.ws.until(
+            lambda: found if len(found := at.unfinished(root)) == 2 else [], 20
+        )
+        await at.bot.ws.click(ADA, SALES, old["ts"], STOP)
+        said = await at.bot.ws.until(
+            lambda: [
+                m for m in at.bot.ws.messages(SALES, root, viewer=ADA) if m.get("is_ephemeral")
+            ]
+        )
+        assert said[-1]["text"] == words.NOTHING_RUNS
+        at.go()
+        await at.bot.answered(SALES, root, 2, seconds=20)
+        assert len(at.saying(root, "Two.")) == 2
 
 
 async def test_somebody_deletes_the_message_of_a_run(redis_url) -> None:

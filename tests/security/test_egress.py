@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import RootModel
 
+from bot.agent.state import LoopState
 from bot.core.answers import Source
 from bot.core.context import RequestContext, bound_request
 from bot.runs.outgoing import MOST_OF_A_SITE, MOST_OF_ONES_OWN, EgressGuard
@@ -68,6 +69,7 @@ class Run:
             self.guard.on_exposure(tool)
             if self.guard.may_leak(tool, arguments):
                 return True
+            assert not self.guard.may_leak(tool, arguments)  # to ask uses nothing up
             self.guard.count(tool, arguments)
             await self.guard.after_tool(tool, arguments, ToolResult(output))
             return False
@@ -233,12 +235,59 @@ async def test_s8_nor_are_many_sites() -> None:
 
 
 async def test_s8_nor_are_the_ids_that_a_server_lists() -> None:
-    """S8."""
+    """S8: each tells as much as there is to choose among; a few of a short list are free."""
+    for listed, free in ((6, 6), (60_000, 3)):
+        run = Run()
+        assert not await run.call(LOOK, " ".join(f"T-{n}" for n in range(listed)))
+        await run.reads()
+        asks = [await run.call(LOOK, at=f"T-{n}") for n in range(6)]
+        assert asks == [False] * free + [True] * (6 - free)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"more": [67, 65, 78, 65, 82, 89]},  # bytes
+        {"more": [1, 0, 1, 0] * 40},  # digits
+        {"more": [True, False] * 40},
+        {"more": ["", "x"[:0]] * 40},
+        {"more": [[], {}, None] * 30},
+        {"more": ["up", "down"] * 40},
+        {"more": ["price", "Redis"] * 20},
+        {"more": {"at": {"size": {"order": {"more": {"at": {"size": [{"order": "up"}] * 20}}}}}}},
+        {"size": 83},
+        {"at": "2019-03-11"},
+        {"more": [f"2026-11-{day:02}" for day in range(1, 20)]},
+    ],
+)
+async def test_no_list_of_choices_is_an_alphabet(arguments: dict[str, Any]) -> None:
+    """S7, S8: numbers, flags, listed values, empty texts and own words in any number tell bits."""
+    assert await (await Run().reads()).call(LOOK, **arguments)
+
+
+@pytest.mark.parametrize("values", [[0, 1], [True, False], ["up", "down"], ["Oslo", "price"]])
+async def test_nor_are_many_calls(values: list[Any]) -> None:
+    """S8: one bit a call, all the same."""
+    run = await Run().reads()
+    asks = [await run.call(LOOK, at=values[n % 2]) for n in range(80)]
+    assert asks.count(False) <= MOST_OF_ONES_OWN
+    assert asks[-1]
+
+
+async def test_counts_outlive_the_worker() -> None:
+    """S8: a pause, a hand-back or a crash begins no new count."""
     run = Run()
-    assert not await run.call(LOOK, "ids: T-1 T-2 T-3 T-4 T-5")
+    await run.guard.on_run_start(LoopState())
     await run.reads()
-    asks = [await run.call(LOOK, at=f"T-{n}") for n in range(1, 6)]
-    assert asks == [False] * MOST_OF_A_SITE + [True] * 3
+    words = ["price", "Redis"] * MOST_OF_ONES_OWN
+    asks = []
+    for word in words:
+        asks.append(await run.call(SEARCH, query=word))
+        state = LoopState(turn=1, hooks={run.guard.name: run.guard.memory()})
+        run = Run()
+        await run.guard.on_run_start(LoopState.model_validate_json(state.model_dump_json()))
+    assert asks.count(False) <= MOST_OF_ONES_OWN
+    assert asks[-1]
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ async def test_only_whom_the_asker_mentioned_is_called(redis_url: str) -> None:
         said, message = await approved(bot, f"Post to <@{BEN}> about <#{RANDOM}>!")
         assert live(message) == {f"<@{BEN}>", f"<#{RANDOM}>"}
         assert (
-            "Mentions @Ben Okafor. What else begins with @ is plain words and notifies nobody."
+            f"Mentions @Ben Okafor ({BEN}). What else begins with @ is plain words and notifies nobody."
             in said
         )
         assert f"<@{BEN}>" not in said
@@ -75,7 +75,7 @@ async def test_a_command_mentions_as_a_message_does(redis_url: str) -> None:
         [card] = await bot.ws.until(lambda: cards(bot, thread))
         await bot.ws.click(ADA, SALES, card["ts"], APPROVE)
         await bot.answered(SALES, thread)
-        assert "Mentions @Ben Okafor." in str(card["blocks"])
+        assert f"Mentions @Ben Okafor ({BEN})." in str(card["blocks"])
         assert live(posted(bot)[-1]) == {f"<@{BEN}>"}
 
 

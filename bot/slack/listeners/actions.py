@@ -12,7 +12,7 @@ from slack_bolt.async_app import AsyncApp
 from slack_bolt.context.ack.async_ack import AsyncAck
 from slack_bolt.context.respond.async_respond import AsyncRespond
 
-from bot.core.errors import MalformedPayload, NotPermitted
+from bot.core.errors import NotPermitted
 from bot.core.request import Again, Entry
 from bot.slack.asking import Asking, Question
 from bot.slack.background import Background
@@ -63,8 +63,10 @@ def register(
             await ack()
 
     async def stop(press: Pressed) -> bool:
-        _, channel, thread = _run_of(press)
-        return channel == press.channel and await stopping.stop(channel, thread, press.user)
+        stops = buttons.Stops.read(press.value)
+        return stops.channel == press.channel and await stopping.stop(
+            stops.channel, stops.thread, press.user, request_id=stops.request_id
+        )
 
     async def again(press: Pressed) -> bool:
         how = _AGAIN[press.action]
@@ -88,14 +90,6 @@ async def tell(clients: Clients, press: Pressed, sentence: str) -> None:
     await clients.writes.chat_postEphemeral(
         channel=press.channel, user=press.user, thread_ts=press.thread, text=sentence
     )
-
-
-def _run_of(press: Pressed) -> list[str]:
-    """Return team, channel and thread of the run that a Stop button belongs to."""
-    parts = press.value.split(":", 2)
-    if len(parts) < 3:
-        raise MalformedPayload("a Stop button without a thread")
-    return parts
 
 
 def _follow_up(press: Pressed) -> Question:

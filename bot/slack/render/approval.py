@@ -21,7 +21,15 @@ from bot.slack.render.arguments import (
     unsaid,
     values_of,
 )
-from bot.slack.render.buttons import APPROVE, APPROVE_THREAD, DENY, SHOW_ALL, named, stop_button
+from bot.slack.render.buttons import (
+    APPROVE,
+    APPROVE_THREAD,
+    DENY,
+    SHOW_ALL,
+    Stops,
+    named,
+    stop_button,
+)
 from bot.slack.render.links import LinkGate
 from bot.slack.render.parts import Block, Part, context, shortened
 from bot.slack.render.progress import plan
@@ -96,7 +104,7 @@ def approval_modal(approval: Approval, canvas_link: CanvasLink) -> Block:
     }
 
 
-def parked_part(progress: Progress, approvals: Sequence[Approval], *, thread_key: str) -> Part:
+def parked_part(progress: Progress, approvals: Sequence[Approval], *, stops: Stops) -> Part:
     """The message of a run that waits for people."""
     people = _people(dict.fromkeys(user for each in approvals for user in each.approvers))
     waits = approval_words.WAITS_FOR.format(people=people)
@@ -106,16 +114,20 @@ def parked_part(progress: Progress, approvals: Sequence[Approval], *, thread_key
     blocks = [
         plan(replace(progress, steps=(*progress.steps, *asked)), approval_words.PARKED),
         context(waits).block,
-        stop_button(thread_key),
+        stop_button(stops),
     ]
     return Part(blocks, approval_words.PARKED)
 
 
 def _mentions(approval: Approval) -> str:
-    """Whom the text calls, by name: a mention on the card would call them already."""
+    """Whom the text calls, by name and id: names may be alike, and a mention on the card would call
+    them already."""
     if not approval.mentions:
         return approval_words.MENTIONS_NOBODY if approval.other_names else ""
-    people = format_list([_plain(each) for each in approval.mentions], locale="en_GB")
+    ids = approval.mentioned or [""] * len(approval.mentions)  # earlier versions kept none
+    named = zip(approval.mentions, ids, strict=True)
+    shown = [_plain(f"{name} ({user})" if user else name) for name, user in named]
+    people = format_list(shown, locale="en_GB")
     others = [approval_words.OTHER_NAMES] if approval.other_names else []
     return " ".join([approval_words.MENTIONS.format(people=people), *others])
 

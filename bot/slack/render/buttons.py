@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
 from bot.core.budgets import OverBudget
+from bot.core.errors import MalformedPayload
 from bot.core.mentions import Mention
+from bot.core.request import Request
 from bot.core.unseen import exact
 from bot.slack.render import words
 from bot.slack.render.links import Link, LinkGate
@@ -62,12 +65,40 @@ def asking_first(button: Block, title: str, text: str, *, yes: str, no: str) -> 
     return button | {"confirm": sure}
 
 
-def stop_button(thread_key: str) -> Block:
-    """Stops what runs in the thread. It stays though Slack has a Stop of its own: to whom that is
+class Stops(NamedTuple):
+    """What a Stop button stops: the run of one request, as long as it is the thread's. Earlier
+    versions named no request, which meant whatever ran."""
+
+    team: str
+    channel: str
+    thread: str
+    request_id: str = ""
+
+    @classmethod
+    def of(cls, request: Request) -> Stops:
+        return cls(request.team, request.channel, request.thread, request.id)
+
+    @classmethod
+    def read(cls, value: str) -> Stops:
+        """Read what a button carries. Raises MalformedPayload."""
+        parts = value.split(":")
+        if len(parts) not in (3, 4):
+            raise MalformedPayload("a Stop button without a thread")
+        return cls(*parts)
+
+    @property
+    def thread_key(self) -> str:
+        return f"{self.team}:{self.channel}:{self.thread}"
+
+
+def stop_button(stops: Stops) -> Block:
+    """Stops a run. It stays though Slack has a Stop of its own: to whom that is
     shown, and in which clients, is documented nowhere, and all who may stop must be able to."""
     return {
         "type": "actions",
-        "elements": [{**_button(words.STOP, STOP, thread_key), "style": "danger"}],
+        "elements": [
+            {**_button(words.STOP, STOP, ":".join(filter(None, stops))), "style": "danger"}
+        ],
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.core.redaction import redacted
 from bot.slack.progress import Progress, Step, StepStatus
 from bot.slack.render import words
-from bot.slack.render.buttons import stop_button
+from bot.slack.render.buttons import Stops, stop_button
 from bot.slack.render.links import LinkGate
 from bot.slack.render.markdown import safe_blocks
 from bot.slack.render.parts import Block, Part, context, shortened, written
@@ -30,20 +30,20 @@ _CARD_STATUS = {
 _MARKS = {StepStatus.RUNNING: "…", StepStatus.DONE: "✓", StepStatus.FAILED: "–"}
 
 
-def progress_part(progress: Progress, *, thread_key: str) -> Part:
+def progress_part(progress: Progress, *, stops: Stops) -> Part:
     """The message of a run that is under way."""
     blocks: list[Block] = [plan(progress, words.WORKING)]
     thought = "" if progress.draft else _latest(redacted(clean(progress.thought)))
     if thought:
         blocks.append(context(f"_{LinkGate().mrkdwn(thought).replace('_', ' ')}_").block)
     blocks += [written(block).block for block in safe_blocks(_draft(progress), LinkGate())]
-    blocks.append(stop_button(thread_key))
+    blocks.append(stop_button(stops))
     return Part(blocks, words.WORKING)
 
 
-def waiting_part(progress: Progress, *, thread_key: str) -> Part:
+def waiting_part(progress: Progress, *, stops: Stops) -> Part:
     """The message of a run that waits until it can be saved again."""
-    so_far = progress_part(progress, thread_key=thread_key)
+    so_far = progress_part(progress, stops=stops)
     return Part([*so_far.blocks, context(words.WAITING).block], words.WAITING)
 
 

@@ -121,7 +121,9 @@ class Mailbox:
         self.withdrawn.append((thread_key, ts, user))
         return True
 
-    async def cancel(self, thread_key: str, user: str, *, before: str | None = None) -> bool:
+    async def cancel(
+        self, thread_key: str, user: str, *, before: str | None = None, request_id: str = ""
+    ) -> bool:
         self.cancelled.append((thread_key, user))
         return self.running
 
@@ -130,7 +132,7 @@ class Mailbox:
     ) -> bool:
         return await self.cancel(f"{team}:{channel}:*", by)
 
-    async def cancel_own(self, thread_key: str, by: str) -> bool:
+    async def cancel_own(self, thread_key: str, by: str, *, request_id: str = "") -> bool:
         if self.requests[-1].user != by:
             return False
         return await self.cancel(thread_key, by)

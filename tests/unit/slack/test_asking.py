@@ -443,7 +443,7 @@ async def test_retry_asks_the_same_again_once(rig):
 async def test_stop_names_the_thread_and_who_pressed_it(rig):
     await rig.ws.say(ADA, GENERAL, rig.mention("first"))
     posted = await rig.clients.writes.chat_postMessage(
-        channel=GENERAL, text="…", blocks=[buttons.stop_button(f"T1:{GENERAL}:1.2")]
+        channel=GENERAL, text="…", blocks=[buttons.stop_button(buttons.Stops("T1", GENERAL, "1.2"))]
     )
     await rig.ws.click(BEN, GENERAL, posted["ts"], buttons.STOP)
     assert rig.mailbox.cancelled == [(f"{rig.ws.team_id}:{GENERAL}:1.2", BEN)]
@@ -452,7 +452,7 @@ async def test_stop_names_the_thread_and_who_pressed_it(rig):
 async def test_stop_where_nothing_runs_says_so(rig):
     rig.mailbox.running = False
     posted = await rig.clients.writes.chat_postMessage(
-        channel=GENERAL, text="…", blocks=[buttons.stop_button(f"T1:{GENERAL}:1.2")]
+        channel=GENERAL, text="…", blocks=[buttons.stop_button(buttons.Stops("T1", GENERAL, "1.2"))]
     )
     await rig.ws.click(BEN, GENERAL, posted["ts"], buttons.STOP)
     told = await rig.ws.until(

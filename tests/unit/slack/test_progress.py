@@ -16,10 +16,11 @@ from bot.agent.events import (
 )
 from bot.slack.progress import Progress, advance
 from bot.slack.render import words
+from bot.slack.render.buttons import Stops
 from bot.slack.render.progress import MAX_CARDS, progress_part, status_line
 from tests.unit.slack.judge import accept
 
-KEY = "T1:C1:1700000000.000100"
+STOPS = Stops("T1", "C1", "1700000000.000100")
 
 
 def after(*events: Event) -> Progress:
@@ -30,7 +31,7 @@ def after(*events: Event) -> Progress:
 
 
 def test_before_the_first_tool_it_says_that_it_thinks():
-    part = progress_part(Progress(), thread_key=KEY)
+    part = progress_part(Progress(), stops=STOPS)
     accept(part)
     assert part.blocks[0]["tasks"][0]["title"] == words.THINKING
     assert status_line(Progress()) == words.STATUS_THINKING
@@ -47,7 +48,7 @@ def test_cards_tell_what_is_running_and_what_came_of_the_others_without_an_alarm
         ToolEnded("a", "read_thread", True, "12 messages", 0.1),
         ToolEnded("b", "query", False, "no column profit. Write another query.", 0.2),
     )
-    cards = progress_part(progress, thread_key=KEY).blocks[0]["tasks"]
+    cards = progress_part(progress, stops=STOPS).blocks[0]["tasks"]
     assert [card["status"] for card in cards] == ["complete", "complete", "in_progress"]
     said = str(cards[1]["details"])
     assert words.STEP_FAILED.format(why="no column profit") in said
@@ -57,7 +58,7 @@ def test_cards_tell_what_is_running_and_what_came_of_the_others_without_an_alarm
 
 def test_text_that_was_withdrawn_is_not_shown():
     progress = after(TurnStarted(1, 20), TextDelta("half a "), TextWithdrawn())
-    assert len(progress_part(progress, thread_key=KEY).blocks) == 2
+    assert len(progress_part(progress, stops=STOPS).blocks) == 2
     again = after(TurnStarted(1, 20), TextDelta("old"), TurnStarted(2, 20), TextDelta("new"))
     assert again.thought == "new"
 
@@ -65,7 +66,7 @@ def test_text_that_was_withdrawn_is_not_shown():
 @pytest.mark.parametrize(("steps", "earlier"), [(30, "18 earlier steps"), (13, "1 earlier step")])
 def test_only_the_latest_steps_are_shown_and_the_others_counted(steps, earlier):
     progress = after(*(ToolStarted(f"c{i}", "t", f"Step {i}") for i in range(steps)))
-    plan = progress_part(progress, thread_key=KEY).blocks[0]
+    plan = progress_part(progress, stops=STOPS).blocks[0]
     assert len(plan["tasks"]) == MAX_CARDS
     assert plan["tasks"][-1]["title"] == f"Step {steps - 1}"
     assert plan["title"].endswith(f"· {earlier}")
@@ -73,7 +74,7 @@ def test_only_the_latest_steps_are_shown_and_the_others_counted(steps, earlier):
 
 def test_narration_makes_no_links_and_calls_nobody():
     progress = after(TextDelta("see https://evil.example/CANARY <!channel> <https://x.example|y>"))
-    text = progress_part(progress, thread_key=KEY).blocks[1]["elements"][0]["text"]
+    text = progress_part(progress, stops=STOPS).blocks[1]["elements"][0]["text"]
     assert "<" not in text
     assert "`evil.example/CANARY`" in text
 
@@ -95,5 +96,5 @@ EVENTS = st.one_of(
 @given(st.lists(EVENTS, max_size=40))
 def test_any_run_can_be_shown(events):
     progress = after(*events)
-    accept(progress_part(progress, thread_key=KEY))
+    accept(progress_part(progress, stops=STOPS))
     assert len(status_line(progress)) <= 120

@@ -134,7 +134,12 @@ async def test_a_cross_on_the_message_of_the_run_stops_it(rig: Rig) -> None:
     key = rig.mailbox.requests[0].thread_key
     post = rig.clients.writes.chat_postMessage
     old = await post(channel=GENERAL, thread_ts=thread, text="An answer.")
-    now = await post(channel=GENERAL, thread_ts=thread, text="…", blocks=[buttons.stop_button(key)])
+    now = await post(
+        channel=GENERAL,
+        thread_ts=thread,
+        text="…",
+        blocks=[buttons.stop_button(buttons.Stops.read(key))],
+    )
     await rig.ws.react(ADA, GENERAL, old["ts"], "x")
     await rig.ws.react(BEN, GENERAL, now["ts"], "x")
     await rig.ws.react(ADA, GENERAL, now["ts"], "octagonal_sign")
@@ -146,7 +151,10 @@ async def test_the_button_refuses_who_may_not_ask(rig: Rig) -> None:
     thread = await asked(rig)
     key = rig.mailbox.requests[0].thread_key
     posted = await rig.clients.writes.chat_postMessage(
-        channel=GENERAL, thread_ts=thread, text="…", blocks=[buttons.stop_button(key)]
+        channel=GENERAL,
+        thread_ts=thread,
+        text="…",
+        blocks=[buttons.stop_button(buttons.Stops.read(key))],
     )
     await rig.ws.click(GUS, GENERAL, posted["ts"], buttons.STOP)
     assert "guests" in await told(rig, GUS, thread)
