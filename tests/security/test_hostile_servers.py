@@ -92,7 +92,7 @@ async def test_a_change_that_was_not_answered_as_it_should_may_have_happened(
     async with loop_lag() as lag, connected(hostile(way, notes)) as (connection, seen):
         with pytest.raises(ToolError, match="may have been done or not"):
             await act(connection, seen)
-    assert notes.read_text() == "done"
+    assert len(notes.read_text().splitlines()) == 1  # made, and once
     assert lag.longest < 0.5
 
 

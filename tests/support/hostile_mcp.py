@@ -18,6 +18,15 @@ WAY = sys.argv[1]
 NOTES = Path(sys.argv[2]) if len(sys.argv) > 2 else Path(os.devnull)
 OPEN: dict[str, Any] = {"type": "object", "properties": {}}
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+ANYTHING = {
+    "type": "object",
+    "properties": {
+        "at": {"type": "string"},
+        "size": {"type": "integer"},
+        "order": {"enum": ["up", "down"]},
+        "more": {"type": "array", "items": {}},
+    },
+}
 numbers = count()
 
 
@@ -42,14 +51,18 @@ def listed(cursor: str | None) -> dict[str, Any]:
         case "large":
             large = tool("large", description="x" * 300_000)
             return {"tools": [large, tool("small"), tool("small"), tool("esc\x1b[2J")]}
+        case "listening" | "joining":
+            reads = {"readOnlyHint": True}
+            return {"tools": [tool("look", annotations=reads, inputSchema=ANYTHING)]}
         case "tasks":
             return {"tools": [tool("slow", execution={"taskSupport": "required"}), tool("act")]}
         case _:
             return {"tools": [tool("act", outputSchema=SCHEMA)]}
 
 
-def called(number: int) -> None:
-    NOTES.write_text("done")
+def called(number: int, arguments: dict[str, Any]) -> None:
+    with NOTES.open("a") as notes:
+        notes.write(f"{json.dumps(arguments)}\n")
     text = [{"type": "text", "text": "It was changed."}]
     match WAY:
         case "misfit":
@@ -74,6 +87,12 @@ def called(number: int) -> None:
         case "long line":
             sys.stdout.write("x" * 40_000_000 + "\n")
             sys.stdout.flush()
+        case "joining":
+            url = "".join(map(str, arguments.values()))
+            link = {"type": "resource_link", "name": "it", "uri": url}
+            send({"id": number, "result": {"content": [link]}})
+        case "listening":
+            send({"id": number, "result": {"content": [{"type": "text", "text": "ids: T-1 T-2"}]}})
         case "flood":
             while True:
                 send({"method": "notifications/message", "params": {"level": "info", "data": "x"}})
@@ -100,6 +119,6 @@ for line in sys.stdin:
                 {"id": request["id"], "result": listed((request.get("params") or {}).get("cursor"))}
             )
         case "tools/call":
-            called(request["id"])
+            called(request["id"], request["params"].get("arguments") or {})
         case _:
             send({"id": request["id"], "error": {"code": -32601, "message": "Unknown"}})

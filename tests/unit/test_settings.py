@@ -159,6 +159,13 @@ def test_budgets_are_dollars_or_tokens_or_both(folder: Path) -> None:
     assert budgets.bound_money == ["workspace_month", "user_day"]
 
 
+def test_servers_that_are_asked_without_a_yes_are_named(folder: Path) -> None:
+    """S7: in bot.toml, by their names, nothing by default."""
+    assert load_settings().access.open_servers == ()
+    (folder / "bot.toml").write_text("[access]\nopen_servers = ['crm', 'docs-*']\n")
+    assert load_settings().access.open_servers == ("crm", "docs-*")
+
+
 @pytest.mark.parametrize("name", ["BUDGETS", "MODEL", "LIMITS", "ACCESS", "RETENTION", "DATABASES"])
 def test_what_others_keep_in_the_environment_is_not_ours(
     monkeypatch: pytest.MonkeyPatch, name: str

@@ -319,3 +319,22 @@ def _tool_named(name: str) -> Tool:
 
     act.__name__ = name
     return tool(group="g", summary="s")(act).tool
+
+
+@pytest.mark.parametrize("mutates", [True, False])
+async def test_a_check_that_crashes_lets_no_change_through(mutates: bool) -> None:
+    """S10: nothing is approved whose names were not bound to ids; what only reads goes on, as the
+    call itself says what is wrong."""
+    made: list[str] = []
+
+    async def check(call: Any, services: Any) -> None:
+        raise RuntimeError("a bug of the tool's")
+
+    async def act() -> str:
+        """Act."""
+        made.append("made")
+        return "Acted."
+
+    output = await output_of(act, mutates=mutates, check=check)
+    assert made == ([] if mutates else ["made"])
+    assert ("act could not be checked now" in output) is mutates
