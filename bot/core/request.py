@@ -136,6 +136,11 @@ class Request(BaseModel):
         return typed and not self.private and self.again in (None, Again.EDITED)
 
     @property
+    def opens_thread(self) -> bool:
+        """Whether nothing can have been asked in its thread before."""
+        return self.ts == self.thread and self.again is None
+
+    @property
     def said(self) -> str:
         """What its own message says."""
         return self.own or self.text

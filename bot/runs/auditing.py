@@ -66,11 +66,13 @@ class RunAudit:
         self._waiting: list[AuditEntry] = []
         self._started: dict[str, ToolStarted] = {}
         self._begun: set[str] = set()
+        self._pseudonyms: dict[str, str] = {}
 
     async def begin(self) -> None:
         """It is worked on."""
         self._note(AuditKind.ASKED, self._request.entry)
-        await self.keep(of_known=False)
+        await self._know(new=True)
+        await self.keep()
 
     def note(self, event: Event) -> None:
         """Remember what must be on record."""
@@ -97,16 +99,23 @@ class RunAudit:
                 self._note(AuditKind.BEGUN, started.tool, arguments=started.arguments)
         await self.keep()
 
-    async def keep(self, *, of_known: bool = True) -> None:
+    async def keep(self) -> None:
         """Write down what was noted. Raises StoreUnavailable."""
         waiting, self._waiting = self._waiting, []
-        await self._log.append(waiting, of_known=of_known)
+        if waiting and not self._pseudonyms:
+            await self._know(new=False)
+        await self._log.append(waiting, self._pseudonyms)
 
     async def end(self, outcome: Outcome) -> None:
         """It is over."""
         ok = outcome.status is RunStatus.SUCCESS
         self._note(AuditKind.ENDED, outcome.stop_reason, ok=ok, cost=outcome.totals.cost)
         await self.keep()
+
+    async def _know(self, *, new: bool) -> None:
+        """Look the person's pseudonym up once: who is erased while the run works stays unknown."""
+        user = self._request.user
+        self._pseudonyms = {user: await self._log.pseudonym(user, new=new)}
 
     def _note(self, kind: AuditKind, what: str, **more: object) -> None:
         entry = audited(self._request, kind, what, run_id=self._run_id, **more)

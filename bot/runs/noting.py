@@ -36,6 +36,7 @@ class Noting:
     narrator: Narrator
     draining: asyncio.Event
     state: LoopState
+    has_advanced: bool = False
 
     async def note(self, event: Event) -> None:
         """Kept first, then shown. Raises LeaseLost, StoreUnavailable and HandBack."""
@@ -60,13 +61,17 @@ class Noting:
         state = event.state.model_dump_json()
         charge = self.spending.charge(event.state)
         change = self.steering.change(event.state)
+        # Once in an attempt: from then on nothing is counted against the request but a new attempt.
+        advances = not self.has_advanced and _has_moved(self.state, event.state)
         failpoint("step-keeping")
         await self.runs.save_point(
             *(self.record.run_id, state, self.lease, bound, charge),
             joining=[each.id for each in change.joining] if change else (),
             joined=[each.id for each in change.joined] if change else None,
-            progress_of=self.request.id if _has_moved(self.state, event.state) else "",
+            progress_of=self.request.id if advances else "",
+            goes_on=True,
         )
+        self.has_advanced |= advances
         self.state = event.state
         failpoint("step-kept")
         self.steering.kept(change)

@@ -49,7 +49,7 @@ class Requests:
                 request.thread_key,
                 extra={"request_id": request.id},
             )
-        if request.is_typed and not request.suggested:
+        if request.is_typed and not request.suggested and not request.opens_thread:
             await self._decide_by_writing(request)
         if not request.private:  # what only one person saw makes nobody's reply meant for us
             await self.stores.threads.join(request.thread_key, request.user)

@@ -173,7 +173,9 @@ class Intake:
 
     async def _begin(self, request: Request) -> None:
         """The first status; who asks behind a run that waits for people is told what they wait for."""
-        pending = await self._questions.pending(request.team, request.channel, request.thread)
+        pending: Sequence[Approval] = ()
+        if not request.opens_thread:
+            pending = await self._questions.pending(request.team, request.channel, request.thread)
         if not pending:
             await self._status.begin(request, words.STATUS_STARTING, words.LOADING)
         else:

@@ -185,7 +185,7 @@ async def open_stores(
             memories=MemoryStore(redis, keep),
             schedules=ScheduleStore(redis, keep),
             scheduled_messages=ScheduledMessageStore(redis, keep),
-            channels=ListedDecisions(redis, keep, "channel-edits"),
+            channels=ListedDecisions(redis, keep, "channel-edits", fresh=1.0),
             mcp=Decisions(redis, keep, "mcp-pins"),
             signals=Signals(redis, keep),
             stale_statuses=StaleStatuses(redis),

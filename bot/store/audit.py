@@ -14,7 +14,7 @@ import asyncio
 import logging
 import time
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -72,19 +72,21 @@ class AuditLog:
         self._trimmed_at: dict[str, float] = {}
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
-    async def append(self, entries: Sequence[AuditEntry], *, of_known: bool = False) -> None:
-        """Keep entries of one workspace, in their order. Those `of_known` people make nobody known
-        again who was erased meanwhile."""
+    async def append(
+        self, entries: Sequence[AuditEntry], pseudonyms: Mapping[str, str] | None = None
+    ) -> None:
+        """Keep entries of one workspace, in their order. With `pseudonyms`, those of their people,
+        nobody becomes known again who was erased meanwhile."""
         if not entries:
             return
         people = {entry.who for entry in entries}
-        who = {each: await self._pseudonym(each, new=not of_known) for each in people}
+        who = pseudonyms or {each: await self.pseudonym(each) for each in people}
         kept = [each for each in entries if not await self._is_too_much(each, who[each.who])]
         await self._chain(entries[0].team, [_text(each, who[each.who]) for each in kept])
 
     async def beside(self, entry: AuditEntry) -> Beside:
         """For a script that does what `entry` tells of."""
-        text = _text(entry, await self._pseudonym(entry.who))
+        text = _text(entry, await self.pseudonym(entry.who))
         return Beside(entry.team, self._beside(entry.team), text)
 
     async def settle(self, team: str) -> None:
@@ -255,6 +257,7 @@ class AuditLog:
         if now - self._trimmed_at.get(team, 0.0) < _TRIM_SECONDS:
             return
         self._trimmed_at[team] = now
+        await self._redis.call("EXPIRE", self._keys_of(team)[0], self._seconds)
         oldest = int((now - self._seconds) * 1000)
         while True:
             raw, head = self._heads[team]
@@ -285,13 +288,15 @@ class AuditLog:
     def _beside(self, team: str) -> str:
         return self._redis.key("audit-beside", team)
 
-    async def _pseudonym(self, who: str, *, new: bool = True) -> str:
-        """That of a person: unless it is to be `new`, one that is kept nowhere if they have none."""
+    async def pseudonym(self, who: str, *, new: bool = True) -> str:
+        """Return that of a person; with `new` False, one that is kept nowhere if they have none."""
         if not who:  # nobody
             return ""
         key, fresh = self._redis.key("audit-person", who), new_id("person")
-        made = [("SET", key, fresh, "NX", "EX", self._seconds)] if new else []
-        *_, name = await self._redis.together(*made, ("GETEX", key, "EX", self._seconds))
+        name = await self._redis.call("GETEX", key, "EX", self._seconds)
+        if name is None and new:
+            made = ("SET", key, fresh, "NX", "EX", self._seconds)
+            _, name = await self._redis.together(made, ("GET", key))
         return str(name.decode()) if name else fresh
 
     async def _names(self) -> dict[str, str]:

@@ -3,8 +3,9 @@ looked at."""
 
 from __future__ import annotations
 
+import time
 from functools import lru_cache
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from pydantic import BaseModel
 from typing_extensions import override
@@ -23,26 +24,44 @@ def _read(kind: type[M], raw: bytes) -> M:
 
 
 class Decisions:
-    """Values of one family, by name."""
+    """Values of one family, by name.
 
-    def __init__(self, redis: Connection, retention: Retention, family: str) -> None:
+    What is looked at many times in a run is read again after `fresh` seconds: so long may a change
+    take to reach other processes, and this one sees it at once.
+    """
+
+    def __init__(
+        self, redis: Connection, retention: Retention, family: str, *, fresh: float = 0.0
+    ) -> None:
         self._redis = redis
         self._family = family
         self._seconds = retention.settings
+        self._fresh = fresh
+        self._loaded: dict[str, tuple[float, BaseModel | None]] = {}
 
     async def load(self, name: str, kind: type[M]) -> M | None:
         """The value, read as `kind`; None when there is none. Raises CorruptValue once for one that
         cannot be read."""
-        return await load(self._redis, self._key(name), kind, renew=self._seconds, read=_read)
+        now = time.monotonic()
+        at, known = self._loaded.get(name, (float("-inf"), None))
+        if now - at < self._fresh:
+            return cast("M | None", known)
+        value = await load(self._redis, self._key(name), kind, renew=self._seconds, read=_read)
+        if self._fresh:
+            self._loaded = {n: e for n, e in self._loaded.items() if now - e[0] < self._fresh}
+            self._loaded[name] = (now, value)
+        return value
 
     async def save(self, name: str, value: BaseModel) -> None:
         """Keep what is set of `value` in the place of what was there."""
         kept = value.model_dump_json(exclude_unset=True)
         await self._redis.call("SET", self._key(name), kept, "EX", self._seconds)
+        self._loaded.pop(name, None)
 
     async def forget(self, name: str) -> None:
         """Back to what is configured."""
         await self._redis.call("DEL", self._key(name))
+        self._loaded.pop(name, None)
 
     def _key(self, name: str) -> str:
         return self._redis.key(self._family, name)

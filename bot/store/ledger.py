@@ -16,17 +16,18 @@ message before it is whole again."""
 
 
 def appending(
-    redis: Connection, thread_key: str, entries: Sequence[LedgerEntry], seconds: int
+    redis: Connection, thread_key: str, entries: Sequence[LedgerEntry]
 ) -> list[tuple[Any, ...]]:
-    """The commands that append `entries`, for `Lease.write`."""
-    if not entries:
-        return []
+    """Return the commands that append `entries`, for `Lease.write`."""
     key = _key(redis, thread_key)
-    return [
-        ("RPUSH", key, *(entry.model_dump_json() for entry in entries)),
-        ("LTRIM", key, -MAX_ENTRIES, -1),
-        ("EXPIRE", key, seconds),
-    ]
+    return [("RPUSH", key, *(entry.model_dump_json() for entry in entries))] if entries else []
+
+
+def renewing(redis: Connection, thread_key: str, seconds: int) -> list[tuple[Any, ...]]:
+    """Return the commands that keep the newest entries for another `seconds`, for `Lease.write`:
+    where a run begins and where it ends."""
+    key = _key(redis, thread_key)
+    return [("LTRIM", key, -MAX_ENTRIES, -1), ("EXPIRE", key, seconds)]
 
 
 class Ledger:

@@ -28,7 +28,9 @@ class Memories:
     async def all(self, scope: MemoryScope, holder: str) -> list[Memory]:
         """Everything that is remembered, oldest first; what cannot be read is passed over."""
         key = self._key(scope, holder)
-        fields, _ = await self._redis.together(("HGETALL", key), ("EXPIRE", key, self._seconds))
+        fields = await self._redis.call("HGETALL", key)
+        if fields:
+            await self._redis.call("EXPIRE", key, self._seconds)
         found = []
         for name, raw in fields.items():
             try:

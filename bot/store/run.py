@@ -18,7 +18,7 @@ from bot.store.budgets import charging
 from bot.store.caller_state import caller_state_key
 from bot.store.connection import Connection, Retention
 from bot.store.leases import Lease
-from bot.store.ledger import appending
+from bot.store.ledger import appending, renewing
 from bot.store.mailbox import (
     begun_key,
     mailbox_keys,
@@ -140,20 +140,23 @@ class Runs:
         joining: Sequence[str] = (),
         joined: Sequence[str] | None = None,
         progress_of: str = "",
+        goes_on: bool = False,
     ) -> None:
         """Keep where the loop stands, and what it appended and spent since the last time, as one:
         whoever goes on from that state has nothing to count again (G6). The requests `joining` leave
         the mailbox in the same step; `joined`, unless it is None, are from then on all that the run has
-        besides its own. With `progress_of`, the
-        run's request, deaths of workers before this save point no longer count against it."""
+        besides its own. With `progress_of`, the run's request, deaths of workers before this save point
+        no longer count against it. With `goes_on`, nothing is kept for longer: an earlier save point
+        has seen to that."""
         key = self._key(run_id)
         members = [] if joined is None else [("HSET", key, "joined", " ".join(joined))]
         await lease.write(
             ("HSET", key, "state", state),
             *members,
             *taking(self._redis, lease.thread_key, run_id, joining, self._seconds),
-            ("EXPIRE", key, self._seconds),
-            *appending(self._redis, lease.thread_key, entries, self._seconds),
+            *appending(self._redis, lease.thread_key, entries),
+            *([] if goes_on else [("EXPIRE", key, self._seconds)]),
+            *([] if goes_on else renewing(self._redis, lease.thread_key, self._seconds)),
             *charging(self._redis, charge, self._retention),
             *([("DEL", begun_key(self._redis, progress_of))] if progress_of else []),
         )
@@ -191,7 +194,8 @@ class Runs:
             ("ZADD", undelivered, time.time(), run_id),
             ("EXPIRE", undelivered, self._seconds),
             *returning(self._redis, lease.thread_key, back, self._retention.request),
-            *appending(self._redis, lease.thread_key, entries, self._seconds),
+            *appending(self._redis, lease.thread_key, entries),
+            *renewing(self._redis, lease.thread_key, self._seconds),
             *([("DEL", begun_key(self._redis, progress_of))] if progress_of else []),
         )
 
@@ -214,7 +218,7 @@ class Runs:
 
     def post(self, run_id: str, lease: Lease) -> Post:
         """What the run posted."""
-        return Post(self._redis, run_id, self._key(run_id), self._seconds, lease)
+        return Post(self._redis, run_id, self._key(run_id), lease)
 
     def _key(self, run_id: str) -> str:
         return self._redis.key("run", run_id)
@@ -244,13 +248,10 @@ def _ids(raw: bytes | None) -> tuple[str, ...]:
 class Post:
     """The messages of a run (`RunPost`): which are up, kept so that any worker can go on."""
 
-    def __init__(
-        self, redis: Connection, run_id: str, key: str, seconds: int, lease: Lease
-    ) -> None:
+    def __init__(self, redis: Connection, run_id: str, key: str, lease: Lease) -> None:
         self.run_id = run_id
         self._redis = redis
         self._key = key
-        self._seconds = seconds
         self._lease = lease
 
     async def message(self) -> str | None:
@@ -305,7 +306,7 @@ class Post:
         return decode(Outcome, raw) if raw else None
 
     async def _set(self, *fields: str) -> None:
-        await self._lease.write(("HSET", self._key, *fields), ("EXPIRE", self._key, self._seconds))
+        await self._lease.write(("HSET", self._key, *fields))
 
 
 def _ts(raw: bytes | None) -> str | None:

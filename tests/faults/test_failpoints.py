@@ -126,7 +126,7 @@ STORE: dict[str, tuple[str, ...] | str] = {
     "audit.py:AuditLog._add": "written before what it tells of, or beside it by the same script",
     "audit.py:AuditLog._trim": "in one step with its head; an hour later again",
     "audit.py:AuditLog.reseal": "begun again at the next start",
-    "audit.py:AuditLog._pseudonym": "made once and kept",
+    "audit.py:AuditLog.pseudonym": "made once and kept",
     "audit.py:AuditLog._is_too_much": "counted twice one less is kept of very many",
     **{
         f"installs.py:Installs.{name}": why

@@ -7,7 +7,7 @@ if head ~= ARGV[1] then return head end
 for at = 5, #ARGV, 3 do
   redis.call('XADD', KEYS[1], '*', 'previous', ARGV[at], 'hash', ARGV[at + 1], 'entry', ARGV[at + 2])
 end
-redis.call('LTRIM', KEYS[3], ARGV[4], -1)
+if ARGV[4] ~= '0' then redis.call('LTRIM', KEYS[3], ARGV[4], -1) end
 redis.call('SET', KEYS[2], ARGV[2], 'EX', ARGV[3])
-redis.call('EXPIRE', KEYS[1], ARGV[3])
+if head == '' then redis.call('EXPIRE', KEYS[1], ARGV[3]) end  -- later `_trim` does, once an hour
 return 1

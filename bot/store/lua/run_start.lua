@@ -15,7 +15,7 @@ if existing then
 end
 local run = KEYS[3] .. ARGV[2]
 redis.call('SET', KEYS[2], ARGV[2], 'EX', ARGV[5])
-redis.call('HSET', run, 'run_id', ARGV[2], 'request_id', ARGV[3], 'thread_key', ARGV[4],
-  'phase', 'running')
+local fields = {'run_id', ARGV[2], 'request_id', ARGV[3], 'thread_key', ARGV[4], 'phase', 'running'}
+redis.call('HSET', run, unpack(fields))
 redis.call('EXPIRE', run, ARGV[5])
-return redis.call('HGETALL', run)
+return fields

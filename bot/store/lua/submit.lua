@@ -15,12 +15,11 @@ local function insert()
   if at == last then return redis.call('RPUSH', KEYS[4], ARGV[1]) end
   return redis.call('LINSERT', KEYS[4], 'AFTER', redis.call('LINDEX', KEYS[4], at), ARGV[1])
 end
-local function claimed(key)
-  local holder = redis.call('GET', key)
-  return holder and holder ~= ARGV[1]
+local claims = redis.call('MGET', KEYS[1], KEYS[2])
+for _, holder in ipairs(claims) do
+  if holder and holder ~= ARGV[1] then return 0 end
 end
-if claimed(KEYS[1]) or claimed(KEYS[2]) then return 0 end
-if redis.call('GET', KEYS[2]) then return 1 end
+if claims[2] then return 1 end
 redis.call('SET', KEYS[1], ARGV[1], 'EX', ARGV[4])
 redis.call('SET', KEYS[2], ARGV[1], 'EX', ARGV[4])
 redis.call('SET', KEYS[3], ARGV[2], 'EX', ARGV[5])
