@@ -151,6 +151,20 @@ async def test_an_event_sent_twice_runs_once(redis_url: str, stores: Stores) -> 
     assert handler.ended == ["once", "after"]
 
 
+async def test_an_idle_worker_starts_a_request_at_once(redis_url: str, stores: Stores) -> None:
+    """It looks at schedules once a second; what waits for nothing must not wait for that."""
+    handler, took = Handler(), list[float]()
+    async with engine_on(redis_url, stores) as engine, engine.work(handler):
+        await submit(engine, asked("warm"))
+        await handler.next()
+        for number in range(5):
+            begun = time.monotonic()
+            await submit(engine, asked(f"{number}", thread=f"{number}.0"))
+            await handler.next()
+            took.append(time.monotonic() - begun)
+    assert sorted(took)[2] < 0.25
+
+
 async def test_a_request_kept_without_a_ticket_is_found(redis_url: str, stores: Stores) -> None:
     """Its sender died between the two; the sweep gives it one (reliability 5)."""
     handler = Handler()
