@@ -39,7 +39,7 @@ FAILED = {"status": RunStatus.FAILED, "result": None}
         (FAILED | {"error": ModelErrorKind.AUTHENTICATION}, 4),
         (FAILED | {"error": ModelErrorKind.QUOTA}, 1),
         (FAILED | {"stop_reason": StopReason.RUN_TIMEOUT}, 5),
-        ({"status": RunStatus.PARTIAL, "stop_reason": StopReason.RUN_TIMEOUT}, 2),
+        ({"status": RunStatus.PARTIAL, "stop_reason": StopReason.RUN_TIMEOUT}, 5),
         ({"status": RunStatus.CANCELLED, "stop_reason": StopReason.CANCELLED_TOOLS}, 130),
     ],
 )
