@@ -145,7 +145,7 @@ class EgressGuard(Hooks):
         asked = {user: [*texts] for user, texts in self._earlier.items()}
         for each in self._asked():
             texts = asked.setdefault(each.user, [])
-            if not each.suggested and (text := exact(each.text)[:_LONGEST_EARLIER]) not in texts:
+            if not each.suggested and (text := exact(each.text[:_LONGEST_EARLIER])) not in texts:
                 texts.append(text)
         read = {*self._read, *(_person(each) for each in self._asked())}
         if any(map(_shows_more, self._asked())):
