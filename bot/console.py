@@ -19,7 +19,7 @@ from bot.core.approvals import Approval, Asked, Decision, Verdict
 from bot.core.errors import ModelErrorKind, ToolError
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.request import FileRef, Request
-from bot.core.unseen import for_terminal
+from bot.core.unseen import escaped, escaped_json, for_terminal
 from bot.result_text import result_text
 from bot.runs.surface import OpenSurface, RunPost
 from bot.toolkit.conversation import Download, OutsideSlack, ThreadMessage
@@ -77,11 +77,11 @@ class ConsoleSurface:
     async def finish(self, outcome: Outcome) -> None:
         """See `Surface.finish`."""
         if self.as_json:
-            sys.stdout.write(outcome.model_dump_json(indent=2) + "\n")
+            sys.stdout.write(escaped_json(outcome.model_dump_json(indent=2)) + "\n")
         elif not self.only_data:
             sys.stdout.write(for_terminal(as_text(outcome)) + "\n")
         elif outcome.response_type == GIVEN and outcome.result is not None:
-            sys.stdout.write(result_text(outcome) + "\n")
+            sys.stdout.write(escaped_json(result_text(outcome)) + "\n")
             words = as_text(outcome.model_copy(update={"result": None}))
             sys.stderr.write(for_terminal(words) + "\n")
         else:
@@ -98,8 +98,8 @@ async def _answer(approval: Approval) -> Decision:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return Decision(verdict=Verdict.DENIED, comment=_NOBODY_THERE)
     shown = json.dumps(json.loads(approval.arguments), ensure_ascii=True, indent=2)
-    title = "".join(filter(str.isprintable, approval.title))
-    sys.stderr.write(f"\n{title}\n{approval.tool} {shown}\nApprove? [y/N] ")
+    title, tool = escaped(approval.title), escaped(approval.tool)
+    sys.stderr.write(f"\n{title}\n{tool} {shown}\nApprove? [y/N] ")
     sys.stderr.flush()
     typed = await _typed_line()
     yes = typed.strip().lower() in ("y", "yes")

@@ -19,7 +19,6 @@ from urllib.parse import urlsplit
 from bot.core.audit import AuditEntry, AuditKind
 from bot.core.budgets import Pause
 from bot.core.errors import ConfigurationError
-from bot.core.unseen import escaped
 from bot.runners import beside, budget_policy, redis_and_stores, response_deleter
 from bot.runs.budget_words import since, used_of
 from bot.runs.budgets import BudgetPolicy
@@ -79,8 +78,7 @@ async def mcp_lines(settings: Settings, *, accept: str | None = None) -> list[st
             lines = _accepted_lines(replace(before, changed=await servers.accept(accept)))
         else:
             lines = [line for each in standings for line in _standing_lines(each)]
-    # In words of the servers': none of them may change what is read of the others.
-    return [*map(escaped, lines)] or ["No MCP server is configured: see mcpServers in README.md."]
+    return lines or ["No MCP server is configured: see mcpServers in README.md."]
 
 
 def _accepted_lines(standing: Standing) -> list[str]:

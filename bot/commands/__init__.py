@@ -9,13 +9,14 @@ from typing import Annotated
 import typer
 
 from bot.commands import asking, evaluating, operations, processes, setup
+from bot.output import print_lines
 
 cli = typer.Typer(no_args_is_help=True, add_completion=False)
 
 
 def _say_version(asked: bool) -> None:
     if asked:
-        print(f"bot {metadata.version('slack-answer-bot')}")
+        print_lines([f"bot {metadata.version('slack-answer-bot')}"])
         raise typer.Exit
 
 

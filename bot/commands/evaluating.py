@@ -12,6 +12,7 @@ import typer
 
 from bot.commands.start import configured
 from bot.core.errors import ConfigurationError
+from bot.output import print_json, print_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,7 +66,7 @@ def evaluate(
         save.write_text(now.model_dump_json(indent=2) + "\n", "utf-8")
     console = Console(highlight=False, width=None if sys.stdout.isatty() else _PIPED)
     if as_json:
-        print(now.model_dump_json(indent=2))
+        print_json(now.model_dump_json(indent=2))
     else:
         print_results(now, console)
         if before:
@@ -107,4 +108,4 @@ async def _run(
 
 def _tell(result: CaseResult) -> None:
     mark = "✓" if result.passed else "✗"
-    print(f"{mark} {result.case} {result.totals.seconds:.1f} s", file=sys.stderr, flush=True)
+    print_lines([f"{mark} {result.case} {result.totals.seconds:.1f} s"], to_stderr=True)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import re
-import sys
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
 from bot.commands.start import configured
 from bot.core.audit import AuditKind
+from bot.output import print_json, print_lines
 
 _USER = re.compile(r"[UW][A-Z0-9]{2,20}")
 _ON_RECORD = re.compile(
@@ -23,8 +24,7 @@ def usage() -> None:
     """Print what was spent in this day and month (UTC), by workspace, channel and user."""
     from bot.operating import usage_lines
 
-    for line in asyncio.run(usage_lines(configured())):
-        print(line)
+    print_lines(asyncio.run(usage_lines(configured())))
 
 
 def feedback(
@@ -34,8 +34,8 @@ def feedback(
     """List what people said of answers: thumbs and comments."""
     from bot.operating import feedback_lines
 
-    for line in asyncio.run(feedback_lines(configured(), limit, as_json=as_json)):
-        print(line)
+    lines = asyncio.run(feedback_lines(configured(), limit, as_json=as_json))
+    _print(lines, as_json=as_json)
 
 
 def pause() -> None:
@@ -43,7 +43,7 @@ def pause() -> None:
     from bot import operating
 
     what = asyncio.run(operating.pause(configured()))
-    print(f"Paused: {what}. `bot resume` lets it work again.")
+    print_lines([f"Paused: {what}. `bot resume` lets it work again."])
 
 
 def resume() -> None:
@@ -52,7 +52,7 @@ def resume() -> None:
 
     settings = configured()
     asyncio.run(operating.resume(settings))
-    print(f"At work again: {operating.where(settings)}.")
+    print_lines([f"At work again: {operating.where(settings)}."])
 
 
 def erase(
@@ -72,8 +72,7 @@ def erase(
     if bool(is_user) == bool(is_thread):
         raise typer.BadParameter("give --user U0123ABCD or --thread T0123:C0123:1763712000.123456")
     lines = asyncio.run(erase_lines(configured(), user=user, thread=thread, wait=wait))
-    for line in lines:
-        print(line)
+    print_lines(lines)
     if any(line.startswith("!") for line in lines):
         raise typer.Exit(1)
 
@@ -99,9 +98,16 @@ def audit(
         configured(), user=user, kind=kind, days=days, as_json=as_json, expected=expect or ()
     )
     report = asyncio.run(reading)
-    for line in report.lines:
-        print(line)
-    for note in (*(f"! {each}" for each in report.problems), *report.notes):
-        print(note, file=sys.stderr)
+    _print(report.lines, as_json=as_json)
+    notes = (*(f"! {each}" for each in report.problems), *report.notes)
+    print_lines(notes, to_stderr=True)
     if report.problems:
         raise typer.Exit(1)
+
+
+def _print(lines: Sequence[str], *, as_json: bool) -> None:
+    """Print lines of text, or of a JSON object each."""
+    if as_json:
+        print_json("\n".join(lines))
+    else:
+        print_lines(lines)

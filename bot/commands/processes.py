@@ -14,6 +14,7 @@ import typer
 from bot.commands.start import configured
 from bot.core.ending import ending_signals
 from bot.core.errors import ConfigurationError
+from bot.output import print_lines
 
 if TYPE_CHECKING:
     from bot.settings import Settings
@@ -33,7 +34,7 @@ def dev(
     from bot.dev import dev as in_workspace
 
     def announce(url: str) -> None:
-        print(f"Open {url} and ask something. Ctrl-C stops.", flush=True)
+        print_lines([f"Open {url} and ask something. Ctrl-C stops."])
 
     asyncio.run(_stay(in_workspace(configured(), port=port), announce))
 

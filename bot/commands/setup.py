@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.commands.start import configured, quiet_mcp
+from bot.output import print_json, print_lines
 
 if TYPE_CHECKING:
     from bot.toolkit.catalogue import Catalogue
@@ -61,26 +62,25 @@ def manifest(
         )
     match form:
         case Form.YAML:
-            print(manifests.as_yaml(content))
+            print_lines(manifests.as_yaml(content).split("\n"))
         case Form.JSON:
-            print(json.dumps(content, indent=2, ensure_ascii=False))
+            print_json(json.dumps(content, indent=2, ensure_ascii=False))
         case Form.LINK:
-            print(manifests.create_app_link(content))
+            print_lines([manifests.create_app_link(content)])
 
 
 def encryption_key() -> None:
     """Print a new key for BOT_ENCRYPTION_KEYS."""
     from cryptography.fernet import Fernet
 
-    print(Fernet.generate_key().decode())
+    print_lines([Fernet.generate_key().decode()])
 
 
 def tools() -> None:
     """List the tools, and what a first request carries of them."""
     from bot.tool_files import catalogue
 
-    for line in _tool_lines(catalogue()):
-        print(line)
+    print_lines(_tool_lines(catalogue()))
 
 
 def mcp(
@@ -97,8 +97,7 @@ def mcp(
     settings = configured()
     quiet_mcp()
     lines = asyncio.run(mcp_lines(settings, accept=accept))
-    for line in lines:
-        print(line)
+    print_lines(lines)
     if any(line.startswith("!") for line in lines):
         raise typer.Exit(1)
 
@@ -117,8 +116,9 @@ def _tool_lines(catalogue: Catalogue) -> list[str]:
         )
     first = sum(len(json.dumps(each)) for each in catalogue.always)
     total = sum(sizes.values())
-    lines.append(
-        f"\nA first request carries {first:,} bytes of definitions; all of them: {total:,}. "
-        "Tools of MCP servers: `bot mcp`."
-    )
+    lines += [
+        "",
+        f"A first request carries {first:,} bytes of definitions; all of them: {total:,}. "
+        "Tools of MCP servers: `bot mcp`.",
+    ]
     return lines

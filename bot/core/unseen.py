@@ -7,6 +7,7 @@ inside a well-formed emoji, and between letters of the scripts that need them.
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 
@@ -90,3 +91,8 @@ def escaped(text: str) -> str:
     """`text` for one line of a terminal: what cannot be printed stands there as its escape, so that
     nothing moves the cursor, changes a colour, begins a line or hides."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def escaped_json(text: str) -> str:
+    """JSON `text` that means the same, with what cannot be printed as escapes of JSON."""
+    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)

@@ -9,7 +9,6 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from bot.core.errors import ConfigurationError, StoreError
-from bot.core.unseen import escaped
 from bot.doctor.findings import SECONDS, Finding, ok, warning
 from bot.settings import Settings
 from bot.store import open_stores
@@ -60,17 +59,15 @@ def _finding(standing: Standing) -> Finding:
     subject = f"MCP server {standing.name}"
     if standing.error:
         mend = f"correct [mcpServers.{standing.name}] in bot.toml; its tools are missing until then"
-        return warning(subject, escaped(standing.error), mend)
+        return warning(subject, standing.error, mend)
     if not (standing.usable or standing.changed):
         mend = f"see what [mcpServers.{standing.name}] takes with `tools` in bot.toml"
         return warning(subject, "answers, and offers no tools", mend)
     offers = f"offers {_tools(len(standing.usable))}"
     if standing.hidden:
-        offers += (
-            f"; {escaped(', '.join(standing.hidden))}: only as a task, which the bot cannot do"
-        )
+        offers += f"; {', '.join(standing.hidden)}: only as a task, which the bot cannot do"
     if standing.changed:
-        text = f"{offers}; off, because they changed or are new: {escaped(', '.join(standing.changed))}"
+        text = f"{offers}; off, because they changed or are new: {', '.join(standing.changed)}"
         mend = f"read the change with `bot mcp`, and accept it: `bot mcp --accept {standing.name}`"
         return warning(subject, text, mend)
     return ok(subject, offers)

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from bot.core.unseen import escaped
 from bot.doctor.findings import Finding, Level
 
 _PIPED = 160  # columns where there is no terminal
@@ -29,10 +30,10 @@ def print_report(findings: Sequence[Finding]) -> None:
     lines.add_column()
     for finding in findings:
         mark, style = _LOOKS[finding.level]
-        text = Text(finding.text)
+        text = Text(escaped(finding.text))
         if finding.mend:
-            text.append(f"\n→ {finding.mend}", style="dim")
-        lines.add_row(Text(mark, style), Text(finding.subject, style), text)
+            text.append(f"\n→ {escaped(finding.mend)}", style="dim")
+        lines.add_row(Text(mark, style), Text(escaped(finding.subject), style), text)
     console.print(lines)
     console.print(_verdict(Counter(each.level for each in findings)))
 

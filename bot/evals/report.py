@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from bot.core.unseen import escaped
 from bot.evals.results import CaseSummary, Evaluation
 
 _FIGURES = ("turns", "tools", "tokens", "cost", "seconds")
@@ -20,7 +21,7 @@ def print_results(evaluation: Evaluation, console: Console) -> None:
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("why", overflow="fold")
     for name, each in evaluation.by_case().items():
-        table.add_row(name, _verdict(each), *_figures(each), Text(each.why))
+        table.add_row(name, _verdict(each), *_figures(each), Text(escaped(each.why)))
     console.print(table)
     console.print(_sums(evaluation), soft_wrap=True)
 
