@@ -18,6 +18,8 @@ from bot.core.errors import ToolDefinitionError
 from bot.isolated import schemas
 from bot.toolkit import given_schema
 from bot.toolkit.given_schema import given_model, given_models, validated
+from bot.toolkit.isolation import warm_processes
+from tests.support.conversation import asked
 from tests.support.lag import loop_lag
 
 BEARABLE = 0.05
@@ -104,25 +106,31 @@ CASES: dict[str, tuple[Any, Any]] = {
 
 @pytest.fixture(autouse=True)
 def short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    limits = replace(given_schema.LIMITS, cpu=1.0)
+    limits = replace(given_schema.LIMITS, cpu=0.2)
     monkeypatch.setattr(given_schema, "LIMITS", limits)
 
 
-@pytest.mark.parametrize("name", CASES)
-async def test_a_hostile_schema_holds_nobody_up(name: str) -> None:
-    """S12: neither reading the schema nor checking data blocks the loop over 50 ms, and each ends
+async def test_hostile_schemas_hold_nobody_up() -> None:
+    """S12: neither reading a schema nor checking data blocks the loop over 50 ms, and each ends
     soon: with a value, or with a sentence that says why not."""
-    schema, value = CASES[name]
-    began = time.monotonic()
-    async with loop_lag() as lag:
-        [model] = await given_models([("a tool", schema)])
-        if isinstance(model, ToolDefinitionError):
-            assert "a tool" in str(model)
-        else:
-            with suppress(ValidationError):
-                await validated(model, value)
-    assert lag.longest < BEARABLE, name
-    assert time.monotonic() - began < 30
+    held_up: dict[str, float] = {}
+    slow: dict[str, float] = {}
+    with asked():
+        async with warm_processes():  # or most of the time would go into starting them
+            for name, (schema, value) in CASES.items():
+                began = time.monotonic()
+                async with loop_lag() as lag:
+                    [model] = await given_models([("a tool", schema)])
+                    if isinstance(model, ToolDefinitionError):
+                        assert "a tool" in str(model)
+                    else:
+                        with suppress(ValidationError):
+                            await validated(model, value)
+                if lag.longest >= BEARABLE:
+                    held_up[name] = lag.longest
+                if (seconds := time.monotonic() - began) >= 30:
+                    slow[name] = seconds
+    assert (held_up, slow) == ({}, {})
 
 
 async def test_one_whose_check_takes_too_long_is_told_so() -> None:
