@@ -39,7 +39,7 @@ EXPECTED = [
     ("final beside a call", "success", "completed", 1, ""),
     ("final beside a call that fails", "success", "completed", 2, ""),
     ("cut off once", "success", "completed", 2, ""),
-    ("cut off always", "failed", "malformed_output", 4, NO_FORM),
+    ("cut off always", "partial", "malformed_output", 4, FORM),
     ("500 once", "success", "completed", 2, ""),
     ("500 always", "failed", "model_error", 3, DOWN),
     ("429 once", "success", "completed", 2, ""),

@@ -116,10 +116,10 @@ async def _act(phases: Phases, state: LoopState) -> AsyncGenerator[Event | Conti
 
     if reason := observe.refusal(response):
         state, notes = observe.refused(state, reason)
-    elif response.incomplete:
-        state, notes = observe.cut_off(state)
     elif response.calls:  # one of them may be complete_task, with a valid result
         state, notes = observe.answered(state, outputs, parts.interrupt)
+    elif response.incomplete and not (outputs or state.closing):
+        state, notes = observe.cut_off(state, parts.response_type)
     elif response.text:
         state, notes = observe.spoken(state, outputs, parts.response_type, parts.interrupt)
     else:

@@ -16,11 +16,12 @@ from bot.agent.hooks import Block, Go, HookChain, Prevent
 from bot.agent.interrupt import Interrupt
 from bot.agent.outputs import CallOutput, cancelled
 from bot.agent.state import Ending, Failure, LoopState, Transition
+from bot.agent.window import portable
 from bot.core.answers import Answer
 from bot.core.chain import NO_USAGE, Item, Usage
 from bot.core.errors import ModelError
 from bot.core.outcome import RunStatus, StopReason
-from bot.model.types import ModelResponse
+from bot.model.types import CONTENT_FILTER, ModelResponse
 
 Notes = tuple[Item, ...]
 
@@ -35,6 +36,9 @@ _FAILED = frozenset(
 )
 _MOST_SENT_BACK = 8
 """Results that stop hooks may send back in one run (G3)."""
+
+_MOST_CONTINUED = 3
+"""Responses in a row that may reach the output limit (G4)."""
 
 _WHOLE = frozenset({StopReason.COMPLETED, StopReason.DIMINISHING_RETURNS})
 _CANCELLED = frozenset({StopReason.CANCELLED_STREAMING, StopReason.CANCELLED_TOOLS})
@@ -112,7 +116,7 @@ async def judged(
 
 def refusal(response: ModelResponse) -> StopReason | None:
     """Return why there is no answer and will be none, if the model or its service said so."""
-    if response.incomplete == "content_filter":
+    if response.incomplete == CONTENT_FILTER:
         return StopReason.CONTENT_FILTER
     if response.refusal and not response.calls:
         return StopReason.REFUSED
@@ -132,11 +136,38 @@ def left(state: LoopState, interrupt: Interrupt) -> Observed:
     return finished(ended, interrupt.why(StopReason.CANCELLED_TOOLS)), notes
 
 
-def cut_off(state: LoopState) -> Observed:
-    """Nothing is chained to a response that was cut: its calls may be halves."""
-    notes: Notes = (prompts.note(prompts.CUT_OFF),)
-    pending = (*state.pending, *notes)
-    return state.go(Transition.MALFORMED, pending=pending, malformed=state.malformed + 1), notes
+def cut_off(state: LoopState, response_type: ResponseType) -> Observed:
+    """Ask the model to go on where its response reached the output limit, at most three times in a
+    row; where nothing of it was whole, to do it again, shorter (G4)."""
+    if not opened(state).items:
+        notes: Notes = (prompts.note(prompts.CUT_OFF),)
+        malformed = state.malformed + 1
+        return state.go(Transition.MALFORMED, malformed=malformed, **_next(state, notes)), notes
+    first_text = state.first_text if state.nudges else _said(state)
+    if state.continued >= _MOST_CONTINUED:
+        state = state.go(state.transition, **_next(state, ()))
+        result = response_type.from_text(first_text) if first_text else None
+        return finished(state, StopReason.MALFORMED_OUTPUT, result), ()
+    notes = (prompts.note(prompts.CONTINUE),)
+    continued = state.continued + 1
+    return state.go(
+        Transition.CONTINUED, first_text=first_text, continued=continued, **_next(state, notes)
+    ), notes
+
+
+def _next(state: LoopState, items: Notes) -> dict[str, Any]:
+    """Return the chain with `items` after the open response. No document says that a response which
+    was cut can be followed, so what is kept of it is sent again, on the chain of its parent."""
+    response = opened(state)
+    if response.incomplete:
+        return {"pending": (*state.pending, *portable(response.items), *items)}
+    return {"parent": response.id, "pending": items}
+
+
+def _said(state: LoopState) -> str:
+    """Return the text of the open response, with what was said before its parts were cut off."""
+    before = state.first_text if state.continued and not state.nudges else ""
+    return before + opened(state).text
 
 
 def answered(state: LoopState, outputs: Sequence[CallOutput], interrupt: Interrupt) -> Observed:
@@ -157,8 +188,7 @@ def answered(state: LoopState, outputs: Sequence[CallOutput], interrupt: Interru
         Transition.BLOCKED if blocked else transition,
         turn=state.turn - blocked,  # a hook's objection costs the model no turn
         sent_back=state.sent_back + blocked,
-        parent=response.id,
-        pending=items,
+        **_next(state, items),
         links=tuple(links),
         acquired=tuple(acquired),
         restart=next((each.restart for each in outputs if each.restart), ""),
@@ -173,6 +203,9 @@ def answered(state: LoopState, outputs: Sequence[CallOutput], interrupt: Interru
         state = finished(state, state.closing or final.ends or StopReason.COMPLETED, final.result)
     elif any(each.cancelled for each in outputs):
         state = finished(state, interrupt.why(StopReason.CANCELLED_TOOLS))
+    elif response.incomplete:
+        notes: Notes = (prompts.note(prompts.CONTINUE),)
+        return state.go(state.transition, pending=(*state.pending, *notes)), (*items, *notes)
     return state, items
 
 
@@ -180,14 +213,16 @@ async def result_in(state: LoopState, response_type: ResponseType) -> CallOutput
     """Return the result that the open response gives as text, as the output of a call that it would
     have made (C4): JSON of the response type, or an answer in words where nothing else was done."""
     response = opened(state)
-    if response.calls or response.incomplete or response.refusal or not response.text:
+    if response.calls or response.refusal or not response.text:
         return None
     result: BaseModel | None = None
+    said = _said(state)
     with suppress(ValidationError):
-        result = await response_type.parse(json_in(response.text))
-    is_first = state.turn + state.sent_back == 1 and not state.tool_calls
-    if result is None and is_first and response_type.model is Answer:
-        result = response_type.from_text(response.text).model_copy(update={"confidence": "medium"})
+        result = await response_type.parse(json_in(said))
+    is_first = state.turn + state.sent_back == 1 + state.continued and not state.tool_calls
+    is_whole = is_first and not response.incomplete
+    if result is None and is_whole and response_type.model is Answer:
+        result = response_type.from_text(said).model_copy(update={"confidence": "medium"})
     return CallOutput("", COMPLETE, "", result=result) if result else None
 
 
@@ -200,11 +235,10 @@ def spoken(
     """Text that holds a result ends the run, unless a hook sends it back. Any other text without
     calls is pointed to `complete_task` once, and then that is forced; forced, and still only text,
     the first is wrapped, so that nothing the model said is lost (C4)."""
-    response = opened(state)
-    first_text = state.first_text or response.text
+    first_text = state.first_text if state.nudges else _said(state)
     for output in outputs:
         if output.result is not None:
-            state = state.go(state.transition, parent=response.id, pending=())
+            state = state.go(state.transition, **_next(state, ()))
             reason = state.closing or output.ends or StopReason.COMPLETED
             return finished(state, reason, output.result), ()
         if output.blocked:
@@ -213,13 +247,12 @@ def spoken(
         return finished(state, interrupt.why(StopReason.CANCELLED_TOOLS)), ()
     if state.force_finish:
         result = response_type.from_text(first_text)
-        state = state.go(state.transition, parent=response.id, pending=())
+        state = state.go(state.transition, **_next(state, ()))
         return finished(state, state.closing or StopReason.MALFORMED_OUTPUT, result), ()
     notes: Notes = (prompts.note(prompts.NUDGE),)
     nudged = state.go(
         Transition.FORCED if state.nudges else Transition.NUDGED,
-        parent=response.id,
-        pending=notes,
+        **_next(state, notes),
         malformed=0,
         force_finish=bool(state.nudges),
         nudges=state.nudges + 1,
@@ -234,8 +267,7 @@ def _sent_back(state: LoopState, why: str) -> Observed:
         Transition.BLOCKED,
         turn=state.turn - 1,
         sent_back=state.sent_back + 1,
-        parent=opened(state).id,
-        pending=notes,
+        **_next(state, notes),
     )
     return blocked, notes
 
@@ -243,8 +275,8 @@ def _sent_back(state: LoopState, why: str) -> Observed:
 def nothing(state: LoopState) -> Observed:
     """A response without text or calls is asked for again (A6)."""
     notes: Notes = (prompts.note(prompts.EMPTY),)
-    malformed, parent = state.malformed + 1, opened(state).id
-    return state.go(Transition.MALFORMED, parent=parent, pending=notes, malformed=malformed), notes
+    malformed = state.malformed + 1
+    return state.go(Transition.MALFORMED, malformed=malformed, **_next(state, notes)), notes
 
 
 def concluded(
@@ -253,7 +285,9 @@ def concluded(
     """Close the open response: `extra` are messages of hooks for the next request. A last call that
     brought no result ends the run with what its tools did (C6), and so does one malformed response
     too many in a row (G3)."""
-    state = state.go(state.transition, open=None, pending=(*state.pending, *extra))
+    continued = state.continued if state.transition is Transition.CONTINUED else 0
+    pending = (*state.pending, *extra)
+    state = state.go(state.transition, open=None, pending=pending, continued=continued)
     if state.closing and not state.ending:
         state = finished(state, state.closing)
     elif state.malformed > most_malformed and not state.ending:

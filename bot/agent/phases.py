@@ -107,7 +107,7 @@ class Phases:
         in_hand = state.open.response if state.open else None
         before = [each for each in entries if not in_hand or each.response_id != in_hand.id]
         self.window.extend(active(before))
-        if in_hand and not in_hand.incomplete:
+        if in_hand:
             self.window.extend(reasoned(in_hand.items))
 
     def elapsed(self) -> float:
@@ -164,8 +164,7 @@ class Phases:
         """Run the calls of the open response. The last item holds their outputs, unless it is
         Paused."""
         open_now = state.open
-        # Of a response that was cut off or refused nothing is run: its calls may be halves.
-        if open_now is None or open_now.response.incomplete:
+        if open_now is None:
             return
         tools = self.tools(state, restart=state.went_on)
         offered = frozenset(tool["name"] for tool in tools if "name" in tool)
@@ -198,8 +197,7 @@ class Phases:
         if state.open is None or not self.parts.interrupt.requested:
             return False
         response = state.open.response
-        has_work = any(call["name"] != COMPLETE for call in response.calls)
-        return has_work and not response.incomplete
+        return any(call["name"] != COMPLETE for call in response.calls)
 
     async def judge(
         self, state: LoopState, outputs: Sequence[CallOutput]
@@ -269,20 +267,21 @@ class Phases:
         return Recorded(state, entry)
 
     def taken_up(self, state: LoopState, response: ModelResponse) -> Recorded:
-        """Return the response to be kept before its tools run (B3). One that was cut off is kept for
-        the record, but is on no chain."""
-        if not response.incomplete:
-            self.new_items.extend(response.items)
-            self.window.extend(reasoned(response.items))
+        """Return the response to be kept before its tools run (B3). One of which nothing was whole
+        before it was cut is kept for the record only."""
+        in_hand = OpenResponse(response=response)
+        kept = in_hand.response
+        is_of_no_use = bool(response.incomplete) and not kept.items
+        self.new_items.extend(kept.items)
+        self.window.extend(reasoned(kept.items))
         entry = LedgerEntry(
             run_id=self.parts.context.run_id,
-            items=response.items,
+            items=response.items if is_of_no_use else kept.items,
             response_id=response.id,
             usage=response.usage,
-            abandoned=response.incomplete is not None,
+            abandoned=is_of_no_use,
         )
-        counted = self.count(state, response)
-        return Recorded(counted.go(state.transition, open=OpenResponse(response=response)), entry)
+        return Recorded(self.count(state, kept).go(state.transition, open=in_hand), entry)
 
     def tombstone(self, state: LoopState, partial: str) -> Recorded | SavePoint:
         """What a failed model left half said: kept in the record, never sent, never shown (H3)."""

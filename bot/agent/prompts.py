@@ -70,6 +70,11 @@ NUDGE = (
     "If the work is done, call complete_task with it now; otherwise go on with tools."
 )
 CUT_OFF = "Your last output was cut off before its end. Do it again, shorter."
+CONTINUE = (
+    "Your last response reached the limit of one output. What you said and the calls that were whole "
+    "are kept: go on where it ended and repeat nothing. A call that was cut off was not run: make it "
+    "again, shorter."
+)
 STOPPED = "The person stopped this before it was answered. Leave it, unless they come back to it."
 EMPTY = "Your last response held neither text nor calls. Go on with tools or call complete_task."
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
 
 from bot.agent.outputs import CallOutput, Step
+from bot.agent.window import whole_part
 from bot.core.chain import Item, Usage
 from bot.core.errors import ModelErrorKind
 from bot.core.outcome import Rehearsal, RunStatus, StopReason
@@ -28,7 +29,8 @@ class Transition(StrEnum):
     FINAL_REJECTED = "final_rejected"  # complete_task did not validate
     NUDGED = "nudged"  # text without calls: pointed to complete_task
     FORCED = "forced"  # text again: complete_task is forced
-    MALFORMED = "malformed"  # neither text nor calls, or cut off
+    MALFORMED = "malformed"  # neither text nor calls, or nothing whole before the output limit
+    CONTINUED = "continued"  # cut at the output limit: what was whole is kept
     BLOCKED = "blocked"  # a stop hook sent the result back
     CLOSING = "closing"  # a guard tripped: one last call
     REBUILT = "rebuilt"  # the service lost the chain: a fresh one from our ledger
@@ -40,7 +42,7 @@ class Transition(StrEnum):
 
 
 class OpenResponse(BaseModel):
-    """The response in hand: what a resumed run goes on with (I3).
+    """The response in hand: what a resumed run goes on with (I3); the whole part of one that was cut.
 
     `outputs` answer those of its calls that are done; `begun` are ids of calls that change
     something and were started, so that none is started twice.
@@ -48,7 +50,7 @@ class OpenResponse(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    response: ModelResponse
+    response: Annotated[ModelResponse, AfterValidator(whole_part)]
     outputs: tuple[CallOutput, ...] = ()
     begun: tuple[str, ...] = ()
 

@@ -7,9 +7,12 @@ mode sends every time, and what compaction shortens.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from pydantic_core import from_json
 
 from bot.core.chain import Item, LedgerEntry
-from bot.model.types import HOSTED_CALLS
+from bot.model.types import CONTENT_FILTER, HOSTED_CALLS, ModelResponse
 
 _SERVICE_FIELDS = frozenset({"id", "status"})
 """Name an item in the service's store; on a chain that has no such store they are refused."""
@@ -59,6 +62,31 @@ def paired(items: Sequence[Item]) -> tuple[Item, ...]:
 def reasoned(items: Sequence[Item]) -> tuple[Item, ...]:
     """`items` without reasoning that led to nothing: the service takes none alone."""
     return _with_what_follows(items, [True] * len(items))
+
+
+def whole_part(response: ModelResponse) -> ModelResponse:
+    """Return `response` without what is not whole, if it was cut: empty messages, calls whose
+    arguments are no JSON object, steps that had not ended, and reasoning that led to these. Nothing
+    is kept of one that the content filter cut."""
+    if response.incomplete is None:
+        return response
+    is_filtered = response.incomplete == CONTENT_FILTER
+    whole = () if is_filtered else tuple(filter(_is_whole, response.items))
+    return replace(response, items=reasoned(whole))
+
+
+def _is_whole(item: Item) -> bool:
+    match item.get("type"):
+        case "message":
+            return bool(words(item))
+        case "function_call":
+            try:
+                return isinstance(from_json(item["arguments"]), dict)
+            except ValueError:
+                return False
+        case kind if kind in HOSTED_CALLS:
+            return item.get("status") in (None, "completed", "failed")
+    return True
 
 
 def _with_what_follows(items: Sequence[Item], stays: list[bool]) -> tuple[Item, ...]:

@@ -65,6 +65,10 @@ class HostedPart:
     done: bool
 
 
+CONTENT_FILTER = "content_filter"
+"""Why a response is incomplete that the service's content filter cut; any other was too long."""
+
+
 @dataclass(frozen=True)
 class ModelResponse:
     """A response that reached its end. `incomplete` says why it was cut, None when it was not."""

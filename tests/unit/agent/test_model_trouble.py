@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from bot.agent import prompts
@@ -9,14 +11,19 @@ from bot.agent.events import (
     Recorded,
     TextWithdrawn,
 )
+from bot.agent.prompts import CONTINUE
+from bot.agent.window import words
+from bot.core.answers import Answer
 from bot.core.outcome import RunStatus, StopReason
 from bot.local.model import (
     Reply,
     Script,
     call,
+    calls,
     empty,
     finish,
     incomplete,
+    reasoning,
     refusal,
     text,
 )
@@ -41,7 +48,7 @@ async def test_a_slow_trickle_is_given_up() -> None:
     assert ended.status is RunStatus.PARTIAL
 
 
-CUT = incomplete("max_output_tokens", then=call("change", {"name": "half"}))
+CUT = incomplete("max_output_tokens", then=call("change", '{"name": "ha'))
 
 
 @pytest.mark.parametrize("trouble", [empty(), CUT])
@@ -65,7 +72,7 @@ async def test_one_good_turn_resets_the_count_of_trouble(trouble: Reply) -> None
 
 
 async def test_a_response_that_was_cut_off_is_done_again_from_its_parent() -> None:
-    """A6 B2 G4: half a call is never run, nor chained to; the model is asked for it again, shorter."""
+    """A6 B2 G4: half a call is never run nor sent; the model is asked for it again, shorter."""
     async with bench(Script([CUT, finish(ANSWER)])) as place:
         ended = await place.run()
     assert place.gate.log == []
@@ -74,6 +81,102 @@ async def test_a_response_that_was_cut_off_is_done_again_from_its_parent() -> No
     assert prompts.CUT_OFF in str(again["input"])
     assert place.of(Recorded)[0].entry.abandoned
     assert ended.status is RunStatus.SUCCESS
+
+
+@pytest.mark.parametrize("stateless", [False, True])
+@pytest.mark.parametrize("stream", [False, True])
+async def test_an_answer_longer_than_one_output_is_continued(stateless: bool, stream: bool) -> None:
+    """G4 B1 B2: what was said is sent back, on the chain of its parent, and the model is asked to go
+    on; what it said in parts is one text, here a result as JSON."""
+    whole = json.dumps(ANSWER)
+    parts = [incomplete("max_output_tokens", whole[:20]), incomplete("max_tokens", whole[20:50])]
+    script = Script([call("add", {"a": 1, "b": 1}), *parts, text(whole[50:])])
+    async with bench(script, stateless=stateless, stream=stream) as place:
+        ended = await place.run()
+    assert ended.status is RunStatus.SUCCESS
+    assert ended.result == Answer.model_validate(ANSWER)
+    *_, before, last = (each.body for each in place.api.requests)
+    assert ("previous_response_id" in last) is not stateless
+    assert last.get("previous_response_id") == before.get("previous_response_id")
+    said = [item for item in last["input"] if item.get("role") in ("assistant", "developer")]
+    assert list(map(words, said)) == [whole[:20], CONTINUE, whole[20:50], CONTINUE]
+    said = [words(item) for item in ended.new_items if item.get("role") == "assistant"]
+    assert said == [whole[:20], whole[20:50], whole[50:]]
+
+
+async def test_words_in_parts_are_one_answer() -> None:
+    """G4 C4: a first answer in words, cut once, is the whole text, in two calls to the model."""
+    script = Script([incomplete("max_output_tokens", "It is "), text("two.")])
+    async with bench(script) as place:
+        ended = await place.run()
+    assert (ended.status, len(place.api.requests)) == (RunStatus.SUCCESS, 2)
+    assert isinstance(ended.result, Answer)
+    assert ended.result.summary == "It is two."
+
+
+async def test_what_reaches_the_output_limit_again_and_again_is_a_partial_answer() -> None:
+    """G4: three times the model may go on; then what it said is kept, marked as partial. A normal
+    turn in between resets the count."""
+    cut = [incomplete("max_output_tokens", f"{n} ") for n in range(8)]
+    script = Script([*cut[:3], call("add", {"a": 1, "b": 1}), *cut[3:7]])
+    async with bench(script) as place:
+        ended = await place.run()
+    assert (ended.status, ended.stop_reason) == (RunStatus.PARTIAL, StopReason.MALFORMED_OUTPUT)
+    assert isinstance(ended.result, Answer)
+    assert ended.result.summary == "3 4 5 6 "
+    assert len(place.api.requests) == 8
+
+
+@pytest.mark.parametrize("stateless", [False, True])
+async def test_whole_calls_of_a_response_that_was_cut_are_run_once(stateless: bool) -> None:
+    """G4 B2: their outputs go back with them; the call that was cut is not run, and made again."""
+    made = calls(("change", {"name": "x"}), ("add", {"a": 1, "b": 1}), ("change", '{"name": "y'))
+    script = Script(
+        [
+            incomplete("max_output_tokens", "Let me see.", then=reasoning("Hm.", made)),
+            call("change", {"name": "y"}),
+            finish(ANSWER),
+        ]
+    )
+    async with bench(script, stateless=stateless) as place:
+        ended = await place.run()
+    assert ended.status is RunStatus.SUCCESS
+    assert place.gate.log == ["change x", "add 1 1", "change y"]
+    assert list(place.outputs(1).values()) == ["changed x", "2"]
+    assert CONTINUE in str(place.api.requests[1].body["input"])
+    assert 'name": "y\'' not in str(place.api.requests[1].body["input"])
+
+
+async def test_a_whole_result_counts_though_the_response_was_cut_behind_it() -> None:
+    """G4 C1: a valid call of complete_task ends the run; the next question is told nothing of it."""
+    async with bench(Script([incomplete("max_output_tokens", then=finish(ANSWER))])) as place:
+        ended = await place.run()
+    assert ended.status is RunStatus.SUCCESS
+    assert CONTINUE not in str(ended.state.pending)
+
+
+async def test_a_last_call_that_is_cut_keeps_what_was_said() -> None:
+    """G4 C6: nobody can ask for more: the beginning is the partial result."""
+    script = Script([call("add", {"a": 1, "b": 1}), incomplete("max_output_tokens", "So far: 2")])
+    async with bench(script, turns=2) as place:
+        ended = await place.run()
+    assert (ended.status, ended.stop_reason) == (RunStatus.PARTIAL, StopReason.MAX_TURNS)
+    assert isinstance(ended.result, Answer)
+    assert ended.result.summary == "So far: 2"
+
+
+async def test_a_run_that_stops_at_its_output_limit_is_resumed_there() -> None:
+    """G4 A4: from every save point the same end, and every whole call once."""
+    made = calls(("change", {"name": "x"}), ("change", '{"name": "y'))
+    script = Script([incomplete("max_output_tokens", then=made), finish(ANSWER)])
+    async with bench(script) as place:
+        async for event in place.stream():
+            if isinstance(event, Recorded):
+                break
+        ended = await place.resume()
+    assert ended.status is RunStatus.SUCCESS
+    assert place.gate.log == ["change x"]
+    assert list(place.outputs().values()) == ["changed x"]
 
 
 async def test_a_refusal_is_said_and_not_tried_again() -> None:
