@@ -59,8 +59,9 @@ class ModelErrorKind(StrEnum):
     POLICY = "policy"  # the prompt was refused
     CONTEXT_OVERFLOW = "context_overflow"
     MISSING_PARENT = "missing_parent"  # previous_response_id cannot be used
+    MISSING_MODEL = "missing_model"  # the service does not have the model, or not for this key
+    NO_RESPONSES_API = "no_responses_api"  # something else answers at this address
     BAD_REQUEST = "bad_request"  # our bug, or a model that lacks a feature
-    NO_RESPONSES_API = "no_responses_api"  # the address is that of something else
 
 
 class ModelError(BotError):

@@ -7,22 +7,36 @@ and the typed events would cost more than all the rest of a turn (see tests/benc
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing
 from http import HTTPStatus
 from typing import Any, cast
 
 from httpx2 import EventSource, HTTPError, Response, ServerSentEvent, SSEError
-from openai import AsyncOpenAI, AsyncStream, DefaultAioHttpClient, NotFoundError, OpenAIError
+from openai import (
+    APIStatusError,
+    AsyncOpenAI,
+    AsyncStream,
+    DefaultAioHttpClient,
+    NotFoundError,
+    OpenAIError,
+)
 from pydantic_core import to_json
 
 from bot.core.errors import ModelError, ModelErrorKind
 from bot.core.failpoints import failpoint
-from bot.model.decoding import StreamReader, error_in, read_object, read_whole
-from bot.model.errors import from_exception
+from bot.model.decoding import StreamReader, read_object, read_whole
+from bot.model.errors import from_body, from_exception, no_responses_api
 from bot.model.types import ModelRequest, ModelResponse, Progress
 
+log = logging.getLogger(__name__)
+
 _PATH = "/responses"
+_FORCING = ("named", "required", "auto")
+"""Ways to force one tool, the best first; the others offer that tool alone. Not every service takes
+the first, or the second."""
+_REFUSED = (400, 422, 501)
 _DELETIONS = 8  # at a time
 _MOST_OF_AN_EVENT = 16 * 1024 * 1024  # bytes; the terminal event repeats the whole response
 
@@ -43,7 +57,7 @@ async def _spare_retries(response: Response) -> None:
     if response.status_code != HTTPStatus.TOO_MANY_REQUESTS:
         return
     try:
-        kind = error_in(read_object(await response.aread())).kind
+        kind = from_body(read_object(await response.aread())).kind
     except ModelError:  # not the service's own words
         return
     if kind in (ModelErrorKind.QUOTA, ModelErrorKind.CONTEXT_OVERFLOW):
@@ -70,6 +84,10 @@ async def delete_responses(client: AsyncOpenAI, ids: Iterable[str]) -> list[str]
     return [name for name, was_deleted in zip(names, done, strict=True) if not was_deleted]
 
 
+class _ChoiceRefused(Exception):
+    """The service does not take this form of `tool_choice`."""
+
+
 class ResponsesModel:
     """`stream` decides how responses are fetched: as events that can be shown while they come,
     or whole, which costs less when nobody watches."""
@@ -85,6 +103,7 @@ class ResponsesModel:
     ) -> None:
         self._client = client
         self._stream = stream
+        self._forcing = 0  # the first way of _FORCING that this service has not refused
         self._settings = {
             "reasoning": reasoning,
             "temperature": temperature,
@@ -93,23 +112,43 @@ class ResponsesModel:
 
     async def respond(self, request: ModelRequest) -> AsyncGenerator[Progress]:
         """See `Model.respond`."""
-        body = self._body(request)
+        while True:
+            forcing = self._forcing
+            try:
+                async with aclosing(self._once(request, _FORCING[forcing])) as parts:
+                    async for part in parts:
+                        yield part
+            except _ChoiceRefused:
+                self._forcing = max(self._forcing, forcing + 1)
+                log.warning("The model service takes no tool_choice like %s.", _FORCING[forcing])
+            else:
+                return
+
+    async def _once(self, request: ModelRequest, forcing: str) -> AsyncGenerator[Progress]:
+        """Make the call. Raises ModelError, and _ChoiceRefused where another way to force the tool
+        may be taken."""
+        body = self._body(request, forcing)
         failpoint("model-asking")
         try:
-            if not self._stream:
+            if self._stream:
+                async with aclosing(self._events(body, request)) as parts:
+                    async for part in parts:
+                        yield part
+            else:
                 yield await self._whole(body, stored=request.store)
-                return
-            async with aclosing(self._events(body, request)) as parts:
-                async for part in parts:
-                    yield part
         except OpenAIError as error:
+            refused = request.forced_tool and _is_about_choice(error)
+            if refused and forcing != _FORCING[-1]:
+                raise _ChoiceRefused from error
             raise from_exception(error) from error
-        except SSEError as error:  # too large an event, or no stream at all: so it would be again
-            raise ModelError(ModelErrorKind.BAD_REQUEST, _unreadable(error)) from error
+        except SSEError as error:  # too large an event: so it would be again
+            most = f"One event may have {_MOST_OF_AN_EVENT // 2**20} MiB."
+            said = f"The model service's stream cannot be read: {error} {most}"
+            raise ModelError(ModelErrorKind.BAD_REQUEST, said) from error
         except HTTPError as error:
             raise ModelError(ModelErrorKind.INTERRUPTED, f"The stream broke: {error}") from error
 
-    def _body(self, request: ModelRequest) -> dict[str, Any]:
+    def _body(self, request: ModelRequest, forcing: str) -> dict[str, Any]:
         body: dict[str, Any] = {
             "model": request.model,
             "instructions": request.instructions,
@@ -120,10 +159,13 @@ class ResponsesModel:
             "safety_identifier": request.user_hash,
             **self._settings,
         }
-        if request.forced_tool:
+        if request.forced_tool and forcing == "named":
             body["tool_choice"] = {"type": "function", "name": request.forced_tool}
+        elif request.forced_tool:
+            body["tools"] = [t for t in request.tools if t.get("name") == request.forced_tool]
+            body["tool_choice"] = forcing
         include = [] if request.store else ["reasoning.encrypted_content"]
-        if any(tool["type"] == "web_search" for tool in request.tools):
+        if any(tool["type"] == "web_search" for tool in body["tools"]):
             include.append("web_search_call.action.sources")
         body["include"] = include or None
         if not request.store:
@@ -147,9 +189,12 @@ class ResponsesModel:
             stream_cls=AsyncStream[object],
         ) as stream:
             failpoint("model-asked")
-            if "json" in stream.response.headers.get("content-type", ""):  # it does not stream
+            content_type = stream.response.headers.get("content-type", "")
+            if "json" in content_type:  # it does not stream
                 yield read_whole(await stream.response.aread(), stored=request.store)
                 return
+            if "event-stream" not in content_type:
+                raise no_responses_api(f"content of type {content_type}")
             source = EventSource(stream.response, max_event_size=_MOST_OF_AN_EVENT)
             async with aclosing(cast("AsyncGenerator[ServerSentEvent]", aiter(source))) as events:
                 # Read to the very end, so that the connection can be used again.
@@ -166,9 +211,8 @@ class ResponsesModel:
         yield response
 
 
-def _unreadable(error: SSEError) -> str:
-    return (
-        f"The model service answered in a way that asking again does not change: {error} One event "
-        f"may have {_MOST_OF_AN_EVENT // 2**20} MiB; any other kind of content means that "
-        "OPENAI_BASE_URL names something else than a Responses API."
-    )
+def _is_about_choice(error: OpenAIError) -> bool:
+    """Whether the service refused the request for its `tool_choice`."""
+    if not isinstance(error, APIStatusError) or error.status_code not in _REFUSED:
+        return False
+    return "tool_choice" in f"{error.param} {error.message} {error.body}"

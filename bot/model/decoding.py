@@ -18,7 +18,7 @@ from pydantic_core import from_json
 from bot.core.chain import Item, Usage
 from bot.core.errors import ModelError, ModelErrorKind
 from bot.core.ids import new_id
-from bot.model.errors import from_body
+from bot.model.errors import from_body, no_responses_api
 from bot.model.types import (
     HOSTED_CALLS,
     ArgumentsPart,
@@ -36,10 +36,6 @@ _TERMINAL = frozenset(f"response.{status}" for status in _ENDED)
 _MOST_TOKENS = 10**9  # more than any response takes: a number beyond it is a fault of the server
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _UNNAMED = "unnamed"
-_WRONG_ADDRESS = (
-    "this is not an answer of a Responses API. OPENAI_BASE_URL is probably wrong: "
-    "most addresses end in /v1"
-)
 
 
 class StreamReader:
@@ -77,7 +73,7 @@ class StreamReader:
                 self._done.append(event.data)
                 part = _hosted(event.data, done=True)
             case "error":
-                raise error_in(read_object(event.data))
+                raise from_body(read_object(event.data))
             case _ if kind in _TERMINAL:
                 part = self._response(kind, read_object(event.data).get("response"))
             case _:  # shown by nobody; the terminal event repeats what it carries
@@ -112,6 +108,8 @@ class StreamReader:
 
 def read_whole(data: bytes, *, stored: bool) -> ModelResponse:
     """Return the response that is the body of a reply. Raises ModelError."""
+    if data.lstrip()[:1] == b"<":  # a web page
+        raise no_responses_api()
     return read_response(read_object(data), stored=stored)
 
 
@@ -127,7 +125,7 @@ def read_response(body: object, *, ended: str = "", stored: bool = True) -> Mode
     if status not in _ENDED:
         status = ended or ("completed" if isinstance(output, list) else status)
     if status not in ("completed", "incomplete"):
-        raise error_in(body) if status else _foreign(body)
+        raise from_body(body) if status else _foreign(body)
     if not isinstance(output, list):
         raise _foreign(body) if output is None and not ended else _malformed("no list of items")
     response_id = _text(body.get("id"))
@@ -174,25 +172,9 @@ def _malformed(what: str) -> ModelError:
 def _foreign(body: Mapping[str, Any]) -> ModelError:
     """Describe a reply of something that is no Responses API; asking again changes nothing."""
     if isinstance(body.get("error"), dict):
-        return error_in(body)
-    if "choices" in body:
-        why = "this server answers in the format of Chat Completions; put LiteLLM before it"
-    else:
-        said = _text(body.get("error")) or _text(body.get("detail")) or _text(body.get("message"))
-        why = f"{_WRONG_ADDRESS} ({said[:200]})" if said else _WRONG_ADDRESS
-    return ModelError(ModelErrorKind.NO_RESPONSES_API, f"The model service did not answer: {why}.")
-
-
-def error_in(body: Mapping[str, Any]) -> ModelError:
-    """Return the error of a reply, flat or nested, whatever the types of its code and message."""
-    error = body.get("error")
-    inner = error if isinstance(error, dict) else body
-    said = error if isinstance(error, str) else inner.get("message")
-    if not isinstance(said, str) or not said:
-        status = _text(body.get("status"))
-        said = f"The response is {status}." if status else "The response failed."
-    code = inner.get("code")
-    return from_body({"code": None if code is None else str(code), "message": said})
+        return from_body(body)
+    said = _text(body.get("error")) or _text(body.get("detail")) or _text(body.get("message"))
+    return no_responses_api(said)
 
 
 def _items(output: Iterable[object]) -> Iterable[Item]:

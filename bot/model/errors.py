@@ -1,11 +1,13 @@
-"""Sorts what the service reports into the kinds that decide what happens next.
+"""Errors of model services, sorted into the kinds that decide what happens next.
 
-Codes and texts are those of the public threads gathered in November 2026; several cases carry no
-code and are told by their text.
+Services agree on no codes: the words are those of the servers and public threads that were read in
+November 2026. Only fields that hold a service's own words are searched, never what it echoes.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import Any
 
 import openai
@@ -15,6 +17,9 @@ from bot.core.errors import ModelError, ModelErrorKind
 _BY_CODE = {
     "previous_response_not_found": ModelErrorKind.MISSING_PARENT,
     "context_length_exceeded": ModelErrorKind.CONTEXT_OVERFLOW,
+    "string_above_max_length": ModelErrorKind.CONTEXT_OVERFLOW,
+    "model_not_found": ModelErrorKind.MISSING_MODEL,
+    "DeploymentNotFound": ModelErrorKind.MISSING_MODEL,
     "insufficient_quota": ModelErrorKind.QUOTA,
     "credit_balance_exhausted": ModelErrorKind.QUOTA,
     "project_spend_limit_exceeded": ModelErrorKind.QUOTA,
@@ -27,68 +32,120 @@ _BY_CODE = {
     "misalignment_policy_violation": ModelErrorKind.POLICY,
     "invalid_api_key": ModelErrorKind.AUTHENTICATION,
 }
-_NO_ENDPOINT = (404, 405)
-_BY_TEXT = (
-    ("previous response", ModelErrorKind.MISSING_PARENT),
-    ("context window", ModelErrorKind.CONTEXT_OVERFLOW),
-    ("request too large", ModelErrorKind.CONTEXT_OVERFLOW),
+_BY_WORDS = (
+    (
+        ModelErrorKind.MISSING_PARENT,
+        re.compile(r"previous[ _]response|response (with id )?\S+ (was )?not found"),
+    ),
+    (
+        ModelErrorKind.CONTEXT_OVERFLOW,
+        re.compile(
+            # OpenAI, LiteLLM; vLLM, OpenRouter, Mistral, Ollama, LM Studio; llama.cpp
+            r"context ?window|context length|context[ _]size"
+            # Anthropic; vLLM, xAI; Bedrock; Google, Cohere; Groq; one request over OpenAI's rate
+            r"|context limit|prompt is too long|maximum (model|prompt) length|max_model_len"
+            r"|input is too long|maximum number of (input )?tokens|too many tokens"
+            r"|reduce the length of the (messages|input|prompt)|request[ _]too[ _]large"
+        ),
+    ),
+    (
+        ModelErrorKind.MISSING_MODEL,
+        re.compile(
+            r"\bmodels?\b.{0,200}?(does not exist|not found|is not a valid|has been deprecated)"
+            r"|not a valid model|invalid model (name|id)|unknown model|no models? loaded"
+            r"|no endpoints found for|does not have access to (the )?model|^model: "
+        ),
+    ),
+    (
+        ModelErrorKind.NO_RESPONSES_API,
+        re.compile(
+            r"^(error code: \d+ - )?(\d+ )?(page |resource |file )?(not found|method not allowed)"
+            r"|invalid url|unexpected endpoint|unknown (endpoint|request url)|cannot (get|post) /"
+        ),
+    ),
+)
+_UNAUTHORIZED, _FORBIDDEN = 401, 403
+_NO_SUCH_PATH = (404, 405)
+_MOST_SAID = 300
+_WRONG_ADDRESS = (
+    "There is no Responses API at this address, so OPENAI_BASE_URL is probably wrong: most addresses "
+    "end in /v1. A server that speaks Chat Completions only needs LiteLLM before it."
 )
 
 
 def from_exception(error: openai.OpenAIError) -> ModelError:
-    """What the SDK raised, sorted."""
+    """Return what the SDK raised as an error of its kind."""
     if isinstance(error, openai.APIConnectionError):  # timeouts are among these
         return ModelError(ModelErrorKind.OVERLOADED, _unreached(error))
-    if isinstance(error, openai.AuthenticationError | openai.PermissionDeniedError):
-        kind = ModelErrorKind.AUTHENTICATION
-        return ModelError(kind, error.message, request_id=error.request_id)
     if isinstance(error, openai.APIStatusError):
-        if error.status_code in _NO_ENDPOINT and not _is_about_content(error):
-            kind = ModelErrorKind.NO_RESPONSES_API
-            return ModelError(kind, f"{error.request.url} is not there: {error.message}")
-        return _sorted(error.code, error.message, error.status_code, error.request_id)
+        return _sorted(error.body, error.message, error.status_code, error.request_id)
     if isinstance(error, openai.APIError):
-        return _sorted(error.code, error.message, None, None)
+        return _sorted(error.body, error.message, None, None)
     return ModelError(ModelErrorKind.BAD_REQUEST, str(error))
 
 
-def _is_about_content(error: openai.APIStatusError) -> bool:
-    """Whether a service that has the endpoint misses something else: a model, an earlier response."""
-    said = error.message.lower()
-    return _kind_by_text(said) is not None or str(error.code) in _BY_CODE or "model" in said
-
-
 def _unreached(error: openai.APIConnectionError) -> str:
-    """With the address, which may be the wrong one. The SDK calls all of it a timeout, a connection
-    that was refused at once as well: what happened is told by the cause."""
+    """Name the host, which may be the wrong one, and the cause: the SDK calls a connection that was
+    refused at once a timeout, too."""
     return f"{error.request.url.host}: {str(error.__cause__ or '') or error}"
 
 
-def from_body(body: dict[str, Any]) -> ModelError:
-    """An error that came inside a stream or a response: flat, or nested under `error`."""
-    inner = body.get("error") if isinstance(body.get("error"), dict) else body
-    inner = inner or {}
-    return _sorted(inner.get("code"), inner.get("message") or "The response failed.", None, None)
+def from_body(body: Mapping[str, Any]) -> ModelError:
+    """Return the error that came inside a stream or a response: flat, or nested under `error`."""
+    error = body.get("error")
+    inner = error if isinstance(error, Mapping | str) and error else body
+    said = _own_words(inner)
+    status = body.get("status")
+    if not said and isinstance(status, str):
+        said = f"The response is {status}."
+    return _sorted(inner, said or "The response failed.", None, None)
 
 
-def _sorted(
-    code: str | None, message: str, status: int | None, request_id: str | None
-) -> ModelError:
-    # Text first: a request too large for the rate limit has the code of one that came too soon.
-    kind = _kind_by_text(message) or _BY_CODE.get(str(code or "")) or _kind_by_status(status)
+def no_responses_api(said: str = "") -> ModelError:
+    """Return the error of an address where something else than a Responses API answers."""
+    text = f"{_WRONG_ADDRESS} It said: {said[:_MOST_SAID]}" if said else _WRONG_ADDRESS
+    return ModelError(ModelErrorKind.NO_RESPONSES_API, text)
+
+
+def _own_words(body: object) -> str:
+    """Return the message of an error: LM Studio sends a bare text, FastAPI servers a `detail`."""
+    if isinstance(body, str):
+        return body
+    given = body if isinstance(body, Mapping) else {}
+    said = (given.get(name) for name in ("message", "detail", "error"))
+    return next((each for each in said if isinstance(each, str) and each), "")
+
+
+def _sorted(body: object, message: str, status: int | None, request_id: str | None) -> ModelError:
+    given = body if isinstance(body, Mapping) else {}
+    said = _own_words(body)
+    if said and said not in message:
+        message = f"{message} - {said[:_MOST_SAID]}"
+    code = given.get("code")
+    # Words first: a request too large for the rate limit has the code of one that came too soon.
+    words = f"{said or message}\n{given.get('type') or ''}"
+    kind = _by_words(words) or _BY_CODE.get(str(code)) or _by_status(status, is_json=bool(given))
+    if status == _UNAUTHORIZED or (
+        status == _FORBIDDEN and kind is not ModelErrorKind.MISSING_MODEL
+    ):
+        kind = ModelErrorKind.AUTHENTICATION
     if status is None and kind is ModelErrorKind.OVERLOADED:
         kind = ModelErrorKind.INTERRUPTED  # the SDK retries nothing once a stream has begun
+    if kind is ModelErrorKind.NO_RESPONSES_API:
+        return no_responses_api(message)
     return ModelError(kind, message, request_id=request_id)
 
 
-def _kind_by_text(message: str) -> ModelErrorKind | None:
-    lowered = message.lower()
-    return next((kind for words, kind in _BY_TEXT if words in lowered), None)
+def _by_words(said: str) -> ModelErrorKind | None:
+    lowered = said.lower()
+    return next((kind for kind, words in _BY_WORDS if words.search(lowered)), None)
 
 
-def _kind_by_status(status: int | None) -> ModelErrorKind:
+def _by_status(status: int | None, *, is_json: bool) -> ModelErrorKind:
     if status is None:  # inside a stream the service says no more than that it failed
         return ModelErrorKind.INTERRUPTED
     if status in (408, 409, 429) or status >= 500:
         return ModelErrorKind.OVERLOADED
+    if status in _NO_SUCH_PATH and not is_json:
+        return ModelErrorKind.NO_RESPONSES_API
     return ModelErrorKind.BAD_REQUEST

@@ -51,6 +51,7 @@ _BY_KIND = {
     ModelErrorKind.CONTEXT_OVERFLOW: _BY_REASON[StopReason.PROMPT_TOO_LONG],
     ModelErrorKind.MISSING_PARENT: "The model service no longer has this conversation. Ask in a new thread.",
     ModelErrorKind.NO_RESPONSES_API: "The configured model server has no Responses API. Tell whoever runs me to check OPENAI_BASE_URL, which mostly ends in /v1.",
+    ModelErrorKind.MISSING_MODEL: "The model service does not have the model I am set to use. Tell whoever runs me.",
     ModelErrorKind.BAD_REQUEST: _BY_REASON[StopReason.INTERNAL_ERROR],
 }
 

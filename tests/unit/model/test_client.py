@@ -188,7 +188,7 @@ ROWS = [
     ("server_error", ModelErrorKind.OVERLOADED),
     ("overloaded", ModelErrorKind.OVERLOADED),
     ("invalid_prompt", ModelErrorKind.POLICY),
-    ("model_not_found", ModelErrorKind.BAD_REQUEST),
+    ("model_not_found", ModelErrorKind.MISSING_MODEL),
     (401, ModelErrorKind.AUTHENTICATION),
     (403, ModelErrorKind.AUTHENTICATION),
     (409, ModelErrorKind.OVERLOADED),

@@ -200,7 +200,7 @@ async def test_a_page_in_the_place_of_a_stream_says_what_is_wrong() -> None:
     async with server(b"<h1>Hello</h1>", content_type="text/html") as (model, asked):
         with pytest.raises(ModelError, match="OPENAI_BASE_URL") as caught:
             await parts(model)
-    assert caught.value.kind is ModelErrorKind.BAD_REQUEST
+    assert caught.value.kind is ModelErrorKind.NO_RESPONSES_API
     assert asked == [0]
 
 
