@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, TypeVar
@@ -237,14 +237,14 @@ class HookChain:
 
 @asynccontextmanager
 async def beside(
-    work: Coroutine[Any, Any, tuple[T, ...]],
+    work: Callable[[], Awaitable[tuple[T, ...]]],
 ) -> AsyncGenerator[asyncio.Task[tuple[T, ...]]]:
     """Run `work` beside the body, which awaits its result or leaves it to be cancelled. What `work`
     raises is logged, and its result is empty then."""
 
     async def guarded() -> tuple[T, ...]:
         try:
-            return await work
+            return await work()
         except Exception:
             log.exception("an after-response hook failed")
             return ()

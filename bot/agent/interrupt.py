@@ -51,10 +51,12 @@ class Interrupt:
         """Bound what is awaited inside; never yield to a consumer from here.
 
         Raises Interrupted on a request, TimeoutError when `deadline` (the event loop's clock, in
-        seconds) passes.
+        seconds) passes; either at once, before anything is begun, if it has happened already.
         """
         if self._requested:
             raise Interrupted
+        if asyncio.get_running_loop().time() >= deadline:
+            raise TimeoutError
         try:
             async with asyncio.timeout_at(deadline) as scope:
                 self._scopes.add(scope)

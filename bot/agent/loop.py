@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from functools import partial
 
 from bot.agent import observe
 from bot.agent.dispatch import Dispatched
@@ -42,7 +43,7 @@ async def run(state: LoopState, parts: Parts) -> AsyncGenerator[Event]:
     step = step_from(await phases.look_back(state))
     if isinstance(step, Continue):  # else the ending was kept before an interruption
         yield RunStarted(phases.model(state))
-        await parts.hooks.on_run_start(state)
+        await phases.hook(step.state, lambda: parts.hooks.on_run_start(state), None)
     while isinstance(step, Continue):
         half = _act if step.state.open else _ask
         async with aclosing(half(phases, step.state)) as events:
@@ -94,7 +95,7 @@ async def _act(phases: Phases, state: LoopState) -> AsyncGenerator[Event | Conti
     parts, response = phases.parts, observe.opened(state)
     outputs: tuple[CallOutput, ...] = ()
     async with (
-        beside(parts.hooks.after_response(state, response)) as more,
+        beside(partial(parts.hooks.after_response, state, response)) as more,
         aclosing(phases.dispatch(state)) as happenings,
     ):
         async for happening in happenings:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from bot.agent import checkpoint
 from bot.agent.calls import Intent
@@ -38,6 +38,8 @@ from bot.core.errors import ModelError
 from bot.core.outcome import StopReason
 from bot.model.types import ModelRequest, ModelResponse
 from bot.toolkit.size import room_for_calls
+
+T = TypeVar("T")
 
 _LAST_CALL_SECONDS = 60.0
 """Time for the one call that asks for what there is, after a guard has tripped (C6)."""
@@ -149,11 +151,7 @@ class Phases:
             user_hash=parts.user_hash,
             watched=COMPLETE,
         )
-        try:
-            async with parts.interrupt.within(self.hook_deadline(state)):
-                return await parts.hooks.transform_context(request)
-        except (Interrupted, TimeoutError):  # the call itself will meet the same, at once
-            return request
+        return await self.hook(state, lambda: parts.hooks.transform_context(request), request)
 
     def reason(self, request: ModelRequest, state: LoopState) -> AsyncGenerator[Shown | Heard]:
         """Make the call. The last item says what it came to."""
@@ -204,13 +202,12 @@ class Phases:
     ) -> tuple[LoopState, tuple[CallOutput, ...]]:
         """Put a valid result before the stop hooks. Return the state with what that took, and the
         outputs with their verdict."""
-        try:
-            async with self.parts.interrupt.within(self.hook_deadline(state)):
-                verdicts, usage, memory = await judged(state, outputs, self.parts.hooks)
-        except Interrupted:  # a stop that comes while the result is judged wins
-            return state, tuple(stopped_result(output) for output in outputs)
-        except TimeoutError:  # the result stands, judged or not
-            return state, tuple(outputs)
+        unjudged = (tuple(outputs), NO_USAGE, dict[str, Any]())  # the result stands
+        hooks = self.parts.hooks
+        verdict = await self.hook(state, lambda: judged(state, outputs, hooks), unjudged)
+        verdicts, usage, memory = verdict
+        if self.parts.interrupt.requested:  # a stop that comes while the result is judged wins
+            verdicts = tuple(stopped_result(output) for output in outputs)
         spent = self.spend(state, usage)
         return spent.go(state.transition, hooks=state.hooks | memory), verdicts
 
@@ -334,6 +331,20 @@ class Phases:
             idempotency_key=f"{self.parts.context.run_id}:{response_id}",
         )
 
+    async def hook(self, state: LoopState, ask: Callable[[], Awaitable[T]], default: T) -> T:
+        """Return what hooks say. Stop and the end of the run's time leave whatever they await, and
+        `default` stands for it; what the run does next meets the same, at once."""
+        deadline = self.hook_deadline(state)
+        try:
+            async with self.parts.interrupt.within(deadline):
+                return await ask()
+        except Interrupted:
+            return default
+        except TimeoutError:
+            if asyncio.get_running_loop().time() < deadline:  # the hook's own, which is a bug
+                raise
+            return default
+
     def hook_deadline(self, state: LoopState) -> float:
         """Until when hooks that are asked now may take, on the event loop's clock. Nobody is asked
         again when the run's time is up, but the last call has its own."""
@@ -341,13 +352,8 @@ class Phases:
         return self.call_deadline(state) if state.closing else run_ends
 
     async def notes_beside(self, more: asyncio.Task[tuple[Item, ...]], state: LoopState) -> Notes:
-        """Return what hooks that ran beside the tools have to say; a stop or the end of the run's
-        time does not wait for them."""
-        try:
-            async with self.parts.interrupt.within(self.hook_deadline(state)):
-                return await more
-        except (Interrupted, TimeoutError):
-            return ()
+        """Return what hooks that ran beside the tools have to say."""
+        return await self.hook(state, lambda: more, ())
 
     def call_deadline(self, state: LoopState) -> float:
         """Until when a call that is made now may take, on the event loop's clock."""

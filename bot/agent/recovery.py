@@ -37,7 +37,8 @@ async def prepared(this: Phases, state: LoopState) -> list[Recorded]:
     noted, notes = await _guarded(this, state)
     if notes:
         steps.append(this.recorded(noted, notes))
-    if said := await this.parts.hooks.on_turn_start(noted):
+    nothing: Notes = ()
+    if said := await this.hook(noted, lambda: this.parts.hooks.on_turn_start(noted), nothing):
         # What failed before, as a call that nobody allowed but changed, says nothing of a new wish.
         anew = any(each.get("role") == "user" for each in said)
         failed = 0 if anew else noted.failed_turns
@@ -55,7 +56,8 @@ async def _guarded(this: Phases, state: LoopState) -> tuple[LoopState, Notes]:
     is_full = this.filling(state) is Filling.CLOSE
     reason = tripped(used, state, limits, is_full=is_full)
     if reason is None and (state.turn or state.transition is Transition.BLOCKED):
-        reason = await this.parts.hooks.should_stop_after_turn(state)
+        hooks = this.parts.hooks
+        reason = await this.hook(state, lambda: hooks.should_stop_after_turn(state), None)
     if reason:
         return close(state, reason)
     limit, share = used.fullest
@@ -87,10 +89,13 @@ async def recovered(this: Phases, state: LoopState, heard: Heard) -> Recorded | 
 
 
 def _is_models_own(error: ModelError) -> bool:
-    """Whether another model may do better (H3): this one is overloaded, keeps breaking off, or is
-    not there."""
-    gone = error.kind is ModelErrorKind.BAD_REQUEST and "model" in str(error).lower()
-    return gone or error.kind in (ModelErrorKind.OVERLOADED, ModelErrorKind.INTERRUPTED)
+    """Whether another model may do better: this one is overloaded, keeps breaking off, or is not
+    there."""
+    return error.kind in (
+        ModelErrorKind.OVERLOADED,
+        ModelErrorKind.INTERRUPTED,
+        ModelErrorKind.MISSING_MODEL,
+    )
 
 
 async def _shortened(this: Phases, state: LoopState) -> Recorded | None:

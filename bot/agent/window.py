@@ -76,17 +76,15 @@ def whole_part(response: ModelResponse) -> ModelResponse:
 
 
 def _is_whole(item: Item) -> bool:
-    match item.get("type"):
-        case "message":
-            return bool(words(item))
-        case "function_call":
-            try:
-                return isinstance(from_json(item["arguments"]), dict)
-            except ValueError:
-                return False
-        case kind if kind in HOSTED_CALLS:
-            return item.get("status") in (None, "completed", "failed")
-    return True
+    kind = item.get("type")
+    if kind in HOSTED_CALLS:
+        return item.get("status") in (None, "completed", "failed")
+    if kind != "function_call":
+        return kind != "message" or bool(words(item))
+    try:
+        return isinstance(from_json(item["arguments"]), dict)
+    except ValueError:
+        return False
 
 
 def _with_what_follows(items: Sequence[Item], stays: list[bool]) -> tuple[Item, ...]:

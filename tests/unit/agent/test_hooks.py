@@ -273,6 +273,25 @@ class Slow(Hooks):
         await self._wait("on_stop")
         return Go()
 
+    async def on_run_start(self, state: LoopState) -> None:
+        await self._wait("on_run_start")
+
+    async def on_turn_start(self, state: LoopState) -> Sequence[Item]:
+        await self._wait("on_turn_start")
+        return ()
+
+    async def before_tool(self, tool: Tool, arguments: BaseModel) -> str | None:
+        await self._wait("before_tool")
+        return None
+
+    async def after_tool(self, tool: Tool, arguments: BaseModel, result: ToolResult) -> str:
+        await self._wait("after_tool")
+        return ""
+
+    async def should_stop_after_turn(self, state: LoopState) -> StopReason | None:
+        await self._wait("should_stop_after_turn")
+        return None
+
     async def transform_context(self, request: ModelRequest) -> ModelRequest:
         await self._wait("transform_context")
         return request
@@ -282,30 +301,55 @@ class Slow(Hooks):
         return ()
 
 
-@pytest.mark.parametrize("edge", ["on_stop", "transform_context", "after_response"])
-async def test_stop_does_not_wait_for_a_hook(edge: str) -> None:
-    """H1: it is answered at once, and wins over a result that is being judged."""
+EDGES = (
+    "on_run_start", "transform_context", "on_turn_start", "after_response", "before_tool",
+    "after_tool", "should_stop_after_turn", "on_stop",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("edge", EDGES)
+@pytest.mark.parametrize("stops", [1, 2])
+async def test_stop_does_not_wait_for_a_hook(edge: str, stops: int) -> None:
+    """H1: it is answered at once, pressed once or twice, and wins over a result that is judged."""
     hook = Slow(edge)
-    async with bench(Script([finish(ANSWER)]), hooks=(hook,)) as place:
+    script = Script([call("add", {"a": 1, "b": 1}), finish(ANSWER)])
+    async with bench(script, hooks=(hook,)) as place:
 
         async def stop() -> None:
             await hook.waits.wait()
-            await asyncio.sleep(0.05)
-            place.parts.interrupt.request()
+            for _ in range(stops):
+                await asyncio.sleep(0.05)
+                place.parts.interrupt.request()
 
         stopping = asyncio.create_task(stop())
         async with asyncio.timeout(5):
             ended = await place.run()
         await stopping
-    accepted = edge == "after_response"  # by then the result was taken
-    assert ended.status is (RunStatus.SUCCESS if accepted else RunStatus.CANCELLED)
+    assert ended.status is RunStatus.CANCELLED
 
 
-@pytest.mark.parametrize("edge", ["on_stop", "transform_context", "after_response"])
+@pytest.mark.parametrize("edge", EDGES)
 async def test_the_time_of_a_run_bounds_its_hooks(edge: str) -> None:
     """H1 G2: a result stands, judged or not; else there is one last call."""
-    script = Script([finish(ANSWER)])
+    script = Script([call("add", {"a": 1, "b": 1}), finish(ANSWER)])
+    early = edge in ("on_run_start", "on_turn_start", "transform_context")
+    script = Script([finish(ANSWER)]) if early else script
     async with bench(script, hooks=(Slow(edge),), run_seconds=0.4, turn_seconds=0.4) as place:
         async with asyncio.timeout(5):
             ended = await place.run()
-    assert ended.status is not RunStatus.FAILED
+    assert ended.status in (RunStatus.SUCCESS, RunStatus.PARTIAL)
+    assert ended.result is not None
+
+
+class Impatient(Hooks):
+    """Gives up on something by itself."""
+
+    async def on_turn_start(self, state: LoopState) -> Sequence[Item]:
+        raise TimeoutError
+
+
+async def test_a_hooks_own_timeout_is_a_bug_and_not_the_time_of_the_run() -> None:
+    """H1: what a hook raises is told loudly, whatever it is."""
+    async with bench(Script([finish(ANSWER)]), hooks=(Impatient(),)) as place:
+        with pytest.raises(TimeoutError):
+            await place.run()

@@ -15,7 +15,7 @@ from bot.local.model import Script, call, finish
 from tests.unit.agent.harness import ANSWER, bench
 
 SOURCE = Path(loop.__file__).read_text("utf-8")
-PHASES = ("assemble", "reason", "dispatch", "refused", "cut_off", "answered", "spoken", "nothing")
+PHASES = ("assemble", "reason", "dispatch", "refused", "answered", "cut_off", "spoken", "nothing")
 POLICY = ("budget", "compact", "approval", "slack", "redis", "evaluat")
 
 
