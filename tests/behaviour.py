@@ -11,21 +11,41 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from bot.agent.events import RunEnded
+from pydantic import BaseModel
+
+from bot.agent.effort import Effort
+from bot.agent.events import Event, RunEnded, ToolStarted, TurnStarted
+from bot.agent.hooks import Hooks, Prevent, Verdict
 from bot.agent.state import LoopState
+from bot.core.chain import Item, Usage
+from bot.core.outcome import StopReason
 from bot.local.model import Reply, Script, call, calls, empty, finish, incomplete, refusal, text
 from bot.model import ResponsesModel, sdk_client
 from bot.runs.endings import explain
-from tests.unit.agent.harness import ANSWER, MODELS, bench
+from tests.unit.agent.harness import ANSWER, MODELS, Bench, bench
 
 _BAD_FINAL = finish(ANSWER | {"confidence": "total"})
 _ADD = call("add", {"a": 1, "b": 1})
 
 
+_FULL = LoopState(compacted=True, last_usage=Usage(input_tokens=272_000))
+
+
+class _Ending(Hooks):
+    async def on_stop(self, state: LoopState, result: BaseModel) -> Verdict:
+        return Prevent()
+
+
+class _Broken(Hooks):
+    async def on_turn_start(self, state: LoopState) -> tuple[Item, ...]:
+        raise RuntimeError("a bug")
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
     """What goes wrong: the model's replies, faults of its service (kind and times, after `skip`
-    requests that went well), bounds, and the models that may be asked in turn."""
+    requests that went well), bounds, the models that may be asked in turn, hooks, and the first
+    event at which somebody stops the run, with the reason if that is no person."""
 
     name: str
     replies: tuple[Reply, ...]
@@ -33,7 +53,9 @@ class Case:
     skip: int = 0
     limits: dict[str, Any] = field(default_factory=dict)
     models: int = 1
-    parent: str | None = None
+    begin: LoopState = field(default_factory=LoopState)
+    hooks: tuple[Hooks, ...] = ()
+    stop: tuple[type[Event], StopReason | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,26 +124,50 @@ CASES = (
     Case("content filter", (), ("content_filter", 1)),
     Case("content filter in mid-answer", (incomplete("content_filter", "Tw"),)),
     Case("prompt refused", (), ("invalid_prompt", 1)),
-    Case("missing parent", (finish(ANSWER),), parent="resp_gone"),
+    Case("missing parent", (finish(ANSWER),), begin=LoopState(parent="resp_gone")),
     Case(
         "missing parent, found a moment later",
         (_ADD, finish(ANSWER)),
         ("missing_parent_once", 1),
     ),
     Case("overloaded, with a fallback", (finish(ANSWER),), (503, 3), models=2),
+    Case("model not there", (), ("model_not_found", 9)),
+    Case("model not there, with a fallback", (finish(ANSWER),), ("model_not_found", 1), models=2),
+    Case("over the money", (_ADD, finish(ANSWER)), limits={"cost": 1e-9}),
+    Case("out of time", (finish(ANSWER),), ("hang", 1), limits={"run_seconds": 3}),
+    Case("thread full after it was shortened", (finish(ANSWER),), begin=_FULL),
+    Case("digs deeper until nothing new comes", (finish(ANSWER),) * 5, hooks=(Effort(10**6),)),
+    Case("a check ends the run", (finish(ANSWER),), hooks=(_Ending(),)),
+    Case("stopped while the model writes", (_ADD,), stop=(TurnStarted, None)),
+    Case("stopped while tools run", (_ADD,), stop=(ToolStarted, None)),
+    Case("paused by an admin", (_ADD,), stop=(ToolStarted, StopReason.PAUSED)),
+    Case("a bug of ours", (), hooks=(_Broken(),)),
 )
 
 
 async def outcome(case: Case) -> Row:
     """Run one case."""
-    async with bench(Script(case.replies), **case.limits) as place:
+    async with bench(Script(case.replies), hooks=case.hooks, **case.limits) as place:
         async with sdk_client(place.api.api_key, place.api.url) as client:
             model = ResponsesModel(client)
             place.parts = replace(place.parts, model=model, models=MODELS[: case.models])
             if case.fault:
                 place.api.faults.fail(*case.fault, skip=case.skip)
-            ended = await place.run("1+1?", LoopState(parent=case.parent))
+            try:
+                ended = await _ended(place, case)
+            except RuntimeError:  # the runner ends such a run, with these words
+                told = explain(StopReason.INTERNAL_ERROR, None, (), result=False)
+                return Row(case.name, "failed", StopReason.INTERNAL_ERROR.value, 0, told)
         return _row(case, ended, len(place.api.requests))
+
+
+async def _ended(place: Bench, case: Case) -> RunEnded:
+    async for event in place.stream("1+1?", case.begin):
+        if case.stop and isinstance(event, case.stop[0]):
+            place.parts.interrupt.request(case.stop[1])
+    last = place.events[-1]
+    assert isinstance(last, RunEnded)
+    return last
 
 
 async def outcomes() -> list[Row]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.core.outcome import StopReason
 from tests.behaviour import outcomes, table
 
 FORM = "I could not put this into the usual form, so take it with care. Retry may do better."
@@ -21,6 +22,15 @@ SLOW = "The model took too long to respond, so I have no answer yet. Retry, or a
 TRICKLE = "The model took too long to respond, so this is not everything. Retry, or ask a narrower question."
 FILTER = "The model's content filter stopped this answer. Put the question another way."
 
+NO_MODEL = "The model service does not have the model I am set to use. Tell whoever runs me."
+MONEY = "I used up the money budget for one question, so this is not everything. Ask a narrower question."
+TIME = "I ran out of time, so this is not everything. Ask a narrower question."
+FULL = "This thread has grown too long for me to go on, so this is not everything. Start a new one for the next question."
+NOTHING_NEW = "Going over it again added nothing."
+CHECKED = "A check found this answer incomplete, so take it with care."
+PAUSED = "I was paused, so I have no answer yet. Retry when I am back."
+BUG = "Something went wrong on my side and has been logged. Please retry; if it happens again, tell whoever runs me."
+
 EXPECTED = [
     ("malformed arguments", "success", "completed", 2, ""),
     ("unknown tool", "success", "completed", 2, ""),
@@ -28,14 +38,14 @@ EXPECTED = [
     ("a tool that hangs", "success", "completed", 2, ""),
     ("an output that is too large", "success", "completed", 2, ""),
     ("300 calls at once", "success", "completed", 2, ""),
-    ("every call fails", "partial", "tool_errors", 4, TOOLS),
+    ("every call fails", "partial", "tool_errors", 5, TOOLS),
     ("bad final once", "success", "completed", 2, ""),
-    ("bad final three times", "partial", "malformed_output", 4, FORM),
+    ("bad final three times", "success", "completed", 4, ""),
     ("bad final four times", "failed", "malformed_output", 4, NO_FORM),
     ("nothing at all, once", "success", "completed", 2, ""),
     ("nothing at all, always", "failed", "malformed_output", 4, NO_FORM),
-    ("text without a call, once", "success", "completed", 2, ""),
-    ("text without a call, always", "partial", "malformed_output", 3, FORM),
+    ("text without a call, once", "success", "completed", 3, ""),
+    ("text without a call, always", "partial", "malformed_output", 4, FORM),
     ("final beside a call", "success", "completed", 1, ""),
     ("final beside a call that fails", "success", "completed", 2, ""),
     ("cut off once", "success", "completed", 2, ""),
@@ -92,11 +102,24 @@ EXPECTED = [
     ("missing parent", "success", "completed", 3, ""),
     ("missing parent, found a moment later", "success", "completed", 3, ""),
     ("overloaded, with a fallback", "success", "completed", 4, ""),
+    ("model not there", "failed", "model_error", 1, NO_MODEL),
+    ("model not there, with a fallback", "success", "completed", 2, ""),
+    ("over the money", "partial", "cost_budget", 2, MONEY),
+    ("out of time", "partial", "run_timeout", 2, TIME),
+    ("thread full after it was shortened", "partial", "context_full", 1, FULL),
+    ("digs deeper until nothing new comes", "success", "diminishing_returns", 4, NOTHING_NEW),
+    ("a check ends the run", "partial", "stop_hook", 1, CHECKED),
+    ("stopped while the model writes", "cancelled", "cancelled_streaming", 0, "Stopped."),
+    ("stopped while tools run", "cancelled", "cancelled_tools", 1, "Stopped."),
+    ("paused by an admin", "failed", "paused", 1, PAUSED),
+    ("a bug of ours", "failed", "internal_error", 0, BUG),
 ]
 
 
 async def test_the_table_is_as_documented() -> None:
-    """C7 C8 H2 H3 B8 E4 G3: how each trouble ends, what it costs, and what the person reads."""
+    """C7 C8 G3 G4 H2 H3 B8 E4: every way out, how each trouble ends, what it costs, and what the person reads."""
     rows = await outcomes()
+    # A run that was handed back is none that has ended: another worker goes on with it.
+    assert {r.reason for r in rows} == {*StopReason} - {StopReason.HANDED_BACK}
     assert [(r.name, r.status, r.reason, r.requests, r.told) for r in rows] == EXPECTED
     assert table(rows).count("\n") == len(EXPECTED) + 1
