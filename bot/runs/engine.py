@@ -277,8 +277,8 @@ class Engine:
 
     async def _run(self, request: Request, handle: Handle) -> None:
         try:
-            deaths = await self._mailbox.deaths(request.id)
-            async with self._place(alone=deaths >= ALONE_FROM), self._attempt(request):
+            alone = await self._mailbox.deaths(request.id) >= ALONE_FROM
+            async with self._place(alone=alone), self._attempt(request) as deaths:
                 await handle(request, deaths)
         except (HandBack, Parked):
             raise
@@ -297,16 +297,19 @@ class Engine:
         await self._mailbox.pop(request.thread_key, request.id)
 
     @asynccontextmanager
-    async def _attempt(self, request: Request) -> AsyncGenerator[None]:
-        """Keep for the length of the context that the request runs here: an attempt that began and
-        never ended is the death of a worker."""
+    async def _attempt(self, request: Request) -> AsyncGenerator[int]:
+        """Keep for the length of the context that the request runs here; yields how many workers died
+        under it since its last save point: attempts that began and never ended."""
+        # An attempt of this process that was overtaken, as the process stood still, is alive.
+        living = sum(each == request.id for each in self._attempts.values())
         attempt = new_id("attempt")
         self._attempts[attempt] = request.id
         try:
-            deaths = await self._mailbox.begin_attempt(request.id, attempt)
+            begun = await self._mailbox.begin_attempt(request.id, attempt)
+            deaths = max(0, begun - living)
             text = "Request %s is taken up; workers died under it since its last save point: %d"
             log.info(text, request.id, deaths)
-            yield
+            yield deaths
         finally:
             await self._note_end(request.id, attempt)
             del self._attempts[attempt]

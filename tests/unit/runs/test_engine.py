@@ -494,7 +494,26 @@ async def test_a_worker_that_dies_while_a_suspect_waits_to_be_alone_was_not_kill
         async with asyncio.timeout(SOON):
             await engine.draining.wait()
         assert await stores.mailbox.begin_attempt(suspect.id, "looks") == 2
+        # One of the two was only believed dead, and comes to its end meanwhile.
+        for attempt in ("looks", "of the dead 0"):
+            await stores.mailbox.end_attempt(suspect.id, attempt)
         handler.gates["running"].set()
+        assert await handler.next() == ("suspect", 1)
+        await emptied(stores)
+
+
+async def test_a_process_that_was_believed_dead_is_no_death(redis_url: str, stores: Stores) -> None:
+    """R2, reliability 17: it stood still for longer than its lease, and takes up again itself what it
+    has under way still."""
+    handler, request = Handler(), asked("slow")
+    handler.gate("slow")
+    async with engine_on(redis_url, stores) as engine, engine.work(handler):
+        await submit(engine, request)
+        assert await handler.next() == ("slow", 0)
+        again = asyncio.create_task(engine._run(request, handler))
+        assert await handler.next() == ("slow", 0)
+        handler.gates["slow"].set()
+        await again
         await emptied(stores)
 
 
