@@ -79,8 +79,11 @@ ROWS = {
         ("SIGTERM while something is changed", "that is ended, the rest elsewhere", "unit/runs/test_runner.py::test_a_process_that_stops_ends_what_it_is_changing"),
         ("longer than the grace", "elsewhere at once", "unit/runs/test_engine.py::test_what_outlasts_the_grace_goes_on_elsewhere_at_once"),
         ("kill -9, raise, standstill, lost reply", "`python -m tests.faults`", "faults/test_windows.py::test_nothing_is_lost_and_nothing_doubled"),
+        ("killed all the time, while Redis stands still now and then", "`python -m tests.faults --storm`", "faults/test_storm.py::test_nothing_is_lost_or_doubled_in_a_short_storm"),
+        ("stands still, rolling restarts, dies while Slack, Redis or the model fails, or while people edit or press Stop", "one end each, in order; nothing is left", "faults/test_other_faults.py::test_every_question_has_one_end"),
+        ("stood still, its runs taken over", "no death is counted", "unit/runs/test_engine.py::test_a_process_that_was_believed_dead_is_no_death"),
         ("wakes up after its lease", "what it wrote late is put right", "unit/slack/test_overtaken.py::test_a_message_that_was_posted_late_is_taken_back"),
-        ("a request that kills its workers", "given up, said", "unit/runs/test_runner.py::test_what_kills_its_workers_is_given_up"),
+        ("a request that kills its workers", "alone from the second death on, given up after the third, said", "faults/test_suspects.py::test_a_question_that_kills_its_worker_fails_no_other"),
         ("its slot outlives it", "the sweep looks for a heartbeat", "unit/runs/test_engine.py::test_the_slot_of_a_dead_worker_hides_no_request"),
         ("something holds the event loop", "logged, measured, not ready", "operators/test_loop_watch.py::test_a_loop_that_was_held_is_logged_measured_and_not_ready"),
         ("thousands of runs", "nothing grows", "soak/test_soak.py::test_nothing_grows"),
@@ -111,6 +114,10 @@ Written by `python -m tests.faults.matrix`; a test sees that every test named he
 - `python -m tests.faults`: real processes (web, two workers, Redis) crash in every window, in every
   way: a table of what was lost, doubled, out of order, and how long it took. `--only hang` takes a
   part, `--random 50` kills at random afterwards. `pytest tests/faults/test_windows.py` is the short form.
+- `python -m tests.faults --storm`: a process is killed every 2 to 4 seconds, and Redis stands still now
+  and then, while people ask 300 questions in threads of several turns, with three seeds. What is given
+  up is held against the log of the worker that had it. On a busy machine all waits grow with the time
+  that processes take to start. `pytest tests/faults/test_storm.py` is the short form.
 - `python -m tests.soak`: 10,000 runs with faults among them; soak.csv and soak.png.
 - `python -m tests.load`: acknowledgements under bursts, and what a run costs: tests/load/README.md.
 

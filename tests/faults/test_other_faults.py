@@ -56,7 +56,7 @@ async def one_stands_still(running: Fleet, _: Asked) -> None:
 
 async def redis_stops_for_20_seconds(running: Fleet, _: Asked) -> None:
     async with Redis.from_url(running.redis_url) as redis:
-        await redis.execute_command("CLIENT", "PAUSE", 20_000, "ALL")
+        await redis.client_pause(20_000)
 
 
 async def redis_takes_no_writes_and_a_worker_dies(running: Fleet, _: Asked) -> None:
@@ -70,7 +70,7 @@ async def redis_takes_no_writes_and_a_worker_dies(running: Fleet, _: Asked) -> N
 
 async def slack_fails_and_workers_die(running: Fleet, _: Asked) -> None:
     for error, times in ((500, 3), (429, 3), (None, 2)):
-        running.ws.faults.fail("*", error, times=times, retry_after=1 if error == 429 else None)  # noqa: PLR2004
+        running.ws.faults.fail("*", error, times=times, retry_after=1 if error == 429 else None)
     running.ws.faults.fail("chat.postMessage", None, after_effect=True)
     running.ws.faults.fail("chat.update", None, after_effect=True)
     await asyncio.sleep(0.5)
