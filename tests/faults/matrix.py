@@ -80,7 +80,7 @@ ROWS = {
         ("longer than the grace", "elsewhere at once", "unit/runs/test_engine.py::test_what_outlasts_the_grace_goes_on_elsewhere_at_once"),
         ("kill -9, raise, standstill, lost reply", "`python -m tests.faults`", "faults/test_windows.py::test_nothing_is_lost_and_nothing_doubled"),
         ("killed all the time, while Redis stands still now and then", "`python -m tests.faults --storm`", "faults/test_storm.py::test_nothing_is_lost_or_doubled_in_a_short_storm"),
-        ("stands still, rolling restarts, dies while Slack, Redis or the model fails, or while people edit or press Stop", "one end each, in order; nothing is left", "faults/test_other_faults.py::test_every_question_has_one_end"),
+        ("stands still, rolling restarts, dies while Slack, Redis or the model fails, or while a person presses Stop", "one end each, in order; nothing is left", "faults/test_other_faults.py::test_every_question_has_one_end"),
         ("stood still, its runs taken over", "no death is counted", "unit/runs/test_engine.py::test_a_process_that_was_believed_dead_is_no_death"),
         ("wakes up after its lease", "what it wrote late is put right", "unit/slack/test_overtaken.py::test_a_message_that_was_posted_late_is_taken_back"),
         ("a request that kills its workers", "alone from the second death on, given up after the third, said", "faults/test_suspects.py::test_a_question_that_kills_its_worker_fails_no_other"),

@@ -100,15 +100,6 @@ async def the_web_process_dies(running: Fleet, _: Asked) -> None:
         await asyncio.sleep(1.5)
 
 
-async def an_edit_and_a_worker_dies(running: Fleet, asked: Asked) -> None:
-    """The tag stays, so that it must still be answered once, in its new words."""
-    tag = f"{asked.tag}-1"
-    channel, _, ts = asked.messages[tag]
-    mention = f"<@{running.ws.bot_user_id}>"
-    await running.ws.edit(ADA, channel, ts, f"{mention} [{tag}] how many in all?")
-    _every(running, signal.SIGKILL)
-
-
 async def a_stop_and_a_worker_dies(running: Fleet, asked: Asked) -> None:
     channel, root, _ = asked.messages[f"{asked.tag}-1"]
     shown = [m for m in running.bot.own(channel, root) if STOP in str(m.get("blocks"))]
@@ -127,7 +118,6 @@ FAULTS: tuple[tuple[Fault, int], ...] = (
     (the_model_goes_away_and_a_worker_dies, 2),
     (a_rolling_restart, 3),
     (the_web_process_dies, 2),
-    (an_edit_and_a_worker_dies, 2),
     (a_stop_and_a_worker_dies, 3),
 )
 """Each with the call to the model at which it happens."""
