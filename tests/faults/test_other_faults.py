@@ -123,6 +123,7 @@ FAULTS: tuple[tuple[Fault, int], ...] = (
 """Each with the call to the model at which it happens."""
 
 
+@pytest.mark.heavy
 @pytest.mark.timeout(600)
 async def test_every_question_has_one_end(tmp_path: Path) -> None:
     """(R1, R7, R10, reliability, promise) One final message for each question, in order, nothing shared
