@@ -121,11 +121,15 @@ class Erasure:
         await self._sweep(erased, ids)
         failpoint("erase-swept")
         # A question that came since waits in a mailbox that was empty: it stays.
-        kept = {"lease", "claim"} if busy_too else {"lease", "claim", "mailbox"}
+        kept = {"lease", "claim", "participants"} | (set() if busy_too else {"mailbox"})
         async for name in self._names():
             if name.thread in threads and name.family not in kept:
                 erased.keys += await self._redis.call("DEL", name.key)
                 failpoint("erase-removing")
+        # By its participants the next erase finds a thread of which something is left.
+        async for name in self._names():
+            if name.thread in threads and name.family == "participants":
+                erased.keys += await self._redis.call("DEL", name.key)
         for thread_key in threads:  # last: a missing lease refuses late writes as a newer one does
             await self._redis.call("DEL", self._redis.key("lease", thread_key))
         failpoint("erase-removed")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 import time
 from contextlib import suppress
 
@@ -109,7 +110,7 @@ async def test_refused_requests_leave_a_trace(
     said = [r.getMessage() for r in caplog.records if r.getMessage().startswith("Refused")]
     [secrets, clocks, strangers] = said  # one of each reason, however many there are
     assert "SLACK_SIGNING_SECRET" in secrets
-    assert "3600 s ahead of" in clocks
+    assert re.search(r"360\d s ahead of", clocks)
     assert "no signature" in strangers
     for reason, count in (("signature", 6), ("age", 3), ("missing headers", 2)):
         assert f'bot_slack_requests_refused_total{{reason="{reason}"}} {count}.0' in figures

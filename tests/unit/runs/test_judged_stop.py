@@ -8,7 +8,6 @@ from typing import Any
 from bot.local.model import finish, held, text
 from bot.local.workspace import ADA
 from bot.settings import ModelSettings
-from bot.slack.render import words
 from tests.support.deployment import deployed
 from tests.support.runs import answer
 
@@ -22,7 +21,7 @@ async def test_stop_wins_while_the_answer_is_judged(redis_url: str) -> None:
     def brain(request: Any) -> Any:
         asked.append(request)
         if len(asked) == 1:
-            return finish(answer())
+            return finish(answer("It is two."))
         judging.set()
         return held(text("never", disobey=True), asyncio.Event())
 
@@ -32,5 +31,6 @@ async def test_stop_wins_while_the_answer_is_judged(redis_url: str) -> None:
         await asyncio.wait_for(judging.wait(), 30)
         await bot.ws.say(ADA, SALES, "stop", thread_ts=root)
         [told] = await bot.answered(SALES, root, seconds=30)
-    assert words.STOPPED in str(told["blocks"])
+    assert "Stopped. I" in str(told["blocks"])
+    assert "It is two." not in str(told["blocks"])
     assert len(asked) == 2
