@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 from openai import AsyncOpenAI
 
-from bot.local.model import ModelRequest, ResponsesServer
+from bot.local.model import ResponsesServer
 from bot.local.model.standin import StandIn
 from bot.local.model.standin.findings import Findings, NoValue
-from bot.local.model.standin.view import View
 from bot.tool_files import catalogue
 from tests.unit.local.standin_kit import ANSWER, Thread, message, shop
 
@@ -403,15 +402,6 @@ async def test_a_list_that_no_rule_guesses_is_not_left_empty(thread: Thread) -> 
     told = await thread.ask("duplicates? any are there")
     assert told.names == ["acquire_tools"]
     assert "I cannot answer this" in told.answer["summary"]
-
-
-def test_it_knows_tools_that_are_only_named() -> None:
-    """Of many tools a request says the names alone; none is missed for want of a description (D1)."""
-    definition = catalogue().acquire_definition
-    assert "- query_table" not in definition["description"]
-    view = View(ModelRequest({}, [{"role": "user", "content": "Hi"}], None, [definition], ""))
-    assert view.knows("query_table")
-    assert view.knows("dispatch_subagent")  # the first of the list, alone in its group
 
 
 @pytest.mark.parametrize(
