@@ -20,7 +20,7 @@ import pytest
 from bot.local.model import finish
 from bot.local.workspace import ADA, BEN
 from bot.slack.http import MAX_BODY
-from bot.slack.listeners import actions
+from bot.slack.pressed import Pressed
 from tests.security.test_boundaries import press
 from tests.security.test_forged import button, over_http, view
 from tests.support.deployment import Deployment, deployed
@@ -206,10 +206,10 @@ async def test_a_bug_of_ours_still_fails_loudly(
 ) -> None:
     """R13: the door checks shapes; it hides no exception of a listener."""
 
-    def broken(_press: object) -> list[str]:
+    def broken(*_: object) -> Pressed:
         raise KeyError("ours")
 
-    monkeypatch.setattr(actions, "_run_of", broken)
+    monkeypatch.setattr(Pressed, "of", broken)
     async with door(redis_url) as (bot, send):
         good = press(bot, ADA, SALES, "1.5", button("stop_run", f"T:{SALES}:1.5"))
         assert await send(*as_sent(good)) == 500
