@@ -87,9 +87,9 @@ async def test_a_file_is_written_read_and_shared(
     artifacts: MemoryArtifacts, conversation: MemoryConversation
 ) -> None:
     """D8: written under a handle, nothing posted; read by its lines, then shared as it is."""
-    written = await write_file("plan.py", "x = 1\ny = 2\x00", artifacts=artifacts)
+    written = await write_file("plan.toml", "x = 1\ny = 2\x00", artifacts=artifacts)
     [handle] = written.handles
-    assert written.content == f"handle: {handle} · plan.py · 2 lines · 11 bytes"
+    assert written.content == f"handle: {handle} · plan.toml · 2 lines · 11 bytes"
     assert (await read_artifact(handle, artifacts)).content.endswith("x = 1\ny = 2")
-    await share_file("plan.py", conversation, artifacts, handle=handle)
-    assert conversation.shared == [("plan.py", b"x = 1\ny = 2", "")]
+    await share_file("plan.toml", conversation, artifacts, handle=handle)
+    assert conversation.shared == [("plan.toml", b"x = 1\ny = 2", "")]
