@@ -1,0 +1,163 @@
+"""What README.md and docs/ say is true: their examples run, and every setting is there."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import tomllib
+import typing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import TypeAdapter
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from bot.agent.commands import BeforeToolCommand
+from bot.commands import cli
+from bot.settings import Settings, Tables, load_settings
+
+ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
+SETTINGS = ROOT / "docs" / "settings.md"
+PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
+NOT_FOR_OPERATORS = {"bot_failpoints"}  # which only the tests of faults set
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    """The fenced examples in one language."""
+    return re.findall(rf"```{language}\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+
+
+async def test_the_tool_of_the_readme_works() -> None:
+    """A newcomer copies it; it must run as it stands."""
+    [example] = blocks(README, "python")
+    scope: dict[str, object] = {"__name__": "tools.units"}
+    exec(compile(example, "tools/units.py", "exec"), scope)
+    made = scope["miles_to_kilometres"].tool  # type: ignore[attr-defined]
+    result = await made.run(made.arguments(miles=2), {})
+    assert result.content == "3.219 km"
+
+
+def test_the_settings_of_the_examples_are_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And each key of the examples is one that exists."""
+    example = "\n".join(blocks(README, "toml") + blocks(SETTINGS, "toml"))
+    path = tmp_path / "bot.toml"
+    path.write_text(example, "utf-8")
+    monkeypatch.setenv("BOT_CONFIG", str(path))
+    settings = load_settings(_env_file=None)
+    given = tomllib.loads(example)
+    assert settings.limits.turns == given["limits"]["turns"]
+    assert settings.databases["shop"].description == given["databases"]["shop"]["description"]
+    assert settings.model.reasoning == "medium"
+    assert settings.mcp_servers["tickets"].takes("get_one")
+
+
+def tables_of_the_page() -> dict[str, dict[str, str]]:
+    """The default of each key, as docs/settings.md writes it, by the heading above its table."""
+    found: dict[str, dict[str, str]] = {}
+    heading = ""
+    for line in SETTINGS.read_text("utf-8").splitlines():
+        if line.startswith("## "):
+            heading = line.removeprefix("## ")
+        elif row := re.match(r"\| `(\w+)` \| (?:`(.*?)`|(required)|) ?\|", line):
+            name, default, required = row.groups()
+            found.setdefault(heading, {})[name] = default or required or ""
+    return found
+
+
+def written(value: Any) -> str:
+    """A default as the page writes it: a text bare, all else as in TOML; nothing for None or ""."""
+    if value is None or value == "":
+        return ""
+    plain = TypeAdapter(Any).dump_python(value, mode="json")
+    return plain if isinstance(plain, str) else json.dumps(plain)
+
+
+def keys(table: Any) -> dict[str, str]:
+    """The keys of a table of bot.toml, a model or a dataclass, and their defaults."""
+    if dataclasses.is_dataclass(table):
+        return {each.name: written(each.default) for each in dataclasses.fields(table)}
+    return {
+        name: "required" if field.is_required() else written(field.get_default())
+        for name, field in table.model_fields.items()
+    }
+
+
+def table_class(name: str) -> Any:
+    """The class of a table of bot.toml, within `dict[str, …]` or `… | None`."""
+    annotation = Tables.model_fields[name].annotation
+    inner = [each for each in typing.get_args(annotation) if each not in (str, type(None))]
+    return inner[0] if inner else annotation
+
+
+HEADINGS = {
+    "channels": "[channels.ID]",
+    "databases": "[databases.NAME]",
+    "mcp_servers": "[mcpServers.NAME]",
+    "hooks": "[[hooks.before_tool]] and [[hooks.after_tool]]",
+}
+
+
+def test_docs_name_every_setting_with_its_default() -> None:
+    """An operator looks there, not into the code; a setting that is gone is not there either."""
+    tables = {
+        HEADINGS.get(name, f"[{name}]"): keys(table_class(name)) for name in Tables.model_fields
+    }
+    tables[HEADINGS["hooks"]] = keys(BeforeToolCommand)
+    del tables[HEADINGS["channels"]]["version"]  # of what is stored
+    others = {
+        name: field
+        for name, field in Settings.model_fields.items()
+        if name not in Tables.model_fields
+    }
+    environment = {
+        name.upper(): written(field.get_default())
+        for name, field in others.items()
+        if name not in NOT_FOR_OPERATORS
+    }
+    assert tables_of_the_page() == tables | {
+        "Environment": environment | {"BOT_CONFIG": "bot.toml"}
+    }
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_command_of_the_docs_exists(page: Path) -> None:
+    """`bot something` in the text is a command of the program."""
+    commands = set(get_command(cli).commands)  # type: ignore[attr-defined]
+    named = set(re.findall(r"`bot ([\w-]+)", page.read_text("utf-8")))
+    assert named <= commands
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_of_the_docs_leads_somewhere(page: Path) -> None:
+    """To a file of the repository, and to a heading of it where one is named."""
+    links = re.findall(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)", page.read_text("utf-8"))
+    for path, heading in links:
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), path
+        if heading:
+            titles = re.findall(r"^#+ (.+)$", target.read_text("utf-8"), re.MULTILINE)
+            slugs = {re.sub(r"[^\w -]", "", each.lower()).replace(" ", "-") for each in titles}
+            assert heading in slugs, f"{path}#{heading}"
+
+
+def test_the_readme_is_short() -> None:
+    """It is for a busy person; the rest is in docs/."""
+    assert len(README.read_text("utf-8").split()) <= 900
+
+
+def test_slacks_own_command_line_finds_what_it_asks_for() -> None:
+    """`slack run` reads .slack/hooks.json: its commands exist, and the manifest is JSON on stdout."""
+    hooks = json.loads((ROOT / ".slack" / "hooks.json").read_text("utf-8"))["hooks"]
+    commands = get_command(cli).commands  # type: ignore[attr-defined]
+    for hook in hooks.values():
+        program = hook.split()
+        assert program[:3] == ["python3", "-m", "bot"]
+        assert program[3] in commands
+    shown = CliRunner().invoke(cli, hooks["get-manifest"].split()[3:])
+    assert json.loads(shown.stdout)["display_information"]["name"]
