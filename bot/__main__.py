@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import sys
 
@@ -16,6 +17,8 @@ from bot.core.errors import (
 )
 from bot.core.redaction import redacted
 from bot.core.unseen import escaped
+
+log = logging.getLogger(__name__)
 
 UNAVAILABLE = 1
 CONFIGURATION = 3
@@ -40,6 +43,11 @@ def main() -> None:
         sys.exit(UNAVAILABLE)
     except (KeyboardInterrupt, asyncio.CancelledError):
         sys.exit(INTERRUPTED)
+    except Exception:
+        if not logging.getLogger().handlers:  # before logs are set up nobody has said anything
+            raise
+        log.critical("The process ends by an error of its own", exc_info=True)
+        sys.exit(UNAVAILABLE)
 
 
 if __name__ == "__main__":

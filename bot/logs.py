@@ -1,16 +1,21 @@
 """How the process logs: lines for people, with the ids at their end, or JSON with them as fields.
 A service that cannot be reached or refuses is one line; only what is a bug of ours has its trace.
 
+While logs hold no people's words (BOT_LOG_WORDS), handlers show values and errors as `bot.quotes`
+has them, and what libraries wrote themselves not at all, unless they are known to quote nobody.
+
 What is logged in a run carries `request_id`, `run_id` and `thread_key`, whoever logs it, and
 `trace_id` and `span_id` where there is telemetry.
 """
 
 from __future__ import annotations
 
+import copy
 import json
 import logging
 import logging.config
 import logging.handlers
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, TextIO
@@ -21,9 +26,11 @@ from redis.exceptions import TimeoutError as RedisSilent
 from slack_sdk.errors import SlackApiError
 from typing_extensions import override
 
+from bot import quotes
 from bot.core.context import current_request
 from bot.core.errors import ConfigurationError, ModelError, SlackUnavailable, StoreUnavailable
 from bot.core.redaction import redacted
+from bot.core.run_log import holds_words
 from bot.core.unseen import escaped
 from bot.slack.client import TRANSPORT_ERRORS, error_code
 
@@ -45,9 +52,22 @@ _EXPECTED = (
 )
 """Trouble of others, that comes and goes."""
 
+_QUOTES_NOBODY = ("bot", "docket", "opentelemetry")
+"""Loggers whose texts hold no people's words, once the values in them are shown as ours are."""
+
+_OF_ASYNCIO = (
+    *("Task exception was never retrieved", "Future exception was never retrieved"),
+    *("Task was destroyed but it is pending", "unhandled exception during asyncio.run() shutdown"),
+    *("Unclosed client session", "Unclosed connector", "Exception in callback", "Executing"),
+    *("Fatal error", "socket.send() raised exception"),
+)
+"""How asyncio's lines begin; what follows shows arguments and results."""
+
+_STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
+
 _IDS = (
     *("run_id", "thread_key", "request_id", "channel", "user", "tool", "call_id", "handle"),
-    "model_request",
+    *("model_request", "trace_id", "span_id", "stop_reason"),
 )
 
 
@@ -56,7 +76,7 @@ class Handler(logging.StreamHandler[TextIO]):
 
     @override
     def format(self, record: logging.LogRecord) -> str:
-        return redacted(super().format(record))
+        return redacted(super().format(_prepared(record)))
 
 
 class FileHandler(logging.handlers.WatchedFileHandler):
@@ -64,7 +84,56 @@ class FileHandler(logging.handlers.WatchedFileHandler):
 
     @override
     def format(self, record: logging.LogRecord) -> str:
-        return redacted(super().format(record))
+        return redacted(super().format(_prepared(record)))
+
+
+def _prepared(record: logging.LogRecord) -> logging.LogRecord:
+    """Return a copy of `record` as it is written: expected trouble in one line, and without people's
+    words unless logs may hold them."""
+    prepared = copy.copy(record)
+    prepared.exc_text = None  # another handler's formatter may have left its own
+    if not holds_words():
+        _unquote(prepared)
+    error = record.exc_info[1] if record.exc_info else None
+    if isinstance(error, _EXPECTED):
+        said, why = prepared.getMessage(), _why(error)
+        line = f"{type(error).__name__}: {why}" if why else type(error).__name__
+        prepared.msg = said if why and why in said else f"{said}: {line}"
+        prepared.args, prepared.exc_info = (), None
+    return prepared
+
+
+def _why(error: BaseException) -> str:
+    """Return in one line what is known; of Slack's answers the code."""
+    if not holds_words():
+        return quotes.error_text(error)
+    code = error_code(error) if isinstance(error, SlackApiError) else ""
+    return code or " ".join(str(error).split())
+
+
+def _unquote(record: logging.LogRecord) -> None:
+    """Take out of `record` what may quote people."""
+    extras = {name: value for name, value in vars(record).items() if name not in _STANDARD}
+    if record.name.split(".")[0] not in _QUOTES_NOBODY:
+        record.msg, record.args = _place(record), ()
+        for name in extras.keys() - set(_IDS):
+            delattr(record, name)
+            del extras[name]
+    elif isinstance(record.args, Mapping):
+        record.args = {name: quotes.shown(value) for name, value in record.args.items()}
+    elif record.args:
+        record.args = tuple(map(quotes.shown, record.args))
+    record.msg = quotes.shown(record.msg)
+    vars(record).update({name: quotes.shown(value) for name, value in extras.items()})
+
+
+def _place(record: logging.LogRecord) -> str:
+    """Say where a library logged something, and of asyncio's troubles which it was."""
+    place = f"{record.filename}:{record.lineno}"
+    if record.name == "asyncio":
+        known = (each for each in _OF_ASYNCIO if str(record.msg).startswith(each))
+        return f"asyncio: {next(known, 'something')} ({place})"
+    return f"{record.name} logged something at {place}; BOT_LOG_WORDS=true shows it"
 
 
 class _Ids(logging.Filter):
@@ -78,25 +147,6 @@ class _Ids(logging.Filter):
             record.run_id = context.run_id
             record.thread_key = context.request.thread_key
         return True
-
-
-class _Expected(logging.Filter):
-    """Says expected trouble in one line, whoever logs it; lets everything pass."""
-
-    @override
-    def filter(self, record: logging.LogRecord) -> bool:
-        error = record.exc_info[1] if record.exc_info else None
-        if isinstance(error, _EXPECTED):
-            said, why = record.getMessage(), _why(error)
-            record.msg = said if why and why in said else f"{said}: {type(error).__name__}: {why}"
-            record.args, record.exc_info = (), None
-        return True
-
-
-def _why(error: BaseException) -> str:
-    """In one line; of Slack's answers the code."""
-    code = error_code(error) if isinstance(error, SlackApiError) else ""
-    return code or " ".join(str(error).split())
 
 
 class Lines(logging.Formatter):
@@ -118,7 +168,7 @@ class Lines(logging.Formatter):
 
     @override
     def formatException(self, ei: Any) -> str:
-        return _indented(super().formatException(ei))
+        return _indented(super().formatException(ei) if holds_words() else quotes.trace(ei[1]))
 
     @override
     def formatStack(self, stack_info: str) -> str:
@@ -133,6 +183,10 @@ class Json(JsonFormatter):
     """A JSON object in one line, which holds nothing that a terminal would act on."""
 
     @override
+    def formatException(self, ei: Any) -> str:
+        return str(super().formatException(ei)) if holds_words() else quotes.trace(ei[1])
+
+    @override
     def format(self, record: logging.LogRecord) -> str:
         return "".join(c if c.isprintable() else _json_escape(c) for c in super().format(record))
 
@@ -142,8 +196,8 @@ def _json_escape(character: str) -> str:
 
 
 def configure(form: Format, *, words: bool = False, file: Path | None = None) -> None:
-    """Log to stderr from INFO on, libraries as they are of use; with `words` also what tools are
-    called with, in which people's words stand. A `file` gets the same in the other form. Raises
+    """Log to stderr from INFO on, libraries as they are of use; with `words` also what people,
+    models and tools wrote. A `file` gets the same in the other form. Raises
     ConfigurationError when it cannot be written."""
     if file:
         try:
@@ -164,7 +218,7 @@ def configure(form: Format, *, words: bool = False, file: Path | None = None) ->
             "rename_fields": {"levelname": "level", "name": "logger"},
         },
     }
-    filters = ["ids", "expected"]
+    filters = ["ids"]
     handlers: dict[str, dict[str, Any]] = {
         "stderr": {"class": "bot.logs.Handler", "formatter": form, "filters": filters}
     }
@@ -181,7 +235,7 @@ def configure(form: Format, *, words: bool = False, file: Path | None = None) ->
             "version": 1,
             "disable_existing_loggers": False,
             "formatters": formatters,
-            "filters": {"ids": {"()": _Ids}, "expected": {"()": _Expected}},
+            "filters": {"ids": {"()": _Ids}},
             "handlers": handlers,
             "root": {"level": "INFO", "handlers": list(handlers)},
             "loggers": {

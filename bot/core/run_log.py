@@ -12,9 +12,10 @@ logging.addLevelName(NOTICE, "NOTICE")
 run_log = logging.getLogger("bot.run")
 
 _words = logging.getLogger("bot.words")
-"""Enabled for DEBUG where logs may hold people's words (BOT_LOG_WORDS)."""
+"""At DEBUG where logs may hold people's words (BOT_LOG_WORDS); the levels of other loggers, the root's
+as well, allow none."""
 
 
 def holds_words() -> bool:
     """Return whether a line may quote what people, models and tools wrote."""
-    return _words.isEnabledFor(logging.DEBUG)
+    return logging.NOTSET < _words.level <= logging.DEBUG

@@ -144,5 +144,5 @@ async def _charts(result: BaseModel | None, artifacts: Artifacts) -> dict[str, C
         try:
             charts[handle] = Chart.model_validate_json(await artifacts.read(handle))
         except (ToolError, ValidationError):
-            log.warning("the answer names a chart that is not there", extra={"handle": handle})
+            log.warning("the answer names a chart that is not there")
     return charts

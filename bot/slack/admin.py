@@ -135,12 +135,7 @@ class Admin:
         changed = ", ".join(sorted(edits.model_fields_set)) or "nothing"
         await self._changes(person, f"channel settings: {changed}", channel)
         await self._gate.channels.change(self._team, channel, wanted)
-        log.info(
-            "Settings of channel %s changed by %s: %s",
-            channel,
-            person.id,
-            edits.model_dump(exclude_unset=True),
-        )
+        log.info("Settings of channel %s changed by %s: %s", channel, person.id, changed)
 
     async def reset_channel(self, user: str, channel: str) -> None:
         """Have the bot behave in the channel as it is configured."""

@@ -19,7 +19,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.core.errors import BotError, LeaseLost, StoreUnavailable
 from bot.slack import marks
-from bot.slack.client import TRANSPORT_ERRORS, Identity, error_code
+from bot.slack.client import TRANSPORT_ERRORS, Identity
 from bot.slack.history import PACE, History, Message
 from bot.slack.intake import Intake
 from bot.slack.orphans import Orphans
@@ -93,7 +93,7 @@ class CatchingUp:
             except LeaseLost:
                 log.info("Another process looks through the history now")
             except (BotError, SlackApiError, *TRANSPORT_ERRORS) as error:
-                log.warning("The history was not looked through: %s", _reason(error))
+                log.warning("The history was not looked through: %s", error)
             except Exception:
                 log.exception("Looking through the history failed")  # and must not end the bot
             await asyncio.sleep(min(LOOK_SECONDS, self._every))
@@ -133,7 +133,7 @@ class CatchingUp:
         except (LeaseLost, StoreUnavailable):
             raise
         except (BotError, SlackApiError, *TRANSPORT_ERRORS) as error:
-            log.warning("The history of %s was not looked through: %s", channel, _reason(error))
+            log.warning("The history of %s was not looked through: %s", channel, error)
             return
         await turn.mark(channel, now)
 
@@ -208,9 +208,3 @@ def _as_event(message: Message, conversation: Message, bot: str) -> Message:
         "channel": conversation["id"],
         **({"channel_type": "im"} if is_direct else {}),
     }
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, SlackApiError):
-        return error_code(error)
-    return f"{type(error).__name__}: {error}"

@@ -263,7 +263,7 @@ class SlackSurface:
                 raise
             except Exception as error:
                 ids = {"run_id": self._post.run_id}
-                log.warning("%s was not attached: %s", upload.name, error, exc_info=True, extra=ids)
+                log.warning("Attachment %d failed: %s", number, error, exc_info=True, extra=ids)
                 if (refusal := _refusal_of(error)) is not None:
                     reason = refusal
                     break
@@ -288,7 +288,7 @@ class SlackSurface:
         except SlackApiError as error:
             if not is_definitive(error):
                 raise
-            log.warning("Run %s cannot say that %s is missing: %s", self._post.run_id, name, error)
+            log.warning("Run %s cannot say that a file is missing: %s", self._post.run_id, error)
 
     async def _give_up(self, code: str, rendered: Rendered) -> None:
         """Tell the person once that nothing can be posted there, and remove the unfinished message."""

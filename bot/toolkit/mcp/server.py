@@ -149,7 +149,7 @@ class Connection:
 
     async def _broke_off(self, error: Exception, did: str, doubt: str) -> ToolError:
         """Give the connection up; the next call connects again."""
-        log.warning("MCP server %s broke off: %s", self.name, reason(error))
+        log.warning("MCP server %s broke off: %s", self.name, first_of(error))
         await self.close()
         return ToolError(f"The MCP server {self.name} broke off before it {did}. {doubt}".rstrip())
 
@@ -271,7 +271,7 @@ class Connection:
                 await leave.wait()
         except Exception as error:  # noqa: BLE001 - whatever a server of others does
             if opened.done():
-                log.warning("MCP server %s: %s", self.name, reason(error))
+                log.warning("MCP server %s: %s", self.name, first_of(error))
             else:
                 opened.set_exception(error)
 

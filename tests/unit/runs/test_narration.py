@@ -166,7 +166,8 @@ def test_json_logs_carry_the_ids() -> None:
 
 
 def test_whatever_is_logged_in_a_run_carries_its_ids() -> None:
-    """Libraries and tools know nothing of runs; what they log is found with the run all the same."""
+    """Libraries and tools know nothing of runs; what they log is found with the run all the same. O8:
+    their words may be people's, and are not shown."""
     code = (
         "import logging; from bot.logs import configure; configure('json')\n"
         "from bot.core.context import RequestContext, bound_request\n"
@@ -178,7 +179,8 @@ def test_whatever_is_logged_in_a_run_carries_its_ids() -> None:
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
     inside, outside = map(json.loads, done.stderr.splitlines())
-    assert (inside["message"], inside["run_id"]) == ("Straße", "run_1")
+    assert inside["run_id"] == "run_1"
+    assert inside["message"].startswith("somebody logged something at <string>:5")
     assert inside.keys() - outside.keys() == {"request_id", "run_id", "thread_key"}
     assert {"timestamp", "level", "logger"} <= outside.keys()
 
