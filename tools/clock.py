@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-import zoneinfo
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta, tzinfo
 from typing import Annotated
 
 from pydantic import Field
 
-from bot.toolkit import ToolError, current_request, tool, zone_named
+from bot.toolkit import ToolError, current_request, tool, zone_label, zone_named, zone_note
 
-_Zone = Field(description='Time zone or city, as "Europe/Berlin", "Tokyo" or "UTC".')
+_Zone = Field(description='Time zone, city or offset, as "Europe/Berlin", "Tokyo" or "UTC+2".')
 
 
 @tool(
@@ -25,8 +24,9 @@ def current_time(
     ] = None,
 ) -> str:
     """The current date, weekday and time in a time zone."""
-    found = zone_named(zone or current_request().request.time_zone)
-    return f"now: {_written(datetime.now(UTC).astimezone(found))}"
+    name = zone or current_request().request.time_zone
+    now = f"now: {_written(datetime.now(UTC).astimezone(zone_named(name)))}"
+    return "\n".join([now, *_readings(name)])
 
 
 @tool(
@@ -48,10 +48,15 @@ def convert_time(
         f"from: {_written(moment)}",
         f"to: {_written(moment.astimezone(UTC).astimezone(target))}",
     ]
-    return "\n".join([*lines, *_oddities(moment)])
+    return "\n".join([*lines, *_oddities(moment), *_readings(from_zone, to_zone)])
 
 
-def _moment(text: str, zone: zoneinfo.ZoneInfo) -> datetime:
+def _readings(*zones: str) -> list[str]:
+    """How names of zones that have more than one reading were read."""
+    return [f"note: {note}." for zone in dict.fromkeys(zones) if (note := zone_note(zone))]
+
+
+def _moment(text: str, zone: tzinfo) -> datetime:
     try:
         if re.fullmatch(r"\d{1,2}:\d{2}(:\d{2})?", text.strip()):
             clock = time.fromisoformat(text.strip().zfill(5))
@@ -83,5 +88,7 @@ def _written(moment: datetime) -> str:
     offset = moment.utcoffset() or timedelta()
     sign = "-" if offset < timedelta() else "+"
     hours, minutes = divmod(abs(offset) // timedelta(minutes=1), 60)
-    zone = getattr(moment.tzinfo, "key", None) or "as given"
-    return f"{moment:%Y-%m-%d %H:%M:%S %A} ({zone}, UTC{sign}{hours:02}:{minutes:02})"
+    written = f"UTC{sign}{hours:02}:{minutes:02}"
+    label = zone_label(moment.tzinfo) if moment.tzinfo else written
+    names = written if label == written else f"{label}, {written}"
+    return f"{moment:%Y-%m-%d %H:%M:%S %A} ({names})"

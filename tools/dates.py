@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import zoneinfo
+from calendar import day_name
 from collections.abc import Iterator
-from datetime import UTC, date, datetime, time, timedelta
-from typing import Annotated
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from bot.toolkit import ToolError, tool, zone_named
+from bot.toolkit import ToolError, tool, zone_label, zone_named, zone_note
+
+if TYPE_CHECKING:
+    from holidays import HolidayBase
 
 _MOST_DAYS = 40_000
 _MOST_ZONES = 10
@@ -18,8 +21,8 @@ _STEP = timedelta(minutes=30)
 _Country = Annotated[
     str | None,
     Field(
-        description='Two-letter code, with a region if holidays differ there: "DE", "DE-BY", '
-        '"US-CA". Leave out to count without holidays.'
+        description='Country, with its region if that is known: "DE-BY", "US-CA", "GB-SCT", "JP". '
+        "Leave out to count without holidays."
     ),
 ]
 
@@ -32,21 +35,28 @@ def count_days(
     end: Annotated[date, Field(description="Second date; may be before the first.")],
     country: _Country = None,
 ) -> str:
-    """Count from one date to another; the second date itself is not counted. Working days are Monday
-    to Friday without the public holidays of the country."""
+    """Count from one date to another; the second date itself is not counted. Working days are those
+    of the country's week (Monday to Friday unless it has another) without its public holidays."""
     first, last = min(start, end), max(start, end)
     _bounded(last - first)
-    free = _holidays(country, range(first.year, last.year + 1))
+    place = _Place(country, range(first.year, last.year + 1))
     days = [first + timedelta(n) for n in range((last - first).days)]
-    working = sum(_works(day, free) for day in days)
+    working = sum(place.works(day) for day in days)
     weeks, rest = divmod(len(days), 7)
     sign = "-" if end < start else ""
     lines = [
         f"days: {sign}{len(days):,} ({weeks:,} weeks and {rest} days)",
         f"working days: {sign}{working:,}{f' without the holidays of {country}' if country else ''}",
     ]
-    skipped = [f"{day} {free[day]}" for day in days if day in free and day.weekday() < _SATURDAY]
-    return "\n".join([*lines, *(f"holiday: {each}" for each in skipped[:30])])
+    skipped = [day for day in days if day in place.free and not place.is_weekend(day)]
+    return "\n".join(
+        [
+            *lines,
+            *place.notes(first, last),
+            *(f"holiday: {day} {place.free[day]}" for day in skipped[:_MOST_LISTED]),
+            *_left_out(len(skipped)),
+        ]
+    )
 
 
 @tool(
@@ -68,16 +78,19 @@ def shift_date(
 
     try:
         found = start + relativedelta(years=years, months=months, days=days)
-        years_around = range(found.year - 21, found.year + 22) if working_days else range(0)
-        free = _holidays(country, years_around) if working_days else {}
+        if not working_days:
+            return f"date: {found} ({found:%A})"
+        counted_from = found
+        place = _Place(country, range(found.year - 21, found.year + 22))
         step = timedelta(1 if working_days > 0 else -1)
         left = abs(working_days)
         while left:
             found += step
-            left -= _works(found, free)
+            left -= place.works(found)
     except (OverflowError, ValueError):
         raise ToolError("That is before the year 1 or after 9999.") from None
-    return f"date: {found} ({found:%A})"
+    notes = place.notes(min(counted_from, found), max(counted_from, found) + timedelta(1))
+    return "\n".join([f"date: {found} ({found:%A})", *notes])
 
 
 @tool(
@@ -90,8 +103,9 @@ def list_holidays(
     year: Annotated[int, Field(ge=1900, le=2100, description="As 2026.")],
 ) -> str:
     """List the public holidays. For the future they are as the law stands now."""
-    found = _holidays(country, range(year, year + 1))
-    return "\n".join(f"{day} {day:%A}: {name}" for day, name in sorted(found.items())) or "None."
+    place = _Place(country, range(year, year + 1))
+    lines = [f"{day} {day:%A}: {name}" for day, name in sorted(place.free.items())] or ["None."]
+    return "\n".join([*lines, *place.notes(date(year, 1, 1), date(year + 1, 1, 1))])
 
 
 @tool(
@@ -124,20 +138,102 @@ def find_meeting_times(
     }
     fewest = min(len(outside) for outside in fits.values())
     lines = [
-        " · ".join(f"{start.astimezone(zone):%a %H:%M} {zone.key}" for zone in there)
+        " · ".join(f"{start.astimezone(zone):%a %H:%M} {zone_label(zone)}" for zone in there)
         + (f" · outside for {', '.join(outside)}" if outside else "")
         for start, outside in fits.items()
         if len(outside) == fewest
     ]
     head = "starts within everybody's hours:" if not fewest else "none suits everybody; nearest:"
-    return "\n".join([head, *lines[:24]])
+    notes = [f"note: {note}." for name in zones if (note := zone_note(name))]
+    return "\n".join([head, *lines[:24], *notes])
 
 
 _SATURDAY = 5
+_MOST_LISTED = 30
+_MOST_YEARS_COMPARED = 5
+"""Comparing 57 states over 40 years takes a second."""
 
 
-def _works(day: date, free: dict[date, str]) -> bool:
-    return day.weekday() < _SATURDAY and day not in free
+class _Place:
+    """The week and the public holidays of a country or region; without one Monday to Friday."""
+
+    def __init__(self, country: str | None, years: range) -> None:
+        self._years = years
+        self._calendar: HolidayBase | None = None
+        self._code = self._region = ""
+        if country:
+            self._code, self._region = _code_and_region(country)
+            self._calendar = self._of_region(self._region)
+        self.free: dict[date, str] = dict(self._calendar or {})
+
+    def works(self, day: date) -> bool:
+        """Whether people work there on that day; some countries move a working day to a weekend."""
+        if self._calendar is None:
+            return not self.is_weekend(day)
+        return self._calendar.is_working_day(day)
+
+    def is_weekend(self, day: date) -> bool:
+        if self._calendar is None:
+            return day.weekday() >= _SATURDAY
+        return self._calendar.is_weekend(day)
+
+    def notes(self, first: date, last: date) -> list[str]:
+        """What whoever reads a count from `first` to before `last` should know: another week than
+        Monday to Friday, years that the calendar does not have, regions that differ."""
+        calendar = self._calendar
+        if calendar is None:
+            return []
+        notes = []
+        if calendar.weekend != {5, 6}:
+            days = " and ".join(day_name[day] for day in sorted(calendar.weekend))
+            notes.append(f"note: the weekend of {self._code} is {days}.")
+        if first.year < calendar.start_year or last > date(calendar.end_year + 1, 1, 1):
+            notes.append(
+                f"note: holidays of {self._code} are known from {calendar.start_year} to "
+                f"{calendar.end_year} only."
+            )
+        return [*notes, *self._regional(first, last)]
+
+    def _regional(self, first: date, last: date) -> list[str]:
+        import holidays
+
+        regions = [] if self._region else holidays.list_supported_countries()[self._code]
+        if not regions:
+            return []
+        name = f"as {self._code}-{regions[0]}"
+        if last.year - first.year >= _MOST_YEARS_COMPARED:
+            return [f"note: holidays may differ by region; name one ({name}) where it matters."]
+        own = self._free_days(self._calendar, first, last)
+        differing = {
+            region: found
+            for region in regions
+            if (found := self._free_days(self._of_region(region), first, last)) != own
+        }
+        if not differing:
+            return []
+        counts = sorted({len(own), *map(len, differing.values())})
+        return [
+            f"note: these are the holidays of all of {self._code}. Regions differ in this time: "
+            f"{len(own)} holidays on working days here, {counts[0]} to {counts[-1]} by region "
+            f"({', '.join(sorted(differing))}). Name the region ({name}) where it matters, or ask "
+            "which one is meant."
+        ]
+
+    def _free_days(self, calendar: HolidayBase | None, first: date, last: date) -> frozenset[date]:
+        """The holidays from `first` to before `last` on which people would work otherwise."""
+        return frozenset(
+            day for day in calendar or () if first <= day < last and not self.is_weekend(day)
+        )
+
+    def _of_region(self, region: str) -> HolidayBase:
+        import holidays
+
+        return holidays.country_holidays(self._code, subdiv=region or None, years=self._years)
+
+
+def _left_out(count: int) -> list[str]:
+    more = count - _MOST_LISTED
+    return [f"and {more} more holidays on working days"] if more > 0 else []
 
 
 def _bounded(span: timedelta) -> None:
@@ -145,31 +241,38 @@ def _bounded(span: timedelta) -> None:
         raise ToolError(f"Up to {_MOST_DAYS:,} days can be counted.")
 
 
-def _holidays(country: str | None, years: range) -> dict[date, str]:
-    if not country or not years:
-        return {}
+def _code_and_region(place: str) -> tuple[str, str]:
+    """The codes of "DE", "DE-BY", "GB-Scotland" or "Germany". Raises ToolError for other places."""
     import holidays
+    from babel import Locale
 
-    code, _, region = country.strip().upper().partition("-")
     supported = holidays.list_supported_countries()
+    named = {name.casefold(): code for code, name in Locale("en").territories.items()}
+    wanted = place.strip()
+    code, _, region = wanted.partition("-")
+    code = named.get(wanted.casefold(), code.upper())
     if code not in supported:
-        raise ToolError(f"There are no holidays for {country!r}. Use a code as DE, DE-BY or US-CA.")
-    if region and region not in supported[code]:
+        raise ToolError(f"There are no holidays for {place!r}. Use a code as DE, DE-BY or US-CA.")
+    if wanted.casefold() in named or not region:
+        return code, ""
+    names: dict[str, str] = holidays.country_holidays(code).subdivisions_aliases
+    by_name = {name.casefold(): each for name, each in names.items()}
+    by_code = {each.casefold(): each for each in supported[code]}
+    found = by_code.get(region.casefold()) or by_name.get(region.casefold())
+    if found is None:
         known = ", ".join(supported[code]) or "none"
         raise ToolError(f"{code} has no region {region}. Regions: {known}.")
-    return dict(holidays.country_holidays(code, subdiv=region or None, years=years))
+    return code, found
 
 
-def _starts(day: date, zone: zoneinfo.ZoneInfo) -> Iterator[datetime]:
+def _starts(day: date, zone: tzinfo) -> Iterator[datetime]:
     moment = datetime.combine(day, time.min, zone).astimezone(UTC)
     while moment.astimezone(zone).date() == day:
         yield moment
         moment += _STEP
 
 
-def _within(
-    start: datetime, minutes: int, zone: zoneinfo.ZoneInfo, from_hour: int, to_hour: int
-) -> bool:
+def _within(start: datetime, minutes: int, zone: tzinfo, from_hour: int, to_hour: int) -> bool:
     begins = start.astimezone(zone)
     ends = (start + timedelta(minutes=minutes)).astimezone(zone)
     day = datetime.combine(begins.date(), time.min, zone)

@@ -15,6 +15,69 @@ _WORDS_A_MINUTE = 238
 """Silent reading of English, Brysbaert 2019 (a meta-analysis of 190 studies)."""
 
 
+_PEOPLE_MEAN = {
+    "bbl": "oil_barrel",
+    "barrel": "oil_barrel",
+    "barrels": "oil_barrel",
+    "mpg": "mile/gallon",
+    "l/100km": "liter_per_100_km",
+    "l/100 km": "liter_per_100_km",
+    "sqm": "m^2",
+    "sqkm": "km^2",
+    "sqft": "ft^2",
+    "sq ft": "ft^2",
+    "sq m": "m^2",
+    "sq km": "km^2",
+    "sq mi": "mile^2",
+    "square feet": "ft^2",
+    "fl oz": "fluid_ounce",
+    "fl. oz.": "fluid_ounce",
+    "kb": "kbit",
+    "Kb": "kbit",
+    "Mb": "Mbit",
+    "Gb": "Gbit",
+    "Tb": "Tbit",
+    "KB": "kB",
+    "mb": "MB",
+    "gb": "GB",
+    "tb": "TB",
+    "C": "degC",
+    "F": "degF",
+    "°": "degree",
+    '"': "inch",
+    "'": "foot",
+    "PS": "metric_horsepower",
+}
+"""What people mean by a name that the library lacks, or reads as something rare (a beer barrel, a
+kilobarn, a coulomb); tried before the library's own reading. What is longer than two characters is in
+lower case."""
+
+_READINGS = {
+    "barrel": "42 US gallons of oil",
+    "oil_barrel": "42 US gallons of oil",
+    "ton": "the US short ton of 2,000 lb; otherwise write tonne or long_ton",
+    "gallon": "the US gallon of 3.785 l; otherwise write imperial_gallon",
+    "quart": "the US liquid quart; otherwise write imperial_quart",
+    "pint": "the US liquid pint; otherwise write imperial_pint",
+    "cup": "the US cup of 236.6 ml; otherwise write imperial_cup",
+    "fluid_ounce": "the US fluid ounce of 29.57 ml; otherwise write imperial_fluid_ounce",
+    "bushel": "the US bushel; otherwise write imperial_bushel",
+    "hundredweight": "the US one of 100 lb; otherwise write long_hundredweight",
+    "horsepower": "the mechanical one of 745.7 W; otherwise write metric_horsepower",
+    "calorie": "the small calorie of 4.184 J; food is labelled in kcal",
+    "month": "an average one of 30.4375 days",
+    "year": "365.25 days",
+    "kilobit": "1,000 bits; a kB is 8 times as much",
+    "megabit": "10^6 bits; a MB is 8 times as much",
+    "gigabit": "10^9 bits; a GB is 8 times as much",
+    "kilobyte": "1,000 bytes; 1,024 are a KiB",
+    "megabyte": "1,000,000 bytes; 1,048,576 are a MiB",
+    "gigabyte": "10^9 bytes; 2^30 are a GiB",
+    "terabyte": "10^12 bytes; 2^40 are a TiB",
+}
+"""How a unit is read of which there is more than one, by the library's name for it."""
+
+
 @tool(
     group="math",
     summary="Convert units: length, mass, speed, data, energy …",
@@ -22,36 +85,78 @@ _WORDS_A_MINUTE = 238
 )
 def convert_units(
     value: Annotated[float, Field(description="How many of unit.")],
-    unit: Annotated[str, Field(max_length=60, description='As "mile", "km/h", "GiB", "degF".')],
-    to: Annotated[str, Field(max_length=60, description='As "km", "m/s", "MB", "degC".')],
+    unit: Annotated[str, Field(max_length=60, description='As "mile", "km/h", "GiB", "°F".')],
+    to: Annotated[str, Field(max_length=60, description='As "km", "m/s", "MB", "°C".')],
 ) -> str:
     """Convert exactly between units of the same kind. Not for money."""
     import pint
 
-    registry = _registry()
     try:
-        found = registry.Quantity(value, _unit(unit)).to(_unit(to))
+        source, target = _fitting(_readings(unit), _readings(to))
+        found = _converted(value, source, target)
     except pint.DimensionalityError as error:
         raise ToolError(f"{unit} cannot be converted to {to}: {error.extra_msg or error}") from None
-    except (pint.PintError, AttributeError, ValueError, TypeError, OverflowError) as error:
+    except (pint.PintError, AttributeError, ValueError, TypeError, ArithmeticError) as error:
         raise ToolError(f"{error}. Write units as km/h, kWh, GiB, sq_ft, degC.") from None
-    return f"{value:,.12g} {unit} = {found.magnitude:,.12g} {to}"
+    lines = [f"{value:,.12g} {unit} = {found:,.12g} {to}"]
+    names = {name for each in (source, target) for name, _ in each._units.unit_items()}
+    notes = [f"note: {name} is {_READINGS[name]}." for name in sorted(names & _READINGS.keys())]
+    return "\n".join(lines + notes)
+
+
+def _readings(text: str) -> list[Any]:
+    """The units that a text may mean, the likeliest first. Raises ToolError when it means none."""
+    import pint
+
+    name = " ".join(text.split())
+    meant = _PEOPLE_MEAN.get(name if len(name) <= 2 else name.lower())
+    found = [_registry().Unit(meant)] if meant else []
+    if not _UNIT.fullmatch(text) or re.search(r"\*\*|\^\s*\d{2}|\d{3}", text):
+        if found:
+            return found
+        raise ToolError(f"{text!r} is not a unit. Write units as km/h, kWh, GiB, m^2, degC.")
+    squared = re.sub(r"\b([a-zA-Zµ]+)([23²³])(?!\w)", _power, text)
+    try:
+        found.append(_registry().Unit(squared.replace("°", "deg")))
+    except (pint.PintError, AttributeError, ValueError, TypeError):
+        if not found:
+            raise
+    return found
+
+
+def _power(match: re.Match[str]) -> str:
+    """ "m2" as the library writes it."""
+    return f"{match[1]}^{'2' if match[2] in '2²' else '3'}"
+
+
+def _fitting(sources: list[Any], targets: list[Any]) -> tuple[Any, Any]:
+    """The likeliest readings of the same kind; the likeliest of all where there are none."""
+    for source in sources:
+        for target in targets:
+            if source.dimensionality in (target.dimensionality, (1 / target).dimensionality):
+                return source, target
+    return sources[0], targets[0]
+
+
+def _converted(value: float, source: Any, target: Any) -> float:
+    """`value` of `source` in `target`; miles to a gallon are the inverse of litres to 100 km."""
+    quantity = _registry().Quantity(value, source)
+    if source.dimensionality != target.dimensionality and source.is_compatible_with(1 / target):
+        quantity = 1 / quantity
+    return float(quantity.to(target).magnitude)
 
 
 _UNIT = re.compile(r"[\w°µ%/*^ .()-]+")
-
-
-def _unit(text: str) -> Any:
-    if not _UNIT.fullmatch(text) or re.search(r"\*\*|\^\s*\d{2}|\d{3}", text):
-        raise ToolError(f"{text!r} is not a unit. Write units as km/h, kWh, GiB, m^2, degC.")
-    return _registry().Unit(text.replace("°", "deg"))
 
 
 @cache
 def _registry() -> Any:
     import pint
 
-    return pint.UnitRegistry(autoconvert_offset_to_baseunit=True, cache_folder=None)
+    registry: Any = pint.UnitRegistry(autoconvert_offset_to_baseunit=True, cache_folder=None)
+    registry.define("liter_per_100_km = 0.01 * liter / kilometer")
+    registry.define("dozen = 12")
+    return registry
 
 
 @tool(group="math", summary="Draw lots: pick, shuffle or group people or things", title="Draw lots")

@@ -3,11 +3,115 @@
 from __future__ import annotations
 
 import difflib
+import re
+import unicodedata
 import zoneinfo
-from datetime import datetime
+from collections import defaultdict
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
+from importlib import resources
 
 from bot.core.errors import ToolError
+
+_FURTHEST = 14 * 60
+"""Minutes from UTC: Kiritimati, the furthest there is."""
+
+_OFFSET = re.compile(r"(?:utc|gmt)?_?([+\-−–])_?(\d{1,2})(?::?([0-5]\d))?")
+_POSIX = re.compile(r"etc/gmt[+-]\d{1,2}")
+
+_ABBREVIATIONS = {
+    "pst pdt pt pacific": "America/Los_Angeles",
+    "mst mdt mt": "America/Denver",
+    "cst cdt ct": "America/Chicago",
+    "est edt et eastern": "America/New_York",
+    "ast adt": "America/Halifax",
+    "akst akdt": "America/Anchorage",
+    "hst": "Pacific/Honolulu",
+    "brt": "America/Sao_Paulo",
+    "bst": "Europe/London",
+    "wet west": "Europe/Lisbon",
+    "cet cest met": "Europe/Brussels",
+    "eet eest": "Europe/Athens",
+    "msk": "Europe/Moscow",
+    "sast": "Africa/Johannesburg",
+    "eat": "Africa/Nairobi",
+    "wat": "Africa/Lagos",
+    "gst": "Asia/Dubai",
+    "pkt": "Asia/Karachi",
+    "ist": "Asia/Kolkata",
+    "ict": "Asia/Bangkok",
+    "wib": "Asia/Jakarta",
+    "sgt": "Asia/Singapore",
+    "hkt": "Asia/Hong_Kong",
+    "jst": "Asia/Tokyo",
+    "kst": "Asia/Seoul",
+    "awst": "Australia/Perth",
+    "aest aedt": "Australia/Sydney",
+    "nzst nzdt": "Pacific/Auckland",
+}
+_OTHERS_USE_IT = {
+    "ast": "Saudi Arabia",
+    "bst": "Bangladesh",
+    "cst": "China and Cuba",
+    "gst": "South Georgia",
+    "ist": "Israel and Ireland",
+    "pst": "the Philippines",
+    "wat": "Western Australia",
+}
+_CITIES = {
+    "atlanta boston washington washington_dc miami philadelphia charlotte orlando pittsburgh "
+    "cleveland baltimore": "America/New_York",
+    "dallas houston austin san_antonio new_orleans minneapolis nashville memphis milwaukee "
+    "st_louis kansas_city": "America/Chicago",
+    "salt_lake_city albuquerque": "America/Denver",
+    "san_francisco seattle san_diego las_vegas san_jose sacramento oakland silicon_valley "
+    "portland palo_alto": "America/Los_Angeles",
+    "montreal ottawa quebec": "America/Toronto",
+    "calgary": "America/Edmonton",
+    "guadalajara": "America/Mexico_City",
+    "rio rio_de_janeiro brasilia": "America/Sao_Paulo",
+    "medellin": "America/Bogota",
+    "munich munchen frankfurt hamburg cologne koln stuttgart dusseldorf leipzig dresden nuremberg "
+    "hannover bremen": "Europe/Berlin",
+    "geneva geneve basel bern lausanne": "Europe/Zurich",
+    "salzburg graz linz innsbruck": "Europe/Vienna",
+    "barcelona seville sevilla valencia bilbao": "Europe/Madrid",
+    "milan milano turin torino naples napoli florence venice bologna": "Europe/Rome",
+    "lyon marseille toulouse nice bordeaux lille strasbourg": "Europe/Paris",
+    "rotterdam the_hague utrecht eindhoven": "Europe/Amsterdam",
+    "antwerp ghent": "Europe/Brussels",
+    "manchester birmingham edinburgh glasgow liverpool leeds bristol cardiff cambridge oxford "
+    "england scotland wales": "Europe/London",
+    "cork": "Europe/Dublin",
+    "porto": "Europe/Lisbon",
+    "gothenburg goteborg malmo": "Europe/Stockholm",
+    "bergen": "Europe/Oslo",
+    "aarhus": "Europe/Copenhagen",
+    "espoo tampere": "Europe/Helsinki",
+    "krakow gdansk wroclaw": "Europe/Warsaw",
+    "brno": "Europe/Prague",
+    "saint_petersburg st_petersburg": "Europe/Moscow",
+    "ankara": "Europe/Istanbul",
+    "tel_aviv haifa": "Asia/Jerusalem",
+    "abu_dhabi": "Asia/Dubai",
+    "jeddah": "Asia/Riyadh",
+    "lahore islamabad": "Asia/Karachi",
+    "mumbai bombay delhi new_delhi bangalore bengaluru chennai hyderabad pune ahmedabad": (
+        "Asia/Kolkata"
+    ),
+    "beijing peking shenzhen guangzhou hangzhou chengdu wuhan tianjin": "Asia/Shanghai",
+    "osaka kyoto yokohama nagoya": "Asia/Tokyo",
+    "busan": "Asia/Seoul",
+    "hanoi saigon": "Asia/Ho_Chi_Minh",
+    "canberra": "Australia/Sydney",
+    "gold_coast": "Australia/Brisbane",
+    "wellington christchurch": "Pacific/Auckland",
+    "cape_town durban pretoria": "Africa/Johannesburg",
+    "abuja": "Africa/Lagos",
+    "alexandria": "Africa/Cairo",
+    "marrakesh rabat": "Africa/Casablanca",
+}
 
 
 def zone_of(name: str) -> zoneinfo.ZoneInfo:
@@ -23,27 +127,94 @@ def day_and_time(when: datetime) -> str:
     return f"{when:%a} {when.day} {when:%b %Y} at {when:%H:%M %Z}".rstrip()
 
 
-def zone_named(name: str) -> zoneinfo.ZoneInfo:
-    """The zone of that name or of that city, in any case. Raises ToolError with similar names."""
+def zone_named(name: str) -> tzinfo:
+    """Find a zone as people name it: "Europe/Berlin", "Munich", "Japan", "PST", "UTC+2", in any case.
+
+    "GMT+2" is two hours ahead of UTC, as people mean it; only "Etc/GMT+2" is the tz database's own
+    name for two hours behind. Raises ToolError with similar names, or with the zones of a country
+    that has several.
+    """
     wanted = _plain(name)
-    names = _names()
-    if wanted in names:
-        return zoneinfo.ZoneInfo(names[wanted])
-    near = difflib.get_close_matches(wanted, names, n=3, cutoff=0.5)
-    similar = ", ".join(dict.fromkeys(names[each] for each in near)) or "none"
-    raise ToolError(
-        f"There is no time zone or city {name!r} in the tz database. Similar: {similar}."
-    )
+    if wanted in _names():
+        return zoneinfo.ZoneInfo(_names()[wanted])
+    if offset := _OFFSET.fullmatch(wanted):
+        sign = 1 if offset[1] == "+" else -1
+        minutes = int(offset[2]) * 60 + int(offset[3] or 0)
+        if minutes <= _FURTHEST:
+            return timezone(sign * timedelta(minutes=minutes))
+    if zones := _countries().get(wanted):
+        raise ToolError(f"{name} has several time zones. Name one: {', '.join(zones[:12])}.")
+    near = difflib.get_close_matches(wanted, _names(), n=3, cutoff=0.5)
+    similar = ", ".join(dict.fromkeys(_names()[each] for each in near)) or "none"
+    raise ToolError(f"There is no time zone or city {name!r} known here. Similar: {similar}.")
+
+
+def zone_label(zone: tzinfo) -> str:
+    """A zone's name in the tz database, or its offset, as "UTC+02:00"."""
+    return getattr(zone, "key", None) or str(zone)
+
+
+def zone_note(name: str) -> str:
+    """What somebody who reads a time in the zone of that name should know of how the name was read;
+    "" where there is one reading."""
+    wanted = _plain(name)
+    if _POSIX.fullmatch(wanted):
+        return f"{name} has the sign of POSIX, the opposite of UTC's"
+    zone = _by_word(_ABBREVIATIONS).get(wanted)
+    if zone is None:
+        return ""
+    others = f"; {_OTHERS_USE_IT[wanted]} use it too" if wanted in _OTHERS_USE_IT else ""
+    return f"{name} is read as the time in {zone}, summer time included where it is kept{others}"
 
 
 def _plain(name: str) -> str:
-    return name.strip().casefold().replace(" ", "_")
+    plain = unicodedata.normalize("NFKD", name.strip().casefold())
+    letters = "".join(each for each in plain if not unicodedata.combining(each))
+    return re.sub(r"[\s_]+", "_", letters.replace(".", "").replace(",", ""))
+
+
+def _by_word(table: dict[str, str]) -> dict[str, str]:
+    return {word: zone for words, zone in table.items() for word in words.split()}
+
+
+@lru_cache(maxsize=1)
+def _countries() -> dict[str, tuple[str, ...]]:
+    """The zones of each country by its English name, without those whose clocks agree this year with
+    one before."""
+    found: dict[str, dict[tuple[timedelta | None, ...], str]] = defaultdict(dict)
+    year = datetime.now(UTC).year
+    for code, _, name in _table("zone.tab"):
+        zone = zoneinfo.ZoneInfo(name)
+        clocks = tuple(
+            datetime(year, month, 15, tzinfo=zone).utcoffset() for month in (1, 4, 7, 10)
+        )
+        found[code].setdefault(clocks, name)
+    names = dict(_table("iso3166.tab"))
+    short = {"uk": "GB", "united_kingdom": "GB", "us": "US", "usa": "US", "south_korea": "KR"}
+    codes = {_plain(names[code]): code for code in found} | short
+    return {name: tuple(found[code].values()) for name, code in codes.items()}
+
+
+def _table(name: str) -> Iterator[list[str]]:
+    """The rows of a table of the tz database, up to three columns of each."""
+    text = (resources.files("tzdata") / "zoneinfo" / name).read_text("utf-8")
+    return (line.split("\t")[:3] for line in text.splitlines() if not line.startswith("#"))
 
 
 @lru_cache(maxsize=1)
 def _names() -> dict[str, str]:
-    """Zones by their name and by their city; where two share a city, by the shorter name."""
+    """Zones by their name, city, country of one zone, and abbreviation; where two share a city, by
+    the shorter name."""
     zones = sorted(zoneinfo.available_timezones(), key=lambda zone: (-len(zone), zone))
     kept = [zone for zone in zones if not zone.startswith(("posix/", "right/"))]
-    cities = {_plain(zone.rsplit("/", 1)[-1]): zone for zone in kept}
-    return cities | {_plain(zone): zone for zone in kept}
+    cities = {_plain(zone.rsplit("/", 1)[-1]): zone for zone in kept if not zone.startswith("Etc/")}
+    countries = {country: zones[0] for country, zones in _countries().items() if len(zones) == 1}
+    own_names = {_plain(zone): zone for zone in kept}
+    return (
+        countries
+        | _by_word(_CITIES)
+        | cities
+        | own_names
+        | _by_word(_ABBREVIATIONS)
+        | {"utc": "UTC", "gmt": "GMT", "z": "UTC"}
+    )

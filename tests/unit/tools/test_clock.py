@@ -29,15 +29,45 @@ def test_now_is_told_in_the_askers_zone() -> None:
         ("Europe/Berlin", "Europe/Berlin"),
         ("UTC", "UTC"),
         ("kolkata", "Asia/Kolkata"),
-        ("são paulo", None),
+        ("são paulo", "America/Sao_Paulo"),
+        ("München", "Europe/Berlin"),
+        ("San Francisco", "America/Los_Angeles"),
+        ("germany", "Europe/Berlin"),
+        ("India", "Asia/Kolkata"),
+        ("UK", "Europe/London"),
+        ("CEST", "Europe/Brussels"),
     ],
 )
-def test_a_city_names_its_zone(zone: str, found: str | None) -> None:
-    if found:
-        assert f"({found}, UTC" in current_time(zone)
-        return
-    with pytest.raises(ToolError, match="America/Sao_Paulo"):
-        current_time(zone)
+def test_what_people_call_a_zone_is_found(zone: str, found: str) -> None:
+    """V10: by city, country and abbreviation."""
+    assert f"({found}, UTC" in current_time(zone)
+
+
+@pytest.mark.parametrize(
+    ("zone", "noon"),
+    [("UTC+2", 10), ("GMT+2", 10), ("gmt -3", 15), ("+05:30", 6), ("UTC−8", 20), ("Etc/GMT+2", 14)],
+)
+def test_offsets_mean_what_people_mean(zone: str, noon: int) -> None:
+    """V10: two hours ahead of UTC is +2; only the tz database's own name has it reversed, and that
+    is said."""
+    told = convert_time("2026-11-20 12:00", zone, "UTC")
+    assert f"to: 2026-11-20 {noon:02}:" in told
+    assert ("opposite" in told) == zone.startswith("Etc/")
+
+
+@pytest.mark.parametrize(
+    ("zone", "said"),
+    [("IST", "Israel and Ireland use it too"), ("PST", "summer time included"), ("CST", "China")],
+)
+def test_an_abbreviation_says_how_it_was_read(zone: str, said: str) -> None:
+    """V10: three letters stand for several zones."""
+    assert said in convert_time("2026-07-01 12:00", zone, "UTC")
+
+
+def test_a_country_of_several_zones_asks_for_one() -> None:
+    """V10: nobody is told the time of the wrong coast."""
+    with pytest.raises(ToolError, match="America/Chicago"):
+        current_time("United States")
 
 
 def test_a_time_is_converted() -> None:

@@ -1,4 +1,4 @@
-"""Days, holidays, hours, units and lots."""
+"""Days, holidays and hours."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from bot.core.errors import ToolError
-from tools import dates, measures
+from tools import dates
 
 
 def test_working_days_leave_out_weekends_and_holidays() -> None:
@@ -53,32 +53,29 @@ def test_hours_that_suit_everybody_are_found() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "unit", "to", "found"),
+    ("country", "said"),
     [
-        (1, "mile", "km", "1.609344 km"),
-        (100, "degF", "degC", "37.7777777778 degC"),
-        (1, "GiB", "MB", "1,073.741824 MB"),
-        (3, "kWh", "MJ", "10.8 MJ"),
+        ("GB", "Name the region (as GB-ENG)"),
+        ("United Kingdom", "Name the region (as GB-ENG)"),
+        ("CA", "Name the region (as CA-AB)"),
+        ("CH", "Name the region (as CH-AG)"),
+        ("IL", "the weekend of IL is Friday and Saturday"),
     ],
 )
-def test_units_are_converted(value: float, unit: str, to: str, found: str) -> None:
-    assert measures.convert_units(value, unit, to).endswith(f"= {found}")
+def test_a_country_whose_regions_or_weeks_differ_is_named(country: str, said: str) -> None:
+    """V10: days off that only some regions have are not left out unsaid."""
+    begin = date(2026, 4, 1)
+    assert said in dates.count_days(begin, date(2026, 6, 1), country)
+    assert said in dates.shift_date(begin, working_days=40, country=country)
 
 
-@pytest.mark.parametrize("unit", ["kg", "blorp", "__import__('os')", "m**99999", "m^99"])
-def test_what_is_no_fitting_unit_is_refused(unit: str) -> None:
-    with pytest.raises(ToolError):
-        measures.convert_units(1, "mile", unit)
+@pytest.mark.parametrize("place", ["DE-BY", "de-bayern", "DE-Bayern", "JP", "Japan"])
+def test_a_place_with_one_reading_gets_no_note(place: str) -> None:
+    """V10: regions may be written as people write them."""
+    assert "note" not in dates.count_days(date(2026, 4, 1), date(2026, 4, 8), place)
 
 
-def test_lots_leave_nobody_out() -> None:
-    names = list("abcdefg")
-    drawn = measures.draw_lots(names, group_size=3)
-    assert sorted(drawn.replace("group", "").translate(str.maketrans("", "", " ,:\n12"))) == names
-    with pytest.raises(ToolError, match="9 cannot be drawn"):
-        measures.draw_lots(names, count=9)
-
-
-def test_words_are_counted() -> None:
-    counted = measures.count_words("Hello world. It's fine!\nOk?")
-    assert counted.startswith("words: 5 · characters: 27 · without spaces: 23 · sentences: 3")
+def test_days_that_a_country_works_at_the_weekend_count() -> None:
+    """V10: China moves working days to Saturdays and Sundays around its long holidays."""
+    assert "working days: 1 " in dates.count_days(date(2026, 2, 14), date(2026, 2, 15), "CN")
+    assert "working days: 0" in dates.count_days(date(2026, 2, 14), date(2026, 2, 15), "JP")

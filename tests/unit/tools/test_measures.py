@@ -15,10 +15,38 @@ from tools.measures import convert_units, count_words, draw_lots
         (100, "degF", "°C", "37.7777777778 °C"),
         (1, "GiB", "MB", "1,073.741824 MB"),
         (90, "km/h", "m/s", "25 m/s"),
+        (3, "kWh", "MJ", "10.8 MJ"),
+        (1, "m2", "sq ft", "10.7639104167 sq ft"),
+        (100, "C", "F", "212 F"),
+        (1, "C", "mAh", "0.277777777778 mAh"),
+        (8, "Mb", "MB", "1 MB"),
+        (2, "KB", "kb", "16 kb"),
+        (100, "PS", "kW", "73.549875 kW"),
+        (1, "cm²", "mm²", "100 mm²"),
+        (30, "mpg", "l/100km", "7.84048611111 l/100km"),
+        (1, "bbl", "l", "158.987294928 l"),
     ],
 )
 def test_units_are_converted(value: float, unit: str, to: str, found: str) -> None:
-    assert convert_units(value, unit, to).endswith(f"= {found}")
+    """V10: also by the names that people give them."""
+    assert convert_units(value, unit, to).splitlines()[0].endswith(f"= {found}")
+
+
+@pytest.mark.parametrize(
+    ("unit", "to", "said"),
+    [
+        ("bbl", "l", "oil_barrel is 42 US gallons of oil"),
+        ("ton", "kg", "short ton"),
+        ("gallon", "l", "imperial_gallon"),
+        ("mpg", "l/100km", "US gallon"),
+        ("GB", "MiB", "2^30 are a GiB"),
+        ("month", "day", "30.4375"),
+    ],
+)
+def test_a_unit_of_which_there_is_more_than_one_is_named(unit: str, to: str, said: str) -> None:
+    """V10: whoever reads the figure can tell which one was meant."""
+    assert said in convert_units(1, unit, to)
+    assert "note" not in convert_units(1, "mile", "km")
 
 
 @pytest.mark.parametrize(
