@@ -52,6 +52,14 @@ def caller_after(ended: RunEnded, *, model: str, bound_to: str | None) -> Caller
     )
 
 
+def caller_unsaid(after: CallerState) -> CallerState:
+    """Return the thread after a run of which nobody sees the end."""
+    stopped = prompts.note(prompts.STOPPED)
+    if stopped in after.pending[-1:]:
+        return after
+    return after.model_copy(update={"pending": (*after.pending, stopped)})
+
+
 def unanswered(asked: Sequence[str], told: str) -> tuple[Item, ...]:
     """Return what a thread keeps of a run that failed: what was asked, without files and images that
     may be why it failed, and what people were told instead of an answer."""

@@ -75,9 +75,10 @@ class Request(BaseModel):
     when it repeats another request, and says why. After an edit, `message` is the ts of what was
     edited, `before_edit` what it said, `own` what it says where `text` holds more that is to be
     answered with it, `revision` counts the edits, and `replaces` names the runs whose
-    answers no longer hold, the newest last: its message is taken over, and theirs go. The request
-    before is then `superseded`. One that was taken back while it waited for a
-    person is `withdrawn`. `private` means that only `user` may see the answer. A `late` one was
+    answers no longer hold, the newest last: its message is taken over, and theirs go. `revises` are
+    the ids of the requests before it, the first one first; those are `superseded`. A request that
+    was taken back is `withdrawn`, and without its words, until its run has ended what it
+    showed. `private` means that only `user` may see the answer. A `late` one was
     found after nothing had listened for a while. `mentioned` are those whom `user` mentioned in it,
     and no one else did. `quoted` is the message that was forwarded with
     it, or that a shortcut was used on. `response_type` names what is wanted (C3); with a
@@ -107,6 +108,7 @@ class Request(BaseModel):
     private: bool = False
     again: Again | None = None
     replaces: RunIds = ()
+    revises: tuple[str, ...] = ()
     message: str = ""
     before_edit: Redacted = ""
     own: Redacted = ""
@@ -123,6 +125,11 @@ class Request(BaseModel):
     schedule: str = ""
     action_token: str = Field(default="", repr=False)
     received_at: datetime = Field(default_factory=lambda: datetime.now(UTC))
+
+    @property
+    def counts(self) -> bool:
+        """Whether its author wants it still, and as it is."""
+        return not (self.superseded or self.withdrawn)
 
     @property
     def is_for_one(self) -> bool:

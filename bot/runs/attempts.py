@@ -11,9 +11,6 @@ from dataclasses import dataclass
 from bot.core.request import NEXT_MESSAGE, Again, Request
 from bot.store import Phase, Stores
 
-EDIT = "_edit"
-"""Stands in the id of an edited request, after that of the first."""
-
 _OVER = (Phase.FINISHED, Phase.DELIVERED)
 
 
@@ -74,10 +71,11 @@ class AskedBefore:
             return new
         every = [(first, new.text), *((each.first, each.now.said) for each in self.beside)]
         every.sort(key=lambda each: float(each[0].ts))
+        mentioned = (*new.mentioned, *(m for each in self.beside for m in each.now.mentioned))
         together = {
             "own": new.text,
             "text": NEXT_MESSAGE.join(text for _, text in every),
-            "mentioned": (*new.mentioned, *(m for each in self.beside for m in each.now.mentioned)),
+            "mentioned": tuple(dict.fromkeys(mentioned)),
             "quoted": "\n\n".join(request.quoted for request, _ in every if request.quoted),
             "files": tuple(file for request, _ in every for file in request.files),
         }
@@ -86,14 +84,29 @@ class AskedBefore:
 
 async def asked_before(stores: Stores, request: Request) -> AskedBefore:
     """How it stands with what a message asked, of which `request` is the last edit."""
-    first = await stores.mailbox.get(_first_id(request)) or request
+    before = await stores.mailbox.kept(request.revises)
+    first = before[0] if before else request
     beside = await _beside(stores, first)
     every = [
         each
-        for now in (request, *(b.now for b in beside))
+        for now in (*before, request, *(b.now for b in beside))
         for each in await attempts_at(stores, now)
     ]
     return AskedBefore(Words(first, request), tuple(beside), replaced_by_edit(every))
+
+
+async def as_it_begins(stores: Stores, edit: Request) -> Request:
+    """Return an edit with what is to be answered with it and replaced by it, now that its run begins:
+    the runs before it are over, whatever they were doing when it was made."""
+    before = await stores.mailbox.kept(edit.revises)
+    if not before:
+        return edit
+    asked = await asked_before(stores, before[-1])
+    alone = {"text": edit.said, "own": "", "replaces": asked.runs}
+    now = asked.edited(edit.model_copy(update=alone))
+    if now != edit:
+        await stores.mailbox.rewrite(now)
+    return now
 
 
 async def _beside(stores: Stores, first: Request) -> list[Words]:
@@ -102,6 +115,8 @@ async def _beside(stores: Stores, first: Request) -> list[Words]:
     if begun is None or begun[1] not in _OVER:
         return []
     ids = (begun[0], *await stores.runs.joined(begun[0]))
+    if first.id not in ids:
+        return []
     others = [each for each in await stores.mailbox.kept(ids) if each.id != first.id]
     return [
         Words(each, await _now(stores, each))
@@ -113,10 +128,6 @@ async def _beside(stores: Stores, first: Request) -> list[Words]:
 async def _now(stores: Stores, first: Request) -> Request:
     found = await stores.mailbox.find(first.team, first.channel, first.ts)
     return (await stores.mailbox.get(found) if found else None) or first
-
-
-def _first_id(request: Request) -> str:
-    return request.id.partition(EDIT)[0]
 
 
 async def attempts_at(stores: Stores, request: Request) -> list[Attempt]:
@@ -140,4 +151,6 @@ async def _attempt(stores: Stores, request: Request) -> Attempt:
     begun = await stores.runs.begun_by(run_id) if run_id else None
     if begun is None:
         return Attempt(request, run_id, request.id, is_over=run_id is not None)
+    if request.id not in (begun[0], *await stores.runs.joined(begun[0])):  # it was left out again
+        return Attempt(request, None, request.id, is_over=False)
     return Attempt(request, run_id, begun[0], begun[1] in _OVER)

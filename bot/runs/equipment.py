@@ -95,7 +95,7 @@ class Equipment:
     ) -> Steering:
         """What joins the run; `here` says whether anything does."""
         mailbox = self.stores.mailbox
-        joined = await mailbox.kept(record.joined)
+        joined = [each for each in await mailbox.kept(record.joined) if each.counts]
         return Steering(
             request,
             joined,

@@ -110,7 +110,7 @@ async def _taken_back(requests: Requests, threads: set[str], user: str | None) -
     every = [request for each in threads for request in await mailbox.all_of(each)]
     own = [request for request in every if user in (None, request.user)]
     for request in own:
-        await requests.take_back(request.thread_key, request.id, request.user)
+        await requests.take_back(request, request.user)
     with suppress(TimeoutError):
         async with asyncio.timeout(_PATIENCE):
             while True:
@@ -118,7 +118,7 @@ async def _taken_back(requests: Requests, threads: set[str], user: str | None) -
                     break
                 await asyncio.sleep(_LOOK)
     for request in own:  # also where no worker came to end it
-        await requests.stores.signals.withdraw(request.thread_key, request.id, request.user)
+        await requests.stores.signals.erase(request, request.user)
 
 
 async def _is_busy(requests: Requests, threads: set[str], own: list[Request]) -> bool:

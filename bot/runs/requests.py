@@ -128,28 +128,24 @@ class Requests:
         every = await self._of_message(team, channel, ts)
         for each in every:
             await self._ask_rest(each)
-        return any([await self.take_back(thread_key, each.request.id, by) for each in every])
+        return any([await self.take_back(each.request, by) for each in every])
 
     async def _ask_rest(self, edit: Attempt) -> None:
         """What an edit that is worked on answers again besides is asked by itself: its answer made
         place for that of the edit."""
-        if not edit.request.own or edit.run_id is None or edit.is_over:
+        if not edit.request.own or not await self.is_under_way(edit.request.id):
             return
         for each in (await asked_before(self.stores, edit.request)).beside:
             await self.stores.mailbox.put_back(each.alone)
         await self.engine.wake(edit.request.thread_key)
 
-    async def take_back(self, thread_key: str, request_id: str, by: str) -> bool:
-        """`withdraw`, for a request whose id is known."""
-        mailbox = self.stores.mailbox
-        if await mailbox.is_parked(thread_key) and await self._is_head(thread_key, request_id):
-            request = await mailbox.get(request_id)
-            if request is not None:  # it ends as a run does, and takes back what it showed
-                await mailbox.rewrite(request.model_copy(update={"withdrawn": True}))
-                return await self._stop(thread_key, request_id, by)
-        withdrawn = await self.stores.signals.withdraw(thread_key, request_id, by)
-        if withdrawn:  # its status may only now be on the way
-            await self.stores.stale_statuses.add(thread_key, after=_STATUS_SECONDS)
+    async def take_back(self, request: Request, by: str) -> bool:
+        """`withdraw`, for a request that is known."""
+        withdrawn = await self.stores.signals.withdraw(request, by)
+        if withdrawn:
+            # Its status may only now be on the way.
+            await self.stores.stale_statuses.add(request.thread_key, after=_STATUS_SECONDS)
+            await self.engine.wake(request.thread_key)  # it may have rested
         return withdrawn
 
     async def is_under_way(self, request_id: str) -> bool:
@@ -169,8 +165,11 @@ class Requests:
         that alone."""
         found = []
         for each in await self._of_message(team, channel, ts):
-            message = await self.stores.runs.message(each.run_id) if each.run_id else None
-            if message and each.is_over:
+            # An edit that waits has the answer to what it revises.
+            run_id = each.run_id or next(reversed(each.request.replaces), None)
+            outcome = await self.stores.runs.outcome(run_id) if run_id else None
+            message = await self.stores.runs.message(run_id) if run_id else None
+            if message and outcome and not outcome.silent:
                 joined = await self.stores.runs.joined(each.request.id)
                 alone = not (each.is_guest or joined or each.request.own)
                 found.append((message, alone))
@@ -191,7 +190,8 @@ class Requests:
         request = await mailbox.get(request_id)
         if request is None:
             return None
-        every = (request, *await mailbox.kept(await self.stores.runs.joined(request_id)))
+        joined = await mailbox.kept(await self.stores.runs.joined(request_id))
+        every = (request, *(each for each in joined if each.counts))
         return request.model_copy(
             update={
                 "text": NEXT_MESSAGE.join(each.text for each in every),
@@ -210,16 +210,11 @@ class Requests:
     async def supersede(self, old: AskedBefore, new: Request) -> None:
         """`new`, which was taken in, takes the place of `old` and of what repeated it: taken back
         while they wait, stopped without a word while they run. Safe to repeat."""
-        mailbox, by = self.stores.mailbox, old.request.user
-        await mailbox.claim_again(new, new.message)
+        await self.stores.mailbox.claim_again(new, new.message)
         every = (old.request, *(each.now for each in old.beside))
         for each in [a for now in every for a in await attempts_at(self.stores, now)]:
-            request = each.request
-            await mailbox.rewrite(request.model_copy(update={"superseded": True}))
-            if each.has_own_run:
-                await self._stop(request.thread_key, request.id, by)
-            else:
-                await self.stores.signals.withdraw(request.thread_key, request.id, by)
+            if await self.stores.signals.supersede(each.request, old.request.user):
+                await self.engine.wake(each.request.thread_key)
 
     async def cancel(
         self, thread_key: str, by: str, *, before: str | None = None, request_id: str = ""
@@ -273,7 +268,3 @@ class Requests:
         if stops:
             await self.engine.wake(thread_key)
         return stops
-
-    async def _is_head(self, thread_key: str, request_id: str) -> bool:
-        head = await self.stores.mailbox.head(thread_key)
-        return head is not None and head.id == request_id

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bot.agent.handover import caller_after, caller_with, unanswered
+from bot.agent.handover import caller_after, caller_unsaid, caller_with, unanswered
 from bot.agent.interrupt import Interrupt
 from bot.agent.state import LoopState
 from bot.core.chain import CallerState, LedgerEntry
@@ -19,6 +19,7 @@ from bot.core.failpoints import failpoint
 from bot.core.ids import new_id
 from bot.core.outcome import Outcome, RunStatus, Silence, StopReason
 from bot.core.request import Request
+from bot.runs.attempts import as_it_begins
 from bot.runs.auditing import RunAudit
 from bot.runs.beginnings import bound_to
 from bot.runs.equipment import Equipment
@@ -85,7 +86,8 @@ class Runner:
         if record.outcome and record.phase is Phase.DELIVERED:
             return record.outcome
         post = runs.post(record.run_id, lease)
-        if request.replaces and _is_new(record) and not await post.message():
+        if request.revises and _is_new(record) and not await post.message():
+            request = await as_it_begins(self._stores, request)
             await self._take_over(request, post)
         async with self.open_surface(request, post) as surface:
             asking = Questions(
@@ -94,7 +96,7 @@ class Runner:
             )
             given_up = deaths >= _most_deaths(record)
             if record.outcome and not given_up:
-                outcome = record.outcome
+                outcome = await self._unless_withdrawn(record.outcome, request, lease)
             else:
                 outcome = await self._decide(request, record, lease, asking, given_up=given_up)
             if _kills_when_posted(record, given_up=given_up):
@@ -104,16 +106,26 @@ class Runner:
             else:
                 await _deliver(surface, outcome)
             await asking.close(outcome.silent)
-        failpoint("run-delivered")
-        await runs.mark_delivered(record)
+            failpoint("run-delivered")
+            if not await runs.mark_delivered(record, is_stop_heard=False):
+                decided = outcome
+                outcome = await self._unless_withdrawn(decided, request, lease)
+                if outcome is not decided:
+                    await _deliver(surface, outcome)
+                    await asking.close(outcome.silent)
+                await runs.mark_delivered(record)
         failpoint("run-closed")
         return outcome
 
     async def _take_over(self, request: Request, post: Post) -> None:
         """The newest message of the runs whose question was edited becomes this one's: before it is
-        begun, as later it may have left that for one below."""
+        begun, as later it may have left that for one below. A question that was deleted since leaves an
+        answer where it is."""
+        runs = self._stores.runs
         for run_id in reversed(request.replaces):
-            if ts := await self._stores.runs.message(run_id):
+            before = await runs.outcome(run_id) if request.withdrawn else None
+            is_answer = before is not None and not before.silent
+            if not is_answer and (ts := await runs.message(run_id)):
                 await post.save_message(ts)
                 return
 
@@ -144,21 +156,44 @@ class Runner:
             log.exception("run failed", extra={"run_id": record.run_id, "request_id": request.id})
             outcome, after = await self._broken(request, record, asking), None
         entries: list[LedgerEntry] = []
-        if record.outcome:  # only its posting failed: the thread has its answer
+        if silent := await self._silence(request, outcome):
+            outcome = outcome.model_copy(update={"silent": silent})
+            after = caller_unsaid(after) if after else caller
+        elif record.outcome:  # only its posting failed: the thread has its answer
             after = caller
         elif after is None:
             after, entries = await self._unanswered(request, record, caller, outcome)
-        # Stopped without a word, it owes an answer to what was asked besides.
-        back = await self._stores.runs.joined(request.id) if outcome.silent else ()
         await audit.end(outcome)
+        await self._finish(request, outcome, after, lease, entries)
+        return outcome
+
+    async def _finish(
+        self,
+        request: Request,
+        outcome: Outcome,
+        after: CallerState,
+        lease: Lease,
+        entries: Sequence[LedgerEntry] = (),
+    ) -> None:
+        """Keep how the run ends. One that says nothing owes an answer to what was asked besides."""
+        joined = await self._stores.runs.joined(request.id) if outcome.silent else ()
+        back = [each.id for each in await self._stores.mailbox.kept(joined) if each.counts]
         failpoint("run-finishing")
         await self._stores.runs.finish(
-            *(record.run_id, outcome, after, lease),
+            *(outcome.run_id, outcome, after, lease),
             back=back,
             entries=entries,
             progress_of=request.id,
         )
         failpoint("run-finished")
+
+    async def _unless_withdrawn(self, outcome: Outcome, request: Request, lease: Lease) -> Outcome:
+        """Return how a run ends that has ended: without a word, if its question was deleted since."""
+        if outcome.silent or await self._silence(request, outcome) is not Silence.WITHDRAWN:
+            return outcome
+        outcome = outcome.model_copy(update={"silent": Silence.WITHDRAWN})
+        caller = await self.equipment.beginnings.caller_state(request)
+        await self._finish(request, outcome, caller_unsaid(caller), lease)
         return outcome
 
     async def _work(
@@ -218,7 +253,7 @@ class Runner:
         facts["called_off"] = tuple(called_off)
         outcome = with_findings(outcome.model_copy(update=facts), ended.state)
         after = caller_after(ended, model=context.model, bound_to=bound_to(request))
-        return await self._hushed(without_secrets(outcome), request), after
+        return without_secrets(outcome), after
 
     async def _broken(self, request: Request, record: RunRecord, asking: Questions) -> Outcome:
         """Return the failure of a run, with what it had done up to its last save point."""
@@ -257,19 +292,19 @@ class Runner:
             stopped_by.append(by)
             interrupt.request()
 
+        if not request.counts:
+            interrupt.request()
         async with self._stores.signals.watch(request.id, stop):
             yield stopped_by
 
-    async def _hushed(self, outcome: Outcome, request: Request) -> Outcome:
-        """A run is stopped without a word when its question was deleted or edited."""
-        if outcome.status is not RunStatus.CANCELLED:
-            return outcome
-        kept = await self._stores.mailbox.get(request.id)
-        if kept is not None and not (kept.superseded or kept.withdrawn):
-            return outcome
-        gone = kept is None or kept.withdrawn
-        silent = Silence.WITHDRAWN if gone else Silence.SUPERSEDED
-        return outcome.model_copy(update={"silent": silent})
+    async def _silence(self, request: Request, outcome: Outcome) -> Silence | None:
+        """Return why a run says nothing, however it ends: its question was deleted or edited."""
+        kept = next(iter(await self._stores.mailbox.kept([request.id])), None)
+        if kept is None:  # taken off its mailbox, or expired
+            return Silence.WITHDRAWN if outcome.status is RunStatus.CANCELLED else None
+        if kept.withdrawn:
+            return Silence.WITHDRAWN
+        return Silence.SUPERSEDED if kept.superseded else None
 
 
 def _is_new(record: RunRecord) -> bool:

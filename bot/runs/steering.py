@@ -38,7 +38,7 @@ class Waiting(Protocol):
         """The requests that wait behind `request`, in their order."""
 
     async def gone(self, requests: Sequence[Request]) -> list[Request]:
-        """Those that were taken back."""
+        """Those that were taken back or edited."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ def _takes_more(request: Request) -> bool:
     """Whether it has an ordinary answer that everybody sees, below all that was said before."""
     ordinary = request.response_type == "Answer" and request.response_schema is None
     below = not request.replaces and request.entry not in _ELSEWHERE
-    return ordinary and below and not request.private and not request.superseded
+    return ordinary and below and not request.private and request.counts
 
 
 def _is_plain(request: Request) -> bool:

@@ -39,6 +39,7 @@ NOT_IN_CHANNEL = "bot not in channel"
 
 _AS_NEW = {
     "replaces": (),
+    "revises": (),
     "message": "",
     "before_edit": "",
     "own": "",
@@ -135,7 +136,7 @@ class Asking:
         """Ask a kept request once more for `user`; `ts` is that of the press of the button. False
         when that was done before."""
         kept = await self._load(request_id)
-        if kept is None or not self._may_repeat(kept, user):
+        if kept is None or kept.withdrawn or not self._may_repeat(kept, user):
             raise NotPermitted(words.CANNOT_RETRY)
         if kept.superseded:  # its message shows that only once the next run has begun
             raise NotPermitted(words.WAS_EDITED)

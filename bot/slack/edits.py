@@ -20,7 +20,7 @@ from slack_sdk.errors import SlackApiError
 from bot.core.errors import NotPermitted
 from bot.core.redaction import redacted
 from bot.core.request import Again, Request
-from bot.runs.attempts import EDIT, AskedBefore
+from bot.runs.attempts import AskedBefore
 from bot.slack.client import TRANSPORT_ERRORS, Clients, Identity
 from bot.slack.gate import Gate
 from bot.slack.intake import Intake
@@ -32,6 +32,9 @@ from bot.slack.typed import is_stop
 log = logging.getLogger(__name__)
 
 Event = Mapping[str, Any]
+
+_EDIT = "_edit"
+"""Stands in the id of an edited request, after that of the first."""
 
 _SECONDS = 3_600.0
 _TIMES = 5
@@ -127,12 +130,13 @@ class Edits:
             return
         new = old.model_copy(
             update={
-                "id": f"{old.id.partition(EDIT)[0]}{EDIT}{edited.replace('.', '')}",
+                "id": f"{old.id.partition(_EDIT)[0]}{_EDIT}{edited.replace('.', '')}",
                 "ts": edited,
                 "text": text,
                 "mentioned": await self._intake.mentioned(str(now.get("text") or "")),
                 "again": Again.EDITED,
                 "replaces": asked.runs,
+                "revises": (*old.revises, old.id),
                 "message": str(now["ts"]),
                 "before_edit": old.said,
                 "own": "",

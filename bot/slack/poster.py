@@ -181,8 +181,8 @@ class Poster:
             log.warning("Message %s of run %s stays: %s", ts, self._post.run_id, reason)
 
     async def remove_all_of(self, run_ids: Sequence[str], files: frozenset[str]) -> None:
-        """Delete what other runs have in the thread, `files` as well: the question that they
-        answered was edited."""
+        """Delete what these runs have in the thread, `files` as well: the question that they answered
+        was edited or deleted."""
         for message in await self.own_messages():
             shared = files.intersection(file["id"] for file in message.get("files") or ())
             if shared or any(marks.is_of_run(message, run_id) for run_id in run_ids):

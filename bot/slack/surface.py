@@ -149,13 +149,14 @@ class SlackSurface:
             log.info("Run %s waits without a word: %s", self._post.run_id, type(error).__name__)
 
     async def _hush(self, why: Silence) -> None:
-        """Nothing is to be said: the message goes, or is left for the run that takes it over."""
-        ts = await self._post.message()
-        if why is Silence.WITHDRAWN:
-            if ts:
-                await self._post.may_write()
-                await self._poster.take_back(ts)
-            await self._end_status()
+        """Say nothing: what is up goes, or is left for the run that takes its message over."""
+        if why is Silence.SUPERSEDED:
+            return
+        if ts := await self._post.message():
+            await self._post.may_write()
+            await self._poster.take_back(ts)
+        await self._remove([self._post.run_id])
+        await self._end_status()
 
     async def _end_status(self) -> None:
         """Clear the status. What Slack does not take now is tried again in the background, also when
@@ -175,17 +176,16 @@ class SlackSurface:
         """Attach what belongs to the answer, whose words are up: no refusal ends a run from here on."""
         up = await self._post.posted_parts()
         if self._request.replaces:  # before a file of the same name may be taken for this one's
-            await self._remove_replaced()
+            await self._remove(self._request.replaces)
         for number, upload in enumerate(rendered.uploads, len(rendered.parts)):
             if number >= up:
                 file = await self._attach_or_say(number, upload)
                 await self._post.save_part(number + 1, file)
 
-    async def _remove_replaced(self) -> None:
-        """Delete what else is up of the answers that this one replaces."""
-        replaced = self._request.replaces
+    async def _remove(self, run_ids: Sequence[str]) -> None:
+        """Delete what else is up of answers that do not count any more."""
         try:
-            await self._poster.remove_all_of(replaced, await self._post.files_of(replaced))
+            await self._poster.remove_all_of(run_ids, await self._post.files_of(run_ids))
         except (SlackApiError, *TRANSPORT_ERRORS) as error:
             log.warning("Run %s leaves parts of an old answer: %s", self._post.run_id, error)
 

@@ -103,10 +103,24 @@ async def _message(
     """The message in which the run shows itself, `ts` so far, and the stream that it may be."""
     if request.private:
         return None, None
-    stays = request.superseded or request.withdrawn
-    if ts and not stays and await is_above_cards(ts, post) and await leave(ts, post, poster):
+    if not request.counts:  # it only has to end what it showed
+        ts = ts or await _found(post, poster)
+        return ts, poster.adopted(ts) if ts else None
+    if ts and await is_above_cards(ts, post) and await leave(ts, post, poster):
         ts = None
     return (ts, poster.adopted(ts)) if ts else await _begun(request, post, poster)
+
+
+async def _found(post: RunPost, poster: Poster) -> str | None:
+    """A message that was posted and never saved."""
+    try:
+        ts = await poster.first()
+    except SlackApiError as error:  # as where the channel is gone
+        log.warning("Run %s cannot be looked for: %s", post.run_id, error_code(error))
+        return None
+    if ts:
+        await post.save_message(ts)
+    return ts
 
 
 async def _begun(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -30,6 +31,9 @@ COMMAND_SECONDS = 10.0
 WAIT_SECONDS = 10.0  # for a connection that another task of this process holds
 FEWEST = 64  # connections for commands; they are opened when they are needed
 BACKOFF = (0.05, 0.2, 0.8)  # seconds before the second, third and last try
+
+_LUA = resources.files("bot.store") / "lua"
+_SHARED = re.compile(r"-- With (_\w+\.lua)\.\n")
 
 _REFUSALS = ("MISCONF", "NOREPLICAS", "MASTERDOWN", "OOM", "READONLY")
 
@@ -78,6 +82,18 @@ class Retention:
         return self.settings_days * 86_400
 
 
+def _scripts() -> list[str]:
+    names = (file.name for file in _LUA.iterdir() if file.name.endswith(".lua"))
+    return [name.removesuffix(".lua") for name in names if not name.startswith("_")]
+
+
+def script(name: str) -> str:
+    """Return the text of `lua/<name>.lua`, with the functions that its first line asks for before it."""
+    text = (_LUA / f"{name}.lua").read_text("utf-8")
+    shared = _SHARED.match(text)
+    return (_LUA / shared[1]).read_text("utf-8") + text if shared else text
+
+
 class Connection:
     """Commands, transactions and scripts, with replies as bytes.
 
@@ -92,12 +108,7 @@ class Connection:
         self.listening = listening
         self._commands = commands
         self._replied_at = float("-inf")  # on the event loop's clock
-        lua = resources.files("bot.store") / "lua"
-        self._scripts = {
-            file.name.removesuffix(".lua"): commands.register_script(file.read_text("utf-8"))
-            for file in lua.iterdir()
-            if file.name.endswith(".lua")
-        }
+        self._scripts = {name: commands.register_script(script(name)) for name in _scripts()}
 
     def key(self, *parts: str) -> str:
         return ":".join((PREFIX, *parts))

@@ -52,13 +52,13 @@ def taking(
 def returning(
     redis: Connection, thread_key: str, ids: Sequence[str], seconds: int
 ) -> list[tuple[Any, ...]]:
-    """The commands that let the requests of a run wait again, for `Lease.write`."""
+    """The commands that let the requests of a run wait again, in their order, for `Lease.write`."""
     if not ids:
         return []
     mailbox, threads = mailbox_keys(redis, thread_key)
     return [
         ("DEL", *(run_of_key(redis, each) for each in ids)),
-        ("RPUSH", mailbox, *ids),
+        *(("INSERT", mailbox, request_key(redis, ""), each) for each in ids),
         ("EXPIRE", mailbox, seconds),
         ("SADD", threads, thread_key),
         ("EXPIRE", threads, seconds),
@@ -171,13 +171,17 @@ class Mailbox:
         await self._redis.call("SET", key, text, "XX", "EX", seconds)
 
     async def put_back(self, request: Request) -> None:
-        """Have a request that was answered before wait again behind all others of its thread, as it
-        is given. Safe to repeat until it is its turn."""
-        await self.rewrite(request)
-        mailbox, _ = mailbox_keys(self._redis, request.thread_key)
-        await self._redis.together(
-            ("LREM", mailbox, 0, request.id),
-            *returning(self._redis, request.thread_key, [request.id], self._retention.request),
+        """Have a request that was answered before wait again in its place, as it is given, if it is kept
+        still. Safe to repeat until it is its turn."""
+        keys = [
+            *mailbox_keys(self._redis, request.thread_key),
+            request_key(self._redis, request.id),
+            run_of_key(self._redis, request.id),
+        ]
+        text, prefix = request.model_dump_json(), request_key(self._redis, "")
+        seconds = self._retention.request
+        await self._redis.script(
+            "put_back", keys, request.id, text, request.thread_key, seconds, prefix
         )
 
     async def pop(self, thread_key: str, request_id: str) -> None:
@@ -221,12 +225,9 @@ class Mailbox:
         return waiting
 
     async def gone(self, requests: Sequence[Request]) -> list[Request]:
-        """Those that were taken back since, or have expired."""
-        if not requests:
-            return []
-        looks = [("EXISTS", request_key(self._redis, each.id)) for each in requests]
-        found = await self._redis.together(*looks)
-        return [each for each, there in zip(requests, found, strict=True) if not there]
+        """Those that were taken back or edited since, or have expired."""
+        left = {each.id for each in await self.kept([each.id for each in requests]) if each.counts}
+        return [each for each in requests if each.id not in left]
 
     async def waiting(self, thread_key: str) -> int:
         """How many requests the thread has, the one that runs included."""

@@ -23,6 +23,7 @@ from bot.store.mailbox import (
     begun_key,
     mailbox_keys,
     parked_key,
+    request_key,
     returning,
     run_of_key,
     taking,
@@ -72,11 +73,12 @@ class Runs:
         be gone on with under its own name.
 
         Raises CorruptValue for one that cannot be read; it is set aside, and the next call begins
-        a new one.
+        a new one. Raises LeaseLost also when the request was taken back before its run began.
         """
         run_of = run_of_key(self._redis, request.id)
         parked = parked_key(self._redis, request.thread_key)
-        keys = [lease.key, run_of, self._redis.key("run", ""), parked]
+        stopped = self._redis.key("cancelled", request.id), request_key(self._redis, request.id)
+        keys = [lease.key, run_of, self._redis.key("run", ""), parked, *stopped]
         fields = await self._redis.script(
             "run_start", keys, lease.token, run_id, request.id, request.thread_key, self._seconds
         )
@@ -199,16 +201,18 @@ class Runs:
             *([("DEL", begun_key(self._redis, progress_of))] if progress_of else []),
         )
 
-    async def mark_delivered(self, record: RunRecord) -> None:
-        """The terminal is up: the request leaves the mailbox in the same step."""
+    async def mark_delivered(self, record: RunRecord, *, is_stop_heard: bool = True) -> bool:
+        """Close a run whose final message is up: the request leaves the mailbox in the same step. False,
+        and nothing is closed, when it was not heard that somebody wants the request stopped."""
         keys = [
             self._key(record.run_id),
             self._redis.key("undelivered"),
             *mailbox_keys(self._redis, record.thread_key),
+            self._redis.key("cancelled", record.request_id),
         ]
-        await self._redis.script(
-            "run_delivered", keys, record.run_id, record.request_id, record.thread_key
-        )
+        heard = int(is_stop_heard)
+        args = (record.run_id, record.request_id, record.thread_key, heard)
+        return bool(await self._redis.script("run_delivered", keys, *args))
 
     async def undelivered(self) -> list[str]:
         """Runs whose terminal is not known to be up, oldest first. Their requests are still in

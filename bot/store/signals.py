@@ -13,8 +13,9 @@ from redis.exceptions import RedisError
 
 from bot.core.background import alongside
 from bot.core.errors import StoreUnavailable
+from bot.core.request import Request
 from bot.store.connection import Connection, Retention
-from bot.store.mailbox import mailbox_keys, parked_key, request_key
+from bot.store.mailbox import mailbox_keys, parked_key, request_key, run_of_key
 
 log = logging.getLogger(__name__)
 
@@ -57,18 +58,38 @@ class Signals:
         )
         return bool(found)
 
-    async def withdraw(self, thread_key: str, request_id: str, by: str) -> bool:
-        """Take a request off its mailbox and stop it in case it runs already; False when it neither
-        waits nor runs."""
+    async def withdraw(self, request: Request, by: str) -> bool:
+        """Take a request back, whose words go at once. It leaves its mailbox, unless it has a run, or
+        the message of one: these still have to end what they showed, and are stopped. False when it
+        neither waits nor runs."""
+        blank = {"text": "", "own": "", "before_edit": "", "quoted": "", "files": ()}
+        left = request.model_copy(update={**blank, "withdrawn": True})
+        stays = "always" if request.replaces else "begun"
+        return await self._take_off(request, by, left.model_dump_json(), "", stays)
+
+    async def supersede(self, request: Request, by: str) -> bool:
+        """Have an edit take the place of a request, which leaves its mailbox, or is stopped when it has
+        a run. False when it neither waits nor runs."""
+        left = request.model_copy(update={"superseded": True}).model_dump_json()
+        return await self._take_off(request, by, left, left, "begun")
+
+    async def erase(self, request: Request, by: str) -> bool:
+        """`withdraw`, whatever the request showed: nobody has come to end that."""
+        return await self._take_off(request, by, "", "", "never")
+
+    async def _take_off(
+        self, request: Request, by: str, while_it_stays: str, otherwise: str, stays: str
+    ) -> bool:
         keys = [
-            *mailbox_keys(self._redis, thread_key),
-            request_key(self._redis, request_id),
-            self._redis.key("cancelled", request_id),
+            *mailbox_keys(self._redis, request.thread_key),
+            request_key(self._redis, request.id),
+            self._redis.key("cancelled", request.id),
+            parked_key(self._redis, request.thread_key),
+            run_of_key(self._redis, request.id),
         ]
-        found = await self._redis.script(
-            "withdraw", keys, request_id, thread_key, by, self._seconds, self._channel
-        )
-        return bool(found)
+        args = (request.id, request.thread_key, by, self._seconds, self._channel)
+        left = (while_it_stays, otherwise, stays)
+        return bool(await self._redis.script("withdraw", keys, *args, *left))
 
     @asynccontextmanager
     async def watch(self, request_id: str, on_cancel: OnCancel) -> AsyncGenerator[None]:

@@ -17,7 +17,6 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
@@ -27,7 +26,7 @@ from bot.local.model import ModelRequest, Reply, calls, finish, refusal
 from bot.local.model.replies import Item
 from bot.local.model.request import item_text
 from bot.local.workspace import ADA, BEN
-from bot.store import Stores, open_stores
+from bot.store import Stores, connection, open_stores
 from tests.faults.conversation import answered_by, asked_in, since_result
 from tests.faults.fleet import COMMANDS, Fleet
 from tests.support.deployment import is_terminal
@@ -165,8 +164,7 @@ def _turn(items: list[Item]) -> int:
 
 def script(name: str) -> str:
     """What a call of one of the store's scripts holds."""
-    file = resources.files("bot.store") / "lua" / f"{name}.lua"
-    return hashlib.sha1(file.read_bytes()).hexdigest()
+    return hashlib.sha1(connection.script(name).encode()).hexdigest()
 
 
 async def run_case(fleet: Fleet, brain: Brain, case: Case) -> tuple[Verdict, Asked]:

@@ -1,9 +1,11 @@
+-- With _in_order.lua.
 -- KEYS: lease, mark of this write. ARGV: token, seconds of the mark, then commands, each preceded
--- by how many parts it has. All of them are run, or none; none the second time.
+-- by how many parts it has. All of them are run, or none; none the second time. INSERT is one of ours.
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return redis.error_reply('LEASELOST') end
 if not redis.call('SET', KEYS[2], '1', 'NX', 'EX', ARGV[2]) then return 0 end
 -- A counter that is no number any more begins anew: it must not end every run that is to be counted.
 local function run(...)
+  if ... == 'INSERT' then return insert(select(2, ...)) and nil end
   local reply = redis.pcall(...)
   if type(reply) ~= 'table' or not reply.err then return end
   local command, key, field, increment = ...

@@ -1,7 +1,9 @@
--- KEYS: run, undelivered, mailbox, threads. ARGV: run id, request id, thread.
+-- KEYS: run, undelivered, mailbox, threads, cancelled. ARGV: run id, request id, thread, "1" when it was
+-- heard that somebody wants the request stopped. Returns 0 when somebody does, and it was not.
+if ARGV[4] ~= '1' and redis.call('EXISTS', KEYS[5]) == 1 then return 0 end
 if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('HSET', KEYS[1], 'phase', 'delivered') end
 redis.call('ZREM', KEYS[2], ARGV[1])
-if redis.call('LINDEX', KEYS[3], 0) ~= ARGV[2] then return 0 end
+if redis.call('LINDEX', KEYS[3], 0) ~= ARGV[2] then return 1 end
 redis.call('LPOP', KEYS[3])
 if redis.call('LLEN', KEYS[3]) == 0 then redis.call('SREM', KEYS[4], ARGV[3]) end
 return 1

@@ -1,6 +1,7 @@
--- KEYS: lease, run of the request, prefix of runs, parked. ARGV: token, run, request, thread, seconds.
+-- KEYS: lease, run of the request, prefix of runs, parked, cancelled, request.
+-- ARGV: token, run, request, thread, seconds.
 -- Returns the fields of the request's run, which is a new one unless it has one, as they were: one
--- that waited runs from now on.
+-- that waited runs from now on. None is begun of a request that was taken back since it was read.
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return redis.error_reply('LEASELOST') end
 local existing = redis.call('GET', KEYS[2])
 if existing then
@@ -12,6 +13,9 @@ if existing then
     redis.call('DEL', KEYS[4])
     return fields
   end
+end
+if redis.call('EXISTS', KEYS[5]) == 1 and redis.call('EXISTS', KEYS[6]) == 0 then
+  return redis.error_reply('LEASELOST')
 end
 local run = KEYS[3] .. ARGV[2]
 redis.call('SET', KEYS[2], ARGV[2], 'EX', ARGV[5])

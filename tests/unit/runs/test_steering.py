@@ -195,7 +195,7 @@ async def test_a_message_taken_back_while_nobody_works_is_left_out_and_told_of_o
             await asked_of.wait()
             dying.cancel()
             await asyncio.gather(dying, return_exceptions=True)
-            await stores.signals.withdraw(THREAD, second.id, second.user)
+            await stores.signals.withdraw(second, second.user)
         go.set()
         await bot.runner.answer(first, 2)
     assert "took" not in str(bot.said(0))

@@ -65,8 +65,8 @@ async def test_a_waiting_request_can_be_taken_back(stores: Stores) -> None:
     first, second = asked(), asked()
     await stores.mailbox.submit(first, event_id="Ev1")
     await stores.mailbox.submit(second, event_id="Ev2")
-    assert await stores.signals.withdraw(second.thread_key, second.id, second.user)
-    assert not await stores.signals.withdraw(second.thread_key, second.id, second.user)
+    assert await stores.signals.withdraw(second, second.user)
+    assert not await stores.signals.withdraw(second, second.user)
     assert await stores.mailbox.waiting(first.thread_key) == 1
     assert await stores.mailbox.get(second.id) is None
 

@@ -1,0 +1,16 @@
+-- Puts request `id` into `mailbox`, in the order of the messages and behind the head, which runs. An
+-- edit has the place of what was edited. `prefix` is that of requests.
+local function insert(mailbox, prefix, id)
+  local function said_at(each)
+    local readable, fields = pcall(cjson.decode, redis.call('GET', prefix .. each) or '')
+    if not readable or type(fields) ~= 'table' then return 0 end
+    return tonumber(fields.message) or tonumber(fields.ts) or 0
+  end
+  local last = redis.call('LLEN', mailbox) - 1
+  local at, when = last, said_at(id)
+  while at > 0 and said_at(redis.call('LINDEX', mailbox, at)) > when do
+    at = at - 1
+  end
+  if at == last then return redis.call('RPUSH', mailbox, id) end
+  return redis.call('LINSERT', mailbox, 'AFTER', redis.call('LINDEX', mailbox, at), id)
+end
