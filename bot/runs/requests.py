@@ -51,6 +51,8 @@ class Requests:
             )
         if request.is_typed and not request.suggested and not request.opens_thread:
             await self._decide_by_writing(request)
+        if request.channel.startswith("D"):
+            await self.stores.threads.join_direct(request.team, request.channel, request.user)
         if not request.private:  # what only one person saw makes nobody's reply meant for us
             await self.stores.threads.join(request.thread_key, request.user)
         await self.stores.mailbox.note_submitted(request)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Collection, Iterable
 from dataclasses import dataclass, field
 
 from bot.core.failpoints import failpoint
@@ -72,19 +72,17 @@ class Erasure:
 
     async def threads_of(self, user: str) -> set[str]:
         """Keys of the threads in which `user` asked something."""
-        found = set()
-        async for name in self._names():
-            if await self._is_of(name, user):
-                found.add(await self._thread_of(name))
-        return found - {""}
+        return {each for each in await self._places_of(user) if not _is_direct(each)}
 
     async def person(self, user: str) -> Erased:
         """Erase all that is held about a user (ids are unique among all workspaces), and about
         their direct messages, whose channel's id names them as well."""
-        threads = await self.threads_of(user)
-        direct = {channel for each in threads if (channel := each.split(":")[1])[:1] == "D"}
-        erased = await self._threads(threads)
-        await self._sweep(erased, {user, *direct}, mentioned=user)
+        places = await self._places_of(user)
+        notes = {each for each in places if _is_direct(each)}
+        direct = {channel for each in places if (channel := each.split(":")[1])[:1] == "D"}
+        erased = await self._threads(places - notes)
+        last = {self._redis.key("participants", each) for each in notes}
+        await self._sweep(erased, {user, *direct}, mentioned=user, last=last)
         return erased
 
     async def thread(self, thread_key: str) -> Erased:
@@ -101,6 +99,15 @@ class Erasure:
         erased = await self._threads(own, busy_too=True)
         await self._sweep(erased, {team}, mentioned=team)
         return erased
+
+    async def _places_of(self, user: str) -> set[str]:
+        """Return the keys of the threads in which `user` asked something, and of their direct
+        messages as a whole, `team:channel`."""
+        found = set()
+        async for name in self._names():
+            if await self._is_of(name, user):
+                found.add(await self._thread_of(name))
+        return found - {""}
 
     async def _threads(self, threads: set[str], *, busy_too: bool = False) -> Erased:
         """Take a lease on each first, so that a worker that holds one writes nothing more; then note
@@ -138,12 +145,20 @@ class Erasure:
     async def _waits(self, thread_key: str) -> bool:
         return bool(await self._redis.call("LLEN", mailbox_keys(self._redis, thread_key)[0]))
 
-    async def _sweep(self, erased: Erased, words: set[str], *, mentioned: str = "") -> None:
+    async def _sweep(
+        self,
+        erased: Erased,
+        words: set[str],
+        *,
+        mentioned: str = "",
+        last: Collection[str] = (),
+    ) -> None:
         """Everything that has one of the words as a part of its name, or names `mentioned`; not in
-        busy threads, which the next erase must still find."""
+        busy threads, which the next erase must still find. The keys of `last` go when all else has:
+        after a kill the next erase finds by them what is left."""
         who = re.compile(rf'(?<!\\)[":]{re.escape(mentioned or "-")}[":]'.encode())
         async for name in self._names():
-            if name.thread in erased.busy:
+            if name.thread in erased.busy or name.key in last:
                 continue
             if words.intersection(name.parts) and name.is_claim_on_message:
                 erased.keys += await self._made_nameless(name.key)
@@ -153,6 +168,8 @@ class Erasure:
                 erased.keys += await self._emptied(name.key, words)
             elif name.family not in _DECISIONS | _OF_THREADS:
                 erased.keys += await self._without(name.key, words, who)
+        for key in last:
+            erased.keys += await self._redis.call("DEL", key)
 
     async def _made_nameless(self, claim: str) -> bool:
         """Keep that a message was taken in, which stands in Slack still, but not whose it was."""
@@ -259,6 +276,11 @@ def _split(prefix: str, keys: Iterable[bytes]) -> Iterable[_Name]:
         key = raw.decode("utf-8", "replace")
         family, *parts = key.removeprefix(f"{prefix}:").split(":")
         yield _Name(key, family, tuple(parts))
+
+
+def _is_direct(place: str) -> bool:
+    """Return whether `place` names somebody's direct messages as a whole, and no thread."""
+    return place.count(":") == 1
 
 
 def _json(raw: bytes | None) -> dict[str, object]:

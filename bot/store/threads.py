@@ -5,6 +5,9 @@ from __future__ import annotations
 from bot.store.connection import Connection, Retention
 
 
+_DIRECT_SECONDS = 63 * 86_400  # longer than any account of what was spent there
+
+
 class Threads:
     """Membership lasts as long as the thread is used."""
 
@@ -17,6 +20,13 @@ class Threads:
         key = self._key(thread_key)
         await self._redis.call("SADD", key, user)
         await self._redis.call("EXPIRE", key, self._retention.thread)
+
+    async def join_direct(self, team: str, channel: str, user: str) -> None:
+        """Keep whose direct message `channel` is, as long as anything is kept under its id: an erase
+        of `user` finds it by this, also when its threads have expired."""
+        key = self._key(f"{team}:{channel}")
+        seconds = max(_DIRECT_SECONDS, self._retention.thread)
+        await self._redis.together(("SADD", key, user), ("EXPIRE", key, seconds))
 
     async def participants(self, thread_key: str) -> frozenset[str]:
         """Users who asked something in the thread."""

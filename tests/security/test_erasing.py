@@ -15,7 +15,7 @@ from bot.core.context import RequestContext, bound_request
 from bot.core.memory import MemoryScope
 from bot.local.model import ModelRequest, Reply, call, finish
 from bot.local.workspace import ADA, BEN
-from bot.operating import erase_lines
+from bot.operating import erase_lines, usage_lines
 from bot.runners import response_deleter
 from bot.runs.memories import ScopedMemories
 from bot.runs.schedules import OwnSchedules
@@ -121,6 +121,26 @@ async def test_of_a_person_nothing_is_left(redis_url):
         await bot.ask(BEN, SALES, question(say=answer("Still here.")), his)
         await bot.answered(SALES, his, 2)
         assert bot.api.requests[-1].body["previous_response_id"]
+
+
+async def test_a_direct_message_is_found_when_its_threads_are_gone(redis_url):
+    """O8: accounts name its channel for two months, threads are kept for one, or were erased before
+    by themselves; afterwards `bot usage` names neither the person nor the channel."""
+    async with deployed(won_over, redis_url) as bot:
+        ts = await bot.ask(ADA, DIRECT, question(say=answer(HERS)))
+        await bot.answered(DIRECT, ts)
+        settings = configured(bot.ws, bot.api, redis_url)
+        assert DIRECT in str(await usage_lines(settings))
+        await erase_lines(settings, thread=f"{bot.ws.team_id}:{DIRECT}:{ts}")
+        assert traces(await everything(redis_url), DIRECT) != []
+
+        await erase_lines(settings, user=ADA)
+
+        assert traces(await everything(redis_url), ADA, DIRECT) == []
+        usage = str(await usage_lines(settings))
+        assert ADA not in usage
+        assert DIRECT not in usage
+        assert bot.ws.team_id in usage  # what the workspace spent
 
 
 async def test_nothing_is_left_of_what_helpers_and_judges_were_told(redis_url):
