@@ -58,7 +58,7 @@ async def listening(
     async with AsyncExitStack() as stack:
         background = await stack.enter_async_context(Background())
         retries = await stack.enter_async_context(EventRetries.open())
-        requests = Requests(stores, engine)
+        requests = Requests(stores, engine, told.metrics.request_repeated)
         submit: Submit = requests.submit
         for each in told.watches:
             submit = each.submits(submit)

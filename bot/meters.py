@@ -18,7 +18,9 @@ class RunMeters:
     def __init__(self, registry: CollectorRegistry) -> None:
         self.requests = Counter("bot_requests", "Requests taken in.", ["entry"], registry=registry)
         self.repeated = Counter(
-            "bot_requests_repeated", "Requests that had been taken in before.", registry=registry
+            "bot_requests_repeated",
+            "Events that came again after they had been taken in.",
+            registry=registry,
         )
         self.active = Gauge("bot_runs_active", "Runs under way here.", registry=registry)
         self.ended = Counter(

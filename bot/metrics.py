@@ -52,11 +52,13 @@ class Metrics:
             new = await submit(request, event_id)
             if new:
                 self._run.requests.labels(request.entry).inc()
-            else:
-                self._run.repeated.inc()
             return new
 
         return counted
+
+    def request_repeated(self) -> None:
+        """Count an event that Slack delivers again although it was taken in."""
+        self._run.repeated.inc()
 
     def request_refused(self, reason: str) -> None:
         """Count a request over HTTP without a signature of Slack's."""

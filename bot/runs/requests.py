@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from bot.core.approvals import QUESTION_EDITED, Approval, Asked, Decision, Verdict
@@ -16,6 +17,7 @@ from bot.runs.attempts import AskedBefore, Attempt, asked_before, attempts_at
 from bot.runs.auditing import audited, decided
 from bot.runs.engine import Engine, before_the_ack
 from bot.store import Phase, Refusal, Stores
+from bot.store.mailbox import Seen
 
 log = logging.getLogger(__name__)
 
@@ -30,6 +32,8 @@ class Requests:
 
     stores: Stores
     engine: Engine
+    note_repeated: Callable[[], None] = lambda: None
+    """Told of each event that comes again after all was done about it."""
 
     async def submit(self, request: Request, event_id: str) -> bool:
         """Keep the request and have it run; False when it was taken in before.
@@ -39,8 +43,11 @@ class Requests:
         # Slack sends two events for a mention, and some again: the first does it all, unless its
         # process died in the middle.
         async with before_the_ack():
-            if await self.stores.mailbox.is_submitted(request):
-                return False
+            seen = await self.stores.mailbox.seen(request, event_id)
+        if seen is Seen.REPEATED:
+            self.note_repeated()
+        if seen is not Seen.NEW:
+            return False
         new = await self.engine.submit(request, event_id)
         if new:
             log.info(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextlib import suppress
+from enum import IntEnum
 from typing import Any
 
 from redis.exceptions import ResponseError
@@ -84,6 +85,15 @@ def _submitted_key(redis: Connection, request: Request) -> str:
     return redis.key("submitted", request.team, request.channel, request.ts)
 
 
+class Seen(IntEnum):
+    """How an event meets what was taken in before; the numbers are those of the script."""
+
+    NEW = 0
+    OTHER_EVENT = 1
+    """Slack sends two events for a mention."""
+    REPEATED = 2
+
+
 class Mailbox:
     """Per thread in the order of the messages; the head stays until its run is delivered."""
 
@@ -115,9 +125,14 @@ class Mailbox:
         key = _submitted_key(self._redis, request)
         await self._redis.call("SET", key, 1, "EX", self._retention.claims)
 
-    async def is_submitted(self, request: Request) -> bool:
-        """Return whether nothing is left to do about the message of `request` when it comes again."""
-        return bool(await self._redis.call("EXISTS", _submitted_key(self._redis, request)))
+    async def seen(self, request: Request, event_id: str) -> Seen:
+        """Return whether the message of `request` was taken in, with nothing left to do about it, and
+        then whether this very event comes again; keep that it came."""
+        keys = [
+            _submitted_key(self._redis, request),
+            event_claim(self._redis, request.team, event_id),
+        ]
+        return Seen(await self._redis.script("seen_again", keys, self._retention.claims))
 
     async def head(self, thread_key: str) -> Request | None:
         """The oldest request of the thread; it stays where it is.

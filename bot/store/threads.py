@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bot.store.connection import Connection, Retention
 
-
 _DIRECT_SECONDS = 63 * 86_400  # longer than any account of what was spent there
 
 

@@ -48,6 +48,22 @@ async def test_the_second_event_of_a_mention_brings_no_second_ticket(
         assert await redis.xlen("bot:engine:stream") == 1
 
 
+async def test_only_an_event_that_comes_again_counts_as_repeated(
+    stores: Stores, redis_url: str
+) -> None:
+    """O8: not the second event that Slack sends for each mention; each of the two when it is
+    delivered again."""
+    repeated: list[None] = []
+    async with open_engine(redis_url, stores.mailbox) as engine:
+        requests = Requests(stores, engine, lambda: repeated.append(None))
+        first = asked()
+        counts = []
+        for event in ("Ev1", "Ev2", "Ev1", "Ev2", "Ev2", "Ev3"):
+            await requests.submit(asked(ts=first.ts), event)
+            counts.append(len(repeated))
+        assert counts == [0, 0, 1, 2, 3, 3]
+
+
 async def test_who_died_before_the_ticket_leaves_it_to_the_next_event(
     stores: Stores, redis_url: str, redis: Redis
 ) -> None:
