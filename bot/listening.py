@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
@@ -20,6 +20,7 @@ from bot.runs.watching import Submit
 from bot.serving import Serving
 from bot.settings import Settings, secret
 from bot.slack.admin import Admin
+from bot.slack.api_watch import SlackApiWatch
 from bot.slack.app import Listener, front_door, slack_app
 from bot.slack.asking import Asking
 from bot.slack.background import Background
@@ -39,7 +40,7 @@ from bot.slack.sharing import Sharing
 from bot.slack.socket_mode import socket_mode
 from bot.slack.stopping import Stopping
 from bot.slack.waiting_messages import WaitingMessages
-from bot.slack.workspaces import PerWorkspace, Slack, Workspaces, in_each
+from bot.slack.workspaces import OneWorkspace, PerWorkspace, Slack, Workspaces, in_each
 from bot.store import Stores
 from bot.toolkit.mcp import McpServers
 
@@ -67,7 +68,7 @@ async def listening(
             return _listener(settings, stores, slack, requests, submit, background, retries)
 
         listeners = PerWorkspace(there, listener)
-        await stack.enter_async_context(_events_taken_in(settings, listeners, told, many))
+        await stack.enter_async_context(_events_taken_in(settings, there, listeners, told, many))
         await stack.enter_async_context(_missed_looked_for(settings, stores, there, listeners))
         await stack.enter_async_context(_due_asked(stores, there, listeners))
         yield
@@ -76,6 +77,7 @@ async def listening(
 @asynccontextmanager
 async def _events_taken_in(
     settings: Settings,
+    there: Workspaces,
     listeners: PerWorkspace[Listener],
     told: Serving,
     many: ManyWorkspaces | None,
@@ -94,8 +96,18 @@ async def _events_taken_in(
         else:
             why = "without SLACK_APP_TOKEN events come over HTTP and must be signed"
             secret(settings.slack_signing_secret, "SLACK_SIGNING_SECRET", why)
+            watch = SlackApiWatch(_asking_slack(settings, there))
+            told.health.needs("slack", watch.answers)
+            await stack.enter_async_context(alongside(watch.run(), name="Slack watch"))
             await stack.enter_async_context(told.slack_requests.taken_by(app, signing_secret))
         yield
+
+
+def _asking_slack(settings: Settings, there: Workspaces) -> Callable[[], Awaitable[object]]:
+    """Return a call that Slack answers if all is well, with the bot's token where there is only one."""
+    if isinstance(there, OneWorkspace):
+        return there.slack.clients.reads.auth_test
+    return DeadlineClient(deadline=20, base_url=settings.slack_api_url).api_test
 
 
 @asynccontextmanager

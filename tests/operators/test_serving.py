@@ -14,9 +14,12 @@ from prometheus_client.parser import text_string_to_metric_families
 from redis.asyncio import Redis
 
 import bot.app
+from bot.core.background import alongside
 from bot.core.errors import ConfigurationError, StoreUnavailable
 from bot.local.model import ModelRequest, Reply, ResponsesServer, Script, call, finish, held
 from bot.local.workspace import ADA, Workspace
+from bot.slack.api_watch import SlackApiWatch
+from bot.slack.client import slack_clients
 from tests.support.deployment import Deployment, configured, deployed
 from tests.support.ports import free_port
 from tests.support.redis_process import RedisProcess, redis_process
@@ -152,6 +155,48 @@ async def test_ready_means_that_redis_and_slack_are_there(tmp_path: Path) -> Non
         bot.ws.faults.drop_sockets()
         await probe.until_ready_is(ready=False, because="slack")
         await probe.until_ready_is(ready=True)
+
+
+async def test_over_http_ready_means_that_slack_answers(redis_url: str) -> None:
+    """O8: no connection shows it there; a probe calls nothing, however often it comes."""
+    port = free_port()
+    async with (
+        deployed(Script([]), redis_url, slack_app_token=None, port=port) as bot,
+        probing(port) as probe,
+    ):
+        report = await probe.until_ready_is(ready=True)
+        assert report["slack"]
+        asked = [each for each in bot.ws.effects if each.method == "auth.test"]
+        for _ in range(50):
+            assert (await probe.ready())["ready"]
+        assert [each for each in bot.ws.effects if each.method == "auth.test"] == asked
+
+
+async def test_slack_is_there_until_it_refuses_the_token_or_stays_away() -> None:
+    """O8: one lost answer says nothing; a revoked token does at once, a Slack that is away in time."""
+    async with Workspace.open() as ws, slack_clients(ws.bot_token, base_url=ws.api_url) as clients:
+        watch = SlackApiWatch(clients.live.auth_test, every=0.02, good_for=0.5)
+        assert not await watch.answers()
+        async with alongside(watch.run(), name="watch"):
+            await _until(watch, answers=True)
+            ws.faults.fail("auth.test", "internal_error")
+            before = len(ws.effects)
+            await ws.until(lambda: len(ws.effects) > before + 1)
+            assert await watch.answers()
+            ws.faults.fail("auth.test", 503, times=100_000)
+            await _until(watch, answers=False)
+            ws.faults.clear()
+            await _until(watch, answers=True)
+            await clients.writes.auth_revoke()
+            before = len(ws.effects)
+            await ws.until(lambda: len(ws.effects) > before + 1)
+            assert not await watch.answers()
+
+
+async def _until(watch: SlackApiWatch, *, answers: bool) -> None:
+    async with asyncio.timeout(15):
+        while await watch.answers() is not answers:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
 
 
 async def test_a_process_that_drains_is_alive_and_not_ready(redis_url: str) -> None:
