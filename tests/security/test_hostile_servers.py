@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import resource
 import sys
 import time
 from collections.abc import AsyncGenerator, Sequence
@@ -21,6 +22,7 @@ from bot.toolkit.mcp import server as connections
 from bot.toolkit.mcp.server import Connection
 from bot.toolkit.mcp.tools import mcp_tool, tool_name
 from bot.toolkit.tool import ToolResult
+from tests.support.artifacts import MemoryArtifacts
 from tests.support.lag import loop_lag
 
 ROOT = str(Path(__file__).parents[2])
@@ -59,13 +61,12 @@ def hostile(way: str, notes: Path | None = None) -> McpServer:
     )
 
 
-async def act(connection: Connection, seen: Seen) -> ToolResult:
+async def act(connection: Connection, seen: Seen, artifacts: Any = None) -> ToolResult:
     """Call the tool that changes something."""
     await connection.look()
     [facts] = [each for each in seen.tools if each.name == "act"]
     assert not facts.read_only
     tool = mcp_tool(facts, await given_model(facts.input_schema), connection, 20)
-    artifacts: Any = None
     return await tool.run(
         tool.arguments.model_validate({}), {tool.services["artifacts"]: artifacts}
     )
@@ -94,6 +95,44 @@ async def test_a_change_that_was_not_answered_as_it_should_may_have_happened(
             await act(connection, seen)
     assert len(notes.read_text().splitlines()) == 1  # made, and once
     assert lag.longest < 0.5
+
+
+async def test_a_result_that_cannot_be_read_is_in_no_log(caplog: pytest.LogCaptureFixture) -> None:
+    """A result of a kind that nobody knows holds the asker's data all the same."""
+    async with connected(hostile("unknown")) as (connection, seen):
+        with pytest.raises(ToolError):
+            await act(connection, seen)
+    assert "broke off" in caplog.text
+    assert "CANARY" not in caplog.text
+
+
+async def test_a_server_that_asks_without_an_end_is_left(tmp_path: Path) -> None:
+    """S14: what the bot answers to a server's own requests earns it no more of them."""
+    notes = tmp_path / "notes"
+    server = hostile("asks", notes).model_copy(update={"timeout": 1.0})
+    async with connected(server) as (connection, seen):
+        with pytest.raises(ToolError, match="may have been done or not"):
+            await act(connection, seen)
+        async with asyncio.timeout(60):
+            before = 0
+            while before != (now := notes.stat().st_size):
+                before = now
+                await asyncio.sleep(1)
+
+
+async def test_a_result_of_very_many_parts_is_cut() -> None:
+    """S14: pictures are files in the store, and links go into each save point."""
+    store = MemoryArtifacts()
+    async with connected(hostile("pictures")) as (connection, seen):
+        pictures = await act(connection, seen, store)
+    async with connected(hostile("links")) as (connection, seen):
+        links = await act(connection, seen)
+    assert pictures.content.startswith("It was changed.\n[image/png")
+    assert len(store.kept) == len(pictures.handles) == 20
+    assert "19980 more pictures or files are left out" in pictures.content
+    assert len(links.sources) == 100
+    assert all(len(source.url or "") < 5_000 for source in links.sources)
+    assert "https://site.example/19999" in links.content
 
 
 async def test_what_nobody_asked_for_changes_nothing() -> None:
@@ -127,6 +166,24 @@ async def test_tools_that_cannot_be_shown_or_kept_are_left_out() -> None:
     async with connected(hostile("large")) as (connection, seen):
         await connection.look()
     assert [each.name for each in seen.tools] == ["small"]
+
+
+@pytest.mark.parametrize("way", ["fat tools", "fat cursors", "fat titles"])
+async def test_a_list_of_fat_pages_is_not_kept(way: str) -> None:
+    """S14: 100 pages of 7 MB each are neither asked for nor held."""
+    began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    async with connected(hostile(way)) as (connection, seen):
+        await connection.look()
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - began
+    assert sum(len(each.description) for each in seen.tools) < 100_000
+    assert grown < 250_000  # kB
+
+
+async def test_no_two_tools_look_alike() -> None:
+    """S6, S14: a name with something in it that draws nothing is left out."""
+    async with connected(hostile("look-alikes")) as (connection, seen):
+        await connection.look()
+    assert [each.name for each in seen.tools] == ["act"]
 
 
 async def test_tools_that_only_run_as_tasks_are_hidden() -> None:
@@ -205,6 +262,57 @@ async def test_an_answer_without_an_end_is_left(kind: str, monkeypatch: pytest.M
     async with served(endless) as url, connected(McpServer(url=url, timeout=15)) as (connection, _):
         with pytest.raises(ToolError, match="MCP server town"):
             await connection.look()
+
+
+class Resumed:
+    """A server whose answer to a call breaks off, to be asked for again; `gets` counts that."""
+
+    def __init__(self, status: int) -> None:
+        self._status = status
+        self.gets = 0
+
+    async def answer(self, request: web.Request) -> web.StreamResponse:
+        if request.method == "GET":
+            self.gets += 1
+            return await self._cut(request) if self._status == 200 else web.Response(status=401)
+        asked = await request.json()
+        result: dict[str, Any]
+        match asked.get("method"):
+            case "initialize":
+                about = {"serverInfo": {"name": "x", "version": "1"}, "capabilities": {"tools": {}}}
+                result = {"protocolVersion": "2025-11-25", **about}
+            case "tools/list":
+                result = {"tools": [{"name": "act", "inputSchema": {"type": "object"}}]}
+            case "tools/call":
+                return await self._cut(request)
+            case "server/discover":
+                return web.Response(status=404)
+            case _:
+                return web.Response(status=202)
+        return web.json_response({"jsonrpc": "2.0", "id": asked["id"], "result": result})
+
+    async def _cut(self, request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"content-type": "text/event-stream"})
+        await response.prepare(request)
+        await response.write(f"id: {self.gets}\nretry: 0\ndata: \n\n".encode())
+        return response
+
+
+@pytest.mark.parametrize("status", [200, 401])
+async def test_a_change_whose_answer_broke_off_may_have_happened(status: int) -> None:
+    """R16, S14: also where the rest of the answer is refused. And nobody asks for it in a storm, or
+    after the call was given up."""
+    server = Resumed(status)
+    async with (
+        served(server.answer) as url,
+        connected(McpServer(url=url, timeout=2)) as (connection, seen),
+    ):
+        with pytest.raises(ToolError, match="may have been done or not"):
+            await act(connection, seen)
+        await asyncio.sleep(2)
+        asked = server.gets
+        await asyncio.sleep(2)
+        assert server.gets == asked <= 5
 
 
 @asynccontextmanager

@@ -27,6 +27,8 @@ ANYTHING = {
         "more": {"type": "array", "items": {}},
     },
 }
+UNSEEN = ("\ufe0f", "\u3164", "\u115f", "\u034f", "\u200b", "\U000e0041", "\U000e0100")
+"""Characters that draw nothing; Python takes some of them for printable ones."""
 numbers = count()
 
 
@@ -54,6 +56,15 @@ def listed(cursor: str | None) -> dict[str, Any]:
         case "listening" | "joining":
             reads = {"readOnlyHint": True}
             return {"tools": [tool("look", annotations=reads, inputSchema=ANYTHING)]}
+        case "fat tools" | "fat cursors" | "fat titles":
+            number, fat = next(numbers), "x" * 7_000_000
+            named = {"description": fat} if WAY == "fat tools" else {"title": fat}
+            one = {"name": f"t{number}", "inputSchema": OPEN}
+            if WAY == "fat cursors":
+                return {"tools": [one], "nextCursor": f"{number}{fat}"}
+            return {"tools": [one | named], "nextCursor": f"c{number}"}
+        case "look-alikes":
+            return {"tools": [tool("act"), *(tool(f"act{unseen}") for unseen in UNSEEN)]}
         case "tasks":
             return {"tools": [tool("slow", execution={"taskSupport": "required"}), tool("act")]}
         case _:
@@ -70,7 +81,22 @@ def called(number: int, arguments: dict[str, Any]) -> None:
         case "unstructured":
             send({"id": number, "result": {"content": text}})
         case "unknown":
-            send({"id": number, "result": {"content": [{"type": "hologram", "data": "?"}]}})
+            send({"id": number, "result": {"content": [{"type": "hologram", "data": "CANARY"}]}})
+        case "pictures":
+            picture = {"type": "image", "data": "eHg=", "mimeType": "image/png"}
+            send({"id": number, "result": {"content": [*text, *[picture] * 20_000]}})
+        case "links":
+            every = (f"https://site.example/{n}" for n in range(20_000))
+            links = [{"type": "resource_link", "name": "it", "uri": each} for each in every]
+            far = {
+                "type": "resource_link",
+                "name": "far",
+                "uri": f"https://x.example/{'x' * 9_000}",
+            }
+            send({"id": number, "result": {"content": [*text, far, *links]}})
+        case "asks":
+            for _ in range(4):
+                send({"id": f"s{next(numbers)}", "method": "ping"})
         case "no result":
             send({"id": number, "result": "changed"})
         case "link":
@@ -107,7 +133,11 @@ if WAY == "noise":
     sys.stderr.write("e" * 5_000_000)
 for line in sys.stdin:
     request = json.loads(line)
-    if WAY == "silent" or "id" not in request:
+    if WAY == "asks" and "method" not in request:  # each answer is followed by another question
+        send({"id": f"s{next(numbers)}", "method": "ping"})
+        with NOTES.open("a") as noted:
+            noted.write(".")
+    if WAY == "silent" or "id" not in request or "method" not in request:
         continue
     match request["method"]:
         case "initialize":

@@ -20,8 +20,10 @@ from mcp.types import (
     CallToolResult,
     Tool,
 )
+from pydantic import ValidationError
 
 from bot.core.errors import ToolError
+from bot.core.unseen import without_unseen
 from bot.toolkit.mcp.config import McpServer
 from bot.toolkit.mcp.pins import ToolFacts
 from bot.toolkit.mcp.transports import http, statuses, stdio
@@ -45,7 +47,8 @@ _CLOSE_SECONDS = 5.0
 _LIST_SECONDS = 600.0  # how old a list of tools may be when one is called
 _MOST_TOOLS, _MOST_PAGES = 500, 100
 _MOST_TOLD, _MOST_OF_ONE = 2_000_000, 100_000  # characters of all tools, and of one
-_LONGEST_NAME = 128
+_MOST_LISTED = 16_000_000  # characters of all pages; most of what is left out was sent all the same
+_LONGEST_NAME, _LONGEST_CURSOR = 128, 10_000
 _SHOWN = 2_000  # characters of a server's own words
 
 
@@ -124,7 +127,7 @@ class Connection:
         try:
             yield
         except MCPError as error:
-            if refused := _refusal(noted):
+            if refused := _refusal(noted[:1]):  # of the call itself; later ones are of its answer
                 raise ToolError(
                     f"The MCP server {self.name} {refused}. Nothing was done."
                 ) from None
@@ -170,11 +173,19 @@ class Connection:
         found: list[Tool] = []
         cursor: str | None = None
         seen: set[str | None] = set()
+        listed = 0
         async with self._reported("listed its tools"), asyncio.timeout(CONNECT_SECONDS):
-            while cursor not in seen and len(seen) < _MOST_PAGES and len(found) <= _MOST_TOOLS:
+            while (
+                cursor not in seen
+                and len(cursor or "") <= _LONGEST_CURSOR
+                and len(seen) < _MOST_PAGES
+                and len(found) <= _MOST_TOOLS
+                and listed <= _MOST_LISTED
+            ):
                 seen.add(cursor)
                 page = await client.list_tools(cursor=cursor, cache_mode="refresh")
                 found += page.tools
+                listed += sum(map(_size, page.tools))
                 cursor = page.next_cursor
                 if not cursor:
                     break
@@ -209,6 +220,7 @@ class Connection:
                 or len(taken) == _MOST_TOOLS
                 or each.name in taken
                 or not each.name.isprintable()
+                or each.name != without_unseen(each.name)
                 or not 0 < len(each.name) <= _LONGEST_NAME
             ):
                 left_out.append(each.name[:_LONGEST_NAME])
@@ -279,9 +291,8 @@ class Connection:
 def _size(tool: Tool) -> int:
     """Return how many characters a tool's listing has."""
     try:
-        return sum(len(json.dumps(each)) for each in (tool.input_schema, tool.output_schema)) + len(
-            tool.description or ""
-        )
+        schemas = sum(len(json.dumps(each)) for each in (tool.input_schema, tool.output_schema))
+        return schemas + len(tool.description or "") + len(tool.title or "")
     except (RecursionError, ValueError):
         return _MOST_TOLD
 
@@ -312,8 +323,11 @@ def first_of(error: BaseException) -> BaseException:
 
 
 def reason(error: BaseException) -> str:
-    """The first thing that went wrong, in words."""
+    """The first thing that went wrong, in words, and without what the server sent: an answer that
+    cannot be read may hold anybody's data."""
     error = first_of(error)
+    if isinstance(error, ValidationError):
+        return f"its answer does not fit the protocol ({error.title})"
     if isinstance(error, FileNotFoundError):
         return f"there is no program {error.filename}"
     return _shortened(f"{type(error).__name__}: {error}")

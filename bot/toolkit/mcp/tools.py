@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import re
+from collections.abc import Iterator, Sequence
 
 from mcp.types import (
     AudioContent,
@@ -33,6 +34,9 @@ _MAX_NAME = 64  # characters that the Responses API takes
 _MAX_SUMMARY = 100
 _MAX_DESCRIPTION = 4_000
 _MAX_ERROR = 4_000
+_MAX_URL = 4_000
+_MOST_SAVED, _MOST_SOURCES = 20, 100
+"""Of one result: files go into the store, and sources into each save point."""
 _DIGEST = 8
 _CLEAR = r"[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*"
 """A name in which no two underscores meet and none begins or ends it."""
@@ -112,7 +116,11 @@ async def _result(
     result: CallToolResult, misfit: str, artifacts: Artifacts, owner: str
 ) -> ToolResult:
     """Return what the model reads: text as it is, what is not text under a handle."""
-    parts = [await _part(block, artifacts) for block in result.content]
+    parts = [await _part(block, artifacts) for block in _kept(result.content)]
+    saved = sum(map(_is_binary, result.content))
+    if saved > _MOST_SAVED:
+        left_out = f"[{saved - _MOST_SAVED} more pictures or files are left out]"
+        parts.append(ToolResult(left_out))
     text = "\n".join(part.content for part in parts if part.content)
     if not text and result.structured_content is not None:
         text = json.dumps(result.structured_content, ensure_ascii=False)
@@ -120,9 +128,24 @@ async def _result(
         raise ToolError(text[:_MAX_ERROR] or f"{owner} failed and did not say why.")
     return ToolResult(
         content="\n".join(filter(None, (text or "Done; it returned nothing.", misfit))),
-        sources=tuple(source for part in parts for source in part.sources),
+        sources=tuple(source for part in parts for source in part.sources)[:_MOST_SOURCES],
         handles=tuple(handle for part in parts for handle in part.handles),
     )
+
+
+def _kept(blocks: Sequence[ContentBlock]) -> Iterator[ContentBlock]:
+    """The parts of a result, with as many binary ones as are saved."""
+    left = _MOST_SAVED
+    for block in blocks:
+        left -= _is_binary(block)
+        if left >= 0 or not _is_binary(block):
+            yield block
+
+
+def _is_binary(block: ContentBlock) -> bool:
+    if isinstance(block, EmbeddedResource):
+        return isinstance(block.resource, BlobResourceContents)
+    return isinstance(block, ImageContent | AudioContent)
 
 
 async def _part(block: ContentBlock, artifacts: Artifacts) -> ToolResult:
@@ -134,7 +157,7 @@ async def _part(block: ContentBlock, artifacts: Artifacts) -> ToolResult:
         case ResourceLink():
             title, url = block.title or block.name, str(block.uri)
             # A scheme of the server's own is no address that anybody could open.
-            is_address = url.startswith(("http://", "https://"))
+            is_address = url.startswith(("http://", "https://")) and len(url) <= _MAX_URL
             sources = (Source(title=title, url=url, supports=""),) if is_address else ()
             return ToolResult(f"{title}: {url}", sources=sources)
         case EmbeddedResource():

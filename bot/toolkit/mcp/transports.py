@@ -4,6 +4,7 @@ and nothing else."""
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -18,7 +19,7 @@ from mcp.client._transport import TransportStreams as Streams
 from mcp.client.stdio import get_default_environment
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
-from mcp.types import jsonrpc_message_adapter
+from mcp.types import JSONRPCRequest, jsonrpc_message_adapter
 from typing_extensions import override
 
 from bot.toolkit.processes import process_group
@@ -27,13 +28,14 @@ log = logging.getLogger(__name__)
 
 _MOST_MESSAGE = 8 * 2**20  # bytes; pictures and files come in one
 _MOST_VALUES = 300_000  # in one message, as its commas and brackets count them
-_MOST_UNASKED = 32 * 2**20  # bytes between two messages of ours
+_MOST_UNASKED = 32 * 2**20  # bytes between two requests of ours
 _MOST_LINES = 10_000  # as above
 _CHUNK = 2**16
+_RESUME_SECONDS = 1.0  # between two requests for the rest of answers
 _LEAVE_SECONDS = 2.0  # for a server to end once its input is closed
 
 statuses: ContextVar[list[int]] = ContextVar("statuses")
-"""Where the HTTP status of refused requests is noted; the SDK does not pass it on."""
+"""Where the HTTP status of responses is noted, in their order; the SDK does not pass it on."""
 
 
 class Flood(OSError):
@@ -41,13 +43,13 @@ class Flood(OSError):
 
 
 class _Allowance:
-    """What a server may send before the bot says something again."""
+    """What a server may send before the bot asks for something again."""
 
     def __init__(self) -> None:
         self.renew()
 
     def renew(self) -> None:
-        """Begin anew: the bot has sent something."""
+        """Begin anew: the bot has asked for something."""
         self._bytes, self._lines = _MOST_UNASKED, _MOST_LINES
 
     def take(self, size: int, lines: int) -> None:
@@ -122,7 +124,8 @@ async def _write(
     with suppress(ConnectionError, anyio.ClosedResourceError), outgoing:
         async for message in outgoing:
             text = message.message.model_dump_json(by_alias=True, exclude_unset=True)
-            allowance.renew()
+            if isinstance(message.message, JSONRPCRequest):  # an answer may bring the next question
+                allowance.renew()
             stdin.write(text.encode() + b"\n")
             await stdin.drain()
     incoming.close()
@@ -156,7 +159,7 @@ def _parsed(line: bytes) -> SessionMessage | None:
 async def http(url: str, headers: Mapping[str, str], seconds: float) -> AsyncGenerator[Streams]:
     """Talk to a server over HTTP. What it would send without being asked is not listened to."""
     hooks: dict[str, list[Callable[..., Awaitable[None]]]] = {
-        "request": [_only_asked],
+        "request": [_Asked(seconds).only],
         "response": [_bounded],
     }
     async with (
@@ -171,15 +174,32 @@ async def http(url: str, headers: Mapping[str, str], seconds: float) -> AsyncGen
         yield streams
 
 
-async def _only_asked(request: httpx2.Request) -> None:
-    """Refuse the stream of messages that no request asked for; one that broke off may go on."""
-    if request.method == "GET" and "last-event-id" not in request.headers:
-        raise httpx2.RequestError("nothing is listened to that was not asked for")
+class _Asked:
+    """Lets out what was asked for. Of an answer that broke off the rest is asked for as long as
+    somebody may wait for it, which are `seconds`, and at most once a second: the server chooses the
+    pause, and may break off each time."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._until = 0.0
+        self._resumed = 0.0
+
+    async def only(self, request: httpx2.Request) -> None:
+        """Raise RequestError for what nobody waits for."""
+        now = asyncio.get_running_loop().time()
+        if request.method != "GET":
+            if {"id", "method"} <= json.loads(request.content or b"{}").keys():  # a request of ours
+                self._until = now + self._seconds
+        elif "last-event-id" not in request.headers or now > self._until:
+            raise httpx2.RequestError("nothing is listened to that was not asked for")
+        else:
+            self._resumed = max(now, self._resumed + _RESUME_SECONDS)
+            await asyncio.sleep(self._resumed - now)
 
 
 async def _bounded(response: httpx2.Response) -> None:
-    """Note a refusal, and bound the body."""
-    if response.status_code >= 400 and (noted := statuses.get(None)) is not None:
+    """Note the status, and bound the body."""
+    if not response.is_redirect and (noted := statuses.get(None)) is not None:
         noted.append(response.status_code)
     if response.headers.get("content-encoding", "identity") != "identity":
         raise httpx2.RemoteProtocolError("the answer is compressed, which nobody asked for")
