@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime
 from fnmatch import fnmatchcase
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 from math import ceil, log2
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -66,6 +66,11 @@ _MOST_EARLIER = 20
 _LONGEST_EARLIER = 2_000
 """Earlier questions that a thread keeps of each person, and characters of each."""
 _MOST_REMEMBERED = 1_000_000  # characters of what one server returned
+_MOST_QUOTING = 2_000  # addresses that one output brings in
+_MOST_GIVEN = 1_000  # texts of a call, and words of them, that addresses are compared with
+_MOST_LOOKED_AT = 10_000
+"""Characters of places in which a text is looked for. Whoever wrote both chose how often one begins
+in the other, and the event loop waits."""
 
 # Bounded in front: outputs hold words of a million letters, and each letter might be the first.
 _ADDRESS = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{0,20}://[^\s<>\"'`|“”„‘’«»]+")
@@ -175,7 +180,8 @@ class EgressGuard(Hooks):
         if not tool.is_of_server:
             self._quoted |= set(map(_same, sources))
         if not result.own and _quotes(tool, arguments):
-            quoted = {*_ADDRESS.findall(result.content), *(sources if tool.is_of_server else ())}
+            found = (each[0] for each in _ADDRESS.finditer(result.content))
+            quoted = {*islice(found, _MOST_QUOTING), *(sources if tool.is_of_server else ())}
             is_made = self._made_of(tool, arguments)
             kept = (each for each in quoted if not is_made(each))
             self._quoted.update(chain.from_iterable(map(_forms, kept)))
@@ -216,7 +222,7 @@ class EgressGuard(Hooks):
 
     def _uses(self, tool: Tool, arguments: BaseModel) -> list[tuple[str, int, int]] | None:
         """What the call uses up: of what, how much, and how much of it there is. None where the call
-        sends a text that nobody knows."""
+        sends a text that nobody knows, or more than there is."""
         found: Counter[str] = Counter()
         place, schema = _place(tool), _Listed.of(tool)
         chosen, words, own = f"chosen:{place}", f"words:{place}", f"own:{place}"
@@ -243,6 +249,8 @@ class EgressGuard(Hooks):
             if use in (chosen, words) and (place, path, repr(leaf)) in self._sent:
                 use, n = chosen, min(n, 1)  # that it is sent again tells little
             found[use] += n
+            if self._used[use] + found[use] > _most(use):
+                return None  # the rest is not looked at: there may be very much of it
         names_address = any(each.startswith(("own:", "quoted:")) for each in found)
         found[own] += not names_address  # how often it is called says something too
         found["all quoted"] = sum(n for each, n in found.items() if each.startswith("quoted:"))
@@ -279,8 +287,11 @@ class EgressGuard(Hooks):
         sites = {_site(_host(url)) for text in sent if (url := _address_in(text))}
         own = {word for each in self._asked() if not each.suggested for word in _pieces(each.text)}
         pieces = {piece for text in sent for piece in _pieces(text)} - own
+        is_too_much = max(len(whole), len(pieces)) > _MOST_GIVEN
 
         def made(address: str) -> bool:
+            if is_too_much:
+                return True
             forms = {_letters(_same(address)), _letters(_same(address.rstrip(_ENDS)))}
             if any(form in text for form in forms for text in whole):
                 return True
@@ -453,10 +464,14 @@ def _segments(text: str, asked: str) -> int:
 
 
 def _stands_in(text: str, whole: str) -> bool:
-    """Whether `text`, letter by letter, stands in `whole` and does not cut a word."""
+    """Whether `text`, letter by letter, stands in `whole` and does not cut a word; not where it would
+    have to be looked for too often."""
     at = whole.find(text)
-    while at >= 0:
-        before, after = whole[at - 1 : at] if at else "", whole[at + len(text) :][:1]
+    for _ in range(1 + _MOST_LOOKED_AT // max(len(text), 1)):
+        if at < 0:
+            return False
+        end = at + len(text)
+        before, after = whole[at - 1 : at] if at else "", whole[end : end + 1]
         inside = (before + text[0]).isalnum() and before, (text[-1] + after).isalnum() and after
         if not any(inside):
             return True
