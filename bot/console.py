@@ -155,6 +155,8 @@ def as_text(outcome: Outcome) -> str:
     parts = [outcome.note] if outcome.note else []
     if outcome.result is not None:
         parts.append(result_text(outcome))
+    if outcome.found:
+        parts.append("\n".join(f"- {step}" for step in outcome.found))
     if outcome.rehearsed:
         left_out = (
             f"- {each.title}: {each.tool} {_json(each.arguments)}" for each in outcome.rehearsed

@@ -297,6 +297,7 @@ def _audit_line(entry: AuditEntry) -> str:
     cost = "" if entry.cost is None else f"${entry.cost:.4f}"
     when = f"{entry.at:%Y-%m-%d %H:%M:%S}"
     ok = "failed" if entry.kind is AuditKind.CALLED and not entry.ok else ""
+    ok = "may have happened" if entry.unknown else ok
     where = entry.channel or "-"
     run = entry.run_id or "-"
     digest = entry.arguments[:12]

@@ -177,11 +177,7 @@ class Calls:
             output = await self._run(tool, arguments, parent)
         seconds = time.monotonic() - began
         output = replace(output, title=title)
-        happenings.put_nowait(
-            ToolEnded(
-                call_id, tool.name, output.ok, output.detail, seconds, title, refused=output.refused
-            )
-        )
+        happenings.put_nowait(ended(output, seconds))
         return output
 
     async def _run(self, tool: Tool, arguments: BaseModel, parent: Parent) -> CallOutput:
@@ -194,12 +190,13 @@ class Calls:
         except TimeoutError:
             advice = MAYBE if tool.mutates else "Ask it for less, or go on without."
             text = f"{tool.name} was stopped after {tool.timeout:g} s. {advice}"
-            return CallOutput(call_id, tool.name, text, ok=False)
+            return CallOutput(call_id, tool.name, text, ok=False, unknown=tool.mutates)
         except Exception as error:
-            # Ours to mend, so it is logged with its trace; the model only learns that it failed.
+            # A bug of ours, so the log gets its trace; the model only learns that it failed.
             log.exception("tool failed", extra={"tool": tool.name, "call_id": call_id})
-            text = f"{tool.name} failed ({type(error).__name__}). Trying again may not help."
-            return CallOutput(call_id, tool.name, text, ok=False)
+            advice = MAYBE if tool.mutates else "Trying again may not help."
+            text = f"{tool.name} failed ({type(error).__name__}). {advice}"
+            return CallOutput(call_id, tool.name, text, ok=False, unknown=tool.mutates)
         found = (source.url for source in result.sources if source.url)
         links = tuple(url for url in found if self.hooks.may_link(tool, arguments, url))
         said, mark = result.content, mark_for(tool)
@@ -256,22 +253,26 @@ def refusal(call: Item, why: str) -> CallOutput:
     return CallOutput(call["call_id"], call["name"], why, ok=False, title=title, refused=True)
 
 
+def ended(output: CallOutput, seconds: float = 0.0, *, known: bool = True) -> ToolEnded:
+    """Return the event of a call that has its output."""
+    return ToolEnded(
+        output.call_id,
+        output.tool[:_LONGEST_NAME],
+        output.ok,
+        output.detail,
+        seconds,
+        output.title,
+        refused=output.refused,
+        known=known,
+        unknown=output.unknown,
+    )
+
+
 def shown_refusal(output: CallOutput, *, known: bool = True) -> tuple[ToolStarted, ToolEnded]:
     """Return the events of a call that was not made: it is seen like any other (D3)."""
-    call_id, tool = output.call_id, output.tool[:_LONGEST_NAME]
-    return (
-        ToolStarted(call_id, tool, output.title, known=known),
-        ToolEnded(
-            call_id,
-            tool,
-            ok=False,
-            detail=output.detail,
-            seconds=0.0,
-            title=output.title,
-            refused=True,
-            known=known,
-        ),
-    )
+    tool = output.tool[:_LONGEST_NAME]
+    started = ToolStarted(output.call_id, tool, output.title, known=known)
+    return started, ended(output, known=known)
 
 
 def _rehearsed(call_id: str, tool: Tool, arguments: BaseModel, title: str) -> CallOutput:

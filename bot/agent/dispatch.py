@@ -6,7 +6,7 @@ Every call gets exactly one output, whatever happens to it (B2).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from itertools import groupby
@@ -26,10 +26,12 @@ from bot.agent.calls import (
 )
 from bot.agent.complete import NAME as COMPLETE
 from bot.agent.complete import ResponseType, describe_errors
+from bot.agent.events import ToolEnded, ToolStarted
 from bot.agent.hooks import HookChain
 from bot.agent.interrupt import Interrupt, Interrupted
 from bot.agent.limits import Limits
-from bot.agent.outputs import ACCEPTED, CallOutput, cancelled
+from bot.agent.ongoing import OngoingCalls
+from bot.agent.outputs import ACCEPTED, CallOutput
 from bot.agent.pool import Pool
 from bot.agent.state import OpenResponse
 from bot.core.chain import Item
@@ -38,7 +40,6 @@ from bot.core.failpoints import failpoint
 from bot.toolkit.catalogue import ACQUIRE
 
 _UNKNOWN = f"Unknown: the bot was interrupted while this ran. {MAYBE}"
-_OUT_OF_TIME = "Stopped before it finished: the time for this task is up."
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,40 +95,36 @@ class Dispatch:
         alone. An interrupt ends it early, with outputs for all. What stands behind a call that waits
         is not begun: it was asked for in the belief that this one would be made before.
         """
-        calls, done = open_response.response.calls, self._done_before(open_response)
+        calls = open_response.response.calls
         last = {COMPLETE, checkpoint.NAME} & offered
         finals = [call for call in calls if call["name"] in last]
         others = [call for call in calls if call["name"] not in last]
         most = 0 if self.is_last else self.most
-        left = [c for c in others[:most] if c["call_id"] not in done]
         made = Calls(self.toolbox, self.hooks, self.context, self.pool, offered)
+        done, ongoing = self._done_before(open_response), OngoingCalls(open_response.begun)
+        answered = {output.call_id for output in open_response.outputs}
+        for output in [each for each in done.values() if each.call_id not in answered]:
+            for shown in shown_refusal(output):
+                yield shown
         try:
-            for number, batch in enumerate(self._batches(left)):
-                if number:
-                    yield Answered(tuple(done.values()))
-                    failpoint("outputs-kept")
-                async with aclosing(self._run_batch(batch, made, done)) as events:
-                    async for event in events:
-                        yield event
-                if waiting := tuple(c["call_id"] for c in batch if c["call_id"] not in done):
-                    yield Answered(tuple(done.values()))
-                    yield Waiting(waiting)
-                    return
-        except (Interrupted, TimeoutError) as stop:
-            unfinished = cancelled if isinstance(stop, Interrupted) else _out_of_time
-            yield Dispatched(tuple(done.get(call["call_id"]) or unfinished(call) for call in calls))
-            return
-        for call in others[most:]:
-            if call["call_id"] not in done:
-                done[call["call_id"]] = output = self._not_run(call)
-                is_known = self.toolbox.catalogue.get(call["name"]) is not None
-                for event in shown_refusal(output, known=is_known or call["name"] == ACQUIRE):
+            async with aclosing(self._run_batches(others[:most], made, done)) as events:
+                async for event in events:
+                    ongoing.note(event)
                     yield event
-        for call in finals:
-            if call["name"] == checkpoint.NAME:
-                done[call["call_id"]] = checkpoint.answered(call, alone=len(calls) == 1)
-            else:
-                done[call["call_id"]] = await self._complete(call, done)
+                    if isinstance(event, Waiting):
+                        return
+        except (Interrupted, TimeoutError) as stop:
+            by_person = isinstance(stop, Interrupted)
+            stopped = [each for each in calls if each["call_id"] not in done]
+            done |= {c["call_id"]: ongoing.stopped(c, by_person=by_person) for c in stopped}
+            for ended in ongoing.ends(done):
+                yield ended
+        else:
+            for call in others[most:]:
+                for shown in self._leave_out(call, done):
+                    yield shown
+            for call in finals:
+                done[call["call_id"]] = await self._final(call, calls, done)
         yield Dispatched(tuple(done[call["call_id"]] for call in calls))
 
     def _done_before(self, open_response: OpenResponse) -> dict[str, CallOutput]:
@@ -136,9 +133,31 @@ class Dispatch:
         for call in open_response.response.calls:
             if call["call_id"] in open_response.begun and call["call_id"] not in done:
                 done[call["call_id"]] = CallOutput(
-                    call["call_id"], call["name"], _UNKNOWN, ok=False
+                    call["call_id"],
+                    call["name"],
+                    _UNKNOWN,
+                    ok=False,
+                    title=call["name"].replace("_", " "),
+                    unknown=True,
                 )
         return done
+
+    async def _run_batches(
+        self, calls: Sequence[Item], made: Calls, done: dict[str, CallOutput]
+    ) -> AsyncGenerator[Happening | Intent | Answered | Waiting]:
+        """Run those of `calls` that are not `done`, one batch after the other."""
+        left = [call for call in calls if call["call_id"] not in done]
+        for number, batch in enumerate(self._batches(left)):
+            if number:
+                yield Answered(tuple(done.values()))
+                failpoint("outputs-kept")
+            async with aclosing(self._run_batch(batch, made, done)) as events:
+                async for event in events:
+                    yield event
+            if waiting := tuple(c["call_id"] for c in batch if c["call_id"] not in done):
+                yield Answered(tuple(done.values()))
+                yield Waiting(waiting)
+                return
 
     def _batches(self, calls: Sequence[Item]) -> list[list[Item]]:
         """Runs of read-only calls together, each mutating call by itself."""
@@ -178,13 +197,23 @@ class Dispatch:
                 else:
                     yield event
                 events.task_done()
+        except (Interrupted, TimeoutError):
+            await _cancelled(tasks)
+            for event in _left_in(events):
+                yield event
+            raise
         finally:
-            for task in tasks:
-                task.cancel()
-            results = await asyncio.gather(*tasks, return_exceptions=True)
+            results = await _cancelled(tasks)
         for result in results:
             if isinstance(result, BaseException):
                 raise result
+
+    async def _final(
+        self, call: Item, calls: Sequence[Item], done: Mapping[str, CallOutput]
+    ) -> CallOutput:
+        if call["name"] == checkpoint.NAME:
+            return checkpoint.answered(call, alone=len(calls) == 1)
+        return await self._complete(call, done)
 
     async def _complete(self, call: Item, done: Mapping[str, CallOutput]) -> CallOutput:
         if any(output.result is not None for output in done.values()):
@@ -205,12 +234,30 @@ class Dispatch:
             return CallOutput(call["call_id"], COMPLETE, text, ok=False)
         return CallOutput(call["call_id"], COMPLETE, ACCEPTED, result=result)
 
-    def _not_run(self, call: Item) -> CallOutput:
+    def _leave_out(
+        self, call: Item, done: dict[str, CallOutput]
+    ) -> tuple[ToolStarted, ToolEnded] | tuple[()]:
+        """Answer a call that is not run, unless it was answered before; return its events."""
+        if call["call_id"] in done:
+            return ()
         text = f"Not run: at most {self.most} calls are run at once now. Call it again."
         if self.is_last:
             text = "Not run: this was the last call."
-        return refusal(call, text)
+        done[call["call_id"]] = output = refusal(call, text)
+        is_known = self.toolbox.catalogue.get(call["name"]) is not None
+        return shown_refusal(output, known=is_known or call["name"] == ACQUIRE)
 
 
-def _out_of_time(call: Item) -> CallOutput:
-    return CallOutput(call["call_id"], call["name"], _OUT_OF_TIME, ok=False)
+async def _cancelled(tasks: Sequence[asyncio.Task[None]]) -> list[BaseException | None]:
+    """Cancel what still runs of `tasks`, and return what became of each."""
+    for task in tasks:
+        task.cancel()
+    return await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _left_in(events: Happenings) -> Iterator[Happening]:
+    """Yield what happened and nobody saw. A change whose intent nobody kept was not begun."""
+    while not events.empty():
+        event = events.get_nowait()
+        if event is not None and not isinstance(event, Intent):
+            yield event

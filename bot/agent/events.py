@@ -92,7 +92,8 @@ class ToolStarted:
 class ToolEnded:
     """A call has its output. `detail` is one short line: what came out, or what went wrong;
     `title` is that of its start, or says what was not known then. A `refused` call was not run. `tool`
-    is a name that the model made up where it is not `known`."""
+    is a name that the model made up where it is not `known`. With `unknown` nobody knows whether a
+    change was made."""
 
     call_id: str
     tool: str
@@ -102,6 +103,7 @@ class ToolEnded:
     title: str = ""
     refused: bool = False
     known: bool = True
+    unknown: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -194,6 +194,7 @@ def answered(state: LoopState, outputs: Sequence[CallOutput], interrupt: Interru
         restart=next((each.restart for each in outputs if each.restart), ""),
         done=(*state.done, *(step for each in outputs for step in each.steps)),
         rehearsed=(*state.rehearsed, *(each.rehearsed for each in outputs if each.rehearsed)),
+        unknown=(*state.unknown, *(each.step for each in outputs if each.unknown)),
         nudges=0,
         first_text="",
         malformed=state.malformed + 1 if malformed else 0,

@@ -37,7 +37,8 @@ class CallOutput:
     hooks on the result; `restart` is what a fresh chain is to hold of this one (E2). `mark` is set
     where others wrote the text; `note` is what we say of it. `title` is the call in one line for
     people, "" for one that they are not shown; `inner` are the steps of a sub-agent. A `refused` call
-    was not run; `rehearsed` is what one would have done that a dry run left out."""
+    was not run; `rehearsed` is what one would have done that a dry run left out. `unknown` is set when
+    nobody knows whether a change was made."""
 
     call_id: str
     tool: str
@@ -55,6 +56,7 @@ class CallOutput:
     inner: tuple[Step, ...] = ()
     refused: bool = False
     rehearsed: Rehearsal | None = None
+    unknown: bool = False
     result: BaseModel | None = None
 
     @property
@@ -62,7 +64,12 @@ class CallOutput:
         """What went well: the steps of the sub-agent, if it dispatched one, and then the call."""
         if not (self.ok and self.title) or self.rehearsed:
             return self.inner
-        return (*self.inner, Step(tool=self.tool, title=self.title, detail=self.detail))
+        return (*self.inner, self.step)
+
+    @property
+    def step(self) -> Step:
+        """Return the call as a step, whatever came of it."""
+        return Step(tool=self.tool, title=self.title, detail=self.detail)
 
     @property
     def detail(self) -> str:

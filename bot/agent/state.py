@@ -97,8 +97,9 @@ class LoopState(BaseModel):
     set when it could have had one and did not want it (E2). `open` is the response that is being
     worked on, if any.
 
-    `done` are the calls that went well, `rehearsed` those that a dry run left out. `nudges` counts texts in a row that were pointed to
-    `complete_task`, and `first_text` is the first of them (C4). `continued` counts responses in a
+    `done` are the calls that went well, `rehearsed` those that a dry run left out, `unknown` the
+    changes of which nobody knows whether they were made. `nudges` counts texts in a row that were
+    pointed to `complete_task`, and `first_text` is the first of them (C4). `continued` counts responses in a
     row that reached the output limit (G4). `compacted` is set once the conversation was shortened
     and it is not known to be short since (E3). `hooks` holds what hooks must remember, by their
     names. `elapsed` is the time in seconds that workers have spent on the run, up to the last save
@@ -133,6 +134,7 @@ class LoopState(BaseModel):
     open: OpenResponse | None = None
     done: tuple[Step, ...] = ()
     rehearsed: tuple[Rehearsal, ...] = ()
+    unknown: tuple[Step, ...] = ()
     nudges: int = 0
     first_text: str = ""
     continued: int = 0

@@ -28,7 +28,8 @@ class AuditEntry(BaseModel):
 
     `who` is a user's id where an entry is written and read, and a pseudonym where it is kept.
     `channel` is "" for a direct message, which would name its person. `what` is the tool, verdict,
-    reason or change; `cost` in US dollars.
+    reason or change; `cost` in US dollars. `unknown` says of a call that it was cut off: whether it
+    changed something is not known.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -43,6 +44,7 @@ class AuditEntry(BaseModel):
     run_id: str = ""
     what: str
     ok: bool = True
+    unknown: bool = False
     arguments: str = ""
     cost: float | None = None
 

@@ -79,11 +79,12 @@ class RunAudit:
         match event:
             case ToolStarted(call_id=call_id):
                 self._started[call_id] = event
-            case ToolEnded(call_id=call_id, tool=tool, ok=ok, known=known):
+            case ToolEnded(call_id=call_id, tool=tool, known=known):
                 started = self._started.pop(call_id, None)
                 arguments = started.arguments if started else ""
                 what = tool if known else "unknown tool"  # a name made up may hold people's words
-                self._note(AuditKind.CALLED, what, ok=ok, arguments=arguments)
+                facts = {"ok": event.ok, "unknown": event.unknown, "arguments": arguments}
+                self._note(AuditKind.CALLED, what, **facts)
             case FromSubagent(event=inner):
                 self.note(inner)
             case _:

@@ -14,6 +14,7 @@ def with_findings(outcome: Outcome, state: LoopState) -> Outcome:
     if outcome.status is not RunStatus.CANCELLED:
         return outcome
     steps = state.done[-_MOST_STEPS:]
-    found = tuple(f"{each.title}: {each.detail}" if each.detail else each.title for each in steps)
+    found = [f"{each.title}: {each.detail}" if each.detail else each.title for each in steps]
+    found += [f"{each.title}: this may have happened, so look first" for each in state.unknown]
     draft = state.ending.draft if state.ending else ""
-    return outcome.model_copy(update={"found": found, "draft": draft})
+    return outcome.model_copy(update={"found": tuple(found), "draft": draft})

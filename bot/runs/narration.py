@@ -91,6 +91,7 @@ def _line(event: Event) -> str:  # noqa: PLR0911 - a line for each kind
             return f"{_call(event)} · started"
         case ToolEnded(ok=ok, seconds=seconds):
             how = "ok" if ok else "refused" if event.refused else "failed"
+            how = "may have happened" if event.unknown else how
             said = f" · {event.detail}" if event.detail and holds_words() else ""
             return f"{_call(event)} · {how}, {seconds:.1f} s{said}"
         case FromSubagent(agent=agent, event=inner):

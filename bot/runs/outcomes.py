@@ -40,12 +40,27 @@ async def outcome_of(
         error=ended.error.kind if ended.error else None,
         response_type=type(ended.result).__name__ if ended.result else request.response_type,
         result=ended.result.model_dump(mode="json") if ended.result else None,
-        note=explain(ended.stop_reason, ended.error, done, result=ended.result is not None),
+        note=_with_doubts(
+            explain(ended.stop_reason, ended.error, done, result=ended.result is not None), ended
+        ),
         totals=_totals(state, request, context.model),
         links=frozenset((*state.links, *written_links(request, *joined))),
         charts=await _charts(ended.result, artifacts),
         rehearsed=state.rehearsed,
     )
+
+
+def _with_doubts(note: str, ended: RunEnded) -> str:
+    """Return `note` with the changes of which nobody knows whether they were made. A whole answer
+    says it itself, and a run that was stopped lists them with its steps."""
+    if ended.status in (RunStatus.SUCCESS, RunStatus.CANCELLED):
+        return note
+    return _doubted(note, [step.title for step in ended.state.unknown])
+
+
+def _doubted(note: str, changes: Sequence[str]) -> str:
+    doubt = f"I do not know whether this was done, so look first: {', '.join(changes)}."
+    return f"{note} {doubt}".strip() if changes else note
 
 
 def without_secrets(outcome: Outcome) -> Outcome:
@@ -71,8 +86,8 @@ def broken(request: Request, run_id: str, state: LoopState, model: str = "") -> 
     done up to `state`, its last save point."""
     done = tuple(step.title for step in steps_of(state))
     note = explain(StopReason.INTERNAL_ERROR, None, done, result=False)
-    if unknown := ", ".join(name.replace("_", " ") for name in begun_tools(state)):
-        note = f"{note} I do not know whether this was done, so look first: {unknown}."
+    begun = [name.replace("_", " ") for name in begun_tools(state)]
+    note = _doubted(note, [*(step.title for step in state.unknown), *begun])
     return Outcome(
         run_id=run_id,
         status=RunStatus.FAILED,

@@ -91,6 +91,8 @@ class Questions:
         match event:
             case ToolStarted(call_id=call_id):
                 made = Made.BEGUN
+            case ToolEnded(call_id=call_id, unknown=True):
+                made = Made.CUT_OFF
             case ToolEnded(call_id=call_id, ok=ok):
                 made = Made.DONE if ok else Made.FAILED
             case _:

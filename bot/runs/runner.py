@@ -244,7 +244,8 @@ class Runner:
         is_stopped = outcome.status is RunStatus.CANCELLED
         stopper = stopped_by[0] if is_stopped and stopped_by else ""
         called_off = [each.title for each in await asking.undecided()] if is_stopped else ()
-        made = equipment.toolbox.made_changes(step.tool for step in ended.state.done)
+        done_or_begun = (*ended.state.done, *ended.state.unknown)
+        made = equipment.toolbox.made_changes(step.tool for step in done_or_begun)
         changed = asking.decided_changes or made
         totals = outcome.totals.model_copy(
             update={"seconds": max(0.0, outcome.totals.seconds - asking.waited)}
@@ -260,7 +261,7 @@ class Runner:
         kept = await self._stores.runs.state(record.run_id)
         state, toolbox = _readable(kept) or LoopState(), self.equipment.toolbox
         outcome = broken(request, record.run_id, state, self.equipment.models[0])
-        tools = [*(step.tool for step in steps_of(state)), *begun_tools(state)]
+        tools = [step.tool for step in (*steps_of(state), *state.unknown)] + begun_tools(state)
         changed = asking.decided_changes or toolbox.made_changes(tools)
         return without_secrets(outcome.model_copy(update={"changed": changed}))
 

@@ -100,6 +100,14 @@ def small_tools(gate: Gate) -> Catalogue:
         gate.log.append(f"change {name}")
         return f"changed {name}"
 
+    @tool(group="math", summary="Rebuilds", core=True, mutates=True, title="Rebuild {name}")
+    async def rebuild(name: str) -> str:
+        "Changes something, and takes as long as the test wants."
+        gate.log.append(f"rebuild {name}")
+        gate.entered.set()
+        await gate.open.wait()
+        return f"rebuilt {name}"
+
     @tool(group="math", summary="Fails", core=True)
     async def fail(how: str) -> str:
         "Fails."
@@ -143,7 +151,7 @@ def small_tools(gate: Gate) -> Catalogue:
         "Extra."
         return f"extra {what}"
 
-    made = (add, wait, change, fail, slow, context_of, room, big, launch, extra)
+    made = (add, wait, change, rebuild, fail, slow, context_of, room, big, launch, extra)
     return Catalogue.of(each.tool for each in made)
 
 

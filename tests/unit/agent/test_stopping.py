@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
+
 from bot.agent.events import (
     Recorded,
     RunEnded,
@@ -84,6 +86,49 @@ async def test_stop_while_tools_run() -> None:
         again = await place.run("Second", ended.state)
     assert again.status is RunStatus.SUCCESS
     assert list(place.outputs().values()) == ["2", "Cancelled by the user before it finished."]
+
+
+async def test_a_change_that_stop_or_time_cut_off_may_have_happened() -> None:
+    """H1c: the model is told so, each step that began has its end, and the record names the change;
+    a change behind it was not begun, and is not in doubt."""
+    reply = calls(("rebuild", {"name": "x"}), ("change", {"name": "y"}))
+    async with bench(Script([reply, finish(ANSWER)])) as place:
+        async for event in place.stream("First"):
+            if isinstance(event, ToolStarted):
+                asyncio.get_running_loop().call_later(0.1, place.parts.interrupt.request)
+        ended = place.of(RunEnded)[0]
+        with_interrupt(place)
+        await place.run("Second", ended.state)
+    assert place.gate.log == ["rebuild x"]
+    first, second = place.outputs(1).values()
+    assert first.startswith("Stopped by the user while it ran. It may have happened or not.")
+    assert second == "Cancelled by the user before it finished."
+    [end] = [each for each in place.of(ToolEnded) if each.tool == "rebuild"]
+    assert (end.ok, end.unknown, end.title) == (False, True, "Rebuild x")
+    assert [each.title for each in ended.state.unknown] == ["Rebuild x"]
+
+
+async def test_a_change_cut_off_by_the_runs_time_may_have_happened() -> None:
+    """H1c G2: as with Stop; the model hears it before it gives its result."""
+    script = Script([call("rebuild", {"name": "x"}), finish(ANSWER)])
+    async with bench(script, run_seconds=0.4) as place:
+        ended = await place.run()
+    [output] = place.outputs().values()
+    assert output.startswith("Stopped while it ran: the time for this task is up. It may have")
+    assert [each.unknown for each in place.of(ToolEnded)] == [True]
+    assert [each.title for each in ended.state.unknown] == ["Rebuild x"]
+
+
+@pytest.mark.parametrize("tool", ["wait", "rebuild"])
+async def test_each_step_that_began_has_its_end(tool: str) -> None:
+    """H1 I4: nobody looks at a step that runs for ever after Stop."""
+    async with bench(Script([calls((tool, {"name": "a"}), ("wait", {"name": "b"}))])) as place:
+        async for event in place.stream("First"):
+            if isinstance(event, ToolStarted):
+                asyncio.get_running_loop().call_later(0.1, place.parts.interrupt.request)
+    begun = [each.call_id for each in place.of(ToolStarted)]
+    assert begun
+    assert sorted(begun) == sorted(each.call_id for each in place.of(ToolEnded))
 
 
 async def test_leaving_early_stops_everything_and_leaves_a_valid_chain() -> None:

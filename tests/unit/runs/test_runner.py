@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from redis.asyncio import Redis
 
-from bot.agent.events import MessagesJoined, ToolStarted, TurnStarted
+from bot.agent.events import MessagesJoined, ToolEnded, ToolStarted, TurnStarted
 from bot.core import failpoints
+from bot.core.audit import AuditKind
 from bot.core.budgets import Pause
 from bot.core.errors import LeaseLost, ModelErrorKind, StoreUnavailable
 from bot.core.outcome import RunStatus, StopReason
@@ -326,6 +327,30 @@ async def test_stop_ends_a_run_and_the_thread_goes_on(stores: Stores) -> None:
     assert "First?" in said[0]
     assert any("Second?" in each for each in said[1:])
     assert any("stopped this" in each for each in said)
+
+
+async def test_a_change_under_way_at_stop_may_have_happened(stores: Stores) -> None:
+    """H1c: the person and the audit log learn that nobody knows."""
+    began = asyncio.Event()
+
+    @tool(group="g", summary="Files", core=True, mutates=True, title="File {name}")
+    async def file_it(name: str) -> str:
+        "Files something."
+        began.set()
+        await asyncio.Event().wait()
+        return name
+
+    async with bot_with(stores, Script([call("file_it", {"name": "x"})]), file_it.tool) as bot:
+        question = asked("File x")
+        working = asyncio.create_task(bot.ask(question))
+        await began.wait()
+        assert await stores.signals.request_cancel(THREAD, question.id, "U1")
+        outcome = await working
+        log = [kept.entry async for kept in stores.audit.read("T1") if kept.entry]
+    assert outcome.found == ("File x: this may have happened, so look first",)
+    [called] = [each for each in log if each.kind is AuditKind.CALLED]
+    assert (called.what, called.ok, called.unknown) == ("file_it", False, True)
+    assert [each.unknown for each in bot.board.of(ToolEnded)] == [True]
 
 
 async def test_a_stop_before_the_run_is_not_lost(stores: Stores) -> None:
