@@ -47,11 +47,11 @@ async def read_artifact(
     artifact = await artifacts.find(handle)
     if artifact.media_type == tables.PARQUET:
         found = await tables.rows_of(artifacts, handle, offset=offset, limit=limit, fields=fields)
-        lines = found.csv.split("\n")
-        return _part(artifact, "rows", lines[1:], offset, found.total, lines[:1])
+        header = tables.csv_text(found.names, ())
+        return _part(artifact, "rows", found.csv_rows, offset, found.total, [header])
     if fields:
         raise ToolError(f"{handle} is no table; it has no columns. Leave fields out.")
-    lines = await _lines(artifact, artifacts)
+    lines, _ = await _lines(artifact, artifacts)
     return _part(artifact, "lines", lines[offset : offset + limit], offset, len(lines), [])
 
 
@@ -66,7 +66,8 @@ def _part(
     end = offset + len(lines)
     more = f"next offset {end}" if end < total else "end"
     head = f"handle: {artifact.handle} · {unit} {offset + 1:,}–{end:,} of {total:,} · {more}"
-    return ToolResult("\n".join([head, *header, *lines]), handles=(artifact.handle,))
+    shown = [head, *artifact.gap_notes, *header, *lines]
+    return ToolResult("\n".join(shown), handles=(artifact.handle,))
 
 
 def _fitting(lines: list[str]) -> list[str]:
@@ -113,15 +114,13 @@ async def search_artifact(
     """Find lines (or table rows, as CSV) of a saved result by a regular expression, with their
     numbers and the lines around them. For number n, read_artifact takes offset n - 1."""
     artifact = await artifacts.find(handle)
-    lines = await _lines(artifact, artifacts)
+    lines, unsearched = await _lines(artifact, artifacts)
     hits = await asyncio.to_thread(_matching, pattern, lines)
     head = f"handle: {handle} · {len(hits):,} of {len(lines):,} lines match"
     if len(hits) > limit:
         head += f" · the first {limit} shown"
-    return ToolResult(
-        "\n".join([head, *_with_context(lines, hits[:limit])]),
-        handles=(handle,),
-    )
+    shown = [head, *artifact.gap_notes, *unsearched, *_with_context(lines, hits[:limit])]
+    return ToolResult("\n".join(shown), handles=(handle,))
 
 
 def _matching(pattern: str, lines: list[str]) -> list[int]:
@@ -185,10 +184,13 @@ async def write_file(
     return ToolResult(said, handles=(kept.handle,))
 
 
-async def _lines(artifact: Artifact, artifacts: Artifacts) -> list[str]:
+async def _lines(artifact: Artifact, artifacts: Artifacts) -> tuple[list[str], list[str]]:
+    """Return the lines of a text or the rows of a table as CSV, and a note when these are not all."""
     if artifact.media_type == tables.PARQUET:
         found = await tables.rows_of(artifacts, artifact.handle, limit=_TABLE_ROWS)
-        return found.csv.split("\n")[1:]
+        more = found.total - len(found.rows)
+        note = f"note: not searched: {more:,} rows after row {len(found.rows):,}; query_table can"
+        return found.csv_rows, [note] if more else []
     if not artifact.media_type.startswith(("text/", "application/")):
         raise ToolError(f"{artifact.handle} ({artifact.name}) is {artifact.media_type}, not text.")
-    return (await artifacts.read(artifact.handle)).decode("utf-8", "replace").splitlines()
+    return (await artifacts.read(artifact.handle)).decode("utf-8", "replace").splitlines(), []

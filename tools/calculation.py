@@ -38,6 +38,17 @@ def _power(base: Decimal, exponent: Decimal) -> Decimal:
     return base**exponent
 
 
+def _quotient(dividend: Decimal, divisor: Decimal) -> Decimal:
+    """Round towards minus infinity, as Python does; decimals round towards zero."""
+    return (dividend - _remainder(dividend, divisor)) // divisor
+
+
+def _remainder(dividend: Decimal, divisor: Decimal) -> Decimal:
+    """With the sign of the divisor, as in Python and in spreadsheets."""
+    found = dividend % divisor
+    return found + divisor if found and (found < 0) != (divisor < 0) else found
+
+
 def _factorial(value: Decimal) -> Decimal:
     if value != int(value) or not 0 <= value <= _MAX_FACTORIAL:
         raise ToolError(f"factorial takes a whole number from 0 to {_MAX_FACTORIAL}.")
@@ -90,7 +101,13 @@ class _Evaluator(simpleeval.SimpleEval):  # type: ignore[misc]  # untyped librar
     """Counts in decimals: 0.1 + 0.2 is 0.3."""
 
     def __init__(self) -> None:
-        operators = {**simpleeval.DEFAULT_OPERATORS, ast.Pow: _power, ast.Mult: lambda a, b: a * b}
+        operators = {
+            **simpleeval.DEFAULT_OPERATORS,
+            ast.Pow: _power,
+            ast.Mult: lambda a, b: a * b,
+            ast.FloorDiv: _quotient,
+            ast.Mod: _remainder,
+        }
         super().__init__(operators=operators, functions=_FUNCTIONS, names=_CONSTANTS)
 
     def _eval_constant(self, node: ast.Constant) -> Decimal:
@@ -117,7 +134,7 @@ def calculate(
         ),
     ],
 ) -> str:
-    """Calculate exactly, in decimals. Operators + - * / // ^ and parentheses; 15% is 0.15; functions
+    """Calculate exactly, in decimals. Operators + - * / ^ and parentheses, // (rounds down) and a % b (has the sign of b); 15% is 0.15; functions
     abs min max sum mean median stdev round(x, digits) floor ceil sqrt exp ln log10 log2 sin cos tan
     factorial comb change(old, new) in percent; pi, e. Numbers without thousands separators."""
     with decimal.localcontext(prec=_DIGITS, Emax=9_999, Emin=-9_999):

@@ -85,16 +85,19 @@ async def make_chart(
     found = await _drawn_rows(artifacts, handle, limit, spread=series_column is not None)
     chart = _chart(found, kind, title, label_column, value_columns, series_column)
     source = table.source_title or table.name
-    saved, image = await _kept(artifacts, chart, source, table.source_url)
+    left_out = [*table.left_out, *_undrawn(found, source, value_columns)]
+    saved, image = await _kept(artifacts, chart, source, table.source_url, left_out)
     drawn = f"{len(chart.labels)} labels × {len(chart.series)} series"
     if len(found.rows) < found.total:
         drawn += f" · the first {len(found.rows)} of {found.total:,} rows"
-    text = (
-        f"handle: {saved.handle} · {kind} chart · {drawn} · source: {source}\n"
-        f"image: {image.handle}\nPut {saved.handle} into charts to show it."
-    )
+    lines = [
+        f"handle: {saved.handle} · {kind} chart · {drawn} · source: {source}",
+        f"image: {image.handle}",
+        *saved.gap_notes,
+        f"Put {saved.handle} into charts to show it.",
+    ]
     made_of = Source(title=source, url=table.source_url, supports="The figures drawn in the chart.")
-    return ToolResult(text, (made_of,), (saved.handle, image.handle))
+    return ToolResult("\n".join(lines), (made_of,), (saved.handle, image.handle))
 
 
 async def _drawn_rows(
@@ -111,13 +114,29 @@ async def _drawn_rows(
     return found
 
 
+def _undrawn(found: tables.Rows, name: str, columns: list[str]) -> list[str]:
+    """Say which rows and values of the table the chart does not show."""
+    said = []
+    if len(found.rows) < found.total:
+        said.append(f"{name}: only the first {len(found.rows)} of {found.total:,} rows are drawn")
+    values = [value for column in columns for value in _numbers(found, column)]
+    if empty := values.count(None):
+        said.append(f"{name}: {empty:,} of {len(values):,} values are empty and not drawn")
+    return said
+
+
 async def _kept(
-    artifacts: Artifacts, chart: Chart, source: str, url: str | None
+    artifacts: Artifacts, chart: Chart, source: str, url: str | None, left_out: list[str]
 ) -> tuple[Artifact, Artifact]:
     """The chart as an artifact, and its image, which the chart names."""
     png = await asyncio.to_thread(drawing.png, chart, current_request().request.locale)
     image = await artifacts.save(
-        png, name=f"{chart.title}.png", media_type="image/png", prefix="img", source_title=source
+        png,
+        name=f"{chart.title}.png",
+        media_type="image/png",
+        prefix="img",
+        source_title=source,
+        left_out=left_out,
     )
     chart = chart.model_copy(update={"image": image.handle})
     saved = await artifacts.save(
@@ -127,6 +146,7 @@ async def _kept(
         prefix="chart",
         source_title=source,
         source_url=url,
+        left_out=left_out,
     )
     return saved, image
 

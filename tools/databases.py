@@ -70,12 +70,13 @@ async def query_database(
     export select all of its rows, without a limit. The result has all of them under a handle tbl_…,
     which share_file makes a file of; up to 50 are shown."""
     found = await databases.query(database, sql, limit)
+    cut = f"database {database}: only the first {len(found.rows):,} rows of a query that has more"
     table = await tables.save_rows(
         artifacts,
         found.columns,
         found.rows,
         name=f"database {database}",
-        is_cut=found.truncated,
+        left_out=[cut] if found.truncated else [],
     )
     text = await tables.shown(artifacts, table, compact=compact)
     if found.truncated:

@@ -50,7 +50,7 @@ async def pivot_table(
 ) -> ToolResult:
     """Make a cross table, with a column `total`. The result has a handle of its own."""
     table = await deriving.having(artifacts, handle, *rows, across, value)
-    values = await _values(artifacts, table, across)
+    values, blank = await _values(artifacts, table, across)
     if len(values) > _MOST_COLUMNS:
         raise ToolError(
             f"{across} has more than {_MOST_COLUMNS} different values. Group them first, with "
@@ -67,7 +67,10 @@ async def pivot_table(
         f"SELECT {', '.join([names, *cells, total])} FROM {quoted_name(handle)} "
         f"GROUP BY {names} ORDER BY {names}"
     )
-    return await deriving.answered(artifacts, sql, [handle], limit=limit, compact=compact)
+    notes = [f"rows without {across}, which count in total alone: {blank:,}"] if blank else []
+    return await deriving.answered(
+        artifacts, sql, [handle], notes=notes, limit=limit, compact=compact
+    )
 
 
 @tool(
@@ -164,8 +167,9 @@ async def totals_over_time(
 ) -> ToolResult:
     """One row for each period, also for those without data, with the change to the one before in
     percent. Weeks begin on Monday; the first and the last period may not be whole."""
-    await deriving.having(artifacts, handle, time, value)
-    moment = f"date_trunc('{every}', try_cast({quoted_name(time)} AS TIMESTAMP))"
+    table = await deriving.having(artifacts, handle, time, value)
+    moment = f"date_trunc('{every}', {_moment(quoted_name(time))})"
+    left_out = await _without_period(artifacts, table, time, moment)
     step = "INTERVAL 3 MONTH" if every == "quarter" else f"INTERVAL 1 {every.upper()}"
     sql = (
         f"WITH found AS (SELECT {moment} AS period, {how}({quoted_name(value)}) AS value "
@@ -176,7 +180,48 @@ async def totals_over_time(
         "* 100.0 / abs(nullif(lag(value) OVER (ORDER BY period), 0)), 1) AS change_percent "
         "FROM periods LEFT JOIN found USING (period) ORDER BY period"
     )
-    return await deriving.answered(artifacts, sql, [handle])
+    return await deriving.answered(artifacts, sql, [handle], left_out=left_out)
+
+
+def _moment(column: str) -> str:
+    """SQL for the time that a column says: dates and times, also in text if they are ISO, years as
+    numbers or text, 2024-05 and 2024-Q2; NULL for everything else."""
+    text = f"trim({column}::VARCHAR)"
+    return (
+        rf"CASE WHEN regexp_full_match({text}, '[12]\d{{3}}(\.0)?') "
+        f"THEN make_date(left({text}, 4)::INTEGER, 1, 1)::TIMESTAMP "
+        rf"WHEN regexp_full_match({text}, '\d{{4}}-(0[1-9]|1[0-2])') "
+        f"THEN try_cast({text} || '-01' AS TIMESTAMP) "
+        rf"WHEN regexp_full_match({text}, '\d{{4}}-?Q[1-4]') "
+        f"THEN make_date(left({text}, 4)::INTEGER, right({text}, 1)::INTEGER * 3 - 2, 1)::TIMESTAMP "
+        rf"WHEN regexp_matches({text}, '^\d{{4}}-\d\d-\d\d') "
+        f"THEN try_cast({text} AS TIMESTAMP) END"
+    )
+
+
+async def _without_period(
+    artifacts: Artifacts, table: Artifact, time: str, moment: str
+) -> list[str]:
+    """Say how many rows have no time that can be read. Raises ToolError where none has one."""
+    name = quoted_name(time)
+    sql = (
+        f"SELECT count(*), count({moment}), count({name}), "
+        f"min({name}::VARCHAR) FILTER (WHERE {moment} IS NULL) FROM {quoted_name(table.handle)}"
+    )
+    [(rows, read, filled, example)] = await tables.rows_of_query(artifacts, sql, [table.handle])
+    if filled and not read:
+        raise ToolError(
+            f"No value of {time} is a date, month, quarter or year that can be read, as {example}. "
+            f"Make a column of dates with query_table: strptime({name}, '%d/%m/%Y')."
+        )
+    if rows == read:
+        return []
+    unread = (
+        f"{filled - read:,} with a {time} that is no date (as {example})" if filled > read else ""
+    )
+    blank = f"{rows - filled:,} without {time}" if rows > filled else ""
+    parts = ", ".join(filter(None, [unread, blank]))
+    return [f"{table.name}: {rows - read:,} of {rows:,} rows are in no period: {parts}"]
 
 
 @tool(
@@ -198,11 +243,16 @@ async def make_table(
     return await documents.keep(found, artifacts, name=name)
 
 
-async def _values(artifacts: Artifacts, table: Artifact, column: str) -> list[str]:
-    """The different values of a column as text, in order, one more than can be columns at most."""
+async def _values(artifacts: Artifacts, table: Artifact, column: str) -> tuple[list[str], int]:
+    """Return the different values of a column as text, in the order of the values (numbers in text
+    count as numbers), at most one more than can be columns; and how many rows have none."""
     name = quoted_name(column)
     sql = (
-        f"SELECT DISTINCT {name}::VARCHAR FROM {quoted_name(table.handle)} "
-        f"WHERE {name} IS NOT NULL ORDER BY 1 LIMIT {_MOST_COLUMNS + 1}"
+        f"SELECT {name}::VARCHAR, count(*) FROM {quoted_name(table.handle)} GROUP BY {name} "
+        f"ORDER BY {name} IS NULL DESC, try_cast({name}::VARCHAR AS DOUBLE), {name} "
+        f"LIMIT {_MOST_COLUMNS + 2}"
     )
-    return [each for (each,) in await tables.rows_of_query(artifacts, sql, [table.handle])]
+    found = await tables.rows_of_query(artifacts, sql, [table.handle])
+    return [value for value, _ in found if value is not None], sum(
+        count for value, count in found if value is None
+    )

@@ -22,6 +22,7 @@ from bot.toolkit import (
     Source,
     ToolError,
     ToolResult,
+    gaps_of,
     reports,
     spreadsheets,
     tables,
@@ -102,6 +103,8 @@ async def share_file(
     name = _safe_name(name)
     if [handle, sheets, content].count(None) != 2:
         raise ToolError("Give either handle or content, or sheets: one of them.")
+    shared = [handle] if handle else [each.handle for each in sheets or ()]
+    gaps = gaps_of(*[await artifacts.find(each) for each in shared])
     if handle is not None:
         file = await _of_handle(handle, name, artifacts)
     elif sheets is not None:
@@ -110,7 +113,8 @@ async def share_file(
         file = await _of_text(content or "", name, artifacts)
     url = await conversation.share(file.data, name=name, comment=tables.clean(comment))
     text = f"shared: {name} · {len(file.data):,} bytes{f' · link: {url}' if url else ''}"
-    text += "".join(f"\nnote: {each}" for each in file.notes)
+    incomplete = [f"not complete: {gap}" for gap in gaps]
+    text += "".join(f"\nnote: {each}" for each in dict.fromkeys([*incomplete, *file.notes]))
     return ToolResult(text, (Source(title=name, url=url, supports="The file that was shared."),))
 
 
@@ -198,12 +202,11 @@ async def _of_table(artifact: Artifact, name: str, artifacts: Artifacts) -> _Fil
         case ".csv":
             found = await tables.rows_of(artifacts, artifact.handle, limit=_MAX_ROWS)
             data = await asyncio.to_thread(spreadsheets.csv_file, found.names, found.rows)
-            return _File(data, _cut(artifact, found))
+            return _File(data, tuple(_unshared(artifact, found)))
         case ".pdf" | ".docx":
             title = re.sub(r"[\[\]*_`#]+", " ", stem)
             shown = f"# {title}\n\n![{artifact.rows:,} rows]({artifact.handle})"
-            made = await _of_text(shown, name, artifacts)
-            return _File(made.data, (*made.notes, *_cut(artifact)))
+            return await _of_text(shown, name, artifacts)
         case _:
             raise ToolError(
                 f"A table is shared as .csv, .xlsx, .pdf, .docx or .parquet; not as {name}."
@@ -220,15 +223,14 @@ async def _of_sheets(sheets: list[Sheet], name: str, artifacts: Artifacts) -> _F
             raise ToolError(f"{sheet.handle} is no table; a sheet is made of a tbl_….")
         found = await tables.rows_of(artifacts, sheet.handle, limit=_MAX_ROWS)
         made.append(spreadsheets.Sheet(sheet.name, found.names, found.rows))
-        notes += _cut(artifact, found)
+        notes += _unshared(artifact, found)
     return _File(await asyncio.to_thread(spreadsheets.workbook, made), tuple(notes))
 
 
-def _cut(table: Artifact, found: tables.Rows | None = None) -> tuple[str, ...]:
-    """What to say when not all rows are in the file."""
-    if found and len(found.rows) < found.total:
-        of = f"the first {len(found.rows):,} of {found.total:,} rows"
-        return (f"of {table.handle} only {of} are in it",)
-    if table.is_cut:
-        return (f"{table.handle} is not whole: a limit left rows out of what it was made of",)
-    return ()
+def _unshared(table: Artifact, found: tables.Rows) -> list[str]:
+    """Say that rows of the table are not in the file."""
+    if len(found.rows) == found.total:
+        return []
+    return [
+        f"of {table.handle} only the first {len(found.rows):,} of {found.total:,} rows are in it"
+    ]

@@ -46,7 +46,8 @@ async def list_artifacts(
 def _about(artifact: Artifact) -> str:
     size = f"{artifact.rows:,} rows or lines" if artifact.rows is not None else ""
     facts = (artifact.handle, artifact.name, size or f"{artifact.size:,} bytes")
-    return " · ".join((*facts, f"{artifact.created:%Y-%m-%d %H:%M} UTC"))
+    line = " · ".join((*facts, f"{artifact.created:%Y-%m-%d %H:%M} UTC"))
+    return f"{line} · not complete: {'; '.join(artifact.left_out)}" if artifact.left_out else line
 
 
 @tool(group="artifacts", summary="Change a passage of a written file", title="Edit {handle}")
@@ -77,11 +78,10 @@ async def edit_file(
         media_type=artifact.media_type,
         prefix="file",
         rows=len(changed.splitlines()),
+        left_out=artifact.left_out,
     )
-    return ToolResult(
-        f"handle: {kept.handle} · {kept.name} · {kept.rows:,} lines · replaced {times} ×",
-        handles=(kept.handle,),
-    )
+    said = f"handle: {kept.handle} · {kept.name} · {kept.rows:,} lines · replaced {times} ×"
+    return ToolResult("\n".join([said, *kept.gap_notes]), handles=(kept.handle,))
 
 
 def _nearest(passage: str, text: str) -> str | None:
@@ -110,15 +110,16 @@ async def compare_texts(
     second."""
     (old, first), (new, second) = await _text(before, artifacts), await _text(after, artifacts)
 
+    gaps = [*old.gap_notes, *new.gap_notes]
     names = f"{before} {old.name}", f"{after} {new.name}"
     found = await asyncio.to_thread(_differences, first, second, names)
     if not found:
-        return ToolResult("The texts are equal, line by line.")
+        return ToolResult("\n".join(["The texts are equal, line by line.", *gaps]))
     added = sum(line.startswith("+") for line in found) - 1
     removed = sum(line.startswith("-") for line in found) - 1
-    head = f"{removed:,} lines went, {added:,} came"
+    head = [f"{removed:,} lines went, {added:,} came", *gaps]
     cut = [f"[{len(found) - limit:,} more lines]"] if len(found) > limit else []
-    return ToolResult("\n".join([head, *found[:limit], *cut]))
+    return ToolResult("\n".join([*head, *found[:limit], *cut]))
 
 
 def _alike(one: list[str], other: list[str]) -> int:
@@ -165,8 +166,12 @@ async def extract_matches(
     artifact, text = await _text(handle, artifacts)
     columns, rows = await asyncio.to_thread(_matches, pattern, text.splitlines())
     if not rows:
-        return ToolResult(f"Nothing in {handle} matches {pattern}.")
-    table = await tables.save_rows(artifacts, columns, rows, name=f"matches in {artifact.name}")
+        return ToolResult(
+            "\n".join([f"Nothing in {handle} matches {pattern}.", *artifact.gap_notes])
+        )
+    table = await tables.save_rows(
+        artifacts, columns, rows, name=f"matches in {artifact.name}", left_out=artifact.left_out
+    )
     return ToolResult(await tables.shown(artifacts, table, limit=limit), handles=(table.handle,))
 
 
@@ -222,12 +227,16 @@ async def query_json(
     artifact, text = await _text(handle, artifacts)
     found = await asyncio.to_thread(_picked, handle, text, expression)
     shown = json.dumps(found, ensure_ascii=False, indent=1)
+    shown = "\n".join([*artifact.gap_notes, shown])
     if not _is_table(found):
         return ToolResult(shown)
     columns = list(dict.fromkeys(name for each in found for name in each))
     rows = [[each.get(name) for name in columns] for each in found]
-    table = await tables.save_rows(artifacts, columns, rows, name=f"from {artifact.name}")
-    return ToolResult(f"{tables.head_line(table)}\n{shown}", handles=(table.handle,))
+    table = await tables.save_rows(
+        artifacts, columns, rows, name=f"from {artifact.name}", left_out=artifact.left_out
+    )
+    said = "\n".join(tables.head(table))
+    return ToolResult(f"{said}\n{shown}", handles=(table.handle,))
 
 
 def _picked(handle: str, text: str, expression: str) -> Any:

@@ -62,15 +62,14 @@ def rows(tables: Tables, sql: str) -> list[tuple[Any, ...]]:
         raise _explained(error, sql) from None
 
 
-def select(tables: Tables, sql: str, most: int, to: str) -> dict[str, Any]:
-    """Run a statement of the model's and write its first `most` rows as Parquet to the file `to`.
-    Return their columns [[name, type]] and number. Raises Refused for anything but one SELECT over
+def select(tables: Tables, sql: str, to: str) -> dict[str, Any]:
+    """Run a statement of the model's and write its rows as Parquet to the file `to`. Return their columns [[name, type]] and number. Raises Refused for anything but one SELECT over
     `tables` with allowed functions."""
     try:
         connection = _over(tables)
         statement = _judged(connection, sql, set(_names(tables)))
         source = f"({statement}\n)"
-        writing = f"FROM {source} LIMIT {most}) TO '{Path.cwd() / to}' (FORMAT parquet)"
+        writing = f"FROM {source}) TO '{Path.cwd() / to}' (FORMAT parquet)"
         columns = connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
         try:
             connection.execute(f"COPY (SELECT * {_whole_numbers(columns)} {writing}")
@@ -95,11 +94,12 @@ def measure(file: str) -> dict[str, Any]:
 
 
 def write(columns: list[str], rows: list[list[Any]], to: str) -> dict[str, Any]:
-    """Write rows of Python values as Parquet to the file `to`, and measure it. Text stays text, ISO
-    dates become dates."""
+    """Write rows of Python values as Parquet to the file `to`, and measure it; `notes` say what could
+    not be written as it is. Text stays text, ISO dates become dates."""
     names = column_names(columns, len(columns))
-    write_parquet(Sheet("rows", names, rows, typed=True), Path(to))
-    return measure(to)
+    sheet = Sheet("rows", names, rows, typed=True)
+    write_parquet(sheet, Path(to))
+    return {**measure(to), "notes": sheet.notes}
 
 
 def _over(tables: Tables) -> Any:

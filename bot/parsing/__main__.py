@@ -3,7 +3,7 @@ and one Parquet file per table, and gives itself limits before it does.
 
 OPTIONS is a JSON object: kind, name, sheet, pages, memory and output (bytes), cpu and seconds, parent
 (process id).
-`result.json` holds {"error": sentence}, or {"document": {…}}, or {"tables": [{name, notes}]}, the
+`result.json` holds {"error": sentence}, or {"document": {…}}, or {"tables": [{name, notes, left_out}]}, the
 table at index 2 being in `2.parquet`.
 """
 
@@ -108,12 +108,17 @@ def _written(found: list[Sheet] | Document | Path) -> dict[str, Any]:
     if isinstance(found, Document):
         return {"document": dataclasses.asdict(found)}
     if isinstance(found, Path):
-        return {"tables": [{"name": "", "notes": []}]}
+        return {"tables": [{"name": "", "notes": [], "left_out": []}]}
     from bot.parsing.tabular import write_parquet
 
     for index, sheet in enumerate(found):
         write_parquet(sheet, Path(f"{index}.parquet"))
-    return {"tables": [{"name": sheet.name, "notes": sheet.notes} for sheet in found]}
+    return {
+        "tables": [
+            {"name": sheet.name, "notes": sheet.notes, "left_out": sheet.left_out}
+            for sheet in found
+        ]
+    }
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from typing import Any
 
 from bot.parsing.formats import Signs
 from bot.parsing.numerals import with_blanks
-from bot.parsing.results import Cell, Document, Sheet, Unreadable
+from bot.parsing.results import Cell, Document, EmptySheet, Sheet, Unreadable
 from bot.parsing.tabular import NumberedRow, cell_text, to_sheet
 from bot.parsing.text import clean
 
@@ -30,21 +30,26 @@ def read_workbook(data: bytes, name: str, sheet: str | None) -> list[Sheet]:
     except _DAMAGE as error:
         raise Unreadable(f"{name} is damaged: it is not readable as an Excel workbook.") from error
     chosen = _chosen(workbook.sheetnames, sheet, name)
-    sheets = []
+    sheets: list[Sheet] = []
+    unread = dict.fromkeys(chosen[_MAX_SHEETS:], "name it as `sheet` to read it")
     for each in chosen[:_MAX_SHEETS]:
         try:
             sheets.append(_worksheet(workbook[each], each if len(workbook.sheetnames) > 1 else ""))
-        except Unreadable:
+        except EmptySheet:
             if sheet:
                 raise
+        except Unreadable as error:
+            if sheet:
+                raise
+            unread[each] = str(error)
         except _DAMAGE as error:
             raise Unreadable(f"{name} is damaged: its sheet {each!r} cannot be read.") from error
     if not sheets:
-        raise Unreadable(f"{name} is empty: none of its sheets has a row with a value.")
+        why = next(iter(unread.values()), "")
+        raise Unreadable(why or f"{name} is empty: none of its sheets has a row with a value.")
     _tell_unkept(data, sheets)
-    if len(chosen) > _MAX_SHEETS:
-        left = ", ".join(chosen[_MAX_SHEETS:])
-        sheets[0].notes.append(f"Not read: {left}. Name one as `sheet` to read it.")
+    for found in sheets:
+        found.left_out.extend(f"sheet {title} was not read: {why}" for title, why in unread.items())
     return sheets
 
 

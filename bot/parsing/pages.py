@@ -49,7 +49,9 @@ def read_pdf(data: bytes, name: str, pages: str | None) -> Document:
         )
     text = "\n\n".join(f"[page {page} of {total}]\n{text}" for page, text in texts.items())
     title = str(reader.metadata.title or "") if reader.metadata else ""
-    return Document(text, title=clean(title), pages=total, notes=_notes(chosen, texts))
+    return Document(
+        text, title=clean(title), pages=total, notes=_notes(texts), left_out=_unread(chosen, texts)
+    )
 
 
 def _page_texts(reader: Any, pages: list[int]) -> dict[int, str]:
@@ -62,20 +64,23 @@ def _page_texts(reader: Any, pages: list[int]) -> dict[int, str]:
     return texts
 
 
-def _notes(chosen: list[int], texts: dict[int, str]) -> list[str]:
-    notes = []
+def _notes(texts: dict[int, str]) -> list[str]:
     blank = [str(page) for page, text in texts.items() if not text]
-    if blank:
-        notes.append(
-            f"No text on page {', '.join(blank[:20])}{', …' if len(blank) > 20 else ''}: blank, or "
-            "scanned images, which cannot be read."
-        )
-    if len(chosen) > len(texts):
-        notes.append(
-            f"Read up to page {chosen[len(texts) - 1]}; ask for more with `pages`, for example "
-            f'"{chosen[len(texts)]}-{chosen[min(len(chosen), 2 * len(texts)) - 1]}".'
-        )
-    return notes
+    if not blank:
+        return []
+    return [
+        f"No text on page {', '.join(blank[:20])}{', …' if len(blank) > 20 else ''}: blank, or "
+        "scanned images, which cannot be read."
+    ]
+
+
+def _unread(chosen: list[int], texts: dict[int, str]) -> list[str]:
+    if len(chosen) == len(texts):
+        return []
+    return [
+        f"read up to page {chosen[len(texts) - 1]}; ask for more with `pages`, for example "
+        f'"{chosen[len(texts)]}-{chosen[min(len(chosen), 2 * len(texts)) - 1]}"'
+    ]
 
 
 def _chosen(pages: str, total: int, name: str) -> list[int]:

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from bot.parsing.results import Cell, Document, Sheet, Unreadable
 from bot.parsing.tabular import column_names
 from bot.parsing.text import clean, decode
+
+_LONGEST = 500
+_WHAT = "hits?|found|results?|records?|items?|rows?|match(?:es)?|elements?|entries"
+_TOTAL = re.compile(
+    rf"(?:total|num|count)[_-]?(?:count|{_WHAT})?|(?:{_WHAT})[_-]?(?:total|count)?", re.IGNORECASE
+)
+_NEXT = re.compile(r"next|cursor|continu|more|scroll|truncated|partial|incomplete", re.IGNORECASE)
 
 
 def read_json(data: bytes, name: str) -> Sheet | Document:
@@ -24,10 +32,17 @@ def read_json(data: bytes, name: str) -> Sheet | Document:
         ) from error
     except RecursionError:
         raise Unreadable(f"{name} is nested too deeply to be read.") from None
-    records = _records(value)
+    records, others = _records(value)
     if records is None:
         return Document(clean(json.dumps(value, ensure_ascii=False, indent=2)))
-    return _sheet(name, records)
+    sheet = _sheet(name, records)
+    if others:
+        sheet.notes.append(f"Beside the rows the file says: {_told(others)}")
+    if more := {
+        key: each for key, each in others.items() if _tells_of_more(key, each, len(records))
+    }:
+        sheet.left_out.append(f"it is a page of {len(records):,} rows; {_told(more)}")
+    return sheet
 
 
 def _parse(text: str) -> Any:
@@ -40,13 +55,34 @@ def _parse(text: str) -> Any:
         return [json.loads(line) for line in lines]
 
 
-def _records(value: Any) -> list[dict[str, Any]] | None:
+def _records(value: Any) -> tuple[list[dict[str, Any]] | None, dict[str, Any]]:
+    """Return the records in `value`, None when it is no table, and what stands beside them."""
+    others: dict[str, Any] = {}
     if isinstance(value, dict):
+        others = {key: each for key, each in value.items() if not isinstance(each, list)}
         lists = [each for each in value.values() if isinstance(each, list)]
         value = lists[0] if len(lists) == 1 else None
     if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
-        return value
-    return None
+        return value, others
+    return None, {}
+
+
+def _tells_of_more(key: str, value: Any, rows: int) -> bool:
+    """Whether `key` of a page, also within an object, says that there are rows on other pages: more
+    in total than these, or a next page."""
+    if isinstance(value, dict):
+        return any(_tells_of_more(inner, each, rows) for inner, each in value.items())
+    if isinstance(value, str) and value.isdecimal():
+        value = int(value)
+    if isinstance(value, int | float) and not isinstance(value, bool) and _TOTAL.fullmatch(key):
+        return value > rows
+    return bool(_NEXT.search(key)) and bool(value)
+
+
+def _told(others: dict[str, Any]) -> str:
+    said = [f"{key}: {json.dumps(each, ensure_ascii=False)}" for key, each in others.items()]
+    text = clean(" ".join(", ".join(said).split()))
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def _sheet(name: str, records: list[dict[str, Any]]) -> Sheet:

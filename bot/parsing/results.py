@@ -13,12 +13,17 @@ class Unreadable(Exception):
     """The file cannot be read; the message says why and what to do instead."""
 
 
+class EmptySheet(Unreadable):
+    """There is no row with a value."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sheet:
     """A table: every row is as wide as `columns`.
 
     `typed`: the cells' own types are meant, text that looks like a number is text. `notes` say
-    what was odd in the file and what was done about it.
+    what was odd in the file and what was done about it; `left_out` what the file has and the table
+    has not, which is said of everything made of the table, too.
     """
 
     name: str
@@ -26,14 +31,17 @@ class Sheet:
     rows: Sequence[Sequence[Cell]]
     typed: bool = False
     notes: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """Text, with `pages` if the format has them; `date` as the document states it."""
+    """Text, with `pages` if the format has them; `date` as the document states it; `left_out` as of
+    a `Sheet`."""
 
     text: str
     title: str = ""
     date: str = ""
     pages: int | None = None
     notes: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)

@@ -10,11 +10,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime, time
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from bot.parsing.numerals import adds_up, stands_out
-from bot.parsing.results import Cell, Sheet, Unreadable
+from bot.parsing.kinds import is_nan, kind_of_cells, kind_of_texts
+from bot.parsing.numerals import adds_up, some_of, stands_out
+from bot.parsing.results import Cell, EmptySheet, Sheet, Unreadable
 from bot.parsing.text import clean
 
 NumberedRow = tuple[int, list[Cell]]
@@ -24,7 +26,6 @@ _NUMBER = re.compile(r"[-+]?[\d.,]+%?|\d{4}-\d{2}-\d{2}.*")
 _TOTAL = re.compile(
     r"(?:(?:grand |sub)?totals?|sum|summe|gesamt(?:summe)?|somme|suma)\b", re.IGNORECASE
 )
-_TEMPORAL = ("DATE", "TIME")
 _MAX_COLUMNS = 2_000
 _MAX_LINE = 16_000_000
 
@@ -34,11 +35,11 @@ def to_sheet(name: str, rows: Iterable[NumberedRow], *, typed: bool) -> Sheet:
     every row one width: short rows are filled with nulls, the surplus of long ones goes to a column
     `extra`.
 
-    Raises Unreadable when there is no row with a value.
+    Raises EmptySheet when there is no row with a value.
     """
     kept = [(line, _trimmed(row) if typed else row) for line, row in rows if not _blank(row)]
     if not kept:
-        raise Unreadable(f"{name} is empty: it has no row with a value.")
+        raise EmptySheet(f"{name} is empty: it has no row with a value.")
     width = _width(kept, typed=typed)
     notes: list[str] = []
     kept = _without_preamble(kept, width, notes)
@@ -50,12 +51,13 @@ def to_sheet(name: str, rows: Iterable[NumberedRow], *, typed: bool) -> Sheet:
     if width > _MAX_COLUMNS:
         raise Unreadable(f"{name} has {width:,} columns; {_MAX_COLUMNS:,} can be read.")
     body = kept[1:] if header is not None else kept
-    body = _without_total(body, width, notes)
+    left_out: list[str] = []
+    body = _without_total(body, width, notes, left_out)
     names = column_names(header or (), width)
     if later := _renamed(header or (), names):
         notes.append(f"Columns of the same name: the later ones are called {', '.join(later)}.")
     columns, level = _level(body, names, notes, typed=typed)
-    return Sheet(name, columns, level, typed, notes)
+    return Sheet(name, columns, level, typed, notes, left_out)
 
 
 def column_names(header: Sequence[Cell], width: int) -> list[str]:
@@ -134,7 +136,9 @@ def _with_one_header(rows: list[NumberedRow], width: int) -> list[NumberedRow]:
     return [(rows[1][0], names), *rows[2:]]
 
 
-def _without_total(rows: list[NumberedRow], width: int, notes: list[str]) -> list[NumberedRow]:
+def _without_total(
+    rows: list[NumberedRow], width: int, notes: list[str], left_out: list[str]
+) -> list[NumberedRow]:
     """Leave out a last row that adds up those above. Where it only begins like one the notes tell of
     it: it may be a company called Total."""
     last = rows[-1][1] if len(rows) > 2 else []
@@ -142,7 +146,7 @@ def _without_total(rows: list[NumberedRow], width: int, notes: list[str]) -> lis
     if not _TOTAL.match(words):
         return rows
     if _is_total([row for _, row in rows], width) or _TOTAL.fullmatch(words):
-        notes.append(f"The last row is a total and was left out: {words[:200]}")
+        left_out.append(f"the last row is a total and was left out: {words[:200]}")
         return rows[:-1]
     notes.append(f"The last row may be a total of those above: {words[:200]}")
     return rows
@@ -242,7 +246,7 @@ def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
     """CSV (RFC 4180, but lines end in a line feed) with a header; without a final line feed."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(columns)
+    writer.writerow([cell_text(column) for column in columns])
     writer.writerows([cell_text(cell) for cell in row] for row in rows)
     return out.getvalue().rstrip("\n")
 
@@ -266,36 +270,63 @@ def connect(threads: int = 1, memory: str = "512MB") -> Any:
 
 
 def write_parquet(sheet: Sheet, path: Path) -> None:
-    """Write `sheet` as Parquet with the narrowest of DuckDB's types that fits every value.
-
-    Only ISO dates count as dates: 01/02/2024 may mean two days, so it stays text.
-    """
+    """Write `sheet` as Parquet, each column with the type that all its values have."""
+    columns = list(zip(*sheet.rows, strict=True)) or [()] * len(sheet.columns)
+    kind_of = kind_of_cells if sheet.typed else _kind_of_column
+    kinds = [kind_of(cells) for cells in columns]
+    if told := [
+        f"{name} ({empty:,})"
+        for name, cells in zip(sheet.columns, columns, strict=True)
+        if (empty := sum(map(is_nan, cells)))
+    ]:
+        sheet.notes.append(f"Values that are no number (NaN), read as empty: {some_of(told)}.")
     source = path.with_suffix(".csv")
-    source.write_text(csv_text(sheet.columns, sheet.rows) + "\n", encoding="utf-8", newline="")
-    options = (
-        "header = true, delim = ',', quote = '\"', escape = '\"', sample_size = -1, "
-        f"dateformat = '%Y-%m-%d', max_line_size = {_MAX_LINE}, parallel = false"
-    )
-    reading = f"read_csv({_quoted(source)}, {options})"
+    with source.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerows([_stored_text(cell) for cell in row] for row in sheet.rows)
     with connect() as connection:
-        found = connection.execute(f"DESCRIBE SELECT * FROM {reading}").fetchall()
-        kept = _columns_kept_as_text(sheet, found) if sheet.typed else []
-        if kept:
-            types = ", ".join(f"{_quoted(name)}: 'VARCHAR'" for name in kept)
-            reading = f"read_csv({_quoted(source)}, {options}, types = {{{types}}})"
-        connection.execute(f"COPY (SELECT * FROM {reading}) TO {_quoted(path)} (FORMAT parquet)")
+        copy_csv(connection, source, sheet.columns, kinds, path)
     source.unlink()
 
 
-def _columns_kept_as_text(sheet: Sheet, found: list[tuple[str, str]]) -> list[str]:
-    """Columns of text cells only, unless what DuckDB found there are dates or times."""
-    return [
-        name
-        for index, (name, kind, *_) in enumerate(found)
-        if kind != "VARCHAR"
-        and not kind.startswith(_TEMPORAL)
-        and all(row[index] is None or isinstance(row[index], str) for row in sheet.rows)
-    ]
+def _kind_of_column(cells: Sequence[Cell]) -> str:
+    return kind_of_texts({str(each).strip() for each in cells if each is not None} - {""})
+
+
+def _stored_text(cell: Cell) -> str:
+    """A cell as `cell_text` has it, but numbers with all their digits."""
+    if isinstance(cell, float):
+        return "" if is_nan(cell) else repr(cell)
+    if isinstance(cell, Decimal):
+        return "" if is_nan(cell) else f"{cell:f}"
+    return cell_text(cell)
+
+
+def copy_csv(
+    connection: Any, source: Path, columns: Sequence[str], kinds: Sequence[str], path: Path
+) -> None:
+    """Copy a CSV file without a header to Parquet, each column under its name and of its kind."""
+    found = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(len(columns)))
+    options = (
+        "header = false, auto_detect = false, delim = ',', quote = '\"', escape = '\"', "
+        f"max_line_size = {_MAX_LINE}, parallel = false, columns = {{{found}}}"
+    )
+    values = ", ".join(
+        f"{_typed(f'c{at}', kind)} AS {_identifier(name)}"
+        for at, (name, kind) in enumerate(zip(columns, kinds, strict=True))
+    )
+    connection.execute(
+        f"COPY (SELECT {values} FROM read_csv({_quoted(source)}, {options})) "
+        f"TO {_quoted(path)} (FORMAT parquet)"
+    )
+
+
+def _typed(column: str, kind: str) -> str:
+    return column if kind == "VARCHAR" else f"CAST(nullif(trim({column}), '') AS {kind})"
+
+
+def _identifier(name: str) -> str:
+    return '"' + clean(name).replace('"', '""') + '"'
 
 
 def _quoted(value: object) -> str:

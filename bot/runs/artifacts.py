@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+from collections.abc import Sequence
 
 from bot.core.context import current_request
 from bot.core.errors import ToolError
@@ -43,7 +44,7 @@ class ThreadArtifacts:
         columns: tuple[Column, ...] = (),
         source_title: str = "",
         source_url: str | None = None,
-        is_cut: bool = False,
+        left_out: Sequence[str] = (),
     ) -> Artifact:
         if len(data) > self._max_bytes:
             raise ToolError(
@@ -60,7 +61,7 @@ class ThreadArtifacts:
             columns=columns,
             source_title=source_title,
             source_url=source_url,
-            is_cut=is_cut,
+            left_out=tuple(left_out),
         )
         request = current_request().request
         if await self._store.count(request.team, request.user, len(data)) > self._per_day:

@@ -15,7 +15,7 @@ from bot.core.memory import Memory, MemoryScope
 from bot.core.request import FileRef
 from bot.core.schedule import Schedule, cron_in_words
 from bot.core.time_zones import day_and_time, zone_label, zone_named, zone_note, zone_of
-from bot.toolkit.artifacts import CHART_TYPE, Artifact, Artifacts, Column
+from bot.toolkit.artifacts import CHART_TYPE, Artifact, Artifacts, Column, gaps_of
 from bot.toolkit.canvases import Canvas, CanvasEdit, Canvases, Change
 from bot.toolkit.conversation import Conversation, Download, ThreadMessage
 from bot.toolkit.databases import DatabaseConfig, Databases
@@ -83,6 +83,7 @@ __all__ = [
     "cron_in_words",
     "current_request",
     "day_and_time",
+    "gaps_of",
     "tool",
     "zone_label",
     "zone_named",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Any, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 CHART_TYPE = "application/vnd.bot.chart+json"
 """Media type of an artifact that holds a `Chart` as JSON."""
@@ -24,7 +25,9 @@ class Artifact(BaseModel):
     """What is known of an artifact without reading it. `size` in bytes; `sha256` in hex.
 
     `source_title` and `source_url` say where the content came from, for the answer's sources.
-    `is_cut` is true of a table that a limit left rows out of, and of what was made of one.
+    `left_out` has a sentence for each thing that is in the source and not in the artifact: rows beyond
+    a limit, sheets or pages that were not read, values that are no date. What is made of an
+    incomplete artifact inherits its sentences, so each names the source that it is about.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -39,8 +42,26 @@ class Artifact(BaseModel):
     columns: tuple[Column, ...] = ()
     source_title: str = ""
     source_url: str | None = None
-    is_cut: bool = False
+    left_out: tuple[str, ...] = ()
     created: datetime = Field(default_factory=lambda: datetime.now(UTC))
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_is_cut(cls, data: Any) -> Any:
+        """Artifacts of earlier releases have a flag in place of the sentences."""
+        if isinstance(data, dict) and data.get("is_cut"):
+            return {"left_out": (f"{data.get('name')}: a limit left rows out",), **data}
+        return data
+
+    @property
+    def gap_notes(self) -> list[str]:
+        """Lines that every text made of this artifact must have: what it lacks of its source."""
+        return [f"note: not complete: {each}" for each in self.left_out]
+
+
+def gaps_of(*made_of: Artifact) -> tuple[str, ...]:
+    """Return what is left out of something that is made of these artifacts."""
+    return tuple(dict.fromkeys(gap for each in made_of for gap in each.left_out))
 
 
 class Artifacts(Protocol):
@@ -57,7 +78,7 @@ class Artifacts(Protocol):
         columns: tuple[Column, ...] = (),
         source_title: str = "",
         source_url: str | None = None,
-        is_cut: bool = False,
+        left_out: Sequence[str] = (),
     ) -> Artifact:
         """Keep `data` and name it; the handle begins with `prefix`.
 

@@ -29,15 +29,16 @@ async def answered(
     handles: Sequence[str],
     *,
     notes: Sequence[str] = (),
+    left_out: Sequence[str] = (),
     limit: int | None = None,
     compact: bool = False,
 ) -> ToolResult:
-    """The rows of one SELECT over the tables, kept under a handle of their own, below the notes."""
-    result = await tables.query(artifacts, sql, handles)
-    text = await tables.shown(artifacts, result, limit=limit, compact=compact)
-    said = "".join(f"note: {each}\n" for each in notes)
+    """Keep the rows of one SELECT over the tables under a handle of their own, and show them. `notes`
+    are for the reader of this result; what is `left_out` is said of everything made of it, too."""
+    result = await tables.query(artifacts, sql, handles, left_out=left_out)
+    text = await tables.shown(artifacts, result, notes=notes, limit=limit, compact=compact)
     sources = tables.sources([await artifacts.find(each) for each in dict.fromkeys(handles)])
-    return ToolResult(said + text, sources, (result.handle,))
+    return ToolResult(text, sources, (result.handle,))
 
 
 def key(table: str, column: str) -> str:

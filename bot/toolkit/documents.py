@@ -53,13 +53,16 @@ class Text(BaseModel):
     date: str = ""
     pages: int | None = None
     notes: list[str] = []
+    left_out: list[str] = []
 
 
 class ReadTable(BaseModel):
-    """A table as Parquet; `name` is that of its sheet, if the file has several."""
+    """A table as Parquet; `name` is that of its sheet, if the file has several; `left_out` what the
+    file has and the table has not."""
 
     name: str
     notes: list[str]
+    left_out: list[str] = []
     data: bytes = b""
 
 
@@ -165,7 +168,14 @@ async def keep(
     handles: list[str] = []
     for table in found:
         label = name if table.name in {"", name} else f"{name} · {table.name}"
-        saved = await save_table(artifacts, table.data, name=label, title=title or label, url=url)
+        saved = await save_table(
+            artifacts,
+            table.data,
+            name=label,
+            title=title or label,
+            url=url,
+            left_out=[f"{label}: {gap}" for gap in table.left_out],
+        )
         parts.append(await describe(artifacts, saved, notes=table.notes, compact=compact))
         handles.append(saved.handle)
     return ToolResult("\n\n".join(parts), _sources(title or name, url), tuple(handles), own)
@@ -184,6 +194,7 @@ async def _keep_text(
         rows=len(lines),
         source_title=title,
         source_url=url,
+        left_out=[f"{name}: {gap}" for gap in found.left_out],
     )
     size = (
         f"{found.pages:,} pages · {len(lines):,} lines" if found.pages else f"{len(lines):,} lines"
@@ -191,7 +202,7 @@ async def _keep_text(
     head = [f"handle: {saved.handle} · {size} · source: {title}{f' <{url}>' if url else ''}"]
     head += [f"title: {found.title}"] * bool(found.title)
     head += [f"date: {found.date}"] * bool(found.date)
-    head += [f"note: {note}" for note in found.notes]
+    head += [*saved.gap_notes, *(f"note: {note}" for note in found.notes)]
     return "\n".join(head), saved
 
 

@@ -9,13 +9,13 @@ from bot.toolkit.artifacts import Artifact, Column
 from bot.toolkit.table_session import Session, quoted_name
 
 HEADING = ["column", "type", "nulls", "distinct", "min", "max", "values"]
-_MOST_COLUMNS = 100
+MOST_COLUMNS = 100
 _LISTED_VALUES = 12
 
 
 async def profile(session: Session, table: Artifact) -> list[list[object]]:
     """Return a row under `HEADING` for each of the first 100 columns."""
-    columns = table.columns[:_MOST_COLUMNS]
+    columns = table.columns[:MOST_COLUMNS]
     return [await _profiled(session, table.handle, column) for column in columns]
 
 

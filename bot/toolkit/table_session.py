@@ -30,11 +30,12 @@ _RESULT = "result.parquet"
 
 @dataclass(frozen=True)
 class Measured:
-    """A table's Parquet file, its columns and the number of its rows."""
+    """A table's Parquet file, its columns and the number of its rows; `notes` say what was changed."""
 
     data: bytes
     columns: tuple[Column, ...]
     rows: int
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -50,10 +51,10 @@ class Session:
         found = await self._done("rows", tables=self._views, sql=sql)
         return [tuple(row) for row in found]
 
-    async def select(self, sql: str, most: int) -> Measured:
-        """Return the first `most` rows of a statement of the model's. Raises ToolError for anything
-        but one SELECT over the tables, and for what DuckDB refuses."""
-        found = await self._done("select", tables=self._views, sql=sql, most=most, to=_RESULT)
+    async def select(self, sql: str) -> Measured:
+        """Return all rows of a statement of the model's. Raises ToolError for anything but one
+        SELECT over the tables, and for what DuckDB refuses."""
+        found = await self._done("select", tables=self._views, sql=sql, to=_RESULT)
         return await self._measured(_RESULT, found)
 
     async def measure(self, data: bytes) -> Measured:
@@ -69,7 +70,7 @@ class Session:
     async def _measured(self, file: str, found: dict[str, Any]) -> Measured:
         data = await asyncio.to_thread(self._process.read, file)
         columns = tuple(Column(name=name, type=kind) for name, kind in found["columns"])
-        return Measured(data, columns, found["rows"])
+        return Measured(data, columns, found["rows"], tuple(found.get("notes", ())))
 
     async def _done(self, job: str, **arguments: Any) -> Any:
         try:

@@ -15,16 +15,15 @@ from bot.core.answers import Source
 from bot.core.context import current_request
 from bot.core.errors import ToolError
 from bot.parsing.tabular import cell_text as cell_text
-from bot.parsing.tabular import csv_text
+from bot.parsing.tabular import csv_text as csv_text
 from bot.parsing.text import clean as clean
 from bot.toolkit import table_profile
-from bot.toolkit.artifacts import Artifact, Artifacts, Column
+from bot.toolkit.artifacts import Artifact, Artifacts, Column, gaps_of
 from bot.toolkit.table_session import PARQUET as PARQUET
 from bot.toolkit.table_session import Measured, Session, opened
 from bot.toolkit.table_session import columns_line as columns_line
 from bot.toolkit.table_session import quoted_name as quoted_name
 
-_MAX_ROWS = 200_000
 _SHOWN_ROWS = 50
 _ROWS_WHEN_SCARCE = 15
 _SCARCE = 0.7
@@ -46,9 +45,14 @@ class Rows:
     @property
     def csv(self) -> str:
         """The rows as CSV under a header; the times of a column in one form."""
+        return "\n".join([csv_text(self.names, ()), *self.csv_rows])
+
+    @property
+    def csv_rows(self) -> list[str]:
+        """Each row as CSV; text with line breaks makes it several lines."""
         columns = list(zip(*self.rows, strict=True))
         evened = zip(*map(_in_one_form, columns), strict=True)
-        return csv_text(self.names, evened)
+        return [csv_text(row, ()) for row in evened]
 
 
 def _in_one_form(cells: Sequence[Any]) -> Sequence[Any]:
@@ -61,11 +65,17 @@ def _in_one_form(cells: Sequence[Any]) -> Sequence[Any]:
     ]
 
 
-def head_line(table: Artifact) -> str:
-    """The first line of what a tool says of a table."""
+def head(table: Artifact, notes: Sequence[str] = ()) -> list[str]:
+    """Return the lines with which every tool describes a table: its handle, size and source, its
+    columns, what it lacks of its source, and `notes`."""
     url = f" <{table.source_url}>" if table.source_url else ""
     size = f"{table.rows or 0:,} rows × {len(table.columns)} columns"
-    return f"handle: {table.handle} · {size} · source: {table.source_title or table.name}{url}"
+    return [
+        f"handle: {table.handle} · {size} · source: {table.source_title or table.name}{url}",
+        f"columns: {columns_line(table.columns)}",
+        *table.gap_notes,
+        *(f"note: {each}" for each in notes),
+    ]
 
 
 async def save_table(
@@ -75,12 +85,12 @@ async def save_table(
     name: str,
     title: str = "",
     url: str | None = None,
-    is_cut: bool = False,
+    left_out: Sequence[str] = (),
 ) -> Artifact:
     """Keep Parquet `data` as a table artifact with its rows and columns counted."""
     async with opened(artifacts) as session:
         measured = await session.measure(data)
-    return await _kept(artifacts, measured, name=name, title=title, url=url, is_cut=is_cut)
+    return await _kept(artifacts, measured, name=name, title=title, url=url, left_out=left_out)
 
 
 async def save_rows(
@@ -89,12 +99,12 @@ async def save_rows(
     rows: Sequence[Sequence[object]],
     *,
     name: str,
-    is_cut: bool = False,
+    left_out: Sequence[str] = (),
 ) -> Artifact:
     """Keep rows of Python values as a table artifact; text stays text, ISO dates become dates."""
     async with opened(artifacts) as session:
         measured = await session.write(list(columns), rows)
-    return await _kept(artifacts, measured, name=name, is_cut=is_cut)
+    return await _kept(artifacts, measured, name=name, left_out=left_out)
 
 
 async def _kept(
@@ -104,7 +114,7 @@ async def _kept(
     name: str,
     title: str = "",
     url: str | None = None,
-    is_cut: bool = False,
+    left_out: Sequence[str] = (),
 ) -> Artifact:
     return await artifacts.save(
         measured.data,
@@ -115,14 +125,19 @@ async def _kept(
         columns=measured.columns,
         source_title=title or name,
         source_url=url,
-        is_cut=is_cut,
+        left_out=[*left_out, *(f"{name}: {each}" for each in measured.notes)],
     )
 
 
-async def query(artifacts: Artifacts, sql: str, handles: Sequence[str]) -> Artifact:
-    """Run one SELECT over the tables and keep its result (the first 200,000 rows)."""
+async def query(
+    artifacts: Artifacts, sql: str, handles: Sequence[str], *, left_out: Sequence[str] = ()
+) -> Artifact:
+    """Run one SELECT over the tables and keep all rows of its result. It lacks what the tables lack,
+    and what the statement itself leaves out.
+
+    Raises ToolError for a result that is too large to keep."""
     async with opened(artifacts, handles) as session:
-        measured = await session.select(clean(sql), _MAX_ROWS)
+        measured = await session.select(clean(sql))
     sources = dict.fromkeys(table.source_title or table.name for table in session.tables)
     urls = {table.source_url for table in session.tables}
     return await _kept(
@@ -131,7 +146,7 @@ async def query(artifacts: Artifacts, sql: str, handles: Sequence[str]) -> Artif
         name="query result",
         title=", ".join(sources),
         url=urls.pop() if len(urls) == 1 else None,
-        is_cut=measured.rows == _MAX_ROWS or any(table.is_cut for table in session.tables),
+        left_out=[*gaps_of(*session.tables), *left_out],
     )
 
 
@@ -208,17 +223,22 @@ _PLAIN = frozenset(
 
 
 async def shown(
-    artifacts: Artifacts, table: Artifact, *, limit: int | None = None, compact: bool = False
+    artifacts: Artifacts,
+    table: Artifact,
+    *,
+    notes: Sequence[str] = (),
+    limit: int | None = None,
+    compact: bool = False,
 ) -> str:
-    """Head, columns and, unless `compact`, the first `limit` rows of a table as CSV: 50 if nothing
-    is said, and 15 when context runs short (D9)."""
-    head = [head_line(table), f"columns: {columns_line(table.columns)}"]
+    """Head, notes and, unless `compact`, the first `limit` rows of a table as CSV: 50 if nothing
+    is said, and 15 when context runs short."""
+    lines = head(table, notes)
     if compact:
-        return "\n".join(head)
+        return "\n".join(lines)
     scarce = current_request().usage_ratio > _SCARCE
     limit = limit or (_ROWS_WHEN_SCARCE if scarce else _SHOWN_ROWS)
     found = await rows_of(artifacts, table.handle, limit=limit)
-    parts = [*head, found.csv]
+    parts = [*lines, found.csv]
     if found.total > len(found.rows):
         parts.append(
             f"[rows 1–{len(found.rows)} of {found.total:,} shown; read_artifact with offset "
@@ -238,16 +258,19 @@ async def describe(
     """Head, columns, notes and, unless `compact`, a profile of each column and the first 5 rows as
     CSV. `fields` are the columns that are told of. Raises ToolError for one that is not there."""
     table = with_columns(table, fields)
-    head = [head_line(table), f"columns: {columns_line(table.columns)}"]
-    head += [f"note: {note}" for note in notes]
+    unprofiled = len(table.columns) - table_profile.MOST_COLUMNS
+    if unprofiled > 0:
+        more = f"the profile has the first {table_profile.MOST_COLUMNS} columns; {unprofiled:,} have none"
+        notes = [*notes, f"{more}: name some as fields"]
+    lines = head(table, notes)
     if compact:
-        return "\n".join(head)
+        return "\n".join(lines)
     async with opened(artifacts, [table.handle]) as session:
         profile = await table_profile.profile(session, table)
         first = await _rows(session, table, 0, _FIRST_ROWS)
     return "\n".join(
         [
-            *head,
+            *lines,
             "profile:",
             csv_text(table_profile.HEADING, profile),
             f"first {len(first.rows)} rows:",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 
 from bot.core.errors import ToolError
 from bot.core.ids import new_id
@@ -24,7 +25,7 @@ class MemoryArtifacts:
         columns: tuple[Column, ...] = (),
         source_title: str = "",
         source_url: str | None = None,
-        is_cut: bool = False,
+        left_out: Sequence[str] = (),
     ) -> Artifact:
         artifact = Artifact(
             handle=new_id(prefix, 6),
@@ -36,7 +37,7 @@ class MemoryArtifacts:
             columns=columns,
             source_title=source_title,
             source_url=source_url,
-            is_cut=is_cut,
+            left_out=tuple(left_out),
         )
         self.kept[artifact.handle] = (artifact, data)
         return artifact

@@ -43,12 +43,13 @@ async def report(markdown: str, form: str, *, title: str, artifacts: Artifacts) 
     locale = current_request().request.locale
     blocks = await asyncio.to_thread(blocks_of, without_unseen(markdown))
     named = next((each.plain for each in blocks if isinstance(each, Heading)), title)
-    blocks, images = await filled(blocks, artifacts, locale)
+    blocks, images, gaps = await filled(blocks, artifacts, locale)
     made = Report(title=named, locale=locale, blocks=blocks, images=images)
     _check_size(made)
     if form == ".docx":
-        return Made(await asyncio.to_thread(docx, made))
-    return Made(*await asyncio.to_thread(pdf, made))
+        return Made(await asyncio.to_thread(docx, made), gaps)
+    data, notes = await asyncio.to_thread(pdf, made)
+    return Made(data, (*gaps, *notes))
 
 
 def _check_size(made: Report) -> None:

@@ -22,14 +22,15 @@ _MOST_FIGURES = 20
 
 async def filled(
     blocks: Sequence[Block], artifacts: Artifacts, locale: str
-) -> tuple[tuple[Block, ...], dict[str, bytes]]:
-    """The blocks with tables in place of the figures that are tables, and the PNGs of the others.
+) -> tuple[tuple[Block, ...], dict[str, bytes], tuple[str, ...]]:
+    """Return the blocks with tables in place of the figures that are tables, the PNGs of the others,
+    and a note for each figure that is not complete; its caption says so too.
 
     What is no handle becomes its caption. Raises ToolError for a handle of something else, and for
     a table that is too large to be read in a report.
     """
     found = _Filling(artifacts, locale)
-    return await found.within(blocks), found.images
+    return await found.within(blocks), found.images, tuple(dict.fromkeys(found.gaps))
 
 
 class _Filling:
@@ -38,6 +39,7 @@ class _Filling:
         self._locale = locale
         self._count = 0
         self.images: dict[str, bytes] = {}
+        self.gaps: list[str] = []
 
     async def within(self, blocks: Iterable[Block]) -> tuple[Block, ...]:
         return tuple([await self._one(block) for block in blocks])
@@ -61,6 +63,10 @@ class _Filling:
         if self._count > _MOST_FIGURES:
             raise ToolError(f"A report has at most {_MOST_FIGURES} charts and tables by handle.")
         artifact = await self._artifacts.find(figure.handle)
+        gaps = [f"not complete: {gap}" for gap in artifact.left_out]
+        self.gaps += gaps
+        caption = figure.caption + "".join(f" ({gap})" for gap in gaps)
+        figure = figure.model_copy(update={"caption": caption})
         if artifact.media_type == tables.PARQUET:
             return await self._table(figure)
         image = figure.handle

@@ -242,7 +242,9 @@ def test_a_csv_is_read_whatever_its_make(tmp_path: Path, data: bytes, expected: 
         columns = connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
         rows = connection.execute(f"SELECT * FROM {source}").fetchall()
     types = ", ".join(f"{name} {kind}" for name, kind, *_ in columns)
-    assert expected in "\n".join([types, *sheet.notes, csv_text(sheet.columns, rows)])
+    assert expected in "\n".join(
+        [types, *sheet.notes, *sheet.left_out, csv_text(sheet.columns, rows)]
+    )
 
 
 async def test_a_csv_that_is_called_a_workbook_is_read_and_told(read: Read) -> None:

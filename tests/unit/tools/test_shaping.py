@@ -29,9 +29,10 @@ async def heads(artifacts: MemoryArtifacts) -> Artifact:
 
 
 def body(result: ToolResult) -> list[str]:
-    """The rows below head and columns."""
+    """The rows below head, columns and notes."""
     lines = result.content.splitlines()
-    return lines[next(n for n, line in enumerate(lines) if line.startswith("columns: ")) + 2 :]
+    told = [n for n, line in enumerate(lines) if line.startswith(("columns: ", "note: "))]
+    return lines[told[-1] + 2 :]
 
 
 async def test_a_pivot_has_a_column_for_each_value(

@@ -87,10 +87,10 @@ async def test_what_is_cut_is_said(
     for name in ("t.csv", "t.xlsx"):
         result = await share_file(name, conversation, artifacts, handle=table.handle)
         assert "only the first 2 of 3 rows" in result.content
-    cut = await tables.save_rows(artifacts, ["n"], [[1]], name="database shop", is_cut=True)
+    cut = await tables.save_rows(artifacts, ["n"], [[1]], name="db", left_out=["db: cut"])
     of_cut = await tables.query(artifacts, f"SELECT sum(n) FROM {cut.handle}", [cut.handle])
     result = await share_file("t.csv", conversation, artifacts, handle=of_cut.handle)
-    assert "a limit left rows out of what it was made of" in result.content
+    assert "note: not complete: db: cut" in result.content
 
 
 async def test_a_chart_is_shared_as_its_picture(

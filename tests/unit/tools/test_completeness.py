@@ -1,0 +1,296 @@
+"""Nothing is left out unsaid: what a table or text lacks of its source is in its own text and in the
+text of everything that is made of it (V1, V4, V9, V12)."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Awaitable, Callable
+from datetime import date
+from typing import Any
+
+import docx
+import openpyxl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bot.core.errors import ToolError
+from bot.tool_files import catalogue
+from bot.toolkit import Artifact, DatabaseConfig, Databases, ToolResult, documents, tables
+from bot.toolkit.file_kinds import Kind
+from tests.support.artifacts import MemoryArtifacts
+from tests.support.conversation import MemoryConversation
+from tools import artifacts as reading
+from tools import charts, comparing, shaping, sharing, texts
+from tools import tables as querying
+from tools.calculation import calculate
+from tools.databases import query_database
+
+GAP = "erp export: only the first 3 rows of a query that has more"
+SAID = f"not complete: {GAP}"
+Step = Callable[[MemoryArtifacts, str], Awaitable[ToolResult]]
+
+
+async def _share(artifacts: MemoryArtifacts, handle: str, suffix: str) -> ToolResult:
+    return await sharing.share_file(f"out.{suffix}", MemoryConversation(), artifacts, handle=handle)
+
+
+async def _share_in_sheets(artifacts: MemoryArtifacts, handle: str) -> ToolResult:
+    sheets = [sharing.Sheet(name="One", handle=handle)]
+    return await sharing.share_file("out.xlsx", MemoryConversation(), artifacts, sheets=sheets)
+
+
+async def _share_in_report(artifacts: MemoryArtifacts, handle: str) -> ToolResult:
+    """The report itself says it as well, in the caption."""
+    conversation, content = MemoryConversation(), f"# Report\n\n![Sales]({handle})"
+    result = await sharing.share_file("r.docx", conversation, artifacts, content=content)
+    report = docx.Document(io.BytesIO(conversation.shared[0][1]))
+    assert any(GAP in paragraph.text for paragraph in report.paragraphs)
+    return result
+
+
+async def _chart(artifacts: MemoryArtifacts, handle: str) -> ToolResult:
+    return await charts.make_chart(handle, "bar", "N by id", "id", ["n"], artifacts)
+
+
+OF_TABLES: dict[str, Step] = {
+    "query_table": lambda a, h: querying.query_table(f"SELECT * FROM {h}", [h], a),
+    "describe_table": lambda a, h: querying.describe_table(h, a),
+    "pivot_table": lambda a, h: shaping.pivot_table(h, ["id"], "day", "n", a),
+    "join_tables": lambda a, h: shaping.join_tables(h, h, "id", "id", a),
+    "combine_tables": lambda a, h: shaping.combine_tables([h, h], a),
+    "totals_over_time": lambda a, h: shaping.totals_over_time(h, "day", "n", "month", a),
+    "compare_tables": lambda a, h: comparing.compare_tables(h, h, "id", a),
+    "find_duplicates": lambda a, h: comparing.find_duplicates(h, ["id"], a),
+    "make_chart": _chart,
+    "read_artifact": lambda a, h: reading.read_artifact(h, a),
+    "search_artifact": lambda a, h: reading.search_artifact(h, "x", a),
+    "share_file": lambda a, h: _share(a, h, "csv"),
+    "share_file as a sheet": _share_in_sheets,
+    "share_file as Parquet": lambda a, h: _share(a, h, "parquet"),
+    "share_file as PDF": lambda a, h: _share(a, h, "pdf"),
+    "share_file in a report": _share_in_report,
+}
+OF_TEXTS: dict[str, Step] = {
+    "read_artifact": lambda a, h: reading.read_artifact(h, a),
+    "search_artifact": lambda a, h: reading.search_artifact(h, "x", a),
+    "extract_matches": lambda a, h: texts.extract_matches(h, "[0-9]+", a),
+    "extract_matches without one": lambda a, h: texts.extract_matches(h, "nowhere", a),
+    "query_json": lambda a, h: texts.query_json(h, "@", a),
+    "compare_texts": lambda a, h: texts.compare_texts(h, h, a),
+    "edit_file": lambda a, h: texts.edit_file(h, "1", "7", a),
+    "share_file": lambda a, h: _share(a, h, "json"),
+}
+TOLD_OTHERWISE = {"search_document", "check_quote", "outline_document"}
+"""Tools of documents with pages, which say what was searched; tested with them."""
+
+
+async def incomplete_table(artifacts: MemoryArtifacts) -> Artifact:
+    rows = [[1, date(2026, 1, 3), 5], [2, date(2026, 2, 3), 6], [3, date(2026, 2, 9), 7]]
+    columns = ["id", "day", "n"]
+    return await tables.save_rows(artifacts, columns, rows, name="erp export", left_out=[GAP])
+
+
+async def incomplete_text(artifacts: MemoryArtifacts) -> Artifact:
+    return await artifacts.save(
+        b'[{"id": 1},\n {"id": 2}]',
+        name="erp.json",
+        media_type="text/plain; charset=utf-8",
+        prefix="doc",
+        left_out=[GAP],
+    )
+
+
+def test_every_tool_that_takes_a_handle_is_among_these() -> None:
+    """A new one must say what is missing, too."""
+    takes = {
+        tool.name
+        for tool in catalogue().tools
+        if {"handle", "handles", "before", "left"} & set(tool.parameters["properties"])
+        and tool.name not in TOLD_OTHERWISE
+    }
+    tested = {name.split()[0] for name in (*OF_TABLES, *OF_TEXTS)}
+    assert takes <= tested, f"not tested: {takes - tested}"
+
+
+@pytest.mark.parametrize("tool", OF_TABLES)
+async def test_what_is_made_of_an_incomplete_table_says_so(
+    artifacts: MemoryArtifacts, tool: str
+) -> None:
+    table = await incomplete_table(artifacts)
+    result = await OF_TABLES[tool](artifacts, table.handle)
+    assert SAID in result.content
+    for handle in result.handles:
+        assert GAP in (await artifacts.find(handle)).left_out
+
+
+@pytest.mark.parametrize("tool", OF_TEXTS)
+async def test_what_is_made_of_an_incomplete_text_says_so(
+    artifacts: MemoryArtifacts, tool: str
+) -> None:
+    text = await incomplete_text(artifacts)
+    result = await OF_TEXTS[tool](artifacts, text.handle)
+    assert SAID in result.content
+    for handle in result.handles:
+        assert GAP in (await artifacts.find(handle)).left_out
+
+
+@settings(
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(st.lists(st.sampled_from(sorted(OF_TABLES)), min_size=2, max_size=4))
+async def test_a_gap_is_said_however_often_a_table_is_made_of_another(
+    one_run: None, chain: list[str]
+) -> None:
+    """Through any chain of tools; one that takes the last result's columns no more is left out."""
+    artifacts = MemoryArtifacts()
+    handle = (await incomplete_table(artifacts)).handle
+    for tool in chain:
+        try:
+            result = await OF_TABLES[tool](artifacts, handle)
+        except ToolError:
+            continue
+        assert SAID in result.content, tool
+        handle = next((each for each in result.handles if each.startswith("tbl_")), handle)
+
+
+async def test_a_result_of_many_rows_is_kept_whole(artifacts: MemoryArtifacts) -> None:
+    """A count of a join over 200,000 rows counted 200,000."""
+    table = await tables.save_rows(artifacts, ["k"], [[n] for n in range(600)], name="t")
+    sql = f"SELECT a.k, b.k AS k2 FROM {table.handle} a, {table.handle} b"
+    joined = await querying.query_table(sql, [table.handle], artifacts)
+    assert "360,000 rows" in joined.content
+    [handle] = joined.handles
+    counted = await querying.query_table(f"SELECT count(*) AS n FROM {handle}", [handle], artifacts)
+    assert counted.content.endswith("n\n360000")
+
+
+async def test_rows_in_no_period_are_counted(artifacts: MemoryArtifacts) -> None:
+    rows: list[list[object]] = [["2026-01-03", 5], ["soon", 7], [None, 11], ["2026-02-01", 13]]
+    table = await tables.save_rows(artifacts, ["day", "n"], rows, name="plan.csv")
+    result = await shaping.totals_over_time(table.handle, "day", "n", "month", artifacts)
+    said = "plan.csv: 2 of 4 rows are in no period: 1 with a day that is no date (as soon), 1 without day"
+    assert f"not complete: {said}" in result.content
+    assert (await artifacts.find(result.handles[0])).left_out == (said,)
+
+
+@pytest.mark.parametrize(
+    ("values", "every", "expected"),
+    [
+        ([2019, 2020, 2020], "year", ["2019-01-01,1,", "2020-01-01,5,400.0"]),
+        (["2019", "2020", "2020"], "year", ["2019-01-01,1,", "2020-01-01,5,400.0"]),
+        ([2019.0, 2020.0, None], "year", ["2019-01-01,1,", "2020-01-01,2,100.0"]),
+        (["2024-01", "2024-02", "2024-02"], "month", ["2024-01-01,1,", "2024-02-01,5,400.0"]),
+        (["2024-Q1", "2024-Q2", "2024Q2"], "quarter", ["2024-01-01,1,", "2024-04-01,5,400.0"]),
+    ],
+)
+async def test_years_months_and_quarters_are_times(
+    artifacts: MemoryArtifacts, values: list[object], every: str, expected: list[str]
+) -> None:
+    rows = [[value, n] for value, n in zip(values, (1, 2, 3), strict=True)]
+    table = await tables.save_rows(artifacts, ["when", "n"], rows, name="t")
+    result = await shaping.totals_over_time(table.handle, "when", "n", every, artifacts)
+    assert result.content.splitlines()[-2:] == expected
+
+
+async def test_a_column_without_a_time_is_refused(artifacts: MemoryArtifacts) -> None:
+    """3/4/24 is two days, and in DuckDB's words one of the year 3."""
+    rows: list[list[object]] = [["3/4/24", 1], ["5/6/24", 2]]
+    table = await tables.save_rows(artifacts, ["day", "n"], rows, name="t")
+    with pytest.raises(ToolError, match=r"No value of day is a date.* as 3/4/24"):
+        await shaping.totals_over_time(table.handle, "day", "n", "month", artifacts)
+
+
+async def test_columns_of_a_pivot_are_in_the_order_of_their_values(
+    artifacts: MemoryArtifacts,
+) -> None:
+    rows = [["a", n, 1] for n in (10, 2, 1, 11)] + [["a", None, 1]]
+    table = await tables.save_rows(artifacts, ["k", "month", "n"], rows, name="t")
+    result = await shaping.pivot_table(table.handle, ["k"], "month", "n", artifacts)
+    assert "k VARCHAR, 1 BIGINT, 2 BIGINT, 10 BIGINT, 11 BIGINT, total BIGINT" in result.content
+    assert "rows without month, which count in total alone: 1" in result.content
+
+
+async def _read(data: bytes, kind: Kind, name: str) -> documents.ReadTable:
+    """Return the first table of a file."""
+    found = await documents.read(data, kind, name=name)
+    assert isinstance(found, list)
+    return found[0]
+
+
+async def test_a_page_of_json_says_what_stands_beside_its_rows() -> None:
+    """That there are more rows than these is said of everything made of them."""
+    page = {"total": 1200, "next": "https://x/?page=2", "items": [{"id": 1}, {"id": 2}]}
+    table = await _read(json.dumps(page).encode(), "json", "p.json")
+    assert table.notes == ['Beside the rows the file says: total: 1200, next: "https://x/?page=2"']
+    assert table.left_out == ['it is a page of 2 rows; total: 1200, next: "https://x/?page=2"']
+    whole = {"meta": {"count": 2, "next": None}, "total_price": 99, "items": page["items"]}
+    table = await _read(json.dumps(whole).encode(), "json", "p.json")
+    assert "total_price: 99" in table.notes[0]
+    assert table.left_out == []
+
+
+async def test_sheets_that_are_not_read_are_named() -> None:
+    book = openpyxl.Workbook()
+    for n in range(12):
+        book.create_sheet(f"S{n}").append(["a"])
+        book.worksheets[-1].append([n])
+    out = io.BytesIO()
+    book.save(out)
+    table = await _read(out.getvalue(), "xlsx", "b.xlsx")
+    assert table.left_out[-1] == "sheet S11 was not read: name it as `sheet` to read it"
+
+
+async def test_a_database_query_that_has_more_rows_says_so_ever_after(
+    artifacts: MemoryArtifacts, tmp_path
+) -> None:
+    import sqlite3
+
+    connection = sqlite3.connect(tmp_path / "s.sqlite")
+    connection.executescript("CREATE TABLE t (n); INSERT INTO t VALUES (1), (2), (3)")
+    connection.close()
+    shop = DatabaseConfig.model_validate({"url": f"sqlite:///{tmp_path}/s.sqlite", "row_limit": 2})
+    found = await query_database("shop", "SELECT n FROM t", Databases({"shop": shop}), artifacts)
+    said = "not complete: database shop: only the first 2 rows of a query that has more"
+    assert said in found.content
+    [handle] = found.handles
+    summed = await querying.query_table(f"SELECT sum(n) FROM {handle}", [handle], artifacts)
+    assert said in summed.content
+
+
+async def test_rows_of_several_lines_are_read_on_where_they_ended(
+    artifacts: MemoryArtifacts,
+) -> None:
+    """Offsets count rows, not lines: none is skipped."""
+    rows = [[f"{n}\nand more"] for n in range(4)]
+    table = await tables.save_rows(artifacts, ["t"], rows, name="t")
+    first = await reading.read_artifact(table.handle, artifacts, limit=2)
+    assert "rows 1–2 of 4 · next offset 2" in first.content
+    second = await reading.read_artifact(table.handle, artifacts, offset=2, limit=2)
+    assert '"2\nand more"' in second.content
+    assert "rows 3–4 of 4 · end" in second.content
+
+
+def test_artifacts_of_earlier_releases_are_incomplete_as_they_were() -> None:
+    kept = {"handle": "tbl_1", "name": "db", "media_type": tables.PARQUET, "size": 1, "sha256": ""}
+    assert Artifact.model_validate({**kept, "is_cut": True}).left_out == (
+        "db: a limit left rows out",
+    )
+    assert Artifact.model_validate({**kept, "is_cut": False}).left_out == ()
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("-7//2", "-4"),
+        ("7//-2", "-4"),
+        ("-7 % 3", "2"),
+        ("7 % (-3)", "-2"),
+        ("7//2", "3"),
+        ("-8//2", "-4"),
+    ],
+)
+def test_division_rounds_down(expression: str, value: str) -> None:
+    """As in Python and in spreadsheets (INT, MOD)."""
+    assert calculate(expression).startswith(f"result: {value}\n")
