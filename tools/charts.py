@@ -96,6 +96,11 @@ async def make_chart(
         *saved.gap_notes,
         f"Put {saved.handle} into charts to show it.",
     ]
+    if missing := await asyncio.to_thread(drawing.undrawn, chart):
+        lines.append(
+            f"note: no font here has {' '.join(missing[:20])}, so the image has boxes for them. "
+            "Where Slack draws the chart itself they show."
+        )
     made_of = Source(title=source, url=table.source_url, supports="The figures drawn in the chart.")
     return ToolResult("\n".join(lines), (made_of,), (saved.handle, image.handle))
 

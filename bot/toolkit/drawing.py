@@ -6,10 +6,12 @@ import io
 import math
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 from bot.core.answers import Chart
 from bot.core.locales import rewritten
+from bot.toolkit import glyphs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,6 +25,7 @@ _COLOURS = (
 _INK = "#1f2328"
 _FAINT = "#d8dce2"
 _MARGIN = 0.15  # inches
+_BOX = "□"
 
 
 def png(chart: Chart, locale: str) -> bytes:
@@ -35,6 +38,8 @@ def png(chart: Chart, locale: str) -> bytes:
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
+    fonts, missing = _fonts_and_undrawn(chart)
+    chart = _with_boxes(chart, missing)
     layout = ConstrainedLayoutEngine(w_pad=_MARGIN, h_pad=_MARGIN)
     figure = Figure(figsize=(8, _height(chart)), dpi=150, layout=layout, facecolor="white")
     FigureCanvasAgg(figure)
@@ -43,8 +48,10 @@ def png(chart: Chart, locale: str) -> bytes:
         _draw_pie(axes, chart, locale)
     else:
         _draw_series(figure, axes, chart, locale)
-    axes.set_title(_drawable(chart.title), loc="left", fontsize=14, fontweight="bold", pad=14)
-    _as_written(figure)
+    axes.set_title(chart.title, loc="left", fontsize=14, fontweight="bold", pad=14)
+    if missing:
+        figure.supxlabel(f"{_BOX} is a letter that no font here has", fontsize=8, color=_INK)
+    _as_written(figure, fonts)
     out = io.BytesIO()
     figure.savefig(out, format="png")
     return out.getvalue()
@@ -63,7 +70,6 @@ def _lying(chart: Chart) -> bool:
 
 def _draw_series(figure: Figure, axes: Axes, chart: Chart, locale: str) -> None:
     places = range(len(chart.labels))
-    labels = [_drawable(label) for label in chart.labels]
     lying = _lying(chart)
     for number, series in enumerate(chart.series):
         values = [math.nan if value is None else value for value in series.values]
@@ -76,13 +82,13 @@ def _draw_series(figure: Figure, axes: Axes, chart: Chart, locale: str) -> None:
     number_axis, label_axis = (axes.xaxis, axes.yaxis) if lying else (axes.yaxis, axes.xaxis)
     number_axis.set_major_formatter(lambda value, _: _number(value, locale))
     shown = list(places)[:: 1 if lying else _step(chart.labels)]
-    label_axis.set_ticks(shown, [labels[place] for place in shown])
+    label_axis.set_ticks(shown, [chart.labels[place] for place in shown])
     if lying:
         axes.invert_yaxis()
-    elif sum(len(labels[place]) for place in shown) > _WIDE_LABELS:
+    elif sum(len(chart.labels[place]) for place in shown) > _WIDE_LABELS:
         for text in axes.get_xticklabels():
             text.set(rotation=45, ha="right", rotation_mode="anchor")
-    axes.set(**{f"{grid}label": _drawable(chart.y_title)})
+    axes.set(**{f"{grid}label": chart.y_title})
     if len(chart.series) > 1:
         columns = min(4, len(chart.series))  # under the axes, where no line runs through the names
         figure.legend(frameon=False, fontsize=9, ncols=columns, loc="outside lower left")
@@ -90,7 +96,7 @@ def _draw_series(figure: Figure, axes: Axes, chart: Chart, locale: str) -> None:
 
 def _draw_one(axes: Axes, chart: Chart, number: int, values: Sequence[float]) -> None:
     colour = _COLOURS[number]
-    name = _drawable(chart.series[number].name)
+    name = chart.series[number].name
     places = list(range(len(values)))
     if chart.kind == "bar":
         width = 0.8 / len(chart.series)
@@ -122,7 +128,7 @@ def _draw_pie(axes: Axes, chart: Chart, locale: str) -> None:
     )[0]
     total = sum(values)
     names = [
-        f"{_drawable(textwrap.shorten(label, 34, placeholder='…'))}  {_number(value, locale)} ({rewritten(f'{value / total:.1%}', locale)})"
+        f"{textwrap.shorten(label, 34, placeholder='…')}  {_number(value, locale)} ({rewritten(f'{value / total:.1%}', locale)})"
         for label, value in zip(chart.labels, values, strict=True)
     ]
     axes.legend(
@@ -135,17 +141,41 @@ def _number(value: float, locale: str) -> str:
     return rewritten(f"{value:,.0f}" if whole else f"{value:.4g}", locale)
 
 
-def _as_written(figure: Figure) -> None:
-    """Dollar signs are money here, not mathematics."""
+def _as_written(figure: Figure, fonts: Sequence[Path]) -> None:
+    """Dollar signs are money here, not mathematics; letters come from the first font that has them."""
+    from matplotlib.font_manager import fontManager, get_font
     from matplotlib.text import Text
 
+    for path in fonts:
+        fontManager.addfont(path)
+    families = list(dict.fromkeys(get_font(path).family_name for path in fonts))
     for text in figure.findobj(Text):
         text.set_parse_math(False)
+        text.set_fontfamily(families)
 
 
-def _drawable(text: str) -> str:
-    """`text` with a box for each character that the font cannot draw (emoji, for example)."""
-    from matplotlib.font_manager import findfont, get_font
+def undrawn(chart: Chart) -> list[str]:
+    """The characters of the chart's words for which its image has boxes."""
+    return _fonts_and_undrawn(chart)[1]
 
-    known: dict[int, Any] = get_font(findfont("DejaVu Sans")).get_charmap()
-    return "".join(each if ord(each) in known else "□" for each in text)
+
+def _fonts_and_undrawn(chart: Chart) -> tuple[list[Path], list[str]]:
+    names = [series.name for series in chart.series]
+    words = "".join([chart.title, chart.y_title, *chart.labels, *names])
+    return glyphs.drawn_with(words, bitmaps=False)
+
+
+def _with_boxes(chart: Chart, missing: Sequence[str]) -> Chart:
+    """The chart with a box in the place of each character of `missing`."""
+    boxes = str.maketrans(dict.fromkeys(missing, _BOX))
+    return chart.model_copy(
+        update={
+            "title": chart.title.translate(boxes),
+            "y_title": chart.y_title.translate(boxes),
+            "labels": [label.translate(boxes) for label in chart.labels],
+            "series": [
+                series.model_copy(update={"name": series.name.translate(boxes)})
+                for series in chart.series
+            ],
+        }
+    )

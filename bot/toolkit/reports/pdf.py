@@ -12,8 +12,8 @@ from typing import Any
 from bot.core.errors import ToolError
 from bot.core.locales import locale_of
 from bot.core.redaction import each_text
+from bot.toolkit.glyphs import fonts, undrawable
 from bot.toolkit.reports.blocks import Report
-from bot.toolkit.reports.glyphs import fonts, undrawable
 
 _TEMPLATE = Path(__file__).with_name("report.typ")
 _ENDLESS = re.compile(r"\S{40}(?=\S)")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import docx
 import pytest
@@ -13,8 +14,7 @@ from pypdf import PdfReader
 
 from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
-from bot.toolkit import CHART_TYPE, Chart, Series, drawing, reports, tables
-from bot.toolkit.reports import glyphs
+from bot.toolkit import CHART_TYPE, Chart, Series, drawing, glyphs, reports, tables
 from tests.support.artifacts import MemoryArtifacts
 from tests.support.conversation import MemoryConversation
 from tools.sharing import share_file
@@ -147,6 +147,43 @@ async def test_letters_that_no_font_has_are_told(
         await share_file("r.pdf", conversation, artifacts, content="by 中文")
     await share_file("r.docx", conversation, artifacts, content="by 中文 \U0001f680")
     assert opened(conversation.shared[1][1])[1] == "by 中文 \U0001f680"
+
+
+@pytest.mark.parametrize(
+    "text", ["中文の報告", "한국어", "हिन्दी", "done \U0001f680\U0001fae0", "ᜀᜁ"]
+)
+async def test_a_pdf_has_no_letters_of_a_last_resort(artifacts: MemoryArtifacts, text: str) -> None:
+    """V11: a font that draws the same boxes for all of Unicode shows nothing: the text is refused,
+    its signs are named, or a real font of this machine draws it."""
+    with suppress(ToolError):  # which names the letters
+        reader = PdfReader(io.BytesIO(await shared("r.pdf", f"Report\n\n{text}", artifacts)))
+        fonts = [
+            str(font.get_object()["/BaseFont"])
+            for page in reader.pages
+            for font in cast(Any, page)["/Resources"]["/Font"].values()
+        ]
+        assert fonts
+        assert not [font for font in fonts if "lastresort" in font.lower()]
+
+
+def test_an_image_says_which_letters_it_lacks() -> None:
+    """V11: boxes in a chart are explained in the image, and named to the model."""
+    fonts = [each.path for each in glyphs.fonts().fonts()]
+    rare = "\U00012000"  # cuneiform, which hardly any machine has a font for
+    chart = Chart(
+        kind="bar",
+        title=f"Sales {rare}",
+        labels=["a", "b"],
+        series=[Series(name="x", values=[1, 2])],
+    )
+    missing = drawing.undrawn(chart)
+    assert missing in ([rare], []), fonts
+    assert (
+        drawing.undrawn(chart.model_copy(update={"title": "Umsatz €, Größe, Ωμέγα, Привет"})) == []
+    )
+    boxes = drawing.png(chart, "en-US")
+    plain = drawing.png(chart.model_copy(update={"title": "Sales □"}), "en-US")
+    assert (boxes != plain) == bool(missing)  # the line that says what a box is
 
 
 class _NoFonts:
