@@ -132,7 +132,7 @@ async def _due_asked(
     async def ask_what_is_due(team: str) -> None:
         if listener := await listeners.of(team):
             clients, asking = listener.slack.clients, listener.asking
-            await Scheduling(team, stores.schedules, asking, clients).run()
+            await Scheduling(team, stores.schedules, stores.pause, asking, clients).run()
 
     async with alongside(in_each(there.teams, ask_what_is_due), name="schedules"):
         yield

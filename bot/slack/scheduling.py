@@ -19,7 +19,7 @@ from bot.slack.asking import Asking, Question
 from bot.slack.client import TRANSPORT_ERRORS, Clients, error_code
 from bot.slack.render import words
 from bot.slack.schedules import WorkspaceSchedules
-from bot.store import ScheduleStore
+from bot.store import PauseSwitch, ScheduleStore
 
 log = logging.getLogger(__name__)
 
@@ -34,6 +34,7 @@ class Scheduling:
 
     team: str
     store: ScheduleStore
+    switch: PauseSwitch
     asking: Asking
     clients: Clients
     clock: Callable[[], float] = time.time
@@ -49,7 +50,9 @@ class Scheduling:
 
     async def look(self) -> None:
         """Ask what is due. Trouble with one keeps no other from being asked; it is asked again when
-        its claim has run out."""
+        its claim has run out. While the bot is paused everything waits, as if nobody looked."""
+        if await self.switch.get():
+            return
         for schedule in await self.store.due(self.team, self.clock()):
             try:
                 await self._ask(schedule)

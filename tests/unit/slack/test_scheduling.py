@@ -81,7 +81,9 @@ async def test_one_of_several_processes_asks(ws: Workspace, stores: Stores) -> N
         root = (await ws.say(ADA, GENERAL, "Figures"))["ts"]
         await stores.schedules.add(schedule(ws, root), most=99)
         looks = [
-            Scheduling(ws.team_id, stores.schedules, rig.asking, rig.clients, lambda: NOW)
+            Scheduling(
+                ws.team_id, stores.schedules, stores.pause, rig.asking, rig.clients, lambda: NOW
+            )
             for _ in range(3)
         ]
         for each in looks:
@@ -100,7 +102,9 @@ async def test_who_may_not_ask_any_more_is_told_after_three_times(
         root = (await ws.say(GUS, GENERAL, "Figures"))["ts"]
         await stores.schedules.add(schedule(ws, root, GUS, cron=MONDAYS), most=99)
         now = NOW
-        look = Scheduling(ws.team_id, stores.schedules, rig.asking, rig.clients, lambda: now)
+        look = Scheduling(
+            ws.team_id, stores.schedules, stores.pause, rig.asking, rig.clients, lambda: now
+        )
         for _ in range(3):
             await look.look()
             now += 8 * 86_400
@@ -118,7 +122,9 @@ async def test_nothing_is_asked_in_the_name_of_who_left(ws: Workspace, stores: S
         await rig.slack.people.find(BEN)
         await stores.schedules.add(schedule(ws, root, BEN, cron=MONDAYS), most=99)
         await ws.deactivate(ADA, BEN)
-        await Scheduling(ws.team_id, stores.schedules, rig.asking, rig.clients, lambda: NOW).look()
+        await Scheduling(
+            ws.team_id, stores.schedules, stores.pause, rig.asking, rig.clients, lambda: NOW
+        ).look()
         assert rig.mailbox.requests == []
         assert await stores.schedules.of(ws.team_id, BEN) == []
         [_, told] = ws.messages(GENERAL, root)
@@ -134,7 +140,9 @@ async def test_a_thread_that_is_gone_keeps_no_other_schedule_waiting(
         root = (await ws.say(BEN, GENERAL, "Figures"))["ts"]
         await stores.schedules.add(schedule(ws, "1111.000100"), most=99)
         await stores.schedules.add(schedule(ws, root, BEN, next_at=int(NOW) - 60), most=99)
-        await Scheduling(ws.team_id, stores.schedules, rig.asking, rig.clients, lambda: NOW).look()
+        await Scheduling(
+            ws.team_id, stores.schedules, stores.pause, rig.asking, rig.clients, lambda: NOW
+        ).look()
         assert [(r.user, r.thread) for r in rig.mailbox.requests] == [(BEN, root)]
         assert ["thread" in m["text"] for m in ws.messages(rig.direct(ADA))] == [True]
 
