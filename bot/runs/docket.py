@@ -1,6 +1,7 @@
 """pydocket as the engine uses it.
 
-Pinned to 0.27: `_harden` touches two private attributes, for which there is no public option.
+Pinned to 0.27: `_harden` touches two private attributes, for which there is no public option, and
+`_safeguard_wake` a private function.
 """
 
 from __future__ import annotations
@@ -11,9 +12,12 @@ from datetime import timedelta
 from urllib.parse import parse_qs, urlsplit, urlunsplit
 
 from docket import Docket
+from docket.dependencies import _concurrency
+from docket.execution import TaskFunction
 from redis import exceptions
 from redis.asyncio.retry import Retry
 from redis.backoff import ExponentialBackoff
+from typing_extensions import override
 
 NAME = "bot:engine"
 """Prefix of the engine's own keys. Its streams and schedule live as long as the deployment."""
@@ -26,7 +30,7 @@ _HEARTBEAT = timedelta(seconds=20)
 async def open_docket(url: str, *, concurrency: int = 0) -> AsyncGenerator[Docket]:
     """The carrier of tickets on the Redis at `url`, for so many runs at once."""
     most = max(1000, 2 * concurrency)
-    async with Docket(
+    async with _Docket(
         name=NAME,
         url=_with_connections(url, most),
         execution_ttl=timedelta(minutes=1),
@@ -34,6 +38,30 @@ async def open_docket(url: str, *, concurrency: int = 0) -> AsyncGenerator[Docke
     ) as docket:
         _harden(docket)
         yield docket
+
+
+class _Docket(Docket):
+    """Docket, with a safeguard that does not fail."""
+
+    @override
+    def register(self, function: TaskFunction, names: list[str] | None = None) -> None:
+        is_safeguard = function is _concurrency._safeguard_wake
+        super().register(_safeguard_wake if is_safeguard else function, names)
+
+
+async def _safeguard_wake(waiter_stream: str, max_concurrent: int) -> None:
+    """Wake a ticket that waits for its thread's slot, as docket's function of this name does.
+
+    A worker that stood still for longer than its lease takes its slot again though another has it by
+    now. With more slots taken than there are, docket's script asks Redis for a negative number of
+    waiting tickets, and fails. There is nothing to wake then: both holders do that when they end, and
+    the engine's sweep does it if they die.
+    """
+    try:
+        await _concurrency._safeguard_wake(waiter_stream, max_concurrent)
+    except exceptions.ResponseError as error:
+        if "ipairs" not in str(error):
+            raise
 
 
 def _with_connections(url: str, most: int) -> str:

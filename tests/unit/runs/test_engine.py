@@ -517,6 +517,37 @@ async def test_a_process_that_was_believed_dead_is_no_death(redis_url: str, stor
         await emptied(stores)
 
 
+async def test_a_thread_with_two_holders_of_its_slot_fails_nothing(
+    redis_url: str, stores: Stores, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Reliability 2: a worker that stood still takes its slot again beside the one that has it by now.
+    What waits there is not woken, which is no error, and has its turn once they are gone."""
+    handler, lease = Handler(), 0.5
+    handler.gate("first")
+    async with (
+        Redis.from_url(redis_url) as redis,
+        engine_on(redis_url, stores, lease) as engine,
+        engine.work(handler),
+    ):
+        request = await submit(engine, asked("first"))
+        await handler.next()
+        slot = engine._docket.key(f"concurrency:thread_key:{request.thread_key}")
+        await redis.zadd(slot, {"another worker's": time.time() + 60})
+        await submit(engine, asked("second"))
+        async with asyncio.timeout(SOON):
+            while not await redis.xlen(f"{slot}:waiters"):  # noqa: ASYNC110 - Redis tells nobody
+                await asyncio.sleep(0.01)
+            while "safeguard" in str(await redis.zrange(engine._docket.queue_key, 0, -1)):  # noqa: ASYNC110 - likewise
+                await asyncio.sleep(0.05)
+        await asyncio.sleep(lease)
+        assert handler.started.empty()
+        await redis.zrem(slot, "another worker's")
+        handler.gates["first"].set()
+        assert await handler.next() == ("second", 0)
+        await emptied(stores)
+    assert [each for each in caplog.records if each.levelname == "ERROR"] == []
+
+
 async def test_a_process_that_stops_leaves_a_suspect_to_another(
     redis_url: str, stores: Stores
 ) -> None:
