@@ -72,6 +72,39 @@ async def test_a_question_that_kills_its_worker_fails_no_other(tmp_path: Path) -
         assert "What I had done" in str(end)
 
 
+class DeadlyBeside(Deadly):
+    """Thinks for long about what is asked beside the killer, which kills in that time."""
+
+    async def __call__(self, request: ModelRequest) -> Reply:
+        if "killer" not in request.text:
+            await asyncio.sleep(3)
+            return finish(answer())
+        await asyncio.sleep(1)
+        return await super().__call__(request)
+
+
+@pytest.mark.timeout(180)
+async def test_a_question_that_dies_beside_it_is_answered(tmp_path: Path) -> None:
+    """(R2, reliability 17) It made no step of its own before its first two workers died, as the killer
+    did not: from then on each runs alone, and only what dies alone is given up."""
+    deadly = DeadlyBeside()
+    async with Workspace.open() as ws, ResponsesServer.open(brain=deadly) as api:
+        bot, log = Deployment(ws, api), tmp_path / "log"
+        settings = environment(ws, api, tmp_path)
+        ws.delivery.ack_timeout, ws.delivery.retry_delays = 1.0, (1.0, 4.0, 20.0)
+        async with asyncio.TaskGroup() as group:
+            keeper = group.create_task(_keep_up(deadly, settings, log))
+            await ws.until(lambda: deadly.process, 60)
+            innocent = await bot.ask(BEN, SALES, "Number 1")
+            killer = await bot.ask(ADA, SALES, "The killer")
+            for root in (innocent, killer):
+                await bot.answered(SALES, root, seconds=90)
+            keeper.cancel()
+        asked = [each for each in api.requests if "Number 1" in str(each.body)]
+        assert len(asked) >= 3
+        assert "Two." in str(bot.own(SALES, innocent))
+
+
 async def _keep_up(deadly: Deadly, settings: dict[str, str], log: Path) -> None:
     while True:
         async with started("serve", settings, log) as process:
