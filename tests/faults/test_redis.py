@@ -6,14 +6,16 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import signal
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from redis.asyncio import Redis
+from redis.exceptions import ResponseError
 
 from bot.local.model import ModelRequest, Reply, call, finish, held
 from bot.local.workspace import ADA
@@ -115,6 +117,36 @@ async def test_its_memory_is_full(server) -> None:
         await both_are_told(bot, asked, meanwhile)
         assert bot.own(SALES, meanwhile) == []
         await redis.config_set("maxmemory", 0)
+        await ends_once(bot, asked, meanwhile)
+
+
+async def no_disk(redis: Any, folder: Path) -> None:
+    """MISCONF: the last save failed, as the disk is gone."""
+    await redis.config_set("save", "3600 1")
+    shutil.rmtree(folder)
+    with suppress(ResponseError):
+        await redis.bgsave()
+    async with asyncio.timeout(10):
+        while (await redis.info("persistence"))["rdb_last_bgsave_status"] != "err":  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+
+
+async def no_replicas(redis: Any, _: Path) -> None:
+    """NOREPLICAS: it may not write alone."""
+    await redis.config_set("min-replicas-to-write", 1)
+
+
+@pytest.mark.parametrize("trouble", [no_disk, no_replicas])
+async def test_it_refuses_writes(server, tmp_path, trouble) -> None:
+    """(R10, reliability 8) No question is acknowledged meanwhile, and the run ends once it can be kept."""
+    async with in_mid_run(server.url) as (bot, asked, brain), Redis.from_url(server.url) as redis:
+        await trouble(redis, tmp_path)
+        meanwhile = await bot.ask(ADA, SALES, "How few?")
+        brain.go.set()
+        await both_are_told(bot, asked, meanwhile)
+        assert bot.own(SALES, meanwhile) == []
+        await redis.config_set("stop-writes-on-bgsave-error", "no")
+        await redis.config_set("min-replicas-to-write", 0)
         await ends_once(bot, asked, meanwhile)
 
 
