@@ -17,10 +17,10 @@ from bot.core import failpoints
 from bot.core.background import alongside
 from bot.core.errors import ConfigurationError, ToolError
 from bot.core.request import Request
-from bot.listening import listening
+from bot.listening import check_signing, listening
 from bot.loop_watch import LoopWatch
-from bot.many_workspaces import many_workspaces, reseal
-from bot.runners import MakeRunner, redis_and_stores, response_deleter, runners
+from bot.many_workspaces import encryption, many_workspaces, reseal
+from bot.runners import MakeRunner, check_work, redis_and_stores, response_deleter, runners
 from bot.runs.artifacts import ThreadArtifacts
 from bot.runs.engine import Engine, open_engine
 from bot.runs.policy import Policy
@@ -60,13 +60,16 @@ _AFTER_FIRST_STATUS = 1.0  # seconds: whoever took a request in shows one, too
 
 async def one_workspace(settings: Settings, session: aiohttp.ClientSession) -> OneWorkspace:
     """That of SLACK_BOT_TOKEN. Raises ConfigurationError when it is missing or wrong."""
+    clients = clients_on(session, fixed(_token(settings)), base_url=settings.slack_api_url)
+    return OneWorkspace(Slack.reached_by(clients, await identify(clients.reads)))
+
+
+def _token(settings: Settings) -> str:
     why = (
         "copy the Bot User OAuth Token from your app's Install App page, or set SLACK_CLIENT_ID to "
         "have it installed in many workspaces"
     )
-    token = secret(settings.slack_bot_token, "SLACK_BOT_TOKEN", why)
-    clients = clients_on(session, fixed(token), base_url=settings.slack_api_url)
-    return OneWorkspace(Slack.reached_by(clients, await identify(clients.reads)))
+    return secret(settings.slack_bot_token, "SLACK_BOT_TOKEN", why)
 
 
 @asynccontextmanager
@@ -79,19 +82,26 @@ async def bot(
     cancellation it hands them back as they are.
     """
     _arm_failpoints(settings)
+    _check(settings, intake=intake, work=work)
     async with AsyncExitStack() as stack:
         told = await stack.enter_async_context(serving(settings, intake=intake, work=work))
         watch = LoopWatch(told.metrics.loop_lag)
         told.health.needs("event_loop", watch.keeps_up)
+        traced = told.metrics.slack_calls(settings.slack_api_url)
+        session = await stack.enter_async_context(slack_session(traced))
+        # A wrong token is found before a Redis of the bot's own makes its folder.
+        one = None if settings.slack_client_id else await one_workspace(settings, session)
         data_dir = settings.bot_data_dir / "redis"
         url, stores = await stack.enter_async_context(redis_and_stores(settings, data_dir=data_dir))
         told.looks_into(stores)
         await stores.wait_reachable(REDIS_SECONDS)
         await reseal(settings, stores)
-        traced = told.metrics.slack_calls(settings.slack_api_url)
-        session = await stack.enter_async_context(slack_session(traced))
-        many = many_workspaces(settings, stores, session) if settings.slack_client_id else None
-        there = many.workspaces if many else await one_workspace(settings, session)
+        there: Workspaces
+        if one:
+            many, there = None, one
+        else:
+            many = many_workspaces(settings, stores, session)
+            there = many.workspaces
         engine = await stack.enter_async_context(open_engine(url, stores.mailbox, settings.engine))
         if work:
             await stack.enter_async_context(_working(settings, stores, there, engine, told.watches))
@@ -101,6 +111,19 @@ async def bot(
         stack.callback(engine.take_no_more)  # runs look for a save point while the intake closes
         stack.enter_context(told.health.serving())
         yield
+
+
+def _check(settings: Settings, *, intake: bool, work: bool) -> None:
+    """Find a missing or wrong setting before anything is opened: a Redis of the bot's own leaves a
+    folder, by which other commands would take it that a bot worked here. Raises ConfigurationError."""
+    if settings.slack_client_id:
+        encryption(settings)
+    else:
+        _token(settings)
+    if intake:
+        check_signing(settings)
+    if work:
+        check_work(settings)
 
 
 def _arm_failpoints(settings: Settings) -> None:

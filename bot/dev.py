@@ -11,6 +11,7 @@ from contextlib import (
     asynccontextmanager,
     contextmanager,
 )
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +40,17 @@ _PAUSE = 0.35  # seconds before each of its replies, so that the work can be wat
 _CHUNK_DELAY = 0.025  # seconds between its events
 
 
+@dataclass(frozen=True, slots=True)
+class Running:
+    """The address of the page, and where the bot keeps its data, unless in a Redis of REDIS_URL."""
+
+    url: str
+    data_dir: Path | None
+
+
 @asynccontextmanager
-async def dev(settings: Settings, *, port: int) -> AsyncGenerator[str]:
-    """Run the bot in a local workspace; yields the address of its page.
+async def dev(settings: Settings, *, port: int) -> AsyncGenerator[Running]:
+    """Run the bot in a local workspace.
 
     Raises ConfigurationError when the port is taken.
     """
@@ -61,7 +70,7 @@ async def dev(settings: Settings, *, port: int) -> AsyncGenerator[str]:
             }
         )
         await stack.enter_async_context(bot(joined))
-        yield workspace.url
+        yield Running(workspace.url, None if joined.redis_url else joined.bot_data_dir)
 
 
 def _with_stand_in_model(settings: Settings) -> AbstractAsyncContextManager[Settings]:

@@ -94,8 +94,6 @@ async def _events_taken_in(
             sockets = await stack.enter_async_context(socket_mode(app, token, web_client=client))
             told.health.needs("slack", sockets.is_connected)
         else:
-            why = "without SLACK_APP_TOKEN events come over HTTP and must be signed"
-            secret(settings.slack_signing_secret, "SLACK_SIGNING_SECRET", why)
             watch = SlackApiWatch(_asking_slack(settings, there))
             told.health.needs("slack", watch.answers)
             await stack.enter_async_context(alongside(watch.run(), name="Slack watch"))
@@ -136,6 +134,13 @@ async def _due_asked(
 
     async with alongside(in_each(there.teams, ask_what_is_due), name="schedules"):
         yield
+
+
+def check_signing(settings: Settings) -> None:
+    """Raise ConfigurationError where events come over HTTP and nobody could tell whose they are."""
+    if not settings.slack_app_token:
+        why = "without SLACK_APP_TOKEN events come over HTTP and must be signed"
+        secret(settings.slack_signing_secret, "SLACK_SIGNING_SECRET", why)
 
 
 def _signing_secret(settings: Settings) -> str:

@@ -342,7 +342,7 @@ def _redis(
     if needed and settings.redis_url is None and not there:
         raise ConfigurationError(
             f"No bot keeps anything in {settings.bot_data_dir.absolute()}: do this in the folder "
-            "of your `bot serve`, or set its REDIS_URL or BOT_DATA_DIR."
+            "of your `bot serve`, or set its REDIS_URL or BOT_DATA_DIR; `bot dev` prints the latter."
         )
     return redis_and_stores(beside(settings), data_dir=data_dir if there else None)
 

@@ -121,8 +121,7 @@ async def runners(
     Raises ConfigurationError when no model service is named.
     """
     prices = PriceList(settings.model.window, settings.model.price)
-    check_prices(settings)
-    check_tools(settings, partial(names_tools, settings))
+    check_work(settings)
     artifacts, memories = ThreadArtifacts(stores.artifacts), ScopedMemories(stores.memories)
     async with (
         open_mcp_servers(settings.mcp_servers, stores.mcp) as mcp,
@@ -220,6 +219,15 @@ def response_deleter(settings: Settings, stores: Stores) -> ResponseDeleter:
         return ResponseDeleter(stores.deletions, None)
     client = partial(sdk_client, _key(settings), settings.openai_base_url)
     return ResponseDeleter(stores.deletions, client)
+
+
+def check_work(settings: Settings) -> None:
+    """Raise ConfigurationError when no run could work with these settings."""
+    check_prices(settings)
+    check_tools(settings, partial(names_tools, settings))
+    _key(settings)
+    if settings.web_search:
+        web_search(settings, settings.web_search)
 
 
 def _key(settings: Settings) -> str:

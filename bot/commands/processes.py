@@ -17,6 +17,7 @@ from bot.core.errors import ConfigurationError
 from bot.output import print_lines
 
 if TYPE_CHECKING:
+    from bot.dev import Running
     from bot.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -33,8 +34,13 @@ def dev(
     """Try it: a local Slack-like workspace with its page, and the bot in it. Needs nothing."""
     from bot.dev import dev as in_workspace
 
-    def announce(url: str) -> None:
-        print_lines([f"Open {url} and ask something. Ctrl-C stops."])
+    def announce(running: Running) -> None:
+        lines = [f"Open {running.url} and ask something. Ctrl-C stops."]
+        if running.data_dir:
+            lines.append(
+                f"`bot usage`, `bot audit` and the like work on it with BOT_DATA_DIR={running.data_dir}"
+            )
+        print_lines(lines)
 
     asyncio.run(_stay(in_workspace(configured(), port=port), announce))
 

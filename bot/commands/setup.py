@@ -78,9 +78,9 @@ def encryption_key() -> None:
 
 def tools() -> None:
     """List the tools, and what a first request carries of them."""
-    from bot.tool_files import catalogue
+    from bot.runners import offered
 
-    print_lines(_tool_lines(catalogue()))
+    print_lines(_tool_lines(offered(configured())))
 
 
 def mcp(

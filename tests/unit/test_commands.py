@@ -26,6 +26,7 @@ from bot.commands import cli
 from bot.core.answers import Answer
 from bot.local.model import ResponsesServer, Script, call, finish, held, respond, text
 from bot.local.model.request import ModelRequest
+from bot.local.workspace import Workspace
 from tests.support.commands import Command, start
 from tests.support.redis import redis_server, redis_url
 from tests.support.runs import answer
@@ -338,6 +339,61 @@ async def test_in_the_wrong_folder_nothing_is_said_to_be_done(
     assert (done.code, done.out) == (3, "")
     assert f"No bot keeps anything in {tmp_path / '.data'}" in done.err
     assert names_in(tmp_path) == []
+
+
+async def test_a_start_that_fails_leaves_no_folder(tmp_path: Path) -> None:
+    """U11: by a folder of data the other commands would take it that a bot worked here. Whatever is
+    missing or refused: token, key, signature, keys of many workspaces, a token that Slack does not
+    know; and doctor, whatever it finds."""
+    token = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1"}
+    async with Workspace.open() as ws, ResponsesServer.open(Script([])) as api:
+        slack, model = {"SLACK_API_URL": ws.api_url}, reaching(api)
+        starts: list[tuple[dict[str, str], str]] = [
+            ({}, "SLACK_BOT_TOKEN"),
+            (slack | token, "OPENAI_API_KEY"),
+            (slack | token | model, "Slack refuses this token"),
+            (slack | model | {"SLACK_BOT_TOKEN": "xoxb-1"}, "SLACK_SIGNING_SECRET"),
+            (slack | model | {"SLACK_CLIENT_ID": "1.2"}, "BOT_ENCRYPTION_KEYS"),
+        ]
+        for environment, why in starts:
+            done = await bot(tmp_path, "serve", PORT="0", **environment)
+            assert done.code == 3
+            assert why in done.err
+            assert len(done.err.splitlines()) == 1
+            assert names_in(tmp_path) == []
+        assert (await bot(tmp_path, "doctor", **slack, **token, **model)).code == 1
+    assert names_in(tmp_path) == []
+
+
+async def test_the_other_commands_work_beside_bot_dev(tmp_path: Path) -> None:
+    """U11: it says where its data is; with that they see what was asked in it, and erase it."""
+    async with started(tmp_path, "dev", "--port", "0") as running:
+        said = ""
+        async with asyncio.timeout(60):
+            while "BOT_DATA_DIR=" not in said:
+                await asyncio.sleep(0.1)
+                said = (running.said / "out").read_text()
+        found = re.search(r"BOT_DATA_DIR=(\S+)", said)
+        assert found
+        data = {"BOT_DATA_DIR": found[1]}
+        assert (await bot(tmp_path, "usage", **data)).out.startswith("Nothing was spent")
+        erased = await bot(tmp_path, "erase", "--user", "U0ADA00001", **data)
+        assert (erased.code, erased.err) == (0, "")
+        audit = await bot(tmp_path, "audit", **data)
+        assert "erased a person" in audit.out
+        assert (await bot(tmp_path, "usage")).code == 3
+        running.process.terminate()
+        await running.ended()
+    assert names_in(tmp_path) == []
+
+
+async def test_tools_are_listed_as_configured(tmp_path: Path) -> None:
+    """U11: a bot.toml that cannot be read is said, not passed over."""
+    assert (await bot(tmp_path, "tools")).code == 0
+    (tmp_path / "bot.toml").write_text("[limits\n")
+    done = await bot(tmp_path, "tools")
+    assert (done.code, done.out) == (3, "")
+    assert "bot.toml" in done.err
 
 
 async def test_a_name_is_no_id(tmp_path: Path) -> None:
