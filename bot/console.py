@@ -13,7 +13,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import ClassVar
 
-from bot.agent.events import Event, FromSubagent, TextDelta, ToolEnded, ToolsAcquired, ToolStarted
+from bot.agent.events import (
+    Event,
+    FromSubagent,
+    RoomAwaited,
+    TextDelta,
+    ToolEnded,
+    ToolsAcquired,
+    ToolStarted,
+)
 from bot.core.answers import GIVEN
 from bot.core.approvals import Approval, Asked, Decision, Verdict
 from bot.core.errors import ModelErrorKind, ToolError
@@ -136,6 +144,8 @@ def _progress(event: Event) -> str:  # noqa: PLR0911 - a line for each kind
     match event:
         case TextDelta(text=text):
             return text
+        case RoomAwaited(ended=False):
+            return "… Waiting: other questions hold what is left of a budget\n"
         case ToolStarted(title=title):
             return f"… {title}\n"
         case ToolEnded(ok=False, detail=detail):

@@ -30,6 +30,14 @@ class TurnStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class RoomAwaited:
+    """Other runs hold what is left of a budget: the next call to the model waits, until `ended`; told
+    by whoever sees to budgets."""
+
+    ended: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class TextDelta:
     """More text of the response that is streaming; narration, never the answer."""
 
@@ -160,6 +168,7 @@ class RunEnded:
 Event = (
     RunStarted
     | TurnStarted
+    | RoomAwaited
     | TextDelta
     | ReasoningDelta
     | ResultDelta

@@ -11,6 +11,7 @@ from bot.agent.events import (
     MessagesJoined,
     ReasoningDelta,
     ResultDelta,
+    RoomAwaited,
     RunEnded,
     TextDelta,
     TextWithdrawn,
@@ -46,12 +47,14 @@ class Step:
 @dataclass(frozen=True, slots=True)
 class Progress:
     """`thought` is what the model says or thinks in the turn under way, `earlier` what it said in
-    those before; `draft` is the text of the result as far as it is written."""
+    those before; `draft` is the text of the result as far as it is written. While `waits`, other
+    questions hold what is left of a budget."""
 
     steps: tuple[Step, ...] = ()
     earlier: str = ""
     thought: str = ""
     draft: str = ""
+    waits: bool = False
     ended: bool = False
 
     @property
@@ -71,6 +74,8 @@ def advance(progress: Progress, event: Event) -> Progress:
         case TurnStarted():
             earlier = progress.narrated[:_KEPT]
             progress = replace(progress, earlier=earlier, thought="", draft="")
+        case RoomAwaited(ended=ended):
+            progress = replace(progress, waits=not ended)
         case TextDelta(text=text) | ReasoningDelta(text=text):
             progress = replace(progress, thought=(progress.thought + text)[:_KEPT])
         case ResultDelta(text=text):

@@ -32,13 +32,14 @@ _MARKS = {StepStatus.RUNNING: "…", StepStatus.DONE: "✓", StepStatus.FAILED: 
 
 def progress_part(progress: Progress, *, stops: Stops) -> Part:
     """The message of a run that is under way."""
-    blocks: list[Block] = [plan(progress, words.WORKING)]
+    title = title_of(progress)
+    blocks: list[Block] = [plan(progress, title)]
     thought = "" if progress.draft else _latest(redacted(clean(progress.thought)))
     if thought:
         blocks.append(context(f"_{LinkGate().mrkdwn(thought).replace('_', ' ')}_").block)
     blocks += [written(block).block for block in safe_blocks(_draft(progress), LinkGate())]
     blocks.append(stop_button(stops))
-    return Part(blocks, words.WORKING)
+    return Part(blocks, title)
 
 
 def waiting_part(progress: Progress, *, stops: Stops) -> Part:
@@ -47,9 +48,16 @@ def waiting_part(progress: Progress, *, stops: Stops) -> Part:
     return Part([*so_far.blocks, context(words.WAITING).block], words.WAITING)
 
 
+def title_of(progress: Progress) -> str:
+    """Return what stands above the steps of a run that is under way."""
+    return words.WAITING_FOR_ROOM if progress.waits else words.WORKING
+
+
 def status_line(progress: Progress) -> str:
     """What the bot is doing, as it stands after its name in Slack's status line."""
     step = progress.running
+    if progress.waits:
+        return words.STATUS_WAITING_FOR_ROOM
     if progress.ended or progress.draft:
         return words.STATUS_WRITING
     if step is None:

@@ -8,7 +8,7 @@ from bot.slack.progress import Progress, Step, StepStatus
 from bot.slack.render import words
 from bot.slack.render.growing import streamable
 from bot.slack.render.parts import Block
-from bot.slack.render.progress import came_of, card_status, card_title, lines_under
+from bot.slack.render.progress import came_of, card_status, card_title, lines_under, title_of
 from bot.slack.text import one_line
 
 _MAX_NARRATION = 2_500
@@ -40,7 +40,7 @@ def view_of(progress: Progress) -> View:
     tasks = [first, *(_step(number, step) for number, step in enumerate(progress.steps))]
     text = "\n\n".join(filter(None, (progress.narrated[:_MAX_NARRATION], progress.draft)))
     return View(
-        title=words.WORKING,
+        title=title_of(progress),
         tasks={task["id"]: task for task in tasks},
         text=streamable(text[: _MAX_NARRATION + _MAX_DRAFT]),
     )

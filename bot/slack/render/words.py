@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 WORKING = "Working on it…"
+WAITING_FOR_ROOM = "Waiting: other questions hold what is left of a budget…"
 THINKING = "Thinking"
 STEP_FAILED = "That did not work: {why}"
 NOT_DONE = "Not done"
@@ -17,6 +18,7 @@ STATUS_IN_LINE = "is at your other questions, and takes this one as soon as one 
 STATUS_PLACE_IN_LINE = "is busy with other questions; this one is number {place} in line…"
 STATUS_THINKING = "is thinking…"
 STATUS_WORKING = "is working: {step}"
+STATUS_WAITING_FOR_ROOM = "waits: other questions hold what is left of a budget…"
 STATUS_WRITING = "is writing the answer…"
 STATUS_WAITING = "cannot save anything at the moment, and goes on as soon as it can…"
 WAITING = ":hourglass: I cannot save my work at the moment, so I wait. I go on by myself as soon as I can."
