@@ -31,6 +31,7 @@ from bot.runs.channels import Channels
 from bot.runs.confirming import MayAdminister, MayDecide
 from bot.runs.equipment import Equipment, MoreTools
 from bot.runs.erasing import ResponseDeleter
+from bot.runs.estimates import CallEstimates
 from bot.runs.images import Images
 from bot.runs.memories import ScopedMemories
 from bot.runs.offers import Offers
@@ -137,6 +138,7 @@ async def runners(
             shared={**_shared(settings, stores), Artifacts: artifacts, Memories: memories},
             draining=draining or asyncio.Event(),
             offers=Offers(),
+            estimates=CallEstimates(prices, settings.model.max_output_tokens),
             dry_run=dry_run,
         )
         yield maker.runner
@@ -156,6 +158,7 @@ class _RunnerMaker:
     memories: ScopedMemories
     shared: Services
     offers: Offers
+    estimates: CallEstimates
     draining: asyncio.Event
     dry_run: bool
 
@@ -178,10 +181,11 @@ class _RunnerMaker:
             model=self.model,
             models=(settings.openai_model, *settings.openai_fallback_models),
             prices=self.prices,
+            estimates=self.estimates,
             limits=settings.limits,
             budgets=budget_policy(settings, stores),
-            hooks_for=lambda request, asked: _hooks(
-                *(settings, self.model, self.artifacts, conversation, request, asked)
+            hooks_for=lambda request, asked, model: _hooks(
+                settings, model, self.artifacts, conversation, request, asked
             ),
             channels=Channels(settings.channels, stores.channels),
             more_tools=self.more_tools,

@@ -12,7 +12,7 @@ from bot.agent.events import ReasoningDelta, ResultDelta, TextDelta, TextWithdra
 from bot.agent.hosted_steps import HostedEvent, HostedSteps
 from bot.agent.interrupt import Interrupted
 from bot.agent.parts import Parts
-from bot.core.errors import ModelError, ModelErrorKind
+from bot.core.errors import CallRefused, ModelError, ModelErrorKind
 from bot.core.outcome import StopReason
 from bot.model.types import (
     ArgumentsPart,
@@ -36,17 +36,15 @@ Shown = Delta | TextWithdrawn | HostedEvent
 @dataclass(frozen=True, slots=True)
 class Heard:
     """What a model call came to: a response, or why there is none. `partial` is the text that the
-    model had said when it broke off, `draft` the beginning of the result that it was writing."""
+    model had said when it broke off, `draft` the beginning of the result that it was writing. With
+    `may_close` the run may make one last call instead."""
 
     response: ModelResponse | None = None
     stop: StopReason = StopReason.MODEL_ERROR
     error: ModelError | None = None
     partial: str = ""
     draft: str = ""
-
-    @property
-    def timed_out(self) -> bool:
-        return self.stop in (StopReason.RUN_TIMEOUT, StopReason.TURN_TIMEOUT)
+    may_close: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +74,11 @@ class ModelCall:
             except TimeoutError:
                 for ended in steps.broken_off():
                     yield ended
-                yield Heard(stop=self._which_timeout(), partial=said)
+                yield Heard(stop=self._which_timeout(), partial=said, may_close=True)
+            except CallRefused as refused:
+                if refused.reason is StopReason.PAUSED:  # no call more, of sub-agents neither
+                    self.parts.interrupt.request(StopReason.PAUSED)
+                yield Heard(stop=refused.reason, may_close=refused.may_close)
             except ModelError as error:
                 for ended in steps.broken_off():
                     yield ended

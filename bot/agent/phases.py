@@ -150,6 +150,7 @@ class Phases:
             cache_key=parts.context.request.thread_key,
             user_hash=parts.user_hash,
             watched=COMPLETE,
+            is_last=state.closing is not None,
         )
         return await self.hook(state, lambda: parts.hooks.transform_context(request), request)
 

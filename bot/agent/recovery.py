@@ -71,8 +71,8 @@ async def recovered(this: Phases, state: LoopState, heard: Heard) -> Recorded | 
     """Where the run goes on after a failed call, to be kept; None when it must end.
 
     A lost chain is asked for once more, then rebuilt (B8), a conversation that does not fit is
-    shortened (E4), an overloaded model is left for the next (H3), and time that is up leaves one
-    last call (C6).
+    shortened (E4), an overloaded model is left for the next (H3), and time or a budget that is used
+    up leaves one last call (C6).
     """
     kind = heard.error.kind if heard.error else None
     if kind is ModelErrorKind.MISSING_PARENT and state.parent:
@@ -82,7 +82,7 @@ async def recovered(this: Phases, state: LoopState, heard: Heard) -> Recorded | 
     if heard.error and _is_models_own(heard.error) and state.fallback + 1 < len(this.parts.models):
         next_model = state.go(Transition.FELL_BACK, fallback=state.fallback + 1)
         return this.tombstone(next_model, heard.partial)
-    if heard.timed_out and not state.closing:
+    if heard.may_close and not state.closing:
         closing, notes = close(state, heard.stop)
         return this.recorded(closing, notes)
     return None

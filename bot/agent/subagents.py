@@ -188,10 +188,15 @@ def with_subagents(parts: Parts) -> Parts:
 
 
 class _Shared(Hooks):
-    """Stops a sub-agent when the budget that it shares is nearly used up."""
+    """Stops a sub-agent when the budget that it shares is nearly used up; the last call of its run
+    is not its to make."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
+
+    @override
+    async def transform_context(self, request: ModelRequest) -> ModelRequest:
+        return replace(request, is_last=False)  # its run has calls to make after it
 
     @override
     async def should_stop_after_turn(self, state: LoopState) -> StopReason | None:

@@ -114,36 +114,39 @@ class Spent(BaseModel):
         tokens = billed_tokens(usage)
         if cost is None:
             return cls(tokens=tokens, unpriced=tokens)
-        return cls(tokens=tokens, nanodollars=round(cost * _NANO))
+        return cls(tokens=tokens, nanodollars=cls.nanodollars_of(cost))
+
+    @staticmethod
+    def nanodollars_of(dollars: float) -> int:
+        """Return an exact count."""
+        return round(dollars * _NANO)
 
     @property
     def cost(self) -> float:
         """In dollars."""
         return self.nanodollars / _NANO
 
-    def __sub__(self, other: Spent) -> Spent:
-        """What came on top of `other`. Money that was counted stays counted when the price of the
-        rest is not known."""
-        tokens = self.tokens - other.tokens
+    def covers(self, other: Spent) -> bool:
+        """Whether this is at least `other`, in tokens and in money."""
+        return self.tokens >= other.tokens and self.nanodollars >= other.nanodollars
+
+    def times(self, factor: float) -> Spent:
+        """Return that many times as much, in tokens and in money."""
         return Spent(
-            tokens=tokens,
-            nanodollars=max(self.nanodollars - other.nanodollars, 0),
-            unpriced=min(self.unpriced - other.unpriced, tokens),
+            tokens=round(self.tokens * factor), nanodollars=round(self.nanodollars * factor)
+        )
+
+    def or_more(self, other: Spent) -> Spent:
+        """Return the larger of both, in tokens and in money each."""
+        return Spent(
+            tokens=max(self.tokens, other.tokens),
+            nanodollars=max(self.nanodollars, other.nanodollars),
         )
 
 
 def billed_tokens(usage: Usage) -> int:
     """Tokens as limits and budgets count them: cached input is not counted."""
     return usage.input_tokens - usage.cached_tokens + usage.output_tokens
-
-
-class Charge(BaseModel):
-    """Something spent, and the accounts that it is put down to."""
-
-    model_config = ConfigDict(frozen=True)
-
-    accounts: tuple[Account, ...]
-    spent: Spent
 
 
 class Raise(BaseModel):

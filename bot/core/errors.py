@@ -6,6 +6,7 @@
     ├─ ToolError               the model's to repair: becomes that call's output
     ├─ NotPermitted            the person may not do this; the text is shown to them
     ├─ ModelError              the model service failed; `kind` says how
+    │  └─ CallRefused          a budget or the pause switch does not let a call be made
     ├─ SlackUnavailable        Slack did not answer; the event will come again
     └─ StoreError
        ├─ StoreUnavailable     Redis cannot be reached
@@ -18,6 +19,10 @@ Anything else that is raised is a bug of ours and is left to fail loudly.
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bot.core.outcome import StopReason
 
 
 class BotError(Exception):
@@ -76,6 +81,19 @@ class ModelError(BotError):
         super().__init__(message)
         self.kind = kind
         self.request_id = request_id
+
+
+class CallRefused(ModelError):
+    """A budget or the pause switch does not let this call be made; the service was not asked.
+
+    `reason` is what the run ends with for it. With `may_close` the run may still make one last
+    call, for which room was kept.
+    """
+
+    def __init__(self, reason: StopReason, *, may_close: bool = False) -> None:
+        super().__init__(ModelErrorKind.QUOTA, f"The call was not made: {reason}.")
+        self.reason = reason
+        self.may_close = may_close
 
 
 class SlackUnavailable(BotError):

@@ -25,6 +25,7 @@ from bot.evals.conversation import CaseConversation
 from bot.evals.judging import reasons
 from bot.evals.results import CaseResult, Evaluation
 from bot.evals.web import CaseWebSearch
+from bot.model import Model
 from bot.result_text import result_text
 from bot.runners import redis_and_stores, runner
 from bot.runs.budgets import Budgets
@@ -131,8 +132,8 @@ def _configured(settings: Settings, case: Case) -> Settings:
 
 
 def _bounded(works: Runner) -> Runner:
-    def hooks(request: Request, asked: Callable[[], str]) -> HookChain:
-        chain = works.equipment.hooks_for(request, asked)
+    def hooks(request: Request, asked: Callable[[], str], model: Model) -> HookChain:
+        chain = works.equipment.hooks_for(request, asked, model)
         return HookChain((Bounded(), *chain.hooks))
 
     return works.equipped(hooks_for=hooks)

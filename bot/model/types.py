@@ -17,7 +17,8 @@ class ModelRequest:
     `forced_tool` names the one function that must be called, if any. Without `store` the service
     keeps nothing, and reasoning comes back encrypted, to be sent again (B1). `cache_key` groups
     requests that share a prefix. `user_hash` identifies the person to the service without naming
-    them. Arguments of calls of the function `watched` are wanted while they come.
+    them. Arguments of calls of the function `watched` are wanted while they come. `is_last` says that
+    the run makes no call after this one.
     """
 
     model: str
@@ -30,6 +31,7 @@ class ModelRequest:
     cache_key: str = ""
     user_hash: str = ""
     watched: str = ""
+    is_last: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,10 @@ _NAMES = {
 
 
 def used_up(standing: Standing, now: datetime, locale: str) -> CutShort:
-    """What is used up, when it renews, and who can raise it."""
-    cause = f"{capitalised(_NAMES[standing.budget])} is used up ({amounts(standing, locale)})"
+    """What is used up, when it renews, and who can raise it. Other questions under way may hold what
+    is left."""
+    how = "is used up" if standing.share >= 1 else "has too little left for this"
+    cause = f"{capitalised(_NAMES[standing.budget])} {how} ({amounts(standing, locale)})"
     renewal = renewal_of(standing.budget, now, locale)
     when = f"It renews {renewal}" if renewal else "Start a new thread"
     return cause, f"{when}, or an admin can raise it."

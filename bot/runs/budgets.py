@@ -1,8 +1,10 @@
 """How much may be spent beyond one run: asked by code before every call to a model (G6).
 
-A call is begun only while every budget that it counts towards has something left. What it costs is
-known afterwards, so a budget is passed by at most the call that uses it up and the one last call
-(C6), for each run that is under way at that moment; a run that begins later makes no call at all.
+What a call costs is known afterwards, so room for it is held before it, on every budget that it
+counts towards: rather more than such calls took lately. So runs that go on side by side do not spend
+the same money twice. Where there is too little room for that, calls are made one after the other while
+something is left: a budget is passed by one call at most. Each run keeps room for one last call, to end
+with a result (C6). `spending` does this for one run.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from bot.core.budgets import Account, Budget, Cap, OverBudget, Pause, Raise, acc
 from bot.core.errors import NotPermitted
 from bot.core.outcome import StopReason
 from bot.core.request import Request
-from bot.runs.channels import Channels
+from bot.runs.channels import Channels, ChannelSettings
 from bot.store import BudgetStore, PauseSwitch, Position
 
 
@@ -100,6 +102,18 @@ class BudgetPolicy:
     store: BudgetStore
     switch: PauseSwitch
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    patience: float = 60.0
+    """Seconds that a call waits for what others hold."""
+
+    def caps_in(self, here: ChannelSettings) -> dict[Budget, Cap]:
+        """Return what is bounded where these settings hold."""
+        caps = {each: here.cap(each) or self.budgets.cap(each) for each in Budget}
+        return {each: cap for each, cap in caps.items() if cap}
+
+    async def standing(self, account: Account) -> Standing:
+        """Return where one account stands."""
+        [standing] = await self._standings([account])
+        return standing
 
     async def paused(self) -> Pause | None:
         """Who has paused the bot; None when it may work."""

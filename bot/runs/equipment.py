@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from bot.agent import prompts
 from bot.agent.calls import Toolbox
 from bot.agent.complete import ResponseType
+from bot.agent.events import Event
 from bot.agent.hooks import HookChain
 from bot.agent.interrupt import Interrupt
 from bot.agent.limits import Limits
@@ -23,6 +24,7 @@ from bot.runs.beginnings import Beginnings, MemoriesOf
 from bot.runs.budgets import BudgetPolicy
 from bot.runs.channels import Channels, ChannelSettings
 from bot.runs.confirming import ApprovalHook, MayAdminister, MayDecide, MentionedIn
+from bot.runs.estimates import CallEstimates
 from bot.runs.offers import Offers
 from bot.runs.outgoing import EgressGuard
 from bot.runs.policy import Policy
@@ -43,8 +45,9 @@ class MoreTools(Protocol):
         """Return the servers whose tools had to be left out."""
 
 
-HooksFor = Callable[[Request, Callable[[], str]], HookChain]
-"""The hooks of one run: some keep a count of their own, or look at all that was asked so far."""
+HooksFor = Callable[[Request, Callable[[], str], Model], HookChain]
+"""The hooks of one run: some keep a count of their own, look at all that was asked so far, or call
+the model as the run does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,7 @@ class Equipment:
     model: Model
     models: tuple[str, ...]
     prices: PriceList
+    estimates: CallEstimates
     limits: Limits
     hooks_for: HooksFor
     budgets: BudgetPolicy
@@ -90,6 +94,27 @@ class Equipment:
             dry_run=self.dry_run,
         )
 
+    def spending(
+        self,
+        request: Request,
+        run_id: str,
+        here: ChannelSettings,
+        interrupt: Interrupt,
+        show: Callable[[Event], Awaitable[None]],
+    ) -> Spending:
+        """Return what the run spends and may spend; `here` may have budgets of its own. `show` is told
+        when the run waits."""
+        return Spending(
+            request,
+            run_id,
+            self.budgets,
+            self.budgets.caps_in(here),
+            self.estimates,
+            here.limited(self.limits),
+            interrupt,
+            show,
+        )
+
     async def steering(
         self, request: Request, record: RunRecord, here: ChannelSettings, interrupt: Interrupt
     ) -> Steering:
@@ -116,7 +141,8 @@ class Equipment:
     ) -> Parts:
         """What the loop is run with, `here` having its say."""
         request = context.request
-        hooks = self.hooks_for(request, steering.asked)
+        model = spending.model(self.model)
+        hooks = self.hooks_for(request, steering.asked, model)
         egress = EgressGuard(
             steering.requests, self.policy, lambda: self.beginnings.history(request)
         )
@@ -134,7 +160,7 @@ class Equipment:
         more, own = await self.more_tools.tools(here.tools), self.toolbox.catalogue
         catalogue = self.offers.of(own, more, here.tools, limits.listed_tools)
         parts = Parts(
-            model=self.model,
+            model=model,
             models=self.models,
             prices=self.prices,
             toolbox=replace(self.toolbox, catalogue=catalogue),

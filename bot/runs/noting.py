@@ -14,7 +14,6 @@ from bot.runs.auditing import RunAudit
 from bot.runs.beginnings import bound_to
 from bot.runs.handing_back import HandBack, can_rest
 from bot.runs.narration import Narrator
-from bot.runs.spending import Spending
 from bot.runs.steering import Steering
 from bot.runs.surface import Surface
 from bot.store import Lease, RunRecord, Runs
@@ -31,7 +30,6 @@ class Noting:
     runs: Runs
     surface: Surface
     audit: RunAudit
-    spending: Spending
     steering: Steering
     narrator: Narrator
     draining: asyncio.Event
@@ -54,18 +52,16 @@ class Noting:
             await self.surface.show(each)
 
     async def _keep(self, event: Recorded | SavePoint) -> None:
-        """What the loop may not go on without: its state, what it added to the conversation, and
-        what that took."""
+        """What the loop may not go on without: its state, and what it added to the conversation."""
         entries = [event.entry] if isinstance(event, Recorded) else []
         bound = [each.model_copy(update={"bound_to": bound_to(self.request)}) for each in entries]
         state = event.state.model_dump_json()
-        charge = self.spending.charge(event.state)
         change = self.steering.change(event.state)
         # Once in an attempt: from then on nothing is counted against the request but a new attempt.
         advances = not self.has_advanced and _has_moved(self.state, event.state)
         failpoint("step-keeping")
         await self.runs.save_point(
-            *(self.record.run_id, state, self.lease, bound, charge),
+            *(self.record.run_id, state, self.lease, bound),
             joining=[each.id for each in change.joining] if change else (),
             joined=[each.id for each in change.joined] if change else None,
             progress_of=self.request.id if advances else "",

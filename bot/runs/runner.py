@@ -29,7 +29,6 @@ from bot.runs.narration import Narrator
 from bot.runs.noting import Noting
 from bot.runs.outcomes import begun_tools, broken, outcome_of, steps_of, without_secrets
 from bot.runs.questions import Parked, Questions, through
-from bot.runs.spending import Spending
 from bot.runs.surface import OpenSurface, Surface
 from bot.store import Lease, Phase, Post, RunRecord, Stores
 from bot.toolkit.isolation import warm_processes
@@ -209,38 +208,41 @@ class Runner:
         model never took the question up."""
         equipment, run_id = self.equipment, record.run_id
         context, interrupt = equipment.context(request, run_id), Interrupt()
-        spending = Spending(request, equipment.budgets, interrupt)
-        if _is_unheard(record) and await spending.forbids():
-            return spending.refusal(run_id), None
-        signals = self._stores.signals
-        if (
-            _has_calls_left(record)
-            and await spending.rests()
-            and not await signals.is_requested(request.id)
-        ):
-            raise HandBack(_PAUSED_SECONDS)
         here = await equipment.channels.of(request.team, request.channel)
-        steering = await equipment.steering(request, record, here, interrupt)
-        parts = await equipment.parts(context, interrupt, here, spending, steering)
-        catalogue = parts.toolbox.catalogue
-        state = await equipment.beginnings.first_state(request, record, lease, caller, catalogue)
-        spending.begin(state)
-        noting = Noting(
-            *(request, record, lease, self._stores.runs, asking.surface, audit, spending, steering),
-            narrator=Narrator(request, run_id, state if record.state else None),
-            draining=equipment.draining,
-            state=state,
-        )
-        await asking.settle()
-        with bound_request(context):
-            async with warm_processes(), self._stoppable(request, interrupt) as stopped_by:
-                ended = await through(state, parts, asking, noting.note)
-            await asking.look()  # nobody may have decided in time, which the run itself found out
-            if ended.error:
-                ids = {"run_id": run_id, "model_request": ended.error.request_id}
-                log.error("the model service failed, which ended a run: %s", ended.error, extra=ids)
-            outcome = await outcome_of(ended, context, equipment.toolbox.artifacts, steering.joined)
-            outcome = await spending.ending(outcome, ended.done)
+        spending = equipment.spending(request, run_id, here, interrupt, asking.surface.show)
+        async with self._stoppable(request, interrupt) as stopped_by, spending:
+            if _is_unheard(record) and not await spending.admits(context.model):
+                return spending.refusal(run_id), None
+            if _has_calls_left(record) and await spending.rests() and not interrupt.requested:
+                raise HandBack(_PAUSED_SECONDS)
+            steering = await equipment.steering(request, record, here, interrupt)
+            parts = await equipment.parts(context, interrupt, here, spending, steering)
+            catalogue = parts.toolbox.catalogue
+            state = await equipment.beginnings.first_state(
+                request, record, lease, caller, catalogue
+            )
+            spending.begin(state)
+            noting = Noting(
+                *(request, record, lease, self._stores.runs, asking.surface, audit, steering),
+                narrator=Narrator(request, run_id, state if record.state else None),
+                draining=equipment.draining,
+                state=state,
+            )
+            await asking.settle()
+            with bound_request(context):
+                async with warm_processes():
+                    ended = await through(state, parts, asking, noting.note)
+                await (
+                    asking.look()
+                )  # nobody may have decided in time, which the run found out itself
+                if ended.error:
+                    ids = {"run_id": run_id, "model_request": ended.error.request_id}
+                    log.error(
+                        "the model service failed, which ended a run: %s", ended.error, extra=ids
+                    )
+                artifacts, joined = equipment.toolbox.artifacts, steering.joined
+                outcome = await outcome_of(ended, context, artifacts, joined)
+                outcome = await spending.ending(outcome, ended.done)
         is_stopped = outcome.status is RunStatus.CANCELLED
         stopper = stopped_by[0] if is_stopped and stopped_by else ""
         called_off = [each.title for each in await asking.undecided()] if is_stopped else ()

@@ -14,7 +14,15 @@ from bot.core.errors import ConfigurationError, StoreUnavailable
 from bot.store.approvals import Approvals, Refusal, Rest
 from bot.store.artifacts import ArtifactStore
 from bot.store.audit import AuditLog
-from bot.store.budgets import BudgetStore, Position
+from bot.store.budgets import (
+    BudgetStore,
+    Forecast,
+    Place,
+    Position,
+    Reservation,
+    Reserved,
+    Room,
+)
 from bot.store.caller_state import CallerStates
 from bot.store.catch_up import CatchUps, CatchUpTurn
 from bot.store.connection import Connection, Retention, connect
@@ -49,6 +57,7 @@ __all__ = [
     "Erased",
     "Erasure",
     "FeedbackStore",
+    "Forecast",
     "Lease",
     "Leases",
     "Ledger",
@@ -57,13 +66,17 @@ __all__ = [
     "MemoryStore",
     "PauseSwitch",
     "Phase",
+    "Place",
     "Position",
     "Post",
     "Refusal",
     "Refused",
+    "Reservation",
+    "Reserved",
     "ResponseDeletions",
     "Rest",
     "Retention",
+    "Room",
     "RunRecord",
     "Runs",
     "ScheduleStore",

@@ -1,25 +1,30 @@
-"""What was spent on each account, and who raised a budget (G6).
+"""What was spent on each account, what calls under way hold of it, and who raised a budget (G6).
 
-One hash per budget and period, with the fields of all holders; one per thread.
+Spending is one hash per budget and period, with the fields of all holders; one per thread. Holds are
+one hash per account: under the id of a call or run, when its hold expires (in seconds of Redis's
+clock) and how many tokens and nanodollars it is for.
 """
 
 from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from enum import StrEnum
 
-from bot.core.budgets import Account, Budget, Charge, Raise, Spent
+from bot.core.budgets import Account, Budget, Cap, Pause, Raise, Spent
 from bot.core.errors import CorruptValue
 from bot.store.connection import Connection, Retention
+from bot.store.leases import MARK_SECONDS
+from bot.store.pause import read_pause
 from bot.store.values import decode, set_aside
 
 log = logging.getLogger(__name__)
 
 _FIELDS = tuple(Spent.model_fields)
 _DAY = 86_400
+_HOLDS_SECONDS = 7 * _DAY  # for the keys; a hold lasts as long as it says
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,27 +41,122 @@ class Position:
         return self.raised.factor if self.raised else 1.0
 
 
-def charging(
-    redis: Connection, charge: Charge | None, retention: Retention
-) -> list[tuple[Any, ...]]:
-    """The commands that add `charge` to its accounts, for `Lease.write`, which runs them once."""
-    if charge is None:
-        return []
-    added = [(name, count) for name, count in charge.spent.model_dump().items() if count]
-    commands: list[tuple[Any, ...]] = []
-    for account in charge.accounts if added else ():
-        key = _spent_key(redis, account)
-        commands += [("HINCRBY", key, _field(account, name), count) for name, count in added]
-        commands.append(("EXPIRE", key, _seconds(account.budget, retention)))
-    return commands
+class Room(StrEnum):
+    """Whether a call may begin."""
+
+    GO = "go"
+    TIGHT = "tight"  # what is left is for the run's last call
+    HELD = "held"  # calls under way, or last calls of other runs, hold the rest
+    FULL = "full"  # everything is spent
+    PAUSED = "paused"  # an admin has paused the bot
+
+
+class Place(StrEnum):
+    """Where a call is in its run; a run without a result makes one last call, to end with one."""
+
+    FIRST = "first"
+    BETWEEN = ""
+    LAST = "last"
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """The most that a call may take, what it is likely to take, and what the last call of its run is
+    likely to take."""
+
+    most: Spent
+    likely: Spent
+    last: Spent
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """A call that is to be made. `call_id` begins with the run's id and a slash. If nobody settles it,
+    its hold lasts for `seconds`, and that for the run's last call for `run_seconds`. One that
+    `takes_over` is the first of a worker: what another one held for calls of this run is dropped."""
+
+    call_id: str
+    run_id: str
+    place: Place
+    forecast: Forecast
+    seconds: int
+    run_seconds: int
+    takes_over: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reserved:
+    """Whether a call may begin, and the account or the pause that is in its way."""
+
+    room: Room
+    account: Account | None = None
+    pause: Pause | None = None
 
 
 class BudgetStore:
-    """Reads what runs were charged (`Runs.save_point` writes it), and keeps raises."""
+    """What calls hold and take of each account, and raises."""
 
     def __init__(self, redis: Connection, retention: Retention) -> None:
         self._redis = redis
         self._retention = retention
+
+    async def reserve(self, wanted: Reservation, caps: Mapping[Account, Cap]) -> Reserved:
+        """Hold room for a call on all capped accounts, and for the run's last call besides; or on
+        none, unless the answer is GO. Reserving the same call again replaces its hold, or drops it."""
+        keys, limits = [self._redis.key("paused")], list[str | int]()
+        for account, cap in caps.items():
+            keys += [
+                _spent_key(self._redis, account),
+                self._raise_key(account),
+                self._holds_key(account),
+            ]
+            cost = "" if cap.cost is None else Spent.nanodollars_of(cap.cost)
+            limits += [account.holder, "" if cap.tokens is None else cap.tokens, cost]
+        forecast = wanted.forecast
+        amounts = [forecast.most, forecast.likely, forecast.last]
+        found, number, pause = await self._redis.script(
+            "budget_reserve",
+            keys,
+            self._retention.thread,
+            _HOLDS_SECONDS,
+            wanted.call_id,
+            wanted.run_id,
+            wanted.place,
+            "1" if wanted.takes_over else "",
+            wanted.seconds,
+            wanted.run_seconds,
+            *(count for each in amounts for count in (each.tokens, each.nanodollars)),
+            *limits,
+        )
+        account_of = dict(enumerate(caps, start=1))
+        room = Room(found.decode())
+        return Reserved(room, account_of.get(number), read_pause(pause) if pause else None)
+
+    async def settle(
+        self,
+        accounts: Sequence[Account],
+        spent: Spent,
+        call_id: str,
+        capped: Collection[Account] = (),
+    ) -> None:
+        """Charge what a call took to the accounts, once, and release its holds on those `capped`."""
+        keys, kept = [self._redis.key("written", call_id)], list[str | int]()
+        for account in accounts:
+            keys.append(_spent_key(self._redis, account))
+            goes_on = account.budget is Budget.THREAD
+            seconds = _seconds(account.budget, self._retention)
+            kept += [account.holder, seconds, "1" if goes_on else ""]
+        keys += [self._holds_key(account) for account in capped]
+        added = [part for each in spent.model_dump().items() if each[1] for part in each]
+        await self._redis.script(
+            "budget_settle", keys, MARK_SECONDS, len(accounts), call_id, *kept, *added
+        )
+
+    async def release(self, capped: Collection[Account], ids: Collection[str]) -> None:
+        """Release the holds of these calls and runs on these accounts."""
+        commands = [("HDEL", self._holds_key(account), *ids) for account in capped]
+        if commands and ids:
+            await self._redis.together(*commands)
 
     async def positions(self, accounts: Sequence[Account]) -> list[Position]:
         """Where these accounts stand now, in their order."""
@@ -101,6 +201,9 @@ class BudgetStore:
         except CorruptValue:
             await set_aside(self._redis, self._raise_key(account))
             return None
+
+    def _holds_key(self, account: Account) -> str:
+        return self._redis.key("held", account.budget, account.period, account.holder)
 
     def _raise_key(self, account: Account) -> str:
         return self._redis.key("raise", account.budget, account.period, account.holder)

@@ -32,7 +32,12 @@ class PauseSwitch:
     async def get(self) -> Pause | None:
         """Who paused the bot; None when nobody did. One that cannot be read still holds."""
         raw = await self._redis.call("GETEX", self._key, "EX", self._seconds)
-        try:
-            return decode(Pause, raw) if raw else None
-        except CorruptValue:
-            return UNREADABLE
+        return read_pause(raw) if raw else None
+
+
+def read_pause(raw: bytes) -> Pause:
+    """Return a kept pause; one that cannot be read still holds."""
+    try:
+        return decode(Pause, raw)
+    except CorruptValue:
+        return UNREADABLE

@@ -9,12 +9,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from bot.core.budgets import Charge
 from bot.core.chain import CallerState, LedgerEntry
 from bot.core.errors import CorruptValue
 from bot.core.outcome import Outcome
 from bot.core.request import Request
-from bot.store.budgets import charging
 from bot.store.caller_state import caller_state_key
 from bot.store.connection import Connection, Retention
 from bot.store.leases import Lease
@@ -138,18 +136,16 @@ class Runs:
         state: str,
         lease: Lease,
         entries: Sequence[LedgerEntry] = (),
-        charge: Charge | None = None,
         joining: Sequence[str] = (),
         joined: Sequence[str] | None = None,
         progress_of: str = "",
         goes_on: bool = False,
     ) -> None:
-        """Keep where the loop stands, and what it appended and spent since the last time, as one:
-        whoever goes on from that state has nothing to count again (G6). The requests `joining` leave
-        the mailbox in the same step; `joined`, unless it is None, are from then on all that the run has
-        besides its own. With `progress_of`, the run's request, deaths of workers before this save point
-        no longer count against it. With `goes_on`, nothing is kept for longer: an earlier save point
-        has seen to that."""
+        """Keep where the loop stands and what it appended since the last time, as one. The requests
+        `joining` leave the mailbox in the same step; `joined`, unless it is None, are from then on all
+        that the run has besides its own. With `progress_of`, the run's request, deaths of workers
+        before this save point no longer count against it. With `goes_on`, nothing is kept for longer:
+        an earlier save point has seen to that."""
         key = self._key(run_id)
         members = [] if joined is None else [("HSET", key, "joined", " ".join(joined))]
         await lease.write(
@@ -159,7 +155,6 @@ class Runs:
             *appending(self._redis, lease.thread_key, entries),
             *([] if goes_on else [("EXPIRE", key, self._seconds)]),
             *([] if goes_on else renewing(self._redis, lease.thread_key, self._seconds)),
-            *charging(self._redis, charge, self._retention),
             *([("DEL", begun_key(self._redis, progress_of))] if progress_of else []),
         )
 

@@ -26,7 +26,6 @@ from bot.model import Model
 from bot.runners import runner
 from bot.runs.channels import Channels, ChannelSettings, Edits
 from bot.runs.runner import Runner
-from bot.runs.spending import Spending
 from bot.runs.surface import RunPost
 from bot.settings import Settings
 from bot.store import PauseSwitch, Phase, RunRecord, Stores, open_stores
@@ -115,6 +114,7 @@ class Composition:
             switch=cast("PauseSwitch", _NotPaused()),
             channels=Channels({}, cast("Edits", _NoEdits())),
         )
+        equipment = replace(equipment, budgets=budgets)
         record = RunRecord("run_bench", asked.id, asked.thread_key, Phase.RUNNING)
         here = ChannelSettings()
         steering = await equipment.steering(asked, record, here, interrupt)
@@ -122,11 +122,11 @@ class Composition:
             equipment.context(asked, record.run_id),
             interrupt,
             here,
-            Spending(asked, budgets, interrupt),
+            equipment.spending(asked, record.run_id, here, interrupt, _Unwatched().show),
             steering,
         )
         # The runner would have kept the question; the loop alone reads it from here.
-        return replace(parts, model=model or parts.model, history=_history)
+        return replace(parts, model=model or equipment.model, history=_history)
 
 
 @asynccontextmanager

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.core.budgets import Account, Budget, Cap, Charge, OverBudget, Spent, accounts_of
+from bot.core.budgets import Account, Budget, Cap, OverBudget, Spent, accounts_of
+from bot.core.ids import new_id
 from bot.local.model import Script, finish
 from bot.local.workspace import ADA, BEN, EVE, GUS
 from bot.runs.budgets import Budgets
@@ -46,10 +47,8 @@ async def spend(redis_url: str, team: str, tokens: int) -> None:
     """What others have spent today in the channel."""
     request = asked().model_copy(update={"team": team, "channel": GENERAL})
     accounts = accounts_of(request, datetime.now(UTC))
-    charge = Charge(accounts=accounts, spent=Spent(tokens=tokens))
     async with open_stores(redis_url) as stores:
-        lease = await stores.leases.take("others")
-        await stores.runs.save_point("run_others", "{}", lease, charge=charge)
+        await stores.budgets.settle(accounts, Spent(tokens=tokens), new_id("call"))
 
 
 async def told(bot: Deployment, user: str) -> str:

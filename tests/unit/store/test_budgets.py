@@ -7,9 +7,8 @@ from datetime import UTC, datetime
 import pytest
 from redis.asyncio import Redis
 
-from bot.core.budgets import Account, Budget, Charge, Pause, Raise, Spent, accounts_of
-from bot.core.chain import Usage
-from bot.core.errors import LeaseLost
+from bot.core.budgets import Account, Budget, Pause, Raise, Spent, accounts_of
+from bot.core.ids import new_id
 from bot.store import Stores, open_stores
 from tests.support.proxy import Proxy
 from tests.support.redis import asked
@@ -19,10 +18,7 @@ SPENT = Spent(tokens=1_200, nanodollars=7_500_000)
 
 
 async def charged(stores: Stores, *, spent: Spent = SPENT, now: datetime = NOW) -> None:
-    request = asked()
-    lease = await stores.leases.take(request.thread_key)
-    charge = Charge(accounts=accounts_of(request, now), spent=spent)
-    await stores.runs.save_point("run_1", "{}", lease, charge=charge)
+    await stores.budgets.settle(accounts_of(asked(), now), spent, new_id("call"))
 
 
 async def spent(stores: Stores, *, now: datetime = NOW) -> dict[Budget, Spent]:
@@ -66,23 +62,10 @@ def test_budgets_renew_at_the_next_midnight_or_the_first_of_the_month() -> None:
 async def test_a_charge_whose_reply_was_lost_is_counted_once(redis_url: str) -> None:
     """G6, reliability 3: the write is sent again, and does nothing the second time."""
     async with Proxy.open(redis_url) as line, open_stores(line.url) as stores:
-        lease = await stores.leases.take("T1:C1:1.0")
         line.lose_reply()
-        charge = Charge(accounts=accounts_of(asked(), NOW), spent=SPENT)
-        await stores.runs.save_point("run_1", "{}", lease, charge=charge)
+        await charged(stores)
         assert line.lost == 1
         assert await spent(stores) == dict.fromkeys(Budget, SPENT)
-
-
-async def test_who_lost_the_thread_charges_nothing(stores: Stores) -> None:
-    """G6, reliability 2: the state and what it cost are kept together or not at all."""
-    request = asked()
-    old = await stores.leases.take(request.thread_key)
-    await stores.leases.take(request.thread_key)
-    charge = Charge(accounts=accounts_of(request, NOW), spent=SPENT)
-    with pytest.raises(LeaseLost):
-        await stores.runs.save_point("run_1", "{}", old, charge=charge)
-    assert set((await spent(stores)).values()) == {Spent()}
 
 
 async def test_everybody_who_spent_something_is_listed(stores: Stores) -> None:
@@ -91,23 +74,6 @@ async def test_everybody_who_spent_something_is_listed(stores: Stores) -> None:
     assert await stores.budgets.spenders(Budget.USER_DAY, "2026-11-30") == {"T1:U1": SPENT}
     assert await stores.budgets.spenders(Budget.WORKSPACE_MONTH, "2026-11") == {"T1": SPENT}
     assert await stores.budgets.spenders(Budget.USER_DAY, "2026-11-29") == {}
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "added"),
-    [
-        ((100, 0.5), (300, 0.75), Spent(tokens=200, nanodollars=250_000_000)),
-        ((100, 0.5), (300, None), Spent(tokens=200, unpriced=200)),
-        ((100, None), (300, None), Spent(tokens=200, unpriced=200)),
-        ((100, 0.5), (100, 0.5), Spent()),
-    ],
-)
-def test_what_came_on_top(
-    before: tuple[int, float | None], after: tuple[int, float | None], added: Spent
-) -> None:
-    """G6: tokens whose price is not known are counted as such, and money is never taken back."""
-    first, second = (Spent.of(Usage(output_tokens=n), cost) for n, cost in (before, after))
-    assert second - first == added
 
 
 ACCOUNT = Account(budget=Budget.USER_DAY, holder="T1:U1", period="2026-11-30")
