@@ -156,7 +156,7 @@ class Fetcher:
         host, port = url.host or "", url.port or 443
         try:
             found = await self.resolver(host, port)
-        except OSError:
+        except (OSError, UnicodeError):  # the latter of a name that no host can have
             raise ToolError(f"There is no host {host}. Check the address.") from None
         parsed = [ipaddress.ip_address(each.split("%")[0]) for each in found]
         if not parsed or not all(self.allow(each, port) for each in parsed):
@@ -202,11 +202,12 @@ def _checked_url(url: str) -> URL:
     """Raises ToolError unless `url` is an http(s) address without a password."""
     try:
         parsed = URL(url.strip())
+        host = parsed.host  # raises for a name that is no IDN
     except ValueError:
         raise ToolError(f"{url[:200]} is not a web address.") from None
     if len(url) > _MAX_URL:
         raise ToolError(f"The address has {len(url):,} characters; {_MAX_URL:,} are allowed.")
-    if parsed.scheme not in {"http", "https"} or not parsed.host:
+    if parsed.scheme not in {"http", "https"} or not host:
         raise ToolError(
             f"{url[:200]} is not a web address: it must begin with http:// or https://."
         )

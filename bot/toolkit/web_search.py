@@ -28,6 +28,7 @@ MOST_CHARACTERS = 400
 _SECONDS = 20.0
 _ATTEMPTS = 3
 _LONGEST_PAUSE = 5.0  # seconds that are waited for within one search
+_LONGEST_SAID = 86_400.0  # seconds; a provider may say "inf"
 _MAX_BYTES = 2_000_000
 _ADDRESSES = {"brave": "https://api.search.brave.com", "tavily": "https://api.tavily.com"}
 _LIMITED = frozenset({402, 429, 432, 433})  # the last two are Tavily's: the plan is used up
@@ -148,7 +149,7 @@ def _pause(response: aiohttp.ClientResponse) -> float:
     headers = response.headers
     said = headers.get("Retry-After") or headers.get("X-RateLimit-Reset") or ""
     try:
-        return max(float(said.split(",")[0]), 0.0)
+        return min(max(0.0, float(said.split(",")[0])), _LONGEST_SAID)  # 0.0 of "nan"
     except ValueError:
         return 1.0
 

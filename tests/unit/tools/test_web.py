@@ -210,6 +210,8 @@ def test_the_public_web_is_allowed(address: str) -> None:
         ("not an address", "must begin with http"),
         ("http://user:secret@site.example/", "user name or password"),
         ("http://[oops/", "not a web address"),
+        ("http://xn--/", "not a web address"),
+        ("http://a..b/", "is no host"),
         ("http://site.example/" + "a" * 5000, "characters"),
     ],
 )
@@ -220,10 +222,15 @@ async def test_what_is_no_address_is_refused(site: Site, url: str, why: str) -> 
 
 
 @pytest.mark.parametrize(
-    "target", ["http://169.254.169.254/", "http://127.0.0.1/", "file:///etc/passwd"]
-)
+    "target",
+    [
+        "http://169.254.169.254/", "http://127.0.0.1/", "file:///etc/passwd", "//127.1/",
+        "http://[::ffff:169.254.169.254]/", "http://a..b/", "http://xn--/", f"http://{'a' * 64}.com/",
+    ],
+)  # fmt: skip
 async def test_a_redirect_is_checked_like_an_address(site: Site, target: str) -> None:
-    with pytest.raises(ToolError, match=r"not on the public web|must begin with http"):
+    """Reliability 12: whatever it says, a name that no host can have as well."""
+    with pytest.raises(ToolError, match=r"not on the public web|not a web address|is no host"):
         await site.fetcher().fetch(site.url(f"/r?to={target}"))
 
 

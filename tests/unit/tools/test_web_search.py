@@ -49,6 +49,7 @@ def order(status: int, **headers: str) -> web.Response:
         ("tavily", 403, {}, "WEB_SEARCH_API_KEY"),
         ("searxng", 403, {}, "search.formats"),
         ("brave", 429, {"Retry_After": "120"}, "a pause of 120 s"),
+        ("brave", 429, {"Retry_After": "inf"}, "a pause of 86400 s"),
         ("brave", 429, {"X_RateLimit_Reset": "90, 1419704"}, "a pause of 90 s"),
         ("tavily", 432, {}, "used up"),
         ("brave", 422, {}, "shorter and simpler"),
@@ -74,7 +75,7 @@ async def test_a_short_pause_is_kept_within_one_search() -> None:
     async with provider("brave") as there:
         there.orders = [order(429, Retry_After="0"), order(429, X_RateLimit_Reset="0, 900")]
         assert len(await there.search().search(Search("bees"))) == 8
-        there.orders = [order(429, Retry_After="0") for _ in range(3)]
+        there.orders = [order(429, Retry_After="nan") for _ in range(3)]
         with pytest.raises(ToolError, match="wants a pause"):
             await there.search().search(Search("bees"))
 
