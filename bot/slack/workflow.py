@@ -159,12 +159,26 @@ async def fail(clients: Clients, execution: str, sentence: str) -> None:
 
 def _outputs(outcome: Outcome, request: Request, *, worked: bool) -> dict[str, str]:
     """As the manifest declares them: text for messages, JSON for steps that take data."""
-    result = outcome.result or {}
-    data = json.dumps(result, ensure_ascii=False)
-    answer = unmarked(clean(str(result.get("summary") or data)))
+    result, gate = outcome.result or {}, LinkGate(outcome.links)
+    data = json.dumps(_gated(result, gate), ensure_ascii=False)
+    answer = unmarked(clean(str(result.get("summary") or json.dumps(result, ensure_ascii=False))))
     return {
-        "answer": shortened(LinkGate(outcome.links).mrkdwn(answer), _MOST),
+        "answer": shortened(gate.mrkdwn(answer), _MOST),
         "details": render(outcome, request).parts[0].text,
         "data": data,
         "complete": "yes" if outcome.status is RunStatus.SUCCESS and worked else "no",
     }
+
+
+def _gated(value: Any, gate: LinkGate) -> Any:
+    """JSON `value` that a later step may post: there Slack makes links of addresses, and opens them
+    to show what is behind."""
+    match value:
+        case str():
+            return gate.plain(value)
+        case list():
+            return [_gated(each, gate) for each in value]
+        case dict():
+            return {gate.plain(key): _gated(each, gate) for key, each in value.items()}
+        case _:
+            return value

@@ -132,6 +132,10 @@ class LinkGate:
         """Plain `text` as Slack's mrkdwn, escaped, its addresses gated."""
         return "".join(_as_mrkdwn(piece) for piece in self.pieces(text))
 
+    def plain(self, text: str) -> str:
+        """Plain `text` as data, its addresses gated."""
+        return "".join(_as_plain(piece) for piece in self.pieces(text))
+
 
 def without_broadcasts(text: str) -> str:
     """`text` in which nothing calls a channel or a group together."""
@@ -196,6 +200,18 @@ def _quoted(url: str) -> str:
 
 def _code_safe(text: str) -> str:
     return text.replace("`", "'")
+
+
+def _as_plain(piece: Piece) -> str:
+    match piece:
+        case Text(text):
+            return text
+        case Code(text):
+            return f"`{text}`"
+        case Link(url, label):
+            return url if _is_same_text(label, url) else f"{label} ({url})"
+        case Mention():
+            return piece.shown
 
 
 def _as_mrkdwn(piece: Piece) -> str:

@@ -10,6 +10,7 @@ import pytest
 from bot.local.model import Script, call, finish, refusal
 from bot.local.workspace.state import Execution
 from bot.slack.manifest import manifest
+from tests.security.judge import calls, links
 from tests.support.runs import answer
 from tests.support.slack import Place, bot_in_slack
 
@@ -42,6 +43,30 @@ async def test_a_step_may_ask_for_data_in_a_form_of_its_own(redis_url: str) -> N
         step = await ended(place, question="1+1?", schema=json.dumps(NUMBER))
     assert step.outputs is not None
     assert json.loads(step.outputs["data"]) == {"n": 2}
+
+
+FREE = {"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"]}
+EVIL = "https://evil.example/?d=CANARY"
+
+
+@pytest.mark.parametrize(
+    "said", [EVIL, f"see <{EVIL}|x> now", f"[x]({EVIL})", "evil.example/CANARY", "<!channel> @here"]
+)
+async def test_a_later_step_posts_no_address_of_the_models(redis_url: str, said: str) -> None:
+    """Reliability 11: workflows post outputs as they are, and Slack opens the addresses in them. What
+    whoever made the workflow wrote is handed back letter by letter."""
+    given = "https://site.example/a?b=c"
+    script = Script([finish({"at": said}), finish({"at": given}), finish(answer(said))])
+    async with bot_in_slack(script, redis_url) as place:
+        schema = json.dumps(FREE)
+        form = await ended(place, question="Where?", schema=schema)
+        known = await ended(place, question=f"Where? {given}", schema=schema)
+        text = await ended(place, question="Where?")
+    assert json.loads((known.outputs or {})["data"]) == {"at": given}
+    outputs = [*(form.outputs or {}).items(), *(text.outputs or {}).items()]
+    assert len(outputs) == 2 * len(OUTPUTS)
+    for name, output in outputs:
+        assert (links([{"text": output}]), calls([{"text": output}])) == (set(), set()), name
 
 
 @pytest.mark.parametrize(
