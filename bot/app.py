@@ -13,9 +13,8 @@ from functools import partial
 
 import aiohttp
 
-from bot.core import failpoints
 from bot.core.background import alongside
-from bot.core.errors import ConfigurationError, ToolError
+from bot.core.errors import ToolError
 from bot.core.request import Request
 from bot.listening import check_signing, listening
 from bot.loop_watch import LoopWatch
@@ -27,7 +26,7 @@ from bot.runs.policy import Policy
 from bot.runs.runner import Runner
 from bot.runs.watching import Watch
 from bot.serving import serving
-from bot.settings import SLACK, Settings, secret
+from bot.settings import Settings, arm_failpoints, secret
 from bot.slack.background import Background
 from bot.slack.canvases import SlackCanvases
 from bot.slack.client import clients_on, fixed, identify, slack_session
@@ -81,7 +80,7 @@ async def bot(
     Leaving it stops the intake, lets runs come to a save point, and hands them back; by way of a
     cancellation it hands them back as they are.
     """
-    _arm_failpoints(settings)
+    arm_failpoints(settings)
     _check(settings, intake=intake, work=work)
     async with AsyncExitStack() as stack:
         told = await stack.enter_async_context(serving(settings, intake=intake, work=work))
@@ -124,15 +123,6 @@ def _check(settings: Settings, *, intake: bool, work: bool) -> None:
         check_signing(settings)
     if work:
         check_work(settings)
-
-
-def _arm_failpoints(settings: Settings) -> None:
-    """For tests only. Raises ConfigurationError where real people would meet the crashes."""
-    if settings.bot_failpoints is None:
-        return
-    if settings.slack_api_url == SLACK:
-        raise ConfigurationError("BOT_FAILPOINTS is set: it crashes a bot on purpose. Unset it.")
-    failpoints.arm(settings.bot_failpoints)
 
 
 @asynccontextmanager

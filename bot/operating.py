@@ -25,7 +25,7 @@ from bot.runs.budgets import BudgetPolicy
 from bot.runs.engine import open_engine
 from bot.runs.erasing import ResponseDeleter, erase_person, erase_thread
 from bot.runs.requests import Requests
-from bot.settings import Settings
+from bot.settings import Settings, arm_failpoints
 from bot.store import Erased, Stores
 from bot.store.embedded import rewrite_append_only_file
 from bot.toolkit.mcp import Pin, Standing, ToolFacts, open_mcp_servers
@@ -164,6 +164,7 @@ async def erase_lines(
 ) -> list[str]:
     """Erase all that is held about a person, or of a thread, and say what went; wait up to `wait`
     seconds for others to be answered there. A line that begins with ! says what is still held."""
+    arm_failpoints(settings)
     await _record(settings, "erased a person" if user else "erased a thread")
     async with _requests(settings) as requests:
         erased = await _erased(requests, user, thread, wait)

@@ -32,6 +32,7 @@ from typing_extensions import override
 
 from bot.agent.commands import AfterToolCommand, BeforeToolCommand
 from bot.agent.limits import Limits
+from bot.core import failpoints
 from bot.core.errors import ConfigurationError
 from bot.logs import Format
 from bot.model import Price
@@ -237,3 +238,12 @@ def secret(value: SecretStr | None, key: str, why: str) -> str:
     if value is None or not value.get_secret_value():
         raise ConfigurationError(f"{key} is not set: {why}.")
     return value.get_secret_value()
+
+
+def arm_failpoints(settings: Settings) -> None:
+    """Crash where a test orders it. Raises ConfigurationError where people would meet that."""
+    if settings.bot_failpoints is None:
+        return
+    if settings.slack_api_url == SLACK:
+        raise ConfigurationError("BOT_FAILPOINTS is set: it crashes a bot on purpose. Unset it.")
+    failpoints.arm(settings.bot_failpoints)

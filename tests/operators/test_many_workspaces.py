@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from html import unescape
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -19,6 +20,7 @@ from pydantic import SecretStr
 from redis.asyncio import Redis
 
 from bot.app import bot
+from bot.core import failpoints
 from bot.core.errors import ConfigurationError, CorruptValue, SlackUnavailable
 from bot.doctor import Level
 from bot.doctor.encryption import examine_encryption
@@ -152,6 +154,31 @@ async def test_two_workspaces_are_answered_each_with_its_own_token_until_one_lea
         assert len(at.second.messages(SALES, ts)) == 1
         assert at.second.delivery.lost == []
         await at.answered(at.first, await at.ask(at.first))
+
+
+@pytest.mark.parametrize("failpoint", ["erase-noting", "erase-swept", "erase-removing"])
+async def test_an_erase_after_a_removal_is_finished_when_slack_says_it_again(
+    redis_url: str, redis: Redis, tmp_path: Path, failpoint: str
+) -> None:
+    """(O1) Where it broke off, nothing was acknowledged, and the next delivery leaves nothing, at the
+    model service neither."""
+    async with place(redis_url) as at:
+        at.first.delivery.retry_delays = at.second.delivery.retry_delays = (0.5, 1.0, 2.0)
+        await at.browser.install(at.second)
+        await at.answered(at.second, await at.ask(at.second))
+        (tmp_path / failpoint).write_text("raise")
+        failpoints.arm(tmp_path)
+        try:
+            at.second.uninstall()
+            await at.second.until(lambda: at.second.delivery.under_way == 0)
+        finally:
+            failpoints._orders = None
+        assert (tmp_path / f"{failpoint}.taken").exists()
+        left = [str(k) for k in await redis.keys("bot:v1:*") if at.second.team_id in str(k)]
+        assert {key.split(":")[2] for key in left} <= {"lease", "install-lock"}, left
+        await at.second.until(
+            lambda: not any(node.kept for node in at.api.chains.responses.values())
+        )
 
 
 async def test_an_organisation_installs_once_for_all_its_workspaces(redis_url: str) -> None:

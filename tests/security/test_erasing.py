@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 from dataclasses import replace
 from typing import Any
 
@@ -23,8 +25,10 @@ from bot.settings import ModelSettings, Settings
 from bot.store import open_stores
 from bot.store.connection import connect
 from bot.store.embedded import embedded_redis
+from tests.faults.processes import environment
 from tests.security.model import question, won_over
 from tests.security.test_boundaries import private_question
+from tests.support.commands import start
 from tests.support.deployment import Deployment, configured, deployed
 from tests.support.redis import asked
 from tests.support.runs import answer
@@ -248,24 +252,32 @@ async def test_ids_of_stored_responses_outlive_a_service_that_is_away(redis_url)
         assert not any(line.startswith("!") for line in lines)
 
 
-@pytest.mark.parametrize("place", [p for p, at in failpoints.FAILPOINTS.items() if 23 in at])
-async def test_an_erase_that_is_cut_off_is_finished_by_the_next(place, redis_url, tmp_path):
-    """(O1) Wherever it is killed, running it again leaves nothing, here and at the model service."""
+@pytest.mark.timeout(120)
+async def test_an_erase_that_is_killed_is_finished_by_the_next(redis_url, tmp_path):
+    """(O1) Killed -9 in any of its windows, running `bot erase` again leaves nothing, here and at the
+    model service, and says so with its exit code."""
+    orders, log = tmp_path / "orders", tmp_path / "log"
+    orders.mkdir()
     async with deployed(won_over, redis_url) as bot:
-        ts = await bot.ask(ADA, SALES, question(say=answer(HERS)))
-        await bot.answered(SALES, ts)
-        settings = configured(bot.ws, bot.api, redis_url)
-        (tmp_path / place).write_text("raise")
-        failpoints.arm(tmp_path)
-        try:
-            with pytest.raises(failpoints.FailpointRaised):
-                await erase_lines(settings, user=ADA)
-        finally:
-            failpoints._orders = None
-        lines = await erase_lines(settings, user=ADA)
-        assert not any(line.startswith("!") for line in lines)
-        assert not any(node.kept for node in bot.api.chains.responses.values())
-        assert traces(await everything(redis_url), ADA, HERS) == []
+        settings = environment(bot.ws, bot.api, tmp_path, redis_url=redis_url)
+
+        async def erased(**more: str) -> int:
+            return await start(
+                *("erase", "--user", ADA),
+                environment={"PATH": os.environ["PATH"], **settings, **more},
+                folder=tmp_path,
+                out=log,
+                err=log,
+            ).wait()
+
+        for place in (each for each, windows in failpoints.FAILPOINTS.items() if 23 in windows):
+            ts = await bot.ask(ADA, SALES, question(say=answer(HERS)))
+            await bot.answered(SALES, ts)
+            (orders / place).write_text("kill")
+            assert await erased(BOT_FAILPOINTS=str(orders)) == -signal.SIGKILL, place
+            assert await erased() == 0, log.read_text()
+            assert not any(node.kept for node in bot.api.chains.responses.values()), place
+            assert traces(await everything(redis_url), ADA, HERS) == [], place
 
 
 async def test_a_busy_thread_is_said_to_be_kept_or_waited_for(redis_url):
