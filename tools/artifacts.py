@@ -16,7 +16,7 @@ from bot.toolkit import (
     Provided,
     ToolError,
     ToolResult,
-    current_request,
+    current_room,
     tables,
     tool,
 )
@@ -73,7 +73,8 @@ def _part(
 def _fitting(lines: list[str]) -> list[str]:
     """As many lines as an output may hold; a first line that is too long alone is cut, and says
     so."""
-    left = current_request().max_response_size * 3 // 4
+    allowed = current_room().characters_of("\n".join(lines))
+    left = allowed * 3 // 4
     kept: list[str] = []
     for line in lines:
         left -= len(line) + 1
@@ -81,7 +82,7 @@ def _fitting(lines: list[str]) -> list[str]:
             break
         kept.append(line)
     if lines and not kept:
-        return [_cut(lines[0], current_request().max_response_size // 2)]
+        return [_cut(lines[0], allowed // 2)]
     return kept
 
 

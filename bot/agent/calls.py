@@ -30,7 +30,7 @@ from bot.toolkit.artifacts import Artifacts
 from bot.toolkit.catalogue import ACQUIRE, Catalogue
 from bot.toolkit.given_schema import validated
 from bot.toolkit.schema import without_nulls
-from bot.toolkit.size import limited, preview
+from bot.toolkit.size import Room, limited, shortened
 from bot.toolkit.tool import Services, Tool, ToolResult
 
 log = logging.getLogger(__name__)
@@ -86,31 +86,48 @@ class Calls:
     offered: frozenset[str]
 
     async def make(self, call: Item, happenings: Happenings) -> CallOutput | None:
-        """One call, from its arguments to its output; None while nobody has decided about it."""
-        if call["name"] == ACQUIRE:
-            output = await acquired(
-                call, self.toolbox.catalogue, self.toolbox.services, self.context
-            )
-            with bound_request(self.context):
-                for each in filter(None, map(self.toolbox.catalogue.get, output.acquired)):
-                    if each.is_of_server:  # its schema and description are the server's words
-                        self.hooks.on_exposure(each)
-            if output.acquired:
-                happenings.put_nowait(ToolsAcquired(output.acquired))
-            elif not output.ok:
-                output = replace(output, title=_NOTHING_ACQUIRED, refused=True)
-                for event in shown_refusal(output):
-                    happenings.put_nowait(event)
+        """Make one call. Return its output, as much as has room; None while nobody has decided about
+        the call."""
+        began = time.monotonic()
+        output = await self._made(call, happenings)
+        if output is None:
+            return None
+        output = await self.fitted(output)
+        if output.title:
+            known = output.tool == ACQUIRE or self.toolbox.catalogue.get(output.tool) is not None
+            happenings.put_nowait(ended(output, time.monotonic() - began, known=known))
+        return output
+
+    async def fitted(self, output: CallOutput) -> CallOutput:
+        """Return `output` with as much text as one output of this turn may have: what is longer is
+        saved under a handle (D7). A Stop does not wait for that, and loses no call that was made."""
+        room = Room(self.context.max_response_size, self.context.max_response_tokens)
+        note = shortened(output.note, Room(room.characters // 4, room.tokens // 4))
+        output = replace(output, note=note)
+        room = room.beside(output.frame)
+        if room.holds(output.text):
             return output
+        tool, artifacts = self.toolbox.catalogue.get(output.tool), self.toolbox.artifacts
+        narrowing = tool.narrowing if tool else ()
+        name = output.tool[:_LONGEST_NAME]
+        try:
+            with bound_request(self.context):
+                text = await limited(output.text, room, artifacts, name=name, narrowing=narrowing)
+        except asyncio.CancelledError:
+            text = shortened(output.text, room)
+        return replace(output, text=text)
+
+    async def _made(self, call: Item, happenings: Happenings) -> CallOutput | None:
+        if call["name"] == ACQUIRE:
+            return await self._acquired(call, happenings)
         try:
             tool, arguments = await self._checked(call)
         except _Refused as refused:
             is_known = self.toolbox.catalogue.get(call["name"]) is not None
             output = refusal(call, str(refused))
-            for event in shown_refusal(output, known=is_known):
-                happenings.put_nowait(event)
+            happenings.put_nowait(begun(output, known=is_known))
             return output
-        title = redacted(tool.title(arguments))
+        title = redacted(tool.title(arguments)) or tool.name
         key = f"{self.context.idempotency_key}:{call['call_id']}"
         with bound_request(replace(self.context, idempotency_key=key)) as context:
             self.hooks.on_exposure(tool)
@@ -125,6 +142,19 @@ class Calls:
             veto, by = (permission, "") if isinstance(permission, str) else (None, permission.by)
             with bound_request(replace(context, approved_by=by)):
                 return await self._shown(call, tool, arguments, title, veto, happenings)
+
+    async def _acquired(self, call: Item, happenings: Happenings) -> CallOutput:
+        output = await acquired(call, self.toolbox.catalogue, self.toolbox.services, self.context)
+        with bound_request(self.context):
+            for each in filter(None, map(self.toolbox.catalogue.get, output.acquired)):
+                if each.is_of_server:  # its schema and description are the server's words
+                    self.hooks.on_exposure(each)
+        if output.acquired:
+            happenings.put_nowait(ToolsAcquired(output.acquired))
+        elif not output.ok:
+            output = replace(output, title=_NOTHING_ACQUIRED, refused=True)
+            happenings.put_nowait(begun(output))
+        return output
 
     async def _permission(self, tool: Tool, arguments: BaseModel) -> str | Approved | Undecided:
         """Whether the call may be made, or why not. Whatever is sensitive needs a clear yes."""
@@ -159,11 +189,10 @@ class Calls:
         veto: str | None,
         happenings: Happenings,
     ) -> CallOutput:
-        """The call between its two events."""
+        """Make a call that people see begin."""
         call_id = call["call_id"]
         exactly = digest(tool.name, canonical(arguments))
         happenings.put_nowait(ToolStarted(call_id, tool.name, title, exactly))
-        began = time.monotonic()
         if veto is not None:
             output = CallOutput(call_id, tool.name, veto, ok=False, refused=True)
         elif self._is_rehearsed(tool):
@@ -175,17 +204,14 @@ class Calls:
                 failpoint("change-intended")
             parent = Parent(call_id, self.pool, happenings.put_nowait)
             output = await self._run(tool, arguments, parent)
-        seconds = time.monotonic() - began
-        output = replace(output, title=title)
-        happenings.put_nowait(ended(output, seconds))
-        return output
+        return replace(output, title=title)
 
     async def _run(self, tool: Tool, arguments: BaseModel, parent: Parent) -> CallOutput:
         call_id = parent.call_id
         try:
             result = await self._attempted(tool, arguments, parent)
         except ToolError as error:
-            said = preview(_plain(str(error)), self.context.max_response_size)
+            said = await _plain_however_long(str(error))
             return CallOutput(call_id, tool.name, said, ok=False, mark=mark_for(tool))
         except TimeoutError:
             advice = MAYBE if tool.mutates else "Ask it for less, or go on without."
@@ -207,17 +233,9 @@ class Calls:
         failpoint("tool-running")
         result = await tool.run(arguments, {**self.toolbox.services, Parent: parent})
         failpoint("tool-ran")
-        try:
-            with suppress(asyncio.CancelledError):  # a Stop ends the hooks; the call was made
-                result = await self.hooks.after_tool(tool, arguments, result)
-            result = replace(result, content=await _plain_however_long(result.content))
-            most = self.context.max_response_size
-            return await limited(result, tool, most, self.toolbox.artifacts)
-        except Exception:
-            if not tool.mutates:
-                raise
-            log.exception("the output of a change was not kept", extra={"tool": tool.name})
-            return ToolResult(f"{tool.name} is done. Its output could not be kept.")
+        with suppress(asyncio.CancelledError):  # a Stop ends the hooks; the call was made
+            result = await self.hooks.after_tool(tool, arguments, result)
+        return replace(result, content=await _plain_however_long(result.content))
 
     def _is_rehearsed(self, tool: Tool) -> bool:
         return tool.mutates and self.context.dry_run
@@ -268,11 +286,14 @@ def ended(output: CallOutput, seconds: float = 0.0, *, known: bool = True) -> To
     )
 
 
+def begun(output: CallOutput, *, known: bool = True) -> ToolStarted:
+    """Return the event before the end of a call that was not made."""
+    return ToolStarted(output.call_id, output.tool[:_LONGEST_NAME], output.title, known=known)
+
+
 def shown_refusal(output: CallOutput, *, known: bool = True) -> tuple[ToolStarted, ToolEnded]:
     """Return the events of a call that was not made: it is seen like any other (D3)."""
-    tool = output.tool[:_LONGEST_NAME]
-    started = ToolStarted(output.call_id, tool, output.title, known=known)
-    return started, ended(output, known=known)
+    return begun(output, known=known), ended(output, known=known)
 
 
 def _rehearsed(call_id: str, tool: Tool, arguments: BaseModel, title: str) -> CallOutput:

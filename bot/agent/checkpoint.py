@@ -13,6 +13,7 @@ from bot.agent import prompts
 from bot.agent.complete import describe_errors
 from bot.agent.outputs import CallOutput
 from bot.core.chain import Item
+from bot.core.token_estimate import estimated_tokens
 from bot.toolkit.schema import strict_schema
 
 NAME = "checkpoint_and_restart"
@@ -58,8 +59,9 @@ DEFINITION: dict[str, Any] = {
 }
 
 
-def answered(call: Item, *, alone: bool) -> CallOutput:
-    """The output of a call. Beside others it is refused: nobody has read their outputs yet."""
+def answered(call: Item, *, alone: bool, most_tokens: int = 0) -> CallOutput:
+    """Return the output of a call. Beside others it is refused: nobody has read their outputs yet. So
+    is one of more than `most_tokens` (0: any number)."""
     if not alone:
         text = "Not done: read the outputs of the calls beside it first, then call it alone."
         return CallOutput(call["call_id"], NAME, text, ok=False)
@@ -69,4 +71,8 @@ def answered(call: Item, *, alone: bool) -> CallOutput:
         text = f"The checkpoint is not valid:\n{describe_errors(error)}\nCorrect it and call again."
         return CallOutput(call["call_id"], NAME, text, ok=False)
     text = prompts.checkpoint(given.text)
+    tokens = estimated_tokens(text)
+    if most_tokens and tokens > most_tokens:
+        too_long = f"Too long: about {tokens:,} tokens, {most_tokens:,} have room. Write less."
+        return CallOutput(call["call_id"], NAME, too_long, ok=False)
     return CallOutput(call["call_id"], NAME, "Kept. A fresh conversation begins.", restart=text)

@@ -39,6 +39,7 @@ from bot.core.context import RequestContext
 from bot.core.failpoints import failpoint
 from bot.toolkit.catalogue import ACQUIRE
 
+_CHECKPOINT_SHARE = 4  # a quarter of the window: the fresh conversation must have room to work in
 _UNKNOWN = f"Unknown: the bot was interrupted while this ran. {MAYBE}"
 
 
@@ -124,7 +125,8 @@ class Dispatch:
                 for shown in self._leave_out(call, done):
                     yield shown
             for call in finals:
-                done[call["call_id"]] = await self._final(call, calls, done)
+                output = await self._final(call, calls, done)
+                done[call["call_id"]] = await made.fitted(output)
         yield Dispatched(tuple(done[call["call_id"]] for call in calls))
 
     def _done_before(self, open_response: OpenResponse) -> dict[str, CallOutput]:
@@ -212,7 +214,8 @@ class Dispatch:
         self, call: Item, calls: Sequence[Item], done: Mapping[str, CallOutput]
     ) -> CallOutput:
         if call["name"] == checkpoint.NAME:
-            return checkpoint.answered(call, alone=len(calls) == 1)
+            most = self.context.context_window // _CHECKPOINT_SHARE
+            return checkpoint.answered(call, alone=len(calls) == 1, most_tokens=most)
         return await self._complete(call, done)
 
     async def _complete(self, call: Item, done: Mapping[str, CallOutput]) -> CallOutput:

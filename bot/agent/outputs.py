@@ -77,6 +77,12 @@ class CallOutput:
         parts = (self.note or self.text).split("\n", 1)[0].removeprefix("result: ").split(" · ")
         return " · ".join(part for part in parts if not part.startswith(_FOR_THE_MODEL))[:200]
 
+    @property
+    def frame(self) -> str:
+        """What stands around the text in the output: our note, and the marks."""
+        text = marked("", self.mark) if self.mark else ""
+        return f"{self.note}\n{text}" if self.note else text
+
     def item(self) -> Item:
         """The output as the service takes it."""
         text = marked(self.text, self.mark) if self.mark else self.text

@@ -37,7 +37,7 @@ from bot.core.context import RequestContext
 from bot.core.errors import ModelError
 from bot.core.outcome import StopReason
 from bot.model.types import ModelRequest, ModelResponse
-from bot.toolkit.size import room_for_calls
+from bot.toolkit.size import Room, room_for_calls
 
 T = TypeVar("T")
 
@@ -216,14 +216,14 @@ class Phases:
         limits, window = self.parts.limits, self.window_size(state)
         ratio = usage_ratio(state, window)
         asked = min(max(len(response.calls), 1), limits.calls_per_turn)
-        most, size = room_for_calls(limits.tool_output, window, ratio, asked)
+        most, room = room_for_calls(limits.tool_output, window, ratio, asked)
         return Dispatch(
             toolbox=self.parts.toolbox,
             limits=self.parts.limits,
             interrupt=self.parts.interrupt,
             response_type=self.parts.response_type,
             hooks=self.parts.hooks,
-            context=self._context(state, response.id, size),
+            context=self._context(state, response.id, room),
             deadline=self.began + self.parts.limits.run_seconds,
             pool=pool,
             most=most,
@@ -317,12 +317,13 @@ class Phases:
             new_items=tuple(self.new_items),
         )
 
-    def _context(self, state: LoopState, response_id: str, size: int) -> RequestContext:
+    def _context(self, state: LoopState, response_id: str, room: Room) -> RequestContext:
         limits, window = self.parts.limits, self.window_size(state)
         ratio = usage_ratio(state, window)
         return replace(
             self.parts.context,
-            max_response_size=size,
+            max_response_size=room.characters,
+            max_response_tokens=room.tokens,
             context_window=window,
             usage_ratio=ratio,
             turns_left=limits.turns - state.turn,

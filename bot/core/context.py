@@ -16,7 +16,8 @@ from bot.core.request import Request
 class RequestContext:
     """Bound by the runner; refined by the loop each turn and by dispatch for each call.
 
-    `max_response_size` is in characters of tool output; `context_window` in tokens; `usage_ratio`
+    `max_response_size` is in characters of tool output, `max_response_tokens` bounds the same in
+    tokens (0: not bounded); `context_window` in tokens; `usage_ratio`
     is the share of the window in use (0–1); `deadline` is on the monotonic clock of the event
     loop, in seconds; `idempotency_key` is that of the tool call in progress, the same on a resume,
     `joined` are the requests that the run has taken in beside its own, and grows with them;
@@ -28,6 +29,7 @@ class RequestContext:
     run_id: str
     joined: Sequence[Request] = ()
     max_response_size: int = 20_000
+    max_response_tokens: int = 0
     context_window: int = 0
     usage_ratio: float = 0.0
     turns_left: int = 0

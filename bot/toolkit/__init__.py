@@ -32,6 +32,7 @@ from bot.toolkit.memories import Memories
 from bot.toolkit.narrowing import Compact, Fields, Query, TimeRange
 from bot.toolkit.scheduled_messages import ScheduledMessages, WaitingMessage
 from bot.toolkit.schedules import Schedules
+from bot.toolkit.size import current_room
 from bot.toolkit.tool import Provided, Services, Tool, ToolResult, tool
 from bot.toolkit.web_search import WebResult, WebSearch
 
@@ -82,6 +83,7 @@ __all__ = [
     "WebSearch",
     "cron_in_words",
     "current_request",
+    "current_room",
     "day_and_time",
     "gaps_of",
     "tool",

@@ -16,7 +16,6 @@ from pydantic import BaseModel
 
 import bot
 from bot.core.answers import Source
-from bot.core.context import current_request
 from bot.core.errors import ToolError
 from bot.isolated.messages import without_paths
 from bot.toolkit.artifacts import Artifact, Artifacts
@@ -25,6 +24,7 @@ from bot.toolkit.file_kinds import kind_of as kind_of
 from bot.toolkit.narrowing import passages
 from bot.toolkit.places import Places
 from bot.toolkit.processes import process_group
+from bot.toolkit.size import current_room
 from bot.toolkit.tables import describe, save_table
 from bot.toolkit.tool import ToolResult
 
@@ -213,7 +213,7 @@ def _part(text: str, saved: Artifact, query: str | None) -> str:
 def beginning(lines: list[str], saved: Artifact) -> str:
     """As many of the first lines as take up to half of what this output may hold, and how to read
     on."""
-    left = current_request().max_response_size // 2
+    left = current_room().characters_of("\n".join(lines)) // 2
     shown = 0
     for line in lines:
         left -= len(line) + 1

@@ -1,12 +1,18 @@
-"""Keeps large outputs out of the conversation: a preview and a handle instead (D7)."""
+"""Keeps large outputs out of the conversation: a preview and a handle instead."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import logging
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 
+from bot.core.context import current_request
 from bot.core.errors import ToolError
+from bot.core.token_estimate import estimated_tokens
 from bot.toolkit.artifacts import Artifact, Artifacts
-from bot.toolkit.tool import Tool, ToolResult
+
+log = logging.getLogger(__name__)
 
 _PREVIEW_SHARE = 0.05
 _LEAST = 500
@@ -14,59 +20,104 @@ _HUGE = 1_000_000
 _READING = "Page it with read_artifact, or search it with search_artifact."
 _CUT = "\n[… the middle of long lines is not shown …]\n"
 _CHARACTERS_PER_TOKEN = 4
-_SHARE_OF_FREE_CONTEXT = 0.25
+_SAVED = "All of it was saved: handle: "
+_HANDLE = re.compile(rf"^{_SAVED}(\S+) · ", re.MULTILINE)
 
 
-def allowed_size(ceiling: int, window: int, usage_ratio: float) -> int:
-    """Characters one output may have: `ceiling`, or a quarter of what context is left.
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What one output may take: so many `characters`, and so many `tokens` (0: not bounded)."""
 
-    `window` in tokens (0: not known), counted as four characters each; never under 500, so that
-    a handle and a little of a preview always fit.
+    characters: int
+    tokens: int = 0
+
+    def characters_of(self, text: str) -> int:
+        """Return how many characters of a text like `text` fit: fewer where more of its characters
+        than usual are a token of their own, as in Chinese or in rows of numbers."""
+        taken = estimated_tokens(text) if self.tokens else 0
+        if taken <= self.tokens:
+            return self.characters
+        return min(self.characters, len(text) * self.tokens // taken)
+
+    def holds(self, text: str) -> bool:
+        """Return whether `text` fits."""
+        return len(text) <= self.characters_of(text)
+
+    def beside(self, text: str) -> Room:
+        """Return what is left beside `text`, at least a little."""
+        tokens = max(1, self.tokens - estimated_tokens(text)) if self.tokens else 0
+        return Room(max(1, self.characters - len(text)), tokens)
+
+
+def current_room() -> Room:
+    """Return what the output of the call in progress may take. Raises LookupError outside a call."""
+    context = current_request()
+    return Room(context.max_response_size, context.max_response_tokens)
+
+
+def room_for_calls(ceiling: int, window: int, usage_ratio: float, calls: int) -> tuple[int, Room]:
+    """Return how many of `calls` in one turn may be run, and the room for the output of each: at most
+    `ceiling` characters and a quarter of the free context, and so little that all of them together
+    leave half of it to reason in.
+
+    `window` in tokens (0: not known); the room is never under 500 characters, so that a handle and a
+    little of a preview always fit.
     """
     if not window:
-        return ceiling
-    free = window * max(0.0, 1 - usage_ratio) * _CHARACTERS_PER_TOKEN
-    return max(_LEAST, min(ceiling, int(free * _SHARE_OF_FREE_CONTEXT)))
+        return calls, Room(ceiling)
+    least = _LEAST // _CHARACTERS_PER_TOKEN
+    free = int(window * max(0.0, 1 - usage_ratio))
+    most = max(1, min(calls, free // 2 // least))
+    tokens = max(least, min(free // 4, free // 2 // most))
+    return most, Room(max(_LEAST, min(ceiling, tokens * _CHARACTERS_PER_TOKEN)), tokens)
 
 
-def room_for_calls(ceiling: int, window: int, usage_ratio: float, calls: int) -> tuple[int, int]:
-    """Return how many of `calls` in one turn may be run, and how many characters the output of each
-    may have, so that all of them fit together and leave half of the free context to reason in."""
-    each = allowed_size(ceiling, window, usage_ratio)
-    if not window:
-        return calls, each
-    free = int(window * max(0.0, 1 - usage_ratio) * _CHARACTERS_PER_TOKEN)
-    most = max(1, min(calls, free // 2 // _LEAST))
-    return most, max(_LEAST, min(each, free // 2 // most))
-
-
-async def limited(result: ToolResult, tool: Tool, allowed: int, artifacts: Artifacts) -> ToolResult:
-    """`result` itself, or, when its content has more than `allowed` characters, a notice with its
-    size, a 5 % preview, how to ask for less, and the handle of the whole. The notice, too, has at
-    most `allowed` characters."""
-    size = len(result.content)
+async def limited(
+    text: str, room: Room, artifacts: Artifacts, *, name: str, narrowing: Sequence[str] = ()
+) -> str:
+    """Return `text` itself, or, when it has no room, a notice with its size, a 5 % preview, how to
+    ask the tool `name` for less with its arguments `narrowing`, and the handle of the whole. The
+    notice, too, has room. What cannot be saved is previewed without a handle."""
+    size, allowed = len(text), room.characters_of(text)
     if size <= allowed:
-        return result
+        return text
     head = f"The output is too large: {size:,} characters, {allowed:,} are allowed.\n"
-    handles = result.handles
+    how = f"Ask for less with {', '.join(narrowing)}. " if narrowing else ""
     try:
-        kept = await _kept(result.content, tool, artifacts)
+        kept = await _kept(text, name, artifacts)
     except ToolError as error:  # more than may be kept
-        head += f"{error}\n{_how_to_narrow(tool)}\n"
+        head += f"{error}\n{how}\n"
+    except Exception:  # a notice without a handle is better than no output of a call that was made
+        log.exception("an output was not saved", extra={"tool": name})
+        head += f"It could not be saved now.\n{how}\n"
     else:
         head += (
-            f"All of it was saved: handle: {kept.handle} · {kept.rows:,} lines · {kept.size:,} bytes"
-            f" · sha256 {kept.sha256[:16]}\n{_how_to_narrow(tool)}{_READING}\n"
+            f"{_SAVED}{kept.handle} · {kept.rows:,} lines · {kept.size:,} bytes"
+            f" · sha256 {kept.sha256[:16]}\n{how}{_READING}\n"
         )
-        handles = (*handles, kept.handle)
-    shown = preview(result.content, min(int(size * _PREVIEW_SHARE), max(0, allowed - len(head))))
-    return replace(result, content=head + shown, handles=handles)
+    left = room.beside(head)
+    most = min(int(size * _PREVIEW_SHARE), left.characters_of(text))
+    return shortened(head, room) + shortened(preview(text, most), left)
 
 
-async def _kept(content: str, tool: Tool, artifacts: Artifacts) -> Artifact:
+def shortened(text: str, room: Room) -> str:
+    """Return `text`, or as much of its beginning and end as has room."""
+    size = room.characters_of(text)
+    while not room.holds(text):
+        text, size = preview(text, size), size * 3 // 4
+    return text
+
+
+def saved_handle(text: str) -> str:
+    """Return the handle under which the whole of a limited output was saved, "" without one."""
+    found = _HANDLE.search(text)
+    return found[1] if found else ""
+
+
+async def _kept(content: str, tool: str, artifacts: Artifacts) -> Artifact:
     return await artifacts.save(
         content.encode("utf-8", "replace"),
-        name=f"{tool.name} output.txt",
+        name=f"{tool} output.txt",
         media_type="text/plain",
         prefix="out",
         rows=content.count("\n") + 1,
@@ -110,7 +161,3 @@ def _take(lines: list[str], size: int) -> list[str]:
             break
         taken.append(line)
     return taken
-
-
-def _how_to_narrow(tool: Tool) -> str:
-    return f"Ask for less with {', '.join(tool.narrowing)}. " if tool.narrowing else ""

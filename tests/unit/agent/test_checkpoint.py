@@ -24,8 +24,12 @@ NOTES = {
     "remaining_goals": ["Read list 8."],
 }
 CHECKPOINT = call("checkpoint_and_restart", NOTES)
-LEAPS = [calls(*[("big", {"lines": 200})] * n) for n in (12, 6)]
-"""Turns that take the context from little to about four fifths of this window."""
+LEAPS = {
+    read: calls(*[("big", {"lines": 200})] * more)
+    for read, more in ((0, 9), (9, 5), (14, 3), (17, 1))
+}
+"""How many lists were read, and the turn that reads more: as many as fit at once, until about four
+fifths of this window are full."""
 
 WINDOW = 12_500
 
@@ -46,8 +50,8 @@ def worker(request: ModelRequest) -> Reply:
     if "checkpoint_and_restart" in tools:
         return CHECKPOINT
     read = request.text.count("line 199")
-    if read < 18 and "extra" in tools:
-        return LEAPS[read // 12]
+    if read in LEAPS and "extra" in tools:
+        return LEAPS[read]
     return call("add", {"a": 1, "b": 1}) if read else call("acquire_tools", {"names": ["extra"]})
 
 
@@ -65,7 +69,7 @@ async def test_the_model_begins_afresh_with_what_it_wrote_down(stateless: bool) 
     ] * 3
     assert fresh["tools"] == before["tools"][:-1]
     assert ended.status is RunStatus.SUCCESS
-    assert offered(place) == [False, False, False, False, True, False]
+    assert offered(place) == [*[False] * 6, True, False]
 
 
 async def test_its_call_is_answered_all_the_same() -> None:
@@ -80,7 +84,7 @@ async def test_its_call_is_answered_all_the_same() -> None:
 
 async def test_few_turns_left_are_not_spent_on_beginning_afresh() -> None:
     """E2 E3: half of them are used: the conversation is shortened instead."""
-    async with bench(worker, window=WINDOW, turns=6) as place:
+    async with bench(worker, window=WINDOW, turns=8) as place:
         ended = await place.run()
     assert not any(offered(place))
     assert "Somebody read lists." in str(place.api.requests[-1].body["input"])
@@ -90,11 +94,11 @@ async def test_few_turns_left_are_not_spent_on_beginning_afresh() -> None:
 async def test_a_model_that_goes_on_without_has_its_conversation_shortened() -> None:
     """E2 E3: it has the say for one turn."""
     added = call("add", {"a": 1, "b": 1})
-    script = Script([*LEAPS, added, added, text("They added."), finish(ANSWER)])
+    script = Script([*LEAPS.values(), added, added, text("They added."), finish(ANSWER)])
     async with bench(script, window=12_300) as place:
         ended = await place.run()
     script.assert_done()
-    assert offered(place)[:4] == [False, False, False, True]
+    assert offered(place)[:6] == [*[False] * 5, True]
     assert "They added." in str(place.api.requests[-1].body["input"])
     assert ended.status is RunStatus.SUCCESS
 
@@ -103,16 +107,20 @@ async def test_outputs_that_nobody_has_read_are_not_put_away() -> None:
     """E2 D3: beside other calls it is refused, and one that is not valid too; then it is taken."""
     both = calls(("checkpoint_and_restart", NOTES), ("add", {"a": 20, "b": 22}))
     wrong = call("checkpoint_and_restart", {"summary": "", "key_data": [], "remaining_goals": []})
-    script = Script([*LEAPS, call("add", {"a": 1, "b": 1}), both, text("Lists."), finish(ANSWER)])
+    script = Script(
+        [*LEAPS.values(), call("add", {"a": 1, "b": 1}), both, text("Lists."), finish(ANSWER)]
+    )
     async with bench(script, window=12_300) as place:
         await place.run()
-        refused, added = place.of(Recorded)[7].entry.items
+        refused, added = place.of(Recorded)[11].entry.items
     assert "Not done" in refused["output"]
     assert added["output"] == "42"
-    script = Script([*LEAPS, call("add", {"a": 1, "b": 1}), wrong, text("Lists."), finish(ANSWER)])
+    script = Script(
+        [*LEAPS.values(), call("add", {"a": 1, "b": 1}), wrong, text("Lists."), finish(ANSWER)]
+    )
     async with bench(script, window=12_300) as place:
         await place.run()
-        [refused] = place.of(Recorded)[7].entry.items
+        [refused] = place.of(Recorded)[11].entry.items
     assert "summary" in refused["output"]
 
 
@@ -176,3 +184,15 @@ class Steered(Hooks):
     async def after_response(self, state: LoopState, response: ModelResponse) -> Sequence[Item]:
         said = "Only those of May."
         return ({"role": "user", "content": said},) if state.turn == 1 else ()
+
+
+async def test_a_checkpoint_has_room_in_the_fresh_conversation() -> None:
+    """D7 E2: notes that would fill it are sent back to be written shorter."""
+    long = NOTES | {"summary": "漢字" * 3_000}
+    leaps = [*LEAPS.values(), call("add", {"a": 1, "b": 1})]
+    script = Script([*leaps, call("checkpoint_and_restart", long), text("Lists."), finish(ANSWER)])
+    async with bench(script, window=12_300) as place:
+        ended = await place.run()
+        [refused] = place.of(Recorded)[11].entry.items
+    assert refused["output"].startswith("Too long: about ")
+    assert ended.status is RunStatus.SUCCESS

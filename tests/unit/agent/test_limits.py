@@ -14,7 +14,6 @@ from bot.local.model import (
     calls,
     finish,
 )
-from bot.toolkit.size import room_for_calls
 from tests.unit.agent.harness import ANSWER, bench
 
 
@@ -145,15 +144,3 @@ async def test_three_turns_of_failed_calls_are_not_the_end() -> None:
         assert (await place.run()).status is RunStatus.SUCCESS
     async with bench(Script([*[fail] * 4, finish(ANSWER)])) as place:
         assert (await place.run()).stop_reason is StopReason.TOOL_ERRORS
-
-
-@pytest.mark.parametrize("calls_made", [1, 2, 8, 32])
-@pytest.mark.parametrize("window", [8_000, 128_000, 1_000_000])
-@pytest.mark.parametrize("ratio", [0.0, 0.5, 0.9, 1.1])
-def test_outputs_of_one_turn_fit_together(calls_made: int, window: int, ratio: float) -> None:
-    """D7: whatever their number, with room left to reason; at least one can always say something."""
-    most, size = room_for_calls(20_000, window, ratio, calls_made)
-    free = max(0.0, window * 4 * (1 - ratio))
-    assert 1 <= most <= calls_made
-    assert size >= 500
-    assert most * size <= max(free / 2, 500)

@@ -47,7 +47,7 @@ from bot.toolkit import (
     narrowing,
     tables,
 )
-from bot.toolkit.size import limited
+from bot.toolkit.size import Room, limited
 from bot.toolkit.tool import Services
 from bot.toolkit.web_search import Search, WebSearchConfig
 from tests.support.artifacts import MemoryArtifacts
@@ -188,7 +188,9 @@ async def called(tool: Tool, given: dict[str, Any], services: Services) -> ToolR
     assert isinstance(artifacts, MemoryArtifacts)
     with bound_request(replace(current_request(), max_response_size=100_000)):
         result = await tool.run(tool.arguments.model_validate(given), services)
-    return await limited(result, tool, ALLOWED, artifacts)
+    room = Room(ALLOWED)
+    text = await limited(result.content, room, artifacts, name=tool.name, narrowing=tool.narrowing)
+    return replace(result, content=text)
 
 
 SQL = {"sql": "SELECT * FROM {table}", "handles": ["{table}"]}
