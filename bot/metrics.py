@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from types import SimpleNamespace
@@ -21,6 +22,8 @@ from bot.model.types import ModelRequest, ModelResponse, Progress
 from bot.runs.surface import OpenSurface, RunPost, Surface, SurfaceAround
 from bot.runs.watching import Submit
 
+_MOST_REMEMBERED = 10_000  # runs whose end was counted
+
 
 class Metrics:
     """A registry of its own, and the edges that feed it."""
@@ -31,6 +34,7 @@ class Metrics:
         self._run = RunMeters(self._registry)
         self._model = ModelMeters(self._registry)
         self._process = ProcessMeters(self._registry)
+        self._counted = OrderedDict[str, None]()
 
     def text(self) -> bytes:
         """Everything in Prometheus's text format."""
@@ -86,7 +90,12 @@ class Metrics:
         self._run.tool_calls.labels(tool, str(event.ok).lower()).inc()
 
     def run_ended(self, outcome: Outcome) -> None:
-        """A run's end is up."""
+        """Count a run whose end is up: once, also when that is put up again as nobody could note it."""
+        if outcome.run_id in self._counted:
+            return
+        self._counted[outcome.run_id] = None
+        if len(self._counted) > _MOST_REMEMBERED:
+            self._counted.popitem(last=False)
         self._run.ended.labels(outcome.status, outcome.stop_reason).inc()
         self._run.seconds.observe(outcome.totals.seconds)
 

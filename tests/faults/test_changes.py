@@ -30,6 +30,7 @@ from tests.support.deployment import Deployment, is_terminal
 from tests.support.runs import answer
 
 SALES = "C0SALES001"
+DIRECT = "D0ADA00001"
 PATIENCE = 30.0  # seconds, on a busy machine
 PLACES = (
     "ticket-taken",  # no run
@@ -313,3 +314,34 @@ async def test_whatever_people_change_wherever_a_worker_dies(
     """(R1, reliability, promise) The same for every change at every place."""
     every = [(place, change) for place in PLACES for change in CHANGES]
     assert await _all_wrong(redis_url, tmp_path, every) == []
+
+
+async def _archived(bot: Deployment, channel: str) -> None:
+    await bot.ws.archive(ADA, channel)
+
+
+async def _without_the_bot(bot: Deployment, channel: str) -> None:
+    await bot.ws.remove(ADA, channel, bot.ws.bot_user_id)
+
+
+@pytest.mark.parametrize("goes", [_archived, _without_the_bot])
+@pytest.mark.parametrize("place", ["stream-started", "run-finished"])
+async def test_a_place_that_goes_while_its_worker_is_dead_holds_nothing_up(
+    redis_url: str, tmp_path: Path, place: str, goes: Callable[[Deployment, str], Awaitable[None]]
+) -> None:
+    """(R3, reliability, promise) The run ends, whoever asked is told directly, and once."""
+    async with stage(redis_url, tmp_path) as made:
+        bot, scene = made.bot, Scene(made.bot, "c0")
+        scene.root = str((await bot.ws.say(ADA, SALES, "A thread."))["ts"])
+        (made.orders / place).write_text("kill")
+        made.model.go.set()
+        async with made.worker() as process:
+            await scene.say(1)
+            await process.wait()
+        await goes(bot, SALES)
+        async with made.worker():
+            async with asyncio.timeout(PATIENCE):
+                while await made.stores.mailbox.waiting_anywhere():  # noqa: ASYNC110 - Redis tells nobody
+                    await asyncio.sleep(0.1)
+        [told] = [each for each in bot.ws.messages(DIRECT) if each["user"] == bot.ws.bot_user_id]
+        assert "<#C0SALES001>" in told["text"]

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
+from redis.asyncio import Redis
 
 from bot.app import bot
-from bot.local.model import ModelRequest, Reply, ResponsesServer, finish, held
+from bot.local.model import ModelRequest, Reply, ResponsesServer, call, finish, held
 from bot.local.workspace import ADA, BEN, Workspace
 from bot.runs.engine import EngineOptions
 from bot.slack.catching_up import CatchUpSettings
 from bot.slack.render import words
 from bot.slack.render.buttons import STOP
+from bot.store import open_stores
 from tests.support.deployment import Deployment, configured
+from tests.support.redis_process import redis_process
 from tests.support.runs import answer
 
 SALES, GENERAL = "C0SALES001", "C0GENERAL1"
@@ -101,3 +106,63 @@ async def test_what_redis_forgot_is_answered_or_said_to_be_lost(stage, redis) ->
     [told] = stage.at.own(GENERAL, lost)
     assert told["text"] == words.LOST
     assert stage.at.ws.status(GENERAL, lost).session == "active"
+
+
+def shares_and_answers(gates: list[asyncio.Event]) -> Callable[[ModelRequest], Reply]:
+    """A model that shares a file and then answers; who asked first waits before that, the other one
+    before anything."""
+
+    def brain(request: ModelRequest) -> Reply:
+        done = [each["name"] for each in request.items if each.get("type") == "function_call"]
+        first = "first" in request.text
+        if not first and not done:
+            return held(call("acquire_tools", {"names": ["share_file"]}), gates[1])
+        if "acquire_tools" not in done:
+            return call("acquire_tools", {"names": ["share_file"]})
+        if "share_file" not in done:
+            name = "first.txt" if first else "second.txt"
+            shared = {"name": name, "content": "Two.", "handle": None, "comment": ""}
+            return call("share_file", shared)
+        return held(finish(answer("Two.")), gates[0])
+
+    return brain
+
+
+@pytest.mark.timeout(120)
+async def test_what_was_answered_since_the_copy_is_not_answered_twice(tmp_path: Path) -> None:
+    """(R15, R1) Redis comes back with a copy from the middle of two runs that have been answered since.
+    They are gone on with, in the message that is there, and what the copy knows of is not done again."""
+    gates = [asyncio.Event(), asyncio.Event()]
+    async with (
+        Workspace.open() as ws,
+        ResponsesServer.open(brain=shares_and_answers(gates)) as api,
+        redis_process(tmp_path, appendonly="no") as server,
+    ):
+        stage = Stage(ws, api, server.url)
+        dump, copy = tmp_path / "dump.rdb", tmp_path / "copy.rdb"
+        async with stage.bot():
+            roots = [await stage.at.ask(ADA, SALES, "The first")]
+            await ws.until(lambda: len(api.requests) == 3)
+            roots.append(await stage.at.ask(BEN, SALES, "The second"))
+            await ws.until(lambda: len(api.requests) == 4 and stage.unfinished(SALES, roots[1]))
+            async with Redis.from_url(server.url) as redis:
+                await redis.save()
+            shutil.copy(dump, copy)
+            for gate in gates:
+                gate.set()
+            for root in roots:
+                await stage.at.answered(SALES, root)
+        await server.kill()
+        shutil.copy(copy, dump)
+        asked = len(api.requests)
+        await server.start()
+        async with stage.bot(), open_stores(server.url) as stores:
+            assert await stores.mailbox.waiting_anywhere() == 2
+            async with asyncio.timeout(60):
+                while await stores.mailbox.waiting_anywhere():  # noqa: ASYNC110 - Redis tells nobody
+                    await asyncio.sleep(0.1)
+        assert len(api.requests) > asked
+        for root in roots:
+            assert len(stage.at.terminals(SALES, root)) == 1
+        files = [m for m in stage.at.own(SALES, roots[0]) if m.get("files")]
+        assert len(files) == 1

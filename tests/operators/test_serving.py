@@ -14,12 +14,14 @@ from prometheus_client.parser import text_string_to_metric_families
 from redis.asyncio import Redis
 
 import bot.app
+from bot.core import failpoints
 from bot.core.background import alongside
 from bot.core.errors import ConfigurationError, StoreUnavailable
 from bot.local.model import ModelRequest, Reply, ResponsesServer, Script, call, finish, held
 from bot.local.workspace import ADA, Workspace
 from bot.slack.api_watch import SlackApiWatch
 from bot.slack.client import slack_clients
+from bot.store import open_stores
 from tests.support.deployment import Deployment, configured, deployed
 from tests.support.ports import free_port
 from tests.support.redis_process import RedisProcess, redis_process
@@ -112,6 +114,25 @@ async def test_the_figures_say_what_happened(redis_url: str) -> None:
     assert figures["bot_model_cost_dollars_total{model=gpt-5.4-mini}"] > 0
     assert figures["bot_slack_calls_total{method=users.info,status=429}"] == 1
     assert figures["bot_slack_calls_total{method=users.info,status=200}"] >= 1
+
+
+async def test_a_run_whose_end_is_put_up_again_counts_once(
+    redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """(O8, G6) It broke off when the answer was up, before anything could be noted of that."""
+    port = free_port()
+    (tmp_path / "run-delivered").write_text("raise")
+    monkeypatch.setattr(failpoints, "_orders", tmp_path)
+    brain = Script([finish(answer("Two."))])
+    async with deployed(brain, redis_url, bot_metrics_port=port) as bot, probing(port) as probe:
+        ts = await bot.ask(ADA, SALES, "How many?")
+        await bot.answered(SALES, ts)
+        async with asyncio.timeout(60), open_stores(redis_url) as stores:
+            while await stores.mailbox.waiting_anywhere():  # noqa: ASYNC110 - Redis tells nobody
+                await asyncio.sleep(0.05)
+        figures = await probe.figures()
+    assert (tmp_path / "run-delivered.taken").exists()
+    assert figures["bot_runs_total{status=success,stop_reason=completed}"] == 1
 
 
 async def test_the_figures_say_what_is_going_on(redis_url: str) -> None:
