@@ -13,7 +13,7 @@ from contextlib import aclosing
 from http import HTTPStatus
 from typing import Any, cast
 
-from httpx2 import EventSource, HTTPError, Response, ServerSentEvent, SSEError
+from httpx2 import EventSource, HTTPError, Request, Response, ServerSentEvent, SSEError
 from openai import (
     APIStatusError,
     AsyncOpenAI,
@@ -22,7 +22,9 @@ from openai import (
     NotFoundError,
     OpenAIError,
 )
+from openai._models import FinalRequestOptions
 from pydantic_core import to_json
+from typing_extensions import override
 
 from bot.core.errors import ModelError, ModelErrorKind
 from bot.core.failpoints import failpoint
@@ -38,17 +40,43 @@ _FORCING = ("named", "required", "auto")
 the first, or the second."""
 _REFUSED = (400, 422, 501)
 _DELETIONS = 8  # at a time
+_OWN = (b"content-length", b"cookie")  # headers that no two requests share
 _MOST_OF_AN_EVENT = 16 * 1024 * 1024  # bytes; the terminal event repeats the whole response
 
 
 def sdk_client(api_key: str, base_url: str | None, *, max_retries: int = 2) -> AsyncOpenAI:
     """OpenAI's client on its aiohttp transport, which takes a third less CPU than the other."""
-    return AsyncOpenAI(
+    return _Client(
         api_key=api_key,
         base_url=base_url,
         max_retries=max_retries,
         http_client=DefaultAioHttpClient(event_hooks={"response": [_spare_retries]}),
     )
+
+
+class _Client(AsyncOpenAI):
+    """Builds requests to `_PATH` like the first one that the SDK built, from which they differ in
+    their bodies alone: to build each anew takes a tenth of the CPU of a turn. An SDK that builds its
+    requests elsewhere goes on doing so."""
+
+    _alike: dict[str, Any] | None = None
+
+    @property
+    @override
+    def user_agent(self) -> str:
+        return super().user_agent.replace(type(self).__name__, AsyncOpenAI.__name__)
+
+    @override
+    def _build_request(self, options: FinalRequestOptions, *, retries_taken: int = 0) -> Request:
+        if options.url != _PATH or retries_taken:
+            return super()._build_request(options, retries_taken=retries_taken)
+        if self._alike is None:
+            first = super()._build_request(options)
+            headers = [each for each in first.headers.raw if each[0].lower() not in _OWN]
+            extensions = {"timeout": first.extensions["timeout"]}
+            self._alike = {"url": first.url, "headers": headers, "extensions": extensions}
+        content = cast("bytes", options.content)
+        return Request("POST", content=content, cookies=self._client.cookies, **self._alike)
 
 
 async def _spare_retries(response: Response) -> None:

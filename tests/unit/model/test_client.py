@@ -13,6 +13,7 @@ from openai import AsyncOpenAI
 from bot.core.chain import Usage
 from bot.core.errors import ModelError, ModelErrorKind
 from bot.local.model import ResponsesServer, Script, calls, incomplete, reasoning, refusal, text
+from bot.local.model.errors import rate_limit
 from bot.model import (
     ArgumentsPart,
     ModelRequest,
@@ -98,6 +99,34 @@ async def test_a_request_is_what_the_service_takes(stream: bool) -> None:
         **settings,
         **({"stream": True} if stream else {}),
     }
+
+
+@both
+async def test_every_request_is_built_as_the_sdk_builds_it(stream: bool) -> None:
+    """B1: our client builds requests after its first one; the service sees no difference."""
+    replies = [text("Yes."), text("No."), text("Yes."), text("No.")]
+    async with (
+        ResponsesServer.open(Script(replies)) as api,
+        AsyncOpenAI(base_url=api.url, api_key=api.api_key) as plain,
+        sdk_client(api.api_key, api.url) as ours,
+    ):
+        for client in (plain, ours):
+            for request in (ASKED, replace(ASKED, instructions="Be very brief.")):
+                await parts(ResponsesModel(client, stream=stream), request)
+    seen = [(each.headers, each.body) for each in api.requests]
+    assert seen[2:] == seen[:2]
+
+
+async def test_a_request_that_is_made_again_says_so() -> None:
+    """H2: the SDK makes it, which counts its tries in a header."""
+    replies: list[Any] = [text("Yes."), rate_limit("m", 0.01), text("No.")]
+    async with (
+        ResponsesServer.open(Script(replies)) as api,
+        sdk_client(api.api_key, api.url) as client,
+    ):
+        for _ in range(2):
+            await parts(ResponsesModel(client, stream=False))
+    assert [each.headers["x-stainless-retry-count"] for each in api.requests] == ["0", "0", "1"]
 
 
 async def test_the_arguments_of_one_function_are_heard_while_they_come() -> None:
