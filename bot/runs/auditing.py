@@ -10,7 +10,7 @@ from bot.core.approvals import Approval, Decision, digest
 from bot.core.audit import AuditEntry, AuditKind
 from bot.core.outcome import Outcome, RunStatus
 from bot.core.request import Request
-from bot.store import AuditLog
+from bot.store import AuditLog, Beside
 
 Record = Callable[[Sequence[AuditEntry]], Awaitable[None]]
 """Puts on record what was done, or is about to be. Raises StoreUnavailable: then it is not done."""
@@ -56,8 +56,8 @@ def refused(team: str, who: str, what: str, *, channel: str = "", run_id: str = 
 
 
 class RunAudit:
-    """Of one run. Calls are written down with the step they belong to: what is made again after a
-    crash is there again."""
+    """Of one run. Calls are written down in the same step as what became of them is kept: what is
+    made again after a crash is there again."""
 
     def __init__(self, log: AuditLog, request: Request, run_id: str) -> None:
         self._log = log
@@ -66,13 +66,12 @@ class RunAudit:
         self._waiting: list[AuditEntry] = []
         self._started: dict[str, ToolStarted] = {}
         self._begun: set[str] = set()
-        self._pseudonyms: dict[str, str] = {}
+        self._pseudonym = ""
 
     async def begin(self) -> None:
         """It is worked on."""
         self._note(AuditKind.ASKED, self._request.entry)
         await self._know(new=True)
-        await self.keep()
 
     def note(self, event: Event) -> None:
         """Remember what must be on record."""
@@ -90,33 +89,37 @@ class RunAudit:
             case _:
                 pass
 
-    async def intend(self, state: LoopState) -> None:
-        """Write down what the run, which stands there, is about to change: should it be killed in the
-        middle of that, the log says at least that it was begun."""
-        for call_id in state.open.begun if state.open else ():
-            started = self._started.get(call_id)
-            if started and call_id not in self._begun:
-                self._begun.add(call_id)
-                self._note(AuditKind.BEGUN, started.tool, arguments=started.arguments)
-        await self.keep()
+    def intend(self, state: LoopState) -> bool:
+        """Note what the run, which stands there, is about to change: should it be killed in the
+        middle of that, the log says at least that it was begun. Return whether there is anything:
+        it is to be in the log (`settle`) before it is made."""
+        open_calls = state.open.begun if state.open else ()
+        new = [each for each in open_calls if each in self._started and each not in self._begun]
+        for call_id in new:
+            started = self._started[call_id]
+            self._note(AuditKind.BEGUN, started.tool, arguments=started.arguments)
+        self._begun.update(new)
+        return bool(new)
 
-    async def keep(self) -> None:
-        """Write down what was noted. Raises StoreUnavailable."""
-        waiting, self._waiting = self._waiting, []
-        if waiting and not self._pseudonyms:
-            await self._know(new=False)
-        await self._log.append(waiting, self._pseudonyms)
-
-    async def end(self, outcome: Outcome) -> None:
+    def end(self, outcome: Outcome) -> None:
         """It is over."""
         ok = outcome.status is RunStatus.SUCCESS
         self._note(AuditKind.ENDED, outcome.stop_reason, ok=ok, cost=outcome.totals.cost)
-        await self.keep()
+
+    async def due(self) -> list[Beside]:
+        """Return what was noted, to be kept in the same step as what it tells of."""
+        waiting, self._waiting = self._waiting, []
+        if waiting and not self._pseudonym:
+            await self._know(new=False)
+        return [self._log.beside_as(each, self._pseudonym) for each in waiting]
+
+    async def settle(self) -> None:
+        """Bring what was kept so into the log. Raises StoreUnavailable."""
+        await self._log.settle(self._request.team)
 
     async def _know(self, *, new: bool) -> None:
         """Look the person's pseudonym up once: who is erased while the run works stays unknown."""
-        user = self._request.user
-        self._pseudonyms = {user: await self._log.pseudonym(user, new=new)}
+        self._pseudonym = await self._log.pseudonym(self._request.user, new=new)
 
     def _note(self, kind: AuditKind, what: str, **more: object) -> None:
         entry = audited(self._request, kind, what, run_id=self._run_id, **more)

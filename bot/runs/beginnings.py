@@ -14,6 +14,7 @@ from bot.core.context import RequestContext, bound_request
 from bot.core.errors import CorruptValue
 from bot.core.memory import Memory
 from bot.core.request import Request
+from bot.runs.auditing import RunAudit
 from bot.runs.preferences import PreferenceBook
 from bot.runs.thread_files import files_of_thread
 from bot.store import Lease, RunRecord, Stores
@@ -47,6 +48,7 @@ class Beginnings:
         lease: Lease,
         caller: CallerState,
         catalogue: Catalogue,
+        audit: RunAudit,
     ) -> LoopState:
         """Where an interrupted run stood, or the thread's chain with the new request (B5)."""
         if record.state is not None:
@@ -59,7 +61,13 @@ class Beginnings:
         )
         state = handover.first_state(caller, asked, *notes)
         entry = LedgerEntry(run_id=record.run_id, items=(asked, *notes), bound_to=bound_to(request))
-        await self.stores.runs.save_point(record.run_id, state.model_dump_json(), lease, [entry])
+        await self.stores.runs.save_point(
+            record.run_id,
+            state.model_dump_json(),
+            lease,
+            [entry],
+            on_record=await audit.due(),
+        )
         return state
 
     async def _asked(self, request: Request, run_id: str) -> Item:

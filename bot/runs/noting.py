@@ -40,7 +40,6 @@ class Noting:
         """Kept first, then shown. Raises LeaseLost, StoreUnavailable and HandBack."""
         if isinstance(event, Recorded | SavePoint):
             await self._keep(event)
-            await self.audit.intend(event.state)
         if isinstance(event, FromSubagent) and isinstance(event.event, Recorded):
             await self.runs.note_response(event.event.entry, self.lease)
         if self.draining.is_set() and can_rest(event):
@@ -57,6 +56,7 @@ class Noting:
         bound = [each.model_copy(update={"bound_to": bound_to(self.request)}) for each in entries]
         state = event.state.model_dump_json()
         change = self.steering.change(event.state)
+        changes = self.audit.intend(event.state)
         # Once in an attempt: from then on nothing is counted against the request but a new attempt.
         advances = not self.has_advanced and _has_moved(self.state, event.state)
         failpoint("step-keeping")
@@ -66,7 +66,10 @@ class Noting:
             joined=[each.id for each in change.joined] if change else None,
             progress_of=self.request.id if advances else "",
             goes_on=True,
+            on_record=await self.audit.due(),
         )
+        if changes:
+            await self.audit.settle()
         self.has_advanced |= advances
         self.state = event.state
         failpoint("step-kept")

@@ -30,7 +30,7 @@ from bot.runs.noting import Noting
 from bot.runs.outcomes import begun_tools, broken, outcome_of, steps_of, without_secrets
 from bot.runs.questions import Parked, Questions, through
 from bot.runs.surface import OpenSurface, Surface
-from bot.store import Lease, Phase, Post, RunRecord, Stores
+from bot.store import Beside, Lease, Phase, Post, RunRecord, Stores
 from bot.toolkit.isolation import warm_processes
 
 log = logging.getLogger(__name__)
@@ -162,8 +162,9 @@ class Runner:
             after = caller
         elif after is None:
             after, entries = await self._unanswered(request, record, caller, outcome)
-        await audit.end(outcome)
-        await self._finish(request, outcome, after, lease, entries)
+        audit.end(outcome)
+        await self._finish(request, outcome, after, lease, entries, await audit.due())
+        await audit.settle()
         return outcome
 
     async def _finish(
@@ -173,6 +174,7 @@ class Runner:
         after: CallerState,
         lease: Lease,
         entries: Sequence[LedgerEntry] = (),
+        on_record: Sequence[Beside] = (),
     ) -> None:
         """Keep how the run ends. One that says nothing owes an answer to what was asked besides."""
         joined = await self._stores.runs.joined(request.id) if outcome.silent else ()
@@ -183,6 +185,7 @@ class Runner:
             back=back,
             entries=entries,
             progress_of=request.id,
+            on_record=on_record,
         )
         failpoint("run-finished")
 
@@ -219,7 +222,7 @@ class Runner:
             parts = await equipment.parts(context, interrupt, here, spending, steering)
             catalogue = parts.toolbox.catalogue
             state = await equipment.beginnings.first_state(
-                request, record, lease, caller, catalogue
+                request, record, lease, caller, catalogue, audit
             )
             spending.begin(state)
             noting = Noting(

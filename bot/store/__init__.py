@@ -13,7 +13,7 @@ from redis.exceptions import AuthenticationError
 from bot.core.errors import ConfigurationError, StoreUnavailable
 from bot.store.approvals import Approvals, Refusal, Rest
 from bot.store.artifacts import ArtifactStore
-from bot.store.audit import AuditLog
+from bot.store.audit import AuditLog, Beside
 from bot.store.budgets import (
     BudgetStore,
     Forecast,
@@ -48,6 +48,7 @@ __all__ = [
     "Approvals",
     "ArtifactStore",
     "AuditLog",
+    "Beside",
     "BudgetStore",
     "CallerStates",
     "CatchUpTurn",

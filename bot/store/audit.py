@@ -17,6 +17,7 @@ from collections import defaultdict
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -60,6 +61,14 @@ class Beside:
     text: str
 
 
+def recording(entries: Sequence[Beside], seconds: int) -> list[tuple[Any, ...]]:
+    """Return the commands that keep `entries` of one workspace beside its log, for `Lease.write`."""
+    if not entries:
+        return []
+    key = entries[0].key
+    return [("RPUSH", key, *(each.text for each in entries)), ("EXPIRE", key, seconds)]
+
+
 class AuditLog:
     """Raises StoreUnavailable: what cannot be put on record is not done."""
 
@@ -86,8 +95,11 @@ class AuditLog:
 
     async def beside(self, entry: AuditEntry) -> Beside:
         """For a script that does what `entry` tells of."""
-        text = _text(entry, await self.pseudonym(entry.who))
-        return Beside(entry.team, self._beside(entry.team), text)
+        return self.beside_as(entry, await self.pseudonym(entry.who))
+
+    def beside_as(self, entry: AuditEntry, pseudonym: str) -> Beside:
+        """The same where the person's pseudonym is known."""
+        return Beside(entry.team, self._beside(entry.team), _text(entry, pseudonym))
 
     async def settle(self, team: str) -> None:
         """Bring into the log what scripts have put beside it. Every `append` does as well."""

@@ -13,6 +13,7 @@ from bot.core.chain import CallerState, LedgerEntry
 from bot.core.errors import CorruptValue
 from bot.core.outcome import Outcome
 from bot.core.request import Request
+from bot.store.audit import Beside, recording
 from bot.store.caller_state import caller_state_key
 from bot.store.connection import Connection, Retention
 from bot.store.leases import Lease
@@ -140,12 +141,13 @@ class Runs:
         joined: Sequence[str] | None = None,
         progress_of: str = "",
         goes_on: bool = False,
+        on_record: Sequence[Beside] = (),
     ) -> None:
         """Keep where the loop stands and what it appended since the last time, as one. The requests
         `joining` leave the mailbox in the same step; `joined`, unless it is None, are from then on all
         that the run has besides its own. With `progress_of`, the run's request, deaths of workers
         before this save point no longer count against it. With `goes_on`, nothing is kept for longer:
-        an earlier save point has seen to that."""
+        an earlier save point has seen to that. `on_record` comes into the audit log."""
         key = self._key(run_id)
         members = [] if joined is None else [("HSET", key, "joined", " ".join(joined))]
         await lease.write(
@@ -156,6 +158,7 @@ class Runs:
             *([] if goes_on else [("EXPIRE", key, self._seconds)]),
             *([] if goes_on else renewing(self._redis, lease.thread_key, self._seconds)),
             *([("DEL", begun_key(self._redis, progress_of))] if progress_of else []),
+            *recording(on_record, self._seconds),
         )
 
     async def note_response(self, entry: LedgerEntry, lease: Lease) -> None:
@@ -176,10 +179,11 @@ class Runs:
         back: Sequence[str] = (),
         entries: Sequence[LedgerEntry] = (),
         progress_of: str = "",
+        on_record: Sequence[Beside] = (),
     ) -> None:
         """The end of a run in one step: outcome to the outbox, and state of the thread. The
-        requests `back`, which had joined it, wait again; `entries` and `progress_of` as for a save
-        point."""
+        requests `back`, which had joined it, wait again; `entries`, `progress_of` and `on_record` as
+        for a save point."""
         key = self._key(run_id)
         undelivered = self._redis.key("undelivered")
         state = caller_state_key(self._redis, lease.thread_key, caller_state.bound_to)
@@ -194,6 +198,7 @@ class Runs:
             *appending(self._redis, lease.thread_key, entries),
             *renewing(self._redis, lease.thread_key, self._seconds),
             *([("DEL", begun_key(self._redis, progress_of))] if progress_of else []),
+            *recording(on_record, self._seconds),
         )
 
     async def mark_delivered(self, record: RunRecord, *, is_stop_heard: bool = True) -> bool:

@@ -14,6 +14,7 @@ from redis.asyncio import Redis
 
 from bot.core.approvals import Approval, Decision, Verdict
 from bot.core.audit import AuditEntry, AuditHead, AuditKind, chained
+from bot.core.chain import CallerState
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.local.model import Script, call, finish
 from bot.local.workspace import ADA, BEN, EVE, GUS
@@ -216,10 +217,15 @@ async def test_a_decision_is_on_record_though_whoever_kept_it_was_killed(redis_u
 async def test_a_run_that_ends_after_its_person_was_erased_makes_nobody_known(stores, redis):
     """Its end is on record, of nobody: else the log would name them again for a year."""
     audit = RunAudit(stores.audit, request := asked(), "run_1")
+    lease = await stores.leases.take(request.thread_key)
     await audit.begin()
+    await stores.runs.save_point("run_1", "{}", lease, on_record=await audit.due())
     await stores.erasure.person(request.user)
     ended = {"status": RunStatus.CANCELLED, "stop_reason": StopReason.CANCELLED_TOOLS}
-    await audit.end(Outcome(run_id="run_1", **ended))
+    outcome = Outcome(run_id="run_1", **ended)
+    audit.end(outcome)
+    recorded = await audit.due()
+    await stores.runs.finish("run_1", outcome, CallerState(), lease, on_record=recorded)
     assert await redis.keys("*audit-person*") == []
     kept = [each.entry async for each in stores.audit.read("T1")]
     assert [(e.kind, e.who != request.user) for e in kept] == [("asked", True), ("ended", True)]
