@@ -231,13 +231,13 @@ class Runner:
                 draining=equipment.draining,
                 state=state,
             )
-            await asking.settle()
+            if record.state is not None:  # else nobody was asked anything yet
+                await asking.settle()
             with bound_request(context):
                 async with warm_processes():
                     ended = await through(state, parts, asking, noting.note)
-                await (
-                    asking.look()
-                )  # nobody may have decided in time, which the run found out itself
+                # Nobody may have decided in time, which the run found out itself.
+                await asking.look()
                 if ended.error:
                     ids = {"run_id": run_id, "model_request": ended.error.request_id}
                     log.error(

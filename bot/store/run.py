@@ -250,17 +250,19 @@ def _ids(raw: bytes | None) -> tuple[str, ...]:
 
 
 class Post:
-    """The messages of a run (`RunPost`): which are up, kept so that any worker can go on."""
+    """The messages of a run (`RunPost`): which are up, kept so that any worker can go on. Only who
+    holds the lease writes `message` and `parts`, so that they are read once."""
 
     def __init__(self, redis: Connection, run_id: str, key: str, lease: Lease) -> None:
         self.run_id = run_id
         self._redis = redis
         self._key = key
         self._lease = lease
+        self._known: dict[str, bytes | None] | None = None
 
     async def message(self) -> str | None:
         """The ts of the run's message, if one was posted and that is known."""
-        return _ts(await self._redis.call("HGET", self._key, "message"))
+        return _ts((await self._posted())["message"])
 
     async def save_message(self, ts: str) -> None:
         """Remember the run's message; with an empty ts, that it has none."""
@@ -268,7 +270,7 @@ class Post:
 
     async def posted_parts(self) -> int:
         """How many parts of the terminal are up."""
-        count = await self._redis.call("HGET", self._key, "parts") or b"0"
+        count = (await self._posted())["parts"] or b"0"
         return int(count) if count.isdigit() else 0  # what is up already is found there
 
     async def save_part(self, count: int, file: str = "") -> None:
@@ -309,8 +311,18 @@ class Post:
         raw = await self._redis.call("HGET", self._key, "outcome")
         return decode(Outcome, raw) if raw else None
 
-    async def _set(self, *fields: str) -> None:
-        await self._lease.write(("HSET", self._key, *fields))
+    async def _posted(self) -> dict[str, bytes | None]:
+        if self._known is None:
+            names = ("message", "parts")
+            values = await self._redis.call("HMGET", self._key, *names)
+            self._known = dict(zip(names, values, strict=True))
+        return self._known
+
+    async def _set(self, name: str, value: str, *more: str) -> None:
+        known, self._known = self._known, None  # until it is certain
+        await self._lease.write(("HSET", self._key, name, value, *more))
+        if known is not None:
+            self._known = known | {name: value.encode()}
 
 
 def _ts(raw: bytes | None) -> str | None:

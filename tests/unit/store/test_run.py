@@ -6,7 +6,7 @@ import pytest
 from redis.asyncio import Redis
 
 from bot.core.chain import CallerState, LedgerEntry
-from bot.core.errors import CorruptValue
+from bot.core.errors import CorruptValue, LeaseLost
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.request import Request
 from bot.store import Lease, Phase, Stores, open_stores
@@ -90,6 +90,20 @@ async def test_what_was_posted_is_kept_with_the_run(stores: Stores) -> None:
     elsewhere = stores.runs.post("run_1", await stores.leases.take(request.thread_key))
     assert (await elsewhere.message(), await elsewhere.posted_parts()) == ("99.1", 2)
     await elsewhere.may_write()
+
+
+async def test_what_was_posted_is_looked_up_again_once_that_is_uncertain(stores: Stores) -> None:
+    """A worker remembers what it wrote; what it could not write is not taken for written (window 15)."""
+    request, lease = await started(stores)
+    post = stores.runs.post("run_1", lease)
+    await post.save_part(1)
+    await post.save_message("99.1")
+    assert (await post.message(), await post.posted_parts()) == ("99.1", 1)
+    elsewhere = stores.runs.post("run_1", await stores.leases.take(request.thread_key))
+    await elsewhere.save_message("99.2")
+    with pytest.raises(LeaseLost):
+        await post.save_message("99.3")
+    assert await post.message() == "99.2"
 
 
 async def test_a_save_point_whose_reply_was_lost_is_kept_once(redis_url: str) -> None:
