@@ -28,7 +28,7 @@ from bot.runs.channels import Channels, ChannelSettings, Edits
 from bot.runs.runner import Runner
 from bot.runs.surface import RunPost
 from bot.settings import Settings
-from bot.store import PauseSwitch, Phase, RunRecord, Stores, open_stores
+from bot.store import Mailbox, PauseSwitch, Phase, RunRecord, Stores, open_stores
 from bot.store.embedded import embedded_redis
 from bot.toolkit import tool
 from tests.support.conversation import MemoryConversation
@@ -57,7 +57,7 @@ def request() -> Request:
     """A new question, in a thread of its own."""
     name = f"{next(_numbers)}.0"
     return Request(
-        entry=Entry.HEADLESS, team="T", channel="C", thread=name, ts=name, user="U", text=QUESTION
+        entry=Entry.MENTION, team="T", channel="C", thread=name, ts=name, user="U", text=QUESTION
     )
 
 
@@ -92,6 +92,19 @@ class _NoEdits:
     async def load(self, name: str, kind: type[ChannelSettings]) -> None: ...
 
 
+class _NobodyElse:
+    """The mailbox, known to hold no other request."""
+
+    async def kept(self, ids: Sequence[str]) -> list[Request]:
+        return []
+
+    async def behind(self, request: Request, most: int) -> list[Request]:
+        return []
+
+    async def gone(self, requests: Sequence[Request]) -> list[Request]:
+        return []
+
+
 @dataclass(frozen=True)
 class Composition:
     """The bot with default settings on a Redis of its own, and a surface that nobody looks at."""
@@ -106,9 +119,11 @@ class Composition:
         await self.runner.answer(asked)
 
     async def parts(self, model: Model | None = None) -> Parts:
-        """Return what the runner gives to the loop for a new question. What its hooks look up in
-        Redis before each call is at hand: the loop is measured alone."""
-        asked, interrupt, equipment = request(), Interrupt(), self.runner.equipment
+        """Return what the runner gives to the loop for a new question: everything but Redis, which is
+        measured with the runner. What hooks look up there before each call is at hand."""
+        asked, interrupt = request(), Interrupt()
+        stores = replace(self.stores, mailbox=cast("Mailbox", _NobodyElse()))
+        equipment = replace(self.runner.equipment, stores=stores)
         budgets = replace(
             equipment.budgets,
             switch=cast("PauseSwitch", _NotPaused()),

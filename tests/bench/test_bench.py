@@ -6,7 +6,6 @@ import pytest
 
 from tests.bench.measure import ROWS, Row, measured
 from tests.bench.memory import growth, per_waiting_run
-from tests.bench.traffic import traffic
 
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(300)]
 
@@ -30,10 +29,3 @@ async def test_memory_is_flat_over_two_thousand_runs() -> None:
     more, objects = await growth(2_000)
     assert more < 20_000_000
     assert objects < 0.1
-
-
-async def test_redis_is_asked_little() -> None:
-    """Goal: 10 commands a second while idle, 120 for a question; the second is held to where it is."""
-    found = await traffic()
-    assert found.idle <= 10
-    assert found.question <= 230

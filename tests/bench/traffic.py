@@ -1,4 +1,8 @@
-"""Counts the Redis commands of `bot serve`: while nothing happens, and for one question in Slack."""
+"""Counts the Redis commands of `bot serve`: while nothing happens, and for one question in Slack.
+
+A command is what a client sends: a script is one, a transaction is its commands, MULTI and EXEC. What
+scripts call inside Redis costs no round trip and is counted apart.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,15 @@ import re
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from redis.asyncio import Redis
 
+from bot.core.background import alongside
 from bot.local.model import ModelRequest, Reply, ResponsesServer, calls, finish
 from bot.local.workspace import ADA, Workspace
 from bot.store.embedded import embedded_redis
@@ -20,24 +28,27 @@ from tests.support.deployment import Deployment
 from tests.support.runs import answer
 
 _CHANNEL = "C0SALES001"
-_IDLE_SECONDS = 10.0
 _SETTLE_SECONDS = 1.5  # after an answer is up: its ticket is put away
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{40}|\b[a-z]+_[0-9a-z]{16}|\d{6,}[.\d]*")
 
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """Redis commands, those inside scripts and transactions included."""
+    """Commands sent to Redis, and `inside` its scripts."""
 
     idle: float
-    """Commands per second of an idle process."""
+    """Per second, of an idle process."""
 
     question: float
-    """Commands for one question with two tools, without those of the idle process meanwhile."""
+    """For one question with two tools, without those of the idle process meanwhile."""
+
+    inside: int
+    """Called by scripts for the same question."""
 
 
-async def traffic(*, show: bool = False) -> Traffic:
-    """Ask the bot one question at a time; with `show`, print each command of the last one."""
+async def traffic(*, idle_seconds: float = 10, questions: int = 3, show: bool = False) -> Traffic:
+    """Ask the bot one question at a time, of which the cheapest counts; with `show`, print each
+    command of the last one."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "bot.toml").write_text("[catch_up]\nevery_minutes = 0\n")
@@ -45,20 +56,20 @@ async def traffic(*, show: bool = False) -> Traffic:
             embedded_redis(None) as url,
             Workspace.open() as ws,
             ResponsesServer.open(brain=_two_tools) as api,
-            Redis.from_url(url) as redis,
         ):
             settings = environment(ws, api, folder, redis_url=url, port="0")
             async with started("serve", settings, folder / "log"):
                 deployment = Deployment(ws, api)
                 for _ in range(2):  # scripts are loaded, caches are warm
                     await _ask(deployment)
-                before = await _count(redis)
-                await asyncio.sleep(_IDLE_SECONDS)
-                idle = (await _count(redis) - before) / _IDLE_SECONDS
-                found = [await _of_one(deployment, redis, idle) for _ in range(3)]
+                async with _monitored(url) as heard:
+                    await asyncio.sleep(idle_seconds)
+                idle = len(_sent(heard)) / idle_seconds
+                found = [await _of_one(deployment, url) for _ in range(questions)]
                 if show:
-                    await _show(deployment, url)
-    return Traffic(idle, min(found))
+                    _show(found[-1][1])
+    question = min(len(_sent(heard)) - idle * seconds for seconds, heard in found)
+    return Traffic(idle, question, min(len(heard) - len(_sent(heard)) for _, heard in found))
 
 
 def _two_tools(request: ModelRequest) -> Reply:
@@ -73,33 +84,40 @@ async def _ask(deployment: Deployment) -> None:
     await asyncio.sleep(_SETTLE_SECONDS)
 
 
-async def _of_one(deployment: Deployment, redis: Redis, idle: float) -> float:
-    begun, before = asyncio.get_running_loop().time(), await _count(redis)
-    await _ask(deployment)
-    seconds = asyncio.get_running_loop().time() - begun
-    return await _count(redis) - before - idle * seconds
+async def _of_one(deployment: Deployment, url: str) -> tuple[float, list[dict[str, Any]]]:
+    """Ask once. Return how many seconds that took, and what Redis did meanwhile."""
+    begun = asyncio.get_running_loop().time()
+    async with _monitored(url) as heard:
+        await _ask(deployment)
+    return asyncio.get_running_loop().time() - begun, heard
 
 
-async def _count(redis: Redis) -> int:
-    """All commands so far but the one that counts."""
-    stats = await redis.info("commandstats")
-    return sum(each["calls"] for name, each in stats.items() if name != "cmdstat_info")
-
-
-async def _show(deployment: Deployment, url: str) -> None:
-    seen: Counter[str] = Counter()
+@asynccontextmanager
+async def _monitored(url: str) -> AsyncGenerator[list[dict[str, Any]]]:
+    """Hear every command of the time inside the context."""
+    heard: list[dict[str, Any]] = []
 
     async def listen() -> None:
-        async with Redis.from_url(url) as redis, redis.monitor() as monitor:
-            async for line in monitor.listen():
-                seen[" ".join(_ID.sub("#", line["command"]).split()[:2])] += 1
+        async for line in monitor.listen():
+            heard.append(line)
 
-    listening = asyncio.create_task(listen())
-    await asyncio.sleep(0.3)
-    await _ask(deployment)
-    listening.cancel()
-    for command, count in seen.most_common():
-        sys.stdout.write(f"{count:4} {command}\n")
+    async with (
+        Redis.from_url(url) as redis,
+        redis.monitor() as monitor,
+        alongside(listen(), name="monitor"),
+    ):
+        yield heard
+
+
+def _sent(heard: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [each for each in heard if each["client_type"] != "lua"]
+
+
+def _show(heard: list[dict[str, Any]]) -> None:
+    for kind, lines in (("sent", _sent(heard)), ("all", heard)):
+        named = (" ".join(_ID.sub("#", each["command"]).split()[:2]) for each in lines)
+        for command, count in Counter(named).most_common():
+            sys.stdout.write(f"{kind:4} {count:4} {command}\n")
 
 
 if __name__ == "__main__":
