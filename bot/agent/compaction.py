@@ -1,7 +1,7 @@
-"""Shortening a conversation that has grown too long (E3, E4).
+"""Compaction of a conversation that has grown too long.
 
-The request in hand and the last exchanges stay whole; what came before is summarised, by the
-model, or mechanically if that fails: cut short, and of very much only the newest.
+The request in hand and the last exchanges stay whole if they fit; the model summarises what came
+before, or a mechanical summary takes its place: lines cut short, and of very many only the newest.
 """
 
 from __future__ import annotations
@@ -10,30 +10,30 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bot.agent import prompts
 from bot.agent.interrupt import Interrupt, Interrupted
+from bot.agent.outputs import in_marks, marked, new_mark
 from bot.agent.window import asked, is_models, paired, portable, words
 from bot.core.chain import NO_USAGE, Item, Usage
 from bot.core.errors import ModelError
+from bot.core.token_estimate import estimated_tokens
 from bot.model.types import Model, ModelRequest, ModelResponse
-from bot.toolkit.size import preview
+from bot.toolkit.artifacts import Artifacts
+from bot.toolkit.size import SAVED, Room, limited, saved_handle, shortened
 
 log = logging.getLogger(__name__)
 
 _LAST_EXCHANGES = 2
 _SUMMARY_SECONDS = 60.0
-_SUMMARY_SOURCE = 60_000  # characters given to the model to summarise
-_CHARACTERS_PER_TOKEN = 4
-_UNKNOWN_WINDOW = 400_000  # characters
+_SUMMARY_SOURCE = 15_000  # tokens given to the model to summarise
+_UNKNOWN_WINDOW = 100_000  # tokens
 _SHARE_OF_LAST = 0.4  # of the window, for the last exchanges
-_PREVIEW = 1_000  # characters kept of an output that does not fit
-_CUT = (
-    "[This output was cut to make room. Call the tool again for the rest of it, if it is needed.]"
-)
+_PREVIEW = Room(1_000, 250)
 _LINE = 200  # characters kept of an output in a mechanical summary
-_MECHANICAL = 20_000  # characters of one; the last resort is a window that slides
+_MECHANICAL = 5_000  # tokens of one; the last resort is a window that slides
+_MOST_HANDLES = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,57 +44,123 @@ class Compacted:
     usage: Usage
 
 
-async def compacted(
-    items: Sequence[Item],
-    task: Item | None,
-    model: Model,
-    name: str,
-    interrupt: Interrupt,
-    deadline: float,
-    window: int,
-) -> Compacted | None:
-    """Return `items` with everything before the last exchanges put into one message; None when there
-    is nothing to shorten. What people want of `task` stays. The model has until `deadline`, on the
-    event loop's clock in seconds. The last exchanges stay whole if they fit into a part of
-    `window`, in tokens (0: not known); else their largest outputs are cut, and the oldest of them
-    go."""
-    room = window * _CHARACTERS_PER_TOKEN if window else _UNKNOWN_WINDOW
-    wanted = asked(items, task)
-    recent = _recent(items, items.index(wanted[0]) if wanted and wanted[0] in items else 0)
-    kept = [item for item in wanted if item not in items[recent:]]
-    old = [item for item in items[:recent] if item not in kept]
-    last = paired(items[recent:])
-    fitting = _fitting(last, int(room * _SHARE_OF_LAST))
-    if not old and fitting == last:
-        return None
-    if not old:
-        return Compacted(portable((*kept, *fitting)), NO_USAGE)
-    summary, usage = await _summarised(old, model, name, interrupt, deadline, room)
-    note = prompts.note(prompts.summary_of_before(summary))
-    return Compacted(portable((note, *kept, *fitting)), usage)
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """Shortens the conversation of one run with its `model`, called `name`; `window` in tokens (0: not
+    known). `artifacts` keep the outputs that are cut. Whoever presses Stop waits for nothing of it,
+    nor does `deadline`, on the event loop's clock in seconds."""
+
+    model: Model
+    name: str
+    artifacts: Artifacts
+    interrupt: Interrupt
+    deadline: float
+    window: int
+    _cuts: dict[str, Item] = field(default_factory=dict)  # by call id, so that each is saved once
+
+    async def compacted(self, items: Sequence[Item], task: Item | None) -> Compacted | None:
+        """Return `items` with everything before the last exchanges put into one message; None when
+        there is nothing to shorten. What people want of `task` stays. The last exchanges stay whole
+        if they fit into a part of the window; else their largest outputs become a preview and a
+        handle, and then the oldest of them go."""
+        wanted = asked(items, task)
+        recent = _recent(items, items.index(wanted[0]) if wanted and wanted[0] in items else 0)
+        kept = [item for item in wanted if item not in items[recent:]]
+        old = [item for item in items[:recent] if item not in kept]
+        last = paired(items[recent:])
+        fitting = await self._fitting(last)
+        if not old and fitting == last:
+            return None
+        summary, usage = await self._summarised(old) if old else ("", NO_USAGE)
+        shown = {item["call_id"] for item in fitting if _is_output(item)}
+        saved = await self._saved([i for i in items if _is_output(i) and i["call_id"] not in shown])
+        before = prompts.summary_of_before(summary, saved)
+        notes = (prompts.note(before),) if before else ()
+        return Compacted(portable((*notes, *kept, *fitting)), usage)
+
+    @property
+    def _room(self) -> int:
+        return self.window or _UNKNOWN_WINDOW
+
+    async def _fitting(self, items: Sequence[Item]) -> tuple[Item, ...]:
+        """Return `items` in at most a share of the window: first the largest outputs are cut to a
+        preview, then the oldest items that people did not say go, in whole pairs."""
+        fitting, room = list(items), int(self._room * _SHARE_OF_LAST)
+        for n in sorted(range(len(fitting)), key=lambda n: -_size(fitting[n])):
+            if sum(map(_size, fitting)) <= room:
+                break
+            if _is_output(fitting[n]):
+                fitting[n] = await self._cut(fitting[n])
+        while sum(map(_size, fitting)) > room:
+            oldest = next((n for n, i in enumerate(fitting) if i.get("role") != "user"), None)
+            if oldest is None:
+                break
+            del fitting[oldest]
+            fitting = list(paired(fitting))
+        return tuple(fitting)
+
+    async def _saved(self, outputs: Sequence[Item]) -> list[str]:
+        """Return the handles of the newest of `outputs`, as far as they are large."""
+        cuts = [await self._cut(each) for each in outputs[-_MOST_HANDLES:]]
+        return [handle for each in cuts if (handle := saved_handle(str(each["output"])))]
+
+    async def _cut(self, item: Item) -> Item:
+        """Return an output as a preview, with the handle under which the model finds all of it. What
+        others wrote stays marked."""
+        said, known = str(item["output"]), self._cuts.get(item["call_id"])
+        if known or _PREVIEW.holds(said):
+            return known or item
+        theirs = in_marks(said)
+        text, mark = theirs or said, new_mark() if theirs else ""
+        if handle := saved_handle(said):
+            head = f"{SAVED}{handle} · it was cut again to make room.\n"
+            short = head + shortened(text, _PREVIEW.beside(head))
+        else:
+            try:
+                async with self.interrupt.within(self.deadline):
+                    short = await limited(text, _PREVIEW, self.artifacts, name="earlier")
+            except (Interrupted, TimeoutError):
+                short = shortened(text, _PREVIEW)
+        cut = {**item, "output": marked(short, mark) if mark else short}
+        self._cuts[item["call_id"]] = cut
+        return cut
+
+    async def _summarised(self, items: Sequence[Item]) -> tuple[str, Usage]:
+        """Return a summary by the model of the newest of `items`, or a mechanical one if that fails,
+        and what it took."""
+        source = _newest(transcript(items), min(_SUMMARY_SOURCE, self._room // 2))
+        request = ModelRequest(
+            model=self.name,
+            instructions=prompts.SUMMARISE,
+            input=({"role": "user", "content": source},),
+            tools=(),
+            store=False,  # on no chain: nobody would know of it, to erase it
+        )
+        until = min(self.deadline, asyncio.get_running_loop().time() + _SUMMARY_SECONDS)
+        try:
+            async with aclosing(self.interrupt.each(self.model.respond(request), until)) as parts:
+                async for part in parts:
+                    if isinstance(part, ModelResponse) and part.text:
+                        return part.text, part.usage
+        except (ModelError, TimeoutError, Interrupted):
+            log.warning("the model did not summarise; the conversation is shortened mechanically")
+        lines = transcript(items, line=_LINE)
+        return _newest(lines, min(_MECHANICAL, self._room // 8)), NO_USAGE
 
 
-def _fitting(items: Sequence[Item], room: int) -> tuple[Item, ...]:
-    """Return `items` in at most `room` characters: first the largest outputs are cut to a preview,
-    then the oldest items that people did not say go, in whole pairs."""
-    fitting = list(items)
-    for n in sorted(range(len(fitting)), key=lambda n: -_size(fitting[n])):
-        if sum(map(_size, fitting)) <= room:
-            break
-        if fitting[n].get("type") == "function_call_output" and _size(fitting[n]) > _PREVIEW:
-            cut = f"{preview(str(fitting[n]['output']), _PREVIEW)}\n{_CUT}"
-            fitting[n] = {**fitting[n], "output": cut}
-    while sum(map(_size, fitting)) > room:
-        oldest = next((n for n, i in enumerate(fitting) if i.get("role") != "user"), None)
-        if oldest is None:
-            break
-        del fitting[oldest]
-        fitting = list(paired(fitting))
-    return tuple(fitting)
+def _newest(text: str, tokens: int) -> str:
+    """Return as much of the end of `text` as takes about `tokens`."""
+    most = Room(len(text), tokens).characters_of(text)
+    return text[len(text) - most :]
+
+
+def _is_output(item: Item) -> bool:
+    return item.get("type") == "function_call_output"
 
 
 def _size(item: Item) -> int:
-    return len(str(item))
+    """Return about how many tokens an item takes."""
+    return estimated_tokens(str(item))
 
 
 def _recent(items: Sequence[Item], request: int) -> int:
@@ -106,28 +172,6 @@ def _recent(items: Sequence[Item], request: int) -> int:
         if items[n].get("type") == "function_call" and begins not in turns:
             turns.append(begins)
     return turns[-_LAST_EXCHANGES] if len(turns) >= _LAST_EXCHANGES else len(items)
-
-
-async def _summarised(
-    items: Sequence[Item], model: Model, name: str, interrupt: Interrupt, deadline: float, room: int
-) -> tuple[str, Usage]:
-    """Return a summary of what fits into `room` characters, and its usage. A person who stops the run does not wait for the model's summary; nor does a deadline."""
-    request = ModelRequest(
-        model=name,
-        instructions=prompts.SUMMARISE,
-        input=({"role": "user", "content": transcript(items)[-min(_SUMMARY_SOURCE, room // 2) :]},),
-        tools=(),
-        store=False,  # on no chain: nobody would know of it, to erase it
-    )
-    until = min(deadline, asyncio.get_running_loop().time() + _SUMMARY_SECONDS)
-    try:
-        async with aclosing(interrupt.each(model.respond(request), until)) as parts:
-            async for part in parts:
-                if isinstance(part, ModelResponse) and part.text:
-                    return part.text, part.usage
-    except (ModelError, TimeoutError, Interrupted):
-        log.warning("the model did not summarise; the conversation is shortened mechanically")
-    return transcript(items, line=_LINE)[-min(_MECHANICAL, room // 8) :], NO_USAGE
 
 
 def transcript(items: Sequence[Item], line: int = 2_000) -> str:

@@ -146,9 +146,16 @@ def warning(limit: str, share: float) -> str:
     )
 
 
-def summary_of_before(summary: str) -> str:
-    """Stands for the part of the conversation that was shortened."""
-    return f"What happened before in this conversation, summarised:\n{summary}"
+def summary_of_before(summary: str, handles: Sequence[str]) -> str:
+    """Return what stands for the part of the conversation that was shortened: its summary, and the
+    `handles` of outputs that were left out; "" without either."""
+    parts = (
+        [f"What happened before in this conversation, summarised:\n{summary}"] if summary else []
+    )
+    if handles:
+        names = ", ".join(handles)
+        parts.append(f"Outputs of tools that were left out to make room are saved under {names}.")
+    return "\n\n".join(parts)
 
 
 def checkpoint(notes: str) -> str:

@@ -9,7 +9,7 @@ import asyncio
 from contextlib import suppress
 
 from bot.agent import prompts
-from bot.agent.compaction import compacted
+from bot.agent.compaction import Compaction
 from bot.agent.events import Recorded, SavePoint
 from bot.agent.filling import Filling
 from bot.agent.guards import gauge, tripped
@@ -100,17 +100,15 @@ def _is_models_own(error: ModelError) -> bool:
 
 async def _shortened(this: Phases, state: LoopState) -> Recorded | None:
     """A fresh chain with a summary in the place of what came before; None if that is nothing."""
-    items = active(await this.parts.history())
-    parts, deadline = this.parts, this.call_deadline(state)
-    short = await compacted(
-        items,
-        state.task,
-        parts.model,
-        this.model(state),
-        parts.interrupt,
-        deadline,
-        this.window_size(state),
+    compaction = Compaction(
+        model=this.parts.model,
+        name=this.model(state),
+        artifacts=this.parts.toolbox.artifacts,
+        interrupt=this.parts.interrupt,
+        deadline=this.call_deadline(state),
+        window=this.window_size(state),
     )
+    short = await compaction.compacted(active(await this.parts.history()), state.task)
     if short is None:
         return None
     fresh = this.spend(state, short.usage).go(

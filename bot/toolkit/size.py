@@ -20,8 +20,8 @@ _HUGE = 1_000_000
 _READING = "Page it with read_artifact, or search it with search_artifact."
 _CUT = "\n[… the middle of long lines is not shown …]\n"
 _CHARACTERS_PER_TOKEN = 4
-_SAVED = "All of it was saved: handle: "
-_HANDLE = re.compile(rf"^{_SAVED}(\S+) · ", re.MULTILINE)
+SAVED = "All of it was saved: handle: "
+_HANDLE = re.compile(rf"^{SAVED}(\S+) · ", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ async def limited(
         head += f"It could not be saved now.\n{how}\n"
     else:
         head += (
-            f"{_SAVED}{kept.handle} · {kept.rows:,} lines · {kept.size:,} bytes"
+            f"{SAVED}{kept.handle} · {kept.rows:,} lines · {kept.size:,} bytes"
             f" · sha256 {kept.sha256[:16]}\n{how}{_READING}\n"
         )
     left = room.beside(head)

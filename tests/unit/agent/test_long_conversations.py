@@ -4,6 +4,7 @@ keeps."""
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -11,15 +12,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.agent.compaction import Compaction
 from bot.agent.events import Recorded, RunEnded, TextWithdrawn
+from bot.agent.outputs import in_marks, marked
 from bot.agent.state import LoopState
 from bot.agent.window import active, paired, portable, reasoned
 from bot.core.chain import Item, LedgerEntry
 from bot.core.errors import ModelErrorKind
 from bot.core.outcome import RunStatus, StopReason
+from bot.core.token_estimate import estimated_tokens
 from bot.local.model import Script, call, calls, empty, finish, held, reasoning, text
 from bot.local.model.errors import parent_not_found
-from tests.unit.agent.harness import ANSWER, bench
+from tests.unit.agent.harness import ANSWER, MODELS, bench
 
 EARLIER = (
     LedgerEntry(run_id="run_0", items=({"role": "user", "content": "What is the code word?"},)),
@@ -216,6 +220,42 @@ async def test_of_very_much_the_newest_goes_along() -> None:
     assert "No. 999" in sent
     assert "No. 1:" not in sent
     assert "Go on" in sent
+
+
+@pytest.mark.parametrize("script", ["line of words", "漢字かなまじり", "1.25,3.50,99"])
+@pytest.mark.parametrize("many", [2, 9])
+@pytest.mark.parametrize("is_new", [False, True])
+async def test_what_compaction_cuts_can_be_read_again(script: str, many: int, is_new: bool) -> None:
+    """E3 D7: large outputs of earlier questions, and those of the last exchanges that do not fit, are
+    there under a handle each, saved once; a preview of others' words is still marked as data."""
+    whole = "\n".join(f"{n} {script}" for n in range(2_000))
+    ids = [f"call_{n}" for n in range(many)]
+    made = [{"type": "function_call", "call_id": i, "name": "big", "arguments": "{}"} for i in ids]
+    output = marked(whole, "abcd1234")
+    got = [{"type": "function_call_output", "call_id": i, "output": output} for i in ids]
+    asked: Item = {"role": "user", "content": "Read them."}
+    new: Item = {"role": "user", "content": "And now?"}
+    items: list[Item] = [asked, *made, *got, *small_exchange(), *([new] if is_new else [])]
+    async with bench(lambda _: text("They read.")) as place:
+        parts, deadline = place.parts, asyncio.get_running_loop().time() + 60
+        given = (parts.model, MODELS[0], place.artifacts, parts.interrupt, deadline, 8_000)
+        short = await Compaction(*given).compacted(items, new if is_new else asked)
+    assert short
+    sent = str(short.items)
+    kept = {handle: data.decode() for handle, (_, data) in place.artifacts.kept.items()}
+    assert estimated_tokens(sent) < 8_000
+    assert set(re.findall(r"out_\w+", sent)) == kept.keys()
+    assert list(kept.values()) == [whole] * many
+    for item in short.items:
+        if item.get("call_id") in ids and "output" in item:
+            assert f"0 {script}" in in_marks(item["output"])
+
+
+def small_exchange() -> tuple[Item, Item]:
+    return (
+        {"type": "function_call", "call_id": "call_add", "name": "add", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "call_add", "output": "2"},
+    )
 
 
 ITEMS = st.lists(
