@@ -37,18 +37,18 @@ def main(options: dict[str, Any]) -> None:
     Path("result.json").write_text(json.dumps(result), encoding="utf-8")
 
 
-def read(options: dict[str, Any]) -> list[Sheet] | Document | Path:
+def read(options: dict[str, Any]) -> list[Sheet] | Document:
     """What `input` holds. Raises Unreadable.
 
     Each reader's libraries are imported for their own kind only: some take half a second.
     """
     name, data = options["name"], Path("input").read_bytes()
-    found: list[Sheet] | Document | Sheet | Path
+    found: list[Sheet] | Document | Sheet
     match options["kind"]:
         case "csv":
             from bot.parsing.delimited import read_delimited
 
-            found = read_delimited(data, name)
+            found = read_delimited(data, name, Path("0.parquet"))
         case "json":
             from bot.parsing.records import read_json
 
@@ -74,7 +74,7 @@ def read(options: dict[str, Any]) -> list[Sheet] | Document | Path:
 
             found = read_html(data, name)
         case "parquet":
-            found = _checked_parquet(name)
+            found = _checked_parquet(name, Path("0.parquet"))
         case _:
             found = _text(data, name)
     return [found] if isinstance(found, Sheet) else found
@@ -89,30 +89,30 @@ def _text(data: bytes, name: str) -> Document:
     return Document(text, notes=[] if encoding == "utf-8" else [f"Encoding: {encoding}."])
 
 
-def _checked_parquet(name: str) -> Path:
-    """The same table written anew, so that nobody else opens a file from outside."""
+def _checked_parquet(name: str, to: Path) -> Sheet:
+    """Write the same table to `to`, so that nobody else opens a file from outside; without numbers
+    that are none, which make every sum one."""
     import duckdb
 
-    from bot.parsing.tabular import connect
+    from bot.parsing.tabular import connect, without_nan
 
-    path = Path("0.parquet")
     try:
         with connect() as connection:
-            connection.execute(f"COPY (FROM read_parquet('input')) TO '{path}' (FORMAT parquet)")
+            return Sheet("", [], [], notes=without_nan(connection, "read_parquet('input')", to))
     except duckdb.Error as error:
         raise Unreadable(f"{name} is damaged: it is not readable as Parquet.") from error
-    return path
 
 
-def _written(found: list[Sheet] | Document | Path) -> dict[str, Any]:
+def _written(found: list[Sheet] | Document) -> dict[str, Any]:
+    """Write the sheets whose reader did not; return what the bot is to know of them."""
     if isinstance(found, Document):
         return {"document": dataclasses.asdict(found)}
-    if isinstance(found, Path):
-        return {"tables": [{"name": "", "notes": [], "left_out": []}]}
     from bot.parsing.tabular import write_parquet
 
     for index, sheet in enumerate(found):
-        write_parquet(sheet, Path(f"{index}.parquet"))
+        path = Path(f"{index}.parquet")
+        if not path.exists():
+            write_parquet(sheet, path)
     return {
         "tables": [
             {"name": sheet.name, "notes": sheet.notes, "left_out": sheet.left_out}

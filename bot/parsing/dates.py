@@ -5,10 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import date
-
-from bot.parsing.results import Cell, Sheet
 
 _ISO = re.compile(r"\d{4}-\d\d-\d\d")
 _WRITTEN = re.compile(
@@ -16,68 +13,61 @@ _WRITTEN = re.compile(
     r"(?P<time>[ T]\d{1,2}:\d\d(?::\d\d)?)?"
 )
 _MONTH = re.compile(r"(?P<month>0?[1-9]|1[0-2])(?P<mark>[./])(?P<year>(?:19|20)\d\d)")
+_YEAR_FIRST = re.compile(
+    r"\d{4}(?P<mark>[./])\d{1,2}(?P=mark)\d{1,2}(?:[ T]\d{1,2}:\d\d(?::\d\d)?)?"
+)
+_SHORT = re.compile(r"\d{1,2}(?P<mark>[./-])\d{1,2}(?P=mark)\d{2}(?:[ T].*)?")
 _ORDERS = (("second", "first"), ("first", "second"))
 """Which part is the month and which the day: the day first, and the month first."""
 
 
-def with_dates(sheet: Sheet) -> Sheet:
-    """`sheet` with ISO dates in the columns that hold nothing but days, however mixed the forms, or
-    nothing but months.
+def looks_like_one(text: str) -> bool:
+    """Whether a text may be a day or a month in some form."""
+    forms = (_WRITTEN, _MONTH, _YEAR_FIRST, _SHORT)
+    return bool(_ISO.match(text)) or any(form.fullmatch(text) for form in forms)
 
-    Where all of a column may mean two days, as 01/02/2026 does, it stays as it is; between points
-    the day is always first. Its notes tell how they were read.
+
+def iso_sql(texts: Sequence[str], source: str) -> str | None:
+    """Return SQL that makes ISO dates of the SQL `source`, a column that holds nothing but days,
+    however mixed the forms, of which `texts` are all; or ISO months where it holds months.
+
+    None where something else is among them, or where all may mean two days, as 01/02/2026 does;
+    between points the day is always first.
     """
-    columns: list[Sequence[Cell]] = list(zip(*sheet.rows, strict=True))
-    told = []
-    for at, cells in enumerate(columns):
-        if days := _days(cells) or _months(cells):
-            written, day = next((c, d) for c, d in zip(cells, days, strict=True) if c != d)
-            told.append(f"{sheet.columns[at]} ({written} as {day})")
-            columns[at] = days
-    if not told:
-        return sheet
-    note = f"Read as dates: {', '.join(told)}."
-    return replace(sheet, rows=list(zip(*columns, strict=True)), notes=[*sheet.notes, note])
+    if all(map(_YEAR_FIRST.fullmatch, texts)):
+        return rf"regexp_replace({source}, '^(\d+)[./](\d+)[./](\d+)', '\1-\2-\3')"
+    if _are_months(texts):
+        month = rf"lpad(regexp_extract({source}, '^\d+'), 2, '0')"
+        return rf"(regexp_extract({source}, '\d+$') || '-' || {month})"
+    order = _order(texts)
+    if order is None:
+        return None
+    parts = r"\3-\2-\1" if order == _ORDERS[0] else r"\3-\1-\2"
+    return rf"regexp_replace({source}, '^(\d\d?)[./-](\d\d?)[./-](\d{{4}})', '{parts}')"
 
 
-def _days(cells: Sequence[Cell]) -> list[str] | None:
-    """The cells as ISO dates; None when something else is among them, nothing had to be changed,
-    or there is more than one way to read them."""
-    texts = [str(cell or "").strip() for cell in cells]
+def _order(texts: Sequence[str]) -> tuple[str, str] | None:
+    """The one order in which all texts are days; None when something else is among them, or both
+    orders fit."""
     written = [_WRITTEN.fullmatch(text) for text in texts]
-    if not any(written) or not all(
-        found or not text or _ISO.fullmatch(text)
-        for text, found in zip(texts, written, strict=True)
+    if not all(
+        found or _ISO.fullmatch(text[:10]) for text, found in zip(texts, written, strict=True)
     ):
         return None
-    readings = [_read(texts, written, *order) for order in _ORDERS]
-    fitting = [days for days in readings if days is not None]
+    fitting = [
+        (month, day)
+        for month, day in _ORDERS
+        if all(_iso(found, month, day) for found in written if found)
+    ]
     return fitting[0] if len(fitting) == 1 else None
 
 
-def _months(cells: Sequence[Cell]) -> list[str] | None:
-    """The cells as ISO months; None when something else is among them, or they may be numbers: of
-    12.2026 beside 10.2026 nothing tells, of 01.2026 the zero does."""
-    texts = [str(cell or "").strip() for cell in cells]
+def _are_months(texts: Sequence[str]) -> bool:
+    """Whether all are months: of 12.2026 beside 10.2026 nothing tells, of 01.2026 the zero does."""
     written = [_MONTH.fullmatch(text) for text in texts]
-    if not all(found or not text for text, found in zip(texts, written, strict=True)):
-        return None
-    if not any(found and (found[0][0] == "0" or found["mark"] == "/") for found in written):
-        return None
-    return [f"{found['year']}-{found['month']:0>2}" if found else "" for found in written]
-
-
-def _read(
-    texts: Sequence[str], written: Sequence[re.Match[str] | None], month: str, day: str
-) -> list[str] | None:
-    """The days in one of the orders; None when one of them is none in it."""
-    days = []
-    for text, found in zip(texts, written, strict=True):
-        iso = _iso(found, month, day) if found else text
-        if iso is None:
-            return None
-        days.append(iso)
-    return days
+    return all(written) and any(
+        found and (found[0][0] == "0" or found["mark"] == "/") for found in written
+    )
 
 
 def _iso(written: re.Match[str], month: str, day: str) -> str | None:

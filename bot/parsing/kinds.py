@@ -39,39 +39,40 @@ _DATE, _TIME, _CLOCK_ALONE = matcher(ISO_DATE), matcher(ISO_TIME), matcher(_CLOC
 _ZONED = matcher(rf"{ISO_TIME}{_ZONE}")
 
 
-def kind_of_texts(values: Collection[str]) -> str:
+def is_exact(number: str) -> bool:
+    """Whether floating point keeps all digits of a number."""
+    return len(number) <= 16 or Decimal(repr(float(number))) == Decimal(number)
+
+
+def kind_of_texts(values: Collection[str], exact: Callable[[str], bool] = is_exact) -> str:
     """Return the DuckDB type that every one of these texts without spaces around has, VARCHAR where
-    there is none. Not one of them may be empty."""
+    there is none. Not one of them may be empty; `exact` says whether floating point keeps a number."""
     if values and all(map(_MAYBE_NUMBER.fullmatch, values)):
-        return _kind_of_numbers(values)
+        return _kind_of_numbers(values, exact)
     found = (kind for kind, fits in _FITTING if values and all(map(fits, values)))
     return next(found, "VARCHAR")
 
 
-def _kind_of_numbers(values: Collection[str]) -> str:
+def _kind_of_numbers(values: Collection[str], exact: Callable[[str], bool]) -> str:
     """Return a type that keeps every digit."""
     if all(map(_IS_WHOLE.fullmatch, values)):
         digits = max(len(each.lstrip("+-")) for each in values)
-        return "BIGINT" if digits <= 18 else _decimal(digits, 0)
+        return "BIGINT" if digits <= 18 else decimal_kind(digits, 0)
     if not any(map(_IS_FRACTION.fullmatch, values)):
         return "VARCHAR"  # 1E2 among whole numbers is a code
-    if all(is_exact(each) for each in values):
+    if all(map(exact, values)):
         return "DOUBLE"
     if not any("e" in each.lower() for each in values):
         found = [Decimal(each).as_tuple() for each in values]
         scale = max(-int(each.exponent) for each in found)
         whole = max(len(each.digits) + int(each.exponent) for each in found)
-        return _decimal(max(whole, 0) + scale, scale)
+        return decimal_kind(max(whole, 0) + scale, scale)
     return "VARCHAR"
 
 
-def _decimal(digits: int, scale: int) -> str:
+def decimal_kind(digits: int, scale: int) -> str:
+    """Return the type of exact numbers with so many digits, `scale` of them decimals, if there is one."""
     return f"DECIMAL({max(digits, 1)},{scale})" if digits <= _MOST_DIGITS else "VARCHAR"
-
-
-def is_exact(number: str) -> bool:
-    """Whether floating point keeps all digits of a number."""
-    return len(number) <= 16 or Decimal(repr(float(number))) == Decimal(number)
 
 
 def _is_day(text: str) -> bool:
@@ -144,11 +145,11 @@ def _kind_of_moments(cells: Iterable[Cell]) -> str:
 def _kind_of_figures(cells: Sequence[Cell]) -> str:
     if all(isinstance(each, int) for each in cells):
         most = max(abs(each) for each in cells if isinstance(each, int))
-        return "BIGINT" if most < 2**63 else _decimal(len(str(most)), 0)
+        return "BIGINT" if most < 2**63 else decimal_kind(len(str(most)), 0)
     if all(isinstance(each, float) or is_exact(str(each)) for each in cells):
         return "DOUBLE"
     texts = {f"{each:f}" if isinstance(each, Decimal) else repr(each) for each in cells}
-    return _kind_of_numbers(texts) if all(map(_NUMBER.fullmatch, texts)) else "VARCHAR"
+    return _kind_of_numbers(texts, is_exact) if all(map(_NUMBER.fullmatch, texts)) else "VARCHAR"
 
 
 def is_nan(cell: Cell) -> bool:

@@ -99,7 +99,7 @@ def _worksheet(worksheet: Any, name: str) -> Sheet:
         raise Unreadable(f"{name} is a chart sheet.")
     worksheet.reset_dimensions()  # what the file declares may be a billion empty cells
     signs = Signs()
-    return signs.tell(with_blanks(to_sheet(name, _rows(worksheet, signs), typed=True)))
+    return signs.tell(with_blanks(to_sheet(name, _rows(worksheet, signs))))
 
 
 def _rows(worksheet: Any, signs: Signs) -> Iterator[NumberedRow]:

@@ -8,13 +8,15 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, time
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from bot.parsing.kinds import is_nan, kind_of_cells, kind_of_texts
+from bot.parsing.headers import judged
+from bot.parsing.kinds import is_nan, kind_of_cells
 from bot.parsing.numerals import adds_up, some_of, stands_out
 from bot.parsing.results import Cell, EmptySheet, Sheet, Unreadable
 from bot.parsing.text import clean
@@ -22,7 +24,6 @@ from bot.parsing.text import clean
 NumberedRow = tuple[int, list[Cell]]
 """A row and the line of the file on which it ends, counted from 1."""
 
-_NUMBER = re.compile(r"[-+]?[\d.,]+%?|\d{4}-\d{2}-\d{2}.*")
 _TOTAL = re.compile(
     r"(?:(?:grand |sub)?totals?|sum|summe|gesamt(?:summe)?|somme|suma)\b", re.IGNORECASE
 )
@@ -30,34 +31,105 @@ _MAX_COLUMNS = 2_000
 _MAX_LINE = 16_000_000
 
 
-def to_sheet(name: str, rows: Iterable[NumberedRow], *, typed: bool) -> Sheet:
-    """Find the header, leave out blank rows, lines above the header and a total below, and give
-    every row one width: short rows are filled with nulls, the surplus of long ones goes to a column
-    `extra`.
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What the first rows of a table say: the names of its columns, and `rows`, those of them that
+    are below the header. `skipped` counts the others."""
+
+    columns: list[str]
+    rows: list[NumberedRow]
+    skipped: int
+    notes: list[str]
+
+
+def to_sheet(name: str, rows: Iterable[NumberedRow]) -> Sheet:
+    """Make a sheet of the typed cells of a workbook: find the header, leave out blank rows, lines
+    above the header and a total below, and give every row one width.
 
     Raises EmptySheet when there is no row with a value.
     """
-    kept = [(line, _trimmed(row) if typed else row) for line, row in rows if not _blank(row)]
-    if not kept:
+    kept = [(line, _trimmed(row)) for line, row in rows if not is_blank(row)]
+    head = find_head(name, kept, typed=True)
+    left_out: list[str] = []
+    body = without_total(head.rows, len(head.columns), head.notes, left_out)
+    levelled = Levelled(len(head.columns))
+    level = [levelled.row(*each)[:-1] for each in body]
+    return Sheet(name, head.columns, level, typed=True, notes=head.notes, left_out=left_out)
+
+
+def find_head(name: str, rows: list[NumberedRow], *, typed: bool) -> Head:
+    """Find the header among the first rows of a table, none of which is blank, and leave out lines
+    above it. `rows` are all of them where `typed`: a workbook leaves out empty cells at the end of a
+    row.
+
+    Raises EmptySheet when there are no rows, Unreadable when they are too wide.
+    """
+    if not rows:
         raise EmptySheet(f"{name} is empty: it has no row with a value.")
-    width = _width(kept, typed=typed)
+    width = _width(rows, typed=typed)
     notes: list[str] = []
-    kept = _without_preamble(kept, width, notes)
+    kept = _without_preamble(rows, width, notes)
     kept = _with_one_header(kept, width) if typed else kept
-    header = kept[0][1] if _is_header(kept, width) else None
+    line, first = kept[0]
+    verdict = judged(first, [row for _, row in kept[1:]], width)
+    header = first if verdict.is_header else None
+    words = words_of(first)[:100]
     if header is None:
-        notes.append("There is no header row; the columns were named column_1, column_2, ….")
+        note = "There is no header row; the columns were named column_1, column_2, …."
+        notes.append(f"{note} Line {line} ({words}) was read as a row; it may be a header.")
+    elif not verdict.is_sure:
+        notes.append(f"Line {line} ({words}) was read as the header; it may be a row.")
     width = max(width, len(header or ()))
     if width > _MAX_COLUMNS:
         raise Unreadable(f"{name} has {width:,} columns; {_MAX_COLUMNS:,} can be read.")
-    body = kept[1:] if header is not None else kept
-    left_out: list[str] = []
-    body = _without_total(body, width, notes, left_out)
     names = column_names(header or (), width)
     if later := _renamed(header or (), names):
         notes.append(f"Columns of the same name: the later ones are called {', '.join(later)}.")
-    columns, level = _level(body, names, notes, typed=typed)
-    return Sheet(name, columns, level, typed, notes, left_out)
+    body = kept[1:] if header is not None else kept
+    return Head(names, body, len(rows) - len(body), notes)
+
+
+class Levelled:
+    """Gives rows one width and counts those that had another one."""
+
+    def __init__(self, width: int) -> None:
+        self._width = width
+        self.total = 0
+        self._short: list[int] = []
+        self._long: list[int] = []
+
+    @property
+    def has_surplus(self) -> bool:
+        return bool(self._long)
+
+    def row(self, line: int, row: list[Cell]) -> list[Cell]:
+        """Return the cells of one row, filled with nulls, and after them what is too much."""
+        self.total += 1
+        width = self._width
+        if len(row) == width:
+            return [*row, None]
+        surplus = row[width:]
+        if len(row) < width:
+            self._short.append(line)
+        elif not is_blank(surplus):
+            self._long.append(line)
+            return [*row[:width], ", ".join(map(cell_text, surplus))]
+        return [*row[:width], *[None] * (width + 1 - len(row[:width]))]
+
+    def notes(self) -> list[str]:
+        """Say which lines were odd."""
+        short, long = self._short, self._long
+        parts = []
+        if short:
+            parts.append(
+                f"{len(short):,} with too few cells (line {_some(short)}), filled with nulls"
+            )
+        if long:
+            parts.append(
+                f"{len(long):,} with too many (line {_some(long)}), the surplus is in column extra"
+            )
+        odd = f"{len(short) + len(long):,} of {self.total:,} lines were odd: {'; '.join(parts)}."
+        return [odd] if parts else []
 
 
 def column_names(header: Sequence[Cell], width: int) -> list[str]:
@@ -82,8 +154,9 @@ def _renamed(header: Sequence[Cell], names: Sequence[str]) -> list[str]:
     return [name for said, name in zip(given, names, strict=False) if said and said != name]
 
 
-def _blank(row: Sequence[Cell]) -> bool:
-    return all(cell is None or (isinstance(cell, str) and not cell.strip()) for cell in row)
+def is_blank(row: Sequence[Cell]) -> bool:
+    """Whether no cell of a row has a value."""
+    return not any(cell.strip() if isinstance(cell, str) else cell is not None for cell in row)
 
 
 def _trimmed(row: list[Cell]) -> list[Cell]:
@@ -101,15 +174,20 @@ def _width(rows: list[NumberedRow], *, typed: bool) -> int:
 
 
 def _without_preamble(rows: list[NumberedRow], width: int, notes: list[str]) -> list[NumberedRow]:
-    """Leave out titles above the header: leading rows with one value in a wider table."""
-    start = 0
+    """Leave out titles above the header: leading rows with one value in a wider table, or with few
+    in one that is much wider."""
+    most, start = max(1, width // 8), 0
     if width > 1:
-        while start < len(rows) - 1 and sum(not _blank([cell]) for cell in rows[start][1]) == 1:
+        while start < len(rows) - 1 and _filled(rows[start][1]) <= most:
             start += 1
     if start:
-        words = "; ".join(_words(row) for _, row in rows[:start])
+        words = "; ".join(words_of(row) for _, row in rows[:start])
         notes.append(f"{start} line(s) above the header were left out: {words[:200]}")
     return rows[start:]
+
+
+def _filled(row: Sequence[Cell]) -> int:
+    return sum(not is_blank([cell]) for cell in row)
 
 
 def _with_one_header(rows: list[NumberedRow], width: int) -> list[NumberedRow]:
@@ -119,7 +197,7 @@ def _with_one_header(rows: list[NumberedRow], width: int) -> list[NumberedRow]:
         return rows
     above, below = ([*row, *[None] * (width - len(row))] for _, row in rows[:2])
     filled = [
-        (not _blank([upper]), not _blank([lower]))
+        (not is_blank([upper]), not is_blank([lower]))
         for upper, lower in zip(above, below, strict=True)
     ]
     if sum(filled[0]) != 1 or (False, True) not in filled[1:]:
@@ -129,20 +207,20 @@ def _with_one_header(rows: list[NumberedRow], width: int) -> list[NumberedRow]:
     names: list[Cell] = []
     group = ""
     for upper, lower in zip(above, below, strict=True):
-        of_all = _blank([upper]) and _is_label(lower)
-        group = group if _blank([upper]) and not _blank([lower]) else cell_text(upper)
+        of_all = is_blank([upper]) and _is_label(lower)
+        group = group if is_blank([upper]) and not is_blank([lower]) else cell_text(upper)
         group = "" if of_all else group
         names.append(f"{group} {cell_text(lower)}".strip())
     return [(rows[1][0], names), *rows[2:]]
 
 
-def _without_total(
+def without_total(
     rows: list[NumberedRow], width: int, notes: list[str], left_out: list[str]
 ) -> list[NumberedRow]:
     """Leave out a last row that adds up those above. Where it only begins like one the notes tell of
     it: it may be a company called Total."""
     last = rows[-1][1] if len(rows) > 2 else []
-    words = _words(last)
+    words = words_of(last)
     if not _TOTAL.match(words):
         return rows
     if _is_total([row for _, row in rows], width) or _TOTAL.fullmatch(words):
@@ -152,7 +230,12 @@ def _without_total(
     return rows
 
 
-def _words(row: Sequence[Cell]) -> str:
+def may_be_total(row: Sequence[Cell]) -> bool:
+    """Whether a row begins as one that adds up those above."""
+    return bool(_TOTAL.match(words_of(row)))
+
+
+def words_of(row: Sequence[Cell]) -> str:
     """What a row says, on one line: notes are read line by line."""
     return " ".join(" ".join(map(cell_text, row)).split())
 
@@ -161,10 +244,10 @@ def _is_total(rows: list[list[Cell]], width: int) -> bool:
     """Whether the last row has a cell that is blank, or says "Total", where all others have a value,
     and tells nothing but sums, or averages beside them."""
     columns = [[next(iter(row[at : at + 1]), None) for row in rows] for at in range(width)]
-    labels = [cells for cells in columns if _blank(cells[-1:]) or _is_label(cells[-1])]
+    labels = [cells for cells in columns if is_blank(cells[-1:]) or _is_label(cells[-1])]
     filled = [cells for cells in columns if cells not in labels]
     return (
-        any(not any(_blank([cell]) for cell in cells[:-1]) for cells in labels)
+        any(not any(is_blank([cell]) for cell in cells[:-1]) for cells in labels)
         and any(map(adds_up, filled))
         and not any(map(stands_out, filled))
     )
@@ -172,50 +255,6 @@ def _is_total(rows: list[list[Cell]], width: int) -> bool:
 
 def _is_label(cell: Cell) -> bool:
     return isinstance(cell, str) and bool(_TOTAL.fullmatch(cell.strip().rstrip(":")))
-
-
-def _is_header(rows: list[NumberedRow], width: int) -> bool:
-    """Text in all of its cells, none like a number or a date, and most of the width filled."""
-    first = [cell for cell in rows[0][1] if not _blank([cell])]
-    names = [
-        cell for cell in first if isinstance(cell, str) and not _NUMBER.fullmatch(cell.strip())
-    ]
-    return len(names) == len(first) and len(first) >= max(1, width // 2)
-
-
-def _level(
-    rows: list[NumberedRow], columns: list[str], notes: list[str], *, typed: bool
-) -> tuple[list[str], list[list[Cell]]]:
-    width = len(columns)
-    level: list[list[Cell]] = []
-    short: list[int] = []
-    long: list[int] = []
-    extras: dict[int, str] = {}
-    for line, row in rows:
-        surplus = row[width:]
-        if len(row) < width:
-            short.append(line)
-        elif not _blank(surplus):
-            long.append(line)
-            extras[len(level)] = ", ".join(map(cell_text, surplus))
-        level.append([*row[:width], *[None] * (width - len(row))])
-    if extras:
-        columns = column_names([*columns, "extra"], width + 1)
-        level = [[*row, extras.get(index)] for index, row in enumerate(level)]
-    if (short or long) and not typed:
-        notes.append(_odd_lines(len(rows), short, long))
-    return columns, level
-
-
-def _odd_lines(total: int, short: list[int], long: list[int]) -> str:
-    parts = []
-    if short:
-        parts.append(f"{len(short):,} with too few cells (line {_some(short)}), filled with nulls")
-    if long:
-        parts.append(
-            f"{len(long):,} with too many (line {_some(long)}), the surplus is in column extra"
-        )
-    return f"{len(short) + len(long):,} of {total:,} lines were odd: {'; '.join(parts)}."
 
 
 def _some(lines: list[int]) -> str:
@@ -270,10 +309,8 @@ def connect(threads: int = 1, memory: str = "512MB") -> Any:
 
 
 def write_parquet(sheet: Sheet, path: Path) -> None:
-    """Write `sheet` as Parquet, each column with the type that all its values have."""
+    """Write `sheet`, of typed cells, as Parquet, each column with the type that all its values have."""
     columns = list(zip(*sheet.rows, strict=True)) or [()] * len(sheet.columns)
-    kind_of = kind_of_cells if sheet.typed else _kind_of_column
-    kinds = [kind_of(cells) for cells in columns]
     if told := [
         f"{name} ({empty:,})"
         for name, cells in zip(sheet.columns, columns, strict=True)
@@ -284,13 +321,14 @@ def write_parquet(sheet: Sheet, path: Path) -> None:
     with source.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerows([_stored_text(cell) for cell in row] for row in sheet.rows)
+    typed = {
+        name: f"CAST(nullif(c{at}, '') AS {kind_of_cells(cells)})"
+        for at, (name, cells) in enumerate(zip(sheet.columns, columns, strict=True))
+    }
     with connect() as connection:
-        copy_csv(connection, source, sheet.columns, kinds, path)
-    source.unlink()
-
-
-def _kind_of_column(cells: Sequence[Cell]) -> str:
-    return kind_of_texts({str(each).strip() for each in cells if each is not None} - {""})
+        load_csv(connection, source, len(typed))
+        source.unlink()
+        copy_columns(connection, typed, path)
 
 
 def _stored_text(cell: Cell) -> str:
@@ -302,27 +340,41 @@ def _stored_text(cell: Cell) -> str:
     return cell_text(cell)
 
 
-def copy_csv(
-    connection: Any, source: Path, columns: Sequence[str], kinds: Sequence[str], path: Path
+def load_csv(
+    connection: Any, source: Path, width: int, *, delimiter: str = ",", quote: str = '"'
 ) -> None:
-    """Copy a CSV file without a header to Parquet, each column under its name and of its kind."""
-    found = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(len(columns)))
+    """Load a CSV file without a header, and with rows of one width, as the table `cells` of text
+    columns c0, c1, …."""
+    found = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(width))
     options = (
-        "header = false, auto_detect = false, delim = ',', quote = '\"', escape = '\"', "
-        f"max_line_size = {_MAX_LINE}, parallel = false, columns = {{{found}}}"
-    )
-    values = ", ".join(
-        f"{_typed(f'c{at}', kind)} AS {_identifier(name)}"
-        for at, (name, kind) in enumerate(zip(columns, kinds, strict=True))
+        f"header = false, auto_detect = false, delim = '{delimiter}', quote = '{quote}', "
+        f"escape = '{quote}', max_line_size = {_MAX_LINE}, parallel = false, columns = {{{found}}}"
     )
     connection.execute(
-        f"COPY (SELECT {values} FROM read_csv({_quoted(source)}, {options})) "
-        f"TO {_quoted(path)} (FORMAT parquet)"
+        f"CREATE OR REPLACE TABLE cells AS FROM read_csv({_quoted(source)}, {options})"
     )
 
 
-def _typed(column: str, kind: str) -> str:
-    return column if kind == "VARCHAR" else f"CAST(nullif(trim({column}), '') AS {kind})"
+def copy_columns(connection: Any, typed: Mapping[str, str], path: Path) -> None:
+    """Write columns of the table `cells`, named and given as SQL, as Parquet."""
+    values = ", ".join(f"{sql} AS {_identifier(name)}" for name, sql in typed.items())
+    connection.execute(f"COPY (SELECT {values} FROM cells) TO {_quoted(path)} (FORMAT parquet)")
+
+
+def without_nan(connection: Any, source: str, path: Path) -> list[str]:
+    """Write a table as Parquet with NULL in place of NaN. Return a note on it."""
+    columns = connection.execute(f"DESCRIBE FROM {source}").fetchall()
+    names = [_identifier(name) for name, kind, *_ in columns if kind in {"DOUBLE", "FLOAT"}]
+    counts = ", ".join(f"count(*) FILTER (WHERE isnan({name}))" for name in names) or "0"
+    found = connection.execute(f"SELECT {counts} FROM {source}").fetchone()
+    empty = {name: count for name, count in zip(names, found, strict=False) if count}
+    values = ", ".join(f"CASE WHEN NOT isnan({name}) THEN {name} END AS {name}" for name in empty)
+    replaced = f"REPLACE ({values})" if empty else ""
+    connection.execute(
+        f"COPY (SELECT * {replaced} FROM {source}) TO {_quoted(path)} (FORMAT parquet)"
+    )
+    told = [f"{name.strip(chr(34))} ({count:,})" for name, count in empty.items()]
+    return [f"Values that are no number (NaN), read as empty: {some_of(told)}."] if told else []
 
 
 def _identifier(name: str) -> str:

@@ -1,0 +1,169 @@
+"""Right values from files: headers, types and numbers by rules, and a note wherever two readings are
+possible (V2, V5, V8)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.parsing.delimited import read_delimited
+from bot.parsing.tabular import connect
+
+
+def read(folder: Path, text: str) -> tuple[str, list[tuple[Any, ...]], str]:
+    """The columns with their types, the rows, and the notes on one line."""
+    sheet = read_delimited(text.encode(), "data.csv", folder / "0.parquet")
+    with connect() as connection:
+        source = f"read_parquet('{folder / '0.parquet'}')"
+        columns = connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
+        rows = connection.execute(f"SELECT * FROM {source}").fetchall()
+    types = ", ".join(f"{name} {kind}" for name, kind, *_ in columns)
+    return types, rows, " ".join([*sheet.notes, *sheet.left_out])
+
+
+WORLD_BANK = """Data Source,World Development Indicators,,,,,,,,,,,,,,,,,,
+Last Updated Date,2024-01-01,,,,,,,,,,,,,,,,,,
+Country Name,Country Code,Indicator,1960,1961,1962,1963,1964,1965,1966,1967,1968,1969,1970,1971,1972,1973,1974,1975,
+Aruba,ABW,Fertility,4.82,4.65,,,,,,,,,,,,,,,,
+Africa East,AFE,Fertility,6.72,6.74,6.7,,,,,,,,,,,,,,,
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "types", "note"),
+    [
+        (WORLD_BANK, "1960 DOUBLE, 1961 DOUBLE", "2 line(s) above the header were left out"),
+        ("region,2024-01,2024-02,2024-03\nA,1,2,3\nB,4,5,6\n", "2024-01 BIGINT", ""),
+        ("region,01.01.2024,01.02.2024\nA,1,2\nB,4,5\n", "01.01.2024 BIGINT", ""),
+        ("2019,2020,2021\n1.5,2.5,3.5\n4,5,6\n", "2019 DOUBLE, 2020 DOUBLE", "it may be a row"),
+        ("gene,101,102,103\nx,0.5,0.1,0.9\ny,0.4,0.2,0.7\n", "101 DOUBLE, 102 DOUBLE", ""),
+        ("id,2019\na,5.5\nb,6.5\n", "id VARCHAR, 2019 DOUBLE", ""),
+        ("0,1,2\n5.1,3.5,1.4\n4.9,3.0,1.4\n", "0 DOUBLE, 1 DOUBLE", "it may be a row"),
+        ("5.1,3.5,1.4,a\n4.9,3.0,1.4,b\n", "column_1 DOUBLE", "it may be a header"),
+        ("Ada,1990,4\nBen,1987,5\n", "column_1 VARCHAR, column_2 BIGINT", "it may be a header"),
+        ("red,small\nblue,small\nred,large\n", "column_1 VARCHAR", "it may be a header"),
+        ("name,city\nAda,Rome\nBen,Oslo\n", "name VARCHAR, city VARCHAR", "it may be a row"),
+        ("country,code\nGermany,DEU\nFrance,FRA\nItaly,ITA\n", "country VARCHAR, code", ""),
+        ("a,b\n", "a VARCHAR, b VARCHAR", ""),
+    ],
+)
+def test_a_header_is_a_row_unlike_its_columns(
+    tmp_path: Path, text: str, types: str, note: str
+) -> None:
+    """Years, dates and ids name columns as words do. Unsure, the note says both readings."""
+    found, _, notes = read(tmp_path, text)
+    assert types in found
+    assert note in notes
+    assert note or "it may be" not in notes
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "first", "note"),
+    [
+        (
+            ["3/4/24", "5/6/24"],
+            "VARCHAR",
+            "3/4/24",
+            "Kept as text: x (3/4/24: days that may be read in two",
+        ),
+        (["01-02-03", "04-05-06"], "VARCHAR", "01-02-03", "Kept as text"),
+        (["F", "F"], "VARCHAR", "F", ""),
+        (["t", "f"], "VARCHAR", "t", ""),
+        (["1E2", "2E3"], "VARCHAR", "1E2", "Kept as text: x (1E2: codes"),
+        (["1E2", "2.5"], "DOUBLE", 100.0, ""),
+        (["1.5e-05", "2e10"], "DOUBLE", 1.5e-05, ""),
+        (["True", "FALSE"], "BOOLEAN", True, ""),
+        (["2026-02-30", "2026-02-01"], "VARCHAR", "2026-02-30", "Kept as text"),
+        (
+            ["2026-02-03T10:11:12Z", "2026-02-03T10:11:12+02:00"],
+            "TIMESTAMP WITH TIME ZONE",
+            None,
+            "",
+        ),
+        (["2026/02/03", "2026/12/13"], "DATE", None, "Read as dates: x (2026/02/03 as 2026-02-03)"),
+        (["12:30", "9:05"], "TIME", None, ""),
+        (["25:30", "9:05"], "VARCHAR", "25:30", "1 of 2 values are no TIME"),
+        (["007", "012"], "VARCHAR", "007", ""),
+        (["1_000", "2_000"], "VARCHAR", "1_000", ""),
+        (["0x1F", "0x2F"], "VARCHAR", "0x1F", ""),
+        (["inf", "1.5"], "VARCHAR", "inf", ""),
+        (["nan", "1.5"], "DOUBLE", None, "Read as empty: x (nan)"),
+        (["..", "1.5"], "DOUBLE", None, "Read as empty: x (..)"),
+        (["(5.00)", "7.00"], "DOUBLE", -5.0, "Read as numbers: x ((5.00) as -5.00)"),
+        (["−5", "7"], "BIGINT", -5, "Read as numbers"),
+        (["12345678901234567890", "12345678901234567891"], "DECIMAL(20,0)", None, ""),
+        (["0.12345678901234567891", "1.5"], "DECIMAL(21,20)", None, ""),
+        (["0.30000000000000004", "1.5"], "DOUBLE", 0.30000000000000004, ""),
+        (["1" * 40, "2"], "VARCHAR", "1" * 40, ""),
+        (["4", "5", "6", "pending"], "VARCHAR", "4", "1 of 4 values are no number: pending"),
+        (["1.234", "5.678"], "DOUBLE", 1.234, "1.234 may be 1.234 or 1234"),
+        (["0.123", "0.456"], "DOUBLE", 0.123, ""),
+    ],
+)
+def test_a_column_has_a_type_only_where_all_its_values_have_one_reading(
+    tmp_path: Path, values: list[str], kind: str, first: object, note: str
+) -> None:
+    types, rows, notes = read(tmp_path, "\n".join(["k,x", *(f"a,{each}" for each in values)]))
+    assert types == f"k VARCHAR, x {kind}"
+    assert first is None or rows[0][1] == first
+    assert note in notes
+    assert note or "Kept as text" not in notes
+
+
+@pytest.mark.parametrize(
+    ("text", "types", "first", "note"),
+    [
+        ("a;x\nq;1.234\nr;5.678\n", "x VARCHAR", "1.234", "Kept as text: x (1.234"),
+        ("a;x;y\nq;1.234;0,5\nr;5.678;1,5\n", "x BIGINT", 1234, "1.234 may be 1234 or 1.234"),
+        ("a;x\nq;1.234,5\nr;5.678\n", "x DOUBLE", 1234.5, ""),
+        ("a;x\nq;0,123\nr;0,456\n", "x DOUBLE", 0.123, ""),
+        ("a\tx\nq\t1,234.5\nr\t5,678\n", "x DOUBLE", 1234.5, ""),
+    ],
+)
+def test_notation_goes_by_column_and_then_by_file(
+    tmp_path: Path, text: str, types: str, first: object, note: str
+) -> None:
+    found, rows, notes = read(tmp_path, text)
+    assert types in found
+    assert rows[0][1] == first
+    assert note in notes
+
+
+def test_long_ids_stay_apart(tmp_path: Path) -> None:
+    """As floating point they were duplicates."""
+    ids = [str(10**19 + n) for n in range(20)]
+    _, rows, _ = read(tmp_path, "\n".join(["id,n", *(f"{each},1" for each in ids)]))
+    assert [str(row[0]) for row in rows] == ids
+
+
+def test_what_comes_late_in_a_file_counts(tmp_path: Path) -> None:
+    """Types are those of all rows, and not of the first ones."""
+    lines = ["n,day,code"] + [f"{n},2026-01-02,{n}" for n in range(1, 3000)]
+    types, rows, notes = read(tmp_path, "\n".join([*lines, "x,soon,007"]))
+    assert types == "n VARCHAR, day VARCHAR, code VARCHAR"
+    assert len(rows) == 3000
+    assert "1 of 3,000 values are no number: x" in notes
+
+
+cell = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), max_size=6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.lists(cell, min_size=3, max_size=3), min_size=1, max_size=6), st.booleans())
+def test_every_cell_is_kept_or_told(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[list[str]], quoted: bool
+) -> None:
+    """Whatever is in a cell of a column that stays text comes back as it is, by either way of reading."""
+    folder = tmp_path_factory.mktemp("cells")
+    mark = '"' if quoted else ""
+    kept = [[f"w{each.replace(chr(34), '').replace(',', '')}" for each in row] for row in rows]
+    lines = [
+        "first_name,last_name,home_town",
+        *(",".join(f"{mark}{c}{mark}" for c in r) for r in kept),
+    ]
+    _, found, _ = read(folder, "\n".join(lines))
+    assert [list(row) for row in found] == kept
