@@ -84,6 +84,8 @@ async def _ask(phases: Phases, state: LoopState) -> AsyncGenerator[Event | Conti
     else:
         recorded = await recovered(phases, state, heard) or phases.unheard(state, heard)
     yield recorded
+    for tombstone in phases.tombstones(recorded.state, heard):
+        yield tombstone
     if phases.is_stopped_before(recorded.state):
         recorded = phases.recorded(*observe.left(recorded.state, phases.parts.interrupt))
         yield recorded

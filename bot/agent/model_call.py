@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.agent.complete import Draft
 from bot.agent.events import ReasoningDelta, ResultDelta, TextDelta, TextWithdrawn
@@ -42,7 +42,7 @@ class Heard:
     response: ModelResponse | None = None
     stop: StopReason = StopReason.MODEL_ERROR
     error: ModelError | None = None
-    partial: str = ""
+    partials: tuple[str, ...] = ()
     draft: str = ""
     may_close: bool = False
 
@@ -57,15 +57,15 @@ class ModelCall:
 
     async def made(self, request: ModelRequest) -> AsyncGenerator[Shown | Heard]:
         """What comes, and last what it came to. Made again where the stream breaks."""
-        said = ""
+        before: tuple[str, ...] = ()
         for attempt in range(_REDO + 1):
-            draft, steps = "", HostedSteps()
+            said, draft, steps = "", "", HostedSteps()
             try:
                 async with aclosing(self._once(request, steps)) as parts:
                     async for part in parts:
                         said += part.text if isinstance(part, TextDelta | ResultDelta) else ""
                         draft += part.text if isinstance(part, ResultDelta) else ""
-                        yield part
+                        yield replace(part, partials=before) if isinstance(part, Heard) else part
             except Interrupted:
                 for ended in steps.broken_off():
                     yield ended
@@ -74,20 +74,22 @@ class ModelCall:
             except TimeoutError:
                 for ended in steps.broken_off():
                     yield ended
-                yield Heard(stop=self._which_timeout(), partial=said, may_close=True)
+                yield TextWithdrawn()
+                yield Heard(stop=self._which_timeout(), partials=_and(before, said), may_close=True)
             except CallRefused as refused:
                 if refused.reason is StopReason.PAUSED:  # no call more, of sub-agents neither
                     self.parts.interrupt.request(StopReason.PAUSED)
-                yield Heard(stop=refused.reason, may_close=refused.may_close)
+                yield Heard(stop=refused.reason, partials=before, may_close=refused.may_close)
             except ModelError as error:
                 for ended in steps.broken_off():
                     yield ended
                 yield TextWithdrawn()
+                before = _and(before, said)
                 if error.kind is ModelErrorKind.INTERRUPTED and attempt < _REDO:
                     continue
                 overflow = error.kind is ModelErrorKind.CONTEXT_OVERFLOW
                 stop = StopReason.PROMPT_TOO_LONG if overflow else StopReason.MODEL_ERROR
-                yield Heard(stop=stop, error=error, partial=said)
+                yield Heard(stop=stop, error=error, partials=before)
             return
 
     async def _once(
@@ -117,3 +119,7 @@ class ModelCall:
     def _which_timeout(self) -> StopReason:
         out_of_time = asyncio.get_running_loop().time() >= self.run_ends
         return StopReason.RUN_TIMEOUT if out_of_time else StopReason.TURN_TIMEOUT
+
+
+def _and(before: tuple[str, ...], said: str) -> tuple[str, ...]:
+    return (*before, said) if said else before

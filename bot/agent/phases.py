@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
@@ -281,13 +281,14 @@ class Phases:
         )
         return Recorded(self.count(state, kept).go(state.transition, open=in_hand), entry)
 
-    def tombstone(self, state: LoopState, partial: str) -> Recorded | SavePoint:
-        """What a failed model left half said: kept in the record, never sent, never shown (H3)."""
-        if not partial:
-            return SavePoint(state)
-        item = {"role": "assistant", "content": partial}
-        entry = LedgerEntry(run_id=self.parts.context.run_id, items=(item,), abandoned=True)
-        return Recorded(state, entry)
+    def tombstones(self, state: LoopState, heard: Heard) -> Iterator[Recorded]:
+        """Yield what tries of a call had said before they failed: kept in the record, never sent,
+        never shown. They come after the step that decides how the run goes on, which is not to be
+        decided again by whoever takes over."""
+        for said in heard.partials:
+            item = {"role": "assistant", "content": said}
+            entry = LedgerEntry(run_id=self.parts.context.run_id, items=(item,), abandoned=True)
+            yield Recorded(state, entry)
 
     def unheard(self, state: LoopState, heard: Heard) -> SavePoint:
         """The end of a run whose last call brought nothing: for the guard that had tripped before

@@ -80,8 +80,7 @@ async def recovered(this: Phases, state: LoopState, heard: Heard) -> Recorded | 
     if kind is ModelErrorKind.CONTEXT_OVERFLOW and not state.overflowed:
         return await _shortened(this, state.go(state.transition, overflowed=True))
     if heard.error and _is_models_own(heard.error) and state.fallback + 1 < len(this.parts.models):
-        next_model = state.go(Transition.FELL_BACK, fallback=state.fallback + 1)
-        return this.tombstone(next_model, heard.partial)
+        return SavePoint(state.go(Transition.FELL_BACK, fallback=state.fallback + 1))
     if heard.may_close and not state.closing:
         closing, notes = close(state, heard.stop)
         return this.recorded(closing, notes)

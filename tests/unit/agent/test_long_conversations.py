@@ -188,6 +188,29 @@ async def test_an_overflow_is_shortened_once() -> None:
     assert any(each.entry.checkpoint for each in place.of(Recorded))
 
 
+async def test_the_remedy_for_an_overflow_is_used_once_a_run() -> None:
+    """E4: a second overflow later in the run ends it, though turns went well in between; the next run
+    of the thread has the remedy again."""
+    added = call("add", {"a": 1, "b": 1})
+    script = Script([added, text("They added."), added, added, text("Sums."), finish(ANSWER)])
+    async with bench(script, before=EARLIER) as place:
+        place.api.faults.fail("context_length", times=1, skip=1)
+        place.api.faults.fail("context_length", times=1, skip=4)
+        ended = await place.run("Go on")
+        assert (ended.status, ended.stop_reason) == (
+            RunStatus.FAILED,
+            StopReason.PROMPT_TOO_LONG,
+        )
+        assert len([each for each in place.of(Recorded) if each.entry.checkpoint]) == 1
+        asked = len(place.api.requests)
+        place.api.faults.fail("context_length", times=1)
+        place.api.brain = Script([text("Sums."), finish(ANSWER)])
+        left = ended.state
+        again = await place.run("And now?", LoopState(parent=left.parent, pending=left.pending))
+    assert len(place.api.requests) == asked + 3
+    assert again.status is RunStatus.SUCCESS
+
+
 async def test_an_overflow_that_stays_is_said() -> None:
     """E4 C8: prompt_too_long."""
     async with bench(Script([text("summary")]), before=EARLIER) as place:

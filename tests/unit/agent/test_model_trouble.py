@@ -27,7 +27,7 @@ from bot.local.model import (
     refusal,
     text,
 )
-from tests.unit.agent.harness import ANSWER, bench
+from tests.unit.agent.harness import ANSWER, Bench, bench
 
 
 async def test_a_model_that_hangs_is_given_up() -> None:
@@ -244,10 +244,46 @@ async def test_an_overloaded_model_is_left_for_the_next() -> None:
         ended = await place.run()
     models = [each.body["model"] for each in place.api.requests]
     assert models == [*["gpt-5.4-mini"] * 3, "gpt-5.4"]
-    [tombstone] = [each.entry for each in place.of(Recorded) if each.entry.abandoned]
-    assert "So far" in tombstone.items[0]["content"]
+    assert tombstones(place) == ["So far it seems"] * 3
     assert "So far" not in str(place.api.requests[-1].body)
     assert ended.status is RunStatus.SUCCESS
+
+
+def tombstones(place: Bench) -> list[str]:
+    """What is kept for the record only, entry by entry."""
+    entries = [each.entry for each in place.of(Recorded) if each.entry.abandoned]
+    return [words(item) for entry in entries for item in entry.items]
+
+
+@pytest.mark.parametrize("stateless", [False, True])
+async def test_what_a_try_had_said_is_kept_for_the_record(stateless: bool) -> None:
+    """H2 H3: also where the same model answers the next time; never sent, never shown."""
+    script = Script([call("add", {"a": 1, "b": 1}), finish(ANSWER)])
+    async with bench(script, stateless=stateless) as place:
+        half = text("So far it seems")
+        place.api.faults.fail("server_error", times=2, where="mid_stream", saying=half)
+        ended = await place.run()
+        asked = len(place.api.requests)
+        again = await place.resume()
+        assert len(place.api.requests) == asked
+    assert tombstones(place) == ["So far it seems"] * 2
+    assert len(place.of(TextWithdrawn)) == 2
+    assert not any("So far" in str(each.body) for each in place.api.requests)
+    assert "So far" not in str(ended.new_items)
+    assert again.new_items == ended.new_items
+
+
+async def test_what_was_said_when_the_time_of_a_call_was_up_is_kept_for_the_record() -> None:
+    """H3 G2 C6: withdrawn from view, and not sent with the last call."""
+    async with bench(Script([finish(ANSWER)]), turn_seconds=0.4) as place:
+        half = text("So far it seems " * 50)
+        place.api.faults.fail("trickle", times=1, saying=half)
+        ended = await place.run()
+    assert ended.stop_reason is StopReason.TURN_TIMEOUT
+    [said] = tombstones(place)
+    assert said.startswith("So far")
+    assert len(place.of(TextWithdrawn)) == 1
+    assert "So far" not in str(place.api.requests[-1].body)
 
 
 @pytest.mark.parametrize(("kind", "times"), [("model_not_found", 1), ("cut", 3)])
